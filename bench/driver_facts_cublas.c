@@ -20,6 +20,7 @@
     X(cublasLtCreate)                                                                              \
     X(cublasLtGetVersion)                                                                          \
     X(cublasLtMatmul)                                                                              \
+    X(cublasLtMatmulAlgoConfigGetAttribute)                                                        \
     X(cublasLtMatmulAlgoGetHeuristic)                                                              \
     X(cublasLtMatmulDescCreate)                                                                    \
     X(cublasLtMatmulDescDestroy)                                                                   \
@@ -623,9 +624,17 @@ CUresult question_blas_few(void)
             for (size_t j = 1; j < COUNT(shapes); j++) {
                 struct product p;
                 CUresult result;
+                uint16_t cluster = 99;
+                size_t size;
 
                 CK(product_new(&p, &types[i], shapes[j][0], shapes[j][1], shapes[j][2]));
                 CK(product_ask(&p));
+                lt.cublasLtMatmulAlgoConfigGetAttribute(&p.found.algo,
+                                                        CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
+                                                        &cluster, sizeof(cluster), &size);
+                if (s == 0)
+                    printf("  %s %dx%dx%d: cluster shape %u\n", p.type->name, p.m, p.n, p.k,
+                           cluster);
                 result = product_run(&p, few.stream);
                 if (!result)
                     result = cuStreamSynchronize(few.stream);

@@ -370,6 +370,73 @@ static void products_of_many_streams_do_not_meet(void)
     server_stop(server);
 }
 
+/* A grant that changes takes other algorithms, which no request has prepared. */
+static void a_session_on_few_sms_has_products_too(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_attach_params attach = GS_ATTACH_PARAMS_INIT;
+    gs_qos qos = GS_QOS_INIT;
+    gs_session session;
+
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 4;
+    attach.instance = server->instance;
+    attach.qos = &qos;
+    CHECK_OK(gs_attach(&attach, &session));
+    products_right(session);
+    for (unsigned type = GS_GEMM_F16; type <= GS_GEMM_F64; type++) {
+        gs_gemm_params params = params_of((gs_gemm_type)type, (gs_gemm_type)type, 1000, 24, 96);
+        struct product product;
+
+        product_make(session, &product, &params);
+        for (unsigned sms = 2; sms <= 6; sms += 2) {
+            qos.affinity.sm_count = sms;
+            CHECK_OK(gs_set_qos(session, &qos));
+            CHECK_OK(gs_gemm(session, &product.p, NULL));
+        }
+        qos.affinity.type = GS_EXEC_AFFINITY_NONE;
+        CHECK_OK(gs_set_qos(session, &qos));
+        CHECK_OK(gs_gemm(session, &product.p, NULL));
+        qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+        product_expect(&product, 1, 0);
+        product_check(session, &product);
+        product_free(session, &product);
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* While latency work comes, best effort keeps off some SMs: another partition. */
+static void best_effort_products_run_beside_latency_work(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_attach_params attach = GS_ATTACH_PARAMS_INIT;
+    gs_gemm_params params = params_of(GS_GEMM_F16, GS_GEMM_F16, 1000, 24, 96);
+    gs_qos qos = GS_QOS_INIT;
+    struct product product[2];
+    gs_session session[2];
+
+    attach.instance = server->instance;
+    attach.qos = &qos;
+    for (unsigned i = 0; i < 2; i++) {
+        qos.cls = i ? GS_CLASS_BEST_EFFORT : GS_CLASS_LATENCY;
+        CHECK_OK(gs_attach(&attach, &session[i]));
+        product_make(session[i], &product[i], &params);
+        product_expect(&product[i], 1, 0);
+    }
+    for (unsigned round = 0; round < 100; round++) {
+        for (unsigned i = 0; i < 2; i++)
+            CHECK_OK(gs_gemm(session[i], &product[i].p, NULL));
+        if (round % 10 == 0)
+            CHECK_OK(gs_sync(session[0]));
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        product_check(session[i], &product[i]);
+        CHECK_OK(gs_detach(session[i]));
+    }
+    server_stop(server);
+}
+
 /* ---- What is refused ------------------------------------------------------------------------- */
 
 static void wrong_parameters_are_refused_and_nothing_else_happens(void)
@@ -684,6 +751,8 @@ int main(int argc, char **argv)
         TEST(a_product_has_its_place_in_its_stream),
         TEST(scalars_in_device_memory_are_read_when_it_runs),
         TEST(products_of_many_streams_do_not_meet),
+        TEST(a_session_on_few_sms_has_products_too),
+        TEST(best_effort_products_run_beside_latency_work),
         TEST(wrong_parameters_are_refused_and_nothing_else_happens),
         TEST(a_server_without_the_library_says_so),
         TEST(a_product_without_an_algorithm_is_refused),

@@ -139,6 +139,17 @@ EXPORT int cublasLtMatmulAlgoGetHeuristic(lt_handle handle, lt_desc desc, lt_lay
     return preference->workspace >= WORKSPACE ? LT_SUCCESS : LT_NOT_SUPPORTED;
 }
 
+EXPORT int cublasLtMatmulAlgoConfigGetAttribute(const struct lt_algo *algo, int attribute,
+                                                void *value, size_t size, size_t *written)
+{
+    const uint16_t one = LT_CLUSTER_1;
+
+    (void)algo, (void)attribute;
+    memcpy(value, &one, size);
+    *written = size;
+    return LT_SUCCESS;
+}
+
 static struct matrix matrix_of(const void *at, lt_layout layout, int transposed)
 {
     struct matrix matrix = {

@@ -3,7 +3,6 @@
 
 #include "client/base/error.h"
 #include "client/base/params.h"
-#include "client/control/qos.h"
 #include "client/memory/memory.h"
 #include "client/submit/product.h"
 #include "client/submit/submit.h"
@@ -125,18 +124,6 @@ static struct rec_gemm record_of(const gs_gemm_params *p)
     return record;
 }
 
-/* The library's kernels may need more SMs than an affinity leaves: clusters of up to 16 blocks. */
-static gs_status affinity_check(struct session *session)
-{
-    struct seg_grant grant;
-    gs_status status = qos_granted(session, &grant);
-
-    if (status == GS_OK && grant.partition != 0)
-        return error_set(GS_ERR_NOT_SUPPORTED,
-                         "a product in a session with an execution affinity is not supported");
-    return status;
-}
-
 /* Under the stream's lock. */
 static gs_status memory_checks(struct session *session, const gs_gemm_params *p,
                                const struct extents *extents)
@@ -160,10 +147,8 @@ static gs_status gemm_give(struct session *session, const gs_gemm_params *p,
     const struct rec_gemm record = record_of(p);
     struct stream *stream;
     void *place;
-    gs_status status = affinity_check(session);
+    gs_status status = product_prepare(session, &record);
 
-    if (status == GS_OK)
-        status = product_prepare(session, &record);
     if (status == GS_OK)
         status = stream_lock(session, handle, &stream);
     if (status != GS_OK)

@@ -20,6 +20,7 @@
 
 #define WAYS    4u
 #define BUCKETS 256u /* WAYS algorithms each */
+#define ANSWERS 16   /* of the heuristic, the fastest first, where not any will do */
 
 /* In driver calls: nothing that other threads do ends the capture. */
 #define CAPTURE_THREAD_LOCAL 1
@@ -117,6 +118,35 @@ static int described(struct algorithm *made)
     return result == LT_SUCCESS ? layout_make(&made->c, p->output, p->m, p->n, p, 2) : result;
 }
 
+/* Whether the algorithm runs on any partition. The blocks of a cluster run on one part of the
+ * device at once, of which a partition may have few SMs: clusters of eight were refused on 64 SMs
+ * (35). The two SMs of a group belong together. */
+static bool fits_partition(const struct lt_algo *algo)
+{
+    uint16_t shape = LT_CLUSTER_AUTO;
+    size_t written;
+
+    if (lt->cublasLtMatmulAlgoConfigGetAttribute(algo, LT_CONFIG_CLUSTER_SHAPE, &shape,
+                                                 sizeof(shape), &written))
+        return true; /* a library that knows no clusters */
+    return shape == LT_CLUSTER_AUTO || shape == LT_CLUSTER_1 || shape == LT_CLUSTER_2X1 ||
+           shape == LT_CLUSTER_1X2;
+}
+
+/* Takes the first algorithm that the problem can have. */
+static int taken(struct algorithm *made, const struct lt_heuristic *answers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (answers[i].state != LT_SUCCESS || answers[i].workspace > WORKSPACE_BYTES ||
+            (made->problem.confined && !fits_partition(&answers[i].algo)))
+            continue;
+        made->algo = answers[i].algo;
+        made->workspace = answers[i].workspace;
+        return LT_SUCCESS;
+    }
+    return LT_NOT_SUPPORTED;
+}
+
 static int asked(struct algorithm *made, lt_preference preference)
 {
     const struct problem *p = &made->problem;
@@ -128,7 +158,7 @@ static int asked(struct algorithm *made, lt_preference preference)
                   {LT_PREFERENCE_ALIGN_C, p->align[2]},
                   {LT_PREFERENCE_ALIGN_D, p->align[2]}};
     const size_t room = WORKSPACE_BYTES;
-    struct lt_heuristic answer;
+    struct lt_heuristic answers[ANSWERS];
     int found = 0;
     int result = lt->cublasLtMatmulPreferenceSetAttribute(preference, LT_PREFERENCE_MAX_WORKSPACE,
                                                           &room, sizeof(room));
@@ -137,20 +167,10 @@ static int asked(struct algorithm *made, lt_preference preference)
         result = lt->cublasLtMatmulPreferenceSetAttribute(preference, aligns[i].attribute,
                                                           &aligns[i].bytes, sizeof(uint32_t));
     if (result == LT_SUCCESS)
-        result =
-            lt->cublasLtMatmulAlgoGetHeuristic(library_handle(), made->desc, made->a, made->b,
-                                               made->c, made->c, preference, 1, &answer, &found);
-    if (result == LT_SUCCESS && found == 0)
-        result = LT_NOT_SUPPORTED;
-    if (result == LT_SUCCESS)
-        result = answer.state;
-    if (result == LT_SUCCESS && answer.workspace > WORKSPACE_BYTES)
-        result = LT_NOT_SUPPORTED;
-    if (result != LT_SUCCESS)
-        return result;
-    made->algo = answer.algo;
-    made->workspace = answer.workspace;
-    return LT_SUCCESS;
+        result = lt->cublasLtMatmulAlgoGetHeuristic(library_handle(), made->desc, made->a, made->b,
+                                                    made->c, made->c, preference,
+                                                    p->confined ? ANSWERS : 1, answers, &found);
+    return result == LT_SUCCESS ? taken(made, answers, found) : result;
 }
 
 static int chosen(struct algorithm *made)

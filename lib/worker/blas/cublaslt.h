@@ -19,6 +19,14 @@ enum lt_operation { LT_OP_N = 0, LT_OP_T = 1 };
 enum lt_pointer_mode { LT_POINTER_MODE_HOST = 0, LT_POINTER_MODE_DEVICE = 1 };
 enum lt_desc_attribute { LT_DESC_POINTER_MODE = 2, LT_DESC_TRANSA = 3, LT_DESC_TRANSB = 4 };
 enum lt_layout_attribute { LT_LAYOUT_BATCH_COUNT = 5, LT_LAYOUT_STRIDE = 6 };
+enum lt_config_attribute { LT_CONFIG_CLUSTER_SHAPE = 8 };
+/* Blocks of a cluster: as the kernel has it, one, two in a row, two in a column. */
+enum lt_cluster_shape {
+    LT_CLUSTER_AUTO = 0,
+    LT_CLUSTER_1 = 2,
+    LT_CLUSTER_2X1 = 3,
+    LT_CLUSTER_1X2 = 5
+};
 enum lt_preference_attribute {
     LT_PREFERENCE_MAX_WORKSPACE = 1,
     LT_PREFERENCE_ALIGN_A = 5,
@@ -63,6 +71,8 @@ struct lt_heuristic {
     X(cublasLtMatmulAlgoGetHeuristic,                                                              \
       (lt_handle handle, lt_desc desc, lt_layout a, lt_layout b, lt_layout c, lt_layout d,         \
        lt_preference preference, int wanted, struct lt_heuristic results[], int *found))           \
+    X(cublasLtMatmulAlgoConfigGetAttribute,                                                        \
+      (const struct lt_algo *algo, int attribute, void *value, size_t size, size_t *written))      \
     X(cublasLtMatmul,                                                                              \
       (lt_handle handle, lt_desc desc, const void *alpha, const void *a, lt_layout a_layout,       \
        const void *b, lt_layout b_layout, const void *beta, const void *c, lt_layout c_layout,     \

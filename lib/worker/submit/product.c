@@ -24,7 +24,8 @@
 
 /* ---- Making algorithms ----------------------------------------------------------------------- */
 
-/* The job's product; false: the job has failed. */
+/* The job's product, of which prepare has noted in arg[1] whether it runs in a partition. False:
+ * the job has failed. */
 static bool problem_find(struct job *job, struct problem *problem)
 {
     struct extents extents;
@@ -32,6 +33,8 @@ static bool problem_find(struct job *job, struct problem *problem)
 
     if (fault)
         job_fail(job, GS_ERR_INVALID_VALUE, "%s", fault);
+    else
+        problem->confined = job->arg[1] != 0;
     return !fault;
 }
 
@@ -73,6 +76,7 @@ static void prepare_prepare(struct job *job)
 {
     struct problem problem;
 
+    job->arg[1] = placement_of(job->session, job->session->grant.link.cls) != NULL;
     if (!problem_find(job, &problem))
         return;
     if (algorithm_find(&problem))
@@ -127,7 +131,7 @@ static const struct job_kind job_gemm_chore = {
 
 /* Begins the chore that makes the algorithm. Without memory for the chore, the next round tries
  * again. */
-static void chore_begin(const struct session *session, const struct rec_gemm *record)
+static void chore_begin(const struct session *session, const struct rec_gemm *record, bool confined)
 {
     if (session->jobs.current && session->jobs.current->kind == &job_gemm_chore)
         return;
@@ -136,6 +140,7 @@ static void chore_begin(const struct session *session, const struct rec_gemm *re
         return;
     job->index = session->slot;
     job->arg[0] = session->id;
+    job->arg[1] = confined;
     job->gemm = *record;
     job_return(job);
 }
@@ -195,6 +200,8 @@ enum product_outcome product_issue(struct session *session, uint32_t index,
     *fault = record_check_gemm(session, record, &problem);
     if (*fault)
         return PRODUCT_INVALID;
+    const struct partition *partition = placement_of(session, stream->cls);
+    problem.confined = partition != NULL;
     const struct algorithm *algorithm = algorithm_find(&problem);
     if (!algorithm && submit->product_trouble != GS_OK) {
         *status = submit->product_trouble;
@@ -202,10 +209,9 @@ enum product_outcome product_issue(struct session *session, uint32_t index,
         return PRODUCT_FAILED;
     }
     if (!algorithm) {
-        chore_begin(session, record);
+        chore_begin(session, record, problem.confined);
         return PRODUCT_WAITS;
     }
-    *status =
-        product_run(algorithm, record, placement_of(session, stream->cls), stream->cu, text, size);
+    *status = product_run(algorithm, record, partition, stream->cu, text, size);
     return *status == GS_OK ? PRODUCT_ISSUED : PRODUCT_FAILED;
 }
