@@ -588,7 +588,11 @@ $(BUILD)/test/e2e/libgshare-cublaslt.so: $(BUILD)/obj/test/shim/cublaslt.o $(BUI
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -shared -o $@ $< -L$(BUILD)/lib -lgshare-softcuda -Wl,-rpath,'$$ORIGIN/../../lib'
-$(BUILD)/test/e2e/test_gemm: $(BUILD)/test/e2e/libgshare-cublaslt.so
+$(BUILD)/obj/toolkit/test/shim/cublaslt_abi.o: test/shim/cublaslt_abi.c lib/worker/blas/cublaslt.h
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -isystem $(dir $(CUDART_TOOLKIT)) -c -o $@ $<
+$(BUILD)/test/e2e/test_gemm $(BUILD)/test/e2e/test_hostile $(BUILD)/test/cublas/test_cublas: $(BUILD)/test/e2e/libgshare-cublaslt.so
+$(BUILD)/test/e2e/test_gemm: $(if $(wildcard $(dir $(CUDART_TOOLKIT))cublasLt.h),$(BUILD)/obj/toolkit/test/shim/cublaslt_abi.o)
 
 $(BUILD)/test/e2e/dlopen: $(BUILD)/obj/test/e2e/dlopen/program.o
 	@mkdir -p $(@D)

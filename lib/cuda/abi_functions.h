@@ -237,7 +237,7 @@
 
 /* Of a driver with graphs by capture, which the software device is not: it refuses them. */
 #define CUDA_ABI_CAPTURE_FUNCTIONS(X)                                                              \
-    X(cuStreamBeginCapture_v2, (CUstream stream, int mode))                                        \
+    X(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode))                        \
     X(cuStreamEndCapture, (CUstream stream, CUgraph * graph))
 
 #endif

@@ -312,6 +312,7 @@ static void a_product_has_its_place_in_its_stream(void)
     float then[16];
     CHECK_OK(gs_memcpy_dtoh(session, then, copy, sizeof(then)));
     CHECK_MEMORY(then, got, sizeof(got));
+    product_free(session, &product);
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }
@@ -336,6 +337,7 @@ static void scalars_in_device_memory_are_read_when_it_runs(void)
     CHECK_OK(gs_sync(session));
     product_expect(&product, 3, -2);
     product_check(session, &product);
+    product_free(session, &product);
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }
@@ -364,6 +366,7 @@ static void products_of_many_streams_do_not_meet(void)
         CHECK_OK(gs_stream_sync(session[i % 2], stream[i]));
         product_expect(&product[i], 1, 0);
         product_check(session[i % 2], &product[i]);
+        product_free(session[i % 2], &product[i]);
     }
     for (unsigned i = 0; i < 2; i++)
         CHECK_OK(gs_detach(session[i]));
@@ -432,6 +435,7 @@ static void best_effort_products_run_beside_latency_work(void)
     }
     for (unsigned i = 0; i < 2; i++) {
         product_check(session[i], &product[i]);
+        product_free(session[i], &product[i]);
         CHECK_OK(gs_detach(session[i]));
     }
     server_stop(server);
@@ -489,6 +493,7 @@ static void wrong_parameters_are_refused_and_nothing_else_happens(void)
     CHECK_OK(gs_gemm(session, &product.p, NULL));
     product_expect(&product, 1, 0);
     product_check(session, &product);
+    product_free(session, &product);
     CHECK_OK(gs_detach(other));
     CHECK_OK(gs_detach(session));
     server_stop(server);
@@ -507,6 +512,7 @@ static void a_server_without_the_library_says_so(void)
     for (unsigned i = 0; i < 2; i++)
         CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_NOT_SUPPORTED);
     CHECK_OK(gs_sync(session));
+    product_free(session, &product);
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }
@@ -525,6 +531,7 @@ static void a_product_without_an_algorithm_is_refused(void)
     for (unsigned i = 0; i < 2; i++)
         CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_NOT_SUPPORTED);
     CHECK_OK(gs_sync(session));
+    product_free(session, &product);
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }
@@ -707,6 +714,7 @@ static void products_go_on_with_the_next_worker(void)
         product_check(session, &product);
         worker_replace(server);
     }
+    product_free(session, &product);
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }
@@ -739,6 +747,7 @@ static void an_unfinished_product_is_replayed(void)
         CHECK_EQUAL((int64_t)got, (int64_t)element_get(product.c, 0, GS_GEMM_F32));
     }
     product_check(session, &product);
+    product_free(session, &product);
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }

@@ -136,6 +136,23 @@ class FilterMode(_Enum):
     LINEAR = 1
 
 
+class GemmType(_Enum):
+    """gs_gemm_type"""
+
+    F16 = 1
+    BF16 = 2
+    F32 = 3
+    F64 = 4
+
+
+class GemmCompute(_Enum):
+    """gs_gemm_compute"""
+
+    F32 = 1
+    TF32 = 2
+    F64 = 3
+
+
 ENUMS = {  # the header's prefix of its constants
     "GS_": Status,
     "GS_EXEC_AFFINITY_": AffinityType,
@@ -314,23 +331,6 @@ class TextureDesc(Sized):
         ("max_anisotropy", c_uint),
         ("border", c_float * 4),
     ]
-
-
-class GemmType(_Enum):
-    """gs_gemm_type"""
-
-    F16 = 1
-    BF16 = 2
-    F32 = 3
-    F64 = 4
-
-
-class GemmCompute(_Enum):
-    """gs_gemm_compute"""
-
-    F32 = 1
-    TF32 = 2
-    F64 = 3
 
 
 class GemmMatrix(ctypes.Structure):

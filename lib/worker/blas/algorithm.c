@@ -22,9 +22,6 @@
 #define BUCKETS 256u /* WAYS algorithms each */
 #define ANSWERS 16   /* of the heuristic, the fastest first, where not any will do */
 
-/* In driver calls: nothing that other threads do ends the capture. */
-#define CAPTURE_THREAD_LOCAL 1
-
 struct algorithm {
     struct problem problem;
     lt_desc desc;
@@ -218,7 +215,7 @@ static int loaded(const struct algorithm *made, const struct rec_gemm *record, C
     CUgraph graph = NULL;
 
     if (!cu->cuStreamBeginCapture_v2 || !cu->cuStreamEndCapture ||
-        cu->cuStreamBeginCapture_v2(stream, CAPTURE_THREAD_LOCAL))
+        cu->cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL))
         return LT_SUCCESS;
     int result = call(made, record, made->workspace ? workspace_any() : 0, stream);
     if (DRV(cuStreamEndCapture, stream, &graph) && result == LT_SUCCESS)
