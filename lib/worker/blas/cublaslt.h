@@ -1,7 +1,7 @@
 /*
- * cublaslt.h - the part of cuBLASLt's binary interface that the worker calls, of versions 12 and 13.
- * The library is loaded at run time (library.c); test/shim/cublaslt_abi.c compares with NVIDIA's
- * own header where there is one.
+ * cublaslt.h - the part of cuBLASLt's binary interface that the worker calls, of versions 12 and
+ * 13. The library is loaded at run time (library.c); test/shim/cublaslt_abi.c compares with
+ * NVIDIA's own header where there is one.
  */
 #ifndef GS_WORKER_BLAS_CUBLASLT_H
 #define GS_WORKER_BLAS_CUBLASLT_H
