@@ -910,7 +910,8 @@ typedef struct gs_gemm_params {
  * GS_ERR_INVALID_VALUE: types that do not go together, a size, a leading dimension.
  * GS_ERR_INVALID_POINTER: a matrix is not in one live allocation. GS_ERR_NOT_SUPPORTED: the server
  * has no cuBLAS, or cuBLAS has no such product, perhaps for the SMs that the session has.
- * GS_ERR_TIMEOUT: no such moment came. GS_ERR_RECORDING: graphs record no products.
+ * GS_ERR_TIMEOUT: no such moment came, or lately none did. GS_ERR_RECORDING: graphs record no
+ * products.
  * GS_ERR_NO_MEMORY, GS_ERR_NO_DEVICE_MEMORY: of the server's. */
 GS_API gs_status gs_gemm(gs_session session, const gs_gemm_params *params, gs_stream stream);
 

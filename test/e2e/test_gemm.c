@@ -536,6 +536,55 @@ static void a_product_without_an_algorithm_is_refused(void)
     server_stop(server);
 }
 
+/* hold: sets words[1], and runs until words[0] is set. */
+static const char hold_ptx[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry hold(.param .u64 words)\n"
+    "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
+    "  st.volatile.global.u32 [%rd+4], 1;\n"
+    "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
+
+static void a_kernel_without_end_holds_products_of_new_kinds_up_once(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 8, 8, 8);
+    uint32_t started = 0, end = 1;
+    gs_session session, other;
+    struct product product;
+    gs_devptr words;
+    gs_module module;
+    gs_stream aside;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(server_attach(server, &other));
+    product_make(session, &product, &params);
+    CHECK_OK(gs_gemm(session, &product.p, NULL));
+    CHECK_OK(gs_malloc(other, 8, &words));
+    CHECK_OK(gs_memset(other, words, 0, 8));
+    CHECK_OK(gs_stream_create(other, NULL, &aside));
+    CHECK_OK(gs_module_load(other, hold_ptx, 0, &module));
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "hold"), 1, 1, (void *[]){&words}));
+    while (!started) {
+        CHECK_OK(gs_memcpy_dtoh_async(other, &started, words + 4, sizeof(started), aside));
+        CHECK_OK(gs_stream_sync(other, aside));
+    }
+    product.p.m = 7;
+    CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_TIMEOUT);
+    const uint64_t asked = clock_ns();
+    product.p.m = 6;
+    CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_TIMEOUT);
+    CHECK(clock_ns() - asked < 5000000000u);
+    product.p.m = 8;
+    CHECK_OK(gs_gemm(session, &product.p, NULL));
+    product_expect(&product, 1, 0);
+    product_check(session, &product);
+    CHECK_OK(gs_memcpy_htod_async(other, words, &end, sizeof(end), aside));
+    CHECK_OK(gs_sync(other));
+    product_free(session, &product);
+    CHECK_OK(gs_detach(other));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* ---- Records that the library would not send ------------------------------------------------- */
 
 static struct rec_gemm good_record(const struct raw_belongings *b)
@@ -765,6 +814,7 @@ int main(int argc, char **argv)
         TEST(wrong_parameters_are_refused_and_nothing_else_happens),
         TEST(a_server_without_the_library_says_so),
         TEST(a_product_without_an_algorithm_is_refused),
+        TEST(a_kernel_without_end_holds_products_of_new_kinds_up_once),
         TEST(every_wrong_field_of_a_record_ends_its_session_alone),
         TEST(a_record_that_finds_nothing_prepared_waits_and_is_run),
         TEST(products_go_on_with_the_next_worker),

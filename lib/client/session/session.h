@@ -95,6 +95,7 @@ struct report {
 #define PRODUCTS_KNOWN 256u
 struct products {
     _Atomic uint64_t prepared[PRODUCTS_KNOWN], refused[PRODUCTS_KNOWN];
+    _Atomic uint64_t ask_from_ns; /* of clock_ns(): before, nothing new is asked for */
 };
 
 /* Places in session->mapped beside the host blocks. */

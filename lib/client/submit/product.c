@@ -5,8 +5,12 @@
 
 #include "client/base/error.h"
 #include "client/submit/sync_request.h"
+#include "common/util.h"
 
 #define ALIGN_MOST 256u
+/* How long nothing is asked for after a time-out, for each question takes the server 10 s and holds
+ * other tenants up. */
+#define PAUSE_NS   UINT64_C(60000000000)
 
 static uint64_t mixed(uint64_t hash, uint64_t word)
 {
@@ -43,10 +47,16 @@ gs_status product_prepare(struct session *session, const struct rec_gemm *record
         return GS_OK;
     if (atomic_load_explicit(refused, memory_order_relaxed) == kind)
         return error_set(GS_ERR_NOT_SUPPORTED, "the server has no such product");
+    if (clock_ns() < atomic_load_explicit(&session->products.ask_from_ns, memory_order_relaxed))
+        return error_set(GS_ERR_TIMEOUT,
+                         "less than a minute ago no moment came without running kernels");
     gs_status status = sync_request(session, &request);
     if (status == GS_OK)
         atomic_store_explicit(prepared, kind, memory_order_relaxed);
     else if (status == GS_ERR_NOT_SUPPORTED)
         atomic_store_explicit(refused, kind, memory_order_relaxed);
+    else if (status == GS_ERR_TIMEOUT)
+        atomic_store_explicit(&session->products.ask_from_ns, clock_ns() + PAUSE_NS,
+                              memory_order_relaxed);
     return status;
 }
