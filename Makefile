@@ -581,6 +581,19 @@ $(BUILD)/test/e2e/libgshare-fail-driver.so: $(BUILD)/obj/test/shim/driver.o $(BU
 $(addprefix $(BUILD)/test/e2e/test_,hostile_driver hostile_module texture_fence vault): $(BUILD)/test/e2e/libgshare-fail-driver.so
 
 # A program that loads libgshare by dlopen, libraries that use up static TLS, and a plugin with the archive.
+# What stands for cuBLASLt on the software device.
+$(BUILD)/obj/test/shim/cublaslt.o: lib/cublas/kernels/gemm_f16.ptx lib/cublas/kernels/gemm_f32.ptx lib/cublas/kernels/gemm_f64.ptx
+$(BUILD)/obj/test/shim/cublaslt.o: GS_CFLAGS += -DKERNELS_DIR='"$(CURDIR)/lib/cublas/kernels"' -Wno-missing-prototypes
+$(BUILD)/test/e2e/libgshare-cublaslt.so: $(BUILD)/obj/test/shim/cublaslt.o $(BUILD)/lib/libgshare-softcuda.so
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared -o $@ $< -L$(BUILD)/lib -lgshare-softcuda -Wl,-rpath,'$$ORIGIN/../../lib'
+$(BUILD)/obj/toolkit/test/shim/cublaslt_abi.o: test/shim/cublaslt_abi.c lib/worker/blas/cublaslt.h
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -isystem $(dir $(CUDART_TOOLKIT)) -c -o $@ $<
+$(BUILD)/test/e2e/test_gemm $(BUILD)/test/e2e/test_hostile $(BUILD)/test/cublas/test_cublas: $(BUILD)/test/e2e/libgshare-cublaslt.so
+$(BUILD)/test/e2e/test_gemm: $(if $(wildcard $(dir $(CUDART_TOOLKIT))cublasLt.h),$(BUILD)/obj/toolkit/test/shim/cublaslt_abi.o)
+
 $(BUILD)/test/e2e/dlopen: $(BUILD)/obj/test/e2e/dlopen/program.o
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)

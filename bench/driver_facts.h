@@ -418,5 +418,13 @@ CUresult question_lane_cost(void);
 CUresult question_sink(void);
 CUresult question_fault(void);
 CUresult question_heir(void);
+CUresult question_blas_open(void);
+CUresult question_blas_stalls(void);
+CUresult question_blas_captured(void);
+CUresult question_blas_instantiated(void);
+CUresult question_blas_warm(void);
+CUresult question_blas_green(void);
+CUresult question_func_load(void);
+CUresult question_blas_few(void);
 
 #endif

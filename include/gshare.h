@@ -859,6 +859,63 @@ GS_API gs_status gs_launch_report(gs_session session, gs_report_id id, gs_report
 GS_API gs_status gs_launch_report_for(gs_session session, gs_report_id id, gs_report *report,
                                       uint64_t timeout_ns);
 
+/* ---- Products of matrices --------------------------------------------------------------------
+ *
+ * NVIDIA's cuBLAS computes them in the server, on a machine that has it (gshared --cublas). A
+ * product is the stream's work as a launch is: scheduled, limited, counted and kept to the
+ * session's memory like it, also in a fenced session.
+ */
+
+typedef enum gs_gemm_type {
+    GS_GEMM_F16 = 1,
+    GS_GEMM_BF16 = 2,
+    GS_GEMM_F32 = 3,
+    GS_GEMM_F64 = 4
+} gs_gemm_type;
+
+/* The type of sums and scalars: f16 and bf16 have GS_GEMM_COMPUTE_F32. */
+typedef enum gs_gemm_compute {
+    GS_GEMM_COMPUTE_F32 = 1,
+    GS_GEMM_COMPUTE_TF32 = 2, /* of f32, whose inputs are rounded to 10 bits behind the point */
+    GS_GEMM_COMPUTE_F64 = 3
+} gs_gemm_compute;
+
+/* A matrix that lies in columns. */
+typedef struct gs_gemm_matrix {
+    gs_devptr at;    /* a multiple of its elements' size, in one live allocation with all of it */
+    uint64_t ld;     /* elements from column to column */
+    uint64_t stride; /* elements from one matrix of the batch to the next */
+} gs_gemm_matrix;
+
+/* C = alpha op(A) op(B) + beta C, where op(A) is m by k and op(B) is k by n; `batch` times. */
+typedef struct gs_gemm_params {
+    size_t size;
+    gs_gemm_type inputs; /* of A and B */
+    gs_gemm_type output; /* of C: the inputs', or f32 */
+    gs_gemm_compute compute;
+    unsigned transpose_a, transpose_b; /* not 0: op transposes */
+    unsigned m, n, k;                  /* 1 to 2^31 - 1, and so is batch */
+    unsigned batch;
+    gs_gemm_matrix a, b, c;
+    double alpha, beta;          /* rounded to the compute type */
+    gs_devptr alpha_at, beta_at; /* not 0, both: alpha and beta are read there, when it runs */
+} gs_gemm_params;
+#define GS_GEMM_PARAMS_INIT                                                                        \
+    {                                                                                              \
+        sizeof(gs_gemm_params), GS_GEMM_F32, GS_GEMM_F32, GS_GEMM_COMPUTE_F32, 0, 0, 0, 0, 0, 1,   \
+            {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 1, 0, 0, 0                                            \
+    }
+
+/* Gives a product to the stream. The first one of its types, sizes and alignment blocks for the
+ * server, and for a moment without running kernels; later ones block as gs_launch does.
+ * GS_ERR_INVALID_VALUE: types that do not go together, a size, a leading dimension.
+ * GS_ERR_INVALID_POINTER: a matrix is not in one live allocation. GS_ERR_NOT_SUPPORTED: the server
+ * has no cuBLAS, or cuBLAS has no such product, perhaps for the SMs that the session has.
+ * GS_ERR_TIMEOUT: no such moment came, or lately none did. GS_ERR_RECORDING: graphs record no
+ * products.
+ * GS_ERR_NO_MEMORY, GS_ERR_NO_DEVICE_MEMORY: of the server's. */
+GS_API gs_status gs_gemm(gs_session session, const gs_gemm_params *params, gs_stream stream);
+
 /* Begins to record a graph: until gs_graph_end the stream keeps launches, copies from and to
  * gs_host_alloc memory or within device memory, and memsets in a graph instead of running them.
  * Other calls on the stream give GS_ERR_RECORDING, and so does a launch with a report or a qos of

@@ -19,7 +19,8 @@ enum rec_op {
     REC_EVENT = 5, /* record event */
     REC_WAIT = 6,  /* wait for event */
     REC_GRAPH = 7,
-    REC_BOX = 8 /* copy a box of rows and slices */
+    REC_BOX = 8, /* copy a box of rows and slices */
+    REC_GEMM = 9 /* a product of matrices, by the vendor's library */
 };
 
 struct rec_header {
@@ -107,6 +108,36 @@ struct rec_box {
     uint64_t reserved[5];
 };
 
+/* The types of a product's elements: gs_gemm_type. */
+enum rec_gemm_type { REC_F16 = 1, REC_BF16 = 2, REC_F32 = 3, REC_F64 = 4 };
+/* How sums are computed: gs_gemm_compute. */
+enum rec_gemm_compute { REC_COMPUTE_F32 = 1, REC_COMPUTE_TF32 = 2, REC_COMPUTE_F64 = 3 };
+
+/* A matrix in columns, one for each product of the batch. */
+struct rec_gemm_matrix {
+    uint64_t at;     /* device address */
+    uint64_t ld;     /* elements from column to column */
+    uint64_t stride; /* elements from one matrix of the batch to the next */
+};
+
+/* C = alpha A B + beta C: A of m by k, B of k by n. */
+struct rec_gemm {
+    struct rec_header h;
+    uint32_t inputs, output; /* enum rec_gemm_type, of A and B, of C */
+    uint32_t compute;        /* enum rec_gemm_compute */
+    uint32_t batch;
+    uint32_t m, n, k;
+    uint32_t reserved;
+    struct rec_gemm_matrix a, b, c;
+    uint64_t alpha, beta; /* a double's bits, or device addresses */
+};
+/* Flags of a product. */
+#define REC_GEMM_TRANS_A 1u /* A is stored in rows: k by m */
+#define REC_GEMM_TRANS_B 2u
+#define REC_GEMM_DEVICE_SCALARS                                                                    \
+    4u /* alpha and beta are read from device memory, of compute's type */
+#define REC_GEMM_FLAGS 7u
+
 #define REC_SIZE_MAX                                                                               \
     ((uint32_t)(sizeof(struct rec_launch) + REQ_PARAM_BYTES_MAX + sizeof(struct wire_qos) + 8 +    \
                 REC_ALIGN - 1) /                                                                   \
@@ -122,6 +153,8 @@ static_assert(sizeof(struct rec_wait) == 64, "rec_wait");
 static_assert(sizeof(struct rec_graph) == 64, "rec_graph");
 static_assert(sizeof(struct rec_box_side) == 32, "rec_box_side");
 static_assert(sizeof(struct rec_box) == 128, "rec_box");
+static_assert(sizeof(struct rec_gemm_matrix) == 24, "rec_gemm_matrix");
+static_assert(sizeof(struct rec_gemm) == 128, "rec_gemm");
 static_assert(REC_SIZE_MAX <= SEG_RING_BYTES / 4, "a ring holds several of the largest record");
 
 #endif

@@ -173,7 +173,9 @@ enum req_op {
     REQ_TEXTURE_DESTROY = 23, /* what kernels take */
     REQ_SURFACE_CREATE = 24,  /* array -> what kernels take */
     REQ_SURFACE_DESTROY = 25, /* what kernels take */
-    REQ_MODULE_KERNEL = 26 /* module, index -> number of kernels; message: the name of that one */
+    REQ_MODULE_KERNEL = 26, /* module, index -> number of kernels; message: the name of that one */
+    /* struct rec_gemm in payload: such products are to follow */
+    REQ_GEMM_PREPARE = 27
 };
 
 #define REQ_PARAMS_MAX      1024u /* parameters of a kernel */
@@ -228,7 +230,7 @@ struct seg_request {
     uint32_t serial; /* the client's: another for each request, never 0 */
     uint64_t ret[4];
     char message[4096];
-    union { /* the reply's, of REQ_TEXTURE_CREATE the request's */
+    union { /* the reply's; of REQ_TEXTURE_CREATE and REQ_GEMM_PREPARE the request's */
         struct req_kernel kernel;
         struct req_texture texture;
         unsigned char bytes[8192];

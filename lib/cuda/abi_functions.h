@@ -235,4 +235,9 @@
     X(cuGraphExecBatchMemOpNodeSetParams,                                                          \
       (CUgraphExec exec, CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params))
 
+/* Of a driver with graphs by capture, which the software device is not: it refuses them. */
+#define CUDA_ABI_CAPTURE_FUNCTIONS(X)                                                              \
+    X(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode))                        \
+    X(cuStreamEndCapture, (CUstream stream, CUgraph * graph))
+
 #endif

@@ -175,6 +175,7 @@ static void issued_add(struct making *m, const struct trace_record *r)
         span->bytes += e->amount;
         break;
     case REC_GRAPH:
+    case REC_GEMM: /* kernels without a name, as a graph's */
         span->graphs++;
         break;
     case REC_WAIT:

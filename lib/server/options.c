@@ -34,6 +34,9 @@ static const char help[] =
     "      --max-tenants N    sessions at a time; default 2048, at most 4096\n"
     "      --lanes N          threads of a worker that give work to the GPU, 1 to 16; default:\n"
     "                         $GSHARE_LANES, else as many as the CPUs are good for\n"
+    "      --cublas LIBRARY   cuBLASLt, which computes tenants' products of matrices: a path;\n"
+    "                         auto: libcublasLt.so.13 or .12, where the linker finds it; none;\n"
+    "                         default: $GSHARE_CUBLAS, else auto\n"
     "      --worker-user NAME user as whom root's workers run; default: $GSHARE_WORKER_USER,\n"
     "                         else gshare where there is that user, else root\n"
     "      --mem-limit BYTES  device memory for each session (K, M, G, T: powers of 1024);\n"
@@ -189,6 +192,14 @@ static uint32_t lanes_parse(const char *what, const char *text)
     return (uint32_t)number_parse(what, text, 1, LINK_LANES_MAX);
 }
 
+/* A name alone would be searched for in directories that a user can set. */
+static const char *cublas_parse(const char *what, const char *name)
+{
+    if (*name != '/' && strcmp(name, "auto") != 0 && strcmp(name, "none") != 0)
+        usage("%s '%s': the whole path of a library, auto or none", what, name);
+    return name;
+}
+
 static int devices_parse(const char *text)
 {
     char *end;
@@ -207,6 +218,7 @@ enum option_code {
     OPTION_DEVICES,
     OPTION_MAX_TENANTS,
     OPTION_LANES,
+    OPTION_CUBLAS,
     OPTION_WORKER_USER,
     OPTION_MEM_LIMIT,
     OPTION_ALLOW_USERS,
@@ -232,6 +244,7 @@ static const struct option long_options[] = {
     {"devices", required_argument, NULL, OPTION_DEVICES},
     {"max-tenants", required_argument, NULL, OPTION_MAX_TENANTS},
     {"lanes", required_argument, NULL, OPTION_LANES},
+    {"cublas", required_argument, NULL, OPTION_CUBLAS},
     {"worker-user", required_argument, NULL, OPTION_WORKER_USER},
     {"mem-limit", required_argument, NULL, OPTION_MEM_LIMIT},
     {"allow-users", required_argument, NULL, OPTION_ALLOW_USERS},
@@ -275,6 +288,9 @@ static void option_apply(struct server_options *options, struct worker_settings 
         break;
     case OPTION_LANES:
         workers->lanes = lanes_parse("--lanes", optarg);
+        break;
+    case OPTION_CUBLAS:
+        workers->cublas = cublas_parse("--cublas", optarg);
         break;
     case OPTION_WORKER_USER:
         if (!getpwnam(optarg))
@@ -397,6 +413,7 @@ void options_parse(int argc, char **argv, struct server_options *options,
 {
     const char *instance = getenv("GSHARE_INSTANCE"), *level = getenv("GSHARE_LOG");
     const char *lanes = getenv("GSHARE_LANES"), *cache = getenv("GSHARE_CACHE");
+    const char *cublas = getenv("GSHARE_CUBLAS");
     char error[MPS_ERROR_MAX];
     bool check = false;
     int code;
@@ -419,6 +436,8 @@ void options_parse(int argc, char **argv, struct server_options *options,
         workers->log_level = level_parse("GSHARE_LOG", level);
     if (!workers->lanes && lanes && *lanes)
         workers->lanes = lanes_parse("GSHARE_LANES", lanes);
+    if (!workers->cublas && cublas && *cublas)
+        workers->cublas = cublas_parse("GSHARE_CUBLAS", cublas);
     if (!options->cache[0] && cache && *cache)
         cache_take(options, "GSHARE_CACHE", cache);
     if (!mps_variables_read(&options->mps, options->devices, error))

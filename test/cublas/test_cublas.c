@@ -3,6 +3,8 @@
  * what its own comments say. A test for each, named as the program: the Makefile lists them.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "harness/cuda_program.h"
@@ -40,10 +42,34 @@ static void a_program_of_cublas_12_runs_by_gshare_run(void)
 #include "programs.inc"
 #undef PROGRAM
 
+/* The same results where the server has a cuBLASLt, if only the software device's. */
+static void with_the_servers_library(const char *program)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s", test_build_path("test/e2e/libgshare-cublaslt.so"));
+    setenv("GSHARE_CUBLAS", path, 1);
+    cuda_program_test("test/cublas", program);
+}
+
+#define BY_SERVER(name)                                                                            \
+    static void name##_by_the_server(void)                                                         \
+    {                                                                                              \
+        const char *device = getenv("GSHARE_TEST_DEVICE");                                         \
+                                                                                                   \
+        if (device && !strcmp(device, "cuda"))                                                     \
+            test_skip("on a GPU all have it");                                                     \
+        with_the_servers_library(#name);                                                           \
+    }
+BY_SERVER(gemm_of_all_transposes)
+BY_SERVER(gemm_of_batches)
+
 static const struct test tests[] = {
 #define PROGRAM(name) TEST(name),
 #include "programs.inc"
 #undef PROGRAM
+    TEST(gemm_of_all_transposes_by_the_server),
+    TEST(gemm_of_batches_by_the_server),
     TEST(a_program_of_nvidias_cublas_runs_by_gshare_run),
     TEST(a_program_of_cublas_12_runs_by_gshare_run),
 };

@@ -45,6 +45,10 @@ struct scene {
 
 static void scene_set(struct scene *scene)
 {
+    const char *device = getenv("GSHARE_TEST_DEVICE");
+
+    if (!device || strcmp(device, "cuda") != 0) /* on a GPU it is NVIDIA's */
+        setenv("GSHARE_CUBLAS", test_build_path("test/e2e/libgshare-cublaslt.so"), 1);
     scene->server = server_start(NULL);
     scene->others = bystanders_start(OTHERS);
     scene->worker = server_worker_pid(scene->server);
@@ -232,6 +236,31 @@ static void side_make(const struct raw_client *raw, const struct raw_belongings 
     side->rows = below(2) ? odd_size() : below(64);
 }
 
+static void product_make(const struct raw_client *raw, const struct raw_belongings *b,
+                         struct rec_gemm *r)
+{
+    struct rec_gemm_matrix *const matrix[] = {&r->a, &r->b, &r->c};
+
+    r->h.flags = (uint16_t)below(8);
+    r->inputs = (uint32_t)(below(8) ? 3 + below(2) : odd_number());
+    r->output = below(8) ? r->inputs : (uint32_t)odd_number();
+    r->compute = below(8) ? (r->inputs == REC_F64 ? REC_COMPUTE_F64 : REC_COMPUTE_F32)
+                          : (uint32_t)odd_number();
+    r->batch = (uint32_t)(below(4) ? 1 : odd_number());
+    r->m = (uint32_t)(below(4) ? 1 + below(8) : odd_number());
+    r->n = (uint32_t)(below(4) ? 1 + below(8) : odd_number());
+    r->k = (uint32_t)(below(4) ? 1 + below(8) : odd_number());
+    for (unsigned i = 0; i < 3; i++) {
+        matrix[i]->at = below(2) ? b->memory + 256 * i : odd_address(raw, b);
+        matrix[i]->ld = below(4) ? 8 + below(8) : odd_size();
+        matrix[i]->stride = below(2) ? below(64) : odd_size();
+    }
+    if (r->h.flags & REC_GEMM_DEVICE_SCALARS) {
+        r->alpha = below(2) ? b->memory : odd_address(raw, b);
+        r->beta = below(2) ? b->memory : odd_address(raw, b);
+    }
+}
+
 static uint32_t record_make(const struct raw_client *raw, const struct raw_belongings *b,
                             unsigned char bytes[REC_SIZE_MAX])
 {
@@ -244,12 +273,13 @@ static uint32_t record_make(const struct raw_client *raw, const struct raw_belon
         struct rec_wait wait;
         struct rec_graph graph;
         struct rec_box box;
+        struct rec_gemm gemm;
         unsigned char bytes[128];
     } r;
     uint32_t size = 64;
 
     scribble(r.bytes, sizeof(r.bytes));
-    r.h = (struct rec_header){.op = (uint16_t)(1 + below(8)), .size = 64};
+    r.h = (struct rec_header){.op = (uint16_t)(1 + below(9)), .size = 64};
     switch (r.h.op) {
     case REC_LAUNCH:
         r.launch.kernel = below(4) ? b->kernel : (uint32_t)odd_number();
@@ -293,6 +323,10 @@ static uint32_t record_make(const struct raw_client *raw, const struct raw_belon
         r.box.depth = (uint32_t)(below(3) ? 1 : odd_number());
         side_make(raw, b, &r.box.dst);
         side_make(raw, b, &r.box.src);
+        r.h.size = size = 128;
+        break;
+    case REC_GEMM:
+        product_make(raw, b, &r.gemm);
         r.h.size = size = 128;
         break;
     default:

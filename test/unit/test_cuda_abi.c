@@ -98,7 +98,7 @@ struct fact {
     V(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR) V(CU_POINTER_ATTRIBUTE_RANGE_SIZE) \
     V(CU_POINTER_ATTRIBUTE_MAPPED) V(CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES) \
     V(CU_POINTER_ATTRIBUTE_ACCESS_FLAGS) V(CU_STREAM_DEFAULT) V(CU_STREAM_NON_BLOCKING) \
-    V(CU_EVENT_DEFAULT) V(CU_EVENT_BLOCKING_SYNC) V(CU_EVENT_DISABLE_TIMING) \
+    V(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) V(CU_EVENT_DEFAULT) V(CU_EVENT_BLOCKING_SYNC) V(CU_EVENT_DISABLE_TIMING) \
     V(CU_EVENT_INTERPROCESS) V(CU_EVENT_RECORD_DEFAULT) V(CU_EVENT_RECORD_EXTERNAL) \
     V(CU_EVENT_WAIT_DEFAULT) V(CU_EVENT_WAIT_EXTERNAL) V(CU_STREAM_WAIT_VALUE_GEQ) \
     V(CU_STREAM_WAIT_VALUE_EQ) V(CU_STREAM_WAIT_VALUE_AND) V(CU_STREAM_WAIT_VALUE_NOR) \
@@ -143,7 +143,7 @@ struct fact {
     S(CUresult) S(CUdevice_attribute) S(CUcomputemode) S(CUctx_flags) S(CUlimit) S(CUdevResourceType) S(CUmemLocationType) \
     S(CUmemAllocationType) S(CUmemAllocationHandleType) S(CUmemAccess_flags) \
     S(CUmemAllocationGranularity_flags) S(CUmemorytype) S(CUpointer_attribute) \
-    S(CUstreamBatchMemOpType) S(CUjit_option) S(CUfunction_attribute) S(CUfunc_cache) \
+    S(CUstreamBatchMemOpType) S(CUjit_option) S(CUfunction_attribute) S(CUfunc_cache) S(CUstreamCaptureMode) \
     S(CUfunctionLoadingState) S(CUlaunchAttributeID) S(CUdriverProcAddressQueryResult) S(CUuuid) \
     S(CUdevSmResource) S(CUdevResource) S(CUmemLocation) S(CUmemAllocationProp) S(CUmemAccessDesc) \
     S(CUDA_MEMCPY3D) S(CUDA_MEMSET_NODE_PARAMS) S(CUstreamBatchMemOpParams) \
@@ -322,6 +322,7 @@ CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end);
                    "the signature of " #name " differs from cuda.h");
 CUDA_ABI_FUNCTIONS(SAME_SIGNATURE)
 CUDA_ABI_TEXTURE_FUNCTIONS(SAME_SIGNATURE)
+CUDA_ABI_CAPTURE_FUNCTIONS(SAME_SIGNATURE)
 #if CUDA_VERSION >= 12080
 CUDA_ABI_FUNCTIONS_NEWER(SAME_SIGNATURE)
 #endif

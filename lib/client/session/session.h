@@ -91,6 +91,13 @@ struct report {
     uint64_t asked;
 };
 
+/* Which products the server has prepared, and which it refused, by hash; see submit/product.c. */
+#define PRODUCTS_KNOWN 256u
+struct products {
+    _Atomic uint64_t prepared[PRODUCTS_KNOWN], refused[PRODUCTS_KNOWN];
+    _Atomic uint64_t ask_from_ns; /* of clock_ns(): before, nothing new is asked for */
+};
+
 /* Places in session->mapped beside the host blocks. */
 #define MAPPED_SEGMENT SEG_HOSTS
 #define MAPPED_PAGE    (SEG_HOSTS + 1)
@@ -128,6 +135,8 @@ struct session {
     struct handle_table events, modules, kernels, graphs, arrays;
 
     struct printing printing;
+
+    struct products products;
 
     pthread_mutex_t report_lock;
     uint64_t report_last; /* id of the newest */

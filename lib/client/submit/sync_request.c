@@ -23,6 +23,8 @@ static void request_post(struct session *session, const struct sync_request *req
         memcpy(slot->name, request->name, strnlen(request->name, sizeof(slot->name) - 1));
     if (request->texture)
         memcpy(&slot->payload.texture, request->texture, sizeof(*request->texture));
+    if (request->gemm)
+        memcpy(slot->payload.bytes, request->gemm, sizeof(*request->gemm));
     /* Pairs with the server's acquire of POSTED; the request is complete before. seq_cst for
      * activity_signal. */
     atomic_store_explicit(&slot->state, REQ_POSTED, memory_order_seq_cst);

@@ -12,6 +12,7 @@ struct sync_request {
     uint64_t arg[4];
     const char *name;                  /* NULL: none; shorter than seg_request.name */
     const struct req_texture *texture; /* of REQ_TEXTURE_CREATE */
+    const struct rec_gemm *gemm;       /* of REQ_GEMM_PREPARE */
     /* reply */
     uint64_t ret[4];
     struct req_kernel *kernel; /* receives the payload of REQ_KERNEL_GET */

@@ -136,6 +136,23 @@ class FilterMode(_Enum):
     LINEAR = 1
 
 
+class GemmType(_Enum):
+    """gs_gemm_type"""
+
+    F16 = 1
+    BF16 = 2
+    F32 = 3
+    F64 = 4
+
+
+class GemmCompute(_Enum):
+    """gs_gemm_compute"""
+
+    F32 = 1
+    TF32 = 2
+    F64 = 3
+
+
 ENUMS = {  # the header's prefix of its constants
     "GS_": Status,
     "GS_EXEC_AFFINITY_": AffinityType,
@@ -147,6 +164,8 @@ ENUMS = {  # the header's prefix of its constants
     "GS_RESOURCE_": ResourceType,
     "GS_ADDRESS_": AddressMode,
     "GS_FILTER_": FilterMode,
+    "GS_GEMM_": GemmType,
+    "GS_GEMM_COMPUTE_": GemmCompute,
 }
 
 DEVICE_AUTO = -1
@@ -314,6 +333,32 @@ class TextureDesc(Sized):
     ]
 
 
+class GemmMatrix(ctypes.Structure):
+    _fields_ = [("at", c_uint64), ("ld", c_uint64), ("stride", c_uint64)]
+
+
+class GemmParams(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("inputs", c_int),
+        ("output", c_int),
+        ("compute", c_int),
+        ("transpose_a", c_uint),
+        ("transpose_b", c_uint),
+        ("m", c_uint),
+        ("n", c_uint),
+        ("k", c_uint),
+        ("batch", c_uint),
+        ("a", GemmMatrix),
+        ("b", GemmMatrix),
+        ("c", GemmMatrix),
+        ("alpha", ctypes.c_double),
+        ("beta", ctypes.c_double),
+        ("alpha_at", c_uint64),
+        ("beta_at", c_uint64),
+    ]
+
+
 class KernelDesc(Sized):
     _fields_ = [
         ("size", c_size_t),
@@ -368,6 +413,8 @@ STRUCTS = {
     "gs_memcpy_3d_params": Memcpy3DParams,
     "gs_texture_resource": TextureResource,
     "gs_texture_desc": TextureDesc,
+    "gs_gemm_matrix": GemmMatrix,
+    "gs_gemm_params": GemmParams,
     "gs_kernel_desc": KernelDesc,
     "gs_launch_config": LaunchConfig,
     "gs_report": Report,
@@ -437,6 +484,7 @@ FUNCTIONS = {
 }
 _TEXTURES = "the package has buffers; texels are for kernels that a C or CUDA program sets up"
 NOT_WRAPPED = {
+    "gs_gemm": "NumPy's products are the host's; those of the device are for C and CUDA programs",
     "gs_launch_report": "gs_launch_report_for without time is the same",
     "gs_module_link": "code for Python programs comes whole, from one file",
     "gs_strerror": "an Error has the message of its call, which says more",

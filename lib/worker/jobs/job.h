@@ -60,6 +60,7 @@ struct job {
     uint64_t arg[4];
     char name[sizeof(((struct seg_request *)0)->name)];
     struct req_texture texture; /* of REQ_TEXTURE_CREATE */
+    struct rec_gemm gemm;       /* of REQ_GEMM_PREPARE, or the product that a chore prepares */
 
     /* what prepare or work found or made */
     void *object;
@@ -121,6 +122,7 @@ extern const struct job_kind job_stream_create, job_stream_destroy;             
 extern const struct job_kind job_event_elapsed;                                 /* stream.c */
 extern const struct job_kind job_kernel_occupancy;                              /* cooperative.c */
 extern const struct job_kind job_graph_create, job_graph_destroy;               /* graph.c */
+extern const struct job_kind job_gemm_prepare;                                  /* product.c */
 
 /* ---- service.c ------------------------------------------------------------------------------- */
 

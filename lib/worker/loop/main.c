@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "common/numa.h"
 #include "common/util.h"
+#include "worker/blas/library.h"
 #include "worker/driver/link_state.h"
 #include "worker/driver/prewake.h"
 #include "worker/driver/privileges.h"
@@ -465,8 +466,10 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
     if (!privileges_drop(kind, text, sizeof(text)))
         return give_up(text);
     /* Kernels are loaded with their module, because the loading of a kernel at its first launch
-     * makes every later launch wait for the device. */
-    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+     * makes every later launch wait for the device. cuBLAS has so many that the driver would take
+     * seconds and gigabytes: with it modules are loaded whole by module.c, and cuBLAS' kernels as
+     * they are wanted by blas/algorithm.c. */
+    setenv("CUDA_MODULE_LOADING", library_excluded() ? "EAGER" : "LAZY", 1);
     /* A completion write makes its hardware queue, and all streams that share the queue, wait for
      * the kernel before it: with the default of 8 queues, the kernels of 16 tenants take twice the
      * time of one tenant's. */

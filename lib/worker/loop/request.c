@@ -43,6 +43,7 @@ static const struct job_kind *const kinds[] = {
     [REQ_SURFACE_CREATE] = &job_surface_create,
     [REQ_SURFACE_DESTROY] = &job_surface_destroy,
     [REQ_MODULE_KERNEL] = &job_module_kernel,
+    [REQ_GEMM_PREPARE] = &job_gemm_prepare,
 };
 
 static void done(struct seg_request *slot)
@@ -85,6 +86,7 @@ struct job *request_take(struct session *session)
     memcpy(job->name, slot->name, sizeof(job->name));
     job->name[sizeof(job->name) - 1] = '\0';
     memcpy(&job->texture, &slot->payload.texture, sizeof(job->texture));
+    memcpy(&job->gemm, slot->payload.bytes, sizeof(job->gemm));
     return job;
 }
 

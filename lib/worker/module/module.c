@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/util.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
@@ -167,6 +168,23 @@ static void compile_work(struct job *job)
         module_free(job->session, module);
 }
 
+/* Loads all kernels: where the driver loads lazily (main.c), the first launch of each would make
+ * all others wait. */
+static CUresult functions_load(CUmodule module)
+{
+    unsigned count = 0;
+    CUresult result = DRV(cuModuleGetFunctionCount, &count, module);
+    CLEANUP_FREE CUfunction *functions = calloc(count + 1, sizeof(*functions));
+
+    if (!functions)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!result)
+        result = DRV(cuModuleEnumerateFunctions, functions, count, module);
+    for (unsigned i = 0; i < count && !result; i++)
+        result = DRV(cuFuncLoad, functions[i]);
+    return result;
+}
+
 /* Has the driver load the module's code. At a quiet moment. */
 static gs_status module_place(struct job *job, struct module *module)
 {
@@ -186,7 +204,8 @@ static gs_status module_place(struct job *job, struct module *module)
     }
     free(module->code);
     module->code = NULL;
-    if ((result = print_bind(job, module->cu)) || (result = heap_bind(job->session, module)) ||
+    if ((result = functions_load(module->cu)) || (result = print_bind(job, module->cu)) ||
+        (result = heap_bind(job->session, module)) ||
         (result = fenced_bind(job->session, module)) ||
         (result = kernel_fault_bind(job->session, module, module->id)))
         return job_fail_driver(job, result);

@@ -40,8 +40,8 @@ void inflight_seen(struct inflight *inflight, uint64_t position, uint64_t now);
 void inflight_issue(struct inflight *inflight);
 /* Notes that these launches, which have one shape, have been issued. */
 void inflight_add(struct inflight *inflight, const struct launch *launches, uint32_t count);
-/* Notes that a tenant's graph has been issued, whose record ends at that ring position. It is taken
- * to fill the device. */
+/* Notes that a tenant's graph or product has been issued, whose record ends at that ring position.
+ * It is taken to fill the device. */
 void inflight_add_graph(struct inflight *inflight, uint64_t position);
 /* Notes that an event has been issued, which takes no time and no place in flight. */
 void inflight_add_event(struct inflight *inflight);

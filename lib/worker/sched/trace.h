@@ -44,7 +44,7 @@ void trace_issuing(void);
  * in the fence that will tell the end of it. */
 void trace_launches(const struct session *session, uint32_t stream, uint32_t fence,
                     const struct launch *launches, uint32_t count);
-/* work: REC_COPY, REC_MEMSET, REC_EVENT, REC_WAIT or REC_GRAPH. */
+/* work: REC_COPY, REC_MEMSET, REC_EVENT, REC_WAIT, REC_GRAPH or REC_GEMM. */
 void trace_other(const struct session *session, uint32_t stream, uint32_t fence, uint16_t work,
                  uint64_t bytes);
 /* What was issued for that fence ran from begin_ns to end_ns, and costs the session charged_ns. */

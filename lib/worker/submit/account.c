@@ -27,6 +27,10 @@ static void issued_add(struct session *session, struct stream *stream, const str
         inflight_add_graph(stream->inflight, issued->position);
         stream->transferred = issued->position; /* it may have copies */
         break;
+    case ISSUED_PRODUCT:
+        inflight_add_graph(stream->inflight, issued->position);
+        link_stat_add(&session->stats->launches, 1);
+        break;
     case ISSUED_EVENT:
         inflight_add_event(stream->inflight);
         break;
@@ -61,6 +65,9 @@ static void issued_trace(const struct session *session, const struct stream *str
         break;
     case ISSUED_GRAPH:
         trace_other(session, index, fence, REC_GRAPH, 0);
+        break;
+    case ISSUED_PRODUCT:
+        trace_other(session, index, fence, REC_GEMM, 0);
         break;
     case ISSUED_EVENT:
         trace_other(session, index, fence, REC_EVENT, 0);

@@ -12,6 +12,7 @@ enum issued_kind {
     ISSUED_LAUNCHES, /* of one shape */
     ISSUED_REQUEST,  /* launches of any shapes */
     ISSUED_GRAPH,    /* a captured graph */
+    ISSUED_PRODUCT,  /* a product of matrices */
     ISSUED_EVENT,
     ISSUED_TRANSFER, /* a copy or memset */
     ISSUED_WAIT

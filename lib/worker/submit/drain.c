@@ -31,6 +31,7 @@
 #include "worker/submit/graph.h"
 #include "worker/submit/override.h"
 #include "worker/submit/placement.h"
+#include "worker/submit/product.h"
 #include "worker/submit/report.h"
 #include "worker/submit/session_fault.h"
 #include "worker/submit/stream.h"
@@ -323,6 +324,34 @@ static enum outcome take_graph(struct session *session, uint32_t index,
     }
 }
 
+static enum outcome take_gemm(struct session *session, uint32_t index,
+                              const struct rec_gemm *record)
+{
+    gs_status status;
+    record_fault fault;
+    char text[192];
+
+    switch (product_issue(session, index, record, &fault, &status, text, sizeof(text))) {
+    case PRODUCT_ISSUED:
+        return TAKEN;
+    case PRODUCT_WAITS:
+        return STALLED;
+    case PRODUCT_INVALID:
+        return rejected(session, index, fault);
+    default:
+        session_fault(session, index, GS_FAULT_LAUNCH, status, "", text);
+        return ENDED;
+    }
+}
+
+/* The size of records of a kind, launches excepted. */
+static uint32_t record_size(uint32_t op)
+{
+    return op == REC_BOX    ? sizeof(struct rec_box)
+           : op == REC_GEMM ? sizeof(struct rec_gemm)
+                            : REC_ALIGN;
+}
+
 /* Issues the batch before a record that is no launch. Where kernels are measured apart from copies
  * and waits (launch_apart), a fence follows the kernels. Returns false when the driver refused. */
 static bool kernels_issue(struct session *session, uint32_t index, uint32_t next)
@@ -330,7 +359,8 @@ static bool kernels_issue(struct session *session, uint32_t index, uint32_t next
     struct stream *stream = &session->submit.streams[index];
     const bool other =
         next == REC_COPY || next == REC_MEMSET || next == REC_BOX || next == REC_WAIT;
-    const bool apart = (other || next == REC_GRAPH) && launch_apart(session, stream);
+    const bool apart =
+        (other || next == REC_GRAPH || next == REC_GEMM) && launch_apart(session, stream);
     CUresult result = CUDA_SUCCESS;
 
     if (!batch_issue(session, index, apart && other ? COMPLETION_FENCED : COMPLETION_NONE))
@@ -359,7 +389,7 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
         session->submit.light = 0;
     if (!kernels_issue(session, index, header->op))
         return ENDED;
-    if (size != (header->op == REC_BOX ? sizeof(struct rec_box) : REC_ALIGN))
+    if (size != record_size(header->op))
         return rejected(session, index, "a record of a wrong size");
     if (!transfer && header->op != REC_WAIT &&
         !stream_primary(session, &session->submit.streams[index]))
@@ -390,6 +420,10 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     case REC_GRAPH:
         issued.kind = ISSUED_GRAPH;
         outcome = take_graph(session, index, (const void *)record);
+        break;
+    case REC_GEMM:
+        issued.kind = ISSUED_PRODUCT;
+        outcome = take_gemm(session, index, (const void *)record);
         break;
     default:
         return rejected(session, index, "a record of no known kind");
@@ -471,7 +505,9 @@ static uint64_t record_guess(const struct session *session, const struct stream 
 
     if (launch->h.op == REC_LAUNCH)
         return estimate_ns(session->kernels.table[launch->kernel], launch->grid, launch->block);
-    return launch->h.op == REC_GRAPH ? inflight_guess_graph(stream->inflight) : 0;
+    return launch->h.op == REC_GRAPH || launch->h.op == REC_GEMM
+               ? inflight_guess_graph(stream->inflight)
+               : 0;
 }
 
 /* Whether the tenant has written more than the stream has taken; *tail: how far. */

@@ -232,6 +232,25 @@ record_fault record_check_box(const struct session *session, const struct rec_bo
     return NULL;
 }
 
+record_fault record_check_gemm(const struct session *session, const struct rec_gemm *gemm,
+                               struct problem *problem)
+{
+    struct extents extents;
+    record_fault fault = problem_of(gemm, problem, &extents);
+
+    if (fault)
+        return fault;
+    if (!device_range(session, gemm->a.at, extents.a) ||
+        !device_range(session, gemm->b.at, extents.b) ||
+        !device_range(session, gemm->c.at, extents.c))
+        return "a product of a matrix outside an allocation";
+    if (gemm->h.flags & REC_GEMM_DEVICE_SCALARS &&
+        (!device_range(session, gemm->alpha, extents.scalar) ||
+         !device_range(session, gemm->beta, extents.scalar)))
+        return "a product whose scalars are outside an allocation";
+    return NULL;
+}
+
 CUresult transfer_issue(const struct transfer *transfer, CUstream stream)
 {
     switch (transfer->kind) {

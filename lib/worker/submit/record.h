@@ -5,6 +5,7 @@
 #ifndef GS_WORKER_SUBMIT_RECORD_H
 #define GS_WORKER_SUBMIT_RECORD_H
 
+#include "worker/blas/problem.h"
 #include "worker/submit/launch.h"
 
 /* What is wrong with a record, for people. NULL: nothing is. */
@@ -31,6 +32,9 @@ record_fault record_check_memset(const struct session *session, const struct rec
 /* Checks a box and fills what the driver is to copy. */
 record_fault record_check_box(const struct session *session, const struct rec_box *box,
                               CUDA_MEMCPY3D *copy);
+/* Checks a product and tells its problem. */
+record_fault record_check_gemm(const struct session *session, const struct rec_gemm *gemm,
+                               struct problem *problem);
 CUresult transfer_issue(const struct transfer *transfer, CUstream stream);
 
 #endif

@@ -66,6 +66,9 @@ struct session_submit {
     /* while a graph is checked, requests wait until then; 0: none is checked */
     uint64_t requests_from_ns;
     struct report *reports; /* SEG_REPORTS entries, or NULL */
+    /* why the last algorithm for a product that waits could not be made */
+    gs_status product_trouble;
+    char product_text[192];
 };
 
 #endif

@@ -1,0 +1,62 @@
+/* product.c - see product.h. */
+#include "client/submit/product.h"
+
+#include <string.h>
+
+#include "client/base/error.h"
+#include "client/submit/sync_request.h"
+#include "common/util.h"
+
+#define ALIGN_MOST 256u
+/* How long nothing is asked for after a time-out, for each question takes the server 10 s and holds
+ * other tenants up. */
+#define PAUSE_NS   UINT64_C(60000000000)
+
+static uint64_t mixed(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+/* By all that an algorithm is chosen by. Never 0. */
+static uint64_t kind_of(const struct rec_gemm *r)
+{
+    const struct rec_gemm_matrix *matrix[] = {&r->a, &r->b, &r->c};
+    uint64_t hash = mixed(UINT64_C(0xcbf29ce484222325), r->h.flags);
+
+    hash = mixed(hash, (uint64_t)r->inputs << 32 | r->output << 16 | r->compute);
+    hash = mixed(hash, (uint64_t)r->m << 32 | r->n);
+    hash = mixed(hash, (uint64_t)r->k << 32 | r->batch);
+    for (unsigned i = 0; i < 3; i++) {
+        hash = mixed(hash, matrix[i]->ld);
+        hash = mixed(hash, matrix[i]->stride);
+        hash = mixed(hash, matrix[i]->at % ALIGN_MOST);
+    }
+    return hash ? hash : 1;
+}
+
+gs_status product_prepare(struct session *session, const struct rec_gemm *record)
+{
+    struct sync_request request = {.op = REQ_GEMM_PREPARE, .gemm = record};
+    const uint64_t kind = kind_of(record);
+    _Atomic uint64_t *prepared = &session->products.prepared[kind % PRODUCTS_KNOWN],
+                     *refused = &session->products.refused[kind % PRODUCTS_KNOWN];
+
+    /* Relaxed: the words stand by themselves. */
+    if (atomic_load_explicit(prepared, memory_order_relaxed) == kind)
+        return GS_OK;
+    if (atomic_load_explicit(refused, memory_order_relaxed) == kind)
+        return error_set(GS_ERR_NOT_SUPPORTED, "the server has no such product");
+    if (clock_ns() < atomic_load_explicit(&session->products.ask_from_ns, memory_order_relaxed))
+        return error_set(GS_ERR_TIMEOUT,
+                         "less than a minute ago no moment came without running kernels");
+    gs_status status = sync_request(session, &request);
+    if (status == GS_OK)
+        atomic_store_explicit(prepared, kind, memory_order_relaxed);
+    else if (status == GS_ERR_NOT_SUPPORTED)
+        atomic_store_explicit(refused, kind, memory_order_relaxed);
+    else if (status == GS_ERR_TIMEOUT)
+        atomic_store_explicit(&session->products.ask_from_ns, clock_ns() + PAUSE_NS,
+                              memory_order_relaxed);
+    return status;
+}

@@ -1,0 +1,348 @@
+/*
+ * algorithm.c - which of cuBLASLt's kernels computes a problem, in how many parts.
+ *
+ * The library's heuristic tells, and the answer is kept: the same problem takes the same kernel
+ * whatever else the device does, and a call takes the lane 5 to 10 us instead of up to 80 ms.
+ *
+ * A kernel that is launched for the first time is loaded, and then all launches wait until the
+ * device has finished (bench/results/h200-driver-facts-cublas.txt, 31). So the first call for a
+ * problem is captured into a graph that is thrown away, at a quiet moment: that loads the kernels
+ * and runs nothing (31cl).
+ */
+#include "worker/blas/algorithm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/blas/library.h"
+#include "worker/blas/workspace.h"
+
+#define WAYS    4u
+#define BUCKETS 256u /* WAYS algorithms each */
+#define ANSWERS 16   /* of the heuristic, the fastest first, where not any will do */
+
+struct algorithm {
+    struct problem problem;
+    lt_desc desc;
+    lt_layout a, b, c;
+    struct lt_algo algo;
+    size_t workspace; /* bytes that it needs */
+    uint64_t used;    /* kept.clock when it was last found */
+};
+
+static struct {
+    struct algorithm *algorithm[BUCKETS][WAYS];
+    uint64_t clock;
+} kept;
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+static int type_of(uint32_t type)
+{
+    switch (type) {
+    case REC_F16:
+        return LT_R_16F;
+    case REC_BF16:
+        return LT_R_16BF;
+    case REC_F64:
+        return LT_R_64F;
+    default:
+        return LT_R_32F;
+    }
+}
+
+static int compute_of(uint32_t compute)
+{
+    switch (compute) {
+    case REC_COMPUTE_F64:
+        return LT_COMPUTE_64F;
+    case REC_COMPUTE_TF32:
+        return LT_COMPUTE_32F_FAST_TF32;
+    default:
+        return LT_COMPUTE_32F;
+    }
+}
+
+static int layout_make(lt_layout *layout, uint32_t type, uint64_t rows, uint64_t columns,
+                       const struct problem *p, unsigned matrix)
+{
+    const int32_t batch = (int32_t)p->batch;
+    const int64_t stride = (int64_t)p->stride[matrix];
+    int result = lt->cublasLtMatrixLayoutCreate(layout, type_of(type), rows, columns,
+                                                (int64_t)p->ld[matrix]);
+
+    if (result == LT_SUCCESS && batch > 1)
+        result = lt->cublasLtMatrixLayoutSetAttribute(*layout, LT_LAYOUT_BATCH_COUNT, &batch,
+                                                      sizeof(batch));
+    if (result == LT_SUCCESS && batch > 1)
+        result = lt->cublasLtMatrixLayoutSetAttribute(*layout, LT_LAYOUT_STRIDE, &stride,
+                                                      sizeof(stride));
+    return result;
+}
+
+static int desc_make(lt_desc *desc, const struct problem *p)
+{
+    const int32_t a = p->flags & REC_GEMM_TRANS_A ? LT_OP_T : LT_OP_N,
+                  b = p->flags & REC_GEMM_TRANS_B ? LT_OP_T : LT_OP_N,
+                  mode = p->flags & REC_GEMM_DEVICE_SCALARS ? LT_POINTER_MODE_DEVICE
+                                                            : LT_POINTER_MODE_HOST;
+    int result = lt->cublasLtMatmulDescCreate(desc, compute_of(p->compute),
+                                              p->compute == REC_COMPUTE_F64 ? LT_R_64F : LT_R_32F);
+
+    if (result == LT_SUCCESS)
+        result = lt->cublasLtMatmulDescSetAttribute(*desc, LT_DESC_TRANSA, &a, sizeof(a));
+    if (result == LT_SUCCESS)
+        result = lt->cublasLtMatmulDescSetAttribute(*desc, LT_DESC_TRANSB, &b, sizeof(b));
+    if (result == LT_SUCCESS)
+        result =
+            lt->cublasLtMatmulDescSetAttribute(*desc, LT_DESC_POINTER_MODE, &mode, sizeof(mode));
+    return result;
+}
+
+static int described(struct algorithm *made)
+{
+    const struct problem *p = &made->problem;
+    const bool trans_a = p->flags & REC_GEMM_TRANS_A, trans_b = p->flags & REC_GEMM_TRANS_B;
+    int result = desc_make(&made->desc, p);
+
+    if (result == LT_SUCCESS)
+        result =
+            layout_make(&made->a, p->inputs, trans_a ? p->k : p->m, trans_a ? p->m : p->k, p, 0);
+    if (result == LT_SUCCESS)
+        result =
+            layout_make(&made->b, p->inputs, trans_b ? p->n : p->k, trans_b ? p->k : p->n, p, 1);
+    return result == LT_SUCCESS ? layout_make(&made->c, p->output, p->m, p->n, p, 2) : result;
+}
+
+/* Whether the algorithm runs on any partition. The blocks of a cluster run on one part of the
+ * device at once, of which a partition may have few SMs: clusters of eight were refused on 64 SMs
+ * (35). The two SMs of a group belong together. */
+static bool fits_partition(const struct lt_algo *algo)
+{
+    uint16_t shape = LT_CLUSTER_AUTO;
+    size_t written;
+
+    if (lt->cublasLtMatmulAlgoConfigGetAttribute(algo, LT_CONFIG_CLUSTER_SHAPE, &shape,
+                                                 sizeof(shape), &written))
+        return true; /* a library that knows no clusters */
+    return shape == LT_CLUSTER_AUTO || shape == LT_CLUSTER_1 || shape == LT_CLUSTER_2X1 ||
+           shape == LT_CLUSTER_1X2;
+}
+
+/* Takes the first algorithm that the problem can have. */
+static int taken(struct algorithm *made, const struct lt_heuristic *answers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (answers[i].state != LT_SUCCESS || answers[i].workspace > WORKSPACE_BYTES ||
+            (made->problem.confined && !fits_partition(&answers[i].algo)))
+            continue;
+        made->algo = answers[i].algo;
+        made->workspace = answers[i].workspace;
+        return LT_SUCCESS;
+    }
+    return LT_NOT_SUPPORTED;
+}
+
+static int asked(struct algorithm *made, lt_preference preference)
+{
+    const struct problem *p = &made->problem;
+    const struct {
+        int attribute;
+        uint32_t bytes;
+    } aligns[] = {{LT_PREFERENCE_ALIGN_A, p->align[0]},
+                  {LT_PREFERENCE_ALIGN_B, p->align[1]},
+                  {LT_PREFERENCE_ALIGN_C, p->align[2]},
+                  {LT_PREFERENCE_ALIGN_D, p->align[2]}};
+    const size_t room = WORKSPACE_BYTES;
+    struct lt_heuristic answers[ANSWERS];
+    int found = 0;
+    int result = lt->cublasLtMatmulPreferenceSetAttribute(preference, LT_PREFERENCE_MAX_WORKSPACE,
+                                                          &room, sizeof(room));
+
+    for (size_t i = 0; i < sizeof(aligns) / sizeof(aligns[0]) && result == LT_SUCCESS; i++)
+        result = lt->cublasLtMatmulPreferenceSetAttribute(preference, aligns[i].attribute,
+                                                          &aligns[i].bytes, sizeof(uint32_t));
+    if (result == LT_SUCCESS)
+        result = lt->cublasLtMatmulAlgoGetHeuristic(library_handle(), made->desc, made->a, made->b,
+                                                    made->c, made->c, preference,
+                                                    p->confined ? ANSWERS : 1, answers, &found);
+    return result == LT_SUCCESS ? taken(made, answers, found) : result;
+}
+
+static int chosen(struct algorithm *made)
+{
+    lt_preference preference = NULL;
+    int result = lt->cublasLtMatmulPreferenceCreate(&preference);
+
+    if (result == LT_SUCCESS)
+        result = asked(made, preference);
+    if (preference)
+        lt->cublasLtMatmulPreferenceDestroy(preference);
+    return result;
+}
+
+static int call(const struct algorithm *algorithm, const struct rec_gemm *r, CUdeviceptr workspace,
+                CUstream stream)
+{
+    const bool device = r->h.flags & REC_GEMM_DEVICE_SCALARS;
+    double alpha, beta;
+    float alpha_f32, beta_f32;
+    const void *alpha_at = (const void *)(uintptr_t)r->alpha,
+               *beta_at = (const void *)(uintptr_t)r->beta;
+    void *c = (void *)(uintptr_t)r->c.at;
+
+    memcpy(&alpha, &r->alpha, sizeof(alpha));
+    memcpy(&beta, &r->beta, sizeof(beta));
+    alpha_f32 = (float)alpha;
+    beta_f32 = (float)beta;
+    if (!device && r->compute == REC_COMPUTE_F64) {
+        alpha_at = &alpha;
+        beta_at = &beta;
+    } else if (!device) {
+        alpha_at = &alpha_f32;
+        beta_at = &beta_f32;
+    }
+    return lt->cublasLtMatmul(
+        library_handle(), algorithm->desc, alpha_at, (const void *)(uintptr_t)r->a.at, algorithm->a,
+        (const void *)(uintptr_t)r->b.at, algorithm->b, beta_at, c, algorithm->c, c, algorithm->c,
+        &algorithm->algo, (void *)(uintptr_t)workspace, workspace ? WORKSPACE_BYTES : 0, stream);
+}
+
+/* Has the kernels loaded. A driver without capture, the software device, has nothing to load. */
+static int loaded(const struct algorithm *made, const struct rec_gemm *record, CUstream stream)
+{
+    CUgraph graph = NULL;
+
+    if (!cu->cuStreamBeginCapture_v2 || !cu->cuStreamEndCapture ||
+        cu->cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL))
+        return LT_SUCCESS;
+    int result = call(made, record, made->workspace ? workspace_any() : 0, stream);
+    if (DRV(cuStreamEndCapture, stream, &graph) && result == LT_SUCCESS)
+        result = LT_EXECUTION_FAILED;
+    if (graph)
+        DRV(cuGraphDestroy, graph);
+    return result;
+}
+
+gs_status algorithm_make(const struct problem *problem, const struct rec_gemm *record,
+                         CUstream stream, struct algorithm **made, char *text, size_t size)
+{
+    struct algorithm *algorithm = calloc(1, sizeof(*algorithm));
+    const char *step = "a description";
+    int result;
+
+    if (!algorithm) {
+        snprintf(text, size, "no memory for an algorithm");
+        return GS_ERR_NO_MEMORY;
+    }
+    algorithm->problem = *problem;
+    result = described(algorithm);
+    if (result == LT_SUCCESS) {
+        step = "an algorithm";
+        result = chosen(algorithm);
+    }
+    if (result == LT_SUCCESS && algorithm->workspace && !workspaces_make()) {
+        algorithm_free(algorithm);
+        snprintf(text, size, "no device memory for cuBLAS' workspace of %u bytes",
+                 (unsigned)WORKSPACE_BYTES);
+        return GS_ERR_NO_DEVICE_MEMORY;
+    }
+    if (result == LT_SUCCESS) {
+        step = "a capture";
+        result = loaded(algorithm, record, stream);
+    }
+    if (result != LT_SUCCESS) {
+        algorithm_free(algorithm);
+        snprintf(text, size, "cuBLAS has %s for no such product: cuBLAS status %d", step, result);
+        return GS_ERR_NOT_SUPPORTED;
+    }
+    *made = algorithm;
+    return GS_OK;
+}
+
+void algorithm_free(struct algorithm *algorithm)
+{
+    if (!algorithm)
+        return;
+    if (algorithm->c)
+        lt->cublasLtMatrixLayoutDestroy(algorithm->c);
+    if (algorithm->b)
+        lt->cublasLtMatrixLayoutDestroy(algorithm->b);
+    if (algorithm->a)
+        lt->cublasLtMatrixLayoutDestroy(algorithm->a);
+    if (algorithm->desc)
+        lt->cublasLtMatmulDescDestroy(algorithm->desc);
+    free(algorithm);
+}
+
+/* ---- Keeping --------------------------------------------------------------------------------- */
+
+static struct algorithm **bucket_of(const struct problem *problem)
+{
+    const unsigned char *bytes = (const void *)problem;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < sizeof(*problem); i += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, bytes + i, sizeof(word));
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    return kept.algorithm[hash % BUCKETS];
+}
+
+struct algorithm *algorithm_find(const struct problem *problem)
+{
+    struct algorithm **bucket = bucket_of(problem);
+
+    for (uint32_t i = 0; i < WAYS; i++) {
+        if (bucket[i] && !memcmp(&bucket[i]->problem, problem, sizeof(*problem))) {
+            bucket[i]->used = ++kept.clock;
+            return bucket[i];
+        }
+    }
+    return NULL;
+}
+
+void algorithm_keep(struct algorithm *algorithm)
+{
+    struct algorithm **bucket = bucket_of(&algorithm->problem), **place = bucket;
+
+    for (uint32_t i = 0; i < WAYS; i++) {
+        if (!bucket[i] ||
+            !memcmp(&bucket[i]->problem, &algorithm->problem, sizeof(struct problem))) {
+            place = &bucket[i];
+            break;
+        }
+        if (bucket[i]->used < (*place)->used)
+            place = &bucket[i];
+    }
+    algorithm_free(*place);
+    algorithm->used = ++kept.clock;
+    *place = algorithm;
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+gs_status algorithm_run(const struct algorithm *algorithm, const struct rec_gemm *record,
+                        CUstream stream, char *text, size_t size)
+{
+    struct workspace *workspace = NULL;
+    int result;
+
+    if (algorithm->workspace && workspace_take(stream, &workspace)) {
+        driver_describe(text, size);
+        return GS_ERR_DRIVER;
+    }
+    result = call(algorithm, record, workspace ? workspace->at : 0, stream);
+    if (result != LT_SUCCESS) {
+        snprintf(text, size, "cublasLtMatmul: cuBLAS status %d", result);
+        return GS_ERR_DRIVER;
+    }
+    if (workspace && workspace_give(workspace, stream)) {
+        driver_describe(text, size);
+        return GS_ERR_DRIVER;
+    }
+    return GS_OK;
+}

@@ -1,0 +1,42 @@
+/*
+ * library.h - NVIDIA's cuBLASLt, loaded where the machine has it and somebody wants it.
+ *
+ * Jobs load it (library_load, library_start), one after the other; once library_ready() the lanes
+ * call it, since its functions may be called by any thread.
+ */
+#ifndef GS_WORKER_BLAS_LIBRARY_H
+#define GS_WORKER_BLAS_LIBRARY_H
+
+#include <stdbool.h>
+
+#include "gshare.h"
+#include "worker/blas/cublaslt.h"
+
+struct library {
+#define LIBRARY_MEMBER(name, args) int(*name) args;
+    LT_FUNCTIONS(LIBRARY_MEMBER)
+#undef LIBRARY_MEMBER
+};
+
+/* Its functions, once it is loaded. */
+extern const struct library *const lt;
+
+/* $GSHARE_CUBLAS: "none": products are refused; a path: that library; unset, "" or "auto": the
+ * first of cuBLASLt's sonames that the dynamic linker finds, for an NVIDIA device. False: none is
+ * to be used. */
+bool library_wanted(void);
+/* Whether $GSHARE_CUBLAS is "none". At the start, before there is a driver. */
+bool library_excluded(void);
+/* Finds and maps the library. It calls no driver, so no launch waits for it. GS_ERR_NOT_SUPPORTED:
+ * there is none; text says why. Patient service thread; a second call returns what the first did.
+ */
+gs_status library_load(char *text, size_t size);
+/* Makes the library's handle. At a quiet moment, since that loads a module. Statuses as
+ * library_load. */
+gs_status library_start(char *text, size_t size);
+/* Whether library_load has been called. Any thread. */
+bool library_tried(void);
+/* The handle; NULL until library_start has made it. */
+lt_handle library_handle(void);
+
+#endif

@@ -1,0 +1,825 @@
+/*
+ * test_gemm.c - products of matrices by the library that the server loads: on the software device
+ * libgshare-cublaslt.so (test/shim/cublaslt.c), on a GPU cuBLAS itself. Elements are small whole
+ * numbers, so that sums are exact and what is expected is computed in f64.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bystander.h"
+#include "common/wire.h"
+#include "harness/harness.h"
+#include "raw_client.h"
+
+#define NO_ALGORITHM 7u /* of libgshare-cublaslt.so */
+
+static bool on_gpu(void)
+{
+    const char *device = getenv("GSHARE_TEST_DEVICE");
+
+    return device && !strcmp(device, "cuda");
+}
+
+/* A server with the library; `more`: one more option and its value. */
+static struct server *blas_server(const char *option, const char *value)
+{
+    static char path[400];
+
+    snprintf(path, sizeof(path), "%s", test_build_path("test/e2e/libgshare-cublaslt.so"));
+    const char *const arguments[] = {"--cublas", on_gpu() ? "auto" : path, option, value, NULL};
+
+    return server_start(&(struct server_options){.arguments = arguments});
+}
+
+/* ---- Elements -------------------------------------------------------------------------------- */
+
+static uint32_t element_bytes(gs_gemm_type type)
+{
+    return type == GS_GEMM_F64 ? 8 : type == GS_GEMM_F32 ? 4 : 2;
+}
+
+static void element_set(void *matrix, size_t i, gs_gemm_type type, double value)
+{
+    const float f32 = (float)value;
+    uint32_t bits;
+    uint16_t half;
+
+    memcpy(&bits, &f32, sizeof(bits));
+    switch (type) {
+    case GS_GEMM_F64:
+        memcpy((double *)matrix + i, &value, 8);
+        break;
+    case GS_GEMM_F32:
+        memcpy((float *)matrix + i, &f32, 4);
+        break;
+    case GS_GEMM_BF16:
+        half = (uint16_t)(bits >> 16);
+        memcpy((uint16_t *)matrix + i, &half, 2);
+        break;
+    default: /* exact for what has few bits and is neither small nor large */
+        half = (uint16_t)(value == 0 ? 0
+                                     : (bits >> 16 & 0x8000) | ((bits >> 23 & 0xff) - 112) << 10 |
+                                           (bits >> 13 & 0x3ff));
+        memcpy((uint16_t *)matrix + i, &half, 2);
+        break;
+    }
+}
+
+static double element_get(const void *matrix, size_t i, gs_gemm_type type)
+{
+    uint32_t bits;
+    uint16_t half;
+    double value;
+    float f32;
+
+    if (type == GS_GEMM_F64) {
+        memcpy(&value, (const double *)matrix + i, 8);
+        return value;
+    }
+    if (type == GS_GEMM_F32) {
+        memcpy(&f32, (const float *)matrix + i, 4);
+        return (double)f32;
+    }
+    memcpy(&half, (const uint16_t *)matrix + i, 2);
+    if (type == GS_GEMM_BF16)
+        bits = (uint32_t)half << 16;
+    else
+        bits = half & 0x7fff ? (half & 0x8000u) << 16 | ((half >> 10 & 31u) + 112) << 23 |
+                                   (half & 0x3ffu) << 13
+                             : 0;
+    memcpy(&f32, &bits, sizeof(f32));
+    return (double)f32;
+}
+
+/* ---- Products -------------------------------------------------------------------------------- */
+
+/* A product with its matrices on both sides. */
+struct product {
+    gs_gemm_params p;
+    unsigned char *a, *b, *c;
+    size_t a_count, b_count, c_count; /* elements */
+};
+
+static size_t count_of(const gs_gemm_matrix *matrix, size_t rows, size_t columns, size_t batch)
+{
+    return matrix->ld * (columns - 1) + rows + matrix->stride * (batch - 1);
+}
+
+static unsigned char *operand_make(gs_session session, gs_gemm_matrix *matrix, gs_gemm_type type,
+                                   size_t count)
+{
+    unsigned char *host = malloc(count * 8);
+
+    CHECK(host != NULL);
+    for (size_t i = 0; i < count; i++)
+        element_set(host, i, type, (double)(test_random() % 5) - 2);
+    CHECK_OK(gs_malloc(session, count * element_bytes(type), &matrix->at));
+    CHECK_OK(gs_memcpy_htod(session, matrix->at, host, count * element_bytes(type)));
+    return host;
+}
+
+/* Leading dimensions and strides leave some elements out, which must stay as they are. */
+static void product_make(gs_session session, struct product *product, const gs_gemm_params *params)
+{
+    gs_gemm_params *p = &product->p;
+    const size_t a_rows = params->transpose_a ? params->k : params->m,
+                 a_columns = params->transpose_a ? params->m : params->k,
+                 b_rows = params->transpose_b ? params->n : params->k,
+                 b_columns = params->transpose_b ? params->k : params->n;
+
+    *p = *params;
+    p->a.ld = a_rows + 3;
+    p->b.ld = b_rows;
+    p->c.ld = p->m + 5;
+    if (p->batch > 1) {
+        p->a.stride = p->a.ld * a_columns + 1;
+        p->b.stride = 0;
+        p->c.stride = p->c.ld * p->n + 7;
+    }
+    product->a_count = count_of(&p->a, a_rows, a_columns, p->batch);
+    product->b_count = count_of(&p->b, b_rows, b_columns, p->batch);
+    product->c_count = count_of(&p->c, p->m, p->n, p->batch);
+    product->a = operand_make(session, &p->a, p->inputs, product->a_count);
+    product->b = operand_make(session, &p->b, p->inputs, product->b_count);
+    product->c = operand_make(session, &p->c, p->output, product->c_count);
+}
+
+static void product_free(gs_session session, struct product *product)
+{
+    CHECK_OK(gs_free(session, product->p.a.at));
+    CHECK_OK(gs_free(session, product->p.b.at));
+    CHECK_OK(gs_free(session, product->p.c.at));
+    free(product->a);
+    free(product->b);
+    free(product->c);
+}
+
+static double sum_of(const struct product *product, size_t batch, size_t row, size_t column)
+{
+    const gs_gemm_params *p = &product->p;
+    double sum = 0;
+
+    for (size_t l = 0; l < p->k; l++) {
+        const size_t a = p->transpose_a ? row * p->a.ld + l : l * p->a.ld + row,
+                     b = p->transpose_b ? l * p->b.ld + column : column * p->b.ld + l;
+        sum += element_get(product->a, batch * p->a.stride + a, p->inputs) *
+               element_get(product->b, batch * p->b.stride + b, p->inputs);
+    }
+    return sum;
+}
+
+/* Applies the product to the host's C, once for each time that the device has run it. */
+static void product_expect(struct product *product, double alpha, double beta)
+{
+    const gs_gemm_params *p = &product->p;
+
+    for (size_t batch = 0; batch < p->batch; batch++) {
+        for (size_t column = 0; column < p->n; column++) {
+            for (size_t row = 0; row < p->m; row++) {
+                const size_t at = batch * p->c.stride + column * p->c.ld + row;
+                element_set(product->c, at, p->output,
+                            alpha * sum_of(product, batch, row, column) +
+                                beta * element_get(product->c, at, p->output));
+            }
+        }
+    }
+}
+
+/* bf16 rounds what the host cuts off. */
+static void product_check(gs_session session, const struct product *product)
+{
+    const gs_gemm_type type = product->p.output;
+    const double part = type == GS_GEMM_BF16 ? 1.0 / 100 : type == GS_GEMM_F16 ? 1.0 / 1000 : 1e-6;
+    unsigned char *got = malloc(product->c_count * 8);
+
+    CHECK(got != NULL);
+    CHECK_OK(gs_memcpy_dtoh(session, got, product->p.c.at, product->c_count * element_bytes(type)));
+    for (size_t i = 0; i < product->c_count; i++) {
+        const double is = element_get(got, i, type), wanted = element_get(product->c, i, type),
+                     least = wanted < 0 ? -wanted : wanted;
+        if (!(is - wanted <= part * least && wanted - is <= part * least))
+            test_fail(__FILE__, __LINE__, "element %zu of C is %g, not %g", i, is, wanted);
+    }
+    free(got);
+}
+
+static gs_gemm_params params_of(gs_gemm_type inputs, gs_gemm_type output, unsigned m, unsigned n,
+                                unsigned k)
+{
+    gs_gemm_params p = GS_GEMM_PARAMS_INIT;
+
+    p.inputs = inputs;
+    p.output = output;
+    p.compute = inputs == GS_GEMM_F64 ? GS_GEMM_COMPUTE_F64 : GS_GEMM_COMPUTE_F32;
+    p.m = m;
+    p.n = n;
+    p.k = k;
+    return p;
+}
+
+/* ---- Right products -------------------------------------------------------------------------- */
+
+static void products_right(gs_session session)
+{
+    static const struct {
+        gs_gemm_type inputs, output;
+        gs_gemm_compute compute;
+    } types[] = {
+        {GS_GEMM_F32, GS_GEMM_F32, GS_GEMM_COMPUTE_F32},
+        {GS_GEMM_F32, GS_GEMM_F32, GS_GEMM_COMPUTE_TF32},
+        {GS_GEMM_F64, GS_GEMM_F64, GS_GEMM_COMPUTE_F64},
+        {GS_GEMM_F16, GS_GEMM_F16, GS_GEMM_COMPUTE_F32},
+        {GS_GEMM_F16, GS_GEMM_F32, GS_GEMM_COMPUTE_F32},
+        {GS_GEMM_BF16, GS_GEMM_BF16, GS_GEMM_COMPUTE_F32},
+        {GS_GEMM_BF16, GS_GEMM_F32, GS_GEMM_COMPUTE_F32},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+        for (unsigned trans = 0; trans < 4; trans++) {
+            for (unsigned batch = 1; batch <= 3; batch += 2) {
+                gs_gemm_params params = params_of(types[i].inputs, types[i].output, 37, 24, 19);
+                struct product product;
+
+                params.compute = types[i].compute;
+                params.transpose_a = trans & 1;
+                params.transpose_b = trans >> 1;
+                params.batch = batch;
+                params.alpha = 2;
+                params.beta = -1;
+                product_make(session, &product, &params);
+                CHECK_OK(gs_gemm(session, &product.p, NULL));
+                product_expect(&product, 2, -1);
+                product_check(session, &product);
+                product_free(session, &product);
+            }
+        }
+    }
+}
+
+static void products_of_all_types_transposes_and_batches_are_right(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_session session;
+
+    CHECK_OK(server_attach(server, &session));
+    products_right(session);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void a_fenced_session_has_products_too(void)
+{
+    struct server *server = blas_server("--fence", "always");
+    gs_session session;
+
+    CHECK_OK(server_attach(server, &session));
+    products_right(session);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* Each product adds to what the one before it left, between fills and copies of the same stream. */
+static void a_product_has_its_place_in_its_stream(void)
+{
+    enum { ROUNDS = 40 };
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 16, 16, 16);
+    struct product product;
+    gs_session session;
+    gs_devptr copy;
+    gs_stream stream;
+    float got[16];
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    params.beta = 1;
+    product_make(session, &product, &params);
+    CHECK_OK(gs_malloc(session, sizeof(got), &copy));
+    CHECK_OK(gs_memset_async(session, product.p.c.at, 0, product.c_count * 4, stream));
+    memset(product.c, 0, product.c_count * 4);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        CHECK_OK(gs_gemm(session, &product.p, stream));
+        product_expect(&product, 1, 1);
+        if (round == ROUNDS / 2)
+            CHECK_OK(gs_memcpy_dtod_async(session, copy, product.p.c.at, sizeof(got), stream));
+        if (round == ROUNDS / 2)
+            memcpy(got, product.c, sizeof(got));
+    }
+    CHECK_OK(gs_stream_sync(session, stream));
+    product_check(session, &product);
+    float then[16];
+    CHECK_OK(gs_memcpy_dtoh(session, then, copy, sizeof(then)));
+    CHECK_MEMORY(then, got, sizeof(got));
+    product_free(session, &product);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void scalars_in_device_memory_are_read_when_it_runs(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F64, GS_GEMM_F64, 9, 10, 11);
+    const double scalars[2] = {3, -2};
+    struct product product;
+    gs_session session;
+    gs_devptr at;
+
+    CHECK_OK(server_attach(server, &session));
+    product_make(session, &product, &params);
+    CHECK_OK(gs_malloc(session, sizeof(scalars), &at));
+    CHECK_OK(gs_memset(session, at, 0, sizeof(scalars)));
+    product.p.alpha_at = at;
+    product.p.beta_at = at + 8;
+    CHECK_OK(gs_memcpy_htod_async(session, at, scalars, sizeof(scalars), NULL));
+    CHECK_OK(gs_gemm(session, &product.p, NULL));
+    CHECK_OK(gs_sync(session));
+    product_expect(&product, 3, -2);
+    product_check(session, &product);
+    product_free(session, &product);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* More streams than the server has workspaces. */
+static void products_of_many_streams_do_not_meet(void)
+{
+    enum { STREAMS = 12, ROUNDS = 5 };
+    struct server *server = blas_server(NULL, NULL);
+    struct product product[STREAMS];
+    gs_stream stream[STREAMS];
+    gs_session session[2];
+
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_OK(server_attach(server, &session[i]));
+    for (unsigned i = 0; i < STREAMS; i++) {
+        gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 30 + i % 3, 20, 25);
+
+        CHECK_OK(gs_stream_create(session[i % 2], NULL, &stream[i]));
+        product_make(session[i % 2], &product[i], &params);
+    }
+    for (unsigned round = 0; round < ROUNDS; round++)
+        for (unsigned i = 0; i < STREAMS; i++)
+            CHECK_OK(gs_gemm(session[i % 2], &product[i].p, stream[i]));
+    for (unsigned i = 0; i < STREAMS; i++) {
+        CHECK_OK(gs_stream_sync(session[i % 2], stream[i]));
+        product_expect(&product[i], 1, 0);
+        product_check(session[i % 2], &product[i]);
+        product_free(session[i % 2], &product[i]);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_OK(gs_detach(session[i]));
+    server_stop(server);
+}
+
+/* A grant that changes takes other algorithms, which no request has prepared. */
+static void a_session_on_few_sms_has_products_too(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_attach_params attach = GS_ATTACH_PARAMS_INIT;
+    gs_qos qos = GS_QOS_INIT;
+    gs_session session;
+
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 4;
+    attach.instance = server->instance;
+    attach.qos = &qos;
+    CHECK_OK(gs_attach(&attach, &session));
+    products_right(session);
+    for (unsigned type = GS_GEMM_F16; type <= GS_GEMM_F64; type++) {
+        gs_gemm_params params = params_of((gs_gemm_type)type, (gs_gemm_type)type, 1000, 24, 96);
+        struct product product;
+
+        product_make(session, &product, &params);
+        for (unsigned sms = 2; sms <= 6; sms += 2) {
+            qos.affinity.sm_count = sms;
+            CHECK_OK(gs_set_qos(session, &qos));
+            CHECK_OK(gs_gemm(session, &product.p, NULL));
+        }
+        qos.affinity.type = GS_EXEC_AFFINITY_NONE;
+        CHECK_OK(gs_set_qos(session, &qos));
+        CHECK_OK(gs_gemm(session, &product.p, NULL));
+        qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+        product_expect(&product, 1, 0);
+        product_check(session, &product);
+        product_free(session, &product);
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* While latency work comes, best effort keeps off some SMs: another partition. */
+static void best_effort_products_run_beside_latency_work(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_attach_params attach = GS_ATTACH_PARAMS_INIT;
+    gs_gemm_params params = params_of(GS_GEMM_F16, GS_GEMM_F16, 1000, 24, 96);
+    gs_qos qos = GS_QOS_INIT;
+    struct product product[2];
+    gs_session session[2];
+
+    attach.instance = server->instance;
+    attach.qos = &qos;
+    for (unsigned i = 0; i < 2; i++) {
+        qos.cls = i ? GS_CLASS_BEST_EFFORT : GS_CLASS_LATENCY;
+        CHECK_OK(gs_attach(&attach, &session[i]));
+        product_make(session[i], &product[i], &params);
+        product_expect(&product[i], 1, 0);
+    }
+    for (unsigned round = 0; round < 100; round++) {
+        for (unsigned i = 0; i < 2; i++)
+            CHECK_OK(gs_gemm(session[i], &product[i].p, NULL));
+        if (round % 10 == 0)
+            CHECK_OK(gs_sync(session[0]));
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        product_check(session[i], &product[i]);
+        product_free(session[i], &product[i]);
+        CHECK_OK(gs_detach(session[i]));
+    }
+    server_stop(server);
+}
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+static void wrong_parameters_are_refused_and_nothing_else_happens(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 8, 8, 8), wrong;
+    struct product product;
+    gs_session session, other;
+    gs_devptr foreign;
+    gs_graph graph;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(server_attach(server, &other));
+    CHECK_OK(gs_malloc(other, 4096, &foreign));
+    product_make(session, &product, &params);
+#define WRONG(field, value, status)                                                                \
+    do {                                                                                           \
+        wrong = product.p;                                                                         \
+        wrong.field = (value);                                                                     \
+        CHECK_STATUS(gs_gemm(session, &wrong, NULL), status);                                      \
+    } while (0)
+    CHECK_STATUS(gs_gemm(session, NULL, NULL), GS_ERR_INVALID_VALUE);
+    WRONG(size, 8, GS_ERR_INVALID_VALUE);
+    WRONG(inputs, GS_GEMM_F64, GS_ERR_INVALID_VALUE);
+    WRONG(output, (gs_gemm_type)9, GS_ERR_INVALID_VALUE);
+    WRONG(compute, GS_GEMM_COMPUTE_F64, GS_ERR_INVALID_VALUE);
+    WRONG(compute, (gs_gemm_compute)0, GS_ERR_INVALID_VALUE);
+    WRONG(m, 0, GS_ERR_INVALID_VALUE);
+    WRONG(n, 0x80000000u, GS_ERR_INVALID_VALUE);
+    WRONG(k, 0, GS_ERR_INVALID_VALUE);
+    WRONG(batch, 0, GS_ERR_INVALID_VALUE);
+    WRONG(a.ld, 7, GS_ERR_INVALID_VALUE);
+    WRONG(c.ld, UINT64_MAX, GS_ERR_INVALID_VALUE);
+    WRONG(b.at, product.p.b.at + 2, GS_ERR_INVALID_VALUE);
+    WRONG(alpha_at, product.p.a.at, GS_ERR_INVALID_VALUE);
+    WRONG(m, 100, GS_ERR_INVALID_VALUE); /* beyond its leading dimensions */
+    WRONG(n, 100, GS_ERR_INVALID_POINTER);
+    WRONG(k, 100, GS_ERR_INVALID_VALUE);
+    WRONG(a.at, product.p.a.at + 4096, GS_ERR_INVALID_POINTER);
+    WRONG(b.at, 0, GS_ERR_INVALID_POINTER);
+    WRONG(c.at, foreign, GS_ERR_INVALID_POINTER);
+    product.p.batch = 2;
+    WRONG(c.stride, 4096, GS_ERR_INVALID_POINTER);
+    WRONG(a.stride, UINT64_MAX / 2, GS_ERR_INVALID_VALUE);
+    product.p.batch = 1;
+#undef WRONG
+    CHECK_OK(gs_graph_begin(session, NULL));
+    CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_RECORDING);
+    CHECK_EQUAL(gs_graph_end(session, NULL, &graph), GS_ERR_RECORDING);
+    CHECK_OK(gs_gemm(session, &product.p, NULL));
+    product_expect(&product, 1, 0);
+    product_check(session, &product);
+    product_free(session, &product);
+    CHECK_OK(gs_detach(other));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void a_server_without_the_library_says_so(void)
+{
+    const char *const arguments[] = {"--cublas", "none", NULL};
+    struct server *server = server_start(&(struct server_options){.arguments = arguments});
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 8, 8, 8);
+    struct product product;
+    gs_session session;
+
+    CHECK_OK(server_attach(server, &session));
+    product_make(session, &product, &params);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_NOT_SUPPORTED);
+    CHECK_OK(gs_sync(session));
+    product_free(session, &product);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void a_product_without_an_algorithm_is_refused(void)
+{
+    if (on_gpu())
+        test_skip("cuBLAS has one for each");
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 8, 8, NO_ALGORITHM);
+    struct product product;
+    gs_session session;
+
+    CHECK_OK(server_attach(server, &session));
+    product_make(session, &product, &params);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_NOT_SUPPORTED);
+    CHECK_OK(gs_sync(session));
+    product_free(session, &product);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* hold: sets words[1], and runs until words[0] is set. */
+static const char hold_ptx[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry hold(.param .u64 words)\n"
+    "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
+    "  st.volatile.global.u32 [%rd+4], 1;\n"
+    "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
+
+static void a_kernel_without_end_holds_products_of_new_kinds_up_once(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 8, 8, 8);
+    uint32_t started = 0, end = 1;
+    gs_session session, other;
+    struct product product;
+    gs_devptr words;
+    gs_module module;
+    gs_stream aside;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(server_attach(server, &other));
+    product_make(session, &product, &params);
+    CHECK_OK(gs_gemm(session, &product.p, NULL));
+    CHECK_OK(gs_malloc(other, 8, &words));
+    CHECK_OK(gs_memset(other, words, 0, 8));
+    CHECK_OK(gs_stream_create(other, NULL, &aside));
+    CHECK_OK(gs_module_load(other, hold_ptx, 0, &module));
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "hold"), 1, 1, (void *[]){&words}));
+    while (!started) {
+        CHECK_OK(gs_memcpy_dtoh_async(other, &started, words + 4, sizeof(started), aside));
+        CHECK_OK(gs_stream_sync(other, aside));
+    }
+    product.p.m = 7;
+    CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_TIMEOUT);
+    const uint64_t asked = clock_ns();
+    product.p.m = 6;
+    CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_TIMEOUT);
+    CHECK(clock_ns() - asked < 5000000000u);
+    product.p.m = 8;
+    CHECK_OK(gs_gemm(session, &product.p, NULL));
+    product_expect(&product, 1, 0);
+    product_check(session, &product);
+    CHECK_OK(gs_memcpy_htod_async(other, words, &end, sizeof(end), aside));
+    CHECK_OK(gs_sync(other));
+    product_free(session, &product);
+    CHECK_OK(gs_detach(other));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* ---- Records that the library would not send ------------------------------------------------- */
+
+static struct rec_gemm good_record(const struct raw_belongings *b)
+{
+    const double one = 1;
+    struct rec_gemm r = {.h = {.op = REC_GEMM, .size = sizeof(r)},
+                         .inputs = REC_F32,
+                         .output = REC_F32,
+                         .compute = REC_COMPUTE_F32,
+                         .batch = 1,
+                         .m = 4,
+                         .n = 4,
+                         .k = 4,
+                         .a = {b->memory, 4, 0},
+                         .b = {b->memory + 256, 4, 0},
+                         .c = {b->memory + 512, 4, 0}};
+
+    memcpy(&r.alpha, &one, sizeof(one));
+    return r;
+}
+
+/* Sends one record, and waits until it is done or the session has ended. */
+static void record_send(struct raw_client *raw, const struct rec_gemm *record)
+{
+    raw_push(raw, 0, record, sizeof(*record));
+    CHECK_WITHIN(20000,
+                 !raw_open(raw) || atomic_load(&raw->complete->position[0]) >= sizeof(*record));
+}
+
+static void record_spoil(struct rec_gemm *r, unsigned way, const struct raw_belongings *b)
+{
+    switch (way) {
+    case 0:
+        r->a.at = b->memory + b->memory_size - 60;
+        break;
+    case 1:
+        r->b.at = b->memory - 4;
+        break;
+    case 2:
+        r->c.at = 4096;
+        break;
+    case 3:
+        r->c.ld = b->memory_size;
+        break;
+    case 4:
+        r->a.ld = UINT64_MAX / 3;
+        break;
+    case 5:
+        r->batch = 2;
+        r->c.stride = UINT64_MAX / 2;
+        break;
+    case 6:
+        r->batch = UINT32_MAX;
+        break;
+    case 7:
+        r->m = 0x80000000u;
+        break;
+    case 8:
+        r->k = 0;
+        break;
+    case 9:
+        r->inputs = 17;
+        break;
+    case 10:
+        r->output = REC_F16;
+        break;
+    case 11:
+        r->compute = 0;
+        break;
+    case 12:
+        r->h.flags = 8;
+        break;
+    case 13:
+        r->h.flags = REC_GEMM_DEVICE_SCALARS;
+        r->alpha = r->beta = 64;
+        break;
+    case 14:
+        r->a.at++;
+        break;
+    case 15:
+        r->a.ld = 3;
+        break;
+    case 16:
+        r->h.size = 192;
+        break;
+    case 17:
+        r->batch = 3;
+        r->b.stride = b->memory_size / 8;
+        break;
+    default:
+        r->h.flags = REC_GEMM_TRANS_A;
+        r->k = r->m = 8;
+        break;
+    }
+}
+#define SPOILS 19u
+
+static void every_wrong_field_of_a_record_ends_its_session_alone(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    struct bystanders *others = bystanders_start(1);
+
+    for (unsigned way = 0; way < SPOILS; way++) {
+        struct raw_belongings b;
+        struct raw_client raw;
+        unsigned char padded[192] = {0};
+
+        CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+        raw_belongings_get(&raw, &b);
+        struct rec_gemm record = good_record(&b);
+        record_send(&raw, &record);
+        CHECK(raw_open(&raw));
+        record_spoil(&record, way, &b);
+        memcpy(padded, &record, sizeof(record));
+        raw_push(&raw, 0, padded, record.h.size);
+        CHECK_WITHIN(20000, !raw_open(&raw));
+        CHECK_EQUAL(atomic_load(&raw.server->state), SEG_FAULTED);
+        CHECK_EQUAL(raw.server->fault.kind, GS_FAULT_REJECTED);
+        raw_detach(&raw);
+    }
+    bystanders_stop(others);
+    server_stop(server);
+}
+
+/* No request has prepared them. */
+static void a_record_that_finds_nothing_prepared_waits_and_is_run(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    struct raw_belongings b;
+    struct raw_client raw;
+
+    CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+    raw_belongings_get(&raw, &b);
+    struct rec_gemm record = good_record(&b);
+    record_send(&raw, &record);
+    CHECK(raw_open(&raw));
+    if (!on_gpu()) {
+        record.k = NO_ALGORITHM;
+        record.b.ld = 8;
+        raw_push(&raw, 0, &record, sizeof(record));
+        CHECK_WITHIN(20000, !raw_open(&raw));
+        CHECK_EQUAL(raw.server->fault.status, GS_ERR_NOT_SUPPORTED);
+    }
+    raw_detach(&raw);
+    server_stop(server);
+}
+
+/* ---- Takeover -------------------------------------------------------------------------------- */
+
+/* Kills the worker, and waits until the next one is ready. */
+static void worker_replace(const struct server *server)
+{
+    pid_t worker = 0;
+
+    CHECK_WITHIN(20000, (worker = server_worker_pid(server)) != 0);
+    CHECK_EQUAL(kill(worker, SIGKILL), 0);
+    CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+}
+
+/* The client has prepared it, the next worker has not. */
+static void products_go_on_with_the_next_worker(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 33, 17, 21);
+    struct product product;
+    gs_session session;
+
+    CHECK_OK(server_attach(server, &session));
+    product_make(session, &product, &params);
+    for (unsigned round = 0; round < 3; round++) {
+        CHECK_OK(gs_memset(session, product.p.c.at, 0, product.c_count * 4));
+        CHECK_OK(gs_gemm(session, &product.p, NULL));
+        CHECK_OK(gs_sync(session));
+        memset(product.c, 0, product.c_count * 4);
+        product_expect(&product, 1, 0);
+        product_check(session, &product);
+        worker_replace(server);
+    }
+    product_free(session, &product);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* A product behind work that was lost runs again. */
+static void an_unfinished_product_is_replayed(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 64, 64, 64);
+    gs_attach_params attach = GS_ATTACH_PARAMS_INIT;
+    struct product product;
+    gs_session session;
+
+    attach.instance = server->instance;
+    attach.on_fault = GS_ON_FAULT_REPLAY;
+    CHECK_OK(gs_attach(&attach, &session));
+    product_make(session, &product, &params);
+    product_expect(&product, 1, 0);
+    for (unsigned round = 0; round < 3; round++) {
+        CHECK_OK(gs_memset(session, product.p.c.at, 0xCC, product.c_count * 4));
+        for (unsigned i = 0; i < 200; i++)
+            CHECK_OK(gs_gemm(session, &product.p, NULL));
+        worker_replace(server);
+        CHECK_OK(gs_sync(session));
+        for (size_t i = 0, column = 0; column < product.p.n - 1; column++) /* between the columns */
+            for (i = product.p.m; i < product.p.c.ld; i++)
+                memset(product.c + 4 * (column * product.p.c.ld + i), 0xCC, 4);
+        float got;
+        CHECK_OK(gs_memcpy_dtoh(session, &got, product.p.c.at, sizeof(got)));
+        CHECK_EQUAL((int64_t)got, (int64_t)element_get(product.c, 0, GS_GEMM_F32));
+    }
+    product_check(session, &product);
+    product_free(session, &product);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test tests[] = {
+        TEST(products_of_all_types_transposes_and_batches_are_right),
+        TEST(a_fenced_session_has_products_too),
+        TEST(a_product_has_its_place_in_its_stream),
+        TEST(scalars_in_device_memory_are_read_when_it_runs),
+        TEST(products_of_many_streams_do_not_meet),
+        TEST(a_session_on_few_sms_has_products_too),
+        TEST(best_effort_products_run_beside_latency_work),
+        TEST(wrong_parameters_are_refused_and_nothing_else_happens),
+        TEST(a_server_without_the_library_says_so),
+        TEST(a_product_without_an_algorithm_is_refused),
+        TEST(a_kernel_without_end_holds_products_of_new_kinds_up_once),
+        TEST(every_wrong_field_of_a_record_ends_its_session_alone),
+        TEST(a_record_that_finds_nothing_prepared_waits_and_is_run),
+        TEST(products_go_on_with_the_next_worker),
+        TEST(an_unfinished_product_is_replayed),
+    };
+
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}

@@ -1,0 +1,48 @@
+/* cublaslt_abi.c - worker/blas/cublaslt.h against NVIDIA's header: it has to compile. */
+#include <assert.h>
+#include <cublasLt.h>
+#include <cuda.h>
+#include <stddef.h>
+
+#define GS_CUDA_ABI_H /* the toolkit's types stand in for those of cuda/abi.h */
+#include "worker/blas/cublaslt.h"
+
+#define SAME(ours, theirs) static_assert((int)(ours) == (int)(theirs), #ours)
+SAME(LT_SUCCESS, CUBLAS_STATUS_SUCCESS);
+SAME(LT_EXECUTION_FAILED, CUBLAS_STATUS_EXECUTION_FAILED);
+SAME(LT_NOT_SUPPORTED, CUBLAS_STATUS_NOT_SUPPORTED);
+SAME(LT_R_32F, CUDA_R_32F);
+SAME(LT_R_64F, CUDA_R_64F);
+SAME(LT_R_16F, CUDA_R_16F);
+SAME(LT_R_16BF, CUDA_R_16BF);
+SAME(LT_COMPUTE_32F, CUBLAS_COMPUTE_32F);
+SAME(LT_COMPUTE_64F, CUBLAS_COMPUTE_64F);
+SAME(LT_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_32F_FAST_TF32);
+SAME(LT_OP_N, CUBLAS_OP_N);
+SAME(LT_OP_T, CUBLAS_OP_T);
+SAME(LT_POINTER_MODE_HOST, CUBLASLT_POINTER_MODE_HOST);
+SAME(LT_POINTER_MODE_DEVICE, CUBLASLT_POINTER_MODE_DEVICE);
+SAME(LT_DESC_POINTER_MODE, CUBLASLT_MATMUL_DESC_POINTER_MODE);
+SAME(LT_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSA);
+SAME(LT_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSB);
+SAME(LT_LAYOUT_BATCH_COUNT, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
+SAME(LT_LAYOUT_STRIDE, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+SAME(LT_PREFERENCE_MAX_WORKSPACE, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+SAME(LT_PREFERENCE_ALIGN_A, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
+SAME(LT_PREFERENCE_ALIGN_B, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES);
+SAME(LT_PREFERENCE_ALIGN_C, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES);
+SAME(LT_PREFERENCE_ALIGN_D, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
+SAME(LT_CONFIG_CLUSTER_SHAPE, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID);
+SAME(LT_CLUSTER_AUTO, CUBLASLT_CLUSTER_SHAPE_AUTO);
+SAME(LT_CLUSTER_1, CUBLASLT_CLUSTER_SHAPE_1x1x1);
+SAME(LT_CLUSTER_2X1, CUBLASLT_CLUSTER_SHAPE_2x1x1);
+SAME(LT_CLUSTER_1X2, CUBLASLT_CLUSTER_SHAPE_1x2x1);
+static_assert(sizeof(struct lt_algo) == sizeof(cublasLtMatmulAlgo_t), "lt_algo");
+static_assert(sizeof(struct lt_heuristic) == sizeof(cublasLtMatmulHeuristicResult_t),
+              "lt_heuristic");
+static_assert(offsetof(struct lt_heuristic, workspace) ==
+                  offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize),
+              "workspace");
+static_assert(offsetof(struct lt_heuristic, state) ==
+                  offsetof(cublasLtMatmulHeuristicResult_t, state),
+              "state");
