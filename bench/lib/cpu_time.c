@@ -14,6 +14,9 @@
 /* What the kernel keeps of the names nvidia-cuda-mps-control and nvidia-cuda-mps-server. */
 static const char mps_name[] = "nvidia-cuda-mps";
 
+/* The server's worker is a child of the supervisor, and that of the keeper, which is started. */
+enum { GENERATIONS = 2 };
+
 struct process {
     char name[32];
     int parent;
@@ -46,11 +49,11 @@ static bool serves(pid_t pid)
 {
     struct process process;
 
-    if (!process_read(pid, &process))
-        return false;
     if (plan.side == SIDE_MPS)
-        return strcmp(process.name, mps_name) == 0;
-    return pid == plan.server_pid || process.parent == plan.server_pid;
+        return process_read(pid, &process) && strcmp(process.name, mps_name) == 0;
+    for (unsigned i = 0; i < GENERATIONS && pid != plan.server_pid; i++)
+        pid = process_read(pid, &process) ? process.parent : 0;
+    return pid == plan.server_pid;
 }
 
 /* Nanoseconds of the process; false: it has ended, or its time is not to be read. */

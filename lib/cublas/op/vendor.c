@@ -99,5 +99,9 @@ bool vendor_gemm(cublasHandle_t handle, const struct operation *op)
     params.beta = scalar_value(&op->beta, op->scalar_type);
     params.alpha_at = op->alpha.address;
     params.beta_at = op->beta.address;
+    /* cuBLAS' gemm does not read A and B then, which may be NULL; cuBLASLt, which the server calls,
+     * makes NaN of a NaN there. */
+    if (params.alpha_at == 0 && params.alpha == 0)
+        return false;
     return gs_cuda_gemm(&params, handle->stream) == GS_OK;
 }
