@@ -80,7 +80,10 @@ CUresult completion_init(void)
         result = DRV(cuMemAlloc_v2, &counters, size);
     if (!result)
         result = DRV(cuMemsetD8_v2, counters, 0, size);
-    return result ? result : DRV(cuModuleGetFunction, &done_function, module, "done");
+    if (!result)
+        result = DRV(cuModuleGetFunction, &done_function, module, "done");
+    /* Its first launch would wait for the device (main.c: modules are loaded lazily). */
+    return result ? result : DRV(cuFuncLoad, done_function);
 }
 
 struct completion_params completion_at(const struct session *session, const struct stream *stream,
