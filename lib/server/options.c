@@ -36,7 +36,7 @@ static const char help[] =
     "                         $GSHARE_LANES, else as many as the CPUs are good for\n"
     "      --cublas LIBRARY   cuBLASLt, which computes tenants' products of matrices: a path;\n"
     "                         auto: libcublasLt.so.13 or .12, where the linker finds it; none;\n"
-    "                         default: $GSHARE_CUBLAS, else auto\n"
+    "                         default: $GSHARE_CUBLAS, else none\n"
     "      --worker-user NAME user as whom root's workers run; default: $GSHARE_WORKER_USER,\n"
     "                         else gshare where there is that user, else root\n"
     "      --mem-limit BYTES  device memory for each session (K, M, G, T: powers of 1024);\n"

@@ -22,26 +22,27 @@ static struct {
     _Atomic(lt_handle) handle;
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static const char *setting(void)
+{
+    const char *set = getenv("GSHARE_CUBLAS");
+
+    return set && *set ? set : "none";
+}
+
 /* NULL: any of the known sonames. */
 static const char *path_wanted(void)
 {
-    const char *path = getenv("GSHARE_CUBLAS");
-
-    return path && *path && strcmp(path, "auto") != 0 ? path : NULL;
+    return strcmp(setting(), "auto") != 0 ? setting() : NULL;
 }
 
 bool library_excluded(void)
 {
-    const char *path = path_wanted();
-
-    return path && !strcmp(path, "none");
+    return strcmp(setting(), "none") == 0;
 }
 
 bool library_wanted(void)
 {
-    const char *path = path_wanted();
-
-    return path ? !library_excluded() : worker->machine_code;
+    return path_wanted() ? !library_excluded() : worker->machine_code;
 }
 
 /* RTLD_LOCAL: no symbol of it may take another's place. */
