@@ -265,10 +265,12 @@ static void threads_that_wait_for_one_that_trapped_are_ended(void)
 
     CHECK_OK(gs_malloc(idle, sizeof(word), &memory));
     CHECK_OK(gs_memset(idle, memory, 0x5a, sizeof(word)));
-    for (unsigned round = 0; round < 2; round++) {
-        struct scene s = scene_with(traps_ptx, round);
+    for (unsigned round = 0; round < 4; round++) {
+        struct scene s = scene_with(traps_ptx, round % 2);
         CHECK_OK(gs_memset(s.session, s.memory, 0, 4096));
         run(&s, "alone", 64);
+        while (round / 2 && gs_stream_query(s.session, NULL) == GS_NOT_READY)
+            test_pause();
         fault_is(s.session, GS_FAULT_TRAP, "alone", "ended 1 threads");
         CHECK_STATUS(gs_detach(s.session), GS_ERR_FAULT);
         server_wait_tenants(server, 1, 20000);

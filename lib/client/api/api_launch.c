@@ -206,8 +206,8 @@ static gs_status report_wait(gs_session handle, gs_report_id id, gs_report *out,
     do {
         const bool alive = session_alive(session);
         status = report_fetch(session, id, out); /* after the look: it may have been the last */
-        if (status == GS_NOT_READY && !alive)
-            status = session_trouble(session);
+        if (status == GS_NOT_READY)
+            status = alive ? fault_check(session, status) : session_trouble(session);
     } while (status == GS_NOT_READY && timeout_ns && backoff_pause(&backoff));
     session_leave(session);
     return status;

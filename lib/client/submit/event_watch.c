@@ -45,7 +45,7 @@ static bool watch_over(const struct watch *watch)
     if (session_enter(watch->session, HANDLE_SESSION, &session) != GS_OK)
         return true;
     over = position_passed(position_complete(session, watch->stream), watch->position) ||
-           !session_alive(session);
+           !session_alive(session) || (fault_seen(session) && fault_is_late(session));
     session_leave(session);
     return over;
 }

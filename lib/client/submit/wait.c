@@ -10,23 +10,18 @@ gs_status fault_tell(struct session *session)
     struct sync_request request = {.op = REQ_FAULT};
     gs_status status;
 
-    print_deliver(&session->printing); /* an assertion's message tells the cause */
     status = sync_request(session, &request);
     return status == GS_OK && !session_alive(session) ? session_trouble(session) : status;
 }
 
-/* Threads of a kernel may wait for ever for one that has trapped, where CUDA ends them with it. So
- * a wait that has become long ends by the fault that the kernel has recorded; the server ends the
- * kernel when the session's grace is over. */
-#define FAULT_LATE_NS UINT64_C(100000000)
-
-static bool fault_is_late(struct session *session, const struct backoff *backoff)
+bool fault_is_late(struct session *session)
 {
-    /* acquire: pairs with print_adopt */
-    unsigned char *block = atomic_load_explicit(&session->printing.block, memory_order_acquire);
+    const uint64_t now = clock_ns();
+    uint64_t seen = 0;
 
-    return block && backoff->started_ns && fault_seen(session, block) &&
-           clock_ns() - backoff->started_ns > FAULT_LATE_NS;
+    return !atomic_compare_exchange_strong_explicit(&session->fault_seen_ns, &seen, now,
+                                                    memory_order_relaxed, memory_order_relaxed) &&
+           now > seen && now - seen > FAULT_LATE_NS;
 }
 
 gs_status wait_position_until(struct session *session, uint32_t stream, uint64_t position,
@@ -43,7 +38,7 @@ gs_status wait_position_until(struct session *session, uint32_t stream, uint64_t
                 break;
             return session_trouble(session);
         }
-        if (fault_is_late(session, &backoff))
+        if (fault_seen(session) && fault_is_late(session))
             return fault_tell(session);
         if (!backoff_pause(&backoff))
             return GS_NOT_READY;
