@@ -5,15 +5,19 @@
  * Its folders, each of which calls those below it only:
  *
  *   (here)       options.c: the command line; main.c: background start; keeper.c: the process that
- *                outlives the supervisor; supervisor.c: start, rounds, phases, end; restore.c:
- * start in the place of one that was killed; policy_file.c: the policy file control/     requests
- * from the control queue: attach, QoS, status, operators' changes workers/     a device's worker
- * processes, what they say, and whether they answer reconcile/   plan, policy, send, settle: brings
- * workers to what is wanted session/     a session's life: its segment, its client, its requests,
- * its end link/        messages to and from a worker state/       what is known and wanted:
- * sessions, grants, settings, devices, users' accounts, state file and policy file placer/ which
- * SMs each session gets: pure base/        the loop, reply queues, the vault, the pool of segments,
- * the status page: nothing of sessions
+ *                outlives the supervisor; metrics_process.c: the process beside it that serves
+ *                metrics; supervisor.c: start, rounds, phases, end; restore.c: start in the place
+ *                of one that was killed; policy_file.c: the policy file
+ *   control/     requests from the control queue: attach, QoS, status, operators' changes
+ *   workers/     a device's worker processes, what they say, and whether they answer
+ *   reconcile/   plan, policy, send, settle: brings workers to what is wanted
+ *   session/     a session's life: its segment, its client, its requests, its end
+ *   link/        messages to and from a worker
+ *   state/       what is known and wanted: sessions, grants, settings, devices, users' accounts,
+ *                state file and policy file
+ *   placer/      which SMs each session gets: pure
+ *   base/        the loop, reply queues, the vault, the pool of segments, the status page: nothing
+ *                of sessions
  *
  * A round. The loop hands one event to its callback (a request, a worker's message, a client's end,
  * a timer). The callback changes `struct server` and notes what is due on a device; where somebody

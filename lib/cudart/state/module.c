@@ -180,7 +180,8 @@ static cudaError_t image_load(struct image *image)
     if (image->module != NULL || image->failed != cudaSuccess)
         return image->failed;
     status = image_parts(image) > 0 ? parts_load(image, image_parts(image)) : GS_ERR_BAD_IMAGE;
-    if (status == GS_ERR_BAD_IMAGE)
+    /* There is no PTX; or there is too much of it, or too many files. */
+    if (status == GS_ERR_BAD_IMAGE || status == GS_ERR_LIMIT || status == GS_ERR_INVALID_VALUE)
         status = gs_module_load(device_session(), data, image_size(data), &image->module);
     if (status == GS_OK)
         return cudaSuccess;
