@@ -23,24 +23,38 @@
 
 /* ---- What the kernel says of a thread ---- */
 
-/* The value of a line of a status file, from base 16 or 10. Fails the test where there is none. */
-static uint64_t status_value(const char *path, const char *name, int base)
-{
-    FILE *file = fopen(path, "re");
-    char line[256], *value = NULL;
+struct status {
+    char text[4096];
+};
 
-    CHECK(file != NULL);
-    while (!value && fgets(line, sizeof(line), file))
-        if (!strncmp(line, name, strlen(name)) && line[strlen(name)] == ':')
-            value = line + strlen(name) + 1;
-    fclose(file);
+/* False: the thread has ended. */
+static bool status_read(const char *path, struct status *status)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? -1 : read(fd, status->text, sizeof(status->text) - 1);
+
+    if (fd >= 0)
+        close(fd);
+    status->text[n < 0 ? 0 : n] = '\0';
+    return n > 0;
+}
+
+/* The value of a line, from base 16 or 10. Fails the test where there is none. */
+static uint64_t status_value(const struct status *status, const char *name, int base)
+{
+    char begin[32];
+    const char *value;
+
+    snprintf(begin, sizeof(begin), "\n%s:", name);
+    value = strstr(status->text, begin);
     CHECK(value != NULL);
-    return strtoull(value, NULL, base);
+    return strtoull(value + strlen(begin), NULL, base);
 }
 
 /* The lanes' priority needs the limit, else the capability, if the server has that. */
 static uint64_t nice_capability(pid_t worker)
 {
+    struct status own;
     unsigned nice = 0;
     char path[64], line[256];
 
@@ -50,30 +64,37 @@ static uint64_t nice_capability(pid_t worker)
     while (fgets(line, sizeof(line), file) && sscanf(line, "Max nice priority %u", &nice) != 1)
         ;
     fclose(file);
-    return nice >= 30
-               ? 0
-               : status_value("/proc/self/status", "CapEff", 16) & UINT64_C(1) << CAP_SYS_NICE;
+    CHECK(status_read("/proc/self/status", &own));
+    return nice >= 30 ? 0 : status_value(&own, "CapEff", 16) & UINT64_C(1) << CAP_SYS_NICE;
 }
 
-static void thread_check(const char *path, uint64_t capabilities, uid_t uid)
+/* False: it has ended, as the one that loads the driver's compiler does. */
+static bool thread_check(const char *path, uint64_t capabilities, uid_t uid)
 {
-    CHECK_EQUAL(status_value(path, "CapEff", 16), capabilities);
-    CHECK_EQUAL(status_value(path, "CapPrm", 16), capabilities);
-    CHECK_EQUAL(status_value(path, "CapInh", 16), 0);
-    CHECK_EQUAL(status_value(path, "CapAmb", 16), 0);
+    struct status status;
+
+    if (!status_read(path, &status))
+        return false;
+    CHECK_EQUAL(status_value(&status, "CapEff", 16), capabilities);
+    CHECK_EQUAL(status_value(&status, "CapPrm", 16), capabilities);
+    CHECK_EQUAL(status_value(&status, "CapInh", 16), 0);
+    CHECK_EQUAL(status_value(&status, "CapAmb", 16), 0);
     if (geteuid() == 0)
-        CHECK_EQUAL(status_value(path, "CapBnd", 16), 0);
-    CHECK_EQUAL(status_value(path, "NoNewPrivs", 10), 1);
-    CHECK_EQUAL(status_value(path, "Uid", 10), uid);
+        CHECK_EQUAL(status_value(&status, "CapBnd", 16), 0);
+    CHECK_EQUAL(status_value(&status, "NoNewPrivs", 10), 1);
+    CHECK_EQUAL(status_value(&status, "Uid", 10), uid);
+    return true;
 }
 
 /* Its threads are started once it is the device's. */
 static unsigned threads_of(pid_t pid)
 {
+    struct status status;
     char path[64];
 
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    return (unsigned)status_value(path, "Threads", 10);
+    CHECK(status_read(path, &status));
+    return (unsigned)status_value(&status, "Threads", 10);
 }
 
 /* Each thread of the worker, those of the driver too. */
@@ -81,6 +102,7 @@ static void worker_check(const struct server *server, uint64_t capabilities, uid
 {
     const pid_t pid = server_worker_pid(server);
     const uint64_t kept = capabilities | nice_capability(pid);
+    struct status status;
     char path[400];
     const struct dirent *entry;
     unsigned threads = 0;
@@ -93,16 +115,16 @@ static void worker_check(const struct server *server, uint64_t capabilities, uid
         if (entry->d_name[0] == '.')
             continue;
         snprintf(path, sizeof(path), "/proc/%d/task/%s/status", (int)pid, entry->d_name);
-        thread_check(path, kept, uid);
-        threads++;
+        threads += thread_check(path, kept, uid);
     }
     closedir(tasks);
     CHECK(threads > 4);
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    CHECK(status_read(path, &status));
     printf("# worker of uid %u: %u threads, CapEff %016llx, CapBnd %016llx, NoNewPrivs %llu\n",
-           (unsigned)uid, threads, (unsigned long long)status_value(path, "CapEff", 16),
-           (unsigned long long)status_value(path, "CapBnd", 16),
-           (unsigned long long)status_value(path, "NoNewPrivs", 10));
+           (unsigned)uid, threads, (unsigned long long)status_value(&status, "CapEff", 16),
+           (unsigned long long)status_value(&status, "CapBnd", 16),
+           (unsigned long long)status_value(&status, "NoNewPrivs", 10));
 }
 
 /* What a tenant needs of the worker: segments of its own and host blocks, compiling, memory. */
