@@ -427,7 +427,7 @@ static void best_effort_products_run_beside_latency_work(void)
         product_make(session[i], &product[i], &params);
         product_expect(&product[i], 1, 0);
     }
-    for (unsigned round = 0; round < 100; round++) {
+    for (unsigned round = 0; round < 30; round++) {
         for (unsigned i = 0; i < 2; i++)
             CHECK_OK(gs_gemm(session[i], &product[i].p, NULL));
         if (round % 10 == 0)
