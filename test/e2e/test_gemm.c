@@ -342,7 +342,6 @@ static void scalars_in_device_memory_are_read_when_it_runs(void)
     server_stop(server);
 }
 
-/* More streams than the server has workspaces. */
 static void products_of_many_streams_do_not_meet(void)
 {
     enum { STREAMS = 12, ROUNDS = 5 };
@@ -585,6 +584,54 @@ static void a_kernel_without_end_holds_products_of_new_kinds_up_once(void)
     server_stop(server);
 }
 
+/* Each of its streams has a product behind a kernel without end. */
+static void a_session_whose_products_never_begin_holds_nobody_elses_up(void)
+{
+    enum { STREAMS = 6 };
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 8, 8, 8);
+    struct product product, held;
+    gs_stream stream[STREAMS], aside;
+    gs_session session, other;
+    uint32_t end = 1;
+    gs_devptr words;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(server_attach(server, &other));
+    product_make(session, &product, &params);
+    product_make(other, &held, &params);
+    CHECK_OK(gs_gemm(session, &product.p, NULL));
+    CHECK_OK(gs_gemm(other, &held.p, NULL));
+    CHECK_OK(gs_malloc(other, 8, &words));
+    CHECK_OK(gs_memset(other, words, 0, 8));
+    CHECK_OK(gs_stream_create(other, NULL, &aside));
+    CHECK_OK(gs_module_load(other, hold_ptx, 0, &module));
+    for (unsigned i = 0; i < STREAMS; i++) {
+        uint32_t started = 0;
+
+        CHECK_OK(gs_stream_create(other, NULL, &stream[i]));
+        CHECK_OK(gs_memcpy_htod_async(other, words + 4, &started, sizeof(started), aside));
+        CHECK_OK(gs_stream_sync(other, aside));
+        CHECK_OK(kernels_launch(stream[i], kernels_get(module, "hold"), 1, 1, (void *[]){&words}));
+        while (!started) {
+            CHECK_OK(gs_memcpy_dtoh_async(other, &started, words + 4, sizeof(started), aside));
+            CHECK_OK(gs_stream_sync(other, aside));
+        }
+        CHECK_OK(gs_gemm(other, &held.p, stream[i]));
+    }
+    CHECK_OK(gs_gemm(session, &product.p, NULL));
+    product_expect(&product, 1, 0);
+    product_check(session, &product);
+    CHECK_OK(gs_memcpy_htod_async(other, words, &end, sizeof(end), aside));
+    CHECK_OK(gs_sync(other));
+    product_free(session, &product);
+    product_free(other, &held);
+    CHECK_OK(gs_detach(other));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* ---- Records that the library would not send ------------------------------------------------- */
 
 static struct rec_gemm good_record(const struct raw_belongings *b)
@@ -815,6 +862,7 @@ int main(int argc, char **argv)
         TEST(a_server_without_the_library_says_so),
         TEST(a_product_without_an_algorithm_is_refused),
         TEST(a_kernel_without_end_holds_products_of_new_kinds_up_once),
+        TEST(a_session_whose_products_never_begin_holds_nobody_elses_up),
         TEST(every_wrong_field_of_a_record_ends_its_session_alone),
         TEST(a_record_that_finds_nothing_prepared_waits_and_is_run),
         TEST(products_go_on_with_the_next_worker),

@@ -1,8 +1,8 @@
 /*
  * cublaslt.c - stands where cuBLASLt would, for tests on the software device: the few functions
  * that the worker calls, with kernels of libgshare_cublas below them. It has no algorithm where k
- * is NO_ALGORITHM, and sums f32 in its workspace's company: it fills that with ones first, as an
- * algorithm that works in parts would.
+ * is NO_ALGORITHM, and for f32 takes a workspace where it may have one. It fills that with ones
+ * first, as an algorithm that works in parts would.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -134,9 +134,10 @@ EXPORT int cublasLtMatmulAlgoGetHeuristic(lt_handle handle, lt_desc desc, lt_lay
 {
     (void)handle, (void)b, (void)c, (void)d, (void)wanted;
     *found = (desc->trans_a ? a->rows : a->columns) != NO_ALGORITHM;
-    results[0] = (struct lt_heuristic){.workspace = a->type == LT_R_32F ? WORKSPACE : 0};
+    results[0] = (struct lt_heuristic){
+        .workspace = a->type == LT_R_32F && preference->workspace >= WORKSPACE ? WORKSPACE : 0};
     results[0].algo.data[0] = (uint64_t)a->type;
-    return preference->workspace >= WORKSPACE ? LT_SUCCESS : LT_NOT_SUPPORTED;
+    return LT_SUCCESS;
 }
 
 EXPORT int cublasLtMatmulAlgoConfigGetAttribute(const struct lt_algo *algo, int attribute,
@@ -207,9 +208,8 @@ EXPORT int cublasLtMatmul(lt_handle handle, lt_desc desc, const void *alpha, con
 
     if (c != d || c_layout != d_layout || algo->data[0] != (uint64_t)type)
         return LT_NOT_SUPPORTED;
-    if (type == LT_R_32F &&
-        (workspace_size < WORKSPACE ||
-         cuMemsetD8Async((CUdeviceptr)(uintptr_t)workspace, 0xFF, WORKSPACE, stream)))
+    if (workspace_size >= WORKSPACE &&
+        cuMemsetD8Async((CUdeviceptr)(uintptr_t)workspace, 0xFF, WORKSPACE, stream))
         return LT_EXECUTION_FAILED;
     if (cuModuleGetFunction(&function,
                             half               ? handle->f16

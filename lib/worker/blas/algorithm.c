@@ -8,6 +8,10 @@
  * device has finished (bench/results/h200-driver-facts-cublas.txt, 31). So the first call for a
  * problem is captured into a graph that is thrown away, at a quiet moment: that loads the kernels
  * and runs nothing (31cl).
+ *
+ * No algorithm has a workspace: a shared one would let a tenant's stream wait for another's. Square
+ * products of f16, bf16 and tf32 take none anyway (30); small ones of f32 and those of a long k
+ * lose the kernels that split k.
  */
 #include "worker/blas/algorithm.h"
 
@@ -16,7 +20,6 @@
 #include <string.h>
 
 #include "worker/blas/library.h"
-#include "worker/blas/workspace.h"
 
 #define WAYS    4u
 #define BUCKETS 256u /* WAYS algorithms each */
@@ -27,8 +30,7 @@ struct algorithm {
     lt_desc desc;
     lt_layout a, b, c;
     struct lt_algo algo;
-    size_t workspace; /* bytes that it needs */
-    uint64_t used;    /* kept.clock when it was last found */
+    uint64_t used; /* kept.clock when it was last found */
 };
 
 static struct {
@@ -134,11 +136,10 @@ static bool fits_partition(const struct lt_algo *algo)
 static int taken(struct algorithm *made, const struct lt_heuristic *answers, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (answers[i].state != LT_SUCCESS || answers[i].workspace > WORKSPACE_BYTES ||
+        if (answers[i].state != LT_SUCCESS || answers[i].workspace > 0 ||
             (made->problem.confined && !fits_partition(&answers[i].algo)))
             continue;
         made->algo = answers[i].algo;
-        made->workspace = answers[i].workspace;
         return LT_SUCCESS;
     }
     return LT_NOT_SUPPORTED;
@@ -154,7 +155,7 @@ static int asked(struct algorithm *made, lt_preference preference)
                   {LT_PREFERENCE_ALIGN_B, p->align[1]},
                   {LT_PREFERENCE_ALIGN_C, p->align[2]},
                   {LT_PREFERENCE_ALIGN_D, p->align[2]}};
-    const size_t room = WORKSPACE_BYTES;
+    const size_t room = 0;
     struct lt_heuristic answers[ANSWERS];
     int found = 0;
     int result = lt->cublasLtMatmulPreferenceSetAttribute(preference, LT_PREFERENCE_MAX_WORKSPACE,
@@ -182,8 +183,7 @@ static int chosen(struct algorithm *made)
     return result;
 }
 
-static int call(const struct algorithm *algorithm, const struct rec_gemm *r, CUdeviceptr workspace,
-                CUstream stream)
+static int call(const struct algorithm *algorithm, const struct rec_gemm *r, CUstream stream)
 {
     const bool device = r->h.flags & REC_GEMM_DEVICE_SCALARS;
     double alpha, beta;
@@ -203,10 +203,10 @@ static int call(const struct algorithm *algorithm, const struct rec_gemm *r, CUd
         alpha_at = &alpha_f32;
         beta_at = &beta_f32;
     }
-    return lt->cublasLtMatmul(
-        library_handle(), algorithm->desc, alpha_at, (const void *)(uintptr_t)r->a.at, algorithm->a,
-        (const void *)(uintptr_t)r->b.at, algorithm->b, beta_at, c, algorithm->c, c, algorithm->c,
-        &algorithm->algo, (void *)(uintptr_t)workspace, workspace ? WORKSPACE_BYTES : 0, stream);
+    return lt->cublasLtMatmul(library_handle(), algorithm->desc, alpha_at,
+                              (const void *)(uintptr_t)r->a.at, algorithm->a,
+                              (const void *)(uintptr_t)r->b.at, algorithm->b, beta_at, c,
+                              algorithm->c, c, algorithm->c, &algorithm->algo, NULL, 0, stream);
 }
 
 /* Has the kernels loaded. A driver without capture, the software device, has nothing to load. */
@@ -217,7 +217,7 @@ static int loaded(const struct algorithm *made, const struct rec_gemm *record, C
     if (!cu->cuStreamBeginCapture_v2 || !cu->cuStreamEndCapture ||
         cu->cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL))
         return LT_SUCCESS;
-    int result = call(made, record, made->workspace ? workspace_any() : 0, stream);
+    int result = call(made, record, stream);
     if (DRV(cuStreamEndCapture, stream, &graph) && result == LT_SUCCESS)
         result = LT_EXECUTION_FAILED;
     if (graph)
@@ -241,12 +241,6 @@ gs_status algorithm_make(const struct problem *problem, const struct rec_gemm *r
     if (result == LT_SUCCESS) {
         step = "an algorithm";
         result = chosen(algorithm);
-    }
-    if (result == LT_SUCCESS && algorithm->workspace && !workspaces_make()) {
-        algorithm_free(algorithm);
-        snprintf(text, size, "no device memory for cuBLAS' workspace of %u bytes",
-                 (unsigned)WORKSPACE_BYTES);
-        return GS_ERR_NO_DEVICE_MEMORY;
     }
     if (result == LT_SUCCESS) {
         step = "a capture";
@@ -328,21 +322,10 @@ void algorithm_keep(struct algorithm *algorithm)
 gs_status algorithm_run(const struct algorithm *algorithm, const struct rec_gemm *record,
                         CUstream stream, char *text, size_t size)
 {
-    struct workspace *workspace = NULL;
-    int result;
+    const int result = call(algorithm, record, stream);
 
-    if (algorithm->workspace && workspace_take(stream, &workspace)) {
-        driver_describe(text, size);
-        return GS_ERR_DRIVER;
-    }
-    result = call(algorithm, record, workspace ? workspace->at : 0, stream);
-    if (result != LT_SUCCESS) {
-        snprintf(text, size, "cublasLtMatmul: cuBLAS status %d", result);
-        return GS_ERR_DRIVER;
-    }
-    if (workspace && workspace_give(workspace, stream)) {
-        driver_describe(text, size);
-        return GS_ERR_DRIVER;
-    }
-    return GS_OK;
+    if (result == LT_SUCCESS)
+        return GS_OK;
+    snprintf(text, size, "cublasLtMatmul: cuBLAS status %d", result);
+    return GS_ERR_DRIVER;
 }

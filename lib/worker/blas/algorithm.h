@@ -15,7 +15,7 @@ struct algorithm;
 /* Asks the library for an algorithm and has its kernels loaded, without running them; the library
  * has been started. At a quiet moment. The record is only read, what its addresses mean is not
  * touched. `stream` is the calling thread's own.
- * GS_ERR_NOT_SUPPORTED: there is none; GS_ERR_NO_MEMORY, GS_ERR_NO_DEVICE_MEMORY, GS_ERR_DRIVER;
+ * GS_ERR_NOT_SUPPORTED: there is none; GS_ERR_NO_MEMORY;
  * text says why. */
 gs_status algorithm_make(const struct problem *problem, const struct rec_gemm *record,
                          CUstream stream, struct algorithm **made, char *text, size_t size);
