@@ -35,6 +35,12 @@ static CUresult function_get(CUfunction *function, CUmodule module, const char *
     return CUDA_SUCCESS;
 }
 
+static CUresult function_load(CUfunction function)
+{
+    (void)function;
+    return CUDA_SUCCESS;
+}
+
 static size_t counters_size;
 
 static CUresult memory_get(CUdeviceptr *address, size_t size)
@@ -55,6 +61,7 @@ static int set_tellers(void **state)
 {
     fake_cu.cuModuleLoadData = module_load;
     fake_cu.cuModuleGetFunction = function_get;
+    fake_cu.cuFuncLoad = function_load;
     fake_cu.cuMemAlloc_v2 = memory_get;
     fake_cu.cuMemsetD8_v2 = memory_set;
     if (set(state) || completion_init())
