@@ -5,6 +5,7 @@
 
 #include "client/base/error.h"
 #include "client/submit/sync_request.h"
+#include "common/siphash.h"
 #include "common/util.h"
 
 #define ALIGN_MOST 256u
@@ -12,26 +13,17 @@
  * other tenants up. */
 #define PAUSE_NS   UINT64_C(60000000000)
 
-static uint64_t mixed(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 /* By all that an algorithm is chosen by. Never 0. */
-static uint64_t kind_of(const struct rec_gemm *r)
+static uint64_t kind_of(const struct rec_gemm *record)
 {
-    const struct rec_gemm_matrix *matrix[] = {&r->a, &r->b, &r->c};
-    uint64_t hash = mixed(UINT64_C(0xcbf29ce484222325), r->h.flags);
+    static const uint64_t key[2];
+    struct rec_gemm kind = *record;
 
-    hash = mixed(hash, (uint64_t)r->inputs << 32 | r->output << 16 | r->compute);
-    hash = mixed(hash, (uint64_t)r->m << 32 | r->n);
-    hash = mixed(hash, (uint64_t)r->k << 32 | r->batch);
-    for (unsigned i = 0; i < 3; i++) {
-        hash = mixed(hash, matrix[i]->ld);
-        hash = mixed(hash, matrix[i]->stride);
-        hash = mixed(hash, matrix[i]->at % ALIGN_MOST);
-    }
+    kind.a.at %= ALIGN_MOST;
+    kind.b.at %= ALIGN_MOST;
+    kind.c.at %= ALIGN_MOST;
+    kind.alpha = kind.beta = 0;
+    const uint64_t hash = siphash(key, &kind, sizeof(kind));
     return hash ? hash : 1;
 }
 

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/siphash.h"
 #include "worker/blas/library.h"
 
 #define WAYS    4u
@@ -274,16 +275,9 @@ void algorithm_free(struct algorithm *algorithm)
 
 static struct algorithm **bucket_of(const struct problem *problem)
 {
-    const unsigned char *bytes = (const void *)problem;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    static const uint64_t key[2];
 
-    for (size_t i = 0; i < sizeof(*problem); i += sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, bytes + i, sizeof(word));
-        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
-    }
-    return kept.algorithm[hash % BUCKETS];
+    return kept.algorithm[siphash(key, problem, sizeof(*problem)) % BUCKETS];
 }
 
 struct algorithm *algorithm_find(const struct problem *problem)

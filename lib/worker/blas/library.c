@@ -16,8 +16,8 @@ const struct library *const lt = &table;
 
 static struct {
     pthread_mutex_t lock;
-    _Atomic bool tried;
-    gs_status status; /* of the first load, under the lock */
+    bool tried;       /* under the lock, as the two below */
+    gs_status status; /* of the first load */
     char text[160];
     _Atomic(lt_handle) handle;
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -98,12 +98,11 @@ static gs_status first_load(void)
 gs_status library_load(char *text, size_t size)
 {
     pthread_mutex_lock(&library.lock);
-    if (!atomic_load_explicit(&library.tried, memory_order_relaxed)) {
+    if (!library.tried) {
         library.status = first_load();
         if (library.status != GS_OK)
             log_info("products of matrices: %s", library.text);
-        /* release: publishes the table; pairs with library_tried */
-        atomic_store_explicit(&library.tried, true, memory_order_release);
+        library.tried = true;
     }
     const gs_status status = library.status;
     if (status != GS_OK)
@@ -124,14 +123,9 @@ gs_status library_start(char *text, size_t size)
         snprintf(text, size, "cublasLtCreate: cuBLAS status %d", result);
         return GS_ERR_NOT_SUPPORTED;
     }
-    /* release: pairs with library_handle */
+    /* release: publishes the table too; pairs with library_handle */
     atomic_store_explicit(&library.handle, handle, memory_order_release);
     return GS_OK;
-}
-
-bool library_tried(void)
-{
-    return atomic_load_explicit(&library.tried, memory_order_acquire);
 }
 
 lt_handle library_handle(void)

@@ -34,8 +34,6 @@ gs_status library_load(char *text, size_t size);
 /* Makes the library's handle. At a quiet moment, since that loads a module. Statuses as
  * library_load. */
 gs_status library_start(char *text, size_t size);
-/* Whether library_load has been called. Any thread. */
-bool library_tried(void);
 /* The handle; NULL until library_start has made it. */
 lt_handle library_handle(void);
 
