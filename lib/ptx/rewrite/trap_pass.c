@@ -62,13 +62,14 @@ static bool has_words(const struct rewrite *rw)
 
 static bool run(struct rewrite *rw)
 {
-    const size_t head = rewrite_head_end(rw->text, rw->len);
     const struct ptx_module *m;
+    size_t head;
     bool any = false;
 
     if ((!(rw->passes & PTX_PASS_STRAYS) && !has_words(rw)) || !trap_pass_serves(rw))
         return false;
     m = rewrite_module(rw);
+    head = rewrite_head_end(rw->text, rw->len);
     for (uint32_t i = 0; i < m->nfuncs; i++)
         for (uint32_t k = 0; k < m->funcs[i]->ninsts; k++)
             if (trap_pass_ends(&m->funcs[i]->insts[k])) {
