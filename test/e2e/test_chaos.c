@@ -144,13 +144,6 @@ static void resting_run(void *argument)
     CHECK_OK(gs_detach(session));
 }
 
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        gs_status status_ = (call);                                                                \
-        if (status_ != GS_OK)                                                                      \
-            return status_;                                                                        \
-    } while (0)
-
 /* Milliseconds times the time scale. */
 static unsigned scaled_ms(unsigned milliseconds)
 {

@@ -498,11 +498,10 @@ static void wrong_parameters_are_refused_and_nothing_else_happens(void)
     server_stop(server);
 }
 
-static void a_server_without_the_library_says_so(void)
+/* Of such a k the server has no product, when asked again either; the session goes on. */
+static void product_refused(struct server *server, unsigned k)
 {
-    const char *const arguments[] = {"--cublas", "none", NULL};
-    struct server *server = server_start(&(struct server_options){.arguments = arguments});
-    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 8, 8, 8);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 8, 8, k);
     struct product product;
     gs_session session;
 
@@ -516,23 +515,18 @@ static void a_server_without_the_library_says_so(void)
     server_stop(server);
 }
 
+static void a_server_without_the_library_says_so(void)
+{
+    const char *const arguments[] = {"--cublas", "none", NULL};
+
+    product_refused(server_start(&(struct server_options){.arguments = arguments}), 8);
+}
+
 static void a_product_without_an_algorithm_is_refused(void)
 {
     if (on_gpu())
         test_skip("cuBLAS has one for each");
-    struct server *server = blas_server(NULL, NULL);
-    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 8, 8, NO_ALGORITHM);
-    struct product product;
-    gs_session session;
-
-    CHECK_OK(server_attach(server, &session));
-    product_make(session, &product, &params);
-    for (unsigned i = 0; i < 2; i++)
-        CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_NOT_SUPPORTED);
-    CHECK_OK(gs_sync(session));
-    product_free(session, &product);
-    CHECK_OK(gs_detach(session));
-    server_stop(server);
+    product_refused(blas_server(NULL, NULL), NO_ALGORITHM);
 }
 
 /* hold: sets words[1], and runs until words[0] is set. */

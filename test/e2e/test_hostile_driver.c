@@ -99,14 +99,6 @@ static void status_check(const struct scene *s, uint32_t call, gs_status status)
                   gs_status_name(status));
 }
 
-/* The first call that fails is the last one. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        gs_status status_ = (call);                                                                \
-        if (status_ != GS_OK)                                                                      \
-            return status_;                                                                        \
-    } while (0)
-
 /* The groups of SMs whose bits the number has; others for each number up to 200. */
 static gs_qos qos_place(unsigned number)
 {

@@ -315,14 +315,6 @@ static void a_module_with_textures_is_taken_up(void)
     server_stop(server);
 }
 
-/* The first call that fails is the last one. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        gs_status status_ = (call);                                                                \
-        if (status_ != GS_OK)                                                                      \
-            return status_;                                                                        \
-    } while (0)
-
 static gs_status texture_play(gs_session session)
 {
     gs_texture_resource resource = GS_TEXTURE_RESOURCE_INIT;

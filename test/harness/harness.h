@@ -75,6 +75,13 @@ int test_main(int argc, char **argv, const struct test *tests, size_t count);
 #define CHECK_OK(call)             test_check_status(__FILE__, __LINE__, #call, (call), GS_OK)
 /* A gs_status that must be this one. For errors, a message must have been left. */
 #define CHECK_STATUS(call, wanted) test_check_status(__FILE__, __LINE__, #call, (call), (wanted))
+/* In a function of a status: the first call that fails is the last one. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        gs_status status_ = (call);                                                                \
+        if (status_ != GS_OK)                                                                      \
+            return status_;                                                                        \
+    } while (0)
 #define CHECK_EQUAL(got, wanted)                                                                   \
     test_check_equal(__FILE__, __LINE__, #got, (uint64_t)(got), (uint64_t)(wanted))
 #define CHECK_TEXT(got, part) test_check_text(__FILE__, __LINE__, #got, (got), (part))
