@@ -86,6 +86,20 @@ static void partition_destroy(struct partition *partition)
     partition->green = NULL;
 }
 
+CUresult partition_aside_begin(const struct partition *partition, CUstream stream)
+{
+    CUresult result = DRV(cuEventRecord, partition->before, stream);
+
+    return result ? result : DRV(cuStreamWaitEvent, partition->aside, partition->before, 0);
+}
+
+CUresult partition_aside_end(const struct partition *partition, CUstream stream)
+{
+    CUresult result = DRV(cuEventRecord, partition->after, partition->aside);
+
+    return result ? result : DRV(cuStreamWaitEvent, stream, partition->after, 0);
+}
+
 /* Makes the two events. An event belongs to the context that is current when it is made, and is
  * recorded in a stream of the same context. */
 static CUresult events_make(struct partition *partition)

@@ -36,14 +36,19 @@ struct partition {
     /* The driver's objects; the partition's job sets them. */
     CUgreenCtx green;
     CUcontext context;      /* must be current while a kernel's node is added or set */
-    CUstream aside;         /* for a launch for which no graph could be made, see launch.c */
-    CUevent before, after;  /* order that launch in the tenant's stream */
+    CUstream aside;         /* for what goes in no graph: see launch.c, product.c */
+    CUevent before, after;  /* order that in the tenant's stream */
     struct partition *next; /* the next one in the bucket, or the next one to destroy */
 };
 
 /* Computes how many partitions there can be. Called at the worker's start, once sm_topology.c has
  * found out whether the driver gives their memory back. GS_ERR_SYSTEM: no random number. */
 gs_status partitions_init(void);
+
+/* What is given to partition->aside between the two runs where it stands in the tenant's stream:
+ * the partition's stream waits for the tenant's, and then the tenant's for it. A lane. */
+CUresult partition_aside_begin(const struct partition *partition, CUstream stream);
+CUresult partition_aside_end(const struct partition *partition, CUstream stream);
 
 /* Makes a green context of all SMs for a lane. It is in no table, has id 0, and is never destroyed.
  * Called at the start. */

@@ -57,20 +57,16 @@ static CUresult launch_into(const struct launch *launch, CUstream stream, int st
                p.blockDimZ, p.sharedMemBytes, stream, p.kernelParams, NULL);
 }
 
-/* Launches a kernel in the partition's own stream: that stream waits for the tenant's, and then the
- * tenant's for it. Tenants in one partition wait for one another there, so this way is taken only
- * when device memory for a graph is lacking. */
+/* Launches a kernel in the partition's own stream. Tenants in one partition wait for one another
+ * there, so this way is taken only when device memory for a graph is lacking. */
 static CUresult launch_aside(const struct launch *launch, CUstream stream)
 {
     const struct partition *partition = launch->partition;
-    CUresult result;
+    CUresult result = partition_aside_begin(partition, stream);
 
-    if ((result = DRV(cuEventRecord, partition->before, stream)) ||
-        (result = DRV(cuStreamWaitEvent, partition->aside, partition->before, 0)) ||
-        (result = launch_into(launch, partition->aside, 0)) ||
-        (result = DRV(cuEventRecord, partition->after, partition->aside)))
-        return result;
-    return DRV(cuStreamWaitEvent, stream, partition->after, 0);
+    if (!result)
+        result = launch_into(launch, partition->aside, 0);
+    return result ? result : partition_aside_end(partition, stream);
 }
 
 static CUresult launch_alone(const struct launch *launch, const struct stream *stream)

@@ -107,7 +107,6 @@ static void chore_work(struct job *job)
 {
     if (job->status != GS_OK)
         return;
-    load_work(job);
     make_work(job);
     job->ret[0] = (uint64_t)job->status;
     job->status = GS_OK;
@@ -147,20 +146,6 @@ static void chore_begin(const struct session *session, const struct rec_gemm *re
 
 /* ---- Issuing --------------------------------------------------------------------------------- */
 
-static CUresult aside_begin(const struct partition *partition, CUstream stream)
-{
-    CUresult result = DRV(cuEventRecord, partition->before, stream);
-
-    return result ? result : DRV(cuStreamWaitEvent, partition->aside, partition->before, 0);
-}
-
-static CUresult aside_end(const struct partition *partition, CUstream stream)
-{
-    CUresult result = DRV(cuEventRecord, partition->after, partition->aside);
-
-    return result ? result : DRV(cuStreamWaitEvent, stream, partition->after, 0);
-}
-
 static gs_status driver_trouble(CUresult result, char *text, size_t size)
 {
     if (driver_fatal(result))
@@ -173,7 +158,7 @@ static gs_status product_run(const struct algorithm *algorithm, const struct rec
                              const struct partition *partition, CUstream stream, char *text,
                              size_t size)
 {
-    CUresult result = partition ? aside_begin(partition, stream) : CUDA_SUCCESS;
+    CUresult result = partition ? partition_aside_begin(partition, stream) : CUDA_SUCCESS;
 
     if (result)
         return driver_trouble(result, text, size);
@@ -185,7 +170,7 @@ static gs_status product_run(const struct algorithm *algorithm, const struct rec
             device_lost(result);
         return status;
     }
-    result = partition ? aside_end(partition, stream) : CUDA_SUCCESS;
+    result = partition ? partition_aside_end(partition, stream) : CUDA_SUCCESS;
     return result ? driver_trouble(result, text, size) : GS_OK;
 }
 
