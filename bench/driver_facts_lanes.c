@@ -5,6 +5,8 @@
  */
 #include "driver_facts_lane.h"
 
+#include <cpuid.h>
+#include <immintrin.h>
 #include <sched.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -37,10 +39,45 @@ static struct dispatcher {
 
 static _Atomic int dispatchers_ready, dispatchers_stop, tenants_go, tenants_stop;
 
+/* What a thread does between two looks at a word. With hyperthreads a thread that spins takes the
+ * other one's execution units. */
+enum relax {
+    RELAX_NONE,
+    RELAX_PAUSE,
+    RELAX_UMWAIT, /* tenants wait for a store to the word's cache line; dispatchers pause */
+};
+
+static enum relax relax;
+
+static int has_waitpkg(void)
+{
+    unsigned a, b, c, d;
+
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && c & 1u << 5;
+}
+
+/* For 10 us at most, in the lighter state (C0.1), unless the word has changed. */
+__attribute__((target("waitpkg"))) static void word_await(_Atomic uint64_t *word, uint64_t is)
+{
+    _umonitor((void *)word);
+    if (atomic_load_explicit(word, memory_order_acquire) == is)
+        _umwait(1, __rdtsc() + 20000);
+}
+
 static void pause_or_yield(unsigned *spins)
 {
+    if (relax != RELAX_NONE)
+        _mm_pause();
     if (++*spins % SPINS == 0)
         sched_yield();
+}
+
+static void tenant_pause(_Atomic uint64_t *word, uint64_t is, unsigned *spins)
+{
+    if (relax == RELAX_UMWAIT)
+        word_await(word, is);
+    else
+        pause_or_yield(spins);
 }
 
 static void *tenant_main(void *unused)
@@ -56,7 +93,7 @@ static void *tenant_main(void *unused)
 
         atomic_store_explicit(&t->posted, ++number, memory_order_release);
         while (atomic_load_explicit(&words[t->word], memory_order_acquire) != number)
-            pause_or_yield(&spins);
+            tenant_pause(&words[t->word], number - 1, &spins);
         if (t->n < SAMPLES_MAX)
             t->us[t->n++] = now_us() - start;
     }
@@ -148,10 +185,8 @@ static CUresult serve(unsigned lane_count, unsigned tenant_count, enum tell how)
     return CUDA_SUCCESS;
 }
 
-CUresult question_lanes(void)
+static CUresult lanes_open(void)
 {
-    static const unsigned lane_counts[] = {1, 2, 3, 4, 6, 8}, tenant_counts[] = {1, 2, 4, 8, 16};
-
     CK(own_open());
     for (int i = 0; i < LANES_MAX; i++)
         CK(lane_new(&dispatchers[i].lane));
@@ -160,6 +195,14 @@ CUresult question_lanes(void)
         if (!tenants[i].us)
             return failed("malloc", CUDA_ERROR_OUT_OF_MEMORY, __LINE__);
     }
+    return CUDA_SUCCESS;
+}
+
+CUresult question_lanes(void)
+{
+    static const unsigned lane_counts[] = {1, 2, 3, 4, 6, 8}, tenant_counts[] = {1, 2, 4, 8, 16};
+
+    CK(lanes_open());
     printf("  %ld processors; launches, p50, the worst tenant's p50 and p99 in us\n"
            "  tenants lanes       own store                          completing kernel\n",
            sysconf(_SC_NPROCESSORS_ONLN));
@@ -168,6 +211,31 @@ CUresult question_lanes(void)
             printf("  %7u %5u", tenant_counts[t], lane_counts[l]);
             CK(serve(lane_counts[l], tenant_counts[t], TELL_OWN));
             CK(serve(lane_counts[l], tenant_counts[t], TELL_AFTER));
+            printf("\n");
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+/* The same with the own store alone, by what a thread does that waits. */
+CUresult question_lanes_relax(void)
+{
+    static const unsigned tenant_counts[] = {1, 4, 8, 16}, tenants_a_lane[] = {4, 2, 1};
+
+    CK(lanes_open());
+    printf("  umwait: %s; launches, p50, the worst tenant's p50 and p99 in us\n"
+           "  tenants lanes            spins                             pauses                "
+           "            umwait\n",
+           has_waitpkg() ? "yes" : "the processor has none");
+    for (size_t t = 0; t < COUNT(tenant_counts); t++) {
+        for (size_t l = 0; l < COUNT(tenants_a_lane); l++) {
+            unsigned lanes = tenant_counts[t] / tenants_a_lane[l];
+
+            if (lanes == 0 || lanes > LANES_MAX)
+                continue;
+            printf("  %7u %5u", tenant_counts[t], lanes);
+            for (relax = RELAX_NONE; relax <= (has_waitpkg() ? RELAX_UMWAIT : RELAX_PAUSE); relax++)
+                CK(serve(lanes, tenant_counts[t], TELL_OWN));
             printf("\n");
         }
     }
