@@ -41,7 +41,8 @@ struct inflight_span {
     uint32_t filling;
     uint32_t sequence;            /* the count in its fence */
     bool overdue;                 /* it runs on and on, or stands behind a span that does */
-    uint64_t charged, charged_ns; /* so much of its time is charged already, up to then */
+    /* device time of the span that is charged already, and the moment up to which it is */
+    uint64_t charged, charged_ns;
     bool beside;                  /* its kernels may have run beside others' */
     bool others;                  /* it has copies or waits, which use no SM */
     bool graphs;                  /* it has graphs */
