@@ -41,8 +41,8 @@ static pid_t fork_sharing(void)
     return (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-/* Passes a signal on. A terminal signals the whole process group, so the supervisor may get the signal
- * twice, which does no harm. */
+/* Passes a signal on. A terminal signals the whole process group, so the supervisor may get the
+ * signal twice, which does no harm. */
 static void signal_pass(pid_t supervisor, siginfo_t *info)
 {
     info->si_code = SI_QUEUE; /* the kernel lets a process say whose signal it passes on */

@@ -1,5 +1,5 @@
-/* Checks of mma, wmma, ldmatrix and stmatrix: that types, shape, layouts and the lengths of operands
- * agree. */
+/* Checks of mma, wmma, ldmatrix and stmatrix: that types, shape, layouts and the lengths of
+ * operands agree. */
 #include "ptx/read/parse.h"
 
 #define SHAPE(s) (1u << PTX_SHAPE_##s)
