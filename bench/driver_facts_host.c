@@ -94,6 +94,30 @@ static CUresult reserve_there(CUdeviceptr at, size_t size, size_t align)
     return CUDA_ERROR_NOT_FOUND;
 }
 
+/* Whether a reservation is granted exactly there; it is given up again. */
+static int can_reserve(CUdeviceptr at, size_t size, size_t align)
+{
+    CUdeviceptr got = 0;
+
+    if (cuMemAddressReserve(&got, size, align, at, 0))
+        return 0;
+    cuMemAddressFree(got, size);
+    return got == at;
+}
+
+/* In a piece that has been given up: at which of its granules a reservation of each size begins. */
+static void granules_print(CUdeviceptr piece, const char *what)
+{
+    static const size_t sizes[] = {2 * MIB, 4 * MIB, 8 * MIB, 16 * MIB, 32 * MIB};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        printf("  %s, reservations of %2llu MiB: ", what, (unsigned long long)(sizes[i] / MIB));
+        for (CUdeviceptr at = piece; at + sizes[i] <= piece + PIECE; at += GRANULE)
+            putchar(can_reserve(at, sizes[i], GRANULE) ? '+' : '.');
+        putchar('\n');
+    }
+}
+
 /* Attaches a segment at the address; NOWHERE with errno: it is not free. */
 static void *attach_there(CUdeviceptr at, size_t size, int flags)
 {
@@ -177,6 +201,18 @@ static CUresult pieces_beside(void)
     return CUDA_SUCCESS;
 }
 
+/* b: without a block, which parts of a piece that was given up can be taken again; also two parts
+ * at once, directly beside each other. */
+static CUresult granules_ask(CUdeviceptr piece)
+{
+    CK(cuMemAddressFree(piece, PIECE));
+    granules_print(piece, "in an empty piece");
+    printf("  the last 62 MiB, aligned to 0: %s, to 2 MiB: %s\n",
+           can_reserve(piece + GRANULE, PIECE - GRANULE, 0) ? "granted" : "refused",
+           can_reserve(piece + GRANULE, PIECE - GRANULE, GRANULE) ? "granted" : "refused");
+    return reserve_there(piece, PIECE, 0);
+}
+
 /* a: a segment over a reserved piece, without giving the piece up. */
 static CUresult attach_over(void)
 {
@@ -191,8 +227,7 @@ static CUresult attach_over(void)
     return CUDA_SUCCESS;
 }
 
-/* a: the piece is given up, a segment attached in it, and the rest of it reserved again. d: beside
- * a kernel. */
+/* a: the piece is given up and a segment attached at its beginning. d: beside a kernel. */
 static CUresult block_make(CUdeviceptr at, void **block)
 {
     CUdeviceptr address = 0;
@@ -216,8 +251,7 @@ static CUresult block_make(CUdeviceptr at, void **block)
     CK(kernel_end("all of it beside a kernel", registered - t0, 3));
     CK(cuMemHostGetDevicePointer(&address, *block, 0));
     printf("  the device's address is %s\n", address == at ? "the SAME" : "ANOTHER");
-    CK(reserve_there(at + GRANULE, PIECE - GRANULE, 0));
-    printf("  the rest of the piece, from 2 MiB on, is reserved again\n");
+    granules_print(at, "beside the block of 1 MiB");
     return CUDA_SUCCESS;
 }
 
@@ -250,7 +284,7 @@ static CUresult coherent(unsigned char *block)
     return CUDA_SUCCESS;
 }
 
-/* e: device memory mapped directly behind the block; one kernel reaches both, each way. */
+/* e: device memory mapped beside the block's piece; one kernel reaches both, each way. */
 static CUresult beside_memory(unsigned char *block, CUdeviceptr memory)
 {
     const CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
@@ -292,8 +326,8 @@ static CUresult block_free(void *block, CUdeviceptr at)
     CK(kernel_end("cuMemHostUnregister", now_us() - t0, 4));
     if (shmdt(block))
         printf("  shmdt: %s\n", strerror(errno));
-    CK(reserve_there(at, GRANULE, 0));
-    printf("  the block's place is reserved again\n");
+    CK(reserve_there(at, PIECE, 0));
+    printf("  the block's piece is reserved again\n");
     return CUDA_SUCCESS;
 }
 
@@ -315,6 +349,64 @@ static CUresult small_blocks(CUdeviceptr at)
         CK(cuMemHostUnregister(block[i]));
         shmdt(block[i]);
     }
+    return reserve_there(at, PIECE, 0);
+}
+
+/* Blocks that fill their piece, or two pieces, with mapped memory directly behind them; the time of
+ * making them and of a reservation of 2 MiB pieces for one of 64. */
+static CUresult whole_pieces(CUdeviceptr at, unsigned pieces)
+{
+    const size_t size = pieces * PIECE;
+    void *block;
+    double t0;
+
+    for (unsigned i = 0; i < pieces; i++)
+        CK(cuMemAddressFree(at + i * PIECE, PIECE));
+    block = attach_there(at, size, 0);
+    if (block == NOWHERE) {
+        printf("  a segment of %u pieces: %s\n", pieces, strerror(errno));
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    t0 = now_us();
+    CK(register_there(block, size, CU_MEMHOSTREGISTER_DEVICEMAP));
+    printf("  a block of %u pieces: registered in %.1f us\n", pieces, now_us() - t0);
+    CK(beside_memory((unsigned char *)block + size - 64 * KIB, at + size));
+    CK(beside_memory(block, at - GRANULE));
+    CK(cuMemHostUnregister(block));
+    shmdt(block);
+    for (unsigned i = 0; i < pieces; i++)
+        CK(reserve_there(at + i * PIECE, PIECE, 0));
+    return CUDA_SUCCESS;
+}
+
+/* Pieces of 2 MiB: all of 64 MiB reserved so, one in the middle given up for a segment, and taken
+ * again afterwards. */
+static CUresult granule_pieces(CUdeviceptr at)
+{
+    const CUdeviceptr hole = at + 5 * GRANULE;
+    void *block;
+    double t0;
+
+    CK(cuMemAddressFree(at, PIECE));
+    t0 = now_us();
+    for (CUdeviceptr p = at; p < at + PIECE; p += GRANULE)
+        CK(reserve_there(p, GRANULE, 0));
+    printf("  64 MiB reserved in pieces of 2 MiB: %.1f us\n", now_us() - t0);
+    CK(cuMemAddressFree(hole, GRANULE));
+    block = attach_there(hole, GRANULE, 0);
+    if (block == NOWHERE) {
+        printf("  a segment in one of 2 MiB: %s\n", strerror(errno));
+        return CUDA_SUCCESS;
+    }
+    CK(register_there(block, GRANULE, CU_MEMHOSTREGISTER_DEVICEMAP));
+    CK(beside_memory(block, hole + GRANULE));
+    CK(beside_memory(block, hole - GRANULE));
+    CK(cuMemHostUnregister(block));
+    shmdt(block);
+    CK(reserve_there(hole, GRANULE, 0));
+    printf("  a block of 2 MiB between pieces of 2 MiB: made, and its place taken again\n");
+    for (CUdeviceptr p = at; p < at + PIECE; p += GRANULE)
+        CK(cuMemAddressFree(p, GRANULE));
     return reserve_there(at, PIECE, 0);
 }
 
@@ -348,12 +440,17 @@ CUresult question_host(void)
     CK(facts_open());
     CK(pieces_reserve());
     CK(pieces_beside());
+    CK(granules_ask(base + 4 * PIECE));
     CK(attach_over());
     CK(block_make(base + 7 * PIECE, &block));
     CK(coherent(block));
-    CK(beside_memory(block, base + 7 * PIECE + GRANULE));
-    CK(beside_memory(block, base + 6 * PIECE + PIECE - GRANULE));
+    CK(beside_memory(block, base + 7 * PIECE - GRANULE));
+    CK(beside_memory(block, base + 8 * PIECE));
     CK(block_free(block, base + 7 * PIECE));
-    CK(small_blocks(base + 9 * PIECE));
+    /* Each on pieces of its own: one that fails leaves the others. */
+    small_blocks(base + 9 * PIECE);
+    granule_pieces(base + 10 * PIECE);
+    whole_pieces(base + 12 * PIECE, 1);
+    whole_pieces(base + 13 * PIECE, 2);
     return rest();
 }
