@@ -38,6 +38,15 @@ static unsigned device_sm(void)
     return worker->info.compute_major * 10 + worker->info.compute_minor;
 }
 
+/* The PTX of a fatbin that the device takes: a driver refuses what is newer than its device, also
+ * as text; the software device reads it. */
+static int fatbin_text(const void *image, size_t size, char **text, size_t *length,
+                       char reason[256])
+{
+    return (worker->machine_code ? fatbin_find_ptx : fatbin_find_readable)(image, size, device_sm(),
+                                                                           text, length, reason);
+}
+
 static void report_log(const struct ptx_rewrite_report *report)
 {
     if (report->reason[0])
@@ -138,7 +147,7 @@ static gs_status fatbin_choose(struct job *job, unsigned char *image, uint64_t *
                                size_t *length, struct grid_sync *grid)
 {
     char no_text[256], no_code[256];
-    int failed = fatbin_find_ptx(image, *size, device_sm(), text, length, no_text);
+    int failed = fatbin_text(image, *size, text, length, no_text);
 
     if (!failed && (*length == 0 || image_binary((unsigned char *)*text, *length))) {
         snprintf(no_text, sizeof(no_text), "what the fatbin has as PTX is no text");
@@ -177,9 +186,8 @@ static gs_status bundled_text(struct job *job, const unsigned char *image, uint6
     *length = size;
     if (!image_binary(image, size))
         return GS_OK;
-    failed = fatbin_is_fatbin(image, size)
-                 ? fatbin_find_ptx(image, size, device_sm(), unpacked, length, reason)
-                 : -ENOENT;
+    failed = fatbin_is_fatbin(image, size) ? fatbin_text(image, size, unpacked, length, reason)
+                                           : -ENOENT;
     *text = *unpacked;
     if (!fatbin_is_fatbin(image, size))
         snprintf(reason, sizeof(reason), "machine code without PTX cannot be linked");
