@@ -56,6 +56,8 @@ static void report_log(const struct ptx_rewrite_report *report)
             log_debug("%s does not tell its own end: %s", report->kernels[i].name,
                       report->kernels[i].reason);
     }
+    for (const struct ptx_left_out_kernel *k = report->left_out.kernels; k; k = k->next)
+        log_debug("%s is left out of its module: %s", k->name, k->reason);
 }
 
 static gs_status fence_refused(struct job *job, const char *reason)
@@ -72,10 +74,7 @@ static void stack_refused(struct job *job, uint32_t line)
 {
     char reason[160];
 
-    snprintf(reason, sizeof(reason),
-             "line %" PRIu32 ": a store to local memory at a computed address may meet the stack; "
-             "compile with optimization, and without -G",
-             line);
+    snprintf(reason, sizeof(reason), "line %" PRIu32 ": " FENCE_STACK_REASON, line);
     fence_refused(job, reason);
 }
 
@@ -87,6 +86,8 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
     const unsigned passes =
         PTX_PASS_PRINTF | PTX_PASS_HEAP | PTX_PASS_TRAP | PTX_PASS_COMPLETION |
         (job->session->fenced ? PTX_PASS_FENCE | PTX_PASS_GRID : PTX_PASS_VARIABLES) |
+        /* A GPU's compiler reads what the reader here does not know. */
+        (job->session->fenced || !worker->machine_code ? PTX_PASS_LEAVE_OUT : 0) |
         (kernel_fault_strays(job->session) ? PTX_PASS_STRAYS : 0);
     int result = -ENOMEM;
 
