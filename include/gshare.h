@@ -752,7 +752,7 @@ GS_API gs_status gs_module_unload(gs_module module);
  * kernel's parameters are too many or too large. GS_ERR_LIMIT: too many kernels. */
 GS_API gs_status gs_kernel_get(gs_module module, const char *name, gs_kernel *kernel);
 /* The number of a module's kernels, and the (mangled) name of each by its index, from 0: cut to
- * `size` bytes with the NUL; 2,048 hold any. The order stays as it is. Block for the server.
+ * `size` bytes with the NUL; 8,192 hold any. The order stays as it is. Block for the server.
  * GS_ERR_NOT_FOUND: no kernel has that index. */
 GS_API gs_status gs_module_kernel_count(gs_module module, unsigned *count);
 GS_API gs_status gs_module_kernel_name(gs_module module, unsigned index, char *name, size_t size);

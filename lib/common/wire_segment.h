@@ -224,13 +224,13 @@ struct seg_request {
     _Atomic uint32_t state; /* enum req_state; a futex */
     uint32_t op;            /* enum req_op */
     uint64_t arg[4];
-    char name[2048]; /* NUL-terminated; mangled kernel names can be long */
+    char name[8192]; /* NUL-terminated; names of C++ templates are long */
     /* reply */
     int32_t status;  /* gs_status */
     uint32_t serial; /* the client's: another for each request, never 0 */
     uint64_t ret[4];
-    char message[4096];
-    union { /* the reply's; of REQ_TEXTURE_CREATE and REQ_GEMM_PREPARE the request's */
+    char message[8192]; /* a text, or the name of a kernel */
+    union {             /* the reply's; of REQ_TEXTURE_CREATE and REQ_GEMM_PREPARE the request's */
         struct req_kernel kernel;
         struct req_texture texture;
         unsigned char bytes[8192];
@@ -241,7 +241,7 @@ static_assert(sizeof(struct seg_info) == 752, "seg_info");
 static_assert(sizeof(struct seg_client) == 576, "seg_client");
 static_assert(sizeof(struct seg_complete) == 504, "seg_complete");
 static_assert(sizeof(struct seg_server) == 3200, "seg_server");
-static_assert(sizeof(struct seg_request) == 14416, "seg_request");
+static_assert(sizeof(struct seg_request) == 24656, "seg_request");
 static_assert(sizeof(struct req_kernel) == 4128, "req_kernel");
 static_assert(sizeof(struct req_texture) == 96, "req_texture");
 static_assert(SEG_OFF_SERVER + sizeof(struct seg_server) <= SEG_OFF_REQUEST &&
