@@ -1,5 +1,5 @@
-/* A tenant for test/package, test/systemd and test/container: it launches once for each line that it
- * reads, and prints how often it has, until its input ends. */
+/* A tenant for test/package, test/systemd and test/container: it launches once for each line that
+ * it reads, and prints how often it has, until its input ends. */
 #include <gshare.h>
 #include <stdio.h>
 
@@ -17,7 +17,8 @@ int main(void)
     unsigned value;
     char line[16];
 
-    if (gs_attach(NULL, &s) || gs_module_load(s, ptx, 0, &m) || gs_kernel_get(m, "one", &one) || gs_malloc(s, 4, &p))
+    if (gs_attach(NULL, &s) || gs_module_load(s, ptx, 0, &m) || gs_kernel_get(m, "one", &one) ||
+        gs_malloc(s, 4, &p))
         return fprintf(stderr, "%s\n", gs_last_error_message()), 1;
     do {
         if (gs_launch(NULL, one, &config, (void *[]){&p}) || gs_memcpy_dtoh(s, &value, p, 4))
