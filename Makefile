@@ -9,6 +9,7 @@
 #   make install    into $(DESTDIR)$(PREFIX); `make uninstall` removes it
 #   make deb        Debian packages of all that, in $(BUILD)/deb
 #   make test-slurm   examples/slurm under a Slurm of its own, as root
+#   make test-systemd   the units and packages under a systemd of its own, as root
 #   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000
 #   make kill-steps the supervisor killed at each of its system calls  STEPS=all
 #   make man        the manual pages of section 3, from include/gshare.h
@@ -120,7 +121,7 @@ LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshar
         $(BUILD)/lib/libgshare_cublas.so $(BUILD)/lib/libgshare_cublas12.so \
         $(BUILD)/lib/gshare/libcublas.so.13 $(BUILD)/lib/gshare/libcublas.so.12
 
-.PHONY: all examples demo test test-cudart-native test-cublas-native test-slurm chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
+.PHONY: all examples demo test test-cudart-native test-cublas-native test-slurm test-systemd chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 help:
@@ -650,6 +651,8 @@ test: all tests $(EXAMPLES)
 
 test-slurm: all
 	@test/slurm $(BUILD)
+test-systemd: deb
+	@test/systemd $(BUILD)
 
 # Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c
 ROUNDS ?= 1000
