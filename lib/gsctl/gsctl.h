@@ -142,8 +142,12 @@ struct wait {
     uint64_t since_ns;
     bool told;
 };
-/* Says once, when the wait has lasted a second, what it is for. */
-void wait_tell(struct wait *wait, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* It has lasted a second, and nothing is said of it yet. */
+bool wait_due(const struct wait *wait);
+/* Says once, when the wait has lasted a second, what it is for, when it ends at the latest (by
+ * clock_ns(); 0: open), and how the user ends it. */
+void wait_tell(struct wait *wait, uint64_t deadline_ns, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Remembers the server that this process asks, for the words of ask_failed. */
 void ask_begin(const struct control *control);
 /* Prints the message of a failed request and returns the exit status for it. */
