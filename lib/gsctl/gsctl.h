@@ -163,6 +163,12 @@ int change_ask(struct control *control, struct ctl_header *request, uint16_t op,
 /* The same for settings; says so where it has no effect: the settings are as they were, or a
  * session has what it had. */
 int settings_change(struct control *control, struct ctl_set *request, bool json);
+/* The same without a word; remark receives what is to be said of it, "": nothing, or the message of
+ * the failure. */
+gs_status settings_make(struct control *control, struct ctl_set *request,
+                        char remark[REQUEST_MESSAGE_MAX]);
+/* What is to be said of changes that were made; "": nothing. */
+void change_remark(const char *remark, bool json);
 /* Ends the sessions that are meant and waits until they hold nothing of a device. */
 gs_status sessions_end(struct control *control, struct ctl_kill *request, uint32_t *count,
                        char message[REQUEST_MESSAGE_MAX]);
