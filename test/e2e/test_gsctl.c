@@ -868,6 +868,8 @@ static void a_worker_that_is_stopped_is_not_waited_for(void)
     answered_soon("explain", id, NULL, NULL, 0, "stands");
     answered_soon("set", id, "--weight", "3", 0, "done, but");
     answered_soon("provision", "exact", NULL, NULL, 0, "");
+    answered_soon("trace", "--output=/dev/null", "--seconds=1", NULL, 1,
+                  "its worker does not answer: the trace has nothing of what it does");
     CHECK_EQUAL(kill(worker, SIGCONT), 0);
     CHECK_OK(gs_detach(session));
     server_stop(server);
