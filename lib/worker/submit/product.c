@@ -2,14 +2,12 @@
  * product.c - products of matrices that the vendor's library computes, in the stream in which their
  * record stands.
  *
- * The record says all: nothing of a product is kept for its session. Its operands are checked
- * against the session's allocations as those of a copy are, which is also what fences them. What is
- * kept, for all sessions, is the algorithm for each problem (blas/algorithm.c). A client asks for
- * it before its first product of a kind (REQ_GEMM_PREPARE), so that it learns whether there is one.
- * A record that finds none, as after a takeover, waits in its ring until a chore has made it.
- *
- * In a partition a product runs in the partition's own stream, between two events, since a CUDA
- * stream's context decides where the library's kernels run.
+ * The record says all: nothing of a product is kept for its session but graphs of those that come
+ * again (product_graph.c). Its operands are checked against the session's allocations as those of a
+ * copy are, which is also what fences them. What is kept, for all sessions, is the algorithm for
+ * each problem (blas/algorithm.c). A client asks for it before its first product of a kind
+ * (REQ_GEMM_PREPARE), so that it learns whether there is one. A record that finds none, as after a
+ * takeover, waits in its ring until a chore has made it.
  */
 #include "worker/submit/product.h"
 
@@ -18,14 +16,13 @@
 #include "worker/blas/algorithm.h"
 #include "worker/blas/library.h"
 #include "worker/jobs/job.h"
-#include "worker/partition/partition.h"
 #include "worker/sched/lane.h"
 #include "worker/submit/placement.h"
+#include "worker/submit/product_graph.h"
 
 /* ---- Making algorithms ----------------------------------------------------------------------- */
 
-/* The job's product, of which prepare has noted in arg[1] whether it runs in a partition. False:
- * the job has failed. */
+/* The job's product. False: the job has failed. */
 static bool problem_find(struct job *job, struct problem *problem)
 {
     struct extents extents;
@@ -33,8 +30,6 @@ static bool problem_find(struct job *job, struct problem *problem)
 
     if (fault)
         job_fail(job, GS_ERR_INVALID_VALUE, "%s", fault);
-    else
-        problem->confined = job->arg[1] != 0;
     return !fault;
 }
 
@@ -48,7 +43,13 @@ static void make_work(struct job *job)
         return; /* no quiet moment came */
     gs_status status = library_start(text, sizeof(text));
     if (status == GS_OK)
-        status = algorithm_make(&problem, &job->gemm, service_stream(), &made, text, sizeof(text));
+        status = algorithm_choose(&problem, &made, text, sizeof(text));
+    if (status == GS_OK)
+        status = algorithm_load(made, &job->gemm, service_stream(), text, sizeof(text));
+    if (status != GS_OK) {
+        algorithm_free(made);
+        made = NULL;
+    }
     if (status != GS_OK)
         job_fail(job, status, "%s", text);
     job->made = made;
@@ -76,7 +77,6 @@ static void prepare_prepare(struct job *job)
 {
     struct problem problem;
 
-    job->arg[1] = placement_of(job->session, job->session->grant.link.cls) != NULL;
     if (!problem_find(job, &problem))
         return;
     if (algorithm_find(&problem))
@@ -130,7 +130,7 @@ static const struct job_kind job_gemm_chore = {
 
 /* Begins the chore that makes the algorithm. Without memory for the chore, the next round tries
  * again. */
-static void chore_begin(const struct session *session, const struct rec_gemm *record, bool confined)
+static void chore_begin(const struct session *session, const struct rec_gemm *record)
 {
     if (session->jobs.current && session->jobs.current->kind == &job_gemm_chore)
         return;
@@ -139,39 +139,28 @@ static void chore_begin(const struct session *session, const struct rec_gemm *re
         return;
     job->index = session->slot;
     job->arg[0] = session->id;
-    job->arg[1] = confined;
     job->gemm = *record;
     job_return(job);
 }
 
 /* ---- Issuing --------------------------------------------------------------------------------- */
 
-static gs_status driver_trouble(CUresult result, char *text, size_t size)
-{
-    if (driver_fatal(result))
-        device_lost(result);
-    driver_describe(text, size);
-    return driver_status(result);
-}
-
 static gs_status product_run(const struct algorithm *algorithm, const struct rec_gemm *record,
-                             const struct partition *partition, CUstream stream, char *text,
+                             struct partition *partition, struct stream *stream, char *text,
                              size_t size)
 {
-    CUresult result = partition ? partition_aside_begin(partition, stream) : CUDA_SUCCESS;
+    bool issued;
+    gs_status status =
+        product_graph_launch(stream, record, partition, algorithm, &issued, text, size);
 
-    if (result)
-        return driver_trouble(result, text, size);
-    const gs_status status =
-        algorithm_run(algorithm, record, partition ? partition->aside : stream, text, size);
+    if (status == GS_OK && !issued)
+        status = algorithm_run(algorithm, record, stream->cu, text, size);
     if (status != GS_OK) { /* the library does not tell whether the context is lost */
-        result = cu->cuStreamQuery(stream);
+        const CUresult result = cu->cuStreamQuery(stream->cu);
         if (driver_fatal(result))
             device_lost(result);
-        return status;
     }
-    result = partition ? partition_aside_end(partition, stream) : CUDA_SUCCESS;
-    return result ? driver_trouble(result, text, size) : GS_OK;
+    return status;
 }
 
 enum product_outcome product_issue(struct session *session, uint32_t index,
@@ -179,14 +168,12 @@ enum product_outcome product_issue(struct session *session, uint32_t index,
                                    gs_status *status, char *text, size_t size)
 {
     struct session_submit *submit = &session->submit;
-    const struct stream *stream = &submit->streams[index];
+    struct stream *stream = &submit->streams[index];
     struct problem problem;
 
     *fault = record_check_gemm(session, record, &problem);
     if (*fault)
         return PRODUCT_INVALID;
-    const struct partition *partition = placement_of(session, stream->cls);
-    problem.confined = partition != NULL;
     const struct algorithm *algorithm = algorithm_find(&problem);
     if (!algorithm && submit->product_trouble != GS_OK) {
         *status = submit->product_trouble;
@@ -194,9 +181,10 @@ enum product_outcome product_issue(struct session *session, uint32_t index,
         return PRODUCT_FAILED;
     }
     if (!algorithm) {
-        chore_begin(session, record, problem.confined);
+        chore_begin(session, record);
         return PRODUCT_WAITS;
     }
-    *status = product_run(algorithm, record, partition, stream->cu, text, size);
+    *status =
+        product_run(algorithm, record, placement_of(session, stream->cls), stream, text, size);
     return *status == GS_OK ? PRODUCT_ISSUED : PRODUCT_FAILED;
 }
