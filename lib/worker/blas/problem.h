@@ -13,7 +13,7 @@ struct problem {
     uint32_t m, n, k, batch;
     uint64_t ld[3], stride[3]; /* of A, B and C */
     uint32_t align[3];         /* bytes: the power of two that the addresses are multiples of */
-    uint32_t reserved;         /* 0 */
+    uint32_t zeros;            /* as rec_gemm_zeros */
 };
 
 /* The bytes from each matrix's first to its last, those of a batch together. */
