@@ -619,6 +619,8 @@ static void holder_end(struct holder *holder)
     CHECK_OK(gs_sync(holder->session));
 }
 
+/* What was prepared goes on with other scalars, of which 0 is a kind of its own. What the library
+ * has no algorithm for is told without a quiet moment. */
 static void a_kernel_without_end_holds_products_of_new_kinds_up_once(void)
 {
     struct server *server = blas_server(NULL, NULL);
@@ -633,15 +635,22 @@ static void a_kernel_without_end_holds_products_of_new_kinds_up_once(void)
     CHECK_OK(gs_gemm(session, &product.p, NULL));
     holder_init(&holder, other);
     holder_launch(&holder, NULL);
-    product.p.m = 7;
+    if (!on_gpu()) {
+        gs_gemm_params none = product.p;
+        none.k = NO_ALGORITHM;
+        CHECK_STATUS(gs_gemm(session, &none, NULL), GS_ERR_NOT_SUPPORTED);
+    }
+    product.p.beta = 1;
     CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_TIMEOUT);
     const uint64_t asked = clock_ns();
     product.p.m = 6;
     CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_TIMEOUT);
     CHECK(clock_ns() - asked < 5000000000u);
     product.p.m = 8;
+    product.p.beta = 0;
+    product.p.alpha = 3;
     CHECK_OK(gs_gemm(session, &product.p, NULL));
-    product_expect(&product, 1, 0);
+    product_expect(&product, 3, 0);
     product_check(session, &product);
     holder_end(&holder);
     product_free(session, &product);
@@ -849,6 +858,72 @@ static void a_record_that_finds_nothing_prepared_waits_and_is_run(void)
     server_stop(server);
 }
 
+/* Asks for a product's algorithm as the library does. */
+static gs_status prepare(struct raw_client *raw, const struct rec_gemm *record)
+{
+    struct raw_request request = {.op = REQ_GEMM_PREPARE};
+
+    memcpy(raw->request->payload.bytes, record, sizeof(*record));
+    return raw_ask(raw, &request);
+}
+
+static void nothing_is_prepared_for_memory_that_the_session_does_not_have(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    struct raw_belongings b;
+    struct raw_client raw;
+
+    CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+    raw_belongings_get(&raw, &b);
+    const struct rec_gemm good = good_record(&b);
+    struct rec_gemm record = good;
+    record.a.at = 4096;
+    CHECK_EQUAL(prepare(&raw, &record), GS_ERR_INVALID_POINTER);
+    record = good;
+    record.c.ld = b.memory_size;
+    CHECK_EQUAL(prepare(&raw, &record), GS_ERR_INVALID_POINTER);
+    record = good;
+    record.m = record.n = record.k = INT32_MAX;
+    record.a.ld = record.b.ld = record.c.ld = INT32_MAX;
+    CHECK_EQUAL(prepare(&raw, &record), GS_ERR_INVALID_POINTER);
+    record.a.ld = UINT64_C(1) << 40;
+    CHECK_EQUAL(prepare(&raw, &record), GS_ERR_INVALID_VALUE);
+    CHECK_EQUAL(prepare(&raw, &good), GS_OK);
+    raw_detach(&raw);
+    server_stop(server);
+}
+
+/* Nothing has prepared it, and beside a kernel without end nothing can: it is given up at the
+ * second time-out, and others go on. */
+static void a_record_that_never_finds_a_quiet_moment_is_given_up(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    struct raw_belongings b;
+    struct raw_client raw;
+    struct holder holder;
+    gs_session other;
+    gs_devptr more;
+
+    CHECK_OK(server_attach(server, &other));
+    CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+    raw_belongings_get(&raw, &b);
+    struct rec_gemm record = good_record(&b);
+    CHECK_EQUAL(prepare(&raw, &record), GS_OK);
+    holder_init(&holder, other);
+    holder_launch(&holder, NULL);
+    record.m = 3;
+    const uint64_t pushed = clock_ns();
+    raw_push(&raw, 0, &record, sizeof(record));
+    CHECK_WITHIN(60000, !raw_open(&raw));
+    CHECK_EQUAL(raw.server->fault.status, GS_ERR_TIMEOUT);
+    CHECK(clock_ns() - pushed > 15000000000u);
+    raw_detach(&raw);
+    CHECK_OK(gs_malloc(other, 4096, &more));
+    holder_end(&holder);
+    CHECK_OK(gs_detach(other));
+    server_stop(server);
+}
+
 /* ---- Takeover -------------------------------------------------------------------------------- */
 
 /* Kills the worker, and waits until the next one is ready. */
@@ -937,6 +1012,8 @@ int main(int argc, char **argv)
         TEST(nor_does_it_in_a_partition_that_both_share),
         TEST(every_wrong_field_of_a_record_ends_its_session_alone),
         TEST(a_record_that_finds_nothing_prepared_waits_and_is_run),
+        TEST(nothing_is_prepared_for_memory_that_the_session_does_not_have),
+        TEST(a_record_that_never_finds_a_quiet_moment_is_given_up),
         TEST(products_go_on_with_the_next_worker),
         TEST(an_unfinished_product_is_replayed),
     };

@@ -20,44 +20,38 @@
 #include "worker/submit/placement.h"
 #include "worker/submit/product_graph.h"
 
-/* ---- Making algorithms ----------------------------------------------------------------------- */
+#define TIMEOUTS_MOST                                                                              \
+    2u /* chores without a quiet moment, before a record that waits is given up                    \
+        */
 
-/* The job's product. False: the job has failed. */
-static bool problem_find(struct job *job, struct problem *problem)
+/* ---- Making algorithms -------------------------------------------------------------------------
+ *
+ * In four stages, of which a request and a chore have kinds of their own: map the library, start it
+ * (once in a worker), choose an algorithm, load its kernels. Only the second and the last need a
+ * quiet moment. */
+
+static const struct job_kind job_gemm_refused;
+
+/* Notes why a stage failed. A chore's failure is for the stream that waits, so the chore itself
+ * goes on, and its next stage is its last. */
+static void stage_fail(struct job *job, gs_status status, const char *text)
+{
+    if (job->status == GS_OK)
+        job_fail(job, status, "%s", text);
+    algorithm_free(job->made);
+    job->made = NULL;
+    if (job->kind->flags & JOB_CHORE) {
+        job->kind = &job_gemm_refused;
+        job->ret[0] = (uint64_t)job->status;
+        job->status = GS_OK;
+    }
+}
+
+static void problem_find(const struct job *job, struct problem *problem)
 {
     struct extents extents;
-    const char *fault = problem_of(&job->gemm, problem, &extents);
 
-    if (fault)
-        job_fail(job, GS_ERR_INVALID_VALUE, "%s", fault);
-    return !fault;
-}
-
-static void make_work(struct job *job)
-{
-    struct algorithm *made = NULL;
-    struct problem problem;
-    char text[192] = "";
-
-    if (job->status != GS_OK || !problem_find(job, &problem))
-        return; /* no quiet moment came */
-    gs_status status = library_start(text, sizeof(text));
-    if (status == GS_OK)
-        status = algorithm_choose(&problem, &made, text, sizeof(text));
-    if (status == GS_OK)
-        status = algorithm_load(made, &job->gemm, service_stream(), text, sizeof(text));
-    if (status != GS_OK) {
-        algorithm_free(made);
-        made = NULL;
-    }
-    if (status != GS_OK)
-        job_fail(job, status, "%s", text);
-    job->made = made;
-}
-
-static void make_install(struct job *job)
-{
-    algorithm_keep(job->made);
+    problem_of(&job->gemm, problem, &extents); /* has been checked when the job began */
 }
 
 static void load_work(struct job *job)
@@ -66,30 +60,105 @@ static void load_work(struct job *job)
     const gs_status status = library_load(text, sizeof(text));
 
     if (status != GS_OK)
-        job_fail(job, status, "%s", text);
+        stage_fail(job, status, text);
 }
 
-static const struct job_kind job_gemm_make = {
-    "gemm_make", JOB_PATIENT | JOB_QUIET, NULL, make_work, make_install, NULL};
+static void start_work(struct job *job)
+{
+    char text[192] = "";
+    const gs_status status = job->status == GS_OK ? library_start(text, sizeof(text)) : job->status;
+
+    if (status != GS_OK) /* of the library, or because no quiet moment came */
+        stage_fail(job, status, text);
+}
+
+static gs_status algorithm_get(struct job *job, char *text, size_t size)
+{
+    struct algorithm *chosen = NULL;
+    struct problem problem;
+
+    problem_find(job, &problem);
+    const gs_status status = algorithm_choose(&problem, &chosen, text, size);
+    job->made = chosen;
+    return status;
+}
+
+static void choose_work(struct job *job)
+{
+    char text[192];
+    struct problem problem;
+
+    problem_find(job, &problem);
+    if (algorithm_choice_loads(&problem))
+        return; /* the next stage chooses */
+    const gs_status status = algorithm_get(job, text, sizeof(text));
+    if (status != GS_OK)
+        stage_fail(job, status, text);
+}
+
+static void kernels_work(struct job *job)
+{
+    char text[192] = "";
+    gs_status status = job->status;
+
+    if (status == GS_OK && !job->made)
+        status = algorithm_get(job, text, sizeof(text));
+    if (status == GS_OK)
+        status = algorithm_load(job->made, &job->gemm, service_stream(), text, sizeof(text));
+    if (status != GS_OK)
+        stage_fail(job, status, text);
+}
+
+static void kernels_install(struct job *job)
+{
+    job->session->submit.product_timeouts = 0;
+    algorithm_keep(job->made);
+}
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+static const struct job_kind job_gemm_kernels = {"gemm_kernels", JOB_PATIENT | JOB_QUIET, NULL,
+                                                 kernels_work,   kernels_install,         NULL};
+static const struct job_kind job_gemm_choose = {"gemm_choose", JOB_PATIENT, NULL,
+                                                choose_work,   NULL,        &job_gemm_kernels};
+static const struct job_kind job_gemm_start = {
+    "gemm_start", JOB_PATIENT | JOB_QUIET, NULL, start_work, NULL, &job_gemm_choose};
 static const struct job_kind job_gemm_known = {"gemm_known", JOB_QUICK, NULL, NULL, NULL, NULL};
 
 static void prepare_prepare(struct job *job)
 {
     struct problem problem;
+    struct extents extents;
+    const char *fault = problem_of(&job->gemm, &problem, &extents);
 
-    if (!problem_find(job, &problem))
+    if (fault) {
+        job_fail(job, GS_ERR_INVALID_VALUE, "%s", fault);
         return;
-    if (algorithm_find(&problem))
+    }
+    if ((fault = record_check_gemm(job->session, &job->gemm, &problem)))
+        job_fail(job, GS_ERR_INVALID_POINTER, "%s", fault);
+    else if (algorithm_find(&problem))
         job->kind = &job_gemm_known;
     else if (library_handle())
-        job->kind = &job_gemm_make;
+        job->kind = &job_gemm_choose;
 }
 
 const struct job_kind job_gemm_prepare = {"gemm_prepare", JOB_PATIENT, prepare_prepare,
-                                          load_work,      NULL,        &job_gemm_make};
+                                          load_work,      NULL,        &job_gemm_start};
 
 /* ---- Chores ---------------------------------------------------------------------------------- */
 
+static const struct job_kind job_gemm_chore_kernels = {"gemm_chore_kernels",
+                                                       JOB_PATIENT | JOB_QUIET | JOB_CHORE,
+                                                       NULL,
+                                                       kernels_work,
+                                                       kernels_install,
+                                                       NULL};
+static const struct job_kind job_gemm_chore_choose = {
+    "gemm_chore_choose", JOB_PATIENT | JOB_CHORE, NULL, choose_work, NULL, &job_gemm_chore_kernels};
+static const struct job_kind job_gemm_chore_start = {
+    "gemm_chore_start",    JOB_PATIENT | JOB_QUIET | JOB_CHORE, NULL, start_work, NULL,
+    &job_gemm_chore_choose};
 static const struct job_kind job_gemm_chore_known = {
     "gemm_chore_known", JOB_CHORE, NULL, NULL, NULL, NULL};
 
@@ -97,42 +166,38 @@ static void chore_prepare(struct job *job)
 {
     struct problem problem;
 
-    if (problem_find(job, &problem) && algorithm_find(&problem))
+    problem_find(job, &problem);
+    if (algorithm_find(&problem))
         job->kind = &job_gemm_chore_known;
+    else if (library_handle())
+        job->kind = &job_gemm_chore_choose;
 }
 
-/* A failure is for the stream that waits, so the job itself succeeds, unless no quiet moment came:
- * then the stream goes on waiting. */
-static void chore_work(struct job *job)
-{
-    if (job->status != GS_OK)
-        return;
-    make_work(job);
-    job->ret[0] = (uint64_t)job->status;
-    job->status = GS_OK;
-}
-
-static void chore_install(struct job *job)
+/* Where no quiet moment came, the stream goes on waiting, and its next round begins another chore.
+ * But each presses for quiet moments, which others' work is held back for, so there is an end. */
+static void refused_install(struct job *job)
 {
     struct session_submit *submit = &job->session->submit;
+    const gs_status status = (gs_status)job->ret[0];
 
-    submit->product_trouble = (gs_status)job->ret[0];
-    if (submit->product_trouble == GS_OK)
-        algorithm_keep(job->made);
-    else
-        snprintf(submit->product_text, sizeof(submit->product_text), "%.190s", job->message);
+    if (status == GS_ERR_TIMEOUT && ++submit->product_timeouts < TIMEOUTS_MOST)
+        return;
+    submit->product_trouble = status;
+    snprintf(submit->product_text, sizeof(submit->product_text), "a product: %.170s", job->message);
 }
 
-static const struct job_kind job_gemm_chore = {
-    "gemm_chore",  JOB_PATIENT | JOB_QUIET | JOB_CHORE | JOB_IDLE,
-    chore_prepare, chore_work,
-    chore_install, NULL};
+static const struct job_kind job_gemm_refused = {"gemm_refused", JOB_CHORE,       NULL,
+                                                 NULL,           refused_install, NULL};
+
+static const struct job_kind job_gemm_chore = {"gemm_chore",  JOB_PATIENT | JOB_CHORE | JOB_IDLE,
+                                               chore_prepare, load_work,
+                                               NULL,          &job_gemm_chore_start};
 
 /* Begins the chore that makes the algorithm. Without memory for the chore, the next round tries
  * again. */
 static void chore_begin(const struct session *session, const struct rec_gemm *record)
 {
-    if (session->jobs.current && session->jobs.current->kind == &job_gemm_chore)
+    if (session->jobs.current && session->jobs.current->kind->flags & JOB_CHORE)
         return;
     struct job *job = job_new(NULL, &job_gemm_chore);
     if (!job)

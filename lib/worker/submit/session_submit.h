@@ -70,6 +70,7 @@ struct session_submit {
     struct report *reports; /* SEG_REPORTS entries, or NULL */
     /* why the last algorithm for a product that waits could not be made */
     gs_status product_trouble;
+    uint32_t product_timeouts; /* how often in a row no quiet moment came for one */
     char product_text[192];
 };
 
