@@ -4,6 +4,8 @@
 #ifndef GS_COMMON_WIRE_RECORD_H
 #define GS_COMMON_WIRE_RECORD_H
 
+#include <string.h>
+
 #include "common/wire_segment.h"
 
 /* ---- Ring records -------------------------------------------------------------------------------
@@ -137,6 +139,21 @@ struct rec_gemm {
 #define REC_GEMM_DEVICE_SCALARS                                                                    \
     4u /* alpha and beta are read from device memory, of compute's type */
 #define REC_GEMM_FLAGS 7u
+
+/* Which scalars of a product are 0 in compute's type: 1 alpha, 2 beta. The library has other
+ * kernels for these. 0 where they are in device memory, since it cannot know them then. */
+static inline uint32_t rec_gemm_zeros(const struct rec_gemm *r)
+{
+    double alpha, beta;
+
+    if (r->h.flags & REC_GEMM_DEVICE_SCALARS)
+        return 0;
+    memcpy(&alpha, &r->alpha, sizeof(alpha));
+    memcpy(&beta, &r->beta, sizeof(beta));
+    if (r->compute == REC_COMPUTE_F64)
+        return (alpha == 0) | (uint32_t)(beta == 0) << 1;
+    return ((float)alpha == 0) | (uint32_t)((float)beta == 0) << 1;
+}
 
 #define REC_SIZE_MAX                                                                               \
     ((uint32_t)(sizeof(struct rec_launch) + REQ_PARAM_BYTES_MAX + sizeof(struct wire_qos) + 8 +    \

@@ -36,7 +36,7 @@ struct partition {
     /* The driver's objects; the partition's job sets them. */
     CUgreenCtx green;
     CUcontext context;      /* must be current while a kernel's node is added or set */
-    CUstream aside;         /* for what goes in no graph: see launch.c, product.c */
+    CUstream aside;         /* for what goes in no graph: see launch.c, product_graph.c */
     CUevent before, after;  /* order that in the tenant's stream */
     struct partition *next; /* the next one in the bucket, or the next one to destroy */
 };
