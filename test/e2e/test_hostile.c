@@ -279,7 +279,7 @@ static uint32_t record_make(const struct raw_client *raw, const struct raw_belon
     uint32_t size = 64;
 
     scribble(r.bytes, sizeof(r.bytes));
-    r.h = (struct rec_header){.op = (uint16_t)(1 + below(9)), .size = 64};
+    r.h = (struct rec_header){.op = (uint16_t)(1 + below(10)), .size = 64};
     switch (r.h.op) {
     case REC_LAUNCH:
         r.launch.kernel = below(4) ? b->kernel : (uint32_t)odd_number();
@@ -313,6 +313,10 @@ static uint32_t record_make(const struct raw_client *raw, const struct raw_belon
         r.wait.event = (uint32_t)(below(3) ? below(4) : odd_number());
         r.wait.stream = (uint32_t)(below(3) ? below(3) : odd_number());
         r.wait.position = odd_number();
+        break;
+    case REC_HOST:
+        if (below(2))
+            atomic_store(&raw->client->host_done[below(3)], odd_number());
         break;
     case REC_GRAPH:
         r.graph.graph = (uint32_t)odd_number();

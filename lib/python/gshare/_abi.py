@@ -485,6 +485,7 @@ FUNCTIONS = {
 _TEXTURES = "the package has buffers; texels are for kernels that a C or CUDA program sets up"
 NOT_WRAPPED = {
     "gs_gemm": "NumPy's products are the host's; those of the device are for C and CUDA programs",
+    "gs_launch_host": "the library's thread would wait for the interpreter's lock; gs_event_fd serves event loops",
     "gs_launch_report": "gs_launch_report_for without time is the same",
     "gs_module_link": "code for Python programs comes whole, from one file",
     "gs_strerror": "an Error has the message of its call, which says more",
