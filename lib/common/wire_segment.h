@@ -18,7 +18,7 @@
 #define SEG_STREAMS     63u /* stream 0 is the default stream */
 #define SEG_RING_BYTES  65536u
 #define SEG_REQUEST_BIT 63u
-#define SEG_EVENTS      4096u
+#define SEG_EVENTS      65536u
 #define SEG_REPORTS     64u
 #define SEG_HOSTS       1024u /* host blocks: gs_host_alloc, staging, images */
 #define SEG_KERNELS     65536u

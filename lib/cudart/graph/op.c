@@ -8,6 +8,7 @@
 #include "cudart/graph/graph.h"
 #include "cudart/state/copy.h"
 #include "cudart/state/event.h"
+#include "cudart/state/host_call.h"
 #include "cudart/state/launch.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/module.h"
@@ -173,17 +174,6 @@ static cudaError_t memset_issue(const struct cudaMemsetParams *set, struct strea
                     set->height);
 }
 
-static cudaError_t host_issue(const struct op *op, struct stream *stream)
-{
-    gs_status status = stream_enter(stream);
-
-    if (status == GS_OK)
-        status = gs_stream_sync(device_session(), stream->handle);
-    if (status == GS_OK)
-        op->host.fn(op->host.userData);
-    return stream_error(stream, status);
-}
-
 static cudaError_t event_issue(const struct op *op, struct stream *stream)
 {
     gs_event event;
@@ -212,7 +202,7 @@ cudaError_t op_issue(const struct op *op, struct stream *stream)
     case cudaGraphNodeTypeMemset:
         return memset_issue(&op->set, stream);
     case cudaGraphNodeTypeHost:
-        return host_issue(op, stream);
+        return host_call_launch(stream, op->host.fn, op->host.userData);
     case cudaGraphNodeTypeEventRecord:
     case cudaGraphNodeTypeWaitEvent:
         return event_issue(op, stream);

@@ -105,7 +105,7 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
     status = stream_enter(stream);
     /* The host's own copy has its place in the stream too. */
     if (status == GS_OK && kind == cudaMemcpyHostToHost)
-        status = gs_stream_sync(device_session(), stream->handle);
+        status = stream_wait(stream);
     for (size_t row = 0; row < height && status == GS_OK; row++)
         status = copy_row(stream, (char *)dst + row * dst_pitch,
                           (const char *)src + row * src_pitch, width, kind);
@@ -113,7 +113,7 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
     if (status == GS_OK)
         stream_leave(stream);
     if (status == GS_OK && wait && kind != cudaMemcpyDeviceToDevice)
-        status = gs_stream_sync(device_session(), stream->handle);
+        status = stream_wait(stream);
     return stream_error(stream, status);
 }
 
