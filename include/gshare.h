@@ -545,6 +545,14 @@ GS_API gs_status gs_memcpy_dtod_async(gs_session session, gs_devptr dst, gs_devp
 GS_API gs_status gs_memset(gs_session session, gs_devptr dst, int value, size_t size);
 GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, size_t size,
                                  gs_stream stream);
+/* The same of count elements of 16 or 32 bits. GS_ERR_INVALID_VALUE: dst is no multiple of their
+ * size. */
+GS_API gs_status gs_memset_d16(gs_session session, gs_devptr dst, uint16_t value, size_t count);
+GS_API gs_status gs_memset_d16_async(gs_session session, gs_devptr dst, uint16_t value,
+                                     size_t count, gs_stream stream);
+GS_API gs_status gs_memset_d32(gs_session session, gs_devptr dst, uint32_t value, size_t count);
+GS_API gs_status gs_memset_d32_async(gs_session session, gs_devptr dst, uint32_t value,
+                                     size_t count, gs_stream stream);
 
 /* ---- Arrays, textures and surfaces ------------------------------------------------------------
  *

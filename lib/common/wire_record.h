@@ -63,8 +63,8 @@ struct rec_copy {
 
 struct rec_memset {
     struct rec_header h;
-    uint32_t value; /* low 8 bits */
-    uint32_t reserved0;
+    uint32_t value;   /* of an element: its low 8, 16 or 32 bits */
+    uint32_t element; /* bytes: 1, 2 or 4 */
     uint64_t dst;
     uint64_t bytes;
     uint64_t reserved[4];

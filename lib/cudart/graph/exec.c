@@ -90,7 +90,7 @@ static cudaError_t steps_issue(const struct exec *exec, struct stream *stream)
 static void exec_record(struct exec *exec)
 {
     static struct ring own = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* never shared */
-    struct stream stream = {.ring = &own};
+    struct stream stream = {.ring = &own, .records = true};
     cudaError_t error;
 
     for (size_t i = 0; i < exec->count; i++) {

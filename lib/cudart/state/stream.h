@@ -26,6 +26,7 @@ struct stream {
     struct ring *ring;
     gs_event mark; /* at the end of its work, as far as `marked` says; see ring.h */
     enum ring_mark marked;
+    bool records; /* a session's graph is recorded there */
     bool blocking;
     unsigned flags;
     int priority;
