@@ -6,6 +6,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/link/preload.h"
 #include "server/link/worker_link.h"
 #include "server/session/events.h"
 #include "server/session/qos_requests.h"
@@ -51,6 +52,7 @@ void server_session_end(struct session *session)
     struct account *account;
 
     session_detached_log(session);
+    preload_gone(session, 0);
     timer_cancel(&server->loop, &session->answer_by);
     timer_cancel(&server->loop, &session->evict_by);
     server_session_unwatch(session);

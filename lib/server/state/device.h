@@ -86,6 +86,20 @@ struct former {
     struct timer kill_by;
 };
 
+/* How much a standby has been told of the sessions that it will take up; see link/preload.h. */
+enum preload_phase {
+    PRELOAD_NONE = 0,
+    PRELOAD_CLEAR = 1, /* it is to forget what it was told before */
+    PRELOAD_SENDING = 2,
+    PRELOAD_SENT = 3,
+    PRELOAD_DONE = 4 /* it has answered */
+};
+struct preload_progress {
+    enum preload_phase phase;
+    uint32_t slot;    /* the session's that is being sent */
+    uint64_t address; /* its memory below that has been sent; 0: nothing of it */
+};
+
 /* A worker that waits to take the other's place; see standby.h. */
 struct standby {
     pid_t pid; /* 0: none */
@@ -95,6 +109,7 @@ struct standby {
     struct watch process, link; /* as the worker's */
     struct timer timer;         /* its start */
     uint64_t next_ns;           /* not before that */
+    struct preload_progress preload;
 };
 
 /* Another worker takes this one's place; see restart.h. */
@@ -102,7 +117,8 @@ enum restart_phase {
     RESTART_NONE = 0,
     RESTART_STANDBY = 1, /* waits for the standby */
     RESTART_ASKED = 2,   /* LINK_RETIRE is sent */
-    RESTART_NEXT = 3     /* the worker is gone; the next one takes the sessions up */
+    RESTART_NEXT = 3,    /* the worker is gone; the next one takes the sessions up */
+    RESTART_PRELOAD = 4  /* the standby gets ready for them: after RESTART_STANDBY */
 };
 struct restart {
     enum restart_phase phase;

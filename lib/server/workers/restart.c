@@ -6,6 +6,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/link/preload.h"
 #include "server/link/worker_link.h"
 #include "server/state/server.h"
 #include "server/state/session.h"
@@ -35,6 +36,7 @@ restart_refuse(struct device *device, gs_status status, const char *format, ...)
     log_warning("device %d: worker %d is not replaced: %s", device->index,
                 (int)device->restart.former, text);
     reply_refuse(&device->restart.reply, status, "%s", text);
+    preload_cancel(device);
     restart_end(device);
 }
 
@@ -57,7 +59,7 @@ static void patience_fire(struct timer *timer)
         patience_go_on(device);
         return;
     }
-    if (device->restart.phase == RESTART_STANDBY) {
+    if (device->restart.phase == RESTART_STANDBY || device->restart.phase == RESTART_PRELOAD) {
         restart_refuse(device, GS_ERR_TIMEOUT, "its standby has not become ready");
         return;
     }
@@ -120,7 +122,8 @@ void restart_restore(struct device *device)
     struct restart *restart = &device->restart;
 
     restart->patience = (struct timer){0};
-    if (restart->phase == RESTART_ASKED) /* or not yet: the worker may be asked twice */
+    /* Or not yet: the worker may be asked twice. */
+    if (restart->phase == RESTART_ASKED || restart->phase == RESTART_PRELOAD)
         restart->phase = RESTART_STANDBY;
     if (restart->phase == RESTART_NONE)
         restart->reply.queue = -1;
@@ -184,12 +187,49 @@ static void restart_silent(struct device *device)
     restart->phase = RESTART_NEXT;
 }
 
-void restart_keep(struct device *device)
+/* All is ready for the next worker. */
+static void retire(struct device *device)
 {
     struct link_message retire = {.op = LINK_RETIRE, .slot = LINK_SLOT_NONE};
     struct restart *restart = &device->restart;
+    const struct session *bound = restart->force ? NULL : session_bound(device);
+
+    if (bound) {
+        restart_refuse(device, GS_ERR_REFUSED,
+                       "session %llu would end: no descriptor is left for %s",
+                       (unsigned long long)bound->id,
+                       bound->journal < 0 ? "its journal" : "all of its memory");
+        return;
+    }
+    restart->phase = RESTART_ASKED;
+    retire.u.force = restart->force;
+    worker_send(device, &retire);
+}
+
+/* The standby is made ready, and ready for the sessions, before the worker is asked. */
+static void retire_prepare(struct device *device)
+{
+    struct restart *restart = &device->restart;
+
+    if (restart->phase == RESTART_PRELOAD && !device->standby.ready)
+        restart->phase = RESTART_STANDBY; /* another one comes */
+    if (restart->phase == RESTART_STANDBY && device->server->options.no_standby)
+        retire(device);
+    else if (restart->phase == RESTART_STANDBY && device->standby.ready) {
+        restart->phase = RESTART_PRELOAD;
+        preload_begin(device);
+    }
+    if (restart->phase == RESTART_PRELOAD && preload_go_on(device)) {
+        log_debug("device %d: worker %d is ready for the sessions of worker %d", device->index,
+                  (int)device->standby.pid, (int)restart->former);
+        retire(device);
+    }
+}
+
+void restart_keep(struct device *device)
+{
+    struct restart *restart = &device->restart;
     const bool ready = device->worker.state == WORKER_READY;
-    const struct session *bound;
 
     switch (restart->phase) {
     case RESTART_NONE:
@@ -198,25 +238,15 @@ void restart_keep(struct device *device)
             begin(device, false);
         break;
     case RESTART_STANDBY:
+    case RESTART_PRELOAD:
     case RESTART_ASKED:
         if (!ready || device->worker.pid != restart->former) {
             restart_refuse(device, GS_ERR_INTERRUPTED, "the worker was lost meanwhile: %.80s",
                            device->failure);
         } else if (device_silent(device, HUNG_NS)) {
             restart_silent(device);
-        } else if (restart->phase == RESTART_STANDBY &&
-                   (device->standby.ready || device->server->options.no_standby)) {
-            bound = restart->force ? NULL : session_bound(device);
-            if (bound) {
-                restart_refuse(device, GS_ERR_REFUSED,
-                               "session %llu would end: no descriptor is left for %s",
-                               (unsigned long long)bound->id,
-                               bound->journal < 0 ? "its journal" : "all of its memory");
-                return;
-            }
-            restart->phase = RESTART_ASKED;
-            retire.u.force = restart->force;
-            worker_send(device, &retire);
+        } else {
+            retire_prepare(device);
         }
         break;
     case RESTART_NEXT:

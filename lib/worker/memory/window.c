@@ -7,6 +7,8 @@
 #include "ptx/rewrite/rewrite.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
+#include "worker/memory/preload.h"
+#include "worker/memory/resume.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/user.h"
 
@@ -20,9 +22,14 @@ static _Atomic uint64_t windows_reserved;
 /* What is reserved behind a fenced session's window: a granule for accesses that begin at its last
  * addresses, since the fence sees to where an access begins and offsets in an instruction come on
  * top, and what an index may reach. Nothing keeps an unfenced session's kernels to its window. */
+uint64_t window_behind_of(bool fenced)
+{
+    return fenced ? worker->granularity + FENCE_REACH : 0;
+}
+
 static uint64_t window_behind(const struct session *session)
 {
-    return session->fenced ? worker->granularity + FENCE_REACH : 0;
+    return window_behind_of(session->fenced);
 }
 
 /* The addresses that a window of this size takes from other windows of its size: each begins at a
@@ -60,22 +67,34 @@ static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
     return result ? job_fail_driver(job, result) : GS_OK;
 }
 
-/* Reserves the window that the session had with a former worker. */
+CUresult window_reserve_at(uint64_t base, uint64_t size, bool fenced, bool *there)
+{
+    CUdeviceptr address = 0;
+    CUresult result =
+        DRV(cuMemAddressReserve, &address, size + window_behind_of(fenced), size, base, 0);
+
+    *there = !result && address == base;
+    if (!result && address != base)
+        result = DRV(cuMemAddressFree, address, size + window_behind_of(fenced));
+    return result;
+}
+
+/* Reserves the window that the session had with a former worker, if that is not done already. */
 static gs_status window_reserve_again(struct job *job, uint64_t *base, uint64_t *size)
 {
-    const uint64_t behind = window_behind(job->session);
-    CUdeviceptr address = 0;
     CUresult result;
+    bool there;
 
     *base = job->open.window_base;
     *size = job->open.window_size;
-    result = DRV(cuMemAddressReserve, &address, *size + behind, *size, *base, 0);
+    if (job->session->resume && preload_window_take(job->session->resume->preload))
+        return GS_OK;
+    result = window_reserve_at(*base, *size, job->session->fenced, &there);
     if (result)
         return job_fail_driver(job, result);
-    if (address == *base)
-        return GS_OK;
-    DRV_MUST(cuMemAddressFree, address, *size + behind);
-    return job_fail(job, GS_ERR_INTERRUPTED, "the session's addresses are not free any more");
+    return there
+               ? GS_OK
+               : job_fail(job, GS_ERR_INTERRUPTED, "the session's addresses are not free any more");
 }
 
 /* The first granule stays free, so that a null pointer which the fence has forced into the window
