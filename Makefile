@@ -10,7 +10,7 @@
 #   make deb        Debian packages of all that, in $(BUILD)/deb
 #   make test-slurm   examples/slurm under a Slurm of its own, as root
 #   make test-systemd   the units and packages under a systemd of its own, as root
-#   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000
+#   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000 CHAOS_SECONDS=86400
 #   make kill-steps the supervisor killed at each of its system calls  STEPS=all
 #   make man        the manual pages of section 3, from include/gshare.h
 #   make test-cudart-native   the CUDA programs of test/cudart with NVIDIA's runtime, on a GPU
@@ -408,9 +408,10 @@ $(BUILD)/test/unit/test_%: $(BUILD)/obj/test/unit/test_%.o $(call test_helpers,u
 	    -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lm $(LDLIBS_RT)
 
 # Kernels of other folders' making.
-$(BUILD)/test/unit/test_ptx_fence_forms: $(BUILD)/obj/test/instructions/kernel.o $(BUILD)/obj/test/instructions/operands.o $(BUILD)/obj/test/instructions/objects.o
+FORMS_OF_INSTRUCTIONS := $(patsubst %,$(BUILD)/obj/test/instructions/%.o,addressing kernel operands objects)
+$(BUILD)/test/unit/test_ptx_fence_forms: $(FORMS_OF_INSTRUCTIONS)
 $(BUILD)/test/unit/test_ptx_fence_random: $(BUILD)/obj/test/fuzz/write_program.o
-$(BUILD)/obj/test/unit/test_ptx_fence_forms.o: GS_CFLAGS += -DINSTRUCTIONS='"$(CURDIR)/test/instructions"'
+$(addprefix $(BUILD)/obj/test/,unit/test_ptx_fence_forms.o e2e/chaos/hostile.o): GS_CFLAGS += -DINSTRUCTIONS='"$(CURDIR)/test/instructions"'
 
 HARNESS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/harness/*.c))
 $(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e) $(HARNESS) \
@@ -418,6 +419,8 @@ $(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(E2E_LIBS) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
+
+$(BUILD)/test/e2e/test_chaos: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/e2e/chaos/*.c)) $(FORMS_OF_INSTRUCTIONS)
 
 $(CXX_TESTS): private LINK = $(LINK_CXX)
 
@@ -654,10 +657,12 @@ test-slurm: all
 test-systemd: deb
 	@test/systemd $(BUILD)
 
-# Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c
+# Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c. It ends after CHAOS_SECONDS, even
+# where fewer rounds have been done.
 ROUNDS ?= 1000
+CHAOS_SECONDS ?= 86400
 chaos: all $(BUILD)/test/e2e/test_chaos
-	@BUILD=$(BUILD) DEVICE=$(DEVICE) V=1 TEST_SECONDS=36000 GS_CHAOS_ROUNDS=$(ROUNDS) test/run $(BUILD)/test/e2e/test_chaos
+	@BUILD=$(BUILD) DEVICE=$(DEVICE) V=1 TEST_SECONDS=36000 GS_CHAOS_ROUNDS=$(ROUNDS) GS_CHAOS_SECONDS=$(CHAOS_SECONDS) test/run $(BUILD)/test/e2e/test_chaos
 
 # The supervisor killed at each of its system calls: test/e2e/test_supervisor_steps.c
 STEPS ?= all

@@ -1,325 +1,65 @@
 /*
- * test_chaos.c - a hostile tenant, and killed processes, beside eight honest tenants whose results
- * are checked after each round against known answers. Four of these are at rest while the round's
- * harm is done: they must not be lost, whatever it is. Two of them share memory: what one has
- * written before the harm the other reads after it. Four compute all the time: their results are
- * right, or they are told that they were interrupted, and attach anew. Two of the latter have their
- * unfinished work run again (GS_ON_FAULT_REPLAY): they are seldom interrupted.
+ * test_chaos.c - a hostile tenant, killed processes, and full disks, beside eight honest tenants
+ * (chaos/honest.h) whose results are checked after each round against known answers. Every
+ * GS_CHAOS_CHECK rounds (50) what is finite is counted, and must not have grown: memory of the
+ * device, descriptors of the server's processes, segments, queues.
  *
- * GS_CHAOS_ROUNDS: how many rounds (`make chaos`); a table of the kinds of harm is printed.
+ * Where the test is root's, the hostile tenant is another user, most often one that was not there
+ * before: then the bounds of a shared server hold for it, and who loses the device again is kept
+ * out.
+ *
+ * GS_CHAOS_ROUNDS, GS_CHAOS_SECONDS: how many rounds, and how long at most (`make chaos`); a table
+ * of the kinds of harm by outcome is printed.
  */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bystander.h"
+#include "chaos/honest.h"
+#include "chaos/hostile.h"
 #include "harness/harness.h"
-#include "raw_client.h"
 
-#define RESTING 4u
-#define WORKING 4u
-#define N       1024u
-#define ROUNDS  40u         /* where nothing else is asked for */
-#define SLOW_NS 5000000000u /* a round that takes longer is printed */
+#define ROUNDS       40u         /* where nothing else is asked for */
+#define CHECK_ROUNDS 50u         /* from one count of what is finite to the next */
+#define SLOW_NS      5000000000u /* a round that takes longer is printed */
+#define USERS_FROM   100000u     /* hostile users; the first comes back every few rounds */
+#define DISK_BYTES   "8m"
 
-#define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
+/* ---- Harms ---- */
 
-static const char hostile_ptx[] =
-    HEAD ".visible .entry trap() { trap; }\n"
-         ".visible .entry endless(.param .u64 at)\n"
-         "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [at];\n"
-         "again: ld.volatile.global.u32 %r, [%rd]; setp.ne.u32 %p, %r, 77; @%p bra again; ret; }\n"
-         ".visible .entry deadlock()\n"
-         "{ .reg .b32 %r; .reg .pred %p; mov.u32 %r, %tid.x; setp.lt.u32 %p, %r, 32;\n"
-         "  @%p bra other; bar.sync 0; bar.sync 1; ret; other: bar.sync 1, 64; bar.sync 0, 64;\n"
-         "  bar.sync 2, 128; ret; }\n"
-         ".visible .entry stray(.param .u64 at, .param .u32 seed)\n"
-         "{ .reg .b64 %rd<3>; .reg .b32 %r<3>; .reg .pred %p; ld.param.u64 %rd0, [at];\n"
-         "  ld.param.u32 %r0, [seed]; mov.u32 %r1, 200;\n"
-         "again: mad.lo.u32 %r0, %r0, 1664525, 1013904223; cvt.u64.u32 %rd1, %r0;\n"
-         "  shl.b64 %rd1, %rd1, 6; and.b64 %rd1, %rd1, -16; xor.b64 %rd2, %rd0, %rd1;\n"
-         "  st.global.u32 [%rd2], %r0; ld.u32 %r2, [%rd2]; red.global.add.u32 [%rd2], %r2;\n"
-         "  sub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0; @%p bra again; ret; }\n"
-         ".visible .entry misaligned(.param .u64 at)\n"
-         "{ .reg .b64 %rd; ld.param.u64 %rd, [at]; st.global.u32 [%rd+2], 1; ret; }\n"
-         ".visible .entry beyond_shared()\n"
-         "{ .shared .align 4 .b8 s[64]; .reg .b32 %r; mov.u32 %r, s; add.u32 %r, %r, 0x4000000;\n"
-         "  st.shared.u32 [%r], 1; ret; }\n";
-
-static const char *const hostile_kernels[] = {"trap",  "endless",    "deadlock",
-                                              "stray", "misaligned", "beyond_shared"};
-
-/* ---- The honest ---- */
-
-struct honest {
-    _Atomic uint32_t round; /* whoever is at rest looks at its memory when this has changed */
-    _Atomic uint32_t stop;
-    struct gate exported;
-    gs_mem_handle handle;    /* of the memory that two of those at rest share */
-    _Atomic uint32_t looked; /* the last round for which the one that does not write has looked */
-    struct {
-        _Alignas(64) _Atomic uint32_t seen; /* the last round for which it has looked */
-        _Atomic uint64_t checked;
-        _Atomic uint64_t interrupted;
-    } row[RESTING + WORKING];
+struct scene {
+    struct server *server;
+    struct hostile *hostile;
+    char disk[64]; /* where the state and the code cache are; "": the test may mount nothing */
+    uint32_t round;
 };
 
-struct self {
-    struct honest *all;
-    unsigned number;
-};
-
-/* Of those at rest, the one that lends memory, and the one that borrows it. */
-#define LENDER   (RESTING - 2)
-#define BORROWER (RESTING - 1)
-
-/* Whether it is this one who writes in the round. The two that share memory take turns, the lender
- * first: whoever does not write has looked before the other writes. */
-static bool resting_turn(struct honest *all, unsigned number, uint32_t round)
+/* A fresh hostile tenant, most often of a user that has not been there yet. */
+static struct hostile *hostile_new(struct scene *s, unsigned kernel)
 {
-    if (number < LENDER)
-        return true;
-    if ((number == LENDER) == round % 2) {
-        atomic_store(&all->looked, round);
-        return false;
-    }
-    CHECK_WITHIN(30000, atomic_load(&all->looked) == round);
-    return true;
-}
+    static uid_t next = USERS_FROM;
 
-static gs_devptr resting_memory(gs_session session, gs_kernel fill, struct honest *all,
-                                unsigned number, uint32_t value)
-{
-    uint32_t n = N;
-    gs_devptr data;
-
-    if (number == BORROWER) {
-        gate_wait(&all->exported, 1);
-        CHECK_OK(gs_mem_import(session, &all->handle, &data, NULL));
-        return data;
-    }
-    CHECK_OK(gs_malloc(session, number == LENDER ? 2u << 20 : N * sizeof(uint32_t), &data));
-    CHECK_OK(kernels_launch(NULL, fill, N / 128, 128, (void *[]){&data, &value, &n}));
-    CHECK_OK(gs_sync(session));
-    if (number == LENDER) {
-        CHECK_OK(gs_mem_export(session, data, GS_EXPORT_TO_USER, &all->handle));
-        gate_pass(&all->exported);
-    }
-    return data;
-}
-
-static void resting_run(void *argument)
-{
-    const struct self *self = argument;
-    struct honest *all = self->all;
-    const unsigned family = self->number == BORROWER ? LENDER : self->number;
-    uint32_t words[N], value = 1000000 * (family + 1), n = N, seen = 0;
-    gs_session session;
-    gs_devptr data;
-    gs_kernel fill;
-
-    CHECK_OK(gs_attach(NULL, &session));
-    fill = kernels_get(kernels_load(session), "fill");
-    data = resting_memory(session, fill, all, self->number, value);
-    while (!atomic_load(&all->stop)) {
-        if (atomic_load(&all->round) == seen) {
-            atomic_store(&all->row[self->number].seen, seen);
-            test_pause();
-            continue;
-        }
-        seen = atomic_load(&all->round);
-        CHECK_OK(gs_memcpy_dtoh(session, words, data, sizeof(words)));
-        for (uint32_t i = 0; i < N; i++)
-            CHECK_EQUAL(words[i], value + i);
-        value++;
-        if (resting_turn(all, self->number, seen)) {
-            CHECK_OK(kernels_launch(NULL, fill, N / 128, 128, (void *[]){&data, &value, &n}));
-            CHECK_OK(gs_sync(session));
-        }
-        atomic_fetch_add(&all->row[self->number].checked, 1);
-    }
-    CHECK_OK(gs_detach(session));
-}
-
-/* Milliseconds times the time scale. */
-static unsigned scaled_ms(unsigned milliseconds)
-{
-    return (unsigned)((test_deadline(milliseconds) - clock_ns() + 500000) / 1000000);
-}
-
-static gs_status work_once(gs_session session, gs_kernel chain, gs_devptr data)
-{
-    uint32_t words[N], n = N, rounds = 16, seed = (uint32_t)test_random();
-    gs_devptr more;
-
-    for (uint32_t i = 0; i < N; i++)
-        words[i] = i;
-    TRY(gs_memcpy_htod(session, data, words, sizeof(words)));
-    TRY(kernels_launch(NULL, chain, N / 128, 128, (void *[]){&data, &n, &rounds, &seed}));
-    TRY(gs_malloc(session, 100000, &more));
-    TRY(gs_memcpy_dtoh(session, words, data, sizeof(words)));
-    for (uint32_t i = 0; i < N; i++)
-        CHECK_EQUAL(words[i], chain_expected(i, 16, seed));
-    return gs_free(session, more);
-}
-
-/* Work that may be done twice. */
-static gs_status work_again_once(gs_session session, gs_kernel fill, gs_devptr data)
-{
-    uint32_t words[N], n = N, value = (uint32_t)test_random();
-    gs_devptr copy;
-
-    TRY(gs_malloc(session, sizeof(words), &copy));
-    for (uint32_t i = 0; i < 4; i++) {
-        TRY(kernels_launch(NULL, fill, N / 128, 128, (void *[]){&data, &value, &n}));
-        TRY(gs_memcpy_dtod_async(session, copy, data, sizeof(words), NULL));
-        value++;
-    }
-    TRY(gs_memcpy_dtoh(session, words, copy, sizeof(words)));
-    for (uint32_t i = 0; i < N; i++)
-        CHECK_EQUAL(words[i], value - 1 + i);
-    return gs_free(session, copy);
-}
-
-/* Every other one of those who work. */
-static bool replays(unsigned number)
-{
-    return number % 2;
-}
-
-static gs_status work(struct honest *all, unsigned number)
-{
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    gs_session session;
-    gs_devptr data;
-    gs_module module;
-    gs_kernel kernel;
-    gs_status status;
-
-    if (replays(number))
-        params.on_fault = GS_ON_FAULT_REPLAY;
-    params.timeout_ms = scaled_ms(30000);
-    CHECK_OK(gs_attach(&params, &session));
-    status = gs_malloc(session, N * sizeof(uint32_t), &data);
-    if (status == GS_OK)
-        status = gs_module_load(session, kernels_ptx, strlen(kernels_ptx), &module);
-    if (status == GS_OK)
-        status = gs_kernel_get(module, replays(number) ? "fill" : "chain", &kernel);
-    while (status == GS_OK && !atomic_load(&all->stop)) {
-        status = replays(number) ? work_again_once(session, kernel, data)
-                                 : work_once(session, kernel, data);
-        atomic_fetch_add(&all->row[number].checked, status == GS_OK);
-    }
-    gs_detach(session);
-    return status;
-}
-
-static void working_run(void *argument)
-{
-    const struct self *self = argument;
-
-    while (!atomic_load(&self->all->stop)) {
-        const gs_status status = work(self->all, self->number);
-        if (status == GS_OK)
-            continue;
-        CHECK_EQUAL(status, GS_ERR_INTERRUPTED);
-        atomic_fetch_add(&self->all->row[self->number].interrupted, 1);
-    }
-}
-
-/* ---- The hostile ---- */
-
-static void kernel_run(void *argument)
-{
-    const char *name = hostile_kernels[*(const unsigned *)argument];
-    uint32_t seed = (uint32_t)test_random();
-    gs_session session;
-    gs_module module;
-    gs_kernel kernel;
-    gs_devptr at;
-
-    CHECK_OK(gs_attach(NULL, &session));
-    /* It may be killed at any of these. */
-    if (gs_malloc(session, 4096, &at) == GS_OK &&
-        gs_module_load(session, hostile_ptx, strlen(hostile_ptx), &module) == GS_OK &&
-        gs_kernel_get(module, name, &kernel) == GS_OK) {
-        for (unsigned i = 0; i < 3; i++)
-            kernels_launch(NULL, kernel, 2, 64, (void *[]){&at, &seed});
-        gs_sync(session);
-    }
-    gs_detach(session);
-}
-
-/* Writes anything anywhere into its segment, some time long. */
-static void scribble_run(void *instance)
-{
-    struct raw_client raw;
-
-    if (raw_attach(&raw, instance) != GS_OK)
-        return;
-    for (unsigned i = 0; i < 20000; i++) {
-        const uint64_t at = test_random() % (SEG_SIZE - 8), what = test_random();
-        memcpy(raw.segment + (i % 2 ? at : at % SEG_OFF_RINGS), &what, 8);
-        if (i % 1000 == 0)
-            raw_signal(&raw, (unsigned)(what % 64));
-    }
-    raw_drop(&raw);
-}
-
-/* PTX with some bytes changed. */
-static void mutants_run(void *argument)
-{
-    char *text = strdup(kernels_ptx);
-    const size_t length = strlen(text);
-    gs_session session;
-
-    (void)argument;
-    CHECK_OK(gs_attach(NULL, &session));
-    for (unsigned i = 0; i < 20; i++) {
-        gs_module module;
-        for (unsigned n = 0; n < 3; n++)
-            text[test_random() % length] = (char)(32 + test_random() % 95);
-        if (gs_module_load(session, text, length, &module) == GS_OK)
-            gs_module_unload(module);
-    }
-    gs_detach(session);
-    free(text);
+    *s->hostile = (struct hostile){
+        .instance = s->server->instance,
+        .uid = test_random() % 8 ? ++next : USERS_FROM,
+        .kernel = kernel,
+    };
+    return s->hostile;
 }
 
 /* Ends however it likes, within a time. */
-static void hostile_play(void (*body)(void *), void *argument)
+static void hostile_play(struct scene *s, void (*body)(void *))
 {
-    tenant_wait(tenant_start(body, argument), 30);
-}
-
-enum harm {
-    HARM_WORKER,     /* is killed */
-    HARM_STANDBY,    /* is killed */
-    HARM_BOTH,       /* are killed */
-    HARM_TWICE,      /* the worker is killed, and the next one while it takes over */
-    HARM_SUPERVISOR, /* is killed */
-    HARM_ALL,        /* it, the worker and the standby are killed at once */
-    HARM_RESTART,    /* the operator has the worker replaced, and it is killed meanwhile */
-    HARM_STOPPED,    /* a tenant is stopped in the middle of its work, then killed */
-    HARM_KILLED,     /* a tenant is killed in the middle of a kernel that does not end */
-    HARM_OPERATOR,   /* the operator ends a session in the middle of such a kernel */
-    HARM_SCRIBBLES,  /* over the rings and the rest of a segment */
-    HARM_MUTANTS,    /* are loaded */
-    HARM_KERNEL,     /* and those that follow: hostile_kernels */
-    HARMS = HARM_KERNEL + ARRAY_SIZE(hostile_kernels)
-};
-
-static const char *harm_name(unsigned harm)
-{
-    static const char *const names[] = {
-        "worker killed",     "standby killed",   "both killed",       "killed twice",
-        "supervisor killed", "all three killed", "killed in restart", "tenant stopped",
-        "tenant killed",     "operator's kill",  "scribbles",         "mutated PTX"};
-
-    return harm < HARM_KERNEL ? names[harm] : hostile_kernels[harm - HARM_KERNEL];
+    tenant_wait(tenant_start(body, hostile_new(s, 0)), 60);
 }
 
 static void worker_kill(const struct server *server, bool worker, bool standby)
@@ -347,96 +87,494 @@ static void supervisor_kill(const struct server *server, bool workers)
         kill(pids[i], SIGKILL);
 }
 
+static int gsctl(const char *const *arguments)
+{
+    char output[512];
+
+    return program_run(arguments, output, sizeof(output));
+}
+
+static void worker_harm(struct scene *s)
+{
+    worker_kill(s->server, true, false);
+}
+
+static void standby_harm(struct scene *s)
+{
+    worker_kill(s->server, false, true);
+}
+
+static void both_harm(struct scene *s)
+{
+    worker_kill(s->server, true, true);
+}
+
+/* The next one too, while it takes over. */
+static void twice_harm(struct scene *s)
+{
+    const pid_t pid = server_worker_pid(s->server);
+
+    worker_kill(s->server, true, false);
+    CHECK_WITHIN(20000, server_worker_pid(s->server) != pid && server_worker_pid(s->server) != 0);
+    worker_kill(s->server, true, false);
+}
+
+static void supervisor_harm(struct scene *s)
+{
+    supervisor_kill(s->server, false);
+}
+
+static void all_harm(struct scene *s)
+{
+    supervisor_kill(s->server, true);
+}
+
 static void restart_run(void *argument)
 {
-    char output[256];
-
     (void)argument;
     /* Refused, or interrupted, where the worker is lost first. */
-    CHECK(program_run((const char *[]){"bin/gsctl", "restart-worker", NULL}, output,
-                      sizeof(output)) <= 1);
+    CHECK(gsctl((const char *[]){"bin/gsctl", "restart-worker", NULL}) <= 1);
 }
 
-/* A tenant whose kernel does not end. */
-static pid_t endless_start(void)
+static void restart_harm(struct scene *s)
 {
-    static unsigned endless = 1;
+    const pid_t pid = tenant_start(restart_run, NULL);
 
-    return tenant_start(kernel_run, &endless);
+    for (uint64_t pauses = test_random() % 200; pauses; pauses--)
+        test_pause();
+    worker_kill(s->server, true, false);
+    tenant_join(pid);
 }
 
-static void harm_do(const struct server *server, unsigned harm)
+/* A tenant whose kernel does not end, and has been launched; or it was refused. */
+static pid_t endless_start(struct scene *s)
 {
-    char id[16], output[256];
-    unsigned kernel;
+    const pid_t pid = tenant_start(hostile_kernel, hostile_new(s, hostile_kernel_named("endless")));
+
+    gate_wait(&s->hostile->launched, 1);
+    return pid;
+}
+
+static void stopped_harm(struct scene *s)
+{
+    const pid_t pid = endless_start(s);
+
+    kill(pid, SIGSTOP);
+    tenant_kill(pid, SIGKILL);
+}
+
+static void killed_harm(struct scene *s)
+{
+    tenant_kill(endless_start(s), SIGKILL);
+}
+
+static void operator_harm(struct scene *s)
+{
+    const pid_t pid = endless_start(s);
+    char id[16];
+
+    snprintf(id, sizeof(id), "%d", (int)pid);
+    gsctl((const char *[]){"bin/gsctl", "kill", "--pid", id, "--grace", "50", NULL});
+    tenant_wait(pid, 60);
+}
+
+static void stray_harm(struct scene *s)
+{
+    hostile_play(s, hostile_stray);
+}
+
+static void scribbles_harm(struct scene *s)
+{
+    hostile_play(s, hostile_scribbles);
+}
+
+static void mutants_harm(struct scene *s)
+{
+    hostile_play(s, hostile_mutants);
+}
+
+static void memory_harm(struct scene *s)
+{
+    hostile_play(s, hostile_memory);
+}
+
+static void sessions_harm(struct scene *s)
+{
+    hostile_play(s, hostile_sessions);
+}
+
+static void queues_harm(struct scene *s)
+{
+    hostile_play(s, hostile_queues);
+}
+
+static void processes_harm(struct scene *s)
+{
+    hostile_play(s, hostile_processes);
+}
+
+/* Kernels that lose the device, some at the same moment and some while the next worker takes
+ * over, each of another user. */
+static void quick_harm(struct scene *s)
+{
+    static const char *const names[] = {"misaligned", "beyond shared", "misaligned"};
+    pid_t pid[ARRAY_SIZE(names)];
+
+    hostile_new(s, 0);
+    for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
+        /* They share what they say; each has its own copy of who it is and what it launches once it
+         * is forked. */
+        struct hostile *next = shared_alloc(sizeof(*next));
+
+        *next = (struct hostile){.instance = s->server->instance,
+                                 .uid = USERS_FROM / 2 + s->round * 4 + i,
+                                 .kernel = hostile_kernel_named(names[i]),
+                                 .waits = true};
+        pid[i] = tenant_start(hostile_kernel, next);
+        gate_wait(&next->ready, 1);
+        gate_pass(&next->go);
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+        tenant_wait(pid[i], 60);
+}
+
+/* A fault in a worker that has just taken over, or is about to. */
+static void takeover_harm(struct scene *s)
+{
+    const pid_t worker = server_worker_pid(s->server);
     pid_t pid;
 
-    switch (harm) {
-    case HARM_WORKER:
-    case HARM_STANDBY:
-    case HARM_BOTH:
-        worker_kill(server, harm != HARM_STANDBY, harm != HARM_WORKER);
-        break;
-    case HARM_SUPERVISOR:
-    case HARM_ALL:
-        supervisor_kill(server, harm == HARM_ALL);
-        break;
-    case HARM_TWICE:
-        pid = server_worker_pid(server);
-        worker_kill(server, true, false);
-        CHECK_WITHIN(20000, server_worker_pid(server) != pid && server_worker_pid(server) != 0);
-        worker_kill(server, true, false);
-        break;
-    case HARM_RESTART:
-        pid = tenant_start(restart_run, NULL);
-        for (uint64_t pauses = test_random() % 200; pauses; pauses--)
-            test_pause();
-        worker_kill(server, true, false);
-        tenant_join(pid);
-        break;
-    case HARM_STOPPED:
-    case HARM_KILLED:
-        pid = endless_start();
-        server_wait_tenants(server, RESTING + WORKING + 1, 20000);
-        if (harm == HARM_STOPPED)
-            kill(pid, SIGSTOP);
-        tenant_kill(pid, SIGKILL);
-        break;
-    case HARM_OPERATOR:
-        pid = endless_start();
-        server_wait_tenants(server, RESTING + WORKING + 1, 20000);
-        snprintf(id, sizeof(id), "%d", (int)pid);
-        program_run((const char *[]){"bin/gsctl", "kill", "--pid", id, "--grace", "50", NULL},
-                    output, sizeof(output));
-        tenant_wait(pid, 30);
-        break;
-    case HARM_SCRIBBLES:
-        hostile_play(scribble_run, (void *)(uintptr_t)server->instance);
-        break;
-    case HARM_MUTANTS:
-        hostile_play(mutants_run, NULL);
-        break;
-    default:
-        kernel = harm - HARM_KERNEL;
-        hostile_play(kernel_run, &kernel);
-        break;
-    }
+    hostile_new(s, hostile_kernel_named(test_random() % 2 ? "misaligned" : "beyond shared"));
+    s->hostile->waits = true;
+    pid = tenant_start(hostile_kernel, s->hostile);
+    gate_wait(&s->hostile->ready, 1);
+    worker_kill(s->server, true, false);
+    if (test_random() % 2)
+        CHECK_WITHIN(20000, server_worker_pid(s->server) != worker);
+    gate_pass(&s->hostile->go);
+    tenant_wait(pid, 60);
 }
+
+/* ---- Full disks ---- */
+
+/* Small file systems of the test's own, for the state, the code cache, and /dev/shm. */
+static void disks_mount(struct scene *s)
+{
+    s->disk[0] = '\0';
+    if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
+        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return;
+    snprintf(s->disk, sizeof(s->disk), "/tmp/gshare-chaos-%d", (int)getpid());
+    if (mkdir(s->disk, 0700) < 0 ||
+        mount("tmpfs", s->disk, "tmpfs", 0, "mode=0700,size=" DISK_BYTES) < 0 ||
+        mount("tmpfs", "/dev/shm", "tmpfs", 0, "mode=1777,size=1m") < 0)
+        test_fail(__FILE__, __LINE__, "a file system of the test's own: %s", strerror(errno));
+}
+
+static void disks_unmount(const struct scene *s)
+{
+    if (s->disk[0] == '\0')
+        return;
+    umount2("/dev/shm", MNT_DETACH);
+    umount2(s->disk, MNT_DETACH);
+    rmdir(s->disk);
+}
+
+static void disk_fill(const char *folder)
+{
+    static char zeros[4096];
+    char path[96];
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/filler", folder);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    CHECK(fd >= 0);
+    while (write(fd, zeros, sizeof(zeros)) > 0)
+        ;
+    CHECK_EQUAL(errno, ENOSPC);
+    close(fd);
+}
+
+static void disk_clear(const char *folder)
+{
+    char path[96];
+
+    snprintf(path, sizeof(path), "%s/filler", folder);
+    CHECK(unlink(path) == 0);
+}
+
+/* The state cannot be saved, as the operator is told, and code not be kept. In some of the rounds
+ * the worker is lost meanwhile. */
+static void disk_harm(struct scene *s)
+{
+    char weight[16];
+
+    disk_fill(s->disk);
+    disk_fill("/dev/shm");
+    snprintf(weight, sizeof(weight), "%u", 1 + s->round % 1000);
+    CHECK_EQUAL(
+        gsctl((const char *[]){"bin/gsctl", "set", "--user", "100000", "--weight", weight, NULL}),
+        1);
+    hostile_play(s, hostile_mutants);
+    if (test_random() % 2)
+        worker_kill(s->server, true, false);
+    disk_clear("/dev/shm");
+    disk_clear(s->disk);
+}
+
+/* ---- The table ---- */
+
+enum needs { NEEDS_NOTHING, NEEDS_DISKS };
+
+/* Those that follow are the kernels of hostile.h. */
+static const struct {
+    const char *name;
+    void (*run)(struct scene *s);
+    enum needs needs;
+} harms[] = {
+    {"worker killed", worker_harm, 0},
+    {"standby killed", standby_harm, 0},
+    {"both killed", both_harm, 0},
+    {"killed twice", twice_harm, 0},
+    {"supervisor killed", supervisor_harm, 0},
+    {"all three killed", all_harm, 0},
+    {"killed in restart", restart_harm, 0},
+    {"tenant stopped", stopped_harm, 0},
+    {"tenant killed", killed_harm, 0},
+    {"operator's kill", operator_harm, 0},
+    {"stray, each form", stray_harm, 0},
+    {"scribbles", scribbles_harm, 0},
+    {"mutated PTX", mutants_harm, 0},
+    {"faults in a row", quick_harm, 0},
+    {"fault in takeover", takeover_harm, 0},
+    {"all memory", memory_harm, 0},
+    {"all sessions", sessions_harm, 0},
+    {"all queues", queues_harm, 0},
+    {"many processes", processes_harm, 0},
+    {"full disks", disk_harm, NEEDS_DISKS},
+};
+#define HARMS_MAX (ARRAY_SIZE(harms) + 16)
+
+enum outcome {
+    OUTCOME_NONE,     /* nothing came of it */
+    OUTCOME_REFUSED,  /* one call at least was refused */
+    OUTCOME_ALONE,    /* its session ended, and no other */
+    OUTCOME_EVICTED,  /* its kernel was ended */
+    OUTCOME_TAKEOVER, /* another worker has the device */
+    OUTCOMES
+};
+
+struct table_row {
+    uint32_t rounds, outcome[OUTCOMES];
+    uint64_t interrupted[2]; /* [1]: of those whose work runs again */
+    uint64_t pause_ns;
+};
+
+static unsigned harm_count(void)
+{
+    return (unsigned)ARRAY_SIZE(harms) + hostile_kernel_count();
+}
+
+static const char *harm_name(unsigned harm)
+{
+    return harm < ARRAY_SIZE(harms) ? harms[harm].name
+                                    : hostile_kernel_name(harm - (unsigned)ARRAY_SIZE(harms));
+}
+
+static bool harm_possible(const struct scene *s, unsigned harm)
+{
+    return harm >= ARRAY_SIZE(harms) || harms[harm].needs == NEEDS_NOTHING || s->disk[0] != '\0';
+}
+
+static void harm_do(struct scene *s, unsigned harm)
+{
+    if (harm < ARRAY_SIZE(harms)) {
+        hostile_new(s, 0);
+        harms[harm].run(s);
+        return;
+    }
+    tenant_wait(tenant_start(hostile_kernel, hostile_new(s, harm - (unsigned)ARRAY_SIZE(harms))),
+                60);
+}
+
+static enum outcome outcome_of(const struct hostile *h, bool takeover)
+{
+    if (atomic_load(&h->fault) == GS_FAULT_EVICTED)
+        return OUTCOME_EVICTED;
+    if (takeover)
+        return OUTCOME_TAKEOVER;
+    if (atomic_load(&h->fault) != GS_FAULT_NONE)
+        return OUTCOME_ALONE;
+    return atomic_load(&h->refused) ? OUTCOME_REFUSED : OUTCOME_NONE;
+}
+
+static void table_print(const struct table_row table[], uint32_t rounds, const struct honest *all)
+{
+    unsigned long long wrong = 0, lost = 0;
+
+    for (unsigned i = 0; i < HONEST; i++) {
+        wrong += atomic_load(&all->row[i].wrong);
+        lost += atomic_load(&all->row[i].lost) != 0;
+    }
+    printf(
+        "# %u rounds: %llu wrong words, %llu honest tenants lost. Outcomes of the harm in rounds;\n"
+        "# of the honest at work, sessions interrupted (though replaying); the longest pause.\n",
+        rounds, wrong, lost);
+    printf("# %-18s %6s %6s %7s %5s %7s %8s  %-18s %s\n", "harm", "rounds", "none", "refused",
+           "alone", "evicted", "takeover", "interrupted", "pause");
+    for (unsigned i = 0; i < harm_count(); i++) {
+        const struct table_row *row = &table[i];
+        char interrupted[48];
+
+        snprintf(interrupted, sizeof(interrupted), "%llu (%llu) of %u",
+                 (unsigned long long)row->interrupted[0], (unsigned long long)row->interrupted[1],
+                 row->rounds * WORKING);
+        printf("# %-18s %6u %6u %7u %5u %7u %8u  %-18s %llu ms\n", harm_name(i), row->rounds,
+               row->outcome[OUTCOME_NONE], row->outcome[OUTCOME_REFUSED],
+               row->outcome[OUTCOME_ALONE], row->outcome[OUTCOME_EVICTED],
+               row->outcome[OUTCOME_TAKEOVER], interrupted,
+               (unsigned long long)row->pause_ns / 1000000);
+    }
+    fflush(stdout);
+}
+
+/* ---- What is finite ---- */
+
+/* The most that may be there more than at the first count. Segments of closed sessions wait for
+ * their users' next ones, at most 64 of them. */
+#define SEGMENTS_MORE    80u
+#define DESCRIPTORS_MORE 80u
+
+struct census {
+    uint64_t memory;
+    unsigned descriptors[3]; /* of keeper, supervisor, worker */
+    unsigned segments, queues;
+};
+
+static unsigned entries(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    unsigned count = 0;
+
+    while (dir != NULL && readdir(dir) != NULL)
+        count++;
+    if (dir != NULL)
+        closedir(dir);
+    return count;
+}
+
+static unsigned descriptors_of(pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    return entries(path);
+}
+
+static unsigned segments_count(void)
+{
+    FILE *f = fopen("/proc/sysvipc/shm", "r");
+    char line[512];
+    unsigned count = 0;
+
+    while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+        count++;
+    if (f != NULL)
+        fclose(f);
+    return count;
+}
+
+static bool all_held(const struct honest *all)
+{
+    for (unsigned i = RESTING; i < HONEST; i++) {
+        if (!atomic_load(&all->row[i].held))
+            return false;
+    }
+    return true;
+}
+
+static struct census census_take(const struct server *server)
+{
+    const char *queues = getenv("GSHARE_TEST_QUEUES"); /* of test/run: then these are its own */
+    const bool own = queues != NULL && queues[0] != '\0';
+
+    return (struct census){
+        .memory = server_memory_used(server),
+        .descriptors = {descriptors_of(server->pid), descriptors_of(server_supervisor(server)),
+                        descriptors_of(server_worker_pid(server))},
+        .segments = own ? segments_count() : 0,
+        .queues = own ? entries(queues) : 0,
+    };
+}
+
+/* What of it has grown; NULL: nothing. */
+static const char *census_more(const struct census *now, const struct census *first)
+{
+    if (now->memory != first->memory)
+        return "memory of the device";
+    for (unsigned i = 0; i < ARRAY_SIZE(now->descriptors); i++) {
+        if (now->descriptors[i] > first->descriptors[i] + DESCRIPTORS_MORE)
+            return "descriptors";
+    }
+    if (now->segments > first->segments + SEGMENTS_MORE)
+        return "segments";
+    return now->queues > first->queues ? "queues" : NULL;
+}
+
+/* Once the honest are at rest nothing else is left; what has just ended may take a moment. */
+static void census_check(const struct scene *s, struct honest *all, struct census *first)
+{
+    const uint64_t deadline = test_deadline(20000);
+    const char *more = NULL;
+    struct census now;
+
+    atomic_store(&all->hold, 1);
+    CHECK_WITHIN(20000, all_held(all));
+    server_wait_tenants(s->server, HONEST, 20000);
+    do {
+        now = census_take(s->server);
+        if (first->memory == 0)
+            *first = now;
+        more = census_more(&now, first);
+        if (more != NULL)
+            test_pause();
+    } while (more != NULL && clock_ns() < deadline);
+    printf("# after %u rounds: %.1f MiB of the device, descriptors %u + %u + %u, %u segments, "
+           "%u queues\n",
+           s->round, (double)now.memory / 1048576, now.descriptors[0], now.descriptors[1],
+           now.descriptors[2], now.segments, now.queues);
+    fflush(stdout);
+    if (more != NULL)
+        test_fail(__FILE__, __LINE__, "%s left behind after %u rounds", more, s->round);
+    atomic_store(&all->hold, 0);
+}
+
+/* ---- Rounds ---- */
 
 static uint64_t interrupted_sum(const struct honest *all, bool replay)
 {
     uint64_t sum = 0;
 
-    for (unsigned i = RESTING; i < RESTING + WORKING; i++)
-        sum += replays(i) == replay ? atomic_load(&all->row[i].interrupted) : 0;
+    for (unsigned i = RESTING; i < HONEST; i++)
+        sum += honest_replays(i) == replay ? atomic_load(&all->row[i].interrupted) : 0;
     return sum;
+}
+
+/* Somebody has a wrong word, or has lost its session though it was not to be. */
+static bool harmed(const struct honest *all)
+{
+    for (unsigned i = 0; i < HONEST; i++) {
+        if (atomic_load(&all->row[i].wrong) || atomic_load(&all->row[i].lost))
+            return true;
+    }
+    return false;
 }
 
 static bool rested(const struct honest *all, uint32_t round)
 {
     for (unsigned i = 0; i < RESTING; i++) {
         if (atomic_load(&all->row[i].seen) != round)
-            return false;
+            return harmed(all);
     }
     return true;
 }
@@ -444,85 +582,145 @@ static bool rested(const struct honest *all, uint32_t round)
 /* Each of those who work gets on. */
 static void work_goes_on(const struct honest *all)
 {
-    for (unsigned i = RESTING; i < RESTING + WORKING; i++) {
+    for (unsigned i = RESTING; i < HONEST; i++) {
         const uint64_t before = atomic_load(&all->row[i].checked);
-        CHECK_WITHIN(20000, atomic_load(&all->row[i].checked) > before);
+        CHECK_WITHIN(20000, atomic_load(&all->row[i].checked) > before || harmed(all));
     }
 }
 
-static void no_wrong_word_and_nobody_at_rest_is_lost(void)
+static uint64_t pause_take(struct honest *all)
 {
-    const char *const arguments[] = {"--fence", "always", "--grace", "1", NULL};
-    const char *asked = getenv("GS_CHAOS_ROUNDS");
-    const uint32_t rounds = asked ? (uint32_t)atoi(asked) : ROUNDS;
-    struct server *server = server_start(&(struct server_options){.arguments = arguments});
-    struct honest *all = shared_alloc(sizeof(*all));
-    struct {
-        uint32_t rounds;
-        uint64_t interrupted[2]; /* [1]: of those whose work runs again */
-    } table[HARMS] = {{0}};
-    pid_t pids[RESTING + WORKING];
-    char output[256], limit[16];
+    uint64_t longest = 0;
 
+    for (unsigned i = 0; i < HONEST; i++) {
+        const uint64_t ns = atomic_exchange(&all->row[i].longest_ns, 0);
+        longest = ns > longest ? ns : longest;
+    }
+    return longest;
+}
+
+static void round_run(struct scene *s, struct honest *all, unsigned harm, struct table_row *row)
+{
+    const uint64_t before[2] = {interrupted_sum(all, false), interrupted_sum(all, true)};
+    const pid_t worker = server_worker_pid(s->server);
+    const uint64_t begin = clock_ns();
+    uint64_t harm_ns, rested_ns;
+
+    pause_take(all);
+    harm_do(s, harm);
+    harm_ns = clock_ns() - begin;
+    atomic_store(&all->round, s->round + 1);
+    CHECK_WITHIN(30000, rested(all, s->round + 1));
+    rested_ns = clock_ns() - begin;
+    server_wait_tenants(s->server, HONEST, 30000);
+    work_goes_on(all);
+    if (clock_ns() - begin > SLOW_NS)
+        printf("# round %u (%s): %.1f s for the harm, %.1f s until those at rest went on, "
+               "%.1f s in all\n",
+               s->round, harm_name(harm), (double)harm_ns / 1e9, (double)rested_ns / 1e9,
+               (double)(clock_ns() - begin) / 1e9);
+    row->rounds++;
+    row->outcome[outcome_of(s->hostile, server_worker_pid(s->server) != worker)]++;
+    for (unsigned replay = 0; replay < 2; replay++)
+        row->interrupted[replay] += interrupted_sum(all, replay) - before[replay];
+    const uint64_t pause = pause_take(all);
+    if (pause > row->pause_ns)
+        row->pause_ns = pause;
+}
+
+static uint32_t asked(const char *name, uint32_t otherwise)
+{
+    const char *text = getenv(name);
+
+    return text != NULL && atoi(text) > 0 ? (uint32_t)atoi(text) : otherwise;
+}
+
+static struct server *chaos_server(const struct scene *s)
+{
+    char state[96], cache[96], limit[16];
+    const char *const arguments[] = {
+        "--fence", "always",  "--grace", "1", s->disk[0] ? "--state" : NULL,
+        state,     "--cache", cache,     NULL};
+    struct server *server;
+
+    snprintf(state, sizeof(state), "%s/state", s->disk);
+    snprintf(cache, sizeof(cache), "%s/cache", s->disk);
+    server = server_start(&(struct server_options){.arguments = arguments});
     /* What hostile kernels leave running is ended soon, and what honest ones do without a processor
-     * is not. */
+     * is not. The memory of a session is bounded for the machine's sake. */
     snprintf(limit, sizeof(limit), "%u", scaled_ms(2000));
-    CHECK_EQUAL(program_run((const char *[]){"bin/gsctl", "set", "--default", "--kernel-limit",
-                                             limit, NULL},
-                            output, sizeof(output)),
+    CHECK_EQUAL(gsctl((const char *[]){"bin/gsctl", "set", "--default", "--kernel-limit", limit,
+                                       "--mem", "512M", NULL}),
                 0);
-    for (unsigned i = 0; i < RESTING + WORKING; i++)
-        pids[i] = tenant_start(i < RESTING ? resting_run : working_run, &(struct self){all, i});
-    server_wait_tenants(server, RESTING + WORKING, 20000);
+    return server;
+}
+
+static void no_wrong_word_and_no_honest_tenant_is_lost(void)
+{
+    const uint32_t rounds = asked("GS_CHAOS_ROUNDS", ROUNDS);
+    const uint32_t every = asked("GS_CHAOS_CHECK", CHECK_ROUNDS);
+    const uint64_t until = clock_ns() + asked("GS_CHAOS_SECONDS", 86400) * UINT64_C(1000000000);
+    struct scene scene = {.hostile = shared_alloc(sizeof(*scene.hostile))};
+    struct honest *all = shared_alloc(sizeof(*all));
+    struct table_row table[HARMS_MAX] = {{0}};
+    struct census first = {0};
+    pid_t pids[HONEST];
+
+    CHECK(harm_count() <= HARMS_MAX);
+    CHECK(hostile_forms_read() > 300);
+    disks_mount(&scene);
+    scene.server = chaos_server(&scene);
+    for (unsigned i = 0; i < HONEST; i++)
+        pids[i] = tenant_start(honest_run, &(struct honest_self){all, i});
+    server_wait_tenants(scene.server, HONEST, 20000);
     /* Round 0 is without harm: after it those who rest are at rest. */
     atomic_store(&all->round, 1);
     CHECK_WITHIN(30000, rested(all, 1));
     work_goes_on(all);
-    for (uint32_t round = 1; round <= rounds; round++) {
-        const unsigned harm =
-            round <= HARMS ? round - 1 : (unsigned)(test_random() % (unsigned)HARMS);
-        const uint64_t before[2] = {interrupted_sum(all, false), interrupted_sum(all, true)};
+    census_check(&scene, all, &first);
+    while (scene.round < rounds && clock_ns() < until) {
+        unsigned harm =
+            scene.round < harm_count() ? scene.round : (unsigned)(test_random() % harm_count());
 
-        const uint64_t begin = clock_ns();
-        uint64_t harm_ns, rested_ns;
-
-        harm_do(server, harm);
-        harm_ns = clock_ns() - begin;
-        atomic_store(&all->round, round + 1);
-        CHECK_WITHIN(30000, rested(all, round + 1));
-        rested_ns = clock_ns() - begin;
-        server_wait_tenants(server, RESTING + WORKING, 30000);
-        work_goes_on(all);
-        if (clock_ns() - begin > SLOW_NS)
-            printf("# round %u (%s): %.1f s for the harm, %.1f s until those at rest went on, "
-                   "%.1f s in all\n",
-                   round, harm_name(harm), (double)harm_ns / 1e9, (double)rested_ns / 1e9,
-                   (double)(clock_ns() - begin) / 1e9);
-        table[harm].rounds++;
-        for (unsigned replay = 0; replay < 2; replay++)
-            table[harm].interrupted[replay] += interrupted_sum(all, replay) - before[replay];
-        if (asked && round % 100 == 0)
-            fprintf(stderr, "# %u of %u rounds\n", round, rounds);
+        while (!harm_possible(&scene, harm))
+            harm = (unsigned)(test_random() % harm_count());
+        scene.round++;
+        round_run(&scene, all, harm, &table[harm]);
+        if (harmed(all)) {
+            table_print(table, scene.round, all);
+            test_fail(__FILE__, __LINE__, "an honest tenant was harmed in round %u (%s)",
+                      scene.round, harm_name(harm));
+        }
+        if (scene.round % every == 0 || scene.round == rounds)
+            census_check(&scene, all, &first);
     }
     atomic_store(&all->stop, 1);
-    for (unsigned i = 0; i < RESTING + WORKING; i++)
+    for (unsigned i = 0; i < HONEST; i++)
         tenant_join(pids[i]);
-    printf("# no wrong word, and nobody at rest was lost, in %u rounds; of those at work were\n",
-           rounds);
-    printf("# %-18s %7s  %-14s %s\n", "harm", "rounds", "interrupted", "though replaying");
-    for (unsigned i = 0; i < HARMS; i++)
-        printf("# %-18s %7u  %-4llu of %-6u %llu of %u\n", harm_name(i), table[i].rounds,
-               (unsigned long long)table[i].interrupted[0], table[i].rounds * WORKING / 2,
-               (unsigned long long)table[i].interrupted[1], table[i].rounds * WORKING / 2);
-    fflush(stdout);
-    server_wait_tenants(server, 0, 10000);
-    CHECK_WITHIN(10000, server_memory_used(server) == 0);
-    server_stop(server);
+    table_print(table, scene.round, all);
+    server_wait_tenants(scene.server, 0, 10000);
+    CHECK_WITHIN(10000, server_memory_used(scene.server) == 0);
+    server_stop(scene.server);
+    disks_unmount(&scene);
+}
+
+/* Counts what the test above left out. */
+static void full_disks_and_other_users_are_among_the_harms(void)
+{
+    struct scene scene;
+
+    if (geteuid() != 0)
+        test_skip("only root can be other users, and mount the disks to be filled");
+    disks_mount(&scene);
+    if (scene.disk[0] == '\0')
+        test_skip("no mount namespace of its own, so no disks were filled");
+    disks_unmount(&scene);
 }
 
 static const struct test tests[] = {
-    TEST_WITHIN(no_wrong_word_and_nobody_at_rest_is_lost,
+    TEST_WITHIN(no_wrong_word_and_no_honest_tenant_is_lost,
                 36000), /* each round has its own deadline */
+    TEST(full_disks_and_other_users_are_among_the_harms),
 };
 
 int main(int argc, char **argv)

@@ -1,9 +1,13 @@
 /* test_state.c - the state file: one server's at a time, and what does not fit the machine is said.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "harness/harness.h"
@@ -211,11 +215,48 @@ static void a_change_that_is_not_saved_is_no_success(void)
     server_stop(server);
 }
 
+/* A file system of the test's own that is full, and has room again later. */
+static void a_change_on_a_full_disk_is_no_success(void)
+{
+    static char zeros[4096];
+    char folder[] = "/tmp/gshare-full.XXXXXX", path[64], filler[64];
+    const char *options[] = {"--state", path, NULL};
+    struct server *server;
+    int fd;
+
+    if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
+        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        test_skip("only root can mount the disk to be filled");
+    CHECK(mkdtemp(folder) != NULL);
+    CHECK(mount("tmpfs", folder, "tmpfs", 0, "mode=0700,size=256k") == 0);
+    snprintf(path, sizeof(path), "%s/state", folder);
+    snprintf(filler, sizeof(filler), "%s/filler", folder);
+    server = server_start(&(struct server_options){.arguments = options});
+    CHECK_EQUAL(gsctl("set", "--default", "--percentage", "40"), 0);
+    fd = open(filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    while (write(fd, zeros, sizeof(zeros)) > 0)
+        ;
+    CHECK_EQUAL(errno, ENOSPC);
+    close(fd);
+    not_saved();
+    kill(server_worker_pid(server), SIGSTOP);
+    CHECK_EQUAL(gsctl("set", "--default", "--percentage", "30"), 1);
+    CHECK_TEXT(output, "done, but not saved: ");
+    kill(server_worker_pid(server), SIGKILL);
+    not_saved();
+    CHECK(unlink(filler) == 0);
+    CHECK_EQUAL(gsctl("set", "--default", "--percentage", "60"), 0);
+    server_stop(server);
+    CHECK(umount2(folder, MNT_DETACH) == 0);
+    CHECK(rmdir(folder) == 0);
+}
+
 static const struct test tests[] = {
     TEST(a_state_file_is_one_servers_until_its_death),
     TEST(what_does_not_fit_the_machine_is_said),
     TEST(what_does_not_fit_is_told_to_who_starts_the_server),
     TEST(a_change_that_is_not_saved_is_no_success),
+    TEST(a_change_on_a_full_disk_is_no_success),
 };
 
 int main(int argc, char **argv)

@@ -134,6 +134,11 @@ static void too_much(struct job *job)
              job->arg[0], job->refused.limit);
 }
 
+/* Memory is zeroed, which takes as long as it is large; the quick threads also serve attaching and
+ * small allocations, which must not wait behind it. */
+#define LARGE_BYTES (UINT64_C(64) << 20)
+static const struct job_kind job_malloc_large;
+
 static void malloc_prepare(struct job *job)
 {
     if (job->arg[0] == 0)
@@ -142,6 +147,8 @@ static void malloc_prepare(struct job *job)
         too_much(job);
     else
         job->quiesce = job->session->memory.cover && maps(job->session, job->arg[0]);
+    if (job->arg[0] >= LARGE_BYTES)
+        job->kind = &job_malloc_large;
 }
 
 static void malloc_work(struct job *job)
@@ -206,6 +213,8 @@ static void mem_info_work(struct job *job)
     job->ret[1] = total;
 }
 
+static const struct job_kind job_malloc_large = {"malloc",    JOB_PATIENT,    malloc_prepare,
+                                                 malloc_work, malloc_install, NULL};
 const struct job_kind job_malloc = {"malloc",    JOB_QUICK,      malloc_prepare,
                                     malloc_work, malloc_install, NULL};
 const struct job_kind job_mem_free = {"free", JOB_QUIESCE, free_prepare, free_work, NULL, NULL};
