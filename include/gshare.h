@@ -512,11 +512,19 @@ GS_API gs_status gs_mem_import(gs_session session, const gs_mem_handle *handle, 
  * imported. */
 GS_API gs_status gs_mem_revoke(gs_session session, gs_devptr ptr);
 
-/* Allocates zeroed host memory that the device reads and writes directly. It is pinned and shared
- * with the server; the session owns it until gs_host_free. Blocks for the server, longer the larger
- * it is. GS_ERR_INVALID_VALUE: size is 0. GS_ERR_LIMIT: too many blocks, or too many bytes of them.
+/* Allocates zeroed host memory that the device reads and writes directly: by copies, and from
+ * kernels at the address that gs_host_device_ptr tells. It is pinned and shared with the server;
+ * the session owns it until gs_host_free. Blocks for the server, longer the larger it is.
+ * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_LIMIT: too many blocks, or too many bytes of them.
  * GS_ERR_NO_MEMORY. */
 GS_API gs_status gs_host_alloc(gs_session session, size_t size, void **ptr);
+/* Sets *device to the address at which kernels reach the memory at ptr, which lies in a block of
+ * gs_host_alloc, and by which copies and memsets may name it as device memory. It is ptr itself,
+ * unless this process had something else at that address. Host and running kernels see each
+ * other's stores, as CUDA has it for mapped memory. Does not block. GS_ERR_INVALID_POINTER: ptr is
+ * in no such block. GS_ERR_NOT_SUPPORTED: kernels do not reach the block, since the session's
+ * kernels are fenced, or the device has no place for it. */
+GS_API gs_status gs_host_device_ptr(gs_session session, const void *ptr, gs_devptr *device);
 /* Waits for the session's work, then frees memory that gs_host_alloc returned; NULL does nothing.
  * Blocks for the device. GS_ERR_INVALID_POINTER: not the start of such memory. */
 GS_API gs_status gs_host_free(gs_session session, void *ptr);

@@ -441,7 +441,7 @@ template <typename T> class buffer
     gs_devptr ptr_;
 };
 
-/* Zeroed host memory that the device copies from and to directly: gs_host_alloc, which blocks for
+/* Zeroed host memory that the device reads and writes directly: gs_host_alloc, which blocks for
  * the server, and gs_host_free, which blocks for the device. */
 template <typename T> class host_block
 {
@@ -488,6 +488,14 @@ template <typename T> class host_block
         release();
     }
     T *data() const noexcept { return data_; }
+    /* Where kernels reach it: gs_host_device_ptr. */
+    gs_devptr device() const
+    {
+        gs_devptr ptr;
+
+        check(gs_host_device_ptr(session_, data_, &ptr));
+        return ptr;
+    }
     std::size_t size() const noexcept { return count_; }
     T *begin() const noexcept { return data_; }
     T *end() const noexcept { return data_ + count_; }

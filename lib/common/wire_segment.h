@@ -15,18 +15,22 @@
  *   0x05000  seg_request  the slot for synchronous requests
  *   0x10000  ring 0 .. ring 62, SEG_RING_BYTES each
  */
-#define SEG_STREAMS     63u /* stream 0 is the default stream */
-#define SEG_RING_BYTES  65536u
-#define SEG_REQUEST_BIT 63u
-#define SEG_EVENTS      65536u
-#define SEG_REPORTS     64u
-#define SEG_HOSTS       1024u /* host blocks: gs_host_alloc, staging, images */
-#define SEG_KERNELS     65536u
-#define SEG_MODULES     4096u
-#define SEG_GRAPHS      1024u
-#define SEG_IMPORTS     1024u
-#define SEG_ARRAYS      1024u
-#define SEG_TEXTURES    1024u /* textures and surfaces */
+#define SEG_STREAMS      63u /* stream 0 is the default stream */
+#define SEG_RING_BYTES   65536u
+#define SEG_REQUEST_BIT  63u
+#define SEG_EVENTS       65536u
+#define SEG_REPORTS      64u
+#define SEG_HOSTS        1024u /* host blocks: gs_host_alloc, staging, images */
+/* What a host block is for: the server's CPU alone, the device's copies, or kernels too. */
+#define SEG_HOST_PLAIN   0u
+#define SEG_HOST_COPIED  1u
+#define SEG_HOST_REACHED 2u
+#define SEG_KERNELS      65536u
+#define SEG_MODULES      4096u
+#define SEG_GRAPHS       1024u
+#define SEG_IMPORTS      1024u
+#define SEG_ARRAYS       1024u
+#define SEG_TEXTURES     1024u /* textures and surfaces */
 
 #define SEG_OFF_INFO     0x00000u
 #define SEG_OFF_CLIENT   0x01000u
@@ -149,7 +153,7 @@ enum req_op {
     REQ_MALLOC = 1,        /* size -> address */
     REQ_FREE = 2,          /* address */
     REQ_MEM_INFO = 3,      /* -> free, total */
-    REQ_HOST_ALLOC = 4,    /* size, 1: pinned for the device's copies -> host block, System V id */
+    REQ_HOST_ALLOC = 4,    /* size, SEG_HOST_ -> host block, System V id, where kernels reach it */
     REQ_HOST_FREE = 5,     /* host block */
     REQ_MODULE_LOAD = 6,   /* host block, size -> module, print_ring.h block's System V id, its size
                               (0: its kernels do not print); message: the log */

@@ -161,6 +161,48 @@ static void system_v_segment(void)
     OK(cu.cuMemHostUnregister((void *)p));
 }
 
+// A segment takes the place of a reservation that was given up, between two others.
+static void segment_among_reservations(void)
+{
+    const size_t piece = 64 << 20; // all of it the segment's, or the driver may use the rest
+    int id = shmget(IPC_PRIVATE, piece, 0600);
+    CUstream s = stream_open();
+    CUdeviceptr base, at, d;
+    _Atomic uint64_t *p;
+
+    CHECK(id >= 0);
+    OK(cu.cuMemAddressReserve(&base, 4 * piece, 4 * piece, 0, 0));
+    OK(cu.cuMemAddressFree(base, 4 * piece));
+    for (unsigned i = 0; i < 3; i++) {
+        OK(cu.cuMemAddressReserve(&at, piece, 0, base + i * piece, 0));
+        CHECK(at == base + i * piece, "a reservation beside another came elsewhere");
+    }
+    CHECK(shmat(id, (void *)(uintptr_t)(base + piece), 0) == (void *)-1);
+    OK(cu.cuMemAddressFree(base + piece, piece));
+    p = shmat(id, (void *)(uintptr_t)(base + piece), 0);
+    shmctl(id, IPC_RMID, NULL);
+    CHECK(p != (void *)-1);
+    OK(cu.cuMemHostRegister_v2((void *)p, piece, CU_MEMHOSTREGISTER_DEVICEMAP));
+    OK(cu.cuMemHostGetDevicePointer_v2(&d, (void *)p, 0));
+    CHECK(d == (uintptr_t)p);
+    launch(s, "await", d, 5, d + 64);
+    launch(s, "meet", d + 128, 0, 0);
+    CHECK(cu.cuStreamQuery(s) == CUDA_ERROR_NOT_READY);
+    atomic_store(&p[0], 5);
+    host_wait(&p[8], 1);
+    OK(cu.cuStreamSynchronize(s));
+    CHECK(p[16] == 1);
+    // The driver does not give its address to others.
+    for (unsigned i = 0; i < 8; i++) {
+        OK(cu.cuMemAddressReserve(&at, piece, piece, 0, 0));
+        CHECK(at + piece <= d || at >= d + piece);
+    }
+    OK(cu.cuMemHostUnregister((void *)p));
+    CHECK(shmdt((void *)p) == 0);
+    OK(cu.cuMemAddressReserve(&at, piece, 0, base + piece, 0));
+    CHECK(at == base + piece, "the place was not granted again");
+}
+
 // ---- Value writes and waits
 
 static void writes_and_waits(void)
@@ -230,6 +272,8 @@ static const struct test tests[] = {
     {"host memory is registered once, used, and given back", register_rules, false},
     {"cuMemHostAlloc gives memory for both sides", host_alloc, false},
     {"a System V segment takes stores and a completion word", system_v_segment, false},
+    {"a segment lies among reservations, and kernels that run see it", segment_among_reservations,
+     false},
     {"value waits hold a stream until the value is there", writes_and_waits, false},
     {"a batch of value writes and waits runs in order", batch, false},
     {"value writes to bad addresses are refused", bad_writes_are_refused, false},

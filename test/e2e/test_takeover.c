@@ -678,6 +678,51 @@ static void the_suspect_at_fault_is_found(void)
     server_stop(server);
 }
 
+/* Kernels reach host memory at the addresses that they had, and a tenant frees and makes more. */
+static void host_memory_that_kernels_reach_goes_on(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    _Atomic uint32_t *words;
+    gs_devptr device[4];
+    uint32_t *host[4];
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    module = load(session, plain_ptx);
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK_OK(gs_host_alloc(session, (i + 1) * MIB, (void **)&host[i]));
+        CHECK_OK(gs_host_device_ptr(session, host[i], &device[i]));
+        host[i][N] = i;
+    }
+    for (uint32_t round = 0; round < 3; round++) {
+        CHECK_OK(gs_sync(session));
+        worker_replace(server);
+        for (unsigned i = 0; i < 4; i++)
+            fill(NULL, kernels_get(module, "fill"), device[i], 100 * round + i);
+        CHECK_OK(gs_sync(session));
+        for (unsigned i = 0; i < 4; i++) {
+            for (uint32_t k = 0; k < N; k++)
+                CHECK_EQUAL(host[i][k], 100 * round + i + k);
+            CHECK_EQUAL(host[i][N], i);
+        }
+        words = (_Atomic uint32_t *)host[0];
+        atomic_store(&words[0], 0);
+        atomic_store(&words[1], 0);
+        CHECK_OK(kernels_launch(NULL, kernels_get(module, "hold"), 1, 1, (void *[]){&device[0]}));
+        CHECK_WITHIN(20000, atomic_load(&words[1]) == 1);
+        atomic_store(&words[0], 1);
+        CHECK_OK(gs_sync(session));
+        CHECK_OK(gs_memset(session, device[3] + MIB, 0, MIB));
+        CHECK_OK(gs_host_free(session, host[1]));
+        CHECK_OK(gs_host_alloc(session, 2 * MIB, (void **)&host[1]));
+        CHECK_OK(gs_host_device_ptr(session, host[1], &device[1]));
+        host[1][N] = 1;
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* Whoever's kernel faults is not replayed, and the others are, as often as it takes. */
 static void anothers_faults_are_not_noticed(void)
 {
@@ -718,6 +763,7 @@ static void anothers_faults_are_not_noticed(void)
 }
 
 static const struct test tests[] = {
+    TEST(host_memory_that_kernels_reach_goes_on),
     TEST(a_session_with_sms_of_its_own_goes_on),
     TEST(work_that_waits_keeps_nobody_from_being_taken_up),
     TEST(a_standby_takes_the_workers_place),

@@ -164,7 +164,7 @@ gs_status gs_host_alloc(gs_session handle, size_t size, void **ptr)
     if (!size)
         status = error_set(GS_ERR_INVALID_VALUE, "size is 0");
     if (status == GS_OK)
-        status = host_block_new(session, size, HOST_BLOCK_PINNED, &block);
+        status = host_block_new(session, size, HOST_BLOCK_REACHED, &block);
     if (status == GS_OK) {
         status = memory_host_add(session, &block);
         if (status == GS_OK)
@@ -172,6 +172,21 @@ gs_status gs_host_alloc(gs_session handle, size_t size, void **ptr)
         else
             host_block_free(session, &block);
     }
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_host_device_ptr(gs_session handle, const void *ptr, gs_devptr *device)
+{
+    struct session *session;
+    gs_status status;
+
+    if (!device)
+        return error_set(GS_ERR_INVALID_VALUE, "the gs_devptr pointer is NULL");
+    status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+    if (status != GS_OK)
+        return status;
+    status = memory_host_device(session, ptr, device);
     session_leave(session);
     return status;
 }

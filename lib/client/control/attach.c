@@ -117,13 +117,13 @@ static gs_status segment_check(int id, size_t least, const char *what)
 static gs_status segments_map(struct session *session, const struct ctl_attach_reply *reply)
 {
     void *segment, *page;
-    gs_status status = session_map(session, MAPPED_SEGMENT, reply->segment_id, 0,
+    gs_status status = session_map(session, MAPPED_SEGMENT, reply->segment_id, 0, 0,
                                    "shmat of the session segment", &segment);
 
     if (status == GS_OK)
         status = segment_check(reply->segment_id, SEG_SIZE, "session segment");
     if (status == GS_OK)
-        status = session_map(session, MAPPED_PAGE, reply->status_page_id, SHM_RDONLY,
+        status = session_map(session, MAPPED_PAGE, reply->status_page_id, 0, SHM_RDONLY,
                              "shmat of the status page", &page);
     if (status == GS_OK)
         status = segment_check(reply->status_page_id, sizeof(struct status_page), "status page");

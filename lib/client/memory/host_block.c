@@ -38,7 +38,7 @@ static gs_status block_ask(struct session *session, uint64_t size, enum host_blo
     if (request.ret[0] >= SEG_HOSTS)
         return error_set(GS_ERR_PROTOCOL, "the server names host block %llu of %u",
                          (unsigned long long)request.ret[0], SEG_HOSTS);
-    status = session_map(session, (unsigned)request.ret[0], (int)request.ret[1], 0,
+    status = session_map(session, (unsigned)request.ret[0], (int)request.ret[1], request.ret[2], 0,
                          "shmat of host memory", &address);
     if (status != GS_OK) {
         char message[ERROR_MESSAGE_MAX];
@@ -48,7 +48,7 @@ static gs_status block_ask(struct session *session, uint64_t size, enum host_blo
             host_block_drop(session, request.ret[0]);
         return error_server(status, message);
     }
-    *block = (struct host_block){(uint32_t)request.ret[0], address, size};
+    *block = (struct host_block){(uint32_t)request.ret[0], address, size, request.ret[2]};
     return GS_OK;
 }
 

@@ -8,14 +8,16 @@
 #include "client/session/session.h"
 
 enum host_block_use {
-    HOST_BLOCK_PLAIN = 0, /* only the worker's CPU reads it: images, graph records */
-    HOST_BLOCK_PINNED = 1 /* pinned: the device copies from and to it */
+    HOST_BLOCK_PLAIN = SEG_HOST_PLAIN,   /* only the worker's CPU reads it: images, graph records */
+    HOST_BLOCK_PINNED = SEG_HOST_COPIED, /* pinned: the device copies from and to it */
+    HOST_BLOCK_REACHED = SEG_HOST_REACHED /* kernels are to reach it too */
 };
 
 struct host_block {
     uint32_t id; /* the server's */
     void *address;
     uint64_t size;
+    uint64_t device; /* where kernels reach it; 0: they do not */
 };
 
 /* Makes and maps a zeroed block. GS_ERR_LIMIT, GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */

@@ -158,13 +158,50 @@ gs_status memory_host_find(struct session *session, const void *address, uint64_
     return status;
 }
 
+gs_status memory_host_device(struct session *session, const void *address, uint64_t *device)
+{
+    uint64_t at = (uint64_t)(uintptr_t)address;
+    const struct range *range;
+    gs_status status = GS_OK;
+
+    pthread_rwlock_rdlock(&session->memory->lock);
+    range = range_map_near(&session->memory->host, at);
+    if (!range || !range_holds(range, at, 1))
+        status = error_set(GS_ERR_INVALID_POINTER, "%p is in no gs_host_alloc block", address);
+    else if (!session->memory->host_device[range->value])
+        status = error_set(GS_ERR_NOT_SUPPORTED,
+                           "kernels do not reach the gs_host_alloc block at "
+                           "0x%llx",
+                           (ull)range->base);
+    else
+        *device = session->memory->host_device[range->value] + (at - range->base);
+    pthread_rwlock_unlock(&session->memory->lock);
+    return status;
+}
+
+/* Under the lock. */
+static gs_status host_add(struct memory *memory, const struct host_block *block)
+{
+    const struct range there = {(uint64_t)(uintptr_t)block->address, block->size, block->id};
+    gs_status status = map_add(&memory->host, there);
+
+    if (status != GS_OK || !block->device)
+        return status;
+    status =
+        map_add(&memory->device, (struct range){block->device, block->size, MEMORY_HOST_BLOCK});
+    if (status == GS_OK)
+        memory->host_device[block->id] = block->device;
+    else
+        range_map_remove(&memory->host, there.base);
+    return status;
+}
+
 gs_status memory_host_add(struct session *session, const struct host_block *block)
 {
     gs_status status;
 
     pthread_rwlock_wrlock(&session->memory->lock);
-    status = map_add(&session->memory->host,
-                     (struct range){(uint64_t)(uintptr_t)block->address, block->size, block->id});
+    status = host_add(session->memory, block);
     pthread_rwlock_unlock(&session->memory->lock);
     return status;
 }
@@ -177,8 +214,13 @@ gs_status memory_host_take(struct session *session, void *address, struct host_b
     pthread_rwlock_wrlock(&session->memory->lock);
     range = range_map_at(&session->memory->host, (uint64_t)(uintptr_t)address);
     if (range) {
-        *block = (struct host_block){(uint32_t)range->value, address, range->size};
+        uint64_t *device = &session->memory->host_device[range->value];
+
+        *block = (struct host_block){(uint32_t)range->value, address, range->size, *device};
         range_map_remove(&session->memory->host, range->base);
+        if (*device)
+            range_map_remove(&session->memory->device, *device);
+        *device = 0;
     } else {
         status = error_set(GS_ERR_INVALID_POINTER, "%p is not the start of a gs_host_alloc block",
                            address);

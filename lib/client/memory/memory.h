@@ -13,9 +13,10 @@
 
 /* The part of a session that this folder owns. */
 struct memory {
-    pthread_rwlock_t lock;   /* of both maps */
-    struct range_map device; /* value: an allocation, an import or a module, see below */
-    struct range_map host;   /* value: the server's host block */
+    pthread_rwlock_t lock;           /* of both maps */
+    struct range_map device;         /* value: an allocation, an import or a module, see below */
+    struct range_map host;           /* value: the server's host block */
+    uint64_t host_device[SEG_HOSTS]; /* where kernels reach the block; 0: they do not */
     struct staging staging_small, staging_large;
 };
 
@@ -23,11 +24,13 @@ struct memory *memory_new(void); /* NULL: no memory */
 /* session_free unmaps the staging areas' blocks. NULL does nothing. */
 void memory_free(struct memory *memory);
 
-/* The value of a device range: MEMORY_ALLOCATION; MEMORY_IMPORT plus the import's number; or, for a
- * global variable, its module's handle, which is at least MEMORY_MODULES. */
+/* The value of a device range: MEMORY_ALLOCATION; MEMORY_IMPORT plus the import's number; for a
+ * global variable, its module's handle, which is at least MEMORY_MODULES; MEMORY_HOST_BLOCK for a
+ * host block that kernels reach, which no handle is. */
 #define MEMORY_ALLOCATION 0u
 #define MEMORY_IMPORT     1u
 #define MEMORY_MODULES    (MEMORY_IMPORT + SEG_IMPORTS)
+#define MEMORY_HOST_BLOCK UINT64_MAX
 
 /* Checks that [address, address + size) is inside one live range. what: "destination" or "source",
  * for the message. Under the lock of the stream that uses the range, which the caller holds until
@@ -48,6 +51,9 @@ enum host_place { HOST_ORDINARY, HOST_IN_BLOCK };
  * mistake. */
 gs_status memory_host_find(struct session *session, const void *address, uint64_t size,
                            enum host_place *place, uint32_t *id, uint64_t *offset);
+/* Tells where kernels reach an address in a block. GS_ERR_INVALID_POINTER: it is in none.
+ * GS_ERR_NOT_SUPPORTED: they do not. */
+gs_status memory_host_device(struct session *session, const void *address, uint64_t *device);
 gs_status memory_host_add(struct session *session, const struct host_block *block);
 /* Removes a block. GS_ERR_INVALID_POINTER: no block begins at address. */
 gs_status memory_host_take(struct session *session, void *address, struct host_block *block);

@@ -24,8 +24,8 @@ static gs_status block_map(struct session *session, int id)
     if (about.shm_segsz < PRINT_BLOCK_BYTES)
         return error_set(GS_ERR_PROTOCOL, "the block that kernels print to has %zu bytes, not %u",
                          about.shm_segsz, PRINT_BLOCK_BYTES);
-    status = session_map(session, MAPPED_PRINT, id, 0, "shmat of the block that kernels print to",
-                         &block);
+    status = session_map(session, MAPPED_PRINT, id, 0, 0,
+                         "shmat of the block that kernels print to", &block);
     if (status != GS_OK)
         return status;
     printing->reader.block = block;

@@ -215,13 +215,16 @@ gs_status session_withdraw(struct handle handle, struct session **session)
 
 /* ---- One session ---- */
 
-gs_status session_map(struct session *session, unsigned place, int id, int flags, const char *what,
-                      void **address)
+gs_status session_map(struct session *session, unsigned place, int id, uint64_t at, int flags,
+                      const char *what, void **address)
 {
-    void *mapped;
+    void *mapped = (void *)-1;
 
     pthread_mutex_lock(&table_lock);
-    mapped = shmat(id, NULL, flags);
+    if (at)
+        mapped = shmat(id, (void *)(uintptr_t)at, flags); // NOLINT: the device's address
+    if (mapped == (void *)-1)
+        mapped = shmat(id, NULL, flags);
     if (mapped != (void *)-1)
         session->mapped[place] = mapped;
     pthread_mutex_unlock(&table_lock);

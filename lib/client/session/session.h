@@ -166,9 +166,10 @@ gs_status handle_unknown(struct handle handle, const char *what) __attribute__((
 
 /* ---- One session ---- */
 
-/* Maps a System V segment in a free place. On failure: a message that begins with what. */
-gs_status session_map(struct session *session, unsigned place, int id, int flags, const char *what,
-                      void **address);
+/* Maps a System V segment in a free place of session->mapped, at the address `at` if the process
+ * has it free; 0: anywhere. On failure: a message that begins with what. */
+gs_status session_map(struct session *session, unsigned place, int id, uint64_t at, int flags,
+                      const char *what, void **address);
 /* Ends the mapping at the address, which is that of the place, unless another mapping has taken the
  * place since. */
 void session_unmap(struct session *session, unsigned place, void *address);

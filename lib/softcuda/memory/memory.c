@@ -399,6 +399,25 @@ static bool area_is_free(uint64_t base, uint64_t size)
     return i == area_count || areas[i].base >= base + size;
 }
 
+// The first place in a gap of the reservations, from base on, where the host has no mapping of its
+// own; 0: none. Registered host memory is passed over; another mapping ends the search.
+static uint64_t gap_take(uint64_t base, uint64_t limit, uint64_t size, uint64_t alignment)
+{
+    for (;;) {
+        const struct range *r;
+
+        base = (base + alignment - 1) & ~(alignment - 1);
+        if (base >= limit || limit - base < size)
+            return 0;
+        if (area_take(base, size))
+            return base;
+        r = range_at_or_above(base);
+        if (!r || r->base >= base + size)
+            return 0;
+        base = r->base + r->size;
+    }
+}
+
 // The first gap in the area, or the next one where the host has a mapping of its own.
 static uint64_t area_find(uint64_t size, uint64_t alignment)
 {
@@ -407,9 +426,10 @@ static uint64_t area_find(uint64_t size, uint64_t alignment)
     for (size_t i = area_lower_bound(AREA_BASE);; i++) {
         uint64_t limit = i < area_count && areas[i].base < AREA_END ? areas[i].base : AREA_END;
 
-        base = (base + alignment - 1) & ~(alignment - 1);
-        if (base < limit && limit - base >= size && area_take(base, size))
-            return base;
+        uint64_t found = gap_take(base, limit, size, alignment);
+
+        if (found)
+            return found;
         if (i >= area_count || areas[i].base >= AREA_END)
             return 0;
         base = areas[i].base + areas[i].size;

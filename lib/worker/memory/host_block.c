@@ -5,6 +5,10 @@
  * The worker makes each block itself, gives it to the tenant's uid and marks it for removal at
  * once. So the worker believes no id or descriptor from a tenant, and nothing is left behind,
  * whichever process dies. A tenant cannot change the size of a System V segment.
+ *
+ * A block for kernels is attached at an address of the device's (host_place.h), for with one
+ * address space the device reaches registered memory at the address that it has in the worker. The
+ * tenant attaches it there too, if its process has the address free.
  */
 #include "worker/memory/host_block.h"
 
@@ -20,6 +24,7 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/deferred_release.h"
+#include "worker/memory/host_place.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/resume.h"
 #include "worker/memory/user.h"
@@ -102,6 +107,16 @@ static bool segment_admit(struct job *job)
     return false;
 }
 
+/* Whether kernels reach the block at the worker's own address, as they do where host and device
+ * have one address space. */
+static bool has_own_address(const struct host_block *block)
+{
+    CUdeviceptr address = 0;
+
+    return DRV(cuMemHostGetDevicePointer_v2, &address, block->memory, 0) == CUDA_SUCCESS &&
+           address == (uintptr_t)block->memory;
+}
+
 /* Makes a block of mapped memory, which is unmapped on failure. registered: the driver has it
  * already. NULL: the job has failed. */
 static struct host_block *block_of(struct job *job, void *memory, uint64_t size, enum host_use use,
@@ -114,7 +129,7 @@ static struct host_block *block_of(struct job *job, void *memory, uint64_t size,
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a host block's record");
     else if (use != HOST_PLAIN && !registered)
         result = DRV(cuMemHostRegister_v2, memory, size,
-                     use == HOST_MAPPED ? CU_MEMHOSTREGISTER_DEVICEMAP : 0);
+                     use >= HOST_MAPPED ? CU_MEMHOSTREGISTER_DEVICEMAP : 0);
     if (result)
         job_fail_driver(job, result);
     if (job->status != GS_OK) {
@@ -123,6 +138,8 @@ static struct host_block *block_of(struct job *job, void *memory, uint64_t size,
         return NULL;
     }
     *block = (struct host_block){.memory = memory, .size = size, .pinned = use != HOST_PLAIN};
+    if (use == HOST_REACHED && has_own_address(block))
+        block->address = (uintptr_t)memory;
     job->session->memory.host_bytes += size;
     return block;
 }
@@ -140,6 +157,8 @@ struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use 
     if (error)
         job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %" PRIu64 " bytes: %s", size,
                  strerror(-error));
+    else if (use == HOST_REACHED && !host_place_move(job->session, *id, size, &memory))
+        block = block_of(job, memory, size, HOST_COPIED);
     else
         block = block_of(job, memory, size, use, false);
     if (!block)
@@ -156,7 +175,8 @@ static bool segment_there(const struct session *session, int id, uint64_t size)
            status.shm_perm.uid == session->uid;
 }
 
-struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum host_use use)
+struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum host_use use,
+                                    uint64_t address)
 {
     struct user *user = job->session->memory.user;
     struct preload *preload = job->session->resume ? job->session->resume->preload : NULL;
@@ -164,16 +184,27 @@ struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum
     void *memory = NULL;
     bool registered;
 
-    if (segment_there(job->session, id, size) && use != HOST_PLAIN)
+    if (!segment_there(job->session, id, size)) {
+        job_fail(job, GS_ERR_INTERRUPTED, "a host block is gone");
+        return NULL;
+    }
+    /* What was mapped before the restart is wherever there was room. */
+    if (!address && use != HOST_PLAIN)
         memory = preload_host_take(preload, id, size, use == HOST_MAPPED);
     registered = memory;
-    if (!memory &&
-        (!segment_there(job->session, id, size) || (memory = shmat(id, NULL, 0)) == (void *)-1)) {
-        job_fail(job, GS_ERR_INTERRUPTED, "a host block is gone");
+    if (!memory)
+        memory = shmat(id, (void *)(uintptr_t)address, 0); // NOLINT: an address that the block had
+    if (memory == (void *)-1) {
+        job_fail(job, GS_ERR_INTERRUPTED, "a host block has no place: %s", strerror(errno));
         return NULL;
     }
     user_host_charge(user, 0);
     block = block_of(job, memory, size, use, registered);
+    if (block && block->address != address) {
+        job_fail(job, GS_ERR_INTERRUPTED, "kernels do not reach a host block where they did");
+        host_block_free(job->session, block);
+        return NULL;
+    }
     if (!block)
         user_host_discharge(user);
     return block;
@@ -181,17 +212,29 @@ struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum
 
 static void alloc_work(struct job *job)
 {
+    const enum host_use use = job->arg[1] == SEG_HOST_REACHED ? HOST_REACHED
+                              : job->arg[1]                   ? HOST_COPIED
+                                                              : HOST_PLAIN;
     uint64_t size = (job->arg[0] + PAGE - 1) / PAGE * PAGE;
     int id;
 
-    job->object = host_block_new(job, size, job->arg[1] ? HOST_COPIED : HOST_PLAIN, &id);
-    if (!job->object)
+    const struct host_block *block = job->object = host_block_new(job, size, use, &id);
+    if (!block)
         return;
     job->ret[0] = job->index;
     job->ret[1] = (uint64_t)id;
-    const uint64_t value[JOURNAL_VALUES] = {(uint64_t)id, size, job->arg[1] != 0,
+    job->ret[2] = block->address;
+    const uint64_t value[JOURNAL_VALUES] = {(uint64_t)id, size,
+                                            block->address ? block->address : block->pinned,
                                             job->session->serial + 1};
     journal_put(job->session->journal, JOURNAL_HOST, job->index, value, NULL, 0);
+}
+
+/* From now on copies may name the block by its device address. false: no memory for that. */
+static bool block_enter(struct session *session, struct host_block *block)
+{
+    return !block->address ||
+           space_put(&session->memory.allocations, block->address, block->size, block);
 }
 
 static void alloc_install(struct job *job)
@@ -200,6 +243,8 @@ static void alloc_install(struct job *job)
 
     block->serial = ++job->session->serial;
     job->session->memory.hosts[job->index] = block;
+    if (!block_enter(job->session, block))
+        job->ret[2] = block->address = 0;
 }
 
 static void free_work(struct job *job);
@@ -214,6 +259,8 @@ static void free_prepare(struct job *job)
         return;
     }
     job->session->memory.hosts[job->arg[0]] = NULL;
+    if (((const struct host_block *)job->object)->address)
+        space_remove_tagged(&job->session->memory.allocations, job->object);
     job->session->memory.generation++;
     /* The device cannot use the block, so the job need not wait for the device. */
     if (!((const struct host_block *)job->object)->pinned)
@@ -245,13 +292,16 @@ gs_status host_blocks_resume(struct job *job)
          * for another. */
         if (!segment_there(session, (int)e->value[0], e->value[1]))
             continue;
-        struct host_block *block = host_block_adopt(job, (int)e->value[0], e->value[1],
-                                                    e->value[2] ? HOST_COPIED : HOST_PLAIN);
+        const enum host_use use = e->value[2] > 1 ? HOST_REACHED : (enum host_use)e->value[2];
+        struct host_block *block = host_block_adopt(job, (int)e->value[0], e->value[1], use,
+                                                    use == HOST_REACHED ? e->value[2] : 0);
         if (!block)
             return job->status;
         block->serial = e->value[3];
         session->serial = block->serial > session->serial ? block->serial : session->serial;
         session->memory.hosts[e->key] = block;
+        if (!block_enter(session, block))
+            return job_fail(job, GS_ERR_INTERRUPTED, "no memory for a host block's record");
     }
     return GS_OK;
 }

@@ -6,17 +6,20 @@
 
 /* The block with that number, or NULL. The session's lane; or a job, as worker.h says. */
 struct host_block *host_block_find(const struct session *session, uint64_t number);
-/* How the device uses a block: not at all, for copies, or from kernels. */
-enum host_use { HOST_PLAIN, HOST_COPIED, HOST_MAPPED };
+/* How the device uses a block: not at all; for copies; from the server's own kernels; or from the
+ * tenant's, at an address that the tenant may give them (host_place.h). */
+enum host_use { HOST_PLAIN, HOST_COPIED, HOST_MAPPED, HOST_REACHED };
 
 /* Checks that the session may have `size` bytes more. On failure the job has failed. */
 gs_status host_block_admit(struct job *job, uint64_t size);
 /* Makes a zeroed block of whole pages, given to the session's user. NULL: the job has failed. *id
- * is the System V identifier. Service thread. */
+ * is the System V identifier. A block of HOST_REACHED that has no place is one for copies.
+ * Service thread. */
 struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use use, int *id);
-/* Makes a block of the segment that a former worker has made, as long as a process maps it. NULL:
- * the job has failed. Service thread. */
-struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum host_use use);
+/* Makes a block of the segment that a former worker has made, as long as a process maps it; of
+ * HOST_REACHED, at the address that it had. NULL: the job has failed. Service thread. */
+struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum host_use use,
+                                    uint64_t address);
 /* Makes all blocks that the session's journal names. On failure the job has failed, and
  * host_blocks_deinit undoes what was done. */
 gs_status host_blocks_resume(struct job *job);

@@ -150,12 +150,12 @@ struct hosts_of {
 };
 
 /* Of a journal that its worker still writes. An entry may be nonsense; host_make asks the kernel.
- */
+ * A block that kernels reach is left out, since it can be at one address only. */
 static void entry_look(const struct journal_entry *entry, void *argument)
 {
     const struct hosts_of *of = argument;
 
-    if (entry->kind == JOURNAL_HOST && entry->value[2])
+    if (entry->kind == JOURNAL_HOST && entry->value[2] == 1)
         host_make(of->preload, (int)entry->value[0], of->uid, false);
     else if (entry->kind == JOURNAL_PRINT)
         host_make(of->preload, (int)entry->value[0], of->uid, true);

@@ -26,12 +26,15 @@ struct user;
 struct host_block {
     unsigned char *memory;
     uint64_t size;
-    uint64_t serial; /* of the session, when it was made */
-    bool pinned;     /* registered with the driver, so that the device copies from and to it */
+    uint64_t serial;  /* of the session, when it was made */
+    bool pinned;      /* registered with the driver, so that the device copies from and to it */
+    uint64_t address; /* where the session's kernels reach it; 0: they do not */
 };
 
 struct session_memory {
-    struct space allocations;  /* live allocations and module globals (tag: the global's module) */
+    /* what copies may name by a device address: live allocations, module globals (tag: the global's
+     * module), and host blocks that kernels reach (tag: the block) */
+    struct space allocations;
     struct host_block **hosts; /* SEG_HOSTS entries, or NULL */
     /* grows when something that a record can name is freed or unloaded: recorded graphs then check
      * their records again */

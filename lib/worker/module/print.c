@@ -46,7 +46,7 @@ gs_status print_resume(struct job *job)
         if (e->kind != JOURNAL_PRINT || own->print)
             continue;
         own->print_id = (int)e->value[0];
-        own->print = host_block_adopt(job, own->print_id, PRINT_BLOCK_BYTES, HOST_MAPPED);
+        own->print = host_block_adopt(job, own->print_id, PRINT_BLOCK_BYTES, HOST_MAPPED, 0);
         if (!own->print)
             return job->status;
     }

@@ -1,0 +1,47 @@
+/*
+ * host_place.c - see host_place.h.
+ *
+ * With one address space for host and device, the device reaches registered host memory at the
+ * address that it has in the worker. Which addresses are free for that, in the tenant's process and
+ * in a next worker too, the driver knows best: it places reservations of device addresses where no
+ * process has its own memory, which is what windows rest on as well. So a reservation is made and
+ * given up, and the segment takes its place. Another thread's reservation may come between the two;
+ * then there is another place.
+ */
+#include "worker/memory/host_place.h"
+
+#include <sys/shm.h>
+
+#include "worker/session_parts.h"
+
+#define ATTEMPTS 8u
+
+/* An address of that much room. false: the driver has none. */
+static bool place_find(uint64_t size, CUdeviceptr *address)
+{
+    const uint64_t granule = worker->granularity, room = (size + granule - 1) / granule * granule;
+
+    if (DRV(cuMemAddressReserve, address, room, granule, 0, 0))
+        return false;
+    DRV_MUST(cuMemAddressFree, *address, room);
+    return true;
+}
+
+bool host_place_move(struct session *session, int id, uint64_t size, void **memory)
+{
+    CUdeviceptr address;
+
+    /* Kernels that are fenced reach nothing outside the window. */
+    if (session->fenced)
+        return false;
+    for (unsigned i = 0; i < ATTEMPTS && place_find(size, &address); i++) {
+        void *there = shmat(id, (void *)(uintptr_t)address, 0); // NOLINT: the driver's address
+
+        if (there == (void *)-1)
+            continue;
+        shmdt(*memory);
+        *memory = there;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,218 @@
+/* test_host_memory.c - memory of gs_host_alloc that kernels reach, at one address with the host. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "harness/harness.h"
+
+#define MIB   ((size_t)1 << 20)
+#define GIB   ((size_t)1 << 30)
+#define WORDS (MIB / sizeof(uint32_t))
+
+/* answer: for `rounds` rounds waits until words[0] is the round's number, adds it to words[16] and
+ * then stores it in words[32]. */
+static const char answer_ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry answer(.param .u64 words, .param .u32 rounds)\n"
+    "{ .reg .b64 %rd; .reg .b32 %r<4>; .reg .pred %p;\n"
+    "  ld.param.u64 %rd, [words]; ld.param.u32 %r0, [rounds]; mov.u32 %r1, 1;\n"
+    "again: ld.volatile.global.u32 %r2, [%rd]; setp.ne.u32 %p, %r2, %r1; @%p bra again;\n"
+    "  membar.sys; atom.sys.global.add.u32 %r3, [%rd+64], %r1;\n"
+    "  membar.sys; st.volatile.global.u32 [%rd+128], %r1;\n"
+    "  add.u32 %r1, %r1, 1; setp.le.u32 %p, %r1, %r0; @%p bra again; ret; }\n";
+
+/* A block of zeros that kernels reach, and where they do. */
+static uint32_t *block_make(gs_session session, size_t size, gs_devptr *device)
+{
+    void *host;
+
+    CHECK_OK(gs_host_alloc(session, size, &host));
+    CHECK_OK(gs_host_device_ptr(session, host, device));
+    return host;
+}
+
+static void a_kernel_that_runs_and_the_host_see_each_others_stores(void)
+{
+    enum { ROUNDS = 50 };
+    struct server *server = server_start(&server_unfenced);
+    uint32_t rounds = ROUNDS;
+    _Atomic uint32_t *words;
+    gs_session session;
+    gs_module module;
+    gs_kernel kernel;
+    gs_devptr device;
+
+    CHECK_OK(server_attach(server, &session));
+    words = (_Atomic uint32_t *)block_make(session, 4096, &device);
+    CHECK_OK(gs_module_load(session, answer_ptx, sizeof(answer_ptx) - 1, &module));
+    CHECK_OK(gs_kernel_get(module, "answer", &kernel));
+    void *args[] = {&device, &rounds};
+    CHECK_OK(gs_stream_sync(session, NULL));
+    CHECK_OK(kernels_launch(NULL, kernel, 1, 1, args));
+    for (uint32_t i = 1; i <= ROUNDS; i++) {
+        atomic_store(&words[0], i);
+        CHECK_WITHIN(20000, atomic_load(&words[32]) == i);
+        CHECK_EQUAL(atomic_load(&words[16]), i * (i + 1) / 2);
+    }
+    CHECK_OK(gs_stream_sync(session, NULL));
+    CHECK_OK(gs_host_free(session, (void *)words));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void host_and_kernels_have_one_address(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    gs_session session;
+    gs_devptr device, inside;
+    uint32_t *host;
+
+    CHECK_OK(server_attach(server, &session));
+    for (unsigned i = 0; i < 20; i++) {
+        host = block_make(session, 1 + i * 100003, &device);
+        CHECK_EQUAL(device, (uintptr_t)host);
+        CHECK_OK(gs_host_device_ptr(session, (char *)host + i * 100003, &inside));
+        CHECK_EQUAL(inside, device + i * 100003);
+        if (i % 3 == 0)
+            CHECK_OK(gs_host_free(session, host));
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* Whole blocks, by kernels and by copies that name them by either address. */
+static void kernels_and_copies_reach_all_of_a_block(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    uint32_t n = WORDS, value = 7, *host, *got = malloc(MIB);
+    gs_devptr device, memory;
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    host = block_make(session, MIB, &device);
+    CHECK_OK(gs_malloc(session, MIB, &memory));
+    module = kernels_load(session);
+    void *args[] = {&device, &value, &n};
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "fill"), WORDS / 256, 256, args));
+    CHECK_OK(gs_stream_sync(session, NULL));
+    for (uint32_t i = 0; i < n; i++)
+        CHECK_EQUAL(host[i], 7 + i);
+    CHECK_OK(gs_memcpy_htod(session, memory, host, MIB));
+    CHECK_OK(gs_memset(session, device, 0, MIB));
+    CHECK_EQUAL(host[0] | host[WORDS - 1], 0);
+    CHECK_OK(gs_memcpy_dtod(session, device, memory, MIB));
+    CHECK_EQUAL(host[WORDS - 1], 7 + WORDS - 1);
+    CHECK_OK(gs_memcpy_dtoh(session, got, device, MIB));
+    CHECK_MEMORY(got, host, MIB);
+    memset(host, 0, MIB);
+    CHECK_OK(gs_memcpy_dtoh(session, host, memory, MIB));
+    CHECK_MEMORY(got, host, MIB);
+    free(got);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* It is not device memory of gs_malloc, and nobody else's. */
+static void a_block_is_its_sessions_until_it_is_freed(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    gs_session session, other;
+    gs_mem_handle handle;
+    gs_devptr device, memory;
+    uint32_t *host;
+    char byte = 1;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(server_attach(server, &other));
+    host = block_make(session, 3 * MIB, &device);
+    CHECK_STATUS(gs_free(session, device), GS_ERR_INVALID_POINTER);
+    CHECK_STATUS(gs_mem_export(session, device, GS_EXPORT_TO_USER, &handle),
+                 GS_ERR_INVALID_POINTER);
+    CHECK_STATUS(gs_mem_revoke(session, device), GS_ERR_INVALID_POINTER);
+    CHECK_STATUS(gs_memset(session, device + 3 * MIB - 1, 1, 2), GS_ERR_INVALID_POINTER);
+    CHECK_STATUS(gs_host_device_ptr(other, host, &memory), GS_ERR_INVALID_POINTER);
+    CHECK_STATUS(gs_host_device_ptr(session, &byte, &memory), GS_ERR_INVALID_POINTER);
+    CHECK_STATUS(gs_host_device_ptr(session, host, NULL), GS_ERR_INVALID_VALUE);
+    CHECK_STATUS(gs_memset(other, device, 1, 1), GS_ERR_INVALID_POINTER);
+    CHECK_STATUS(gs_memcpy_htod(other, device, &byte, 1), GS_ERR_INVALID_POINTER);
+    CHECK_OK(gs_memset(session, device, 0, 3 * MIB));
+    CHECK_OK(gs_host_free(session, host));
+    CHECK_STATUS(gs_memset(session, device, 1, 1), GS_ERR_INVALID_POINTER);
+    CHECK_STATUS(gs_host_device_ptr(session, host, &memory), GS_ERR_INVALID_POINTER);
+    CHECK_OK(gs_detach(session));
+    CHECK_OK(gs_detach(other));
+    server_stop(server);
+}
+
+static void blocks_come_and_go_without_end(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    uint32_t value = 1, n = 1024, *host[4];
+    gs_devptr device[4];
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    module = kernels_load(session);
+    for (unsigned i = 0; i < 200; i++) {
+        for (unsigned k = 0; k < ARRAY_SIZE(host); k++) {
+            host[k] = block_make(session, 4096 + test_random() % (4 * MIB), &device[k]);
+            void *args[] = {&device[k], &value, &n};
+            CHECK_EQUAL(host[k][0] | host[k][1023], 0);
+            CHECK_OK(kernels_launch(NULL, kernels_get(module, "fill"), 4, 256, args));
+        }
+        CHECK_OK(gs_stream_sync(session, NULL));
+        for (unsigned k = 0; k < ARRAY_SIZE(host); k++) {
+            CHECK_EQUAL(host[k][1023], 1024);
+            CHECK_OK(gs_host_free(session, host[k]));
+        }
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* The process has something of its own where the device has the block. */
+static void a_process_without_the_address_has_another(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    uint32_t value = 5, n = 1024, *host;
+    gs_devptr first, device;
+    gs_session session;
+    void *own;
+
+    CHECK_OK(server_attach(server, &session));
+    block_make(session, MIB, &first);
+    own = mmap((void *)(uintptr_t)(first + 2 * MIB), 64 * GIB, PROT_NONE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (own == MAP_FAILED)
+        test_skip("the addresses behind 0x%llx are not free", (unsigned long long)first);
+    host = block_make(session, MIB, &device);
+    if (device - (uintptr_t)own >= 64 * GIB)
+        test_skip("the next place, 0x%llx, is not behind the first, 0x%llx",
+                  (unsigned long long)device, (unsigned long long)first);
+    CHECK(device != (uintptr_t)host);
+    void *args[] = {&device, &value, &n};
+    CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(session), "fill"), 4, 256, args));
+    CHECK_OK(gs_stream_sync(session, NULL));
+    CHECK_EQUAL(host[1023], 5 + 1023);
+    CHECK_OK(gs_memset(session, device, 0, 4));
+    CHECK_EQUAL(host[0], 0);
+    CHECK_OK(gs_host_free(session, host));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(a_kernel_that_runs_and_the_host_see_each_others_stores),
+    TEST(host_and_kernels_have_one_address),
+    TEST(kernels_and_copies_reach_all_of_a_block),
+    TEST(a_block_is_its_sessions_until_it_is_freed),
+    TEST(blocks_come_and_go_without_end),
+    TEST(a_process_without_the_address_has_another),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
