@@ -158,7 +158,7 @@ struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use 
         job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %" PRIu64 " bytes: %s", size,
                  strerror(-error));
     else if (use == HOST_REACHED && !host_place_move(job->session, *id, size, &memory))
-        block = block_of(job, memory, size, HOST_COPIED);
+        block = block_of(job, memory, size, HOST_COPIED, false);
     else
         block = block_of(job, memory, size, use, false);
     if (!block)
