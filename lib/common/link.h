@@ -21,6 +21,12 @@
  * LINK_OPEN with `resume` and the journal's descriptor, and answers by LINK_OPENED: the session is
  * as it was, or, with a status, could not be taken up.
  *
+ * Before a worker is asked to retire, its standby gets the same beforehand: LINK_PRELOAD for each
+ * session, then LINK_PRELOAD_PIECEs, then LINK_PRELOAD_END, which it answers by LINK_PRELOADED. It
+ * maps and registers what it can, and uses that for the sessions that it gets after its LINK_BEGIN;
+ * the worker goes on meanwhile, and both have the same memory. What LINK_RESUME_PIECE and the
+ * journal say counts, so it does no harm where the one before has changed since.
+ *
  * A supervisor that is killed is replaced by another (keeper.h), with the same socket. The worker
  * is told by LINK_RESYNC, and says what it has: its predecessor may have died between two messages.
  *
@@ -81,7 +87,15 @@ enum link_op {
     LINK_SESSION = 25, /* worker: what has become of {slot}; one for each slot that is not empty */
     LINK_RESYNCED = 26, /* worker: after the LINK_SESSIONs */
     LINK_TRACE = 27, /* supervisor: what is done is written into this trace segment from now on */
-    LINK_VAULT_SHARE = 28 /* worker: keep for {slot, address, size} what is kept for another slot */
+    LINK_VAULT_SHARE =
+        28,            /* worker: keep for {slot, address, size} what is kept for another slot */
+    LINK_PRELOAD = 29, /* supervisor, to a standby, with the journal's descriptor: a session that
+                          it may have to take up */
+    LINK_PRELOAD_PIECE = 30, /* supervisor, to a standby, with one descriptor: memory of {slot} */
+    LINK_PRELOAD_DROP = 31,  /* supervisor, to a standby: let go of the piece {slot, number}, with
+                                number 0 of all of {slot}, or of all of LINK_SLOT_NONE's */
+    LINK_PRELOAD_END = 32,   /* supervisor, to a standby: to be answered after all before it */
+    LINK_PRELOADED = 33      /* standby */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -199,6 +213,17 @@ struct link_session {
 struct link_vault {
     uint64_t address;
     uint64_t size;
+    uint64_t number; /* the supervisor's: no other piece has, had, or will have it */
+};
+
+/* LINK_PRELOAD: what LINK_OPEN will say. */
+struct link_preload {
+    uint64_t session_id;
+    uint64_t window_base, window_size;
+    int32_t segment_id;
+    uint32_t uid;
+    uint32_t fenced;
+    uint32_t reserved;
 };
 
 struct link_vault_share {
@@ -246,6 +271,7 @@ struct link_message {
         int32_t retired;    /* LINK_RETIRED: gs_status */
         struct link_session session;
         struct link_trace trace;
+        struct link_preload preload;
     } u;
     char text[192]; /* for people: why something failed */
 };

@@ -92,6 +92,9 @@ WRAP(cuMemExportToShareableHandle,
      (void *os_handle, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
       unsigned long long flags),
      (os_handle, handle, type, flags))
+WRAP(cuMemImportFromShareableHandle,
+     (CUmemGenericAllocationHandle * handle, void *os_handle, CUmemAllocationHandleType type),
+     (handle, os_handle, type))
 WRAP(cuMemHostRegister_v2, (void *address, size_t size, unsigned int flags), (address, size, flags))
 WRAP(cuMemHostGetDevicePointer_v2, (CUdeviceptr * address, void *host, unsigned int flags),
      (address, host, flags))

@@ -156,7 +156,7 @@ static void the_vault_takes_descriptors_for_sessions_that_have_memory(void **sta
     int fd = memfd_create("memory", MFD_CLOEXEC);
 
     (void)state;
-    message.u.vault = (struct link_vault){0x10000, 0x1000};
+    message.u.vault = (struct link_vault){0x10000, 0x1000, 0};
     worker_says(&message, sizeof(message), fd);
     assert_int_equal(session->vault.count, 1);
     assert_int_equal(session->vault.entry[0].address, 0x10000);
@@ -176,10 +176,10 @@ static void memory_that_two_sessions_share_has_a_descriptor_for_each(void **stat
     struct stat first, second;
 
     (void)state;
-    message.u.vault = (struct link_vault){0x10000, 0x1000};
+    message.u.vault = (struct link_vault){0x10000, 0x1000, 0};
     worker_says(&message, sizeof(message), fd);
     message = (struct link_message){.op = LINK_VAULT_SHARE, .slot = importer->slot};
-    message.u.share = (struct link_vault_share){{0x90000, 0x1000}, 0x10000, owner->slot};
+    message.u.share = (struct link_vault_share){{0x90000, 0x1000, 0}, 0x10000, owner->slot};
     worker_says(&message, sizeof(message), -1);
     assert_int_equal(importer->vault.count, 1);
     assert_int_equal(importer->vault.entry[0].address, 0x90000);
@@ -188,7 +188,7 @@ static void memory_that_two_sessions_share_has_a_descriptor_for_each(void **stat
     assert_int_equal(fstat(importer->vault.entry[0].fd, &second), 0);
     assert_int_equal(first.st_ino, second.st_ino);
     message = (struct link_message){.op = LINK_VAULT_DROP, .slot = owner->slot};
-    message.u.vault = (struct link_vault){0x10000, 0x1000};
+    message.u.vault = (struct link_vault){0x10000, 0x1000, 0};
     worker_says(&message, sizeof(message), -1);
     assert_int_equal(owner->vault.count, 0);
     assert_int_equal(fstat(importer->vault.entry[0].fd, &second), 0);
@@ -201,16 +201,16 @@ static void memory_that_two_sessions_share_has_a_descriptor_for_each(void **stat
 static void what_another_session_lacks_in_the_vault_is_not_shared(void **state)
 {
     struct session *owner = session_in(SESSION_OPEN), *importer = session_in(SESSION_OPEN);
-    const struct link_vault_share cases[] = {{{0x90000, 0x1000}, 0x20000, owner->slot},
-                                             {{0x90000, 0x2000}, 0x10000, owner->slot},
-                                             {{0x90000, 0x1000}, 0x10000, importer->slot},
-                                             {{0x90000, 0x1000}, 0x10000, SLOTS - 1},
-                                             {{0x90000, 0x1000}, 0x10000, UINT32_MAX}};
+    const struct link_vault_share cases[] = {{{0x90000, 0x1000, 0}, 0x20000, owner->slot},
+                                             {{0x90000, 0x2000, 0}, 0x10000, owner->slot},
+                                             {{0x90000, 0x1000, 0}, 0x10000, importer->slot},
+                                             {{0x90000, 0x1000, 0}, 0x10000, SLOTS - 1},
+                                             {{0x90000, 0x1000, 0}, 0x10000, UINT32_MAX}};
     struct link_message message = {.op = LINK_VAULT_PUT, .slot = owner->slot};
     int fd = memfd_create("memory", MFD_CLOEXEC);
 
     (void)state;
-    message.u.vault = (struct link_vault){0x10000, 0x1000};
+    message.u.vault = (struct link_vault){0x10000, 0x1000, 0};
     worker_says(&message, sizeof(message), fd);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         message = (struct link_message){.op = LINK_VAULT_SHARE, .slot = importer->slot};
@@ -235,7 +235,7 @@ static void a_worker_that_is_being_ended_still_gives_memory_to_the_vault(void **
     worker_fail(device, NULL, LINK_SLOT_NONE, "it is silent");
     assert_int_equal(waits->state, SESSION_WAITING);
     assert_int_equal(lost->state, SESSION_LOST); // it has no journal
-    message.u.vault = (struct link_vault){0x10000, 0x1000};
+    message.u.vault = (struct link_vault){0x10000, 0x1000, 0};
     worker_says(&message, sizeof(message), fd);
     message.u.vault.address = 0x20000;
     worker_says(&message, sizeof(message), fd);

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/util.h"
 #include "server/base/kept.h"
 
-/* Returns the index of the first entry that begins at address or after it. */
-static uint32_t vault_search(const struct vault *vault, uint64_t address)
+uint32_t vault_from(const struct vault *vault, uint64_t address)
 {
     uint32_t low = 0, high = vault->count;
 
@@ -38,9 +38,19 @@ static bool vault_grow(struct vault *vault)
     return true;
 }
 
+/* The time, or the nanosecond after the last one given: a next supervisor's are others. */
+static uint64_t number_new(void)
+{
+    static uint64_t last;
+    const uint64_t now = clock_ns();
+
+    last = now > last ? now : last + 1;
+    return last;
+}
+
 enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size, int fd)
 {
-    uint32_t at = vault_search(vault, address);
+    uint32_t at = vault_from(vault, address);
 
     if (size == 0 || address + size < address)
         return VAULT_OVERLAP;
@@ -52,7 +62,7 @@ enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size
         return VAULT_NO_MEMORY;
     memmove(vault->entry + at + 1, vault->entry + at,
             (vault->count - at) * sizeof(vault->entry[0]));
-    vault->entry[at] = (struct vault_entry){address, size, fd};
+    vault->entry[at] = (struct vault_entry){address, size, number_new(), fd};
     vault->count++;
     kept_piece(fd, vault->owner, address, size);
     return VAULT_OK;
@@ -60,7 +70,7 @@ enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size
 
 const struct vault_entry *vault_find(const struct vault *vault, uint64_t address, uint64_t size)
 {
-    const uint32_t at = vault_search(vault, address);
+    const uint32_t at = vault_from(vault, address);
     const struct vault_entry *entry = at < vault->count ? &vault->entry[at] : NULL;
 
     return entry && entry->address == address && entry->size == size ? entry : NULL;
@@ -74,7 +84,7 @@ static void entry_close(const struct vault_entry *entry)
 
 bool vault_drop(struct vault *vault, uint64_t address)
 {
-    uint32_t at = vault_search(vault, address);
+    uint32_t at = vault_from(vault, address);
 
     if (at == vault->count || vault->entry[at].address != address)
         return false;

@@ -10,6 +10,7 @@
 
 struct vault_entry {
     uint64_t address, size;
+    uint64_t number; /* no other entry has, had, or will have it while the machine runs */
     int fd;
 };
 
@@ -26,6 +27,8 @@ enum vault_result { VAULT_OK = 0, VAULT_OVERLAP, VAULT_NO_MEMORY };
 enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size, int fd);
 /* The entry of exactly that range; NULL: there is none. Valid until the vault changes. */
 const struct vault_entry *vault_find(const struct vault *vault, uint64_t address, uint64_t size);
+/* The index of the first entry that begins there or behind; count: there is none. */
+uint32_t vault_from(const struct vault *vault, uint64_t address);
 /* Closes the descriptor of the entry that begins there. false: there is none. */
 bool vault_drop(struct vault *vault, uint64_t address);
 /* Closes all. */

@@ -17,7 +17,7 @@ static void pieces_send(const struct session *session)
     for (uint32_t i = 0; i < session->vault.count; i++) {
         const struct vault_entry *entry = &session->vault.entry[i];
 
-        message.u.vault = (struct link_vault){entry->address, entry->size};
+        message.u.vault = (struct link_vault){entry->address, entry->size, entry->number};
         worker_send_with(session->device, &message, entry->fd);
     }
 }

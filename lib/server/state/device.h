@@ -25,6 +25,9 @@
 
 /* A worker answers a ping at once: one that takes so long is what others wait for. */
 #define SILENT_NS 500000000u
+/* One that takes so long does not do what it was told, and is ended where somebody waits for that.
+ */
+#define HUNG_NS   1000000000u
 
 struct server;
 struct session;
@@ -71,8 +74,9 @@ struct worker_process {
     uint64_t pinged_ns;                /* when the ping was sent that it has to answer; 0: none */
     uint64_t answered_ns;              /* when the last ping was sent that it has answered */
     uint32_t missed;                   /* beats in a row without an answer */
-    bool needs_recycling;              /* another one takes its place when it has no sessions */
-    bool stopped; /* it is ending, and need not end before the standby begins */
+    uint64_t overdue; /* a session whose end is due, while the worker does not answer; 0: none */
+    bool needs_recycling; /* another one takes its place when it has no sessions */
+    bool stopped;         /* it is ending, and need not end before the standby begins */
 };
 
 /* A worker whose place the standby has taken before its process has ended; see former.h. */
@@ -80,6 +84,20 @@ struct former {
     pid_t pid;            /* 0: none */
     struct watch process; /* pidfd */
     struct timer kill_by;
+};
+
+/* How much a standby has been told of the sessions that it will take up; see link/preload.h. */
+enum preload_phase {
+    PRELOAD_NONE = 0,
+    PRELOAD_CLEAR = 1, /* it is to forget what it was told before */
+    PRELOAD_SENDING = 2,
+    PRELOAD_SENT = 3,
+    PRELOAD_DONE = 4 /* it has answered */
+};
+struct preload_progress {
+    enum preload_phase phase;
+    uint32_t slot;    /* the session's that is being sent */
+    uint64_t address; /* its memory below that has been sent; 0: nothing of it */
 };
 
 /* A worker that waits to take the other's place; see standby.h. */
@@ -91,6 +109,7 @@ struct standby {
     struct watch process, link; /* as the worker's */
     struct timer timer;         /* its start */
     uint64_t next_ns;           /* not before that */
+    struct preload_progress preload;
 };
 
 /* Another worker takes this one's place; see restart.h. */
@@ -98,7 +117,8 @@ enum restart_phase {
     RESTART_NONE = 0,
     RESTART_STANDBY = 1, /* waits for the standby */
     RESTART_ASKED = 2,   /* LINK_RETIRE is sent */
-    RESTART_NEXT = 3     /* the worker is gone; the next one takes the sessions up */
+    RESTART_NEXT = 3,    /* the worker is gone; the next one takes the sessions up */
+    RESTART_PRELOAD = 4  /* the standby gets ready for them: after RESTART_STANDBY */
 };
 struct restart {
     enum restart_phase phase;
@@ -106,7 +126,8 @@ struct restart {
     pid_t former;
     uint32_t sessions; /* when the worker ended */
     uint64_t retired_ns;
-    struct timer patience;
+    struct timer patience; /* until the next look at whether the worker answers */
+    uint64_t give_up_ns;
     struct reply reply; /* closed: no operator has asked */
     uint64_t next_ns;   /* a worker that needs recycling is not replaced before that */
 };

@@ -11,6 +11,7 @@
 #include "common/util.h"
 #include "server/base/child.h"
 #include "server/base/kept.h"
+#include "server/link/preload.h"
 #include "server/link/worker_link.h"
 #include "server/reconcile/reservations.h"
 #include "server/reconcile/settle.h"
@@ -166,7 +167,10 @@ static bool on_vault_share(struct device *device, struct session *session,
 static void on_vault_drop(struct session *session, const struct link_vault *vault)
 {
     struct account *account = account_find(&session->server->accounts, session->uid);
+    const struct vault_entry *entry = vault_find(&session->vault, vault->address, vault->size);
 
+    if (entry)
+        preload_gone(session, entry->number);
     if (vault_drop(&session->vault, vault->address) && account && account->pieces)
         account->pieces--;
 }

@@ -31,6 +31,7 @@ static void standby_forget(struct device *device)
         close(process);
     standby->pid = 0;
     standby->ready = standby->lost = false;
+    standby->preload = (struct preload_progress){0};
 }
 
 /* It serves nobody, so its loss is no more than a delay of the next start. The process is reaped
@@ -45,6 +46,7 @@ static void standby_lost(struct device *device, const char *why)
     standby->next_ns = clock_ns() + AGAIN_NS;
     standby->ready = false;
     standby->lost = true;
+    standby->preload = (struct preload_progress){0};
     watch_remove(&device->server->loop, &standby->link);
     close(link);
     child_signal(standby->process.fd, SIGKILL);
@@ -55,13 +57,18 @@ static void link_ready(struct watch *watch, uint32_t events)
     struct standby *standby = container_of(watch, struct standby, link);
     struct device *device = container_of(standby, struct device, standby);
     struct link_message message;
-    const ssize_t n = recv(watch->fd, &message, sizeof(message), MSG_DONTWAIT);
+    ssize_t n;
 
-    (void)events;
+    if (!(events & ~(uint32_t)EPOLLOUT)) /* restart_keep sends more */
+        return;
+    n = recv(watch->fd, &message, sizeof(message), MSG_DONTWAIT);
     if (n == (ssize_t)sizeof(message) && message.op == LINK_READY && !standby->ready) {
         standby->info = message.u.device;
         standby->ready = true;
         log_debug("device %d: worker %d is its standby", device->index, (int)standby->pid);
+    } else if (n == (ssize_t)sizeof(message) && message.op == LINK_PRELOADED && standby->ready) {
+        if (standby->preload.phase == PRELOAD_SENT)
+            standby->preload.phase = PRELOAD_DONE;
     } else if (n == (ssize_t)sizeof(message) && message.op == LINK_FATAL) {
         worker_text_clean(message.text, sizeof(message.text));
         standby_lost(device, message.text);
@@ -156,6 +163,7 @@ bool standby_take(struct device *device, struct spawned *spawned, struct link_de
     watch_remove(loop, &standby->process);
     standby->pid = 0;
     standby->ready = false;
+    standby->preload = (struct preload_progress){0};
     return true;
 }
 

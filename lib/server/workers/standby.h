@@ -1,7 +1,8 @@
 /*
- * standby.h - a device's standby: a second worker, whose context is made and which has no session.
- * When the worker is lost the standby takes its place at once, where another would first have to
- * make a context. It is started once a device with sessions has had its worker for a while.
+ * standby.h - a device's standby: a second worker, whose context is made and which serves no
+ * session. Before the worker retires it maps what the sessions have (link/preload.h). When the
+ * worker is lost the standby takes its place at once, where another would first have to make a
+ * context. It is started once a device with sessions has had its worker for a while.
  */
 #ifndef GS_SERVER_STANDBY_H
 #define GS_SERVER_STANDBY_H

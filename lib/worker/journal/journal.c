@@ -344,6 +344,24 @@ struct journal *journal_open(int descriptor)
     return NULL;
 }
 
+void journal_glance(int descriptor, void (*look)(const struct journal_entry *entry, void *argument),
+                    void *argument)
+{
+    struct journal_entry entry;
+    uint64_t extent;
+
+    if (descriptor < 0 || pread(descriptor, &extent, sizeof(extent),
+                                offsetof(struct header, extent)) != (ssize_t)sizeof(extent))
+        return;
+    for (uint64_t unit = extent & UINT32_MAX; unit < extent >> 32; unit += entry.units) {
+        if (pread(descriptor, &entry, sizeof(entry), (off_t)(HEADER + unit * UNIT)) !=
+                (ssize_t)sizeof(entry) ||
+            entry.units == 0)
+            return;
+        look(&entry, argument);
+    }
+}
+
 /* ---- Spoiling -------------------------------------------------------------------------------- */
 
 void journal_spoil(struct journal *journal, const char *why)

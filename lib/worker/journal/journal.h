@@ -103,6 +103,12 @@ const struct journal_entry *journal_find(const struct journal *journal, enum jou
 void journal_revoked_set(struct journal *journal, uint32_t import, bool revoked);
 bool journal_revoked(const struct journal *journal, uint32_t import);
 
+/* Looks at the entries of another worker's journal, which that worker may write meanwhile: an entry
+ * may be nonsense, and none may be missing for long. Their bytes are not read. Leaves the
+ * descriptor to the caller. */
+void journal_glance(int descriptor, void (*look)(const struct journal_entry *entry, void *argument),
+                    void *argument);
+
 /* From now on the session cannot outlive its worker. The first reason counts. */
 void journal_spoil(struct journal *journal, const char *why);
 /* Why it cannot; NULL: it can. */

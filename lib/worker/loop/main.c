@@ -28,6 +28,8 @@
 #include "worker/loop/loop.h"
 #include "worker/loop/main.h"
 #include "worker/loop/route.h"
+#include "worker/memory/deferred_release.h"
+#include "worker/memory/preload.h"
 #include "worker/memory/resume.h"
 #include "worker/memory/segment_mapping.h"
 #include "worker/module/code_cache.h"
@@ -193,6 +195,8 @@ static void open_session(const struct link_message *message, int descriptor)
     struct job *job = session ? job_new(session, &job_open_partition) : NULL;
     struct resume *resume = message->u.open.resume ? resume_take(message->slot, descriptor) : NULL;
 
+    if (resume)
+        resume->preload = preload_take(message->slot, &message->u.open);
     if (session)
         session->resume = resume;
     else
@@ -356,6 +360,7 @@ static int link_loop(void)
             resuming_set(message.u.resuming);
             break;
         case LINK_RESUMED:
+            preload_drop(LINK_SLOT_NONE, 0); /* of sessions that have ended since */
             resuming_set(false);
             break;
         case LINK_EVICT:
@@ -404,18 +409,60 @@ static int link_loop(void)
     }
 }
 
-/* Waits until the supervisor makes this worker the device's; a standby waits long. Returns false
- * when the worker is to end. */
+/* A message of a standby's. Takes the descriptor. false: it is none. */
+static bool preload_message(const struct link_message *message, int descriptor)
+{
+    const struct link_message answer = {.op = LINK_PRELOADED, .slot = LINK_SLOT_NONE};
+
+    if (message->slot >= LINK_SLOTS_MAX &&
+        (message->op == LINK_PRELOAD || message->op == LINK_PRELOAD_PIECE ||
+         message->slot != LINK_SLOT_NONE))
+        return false;
+    switch (message->op) {
+    case LINK_PRELOAD:
+        preload_session(message->slot, &message->u.preload, descriptor);
+        return true;
+    case LINK_PRELOAD_PIECE:
+        preload_add(message->slot, &message->u.vault, descriptor);
+        return true;
+    case LINK_PRELOAD_DROP:
+        preload_drop(message->slot, message->u.vault.number);
+        while (deferred_release_any()) /* the device has nothing of this context */
+            deferred_release_run();
+        return true;
+    case LINK_PRELOAD_END:
+        link_send(&answer, -1);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Waits until the supervisor makes this worker the device's; a standby waits long, and gets ready
+ * for what it may have to take up. Returns false when the worker is to end. */
 static bool begin_await(void)
 {
+    struct pollfd link = {LINK_FD, POLLIN, 0};
     struct link_message message;
+    struct link_control control;
+    int descriptor;
     ssize_t n;
 
-    do
-        n = recv(LINK_FD, &message, sizeof(message), 0);
-    while (n < 0 && errno == EINTR);
-    if (n != sizeof(message) || message.op != LINK_BEGIN)
-        return false;
+    for (;;) {
+        n = link_read(LINK_FD, &message, &control, &descriptor);
+        if (n < 0 && errno == EAGAIN) {
+            poll(&link, 1, -1);
+            continue;
+        }
+        if (n != sizeof(message))
+            return false;
+        if (message.op == LINK_BEGIN)
+            break;
+        if (!preload_message(&message, descriptor))
+            return false;
+    }
+    if (!message.u.resuming)
+        preload_drop(LINK_SLOT_NONE, 0);
     quiet_resuming(message.u.resuming);
     return true;
 }

@@ -6,6 +6,7 @@
 
 #include "worker/memory/device_memory.h"
 #include "worker/memory/memory_share.h"
+#include "worker/memory/preload.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
 #include "worker/memory/window.h"
@@ -185,7 +186,19 @@ static gs_status chunk_sink_again(struct job *job, struct chunk *chunk)
     return result ? job_fail_driver(job, result) : GS_OK;
 }
 
-struct chunk *chunk_adopt(struct job *job, const struct journal_entry *entry, int descriptor)
+/* Maps what is not mapped beforehand. */
+static gs_status chunk_back_again(struct job *job, struct chunk *chunk,
+                                  struct preload_piece *preloaded)
+{
+    if (!preloaded)
+        return chunk_back(job, chunk);
+    preload_mapping_take(preloaded);
+    space_init(&chunk->blocks, chunk->address, chunk->size);
+    return GS_OK;
+}
+
+struct chunk *chunk_adopt(struct job *job, const struct journal_entry *entry,
+                          const struct chunk_source *source)
 {
     const uint64_t address = entry->key, size = entry->value[0];
     struct chunk *chunk = chunk_begin(job);
@@ -196,7 +209,7 @@ struct chunk *chunk_adopt(struct job *job, const struct journal_entry *entry, in
     chunk->lent = entry->value[1] & JOURNAL_CHUNK_LENT;
     chunk->holder.import = chunk_noted_import(entry);
     chunk->holder.since = entry->value[3];
-    if (descriptor < 0) {
+    if (!source) {
         if (chunk_address_put(job, chunk, address, size) == GS_OK &&
             chunk_sink_again(job, chunk) == GS_OK)
             return chunk;
@@ -204,9 +217,10 @@ struct chunk *chunk_adopt(struct job *job, const struct journal_entry *entry, in
         return NULL;
     }
     chunk->dirty = chunk->exported = true;
-    if (physical_adopt(job, descriptor, size, entry->value[2], chunk_noted_lent(entry),
+    if (physical_adopt(job, source, size, entry->value[2], chunk_noted_lent(entry),
                        &chunk->holder) == GS_OK &&
-        chunk_address_put(job, chunk, address, size) == GS_OK && chunk_back(job, chunk) == GS_OK)
+        chunk_address_put(job, chunk, address, size) == GS_OK &&
+        chunk_back_again(job, chunk, source->preloaded) == GS_OK)
         return chunk;
     chunk_undo(job->session, chunk);
     return NULL;

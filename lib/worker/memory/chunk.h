@@ -31,10 +31,11 @@ void chunk_note(const struct chunk *chunk);
 bool chunk_noted_lent(const struct journal_entry *entry);
 /* The number of the import that the entry is about; IMPORT_NONE: it is about none. */
 uint32_t chunk_noted_import(const struct journal_entry *entry);
-/* Makes the chunk of an entry of a former worker's, of the memory behind the descriptor, at its
- * place and with its content. -1: of an import that was taken back, with sinks in its place. The
- * caller closes the descriptor. NULL: the job has failed. */
-struct chunk *chunk_adopt(struct job *job, const struct journal_entry *entry, int descriptor);
+/* Makes the chunk of an entry of a former worker's, at its place and with its content. source NULL:
+ * of an import that was taken back, with sinks in its place. The caller closes the descriptor.
+ * NULL: the job has failed. */
+struct chunk *chunk_adopt(struct job *job, const struct journal_entry *entry,
+                          const struct chunk_source *source);
 /* Whether the session's spare chunk is there and has room for so many bytes. */
 bool chunk_spare_holds(const struct session *session, uint64_t size);
 /* The chunk that begins at an address of the window; NULL: none begins there. */

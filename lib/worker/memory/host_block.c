@@ -20,6 +20,8 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/deferred_release.h"
+#include "worker/memory/preload.h"
+#include "worker/memory/resume.h"
 #include "worker/memory/user.h"
 
 #define HOST_BYTES_MAX (UINT64_C(16) << 30)
@@ -100,21 +102,23 @@ static bool segment_admit(struct job *job)
     return false;
 }
 
-/* Makes a block of mapped memory, which is unmapped on failure. NULL: the job has failed. */
-static struct host_block *block_of(struct job *job, void *memory, uint64_t size, enum host_use use)
+/* Makes a block of mapped memory, which is unmapped on failure. registered: the driver has it
+ * already. NULL: the job has failed. */
+static struct host_block *block_of(struct job *job, void *memory, uint64_t size, enum host_use use,
+                                   bool registered)
 {
     struct host_block *block = calloc(1, sizeof(*block));
     CUresult result = CUDA_SUCCESS;
 
     if (!block)
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a host block's record");
-    else if (use != HOST_PLAIN)
+    else if (use != HOST_PLAIN && !registered)
         result = DRV(cuMemHostRegister_v2, memory, size,
                      use == HOST_MAPPED ? CU_MEMHOSTREGISTER_DEVICEMAP : 0);
     if (result)
         job_fail_driver(job, result);
     if (job->status != GS_OK) {
-        shmdt(memory);
+        deferred_release_add(memory, registered ? memory : NULL, size);
         free(block);
         return NULL;
     }
@@ -137,7 +141,7 @@ struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use 
         job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %" PRIu64 " bytes: %s", size,
                  strerror(-error));
     else
-        block = block_of(job, memory, size, use);
+        block = block_of(job, memory, size, use, false);
     if (!block)
         user_host_discharge(user);
     return block;
@@ -155,15 +159,21 @@ static bool segment_there(const struct session *session, int id, uint64_t size)
 struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum host_use use)
 {
     struct user *user = job->session->memory.user;
+    struct preload *preload = job->session->resume ? job->session->resume->preload : NULL;
     struct host_block *block;
-    void *memory;
+    void *memory = NULL;
+    bool registered;
 
-    if (!segment_there(job->session, id, size) || (memory = shmat(id, NULL, 0)) == (void *)-1) {
+    if (segment_there(job->session, id, size) && use != HOST_PLAIN)
+        memory = preload_host_take(preload, id, size, use == HOST_MAPPED);
+    registered = memory;
+    if (!memory &&
+        (!segment_there(job->session, id, size) || (memory = shmat(id, NULL, 0)) == (void *)-1)) {
         job_fail(job, GS_ERR_INTERRUPTED, "a host block is gone");
         return NULL;
     }
     user_host_charge(user, 0);
-    block = block_of(job, memory, size, use);
+    block = block_of(job, memory, size, use, registered);
     if (!block)
         user_host_discharge(user);
     return block;

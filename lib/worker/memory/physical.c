@@ -10,6 +10,7 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
+#include "worker/memory/preload.h"
 #include "worker/memory/user.h"
 
 struct physical {
@@ -198,7 +199,7 @@ gs_status physical_hold(struct job *job, struct physical *memory, uint32_t impor
 
 /* ---- Taking over ----------------------------------------------------------------------------- */
 
-/* Where the piece stands among those that were adopted, or would. Under the lock. */
+/* Returns the link to the adopted piece, or to where it would be inserted. Under the lock. */
 static struct physical **adopted_at(uint64_t number)
 {
     struct physical **at = &adopted[number % ADOPTED_ROWS];
@@ -265,8 +266,18 @@ static bool adopted_add(struct session *session, struct physical *memory, bool l
     return first;
 }
 
-gs_status physical_adopt(struct job *job, int descriptor, uint64_t size, uint64_t number, bool lent,
-                         struct holder *holder)
+static CUresult handle_of(const struct chunk_source *source, CUmemGenericAllocationHandle *handle)
+{
+    if (source->preloaded) {
+        *handle = preload_handle_take(source->preloaded);
+        return CUDA_SUCCESS;
+    }
+    return DRV(cuMemImportFromShareableHandle, handle, (void *)(intptr_t)source->descriptor,
+               CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+}
+
+gs_status physical_adopt(struct job *job, const struct chunk_source *source, uint64_t size,
+                         uint64_t number, bool lent, struct holder *holder)
 {
     struct physical *memory;
     CUresult result;
@@ -278,8 +289,7 @@ gs_status physical_adopt(struct job *job, int descriptor, uint64_t size, uint64_
         return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
     memory->size = size;
     memory->number = number;
-    result = DRV(cuMemImportFromShareableHandle, &memory->handle, (void *)(intptr_t)descriptor,
-                 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    result = handle_of(source, &memory->handle);
     if (result) {
         free(memory);
         return job_fail_driver(job, result);

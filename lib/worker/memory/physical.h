@@ -31,14 +31,20 @@ struct holder {
     bool resting;        /* kept for the session's next need; counts nowhere */
 };
 
+/* Where a former worker's memory is found. */
+struct chunk_source {
+    int descriptor;
+    struct preload_piece *preloaded; /* the memory is mapped at its place; NULL: it is not yet */
+};
+
 /* Makes a piece for the `asked` bytes that a tenant named. Its content is undefined. On failure the
  * job has failed. */
 gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder);
-/* Makes a piece of the memory behind a descriptor, with its content and its number, for a holder
+/* Makes a piece of a former worker's memory, with its content and its number, for a holder
  * whose `since` and `import` are those of a former worker's. A piece that others may hold (`lent`)
  * is made once, by the first of its holders that is taken up. On failure the job has failed. */
-gs_status physical_adopt(struct job *job, int descriptor, uint64_t size, uint64_t number, bool lent,
-                         struct holder *holder);
+gs_status physical_adopt(struct job *job, const struct chunk_source *source, uint64_t size,
+                         uint64_t number, bool lent, struct holder *holder);
 /* Adds a holder to a piece that another holder keeps alive meanwhile. On failure the job has
  * failed. */
 gs_status physical_hold(struct job *job, struct physical *memory, uint32_t import,

@@ -11,6 +11,7 @@
 #include "worker/memory/chunk.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/memory_share.h"
+#include "worker/memory/preload.h"
 
 struct resume *resume_new(uint32_t slot)
 {
@@ -36,7 +37,7 @@ bool resume_add(struct resume *resume, const struct link_vault *vault, int descr
         resume->room = room;
     }
     resume->pieces[resume->count++] =
-        (struct resume_piece){vault->address, vault->size, descriptor};
+        (struct resume_piece){vault->address, vault->size, vault->number, descriptor};
     return true;
 }
 
@@ -50,6 +51,7 @@ void resume_free(struct resume *resume)
     }
     if (resume->journal >= 0)
         close(resume->journal);
+    preload_free(resume->preload);
     free(resume->pieces);
     free(resume);
 }
@@ -70,17 +72,52 @@ static struct resume_piece *piece_find(struct resume *resume, uint64_t address)
                                                                          : NULL;
 }
 
+/* Whether what was mapped beforehand is the memory that the session has there. */
+static bool preload_right(const struct job *job, struct resume *resume,
+                          const struct preload_piece *preloaded)
+{
+    const struct journal *journal = job->session->journal;
+    const struct journal_entry *entry = journal_find(journal, JOURNAL_CHUNK, preloaded->address);
+    const struct resume_piece *piece = piece_find(resume, preloaded->address);
+    const uint32_t import = entry ? chunk_noted_import(entry) : IMPORT_NONE;
+
+    return entry && piece && piece->number == preloaded->number && piece->size == preloaded->size &&
+           piece->size == entry->value[0] &&
+           (import == IMPORT_NONE || !journal_revoked(journal, import));
+}
+
+/* Makes room where something else was mapped beforehand, which the former worker has freed since.
+ */
+static void preload_settle(const struct job *job, struct resume *resume)
+{
+    for (uint32_t i = 0; resume->preload && i < resume->preload->count; i++) {
+        if (!preload_right(job, resume, &resume->preload->pieces[i]))
+            preload_piece_drop(&resume->preload->pieces[i]);
+    }
+}
+
+/* The piece, as it was mapped beforehand; NULL: it was not. */
+static struct preload_piece *preloaded_piece(const struct resume *resume, uint64_t address)
+{
+    struct preload_piece *piece = preload_piece_at(resume->preload, address);
+
+    return piece && piece->mapped ? piece : NULL;
+}
+
 static gs_status own_resume(struct job *job, struct resume *resume,
                             const struct journal_entry *entry)
 {
     struct resume_piece *piece = piece_find(resume, entry->key);
+    struct chunk_source source;
 
     if (!piece || piece->descriptor < 0 || piece->size != entry->value[0])
         return job_fail(job, GS_ERR_INTERRUPTED,
                         "%" PRIu64 " bytes at 0x%" PRIx64 " were lost with the worker: they had "
                         "not reached the vault",
                         entry->value[0], entry->key);
-    if (!chunk_adopt(job, entry, piece->descriptor))
+    source = (struct chunk_source){.descriptor = piece->descriptor,
+                                   .preloaded = preloaded_piece(resume, piece->address)};
+    if (!chunk_adopt(job, entry, &source))
         return job->status;
     close(piece->descriptor);
     piece->descriptor = -1;
@@ -97,7 +134,7 @@ static gs_status chunk_resume(struct job *job, struct resume *resume,
     if (import_resume(job, import) != GS_OK)
         return job->status;
     if (journal_revoked(job->session->journal, import))
-        chunk_adopt(job, entry, -1);
+        chunk_adopt(job, entry, NULL);
     else
         own_resume(job, resume, entry);
     if (job->status != GS_OK)
@@ -149,15 +186,27 @@ static gs_status allocation_resume(struct job *job, const struct journal_entry *
     return GS_OK;
 }
 
+static gs_status chunks_resume(struct job *job, struct resume *resume)
+{
+    const struct journal *journal = job->session->journal;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        if (e->kind == JOURNAL_CHUNK && chunk_resume(job, resume, e) != GS_OK)
+            return job->status;
+    }
+    return GS_OK;
+}
+
 gs_status memory_resume(struct job *job, struct resume *resume)
 {
     const struct journal *journal = job->session->journal;
 
     loose_drop(job->session->journal);
-    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
-        if (e->kind == JOURNAL_CHUNK && chunk_resume(job, resume, e) != GS_OK)
-            return job->status;
-    }
+    preload_settle(job, resume);
+    chunks_resume(job, resume);
+    preload_pieces_drop(resume->preload); /* also on failure: the window may go now */
+    if (job->status != GS_OK)
+        return job->status;
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         if (e->kind == JOURNAL_ALLOCATION && allocation_resume(job, e) != GS_OK)
             return job->status;
@@ -175,7 +224,8 @@ void resume_drop_rest(const struct job *job, const struct resume *resume)
 
         if (resume->pieces[i].descriptor < 0)
             continue;
-        message.u.vault = (struct link_vault){resume->pieces[i].address, resume->pieces[i].size};
+        message.u.vault = (struct link_vault){.address = resume->pieces[i].address,
+                                              .size = resume->pieces[i].size};
         link_send(&message, -1);
     }
 }

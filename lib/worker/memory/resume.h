@@ -13,10 +13,11 @@
 #include "gshare.h"
 
 struct job;
+struct preload;
 
 /* A vault entry. */
 struct resume_piece {
-    uint64_t address, size;
+    uint64_t address, size, number;
     int descriptor; /* -1: taken */
 };
 
@@ -25,6 +26,7 @@ struct resume {
     int journal; /* the journal's descriptor; -1: taken */
     struct resume_piece *pieces;
     uint32_t count, room;
+    struct preload *preload; /* what was made of it beforehand; NULL: nothing */
 };
 
 /* NULL: no memory. */

@@ -12,7 +12,7 @@ static void message_send(enum link_op op, const struct chunk *chunk, int descrip
 {
     struct link_message message = {.op = op, .slot = chunk->holder.session->slot};
 
-    message.u.vault = (struct link_vault){chunk->address, chunk->size};
+    message.u.vault = (struct link_vault){.address = chunk->address, .size = chunk->size};
     link_send(&message, descriptor);
 }
 
@@ -60,7 +60,7 @@ void vault_export_import(struct chunk *chunk, uint32_t from_slot, uint64_t from_
     if (journal_spoilt(session->journal))
         return;
     message.u.share =
-        (struct link_vault_share){{chunk->address, chunk->size}, from_address, from_slot};
+        (struct link_vault_share){{chunk->address, chunk->size, 0}, from_address, from_slot};
     link_send(&message, -1);
     chunk->exported = true;
 }

@@ -15,6 +15,11 @@
 
 /* Reserves the addresses; may lower mem_limit to what fits. On failure the job has failed. */
 gs_status window_init(struct job *job);
+/* Reserves a window's addresses again, and what is behind them. *there: they were free; else,
+ * without an error, nothing is reserved. */
+CUresult window_reserve_at(uint64_t base, uint64_t size, bool fenced, bool *there);
+/* How much is reserved behind a window. */
+uint64_t window_behind_of(bool fenced);
 /* Frees the window, which has no chunks any more. Safe when window_init failed. */
 void window_deinit(struct session *session);
 /* How many bytes of chunks the window can hold; 0: it is not open yet. */

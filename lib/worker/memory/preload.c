@@ -1,0 +1,286 @@
+/* preload.c - see preload.h. */
+#include "worker/memory/preload.h"
+
+#include <stdlib.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include "worker/journal/journal.h"
+#include "worker/memory/deferred_release.h"
+#include "worker/memory/device_memory.h"
+#include "worker/memory/segment_mapping.h"
+#include "worker/memory/window.h"
+
+/* By slot; the control thread's. */
+static struct preload *preloads[LINK_SLOTS_MAX];
+static uint32_t preload_count;
+
+/* Whether the driver has done it. A lost context ends the standby. */
+static bool done(CUresult result)
+{
+    if (driver_fatal(result))
+        device_lost(result);
+    return result == CUDA_SUCCESS;
+}
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+void preload_piece_drop(struct preload_piece *piece)
+{
+    if (piece->mapped)
+        DRV_MUST(cuMemUnmap, piece->address, piece->size);
+    if (piece->held)
+        DRV_MUST(cuMemRelease, piece->handle);
+    piece->mapped = piece->held = false;
+}
+
+void preload_pieces_drop(struct preload *preload)
+{
+    for (uint32_t i = 0; preload && i < preload->count; i++)
+        preload_piece_drop(&preload->pieces[i]);
+    if (preload)
+        preload->count = 0;
+}
+
+struct preload_piece *preload_piece_at(const struct preload *preload, uint64_t address)
+{
+    uint32_t low = 0, high = preload ? preload->count : 0;
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (preload->pieces[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return preload && low < preload->count && preload->pieces[low].address == address
+               ? &preload->pieces[low]
+               : NULL;
+}
+
+/* Whether the piece lies in the window, behind those that there are. */
+static bool piece_fits(const struct preload *preload, const struct link_vault *piece)
+{
+    const struct preload_piece *last = preload->count ? &preload->pieces[preload->count - 1] : NULL;
+    const uint64_t begin = last ? last->address + last->size : preload->window_base;
+
+    return piece->size > 0 && piece->address >= begin &&
+           piece->address - preload->window_base < preload->window_size &&
+           piece->size <= preload->window_size - (piece->address - preload->window_base);
+}
+
+static bool piece_make(struct preload_piece *piece, int descriptor)
+{
+    piece->held = done(DRV(cuMemImportFromShareableHandle, &piece->handle,
+                           (void *)(intptr_t)descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    piece->mapped = piece->held && done(device_map(piece->address, piece->size, piece->handle));
+    if (!piece->mapped)
+        preload_piece_drop(piece);
+    return piece->mapped;
+}
+
+static bool piece_room(struct preload *preload)
+{
+    const uint32_t room = preload->room ? 2 * preload->room : 16;
+    struct preload_piece *pieces;
+
+    if (preload->count < preload->room)
+        return true;
+    pieces = reallocarray(preload->pieces, room, sizeof(*pieces));
+    if (!pieces)
+        return false;
+    preload->pieces = pieces;
+    preload->room = room;
+    return true;
+}
+
+void preload_add(uint32_t slot, const struct link_vault *piece, int descriptor)
+{
+    struct preload *preload = preloads[slot];
+    struct preload_piece made = {
+        .address = piece->address, .size = piece->size, .number = piece->number};
+
+    if (descriptor < 0)
+        return;
+    if (preload && preload->window && piece_fits(preload, piece) && piece_room(preload) &&
+        piece_make(&made, descriptor))
+        preload->pieces[preload->count++] = made;
+    close(descriptor);
+}
+
+/* ---- Host blocks ----------------------------------------------------------------------------- */
+
+/* The size of the segment, if it is that user's; 0: it is not. */
+static uint64_t segment_size(int id, uint32_t uid)
+{
+    struct shmid_ds status;
+
+    return shmctl(id, IPC_STAT, &status) == 0 && status.shm_perm.uid == uid ? status.shm_segsz : 0;
+}
+
+static void host_make(struct preload *preload, int id, uint32_t uid, bool mapped)
+{
+    struct preload_host host = {.id = id, .size = segment_size(id, uid), .mapped = mapped};
+    const uint32_t room = preload->host_room ? 2 * preload->host_room : 4;
+    struct preload_host *hosts;
+
+    if (host.size == 0)
+        return;
+    if (preload->host_count == preload->host_room) {
+        hosts = reallocarray(preload->hosts, room, sizeof(*hosts));
+        if (!hosts)
+            return;
+        preload->hosts = hosts;
+        preload->host_room = room;
+    }
+    host.memory = shmat(id, NULL, 0);
+    if (host.memory == (void *)-1)
+        return;
+    if (done(DRV(cuMemHostRegister_v2, host.memory, host.size,
+                 mapped ? CU_MEMHOSTREGISTER_DEVICEMAP : 0)))
+        preload->hosts[preload->host_count++] = host;
+    else
+        shmdt(host.memory);
+}
+
+struct hosts_of {
+    struct preload *preload;
+    uint32_t uid;
+};
+
+/* Of a journal that its worker still writes. An entry may be nonsense; host_make asks the kernel.
+ */
+static void entry_look(const struct journal_entry *entry, void *argument)
+{
+    const struct hosts_of *of = argument;
+
+    if (entry->kind == JOURNAL_HOST && entry->value[2])
+        host_make(of->preload, (int)entry->value[0], of->uid, false);
+    else if (entry->kind == JOURNAL_PRINT)
+        host_make(of->preload, (int)entry->value[0], of->uid, true);
+}
+
+void *preload_host_take(struct preload *preload, int id, uint64_t size, bool mapped)
+{
+    for (uint32_t i = 0; preload && i < preload->host_count; i++) {
+        struct preload_host *host = &preload->hosts[i];
+        void *memory = host->memory;
+
+        if (!memory || host->id != id || host->size != size || host->mapped != mapped)
+            continue;
+        host->memory = NULL;
+        return memory;
+    }
+    return NULL;
+}
+
+/* ---- Sessions -------------------------------------------------------------------------------- */
+
+void preload_free(struct preload *preload)
+{
+    if (!preload)
+        return;
+    preload_pieces_drop(preload);
+    if (preload->window)
+        DRV_MUST(cuMemAddressFree, preload->window_base,
+                 preload->window_size + window_behind_of(preload->fenced));
+    for (uint32_t i = 0; i < preload->host_count; i++) {
+        struct preload_host *host = &preload->hosts[i];
+
+        if (host->memory)
+            deferred_release_add(host->memory, host->memory, host->size);
+    }
+    free(preload->pieces);
+    free(preload->hosts);
+    free(preload);
+}
+
+/* Also gives up its segment, which no session has taken; it is none of those that are kept if one
+ * has. */
+static void slot_drop(uint32_t slot)
+{
+    struct preload *preload = preloads[slot];
+
+    if (!preload)
+        return;
+    preloads[slot] = NULL;
+    preload_count--;
+    if (preload->segment >= 0)
+        segment_mapping_drop(preload->segment);
+    preload_free(preload);
+}
+
+void preload_session(uint32_t slot, const struct link_preload *what, int journal)
+{
+    struct job job = {0};
+    struct preload *preload;
+    bool there = false;
+
+    slot_drop(slot);
+    preload = calloc(1, sizeof(*preload));
+    if (preload) {
+        *preload = (struct preload){.session_id = what->session_id,
+                                    .window_base = what->window_base,
+                                    .window_size = what->window_size,
+                                    .fenced = what->fenced,
+                                    .segment = -1};
+        preloads[slot] = preload;
+        preload_count++;
+        preload->window =
+            done(window_reserve_at(what->window_base, what->window_size, what->fenced, &there)) &&
+            there;
+        struct segment_mapping *mapping = segment_mapping_get(&job, what->segment_id);
+        segment_mapping_keep(mapping);
+        preload->segment = mapping ? what->segment_id : -1;
+        journal_glance(journal, entry_look, &(struct hosts_of){preload, what->uid});
+    }
+    if (journal >= 0)
+        close(journal);
+}
+
+void preload_drop(uint32_t slot, uint64_t number)
+{
+    struct preload *preload = slot == LINK_SLOT_NONE ? NULL : preloads[slot];
+
+    if (slot == LINK_SLOT_NONE) {
+        for (uint32_t i = 0; i < LINK_SLOTS_MAX && preload_count; i++)
+            slot_drop(i);
+    } else if (number == 0) {
+        slot_drop(slot);
+    }
+    for (uint32_t i = 0; number && preload && i < preload->count; i++) {
+        if (preload->pieces[i].number == number)
+            preload_piece_drop(&preload->pieces[i]);
+    }
+}
+
+/* Whether a window and what is behind it meet those of the session. */
+static bool in_the_way(const struct preload *preload, const struct link_open *open)
+{
+    const uint64_t end =
+        preload->window_base + preload->window_size + window_behind_of(preload->fenced);
+
+    return preload->window &&
+           preload->window_base <
+               open->window_base + open->window_size + window_behind_of(open->fenced) &&
+           open->window_base < end;
+}
+
+struct preload *preload_take(uint32_t slot, const struct link_open *open)
+{
+    struct preload *preload = preloads[slot];
+
+    if (preload &&
+        (preload->session_id != open->session_id || preload->window_base != open->window_base ||
+         preload->window_size != open->window_size || preload->fenced != (open->fenced != 0)))
+        slot_drop(slot);
+    for (uint32_t i = 0; i < LINK_SLOTS_MAX && preload_count; i++) {
+        if (i != slot && preloads[i] && in_the_way(preloads[i], open))
+            slot_drop(i);
+    }
+    preload = preloads[slot];
+    preloads[slot] = NULL;
+    preload_count -= preload != NULL;
+    return preload;
+}
