@@ -233,10 +233,7 @@
     X(cuGraphExecMemsetNodeSetParams, (CUgraphExec exec, CUgraphNode node,                         \
                                        const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context))  \
     X(cuGraphExecBatchMemOpNodeSetParams,                                                          \
-      (CUgraphExec exec, CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params))
-
-/* Of a driver with graphs by capture, which the software device is not: it refuses them. */
-#define CUDA_ABI_CAPTURE_FUNCTIONS(X)                                                              \
+      (CUgraphExec exec, CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params))           \
     X(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode))                        \
     X(cuStreamEndCapture, (CUstream stream, CUgraph * graph))
 

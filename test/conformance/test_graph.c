@@ -285,6 +285,57 @@ static void fault_in_a_graph(void)
     EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cu.cuStreamSynchronize(s));
 }
 
+static CUgraph capture_steps(CUstream s, CUdeviceptr p, uint32_t steps)
+{
+    CUgraph g;
+
+    OK(cu.cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    for (uint32_t i = 1; i <= steps; i++) {
+        uint64_t a = p, b = 3, c = i;
+        void *params[] = {&a, &b, &c};
+        OK(cu.cuLaunchKernel(kernel("step"), 1, 1, 1, 1, 1, 1, 0, s, params, NULL));
+    }
+    OK(cu.cuStreamEndCapture(s, &g));
+    return g;
+}
+
+static void captured_kernels_run_with_the_graph_alone(void)
+{
+    CUstream s = stream_open(), other = stream_open();
+    CUdeviceptr p = device_alloc(4);
+    CUgraph g = capture_steps(s, p, 3);
+    CUgraphExec e = instantiate(g);
+
+    OK(cu.cuGraphDestroy(g));
+    OK(cu.cuStreamSynchronize(s));
+    CHECK(device_word(p) == 0);
+    OK(cu.cuGraphLaunch(e, other));
+    OK(cu.cuStreamSynchronize(other));
+    CHECK(device_word(p) == 18);
+    OK(cu.cuGraphLaunch(e, s));
+    OK(cu.cuStreamSynchronize(s));
+    CHECK(device_word(p) == ((18 * 3 + 1) * 3 + 2) * 3 + 3);
+    OK(cu.cuGraphExecDestroy(e));
+}
+
+static void capture_ends_once(void)
+{
+    CUstream s = stream_open();
+    CUdeviceptr p = device_alloc(4);
+    CUgraph g = NULL;
+
+    EXPECT(CUDA_ERROR_ILLEGAL_STATE, cu.cuStreamEndCapture(s, &g));
+    OK(cu.cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    EXPECT(CUDA_ERROR_ILLEGAL_STATE,
+           cu.cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    OK(cu.cuStreamEndCapture(s, &g));
+    OK(cu.cuGraphDestroy(g));
+    EXPECT(CUDA_ERROR_ILLEGAL_STATE, cu.cuStreamEndCapture(s, &g));
+    OK(cu.cuMemsetD8Async(p, 7, 4, s));
+    OK(cu.cuStreamSynchronize(s));
+    CHECK(device_word(p) == 0x07070707);
+}
+
 static const struct test tests[] = {
     {"a chain runs in order and outlives its graph", chain_runs_in_order, false},
     {"nodes side by side join again, launch after launch", diamond_joins, false},
@@ -297,6 +348,9 @@ static const struct test tests[] = {
     {"circles and foreign nodes are refused", circles_are_refused, false},
     {"a graph without nodes runs", empty_graph_runs, false},
     {"bad nodes are refused", bad_nodes_are_refused, false},
+    {"captured kernels run with the graph alone, in any stream",
+     captured_kernels_run_with_the_graph_alone, false},
+    {"a capture begins and ends once", capture_ends_once, false},
     {"a fault in a graph ends the context", fault_in_a_graph, false},
 };
 

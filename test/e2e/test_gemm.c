@@ -342,6 +342,46 @@ static void scalars_in_device_memory_are_read_when_it_runs(void)
     server_stop(server);
 }
 
+/* A product that comes again becomes a graph: of this record alone, so that others between must not
+ * take its place, whatever differs. More of them than are kept follow. */
+static void products_that_come_again_are_told_apart(void)
+{
+    enum { ROUNDS = 6, OTHERS = 80 };
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 12, 9, 10);
+    struct product first, second;
+    gs_session session;
+
+    CHECK_OK(server_attach(server, &session));
+    params.beta = -1;
+    product_make(session, &first, &params);
+    product_make(session, &second, &params);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned alpha = 1; alpha <= 2; alpha++) {
+            first.p.alpha = second.p.alpha = alpha;
+            CHECK_OK(gs_gemm(session, &first.p, NULL));
+            product_expect(&first, alpha, -1);
+            CHECK_OK(gs_gemm(session, &second.p, NULL));
+            product_expect(&second, alpha, -1);
+        }
+    }
+    product_check(session, &first);
+    product_check(session, &second);
+    for (unsigned round = 0; round < 4; round++) {
+        for (unsigned alpha = 1; alpha <= OTHERS; alpha++) {
+            first.p.alpha = alpha;
+            first.p.beta = 1;
+            CHECK_OK(gs_gemm(session, &first.p, NULL));
+            product_expect(&first, alpha, 1);
+        }
+    }
+    product_check(session, &first);
+    product_free(session, &second);
+    product_free(session, &first);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void products_of_many_streams_do_not_meet(void)
 {
     enum { STREAMS = 12, ROUNDS = 5 };
@@ -372,7 +412,7 @@ static void products_of_many_streams_do_not_meet(void)
     server_stop(server);
 }
 
-/* A grant that changes takes other algorithms, which no request has prepared. */
+/* What is prepared holds for every grant. */
 static void a_session_on_few_sms_has_products_too(void)
 {
     struct server *server = blas_server(NULL, NULL);
@@ -536,42 +576,83 @@ static const char hold_ptx[] =
     "  st.volatile.global.u32 [%rd+4], 1;\n"
     "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
 
+/* A session's kernels without end, and what ends them. */
+struct holder {
+    gs_session session;
+    gs_devptr words;
+    gs_module module;
+    gs_stream aside;
+};
+
+static void holder_init(struct holder *holder, gs_session session)
+{
+    holder->session = session;
+    CHECK_OK(gs_malloc(session, 8, &holder->words));
+    CHECK_OK(gs_memset(session, holder->words, 0, 8));
+    CHECK_OK(gs_stream_create(session, NULL, &holder->aside));
+    CHECK_OK(gs_module_load(session, hold_ptx, 0, &holder->module));
+}
+
+/* Returns once the kernel runs. */
+static void holder_launch(struct holder *holder, gs_stream stream)
+{
+    uint32_t started = 0;
+
+    CHECK_OK(gs_memcpy_htod_async(holder->session, holder->words + 4, &started, sizeof(started),
+                                  holder->aside));
+    CHECK_OK(gs_stream_sync(holder->session, holder->aside));
+    CHECK_OK(kernels_launch(stream, kernels_get(holder->module, "hold"), 1, 1,
+                            (void *[]){&holder->words}));
+    while (!started) {
+        CHECK_OK(gs_memcpy_dtoh_async(holder->session, &started, holder->words + 4, sizeof(started),
+                                      holder->aside));
+        CHECK_OK(gs_stream_sync(holder->session, holder->aside));
+    }
+}
+
+static void holder_end(struct holder *holder)
+{
+    const uint32_t end = 1;
+
+    CHECK_OK(
+        gs_memcpy_htod_async(holder->session, holder->words, &end, sizeof(end), holder->aside));
+    CHECK_OK(gs_sync(holder->session));
+}
+
+/* What was prepared goes on with other scalars, of which 0 is a kind of its own. What the library
+ * has no algorithm for is told without a quiet moment. */
 static void a_kernel_without_end_holds_products_of_new_kinds_up_once(void)
 {
     struct server *server = blas_server(NULL, NULL);
     gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 8, 8, 8);
-    uint32_t started = 0, end = 1;
     gs_session session, other;
     struct product product;
-    gs_devptr words;
-    gs_module module;
-    gs_stream aside;
+    struct holder holder;
 
     CHECK_OK(server_attach(server, &session));
     CHECK_OK(server_attach(server, &other));
     product_make(session, &product, &params);
     CHECK_OK(gs_gemm(session, &product.p, NULL));
-    CHECK_OK(gs_malloc(other, 8, &words));
-    CHECK_OK(gs_memset(other, words, 0, 8));
-    CHECK_OK(gs_stream_create(other, NULL, &aside));
-    CHECK_OK(gs_module_load(other, hold_ptx, 0, &module));
-    CHECK_OK(kernels_launch(NULL, kernels_get(module, "hold"), 1, 1, (void *[]){&words}));
-    while (!started) {
-        CHECK_OK(gs_memcpy_dtoh_async(other, &started, words + 4, sizeof(started), aside));
-        CHECK_OK(gs_stream_sync(other, aside));
+    holder_init(&holder, other);
+    holder_launch(&holder, NULL);
+    if (!on_gpu()) {
+        gs_gemm_params none = product.p;
+        none.k = NO_ALGORITHM;
+        CHECK_STATUS(gs_gemm(session, &none, NULL), GS_ERR_NOT_SUPPORTED);
     }
-    product.p.m = 7;
+    product.p.beta = 1;
     CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_TIMEOUT);
     const uint64_t asked = clock_ns();
     product.p.m = 6;
     CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_TIMEOUT);
     CHECK(clock_ns() - asked < 5000000000u);
     product.p.m = 8;
+    product.p.beta = 0;
+    product.p.alpha = 3;
     CHECK_OK(gs_gemm(session, &product.p, NULL));
-    product_expect(&product, 1, 0);
+    product_expect(&product, 3, 0);
     product_check(session, &product);
-    CHECK_OK(gs_memcpy_htod_async(other, words, &end, sizeof(end), aside));
-    CHECK_OK(gs_sync(other));
+    holder_end(&holder);
     product_free(session, &product);
     CHECK_OK(gs_detach(other));
     CHECK_OK(gs_detach(session));
@@ -579,51 +660,55 @@ static void a_kernel_without_end_holds_products_of_new_kinds_up_once(void)
 }
 
 /* Each of its streams has a product behind a kernel without end. */
-static void a_session_whose_products_never_begin_holds_nobody_elses_up(void)
+static void held_products_run(const gs_qos *qos)
 {
     enum { STREAMS = 6 };
     struct server *server = blas_server(NULL, NULL);
     gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 8, 8, 8);
+    gs_attach_params attach = GS_ATTACH_PARAMS_INIT;
     struct product product, held;
-    gs_stream stream[STREAMS], aside;
     gs_session session, other;
-    uint32_t end = 1;
-    gs_devptr words;
-    gs_module module;
+    struct holder holder;
+    gs_stream stream;
 
-    CHECK_OK(server_attach(server, &session));
-    CHECK_OK(server_attach(server, &other));
+    attach.instance = server->instance;
+    attach.qos = qos;
+    CHECK_OK(gs_attach(&attach, &session));
+    CHECK_OK(gs_attach(&attach, &other));
     product_make(session, &product, &params);
     product_make(other, &held, &params);
     CHECK_OK(gs_gemm(session, &product.p, NULL));
     CHECK_OK(gs_gemm(other, &held.p, NULL));
-    CHECK_OK(gs_malloc(other, 8, &words));
-    CHECK_OK(gs_memset(other, words, 0, 8));
-    CHECK_OK(gs_stream_create(other, NULL, &aside));
-    CHECK_OK(gs_module_load(other, hold_ptx, 0, &module));
+    holder_init(&holder, other);
     for (unsigned i = 0; i < STREAMS; i++) {
-        uint32_t started = 0;
-
-        CHECK_OK(gs_stream_create(other, NULL, &stream[i]));
-        CHECK_OK(gs_memcpy_htod_async(other, words + 4, &started, sizeof(started), aside));
-        CHECK_OK(gs_stream_sync(other, aside));
-        CHECK_OK(kernels_launch(stream[i], kernels_get(module, "hold"), 1, 1, (void *[]){&words}));
-        while (!started) {
-            CHECK_OK(gs_memcpy_dtoh_async(other, &started, words + 4, sizeof(started), aside));
-            CHECK_OK(gs_stream_sync(other, aside));
-        }
-        CHECK_OK(gs_gemm(other, &held.p, stream[i]));
+        CHECK_OK(gs_stream_create(other, NULL, &stream));
+        holder_launch(&holder, stream);
+        CHECK_OK(gs_gemm(other, &held.p, stream));
     }
     CHECK_OK(gs_gemm(session, &product.p, NULL));
     product_expect(&product, 1, 0);
     product_check(session, &product);
-    CHECK_OK(gs_memcpy_htod_async(other, words, &end, sizeof(end), aside));
-    CHECK_OK(gs_sync(other));
+    holder_end(&holder);
     product_free(session, &product);
     product_free(other, &held);
     CHECK_OK(gs_detach(other));
     CHECK_OK(gs_detach(session));
     server_stop(server);
+}
+
+static void a_session_whose_products_never_begin_holds_nobody_elses_up(void)
+{
+    held_products_run(NULL);
+}
+
+/* The two have the same SMs. */
+static void nor_does_it_in_a_partition_that_both_share(void)
+{
+    gs_qos qos = GS_QOS_INIT;
+
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_MASK;
+    qos.affinity.sm_mask[0] = 0xff;
+    held_products_run(&qos);
 }
 
 /* ---- Records that the library would not send ------------------------------------------------- */
@@ -773,6 +858,72 @@ static void a_record_that_finds_nothing_prepared_waits_and_is_run(void)
     server_stop(server);
 }
 
+/* Asks for a product's algorithm as the library does. */
+static gs_status prepare(struct raw_client *raw, const struct rec_gemm *record)
+{
+    struct raw_request request = {.op = REQ_GEMM_PREPARE};
+
+    memcpy(raw->request->payload.bytes, record, sizeof(*record));
+    return raw_ask(raw, &request);
+}
+
+static void nothing_is_prepared_for_memory_that_the_session_does_not_have(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    struct raw_belongings b;
+    struct raw_client raw;
+
+    CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+    raw_belongings_get(&raw, &b);
+    const struct rec_gemm good = good_record(&b);
+    struct rec_gemm record = good;
+    record.a.at = 4096;
+    CHECK_EQUAL(prepare(&raw, &record), GS_ERR_INVALID_POINTER);
+    record = good;
+    record.c.ld = b.memory_size;
+    CHECK_EQUAL(prepare(&raw, &record), GS_ERR_INVALID_POINTER);
+    record = good;
+    record.m = record.n = record.k = INT32_MAX;
+    record.a.ld = record.b.ld = record.c.ld = INT32_MAX;
+    CHECK_EQUAL(prepare(&raw, &record), GS_ERR_INVALID_POINTER);
+    record.a.ld = UINT64_C(1) << 40;
+    CHECK_EQUAL(prepare(&raw, &record), GS_ERR_INVALID_VALUE);
+    CHECK_EQUAL(prepare(&raw, &good), GS_OK);
+    raw_detach(&raw);
+    server_stop(server);
+}
+
+/* Nothing has prepared it, and beside a kernel without end nothing can: it is given up at the
+ * second time-out, and others go on. */
+static void a_record_that_never_finds_a_quiet_moment_is_given_up(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    struct raw_belongings b;
+    struct raw_client raw;
+    struct holder holder;
+    gs_session other;
+    gs_devptr more;
+
+    CHECK_OK(server_attach(server, &other));
+    CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+    raw_belongings_get(&raw, &b);
+    struct rec_gemm record = good_record(&b);
+    CHECK_EQUAL(prepare(&raw, &record), GS_OK);
+    holder_init(&holder, other);
+    holder_launch(&holder, NULL);
+    record.m = 3;
+    const uint64_t pushed = clock_ns();
+    raw_push(&raw, 0, &record, sizeof(record));
+    CHECK_WITHIN(60000, !raw_open(&raw));
+    CHECK_EQUAL(raw.server->fault.status, GS_ERR_TIMEOUT);
+    CHECK(clock_ns() - pushed > 15000000000u);
+    raw_detach(&raw);
+    CHECK_OK(gs_malloc(other, 4096, &more));
+    holder_end(&holder);
+    CHECK_OK(gs_detach(other));
+    server_stop(server);
+}
+
 /* ---- Takeover -------------------------------------------------------------------------------- */
 
 /* Kills the worker, and waits until the next one is ready. */
@@ -849,6 +1000,7 @@ int main(int argc, char **argv)
         TEST(a_fenced_session_has_products_too),
         TEST(a_product_has_its_place_in_its_stream),
         TEST(scalars_in_device_memory_are_read_when_it_runs),
+        TEST(products_that_come_again_are_told_apart),
         TEST(products_of_many_streams_do_not_meet),
         TEST(a_session_on_few_sms_has_products_too),
         TEST(best_effort_products_run_beside_latency_work),
@@ -857,8 +1009,11 @@ int main(int argc, char **argv)
         TEST(a_product_without_an_algorithm_is_refused),
         TEST(a_kernel_without_end_holds_products_of_new_kinds_up_once),
         TEST(a_session_whose_products_never_begin_holds_nobody_elses_up),
+        TEST(nor_does_it_in_a_partition_that_both_share),
         TEST(every_wrong_field_of_a_record_ends_its_session_alone),
         TEST(a_record_that_finds_nothing_prepared_waits_and_is_run),
+        TEST(nothing_is_prepared_for_memory_that_the_session_does_not_have),
+        TEST(a_record_that_never_finds_a_quiet_moment_is_given_up),
         TEST(products_go_on_with_the_next_worker),
         TEST(an_unfinished_product_is_replayed),
     };

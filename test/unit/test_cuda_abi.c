@@ -322,7 +322,6 @@ CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end);
                    "the signature of " #name " differs from cuda.h");
 CUDA_ABI_FUNCTIONS(SAME_SIGNATURE)
 CUDA_ABI_TEXTURE_FUNCTIONS(SAME_SIGNATURE)
-CUDA_ABI_CAPTURE_FUNCTIONS(SAME_SIGNATURE)
 #if CUDA_VERSION >= 12080
 CUDA_ABI_FUNCTIONS_NEWER(SAME_SIGNATURE)
 #endif

@@ -22,7 +22,8 @@ static uint64_t kind_of(const struct rec_gemm *record)
     kind.a.at %= ALIGN_MOST;
     kind.b.at %= ALIGN_MOST;
     kind.c.at %= ALIGN_MOST;
-    kind.alpha = kind.beta = 0;
+    kind.alpha = rec_gemm_zeros(record);
+    kind.beta = 0;
     const uint64_t hash = siphash(key, &kind, sizeof(kind));
     return hash ? hash : 1;
 }

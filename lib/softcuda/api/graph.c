@@ -4,6 +4,7 @@
 #include "softcuda/api/copy.h"
 #include "softcuda/api/mem_op.h"
 #include "softcuda/context/context.h"
+#include "softcuda/launch/capture.h"
 #include "softcuda/module/module.h"
 #include "softcuda/stream/stream.h"
 
@@ -181,6 +182,40 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUlaunchAttributeID att
     if (result)
         return result;
     return value ? launch_attribute(kernel, attribute, value) : CUDA_ERROR_INVALID_VALUE;
+}
+
+// ---- Capture
+
+static CUresult capture_stream(CUstream handle, CUstream *stream)
+{
+    CUcontext context;
+    CUresult result = context_current(&context);
+
+    return result ? result : stream_of(context, handle, stream);
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode)
+{
+    CUstream stream;
+    CUresult result = capture_stream(handle, &stream);
+
+    if (result)
+        return result;
+    if (mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (stream == stream->context->legacy)
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return capture_begin(stream);
+}
+
+CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph)
+{
+    CUstream stream;
+    CUresult result = capture_stream(handle, &stream);
+
+    if (result)
+        return result;
+    return graph ? capture_end(stream, graph) : CUDA_ERROR_INVALID_VALUE;
 }
 
 // ---- Executable graphs

@@ -3,6 +3,7 @@
 
 #include "softcuda/api/api.h"
 #include "softcuda/context/context.h"
+#include "softcuda/launch/capture.h"
 #include "softcuda/launch/launch.h"
 #include "softcuda/stream/order.h"
 #include "softcuda/stream/stream.h"
@@ -22,6 +23,8 @@ static CUresult launch_submit(struct launch *launch, CUstream handle, void **par
         result = launch_params(launch, params, extra);
     if (result)
         return result;
+    if (stream->capture.graph)
+        return capture_kernel(stream, launch);
     result = launch_op(stream->context, launch, stream->priority, &op);
     free(launch->params);
     return result ? result : stream_submit(stream, op, NULL);

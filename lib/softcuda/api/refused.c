@@ -23,8 +23,6 @@
     X(cuSurfRefSetArray)                                                                           \
     X(cuModuleGetTexRef)                                                                           \
     X(cuModuleGetSurfRef)                                                                          \
-    X(cuStreamBeginCapture_v2)                                                                     \
-    X(cuStreamEndCapture)                                                                          \
     X(cuStreamIsCapturing)                                                                         \
     X(cuStreamGetCaptureInfo_v2)                                                                   \
     X(cuThreadExchangeStreamCaptureMode)                                                           \

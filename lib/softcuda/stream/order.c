@@ -291,7 +291,10 @@ CUresult stream_submit(CUstream stream, struct op *op, uint64_t *position)
     uint64_t at;
 
     sched_lock();
-    if (append_default_waits(stream)) {
+    if (stream->capture.graph) {
+        op_free(op);
+        result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    } else if (append_default_waits(stream)) {
         at = stream_append(stream, op);
         if (position)
             *position = at;

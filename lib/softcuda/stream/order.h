@@ -14,7 +14,8 @@
 bool order_init(void); // without the lock; false: no memory
 
 // Puts OP, which it takes in any case, at the end of STREAM, behind what the default stream's rules
-// make it wait for. *POSITION, unless NULL, is its number there.
+// make it wait for. *POSITION, unless NULL, is its number there. A stream under capture takes none:
+// CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
 CUresult stream_submit(CUstream stream, struct op *op, uint64_t *position);
 
 // Sets ROOT's sticky error and stops its grids; the first error stays.

@@ -33,6 +33,11 @@ struct CUstream_st {
     uint64_t legacy_seen;       // number in the legacy stream that this one waits for already
     uint32_t references;        // the handle, and each op, event and graph launch that names it
     CUstream next;              // in the list of all streams
+    // While its work is captured (launch/capture.c), by the thread that captures.
+    struct {
+        CUgraph graph; // NULL: it is not
+        CUgraphNode last;
+    } capture;
 };
 
 struct CUevent_st {

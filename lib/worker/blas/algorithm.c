@@ -7,7 +7,8 @@
  * A kernel that is launched for the first time is loaded, and then all launches wait until the
  * device has finished (bench/results/h200-driver-facts-cublas.txt, 31). So the first call for a
  * problem is captured into a graph that is thrown away, at a quiet moment: that loads the kernels
- * and runs nothing (31cl).
+ * and runs nothing (31cl). The heuristic takes 25 to 80 ms for the first of a type, and nobody
+ * waits for it but in tf32, where it loads something too (31l). What f64 does was not measured.
  *
  * No algorithm has a workspace: a shared one would let a tenant's stream wait for another's. Square
  * products of f16, bf16 and tf32 take none anyway (30); small ones of f32 and those of a long k
@@ -15,16 +16,18 @@
  */
 #include "worker/blas/algorithm.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/siphash.h"
 #include "worker/blas/library.h"
+#include "worker/driver/lost.h"
 
 #define WAYS    4u
 #define BUCKETS 256u /* WAYS algorithms each */
-#define ANSWERS 16   /* of the heuristic, the fastest first, where not any will do */
+#define ANSWERS 16   /* of the heuristic, the fastest first */
 
 struct algorithm {
     struct problem problem;
@@ -38,6 +41,9 @@ static struct {
     struct algorithm *algorithm[BUCKETS][WAYS];
     uint64_t clock;
 } kept;
+
+/* One bit for each enum rec_gemm_compute of which an algorithm has been chosen. */
+static _Atomic uint32_t chosen_before;
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
@@ -118,10 +124,11 @@ static int described(struct algorithm *made)
     return result == LT_SUCCESS ? layout_make(&made->c, p->output, p->m, p->n, p, 2) : result;
 }
 
-/* Whether the algorithm runs on any partition. The blocks of a cluster run on one part of the
- * device at once, of which a partition may have few SMs: clusters of eight were refused on 64 SMs
- * (35). The two SMs of a group belong together. */
-static bool fits_partition(const struct lt_algo *algo)
+/* Whether the algorithm runs on any partition, as every one must: a session's grant may change
+ * between two products. The blocks of a cluster run on one part of the device at once, of which a
+ * partition may have few SMs: clusters of eight were refused on 64 SMs (35). The two SMs of a group
+ * belong together. */
+static bool fits_partitions(const struct lt_algo *algo)
 {
     uint16_t shape = LT_CLUSTER_AUTO;
     size_t written;
@@ -138,7 +145,7 @@ static int taken(struct algorithm *made, const struct lt_heuristic *answers, int
 {
     for (int i = 0; i < count; i++) {
         if (answers[i].state != LT_SUCCESS || answers[i].workspace > 0 ||
-            (made->problem.confined && !fits_partition(&answers[i].algo)))
+            !fits_partitions(&answers[i].algo))
             continue;
         made->algo = answers[i].algo;
         return LT_SUCCESS;
@@ -167,12 +174,12 @@ static int asked(struct algorithm *made, lt_preference preference)
                                                           &aligns[i].bytes, sizeof(uint32_t));
     if (result == LT_SUCCESS)
         result = lt->cublasLtMatmulAlgoGetHeuristic(library_handle(), made->desc, made->a, made->b,
-                                                    made->c, made->c, preference,
-                                                    p->confined ? ANSWERS : 1, answers, &found);
+                                                    made->c, made->c, preference, ANSWERS, answers,
+                                                    &found);
     return result == LT_SUCCESS ? taken(made, answers, found) : result;
 }
 
-static int chosen(struct algorithm *made)
+static int picked(struct algorithm *made)
 {
     lt_preference preference = NULL;
     int result = lt->cublasLtMatmulPreferenceCreate(&preference);
@@ -210,27 +217,41 @@ static int call(const struct algorithm *algorithm, const struct rec_gemm *r, CUs
                               algorithm->c, c, algorithm->c, &algorithm->algo, NULL, 0, stream);
 }
 
-/* Has the kernels loaded. A driver without capture, the software device, has nothing to load. */
-static int loaded(const struct algorithm *made, const struct rec_gemm *record, CUstream stream)
+gs_status algorithm_capture(const struct algorithm *algorithm, const struct rec_gemm *record,
+                            CUstream stream, CUgraph *graph, char *text, size_t size)
 {
-    CUgraph graph = NULL;
+    CUgraph captured = NULL;
+    CUresult begun = DRV(cuStreamBeginCapture_v2, stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 
-    if (!cu->cuStreamBeginCapture_v2 || !cu->cuStreamEndCapture ||
-        cu->cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL))
-        return LT_SUCCESS;
-    int result = call(made, record, stream);
-    if (DRV(cuStreamEndCapture, stream, &graph) && result == LT_SUCCESS)
-        result = LT_EXECUTION_FAILED;
-    if (graph)
-        DRV(cuGraphDestroy, graph);
-    return result;
+    if (begun) {
+        driver_describe(text, size);
+        return driver_status(begun);
+    }
+    const int result = call(algorithm, record, stream);
+    const CUresult ended = DRV(cuStreamEndCapture, stream, &captured);
+    if (result == LT_SUCCESS && !ended) {
+        *graph = captured;
+        return GS_OK;
+    }
+    if (captured)
+        DRV_MUST(cuGraphDestroy, captured);
+    snprintf(text, size, "cublasLtMatmul under capture: cuBLAS status %d, driver status %d", result,
+             (int)ended);
+    return GS_ERR_DRIVER;
 }
 
-gs_status algorithm_make(const struct problem *problem, const struct rec_gemm *record,
-                         CUstream stream, struct algorithm **made, char *text, size_t size)
+bool algorithm_choice_loads(const struct problem *problem)
+{
+    /* acquire: pairs with the release of the thread that has chosen the first */
+    return (problem->compute == REC_COMPUTE_TF32 || problem->compute == REC_COMPUTE_F64) &&
+           !(atomic_load_explicit(&chosen_before, memory_order_acquire) & 1u << problem->compute);
+}
+
+gs_status algorithm_choose(const struct problem *problem, struct algorithm **chosen, char *text,
+                           size_t size)
 {
     struct algorithm *algorithm = calloc(1, sizeof(*algorithm));
-    const char *step = "a description";
+    const char *step = "description";
     int result;
 
     if (!algorithm) {
@@ -240,19 +261,27 @@ gs_status algorithm_make(const struct problem *problem, const struct rec_gemm *r
     algorithm->problem = *problem;
     result = described(algorithm);
     if (result == LT_SUCCESS) {
-        step = "an algorithm";
-        result = chosen(algorithm);
-    }
-    if (result == LT_SUCCESS) {
-        step = "a capture";
-        result = loaded(algorithm, record, stream);
+        step = "algorithm";
+        result = picked(algorithm);
     }
     if (result != LT_SUCCESS) {
         algorithm_free(algorithm);
-        snprintf(text, size, "cuBLAS has %s for no such product: cuBLAS status %d", step, result);
+        snprintf(text, size, "cuBLAS has no %s for such a product: cuBLAS status %d", step, result);
         return GS_ERR_NOT_SUPPORTED;
     }
-    *made = algorithm;
+    atomic_fetch_or_explicit(&chosen_before, 1u << problem->compute, memory_order_release);
+    *chosen = algorithm;
+    return GS_OK;
+}
+
+gs_status algorithm_load(const struct algorithm *algorithm, const struct rec_gemm *record,
+                         CUstream stream, char *text, size_t size)
+{
+    CUgraph graph;
+
+    if (algorithm_capture(algorithm, record, stream, &graph, text, size) != GS_OK)
+        return GS_ERR_NOT_SUPPORTED;
+    DRV_MUST(cuGraphDestroy, graph);
     return GS_OK;
 }
 

@@ -1,10 +1,12 @@
 /*
  * algorithm.h - cuBLASLt's algorithms by problem, kept for all sessions; see algorithm.c.
  *
- * A job makes one (algorithm_make), the main lane keeps, finds and runs them.
+ * Jobs choose and load one, the main lane keeps, finds and runs them.
  */
 #ifndef GS_WORKER_BLAS_ALGORITHM_H
 #define GS_WORKER_BLAS_ALGORITHM_H
+
+#include <stdbool.h>
 
 #include "gshare.h"
 #include "worker/blas/problem.h"
@@ -12,13 +14,18 @@
 
 struct algorithm;
 
-/* Asks the library for an algorithm and has its kernels loaded, without running them; the library
- * has been started. At a quiet moment. The record is only read, what its addresses mean is not
- * touched. `stream` is the calling thread's own.
- * GS_ERR_NOT_SUPPORTED: there is none; GS_ERR_NO_MEMORY;
- * text says why. */
-gs_status algorithm_make(const struct problem *problem, const struct rec_gemm *record,
-                         CUstream stream, struct algorithm **made, char *text, size_t size);
+/* Whether the choice for the problem makes all launches wait for kernels, and so belongs into a
+ * quiet moment: the first of its type. Any thread. */
+bool algorithm_choice_loads(const struct problem *problem);
+/* Asks the library for an algorithm; the library has been started. Any thread.
+ * GS_ERR_NOT_SUPPORTED: there is none; GS_ERR_NO_MEMORY; text says why. */
+gs_status algorithm_choose(const struct problem *problem, struct algorithm **chosen, char *text,
+                           size_t size);
+/* Has its kernels loaded, without running them. At a quiet moment. The record is only read, what
+ * its addresses mean is not touched. `stream` is the calling thread's own. GS_ERR_NOT_SUPPORTED:
+ * the library refused; text says why. */
+gs_status algorithm_load(const struct algorithm *algorithm, const struct rec_gemm *record,
+                         CUstream stream, char *text, size_t size);
 /* NULL is fine. */
 void algorithm_free(struct algorithm *algorithm);
 
@@ -31,5 +38,8 @@ struct algorithm *algorithm_find(const struct problem *problem);
  * why. Main lane. */
 gs_status algorithm_run(const struct algorithm *algorithm, const struct rec_gemm *record,
                         CUstream stream, char *text, size_t size);
+/* The same as a graph, which is the caller's; the stream runs nothing. Main lane. */
+gs_status algorithm_capture(const struct algorithm *algorithm, const struct rec_gemm *record,
+                            CUstream stream, CUgraph *graph, char *text, size_t size);
 
 #endif

@@ -89,6 +89,7 @@ const char *problem_of(const struct rec_gemm *r, struct problem *problem, struct
         .ld = {r->a.ld, r->b.ld, r->c.ld},
         .stride = {r->a.stride, r->b.stride, r->c.stride},
         .align = {alignment(r->a.at), alignment(r->b.at), alignment(r->c.at)},
+        .zeros = rec_gemm_zeros(r),
     };
     if (r->batch == 1) /* then strides mean nothing */
         memset(problem->stride, 0, sizeof(problem->stride));

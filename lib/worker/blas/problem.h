@@ -1,6 +1,6 @@
 /*
- * problem.h - what a product is, but for where its matrices lie and its scalars: by it algorithms
- * are chosen and kept. Functions of a record alone; any thread.
+ * problem.h - what a product is, but for where its matrices lie and its scalars' values: by it
+ * algorithms are chosen and kept. Functions of a record alone; any thread.
  */
 #ifndef GS_WORKER_BLAS_PROBLEM_H
 #define GS_WORKER_BLAS_PROBLEM_H
@@ -13,7 +13,7 @@ struct problem {
     uint32_t m, n, k, batch;
     uint64_t ld[3], stride[3]; /* of A, B and C */
     uint32_t align[3];         /* bytes: the power of two that the addresses are multiples of */
-    uint32_t confined;         /* it runs in a partition; set by the caller of problem_of */
+    uint32_t zeros;            /* as rec_gemm_zeros */
 };
 
 /* The bytes from each matrix's first to its last, those of a batch together. */

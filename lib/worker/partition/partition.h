@@ -36,7 +36,7 @@ struct partition {
     /* The driver's objects; the partition's job sets them. */
     CUgreenCtx green;
     CUcontext context;      /* must be current while a kernel's node is added or set */
-    CUstream aside;         /* for what goes in no graph: see launch.c, product.c */
+    CUstream aside;         /* for what goes in no graph: see launch.c, product_graph.c */
     CUevent before, after;  /* order that in the tenant's stream */
     struct partition *next; /* the next one in the bucket, or the next one to destroy */
 };
@@ -45,8 +45,9 @@ struct partition {
  * found out whether the driver gives their memory back. GS_ERR_SYSTEM: no random number. */
 gs_status partitions_init(void);
 
-/* What is given to partition->aside between the two runs where it stands in the tenant's stream:
- * the partition's stream waits for the tenant's, and then the tenant's for it. A lane. */
+/* Work that is submitted to partition->aside between the two calls keeps its position in the
+ * tenant's stream: the partition's stream waits for the tenant's, and afterwards the tenant's for
+ * the partition's. Called by a lane. */
 CUresult partition_aside_begin(const struct partition *partition, CUstream stream);
 CUresult partition_aside_end(const struct partition *partition, CUstream stream);
 

@@ -10,6 +10,7 @@
 #include "worker/sched/session_table.h"
 #include "worker/submit/graph.h"
 #include "worker/submit/graph_cache.h"
+#include "worker/submit/product_graph.h"
 
 #define TRIMMED_AGAIN_NS 1000000000u /* when a missing trimmed partition is asked for again */
 
@@ -24,8 +25,10 @@ static void graphs_evict_all(struct partition *partition)
         struct session *session = session_table_at(i);
         if (!session || session->jobs.paused || session->lane->index)
             continue;
-        for (uint32_t n = 0; n < SEG_STREAMS; n++)
+        for (uint32_t n = 0; n < SEG_STREAMS; n++) {
             graph_cache_evict(session->submit.streams[n].graph_cache, partition);
+            product_graphs_evict(session->submit.streams[n].product_graphs, partition);
+        }
         graphs_evict(session, partition);
     }
 }

@@ -2,14 +2,12 @@
  * product.c - products of matrices that the vendor's library computes, in the stream in which their
  * record stands.
  *
- * The record says all: nothing of a product is kept for its session. Its operands are checked
- * against the session's allocations as those of a copy are, which is also what fences them. What is
- * kept, for all sessions, is the algorithm for each problem (blas/algorithm.c). A client asks for
- * it before its first product of a kind (REQ_GEMM_PREPARE), so that it learns whether there is one.
- * A record that finds none, as after a takeover, waits in its ring until a chore has made it.
- *
- * In a partition a product runs in the partition's own stream, between two events, since a CUDA
- * stream's context decides where the library's kernels run.
+ * The record says all: nothing of a product is kept for its session but graphs of those that come
+ * again (product_graph.c). Its operands are checked against the session's allocations as those of a
+ * copy are, which is also what fences them. What is kept, for all sessions, is the algorithm for
+ * each problem (blas/algorithm.c). A client asks for it before its first product of a kind
+ * (REQ_GEMM_PREPARE), so that it learns whether there is one. A record that finds none, as after a
+ * takeover, waits in its ring until a chore has made it.
  */
 #include "worker/submit/product.h"
 
@@ -18,45 +16,42 @@
 #include "worker/blas/algorithm.h"
 #include "worker/blas/library.h"
 #include "worker/jobs/job.h"
-#include "worker/partition/partition.h"
 #include "worker/sched/lane.h"
 #include "worker/submit/placement.h"
+#include "worker/submit/product_graph.h"
 
-/* ---- Making algorithms ----------------------------------------------------------------------- */
+#define TIMEOUTS_MOST                                                                              \
+    2u /* chores without a quiet moment, before a record that waits is given up                    \
+        */
 
-/* The job's product, of which prepare has noted in arg[1] whether it runs in a partition. False:
- * the job has failed. */
-static bool problem_find(struct job *job, struct problem *problem)
+/* ---- Making algorithms -------------------------------------------------------------------------
+ *
+ * In four stages, of which a request and a chore have kinds of their own: map the library, start it
+ * (once in a worker), choose an algorithm, load its kernels. Only the second and the last need a
+ * quiet moment. */
+
+static const struct job_kind job_gemm_refused;
+
+/* Notes why a stage failed. A chore's failure is for the stream that waits, so the chore itself
+ * goes on, and its next stage is its last. */
+static void stage_fail(struct job *job, gs_status status, const char *text)
+{
+    if (job->status == GS_OK)
+        job_fail(job, status, "%s", text);
+    algorithm_free(job->made);
+    job->made = NULL;
+    if (job->kind->flags & JOB_CHORE) {
+        job->kind = &job_gemm_refused;
+        job->ret[0] = (uint64_t)job->status;
+        job->status = GS_OK;
+    }
+}
+
+static void problem_find(const struct job *job, struct problem *problem)
 {
     struct extents extents;
-    const char *fault = problem_of(&job->gemm, problem, &extents);
 
-    if (fault)
-        job_fail(job, GS_ERR_INVALID_VALUE, "%s", fault);
-    else
-        problem->confined = job->arg[1] != 0;
-    return !fault;
-}
-
-static void make_work(struct job *job)
-{
-    struct algorithm *made = NULL;
-    struct problem problem;
-    char text[192] = "";
-
-    if (job->status != GS_OK || !problem_find(job, &problem))
-        return; /* no quiet moment came */
-    gs_status status = library_start(text, sizeof(text));
-    if (status == GS_OK)
-        status = algorithm_make(&problem, &job->gemm, service_stream(), &made, text, sizeof(text));
-    if (status != GS_OK)
-        job_fail(job, status, "%s", text);
-    job->made = made;
-}
-
-static void make_install(struct job *job)
-{
-    algorithm_keep(job->made);
+    problem_of(&job->gemm, problem, &extents); /* has been checked when the job began */
 }
 
 static void load_work(struct job *job)
@@ -65,31 +60,105 @@ static void load_work(struct job *job)
     const gs_status status = library_load(text, sizeof(text));
 
     if (status != GS_OK)
-        job_fail(job, status, "%s", text);
+        stage_fail(job, status, text);
 }
 
-static const struct job_kind job_gemm_make = {
-    "gemm_make", JOB_PATIENT | JOB_QUIET, NULL, make_work, make_install, NULL};
+static void start_work(struct job *job)
+{
+    char text[192] = "";
+    const gs_status status = job->status == GS_OK ? library_start(text, sizeof(text)) : job->status;
+
+    if (status != GS_OK) /* of the library, or because no quiet moment came */
+        stage_fail(job, status, text);
+}
+
+static gs_status algorithm_get(struct job *job, char *text, size_t size)
+{
+    struct algorithm *chosen = NULL;
+    struct problem problem;
+
+    problem_find(job, &problem);
+    const gs_status status = algorithm_choose(&problem, &chosen, text, size);
+    job->made = chosen;
+    return status;
+}
+
+static void choose_work(struct job *job)
+{
+    char text[192];
+    struct problem problem;
+
+    problem_find(job, &problem);
+    if (algorithm_choice_loads(&problem))
+        return; /* the next stage chooses */
+    const gs_status status = algorithm_get(job, text, sizeof(text));
+    if (status != GS_OK)
+        stage_fail(job, status, text);
+}
+
+static void kernels_work(struct job *job)
+{
+    char text[192] = "";
+    gs_status status = job->status;
+
+    if (status == GS_OK && !job->made)
+        status = algorithm_get(job, text, sizeof(text));
+    if (status == GS_OK)
+        status = algorithm_load(job->made, &job->gemm, service_stream(), text, sizeof(text));
+    if (status != GS_OK)
+        stage_fail(job, status, text);
+}
+
+static void kernels_install(struct job *job)
+{
+    job->session->submit.product_timeouts = 0;
+    algorithm_keep(job->made);
+}
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+static const struct job_kind job_gemm_kernels = {"gemm_kernels", JOB_PATIENT | JOB_QUIET, NULL,
+                                                 kernels_work,   kernels_install,         NULL};
+static const struct job_kind job_gemm_choose = {"gemm_choose", JOB_PATIENT, NULL,
+                                                choose_work,   NULL,        &job_gemm_kernels};
+static const struct job_kind job_gemm_start = {
+    "gemm_start", JOB_PATIENT | JOB_QUIET, NULL, start_work, NULL, &job_gemm_choose};
 static const struct job_kind job_gemm_known = {"gemm_known", JOB_QUICK, NULL, NULL, NULL, NULL};
 
 static void prepare_prepare(struct job *job)
 {
     struct problem problem;
+    struct extents extents;
+    const char *fault = problem_of(&job->gemm, &problem, &extents);
 
-    job->arg[1] = placement_of(job->session, job->session->grant.link.cls) != NULL;
-    if (!problem_find(job, &problem))
+    if (fault) {
+        job_fail(job, GS_ERR_INVALID_VALUE, "%s", fault);
         return;
-    if (algorithm_find(&problem))
+    }
+    if ((fault = record_check_gemm(job->session, &job->gemm, &problem)))
+        job_fail(job, GS_ERR_INVALID_POINTER, "%s", fault);
+    else if (algorithm_find(&problem))
         job->kind = &job_gemm_known;
     else if (library_handle())
-        job->kind = &job_gemm_make;
+        job->kind = &job_gemm_choose;
 }
 
 const struct job_kind job_gemm_prepare = {"gemm_prepare", JOB_PATIENT, prepare_prepare,
-                                          load_work,      NULL,        &job_gemm_make};
+                                          load_work,      NULL,        &job_gemm_start};
 
 /* ---- Chores ---------------------------------------------------------------------------------- */
 
+static const struct job_kind job_gemm_chore_kernels = {"gemm_chore_kernels",
+                                                       JOB_PATIENT | JOB_QUIET | JOB_CHORE,
+                                                       NULL,
+                                                       kernels_work,
+                                                       kernels_install,
+                                                       NULL};
+static const struct job_kind job_gemm_chore_choose = {
+    "gemm_chore_choose", JOB_PATIENT | JOB_CHORE, NULL, choose_work, NULL, &job_gemm_chore_kernels};
+static const struct job_kind job_gemm_chore_start = {
+    "gemm_chore_start",    JOB_PATIENT | JOB_QUIET | JOB_CHORE, NULL, start_work, NULL,
+    &job_gemm_chore_choose};
 static const struct job_kind job_gemm_chore_known = {
     "gemm_chore_known", JOB_CHORE, NULL, NULL, NULL, NULL};
 
@@ -97,81 +166,66 @@ static void chore_prepare(struct job *job)
 {
     struct problem problem;
 
-    if (problem_find(job, &problem) && algorithm_find(&problem))
+    problem_find(job, &problem);
+    if (algorithm_find(&problem))
         job->kind = &job_gemm_chore_known;
+    else if (library_handle())
+        job->kind = &job_gemm_chore_choose;
 }
 
-/* A failure is for the stream that waits, so the job itself succeeds, unless no quiet moment came:
- * then the stream goes on waiting. */
-static void chore_work(struct job *job)
-{
-    if (job->status != GS_OK)
-        return;
-    make_work(job);
-    job->ret[0] = (uint64_t)job->status;
-    job->status = GS_OK;
-}
-
-static void chore_install(struct job *job)
+/* Where no quiet moment came, the stream goes on waiting, and its next round begins another chore.
+ * But each presses for quiet moments, which others' work is held back for, so there is an end. */
+static void refused_install(struct job *job)
 {
     struct session_submit *submit = &job->session->submit;
+    const gs_status status = (gs_status)job->ret[0];
 
-    submit->product_trouble = (gs_status)job->ret[0];
-    if (submit->product_trouble == GS_OK)
-        algorithm_keep(job->made);
-    else
-        snprintf(submit->product_text, sizeof(submit->product_text), "%.190s", job->message);
+    if (status == GS_ERR_TIMEOUT && ++submit->product_timeouts < TIMEOUTS_MOST)
+        return;
+    submit->product_trouble = status;
+    snprintf(submit->product_text, sizeof(submit->product_text), "a product: %.170s", job->message);
 }
 
-static const struct job_kind job_gemm_chore = {
-    "gemm_chore",  JOB_PATIENT | JOB_QUIET | JOB_CHORE | JOB_IDLE,
-    chore_prepare, chore_work,
-    chore_install, NULL};
+static const struct job_kind job_gemm_refused = {"gemm_refused", JOB_CHORE,       NULL,
+                                                 NULL,           refused_install, NULL};
+
+static const struct job_kind job_gemm_chore = {"gemm_chore",  JOB_PATIENT | JOB_CHORE | JOB_IDLE,
+                                               chore_prepare, load_work,
+                                               NULL,          &job_gemm_chore_start};
 
 /* Begins the chore that makes the algorithm. Without memory for the chore, the next round tries
  * again. */
-static void chore_begin(const struct session *session, const struct rec_gemm *record, bool confined)
+static void chore_begin(const struct session *session, const struct rec_gemm *record)
 {
-    if (session->jobs.current && session->jobs.current->kind == &job_gemm_chore)
+    if (session->jobs.current && session->jobs.current->kind->flags & JOB_CHORE)
         return;
     struct job *job = job_new(NULL, &job_gemm_chore);
     if (!job)
         return;
     job->index = session->slot;
     job->arg[0] = session->id;
-    job->arg[1] = confined;
     job->gemm = *record;
     job_return(job);
 }
 
 /* ---- Issuing --------------------------------------------------------------------------------- */
 
-static gs_status driver_trouble(CUresult result, char *text, size_t size)
-{
-    if (driver_fatal(result))
-        device_lost(result);
-    driver_describe(text, size);
-    return driver_status(result);
-}
-
 static gs_status product_run(const struct algorithm *algorithm, const struct rec_gemm *record,
-                             const struct partition *partition, CUstream stream, char *text,
+                             struct partition *partition, struct stream *stream, char *text,
                              size_t size)
 {
-    CUresult result = partition ? partition_aside_begin(partition, stream) : CUDA_SUCCESS;
+    bool issued;
+    gs_status status =
+        product_graph_launch(stream, record, partition, algorithm, &issued, text, size);
 
-    if (result)
-        return driver_trouble(result, text, size);
-    const gs_status status =
-        algorithm_run(algorithm, record, partition ? partition->aside : stream, text, size);
+    if (status == GS_OK && !issued)
+        status = algorithm_run(algorithm, record, stream->cu, text, size);
     if (status != GS_OK) { /* the library does not tell whether the context is lost */
-        result = cu->cuStreamQuery(stream);
+        const CUresult result = cu->cuStreamQuery(stream->cu);
         if (driver_fatal(result))
             device_lost(result);
-        return status;
     }
-    result = partition ? partition_aside_end(partition, stream) : CUDA_SUCCESS;
-    return result ? driver_trouble(result, text, size) : GS_OK;
+    return status;
 }
 
 enum product_outcome product_issue(struct session *session, uint32_t index,
@@ -179,14 +233,12 @@ enum product_outcome product_issue(struct session *session, uint32_t index,
                                    gs_status *status, char *text, size_t size)
 {
     struct session_submit *submit = &session->submit;
-    const struct stream *stream = &submit->streams[index];
+    struct stream *stream = &submit->streams[index];
     struct problem problem;
 
     *fault = record_check_gemm(session, record, &problem);
     if (*fault)
         return PRODUCT_INVALID;
-    const struct partition *partition = placement_of(session, stream->cls);
-    problem.confined = partition != NULL;
     const struct algorithm *algorithm = algorithm_find(&problem);
     if (!algorithm && submit->product_trouble != GS_OK) {
         *status = submit->product_trouble;
@@ -194,9 +246,10 @@ enum product_outcome product_issue(struct session *session, uint32_t index,
         return PRODUCT_FAILED;
     }
     if (!algorithm) {
-        chore_begin(session, record, problem.confined);
+        chore_begin(session, record);
         return PRODUCT_WAITS;
     }
-    *status = product_run(algorithm, record, partition, stream->cu, text, size);
+    *status =
+        product_run(algorithm, record, placement_of(session, stream->cls), stream, text, size);
     return *status == GS_OK ? PRODUCT_ISSUED : PRODUCT_FAILED;
 }

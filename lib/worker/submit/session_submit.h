@@ -15,6 +15,7 @@
 struct inflight;
 struct graph_cache;
 struct partition;
+struct product_graphs;
 struct session_graph;
 
 struct stream {
@@ -33,10 +34,11 @@ struct stream {
     int32_t own_priority; /* gs_qos's scale */
     /* the class of its launches: its own or the session's, within the grant */
     uint32_t cls;
-    int priority;                    /* CUDA's: lower runs earlier */
-    struct graph_cache *graph_cache; /* NULL until the first launch */
-    struct inflight *inflight;       /* its inflight tracker; there when cu is */
-    struct arrival arrival;          /* the batch arrivals of its tenant */
+    int priority;                          /* CUDA's: lower runs earlier */
+    struct graph_cache *graph_cache;       /* NULL until the first launch */
+    struct product_graphs *product_graphs; /* NULL until the first product */
+    struct inflight *inflight;             /* its inflight tracker; there when cu is */
+    struct arrival arrival;                /* the batch arrivals of its tenant */
 };
 
 struct event {
@@ -68,6 +70,7 @@ struct session_submit {
     struct report *reports; /* SEG_REPORTS entries, or NULL */
     /* why the last algorithm for a product that waits could not be made */
     gs_status product_trouble;
+    uint32_t product_timeouts; /* how often in a row no quiet moment came for one */
     char product_text[192];
 };
 

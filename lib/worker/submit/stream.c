@@ -18,6 +18,7 @@
 #include "worker/sched/priority.h"
 #include "worker/submit/graph_cache.h"
 #include "worker/submit/pool.h"
+#include "worker/submit/product_graph.h"
 
 void stream_grant(const struct session *session, struct stream *stream)
 {
@@ -214,6 +215,8 @@ static void stream_deinit(struct stream *stream)
 {
     graph_cache_free(stream->graph_cache);
     stream->graph_cache = NULL;
+    product_graphs_free(stream->product_graphs);
+    stream->product_graphs = NULL;
     inflight_free(stream->inflight);
     stream->inflight = NULL;
     if (stream->cu && !pool_put_stream(stream->cu, stream->cu_priority, stream->home))

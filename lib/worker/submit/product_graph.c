@@ -1,0 +1,203 @@
+/*
+ * product_graph.c - a stream's products as exec graphs, kept for records that come again.
+ *
+ * A captured product can be given to the device again by one launch of its graph, which returns
+ * after 2 us where the library's call takes 6 (bench/results/h200-driver-facts-cublas.txt, 32).
+ * How the library lays out its kernels' parameters is its own affair, so that a graph serves the
+ * very same record only: matrices, sizes and scalars. Making one takes the lane 50 us, so it is
+ * made when its record comes for the third time.
+ *
+ * In a partition a product has its graph at once. The library's kernels run in the context of the
+ * stream that they are captured in, whichever stream the graph is launched in (33). So they are
+ * captured in the partition's own stream, where nothing runs, and the graph is launched in the
+ * tenant's: tenants who share a partition do not wait for each other.
+ *
+ * A graph takes up to 110 KiB of GPU memory, so there are few, and the least recently used one
+ * goes. Freed memory needs no care: a record is checked whenever it comes, and its graph has no
+ * more than its addresses.
+ */
+#include "worker/submit/product_graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/partition/partition.h"
+#include "worker/submit/pool.h"
+
+#define GRAPHS      64u
+#define GRAPH_AFTER 3u /* how often a record comes before it gets a graph */
+
+struct product_graph {
+    struct rec_gemm record;
+    struct partition *partition; /* NULL: the whole device */
+    uint32_t times;              /* how often it came, up to GRAPH_AFTER; 0: unused */
+    uint64_t used;               /* graphs->clock when it last came */
+    CUgraphExec exec;            /* NULL: not made */
+};
+
+struct product_graphs {
+    uint32_t last; /* which one came last: that one or the next is likely to come now */
+    uint64_t clock;
+    struct product_graph graph[GRAPHS];
+};
+
+/* ---- Keeping --------------------------------------------------------------------------------- */
+
+static void exec_destroy(struct product_graph *graph)
+{
+    if (graph->exec)
+        DRV_MUST(cuGraphExecDestroy, graph->exec);
+    graph->exec = NULL;
+}
+
+static void graph_init(struct product_graph *graph, const struct rec_gemm *record,
+                       struct partition *partition)
+{
+    graph->record = *record;
+    graph->partition = partition;
+    if (partition)
+        atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);
+}
+
+static void graph_deinit(struct product_graph *graph)
+{
+    exec_destroy(graph);
+    if (graph->times > 0 && graph->partition)
+        /* release: the graph is gone before the count says so; pairs with the load before the
+         * partition is destroyed */
+        atomic_fetch_sub_explicit(&graph->partition->graphs, 1, memory_order_release);
+    *graph = (struct product_graph){0};
+}
+
+/* The graph of this record. A new one takes the place of the least recently used one. */
+static struct product_graph *graph_find(struct product_graphs *graphs,
+                                        const struct rec_gemm *record, struct partition *partition)
+{
+    uint32_t i = graphs->last, oldest = 0;
+
+    for (uint32_t n = 0; n < GRAPHS; n++) {
+        struct product_graph *graph = &graphs->graph[i];
+        if (graph->times > 0 && graph->partition == partition &&
+            !memcmp(&graph->record, record, sizeof(*record))) {
+            graphs->last = i;
+            return graph;
+        }
+        if (graph->used < graphs->graph[oldest].used)
+            oldest = i;
+        i = i + 1 < GRAPHS ? i + 1 : 0;
+    }
+    graphs->last = oldest;
+    graph_deinit(&graphs->graph[oldest]);
+    graph_init(&graphs->graph[oldest], record, partition);
+    return &graphs->graph[oldest];
+}
+
+/* ---- Launching ------------------------------------------------------------------------------- */
+
+static gs_status driver_trouble(CUresult result, char *text, size_t size)
+{
+    if (driver_fatal(result))
+        device_lost(result);
+    driver_describe(text, size);
+    return driver_status(result);
+}
+
+static gs_status exec_make(struct product_graph *graph, const struct algorithm *algorithm,
+                           CUstream stream, char *text, size_t size)
+{
+    CUgraph captured;
+    gs_status status = algorithm_capture(algorithm, &graph->record,
+                                         graph->partition ? graph->partition->aside : stream,
+                                         &captured, text, size);
+
+    if (status != GS_OK)
+        return status;
+    pool_give_graph();
+    const CUresult result = DRV(cuGraphInstantiateWithFlags, &graph->exec, captured, 0);
+    if (result) {
+        graph->exec = NULL;
+        status = driver_trouble(result, text, size);
+    }
+    DRV_MUST(cuGraphDestroy, captured);
+    return status;
+}
+
+/* A launch takes device memory too: without, the graph is of no use. */
+static gs_status graph_go(struct product_graph *graph, const struct algorithm *algorithm,
+                          CUstream stream, char *text, size_t size)
+{
+    const gs_status status = graph->exec ? GS_OK : exec_make(graph, algorithm, stream, text, size);
+
+    if (status != GS_OK)
+        return status;
+    const CUresult result = DRV(cuGraphLaunch, graph->exec, stream);
+    if (!result)
+        return GS_OK;
+    exec_destroy(graph);
+    return driver_trouble(result, text, size);
+}
+
+/* Without device memory the stream's other graphs go, since here nothing else can run it. */
+static gs_status graph_go_confined(struct product_graphs *graphs, struct product_graph *graph,
+                                   const struct algorithm *algorithm, CUstream stream, char *text,
+                                   size_t size)
+{
+    const gs_status status = graph_go(graph, algorithm, stream, text, size);
+
+    if (status != GS_ERR_NO_DEVICE_MEMORY)
+        return status;
+    for (uint32_t i = 0; i < GRAPHS; i++) {
+        if (&graphs->graph[i] != graph)
+            graph_deinit(&graphs->graph[i]);
+    }
+    return graph_go(graph, algorithm, stream, text, size);
+}
+
+gs_status product_graph_launch(struct stream *stream, const struct rec_gemm *record,
+                               struct partition *partition, const struct algorithm *algorithm,
+                               bool *issued, char *text, size_t size)
+{
+    gs_status status;
+
+    *issued = false;
+    if (!stream->product_graphs)
+        stream->product_graphs = calloc(1, sizeof(*stream->product_graphs));
+    if (!stream->product_graphs) {
+        snprintf(text, size, "no memory for a list of products");
+        return partition ? GS_ERR_NO_MEMORY : GS_OK;
+    }
+    struct product_graph *graph = graph_find(stream->product_graphs, record, partition);
+    graph->used = ++stream->product_graphs->clock;
+    if (graph->times < GRAPH_AFTER)
+        graph->times++;
+    if (partition) {
+        status =
+            graph_go_confined(stream->product_graphs, graph, algorithm, stream->cu, text, size);
+        *issued = status == GS_OK;
+        return status;
+    }
+    if (graph->times < GRAPH_AFTER)
+        return GS_OK;
+    *issued = graph_go(graph, algorithm, stream->cu, text, size) == GS_OK;
+    if (!*issued) /* the library's call does without; the record starts to count anew */
+        graph->times = 1;
+    return GS_OK;
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+void product_graphs_evict(struct product_graphs *graphs, const struct partition *partition)
+{
+    for (uint32_t i = 0; graphs && i < GRAPHS; i++) {
+        if (graphs->graph[i].times > 0 && graphs->graph[i].partition == partition)
+            graph_deinit(&graphs->graph[i]);
+    }
+}
+
+void product_graphs_free(struct product_graphs *graphs)
+{
+    for (uint32_t i = 0; graphs && i < GRAPHS; i++)
+        graph_deinit(&graphs->graph[i]);
+    free(graphs);
+}
