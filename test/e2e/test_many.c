@@ -2,6 +2,7 @@
  * test_many.c - many sessions at once, each launching. 100 by default; GSHARE_TEST_SESSIONS says
  * how many (1,000 is what a server is built for).
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,91 @@ static void many_sessions_compute_at_once(void)
     for (unsigned i = 0; i < PROCESSES; i++)
         tenant_join(pid[i]);
     CHECK_WITHIN(5000, server_tenants(server) == 0 && server_memory_used(server) == 0);
+    server_stop(server);
+}
+
+/* ---- What an operator sees of them ----------------------------------------------------------- */
+
+#define OPERATED   1000u
+#define COPY_BYTES 512u
+
+/* Each session copies COPY_BYTES to the device, once. */
+static void copier_run(void *argument)
+{
+    struct crowd *crowd = argument;
+    gs_session *session = calloc(crowd->each, sizeof(*session));
+    static const char bytes[COPY_BYTES];
+
+    CHECK(session != NULL);
+    for (unsigned i = 0; i < crowd->each; i++) {
+        gs_devptr data;
+
+        CHECK_OK(gs_attach(NULL, &session[i]));
+        CHECK_OK(gs_malloc(session[i], sizeof(bytes), &data));
+        CHECK_OK(gs_memcpy_htod(session[i], data, bytes, sizeof(bytes)));
+    }
+    gate_pass(&crowd->attached);
+    gate_wait(&crowd->go, 1);
+    for (unsigned i = 0; i < crowd->each; i++)
+        CHECK_OK(gs_detach(session[i]));
+    free(session);
+}
+
+/* What an awk program makes of what a command of gsctl prints, which is longer than the buffer of
+ * gsctl_run.h: two numbers. */
+static void counted(const char *command, const char *program, uint64_t numbers[2])
+{
+    char gsctl[4096], line[4600];
+    unsigned long long a, b;
+    FILE *pipe;
+
+    snprintf(gsctl, sizeof(gsctl), "%s", test_build_path("bin/gsctl"));
+    snprintf(line, sizeof(line), "'%s' %s | awk -F'\t' '%s'", gsctl, command, program);
+    pipe = popen(line, "r");
+    CHECK(pipe != NULL);
+    if (fscanf(pipe, "%llu %llu", &a, &b) != 2)
+        test_fail(__FILE__, __LINE__, "no numbers: %s", line);
+    CHECK_EQUAL(pclose(pipe), 0);
+    numbers[0] = a;
+    numbers[1] = b;
+}
+
+/* However many pages the answers have: each session once, and the sums of all. */
+static void an_operator_sees_a_thousand_sessions(void)
+{
+    static const struct {
+        const char *command, *program; /* prints sessions, and bytes that were copied or sessions */
+        bool bytes;
+    } looks[] = {
+        {"ps", "NR > 1 && !seen[$1]++ {n++} END {print n, n}", false},
+        {"ps --json", "{n = gsub(/\"session\":/, \"\"); print n, n}", false},
+        {"dump", "$1 == \"session\" && !seen[$2]++ {n++; b += $19} END {print n, b}", true},
+        {"metrics",
+         "/^gshare_sessions / || /^gshare_sessions[{]/ {sub(/.* /, \"\"); n = $0} "
+         "/^gshare_copied_bytes_total[{]/ {sub(/.* /, \"\"); b += $0} END {print n, b}",
+         true},
+        {"metrics", "/^gshare_session_info[{]/ && !seen[$0]++ {n++} END {print n, n}", false},
+    };
+    struct server *server = server_start(NULL);
+    struct crowd *crowd = shared_alloc(sizeof(*crowd));
+    pid_t pid[PROCESSES];
+
+    crowd->each = OPERATED / PROCESSES;
+    for (unsigned i = 0; i < PROCESSES; i++)
+        pid[i] = tenant_start(copier_run, crowd);
+    gate_wait(&crowd->attached, PROCESSES);
+    CHECK_EQUAL(server_tenants(server), OPERATED);
+    for (unsigned i = 0; i < ARRAY_SIZE(looks); i++) {
+        uint64_t numbers[2];
+
+        counted(looks[i].command, looks[i].program, numbers);
+        if (numbers[0] != OPERATED || numbers[1] != OPERATED * (looks[i].bytes ? COPY_BYTES : 1))
+            test_fail(__FILE__, __LINE__, "gsctl %s: %llu sessions, %llu", looks[i].command,
+                      (unsigned long long)numbers[0], (unsigned long long)numbers[1]);
+    }
+    gate_pass(&crowd->go);
+    for (unsigned i = 0; i < PROCESSES; i++)
+        tenant_join(pid[i]);
     server_stop(server);
 }
 
@@ -254,6 +340,7 @@ static void a_thousand_fenced_sessions_of_a_large_device_find_addresses(void)
 }
 
 static const struct test tests[] = {
+    TEST_WITHIN(an_operator_sees_a_thousand_sessions, 120),
     TEST_WITHIN(many_sessions_compute_at_once, 120),
     TEST_WITHIN(many_capped_sessions_are_spread_over_the_device, 120),
     TEST_WITHIN(many_capped_sessions_are_spread_over_132_sms, 120),
