@@ -9,6 +9,7 @@
 #   make install    into $(DESTDIR)$(PREFIX); `make uninstall` removes it
 #   make deb        Debian packages of all that, in $(BUILD)/deb
 #   make test-slurm   examples/slurm under a Slurm of its own, as root
+#   make test-systemd   the units and packages under a systemd of its own, as root
 #   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000
 #   make kill-steps the supervisor killed at each of its system calls  STEPS=all
 #   make man        the manual pages of section 3, from include/gshare.h
@@ -43,8 +44,7 @@ WERROR   ?= -Werror
 DEPS     ?= install
 
 # ---- What the machine has ---------------------------------------------------------------------
-# gshared, gsctl and libgshare need a C compiler only. lz4 and zstd unpack fatbins (for the software
-# device, and where kernels in them print), ncurses is for gsctl top, microhttpd for gsctl metrics
+# gshared, gsctl and libgshare need a C compiler only. ncurses is for gsctl top, microhttpd for gsctl metrics
 # --listen, cmocka for unit tests, jpeg for the demo, a C++ compiler (of the same family, because of
 # sanitizers) for the test and the example of gshare.hpp.
 ifeq ($(origin CXX),default)
@@ -52,15 +52,13 @@ CXX := $(if $(findstring clang,$(CC)),clang++,g++)
 endif
 # A number sign in a function call is escaped differently by different makes.
 HASH := \#
-HAVE := $(shell printf '%s\n' cc '$(HASH)if __has_include(<lz4.h>)' lz4 '$(HASH)endif' \
-                '$(HASH)if __has_include(<zstd.h>)' zstd '$(HASH)endif' \
-                '$(HASH)if __has_include(<cmocka.h>)' cmocka '$(HASH)endif' \
+HAVE := $(shell printf '%s\n' cc '$(HASH)if __has_include(<cmocka.h>)' cmocka '$(HASH)endif' \
                 '$(HASH)if __has_include(<ncurses.h>)' ncurses '$(HASH)endif' \
                 '$(HASH)if __has_include(<microhttpd.h>)' microhttpd '$(HASH)endif' \
                 '$(HASH)if __has_include(<jpeglib.h>)' jpeg '$(HASH)endif' | $(CC) -E -P - 2>/dev/null)
 HAVE += $(if $(shell command -v $(firstword $(CXX))),cxx)
-NEED_test := cc cxx lz4 zstd cmocka ncurses microhttpd
-NEED_demo := cc lz4 zstd jpeg
+NEED_test := cc cxx cmocka ncurses microhttpd
+NEED_demo := cc jpeg
 MISSING := $(filter-out $(HAVE),$(sort $(foreach goal,$(MAKECMDGOALS),$(NEED_$(goal)))))
 ifneq ($(MISSING),)
 ifneq ($(DEPS),skip)
@@ -73,7 +71,6 @@ endif
 endif
 NCURSES_LIBS := $(if $(filter ncurses,$(HAVE)),-lncurses)
 MICROHTTPD_LIBS := $(if $(filter microhttpd,$(HAVE)),-lmicrohttpd)
-UNPACK_LIBS := $(if $(filter lz4,$(HAVE)),-llz4) $(if $(filter zstd,$(HAVE)),-lzstd)
 
 CFLAGS   ?= -O2 -g
 GS_CFLAGS := -std=gnu11 -fPIC -fvisibility=hidden -pthread -MMD -MP \
@@ -124,7 +121,7 @@ LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshar
         $(BUILD)/lib/libgshare_cublas.so $(BUILD)/lib/libgshare_cublas12.so \
         $(BUILD)/lib/gshare/libcublas.so.13 $(BUILD)/lib/gshare/libcublas.so.12
 
-.PHONY: all examples demo test test-cudart-native test-cublas-native test-slurm chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
+.PHONY: all examples demo test test-cudart-native test-cublas-native test-slurm test-systemd chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 help:
@@ -260,13 +257,13 @@ $(BUILD)/lib/libgshare-softcuda.so: $(BUILD)/room/softcuda.a $(BUILD)/room/ptx.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,libgshare-softcuda.so $(NO_UNDEFINED) -o $@ \
 	    -Wl,--whole-archive $(BUILD)/room/softcuda.a -Wl,--no-whole-archive \
-	    $(BUILD)/room/ptx.a $(BUILD)/room/common.a $(UNPACK_LIBS) -lm $(LDLIBS_RT)
+	    $(BUILD)/room/ptx.a $(BUILD)/room/common.a -lm $(LDLIBS_RT)
 
 # ---- Programs --------------------------------------------------------------------------------
 $(BUILD)/bin/gshared: $(BUILD)/obj/lib/gshared/main.o $(BUILD)/room/server.a $(BUILD)/room/worker.a $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ -Wl,--start-group $^ -Wl,--end-group $(UNPACK_LIBS) $(LDLIBS_RT)
+	$(Q)$(LINK) -o $@ -Wl,--start-group $^ -Wl,--end-group $(LDLIBS_RT)
 $(BUILD)/bin/gsctl: $(BUILD)/room/gsctl.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -408,7 +405,7 @@ $(BUILD)/test/unit/test_%: $(BUILD)/obj/test/unit/test_%.o $(call test_helpers,u
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %/$(firstword $(subst _, ,$*)).a,$^) \
-	    -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(UNPACK_LIBS) -lm $(LDLIBS_RT)
+	    -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lm $(LDLIBS_RT)
 
 # Kernels of other folders' making.
 $(BUILD)/test/unit/test_ptx_fence_forms: $(BUILD)/obj/test/instructions/kernel.o $(BUILD)/obj/test/instructions/operands.o $(BUILD)/obj/test/instructions/objects.o
@@ -654,6 +651,8 @@ test: all tests $(EXAMPLES)
 
 test-slurm: all
 	@test/slurm $(BUILD)
+test-systemd: deb
+	@test/systemd $(BUILD)
 
 # Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c
 ROUNDS ?= 1000
@@ -671,7 +670,7 @@ FUZZ_HELPERS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out test/fuzz/fuzz_%,$(
 $(BUILD)/test/fuzz/fuzz_%: $(BUILD)/obj/test/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(ROOM_ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(UNPACK_LIBS) -lm $(LDLIBS_RT)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lm $(LDLIBS_RT)
 fuzz: $(FUZZ_TARGETS)
 
 # ---- Benchmark: bench/rows are the measurements ----------------------------------------------------

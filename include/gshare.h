@@ -423,10 +423,18 @@ GS_API gs_status gs_stream_query(gs_session session, gs_stream stream);
 /* Makes the stream's later work wait, on the device, for what the event captured last. An event
  * that was never recorded counts as complete. Blocks as gs_launch does. GS_ERR_RECORDING. */
 GS_API gs_status gs_stream_wait_event(gs_stream stream, gs_event event);
+/* Has the library call fn(data, status) when the stream's earlier work is complete; the stream's
+ * later work waits until the function has returned. A thread of the library's calls it, one
+ * function after the other, and exactly once: status is GS_OK, or the session's where it ends
+ * before. The function must not wait for work, or for another host function, that is not ordered
+ * before it; gs_detach waits for the functions, and is refused in one. Blocks as gs_launch does.
+ * GS_ERR_INVALID_VALUE: fn is NULL. GS_ERR_RECORDING. GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
+typedef void (*gs_host_fn)(void *data, gs_status status);
+GS_API gs_status gs_launch_host(gs_session session, gs_stream stream, gs_host_fn fn, void *data);
 /* Blocks until everything that the session's streams were given before the call is complete. */
 GS_API gs_status gs_sync(gs_session session);
 
-/* Makes an event. Does not block. GS_ERR_LIMIT: too many events. GS_ERR_NO_MEMORY. */
+/* Makes an event. Does not block. GS_ERR_LIMIT: the session has 65,536. GS_ERR_NO_MEMORY. */
 GS_API gs_status gs_event_create(gs_session session, gs_event *event);
 /* Destroys an event at once, also while work waits for it. Does not block. */
 GS_API gs_status gs_event_destroy(gs_event event);
@@ -537,6 +545,14 @@ GS_API gs_status gs_memcpy_dtod_async(gs_session session, gs_devptr dst, gs_devp
 GS_API gs_status gs_memset(gs_session session, gs_devptr dst, int value, size_t size);
 GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, size_t size,
                                  gs_stream stream);
+/* The same of count elements of 16 or 32 bits. GS_ERR_INVALID_VALUE: dst is no multiple of their
+ * size. */
+GS_API gs_status gs_memset_d16(gs_session session, gs_devptr dst, uint16_t value, size_t count);
+GS_API gs_status gs_memset_d16_async(gs_session session, gs_devptr dst, uint16_t value,
+                                     size_t count, gs_stream stream);
+GS_API gs_status gs_memset_d32(gs_session session, gs_devptr dst, uint32_t value, size_t count);
+GS_API gs_status gs_memset_d32_async(gs_session session, gs_devptr dst, uint32_t value,
+                                     size_t count, gs_stream stream);
 
 /* ---- Arrays, textures and surfaces ------------------------------------------------------------
  *
@@ -752,7 +768,7 @@ GS_API gs_status gs_module_unload(gs_module module);
  * kernel's parameters are too many or too large. GS_ERR_LIMIT: too many kernels. */
 GS_API gs_status gs_kernel_get(gs_module module, const char *name, gs_kernel *kernel);
 /* The number of a module's kernels, and the (mangled) name of each by its index, from 0: cut to
- * `size` bytes with the NUL; 2,048 hold any. The order stays as it is. Block for the server.
+ * `size` bytes with the NUL; 8,192 hold any. The order stays as it is. Block for the server.
  * GS_ERR_NOT_FOUND: no kernel has that index. */
 GS_API gs_status gs_module_kernel_count(gs_module module, unsigned *count);
 GS_API gs_status gs_module_kernel_name(gs_module module, unsigned index, char *name, size_t size);

@@ -698,7 +698,7 @@ class module : public detail::owner<gs_module, gs_module_unload>
     std::vector<std::string> kernels() const
     {
         std::vector<std::string> names;
-        char name[2048];
+        char name[8192];
         unsigned count;
 
         check(gs_module_kernel_count(handle_, &count));

@@ -21,8 +21,9 @@ enum rec_op {
     REC_EVENT = 5, /* record event */
     REC_WAIT = 6,  /* wait for event */
     REC_GRAPH = 7,
-    REC_BOX = 8, /* copy a box of rows and slices */
-    REC_GEMM = 9 /* a product of matrices, by the vendor's library */
+    REC_BOX = 8,  /* copy a box of rows and slices */
+    REC_GEMM = 9, /* a product of matrices, by the vendor's library */
+    REC_HOST = 10 /* wait for a function of the client's */
 };
 
 struct rec_header {
@@ -64,8 +65,8 @@ struct rec_copy {
 
 struct rec_memset {
     struct rec_header h;
-    uint32_t value; /* low 8 bits */
-    uint32_t reserved0;
+    uint32_t value;   /* of an element: its low 8, 16 or 32 bits */
+    uint32_t element; /* bytes: 1, 2 or 4 */
     uint64_t dst;
     uint64_t bytes;
     uint64_t reserved[4];
@@ -83,6 +84,12 @@ struct rec_wait {
     uint32_t stream;   /* in which the event was recorded */
     uint64_t position; /* in that stream, of the end of the REC_EVENT */
     uint64_t reserved[5];
+};
+
+/* What comes behind waits until seg_client.host_done is at the record's end. */
+struct rec_host {
+    struct rec_header h;
+    uint32_t reserved[14];
 };
 
 struct rec_graph {
@@ -167,6 +174,7 @@ static_assert(sizeof(struct rec_copy) == 64, "rec_copy");
 static_assert(sizeof(struct rec_memset) == 64, "rec_memset");
 static_assert(sizeof(struct rec_event) == 64, "rec_event");
 static_assert(sizeof(struct rec_wait) == 64, "rec_wait");
+static_assert(sizeof(struct rec_host) == 64, "rec_host");
 static_assert(sizeof(struct rec_graph) == 64, "rec_graph");
 static_assert(sizeof(struct rec_box_side) == 32, "rec_box_side");
 static_assert(sizeof(struct rec_box) == 128, "rec_box");

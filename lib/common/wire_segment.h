@@ -18,7 +18,7 @@
 #define SEG_STREAMS     63u /* stream 0 is the default stream */
 #define SEG_RING_BYTES  65536u
 #define SEG_REQUEST_BIT 63u
-#define SEG_EVENTS      4096u
+#define SEG_EVENTS      65536u
 #define SEG_REPORTS     64u
 #define SEG_HOSTS       1024u /* host blocks: gs_host_alloc, staging, images */
 #define SEG_KERNELS     65536u
@@ -66,6 +66,8 @@ struct seg_client {
     alignas(64) _Atomic uint64_t activity;
     /* Free-running byte position up to which stream s's records are written. */
     alignas(64) _Atomic uint64_t tail[SEG_STREAMS];
+    /* Byte position up to which the host functions of stream s's REC_HOST records have returned. */
+    alignas(64) _Atomic uint64_t host_done[SEG_STREAMS];
 };
 
 struct seg_complete {
@@ -224,13 +226,13 @@ struct seg_request {
     _Atomic uint32_t state; /* enum req_state; a futex */
     uint32_t op;            /* enum req_op */
     uint64_t arg[4];
-    char name[2048]; /* NUL-terminated; mangled kernel names can be long */
+    char name[8192]; /* NUL-terminated; names of C++ templates are long */
     /* reply */
     int32_t status;  /* gs_status */
     uint32_t serial; /* the client's: another for each request, never 0 */
     uint64_t ret[4];
-    char message[4096];
-    union { /* the reply's; of REQ_TEXTURE_CREATE and REQ_GEMM_PREPARE the request's */
+    char message[8192]; /* a text, or the name of a kernel */
+    union {             /* the reply's; of REQ_TEXTURE_CREATE and REQ_GEMM_PREPARE the request's */
         struct req_kernel kernel;
         struct req_texture texture;
         unsigned char bytes[8192];
@@ -238,16 +240,18 @@ struct seg_request {
 };
 
 static_assert(sizeof(struct seg_info) == 752, "seg_info");
-static_assert(sizeof(struct seg_client) == 576, "seg_client");
+static_assert(sizeof(struct seg_client) == 1088, "seg_client");
 static_assert(sizeof(struct seg_complete) == 504, "seg_complete");
 static_assert(sizeof(struct seg_server) == 3200, "seg_server");
-static_assert(sizeof(struct seg_request) == 14416, "seg_request");
+static_assert(sizeof(struct seg_request) == 24656, "seg_request");
 static_assert(sizeof(struct req_kernel) == 4128, "req_kernel");
 static_assert(sizeof(struct req_texture) == 96, "req_texture");
 static_assert(SEG_OFF_SERVER + sizeof(struct seg_server) <= SEG_OFF_REQUEST &&
                   SEG_OFF_REQUEST + sizeof(struct seg_request) <= SEG_OFF_RINGS,
               "parts of the segment do not overlap");
-static_assert(offsetof(struct seg_client, tail) == 64, "seg_client.tail");
+static_assert(offsetof(struct seg_client, tail) == 64 &&
+                  offsetof(struct seg_client, host_done) == 576,
+              "seg_client's parts");
 static_assert(offsetof(struct seg_server, grant) == 384 &&
                   offsetof(struct seg_server, report) == 512 &&
                   offsetof(struct seg_server, revoked) == 3072,

@@ -24,18 +24,26 @@ uint64_t ask_deadline(void)
     return clock_ns() + ASK_NS;
 }
 
-void wait_tell(struct wait *wait, const char *format, ...)
+bool wait_due(const struct wait *wait)
 {
+    return !wait->told && clock_ns() >= wait->since_ns + TELL_NS;
+}
+
+void wait_tell(struct wait *wait, uint64_t deadline_ns, const char *format, ...)
+{
+    const uint64_t now = clock_ns();
     va_list ap;
 
-    if (wait->told || clock_ns() < wait->since_ns + TELL_NS)
+    if (!wait_due(wait))
         return;
     wait->told = true;
     fputs("gsctl: waiting: ", stderr);
     va_start(ap, format);
     vfprintf(stderr, format, ap);
     va_end(ap);
-    fputc('\n', stderr);
+    if (deadline_ns > now)
+        fprintf(stderr, "; %u s more at most", (unsigned)((deadline_ns - now) / 1000000000u + 1));
+    fputs("; Ctrl-C ends only the wait\n", stderr);
 }
 
 static const struct control *asked;

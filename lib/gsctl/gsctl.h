@@ -142,8 +142,12 @@ struct wait {
     uint64_t since_ns;
     bool told;
 };
-/* Says once, when the wait has lasted a second, what it is for. */
-void wait_tell(struct wait *wait, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* It has lasted a second, and nothing is said of it yet. */
+bool wait_due(const struct wait *wait);
+/* Says once, when the wait has lasted a second, what it is for, when it ends at the latest (by
+ * clock_ns(); 0: open), and how the user ends it. */
+void wait_tell(struct wait *wait, uint64_t deadline_ns, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Remembers the server that this process asks, for the words of ask_failed. */
 void ask_begin(const struct control *control);
 /* Prints the message of a failed request and returns the exit status for it. */
@@ -159,6 +163,12 @@ int change_ask(struct control *control, struct ctl_header *request, uint16_t op,
 /* The same for settings; says so where it has no effect: the settings are as they were, or a
  * session has what it had. */
 int settings_change(struct control *control, struct ctl_set *request, bool json);
+/* The same without a word; remark receives what is to be said of it, "": nothing, or the message of
+ * the failure. */
+gs_status settings_make(struct control *control, struct ctl_set *request,
+                        char remark[REQUEST_MESSAGE_MAX]);
+/* What is to be said of changes that were made; "": nothing. */
+void change_remark(const char *remark, bool json);
 /* Ends the sessions that are meant and waits until they hold nothing of a device. */
 gs_status sessions_end(struct control *control, struct ctl_kill *request, uint32_t *count,
                        char message[REQUEST_MESSAGE_MAX]);

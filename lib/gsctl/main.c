@@ -73,15 +73,16 @@ static const struct command commands[] = {
      "SESSION|--pid PID|--user NAME",
      "What a session has queued is dropped; what runs has the time of --grace. Then the device is\n"
      "taken from it: another worker takes up the sessions that have no unfinished work, and the\n"
-     "others are told that they were interrupted, or run it again (GS_ON_FAULT_REPLAY). Processes\n"
-     "are not ended.\n\n"
+     "others are told that they were interrupted, or run it again (GS_ON_FAULT_REPLAY). So it is\n"
+     "where the worker itself does not answer. Processes are not ended.\n\n"
      "      --grace MS            time for what runs; default 5000\n",
      TAKES_JSON | TAKES_KILL | TAKES_OPERAND, false},
     {"restart-worker", command_restart, "has another worker process take a device over", "",
      "The tenants notice a pause: a standby is made ready, the worker finishes what runs and "
      "takes\n"
      "no more, and the standby takes the sessions up. Refused where kernels run on for 10 s, and\n"
-     "where a session would end, because it holds what only its worker has.\n\n"
+     "where a session would end, because it holds what only its worker has; and where the worker\n"
+     "does not answer (it is stopped): then --force ends it at once, with unfinished work.\n\n"
      "      --device D            of this device; default 0\n"
      "      --force               also if sessions end\n",
      TAKES_JSON | TAKES_RESTART, false},

@@ -211,25 +211,44 @@ static int row_print(const struct mps_call *call, const struct whose *whose, enu
     return status == GS_OK ? 0 : ask_failed(status, message);
 }
 
+#define REMARKS_MAX 1024
+
+/* Adds a remark that was not made yet, of another session. */
+static void remark_add(char remarks[REMARKS_MAX], const char *remark)
+{
+    const size_t length = strlen(remarks);
+
+    if (*remark && !strstr(remarks, remark))
+        snprintf(remarks + length, REMARKS_MAX - length, "%s%s", length ? "; " : "", remark);
+}
+
+/* However many sessions the client has, what is said of them is one remark, and one document. */
 static int value_set(const struct mps_call *call, const struct whose *whose)
 {
     const struct mps_limit *limit = call->command->limit;
     struct ctl_set request = {.target = CTL_DEFAULT};
-    int result = 0;
+    char remarks[REMARKS_MAX] = "", remark[REQUEST_MESSAGE_MAX];
+    gs_status status = GS_OK;
 
     if (!limit->read(whose->value, &request))
         return mps_wrong(call, EXIT_USAGE, "'%s': %s", whose->value,
                          limit == &mps_priority ? "0 or 1" : setting_find(limit->setting)->values);
-    if (whose->count == 0)
-        result = settings_change(call->control, &request, call->json);
-    for (size_t i = 0; i < whose->count && result == 0; i++) {
+    if (whose->count == 0) {
+        status = settings_make(call->control, &request, remark);
+        remark_add(remarks, remark);
+    }
+    for (size_t i = 0; i < whose->count && status == GS_OK; i++) {
         request.target = CTL_TENANT;
         request.id = whose->sessions[i].session_id;
-        result = settings_change(call->control, &request, call->json);
+        status = settings_make(call->control, &request, remark);
+        remark_add(remarks, remark);
     }
-    if (result == 0 && limit->echoed && !call->json)
+    if (status != GS_OK)
+        return ask_failed(status, remark);
+    change_remark(remarks, call->json);
+    if (limit->echoed && !call->json)
         printf("%.1f\n", request.settings.hundredths / 100.0);
-    return result;
+    return 0;
 }
 
 static int limit_do(const struct mps_call *call, bool pid, bool value)

@@ -76,12 +76,14 @@ gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
             return GS_ERR_TIMEOUT;
         }
         if (timeout_s == QUIT_PATIENT)
-            wait_tell(&wait, "the server ends once no tenant is attached, and admits nobody else: "
-                             "see gsctl ps");
+            wait_tell(&wait, 0,
+                      "the server ends once no tenant is attached, and admits nobody else: "
+                      "see gsctl ps");
         else if (clock_ns() > wait.since_ns + timeout_s * UINT64_C(1000000000))
-            wait_tell(&wait, "the workers release their devices");
+            wait_tell(&wait, deadline, "the workers release their devices");
         else
-            wait_tell(&wait, "tenants have %u s to detach, and nobody else is admitted", timeout_s);
+            wait_tell(&wait, deadline, "tenants have %u s to detach, and nobody else is admitted",
+                      timeout_s);
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
     return GS_OK;

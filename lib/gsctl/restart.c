@@ -13,7 +13,7 @@
 static void wait_told(int sig)
 {
     static const char text[] = "gsctl: waiting: a standby is made ready, and kernels that run have "
-                               "10 s to end\n";
+                               "10 s to end; 59 s more at most; Ctrl-C ends only the wait\n";
 
     (void)sig;
     (void)!write(STDERR_FILENO, text, sizeof(text) - 1);

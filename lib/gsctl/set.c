@@ -6,8 +6,7 @@
 #include "common/names.h"
 #include "gsctl/gsctl.h"
 
-/* What is to be said of a change that was made; "": nothing. */
-static void remark_print(const char *remark, bool json)
+void change_remark(const char *remark, bool json)
 {
     if (json) {
         json_open(NULL, '{');
@@ -42,7 +41,7 @@ int change_ask(struct control *control, struct ctl_header *request, uint16_t op,
 
     if (status != GS_OK)
         return ask_failed(status, remark);
-    remark_print(remark, json);
+    change_remark(remark, json);
     return 0;
 }
 
@@ -102,7 +101,8 @@ static void sessions_remark(const struct ctl_set *request, const struct rows *be
                  same == 1 ? "it" : "they");
 }
 
-int settings_change(struct control *control, struct ctl_set *request, bool json)
+gs_status settings_make(struct control *control, struct ctl_set *request,
+                        char remark[REQUEST_MESSAGE_MAX])
 {
     /* Rows do not have what holds of the others. */
     const uint32_t seen = CTL_PERCENTAGE | CTL_SMS | CTL_MASK | CTL_EXCLUSIVE | CTL_PRIORITY |
@@ -112,7 +112,7 @@ int settings_change(struct control *control, struct ctl_set *request, bool json)
     const bool all_seen = !((request->unset | request->settings.fields) & ~seen);
     struct ctl_row before, after;
     struct rows rows_before = {0}, rows_after = {0};
-    char remark[REQUEST_MESSAGE_MAX], message[REQUEST_MESSAGE_MAX];
+    char message[REQUEST_MESSAGE_MAX];
     gs_status status = row_of(control, request, &before, remark);
 
     if (status == GS_OK && of_several && all_seen)
@@ -121,23 +121,33 @@ int settings_change(struct control *control, struct ctl_set *request, bool json)
         status = change_make(control, &request->h, CTL_SET, sizeof(*request), remark);
     if (status != GS_OK) {
         free(rows_before.row);
-        return ask_failed(status, remark);
+        return status;
     }
     /* The change is made, whether or not the server can say what came of it. */
     if (*remark || row_of(control, request, &after, message) != GS_OK)
         ;
     else if (!memcmp(&before.set, &after.set, sizeof(before.set)))
-        snprintf(remark, sizeof(remark), "nothing has changed: this is set already");
+        snprintf(remark, REQUEST_MESSAGE_MAX, "nothing has changed: this is set already");
     else if (of_several && all_seen && rows_read(control, &rows_after, message) == GS_OK)
         sessions_remark(request, &rows_before, &rows_after, remark);
     else if (request->target == CTL_TENANT && has_the_same(&before, &after) && all_seen)
-        snprintf(remark, sizeof(remark),
+        snprintf(remark, REQUEST_MESSAGE_MAX,
                  "set, but session %llu has what it had: its own request or another limit is "
                  "tighter; see gsctl explain %llu",
                  row_id(&after), row_id(&after));
     free(rows_before.row);
     free(rows_after.row);
-    remark_print(remark, json);
+    return GS_OK;
+}
+
+int settings_change(struct control *control, struct ctl_set *request, bool json)
+{
+    char remark[REQUEST_MESSAGE_MAX];
+    gs_status status = settings_make(control, request, remark);
+
+    if (status != GS_OK)
+        return ask_failed(status, remark);
+    change_remark(remark, json);
     return 0;
 }
 
@@ -208,8 +218,7 @@ int command_provision(struct control *control, const struct command_options *opt
 
 /* ---- Drain ----------------------------------------------------------------------------------- */
 
-/* Of the device, or of all where it is -1: how many there are that are drained or not, and their
- * tenants. */
+/* Counts of devices, [0] that are not drained and [1] that are, and of the tenants on them. */
 struct drained {
     uint32_t devices[2], tenants;
 };

@@ -105,10 +105,12 @@ int command_trace(struct control *control, const struct command_options *options
     trace_model_init(&model, &log, options->tenant, options->tenant_count);
     if (options->output || options->json)
         trace_json_print(&model);
-    const int result = picture ? picture_print(&model, picture, options->svg) : 0;
+    int result = picture ? picture_print(&model, picture, options->svg) : 0;
     summary_print(&model, options->output                  ? options->output
                           : options->svg && !options->json ? options->svg
                                                            : "-");
+    if (status == GS_OK && !log.full && trace_silent_tell(&log))
+        result = EXIT_ERROR;
     trace_model_deinit(&model);
     trace_log_deinit(&log);
     return status == GS_OK ? result : ask_failed(status, message);

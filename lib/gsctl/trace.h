@@ -25,7 +25,8 @@ struct trace_record {
 struct trace_log {
     struct trace_record *record;
     size_t count, room;
-    bool full;     /* it has as many as it can keep */
+    bool full; /* it has as many as it can keep */
+    bool silence_told;
     uint64_t lost; /* events that were overwritten before they were read */
     uint64_t begin_ns, end_ns;
     struct ctl_status_reply status;
@@ -44,6 +45,8 @@ gs_status trace_log_begin(struct control *control, struct trace_log *log,
  * (the server has gone, say) leaves what was read. */
 gs_status trace_log_run(struct control *control, struct trace_log *log, uint64_t until_ns,
                         const volatile sig_atomic_t *stop, char message[REQUEST_MESSAGE_MAX]);
+/* Says, once, whose workers have written nothing so far. false: none. */
+bool trace_silent_tell(struct trace_log *log);
 /* Ends the traces, which trace_log_run has done where it was called. */
 void trace_log_end(struct control *control, struct trace_log *log);
 void trace_log_deinit(struct trace_log *log);

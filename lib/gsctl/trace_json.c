@@ -92,8 +92,9 @@ static void device_head(const struct trace_model *m, uint32_t device)
 static const char *work_name(const struct trace_event *e)
 {
     static const char *const names[] = {
-        [REC_COPY] = "copy",   [REC_MEMSET] = "memset", [REC_EVENT] = "event", [REC_WAIT] = "wait",
-        [REC_GRAPH] = "graph", [REC_BOX] = "copy",      [REC_GEMM] = "product"};
+        [REC_COPY] = "copy",    [REC_MEMSET] = "memset",     [REC_EVENT] = "event",
+        [REC_WAIT] = "wait",    [REC_GRAPH] = "graph",       [REC_BOX] = "copy",
+        [REC_GEMM] = "product", [REC_HOST] = "host function"};
 
     if (e->work == REC_LAUNCH)
         return e->v.text;

@@ -129,6 +129,25 @@ static bool all_write(const struct trace_log *log)
     return true;
 }
 
+bool trace_silent_tell(struct trace_log *log)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < log->status.device_count; i++) {
+        if (log->source[i].writes)
+            continue;
+        any = true;
+        if (log->silence_told)
+            continue;
+        fprintf(stderr,
+                "gsctl: device %u: its worker %s: the trace has nothing of what it does; see gsctl "
+                "status\n",
+                i, log->status.device[i].worker_pid ? "does not answer" : "is gone");
+    }
+    log->silence_told = any;
+    return any;
+}
+
 gs_status trace_log_run(struct control *control, struct trace_log *log, uint64_t until_ns,
                         const volatile sig_atomic_t *stop, char message[REQUEST_MESSAGE_MAX])
 {
@@ -141,6 +160,8 @@ gs_status trace_log_run(struct control *control, struct trace_log *log, uint64_t
 
         if (!said && (all_write(log) || now > log->begin_ns + WRITES_NS)) {
             fputs("gsctl: tracing\n", stderr);
+            if (!all_write(log))
+                trace_silent_tell(log);
             said = true;
         }
         if (!any)

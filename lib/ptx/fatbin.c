@@ -14,21 +14,13 @@
 #include "ptx/fatbin.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if __has_include(<lz4.h>)
-#include <lz4.h>
-#define HAVE_LZ4 1
-#endif
-#if __has_include(<zstd.h>)
-#include <zstd.h>
-#define HAVE_ZSTD 1
-#endif
 
 #include "ptx/ptx.h"
+#include "ptx/unpack.h"
 
 static const uint32_t FATBIN_MAGIC = 0xba55ed50u;
 static const uint32_t WRAPPER_MAGIC = 0x466243b1u;
@@ -147,9 +139,18 @@ static int not_found(unsigned kind, unsigned sm, unsigned others, unsigned unfit
     return -ENOENT;
 }
 
-/* Walks the entries; BEST is the one of this kind for the newest architecture that SM can run. */
+/* Of two that SM cannot run, the one with less that it does not have. */
+static bool is_nearer(const struct entry *e, const struct entry *than)
+{
+    if (e->arch != than->arch)
+        return e->arch < than->arch;
+    return than->flags & FLAG_ARCH_ONLY && !(e->flags & FLAG_ARCH_ONLY);
+}
+
+/* Walks the entries; BEST is the one of this kind for the newest architecture that SM can run.
+ * NEARER, where it is not NULL: of those for newer ones, the one for the oldest. */
 static int find_entry(const unsigned char *image, size_t size, unsigned kind, unsigned sm,
-                      struct found *best, char err[256])
+                      struct found *best, struct found *nearer, char err[256])
 {
     struct header h;
     struct entry e;
@@ -176,6 +177,8 @@ static int find_entry(const unsigned char *image, size_t size, unsigned kind, un
             others++;
         } else if (!is_fit(&e, sm)) {
             unfit = e.arch;
+            if (nearer && e.arch >= sm && (!nearer->payload || is_nearer(&e, &nearer->entry)))
+                *nearer = (struct found){e, image + at + e.header_size};
         } else if (!best->payload || is_better(&e, &best->entry)) {
             best->entry = e;
             best->payload = image + at + e.header_size;
@@ -191,86 +194,37 @@ static int too_large(char err[256], uint64_t size)
     return -E2BIG;
 }
 
-#if !defined(HAVE_ZSTD) || !defined(HAVE_LZ4)
-static int not_built_in(char err[256], const char *library)
-{
-    snprintf(err, 256, "the fatbin's PTX is packed with %s, which this build does not have",
-             library);
-    return -ENOTSUP;
-}
-#endif
-
-static int unpack_zstd(const struct found *f, char *text, size_t unpacked, size_t *got,
-                       char err[256])
-{
-#ifdef HAVE_ZSTD
-    *got = ZSTD_decompress(text, unpacked, f->payload, f->entry.packed_size);
-    if (ZSTD_isError(*got))
-        *got = 0;
-    (void)err;
-    return 0;
-#else
-    (void)f, (void)text, (void)unpacked, (void)got;
-    return not_built_in(err, "zstd");
-#endif
-}
-
-static int unpack_lz4(const struct found *f, char *text, size_t unpacked, size_t *got,
-                      char err[256])
-{
-#ifdef HAVE_LZ4
-    int n = f->entry.packed_size > INT_MAX
-                ? -1
-                : LZ4_decompress_safe((const char *)f->payload, text, (int)f->entry.packed_size,
-                                      (int)unpacked);
-
-    *got = n > 0 ? (size_t)n : 0;
-    (void)err;
-    return 0;
-#else
-    (void)f, (void)text, (void)unpacked, (void)got;
-    return not_built_in(err, "LZ4");
-#endif
-}
-
 /* The whole unpacked size must come out, no more and no less. */
 static int unpack(const struct found *f, char *text, char err[256])
 {
-    size_t unpacked = (size_t)f->entry.unpacked_size, got = 0;
-    int status;
+    size_t unpacked = (size_t)f->entry.unpacked_size, got = unpacked;
+    int status = (f->entry.flags & FLAG_ZSTD ? unpack_zstd : unpack_lz4)(
+        f->payload, f->entry.packed_size, text, &got, err);
 
-    if (f->entry.flags & FLAG_ZSTD)
-        status = unpack_zstd(f, text, unpacked, &got, err);
-    else
-        status = unpack_lz4(f, text, unpacked, &got, err);
     if (status || (got == unpacked && got > 0))
         return status;
     snprintf(err, 256, "damaged fatbin: its PTX does not unpack to %zu bytes", unpacked);
     return -EINVAL;
 }
 
-int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
-                    char err[256])
+/* The text of an entry of the image. */
+static int take_text(const void *image, const struct found *best, char **ptx, size_t *len,
+                     char err[256])
 {
-    struct found best = {0};
+    const bool packed = best->entry.packed_size != 0;
     uint64_t bytes;
-    bool packed;
     char *text;
-    int status;
+    int status = 0;
 
-    status = find_entry(image, size, KIND_PTX, sm, &best, err);
-    if (status)
-        return status;
-    packed = best.entry.packed_size != 0;
-    if (packed && !(best.entry.flags & (FLAG_LZ4 | FLAG_ZSTD))) {
+    if (packed && !(best->entry.flags & (FLAG_LZ4 | FLAG_ZSTD))) {
         snprintf(err, 256, "the fatbin's PTX is packed in an unknown way (flags 0x%llx)",
-                 (unsigned long long)best.entry.flags);
+                 (unsigned long long)best->entry.flags);
         return -ENOTSUP;
     }
-    if (packed && best.entry.packed_size > best.entry.size)
+    if (packed && best->entry.packed_size > best->entry.size)
         return damaged(err, "packed PTX beyond its entry",
-                       (size_t)(best.payload - (const unsigned char *)image));
-    bytes = packed ? best.entry.unpacked_size : best.entry.size;
+                       (size_t)(best->payload - (const unsigned char *)image));
+    bytes = packed ? best->entry.unpacked_size : best->entry.size;
     if (bytes > PTX_MAX_TEXT)
         return too_large(err, bytes);
     text = malloc((size_t)bytes + 1);
@@ -279,9 +233,9 @@ int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, siz
         return -ENOMEM;
     }
     if (packed)
-        status = unpack(&best, text, err);
+        status = unpack(best, text, err);
     else
-        memcpy(text, best.payload, (size_t)bytes);
+        memcpy(text, best->payload, (size_t)bytes);
     if (status) {
         free(text);
         return status;
@@ -292,12 +246,32 @@ int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, siz
     return 0;
 }
 
+int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
+                    char err[256])
+{
+    struct found best = {0};
+    int status = find_entry(image, size, KIND_PTX, sm, &best, NULL, err);
+
+    return status ? status : take_text(image, &best, ptx, len, err);
+}
+
+int fatbin_find_readable(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
+                         char err[256])
+{
+    struct found best = {0}, nearer = {0};
+    int status = find_entry(image, size, KIND_PTX, sm, &best, &nearer, err);
+
+    if (status == -ENOENT && nearer.payload)
+        return take_text(image, &nearer, ptx, len, err);
+    return status ? status : take_text(image, &best, ptx, len, err);
+}
+
 int fatbin_keep_code(void *image, size_t *size, unsigned sm, char err[256])
 {
     unsigned char *bytes = image;
     struct found best = {0};
     struct header h;
-    int status = find_entry(bytes, *size, KIND_ELF, sm, &best, err);
+    int status = find_entry(bytes, *size, KIND_ELF, sm, &best, NULL, err);
 
     if (status)
         return status;

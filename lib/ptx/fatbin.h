@@ -12,10 +12,17 @@ bool fatbin_is_fatbin(const void *image, size_t size);
 
 /* Unpacks the PTX written for the newest architecture not above SM (90 for an H200). The text is
  * the caller's to free(), ends with NUL, and *LEN does not count that. Returns 0, -EINVAL: the
- * container is damaged, -ENOENT: no PTX in it that SM can run, -ENOTSUP: packed in an unknown way,
- * -E2BIG: larger than PTX_MAX_TEXT, -ENOMEM. ERR says more. */
+ * container is damaged, -ENOENT: no PTX in it that SM can run, -ENOTSUP: packed in an unknown way
+ * or by a library that this machine has not, -E2BIG: larger than PTX_MAX_TEXT, -ENOMEM. ERR says
+ * more. */
 int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
                     char err[256]);
+
+/* The same for a device that reads PTX itself and takes a text whatever its .target is: where there
+ * is no PTX that SM can run, that for the oldest of the newer architectures. An instruction that
+ * the device does not have is refused when the text is read. */
+int fatbin_find_readable(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
+                         char err[256]);
 
 /* Drops all entries but the machine code for the newest architecture that SM runs, so that nothing
  * is left in the image that a driver would have to compile; *SIZE becomes the new, smaller size.

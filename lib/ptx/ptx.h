@@ -176,10 +176,13 @@ struct ptx_proto {
     uint32_t line;
 };
 
-/* Where a function's parameters stand in the text: once for each of its declarations. */
+struct ptx_error;
+
+/* Where a function and its parameters stand in the text: once for each of its declarations. */
 struct ptx_header {
     struct ptx_header *next;
-    uint32_t at; /* of the list's ')'; where there is no list, the byte behind the name */
+    uint32_t begin, end; /* bytes of the text: from the linkage to behind the ';' or '}' */
+    uint32_t at;         /* of the list's ')'; where there is no list, the byte behind the name */
     bool list;
 };
 
@@ -203,6 +206,9 @@ struct ptx_func {
     uint32_t body_end;   /* ... and before its '}' */
     struct ptx_header *headers;
     struct ptx_func *alias; /* .alias: the function meant */
+
+    /* Of ptx_parse_parts: why the function cannot be read, and then it has no body. */
+    const struct ptx_error *unread;
 
     uint32_t nrets, nparams;
     struct ptx_var **rets, **params;
@@ -289,6 +295,9 @@ struct ptx_error {
  * filled, -ENOTSUP for a known instruction that is left out (also in ERR), -E2BIG over a bound,
  * -ENOMEM. O(LEN); recursion is bounded. */
 int ptx_parse(const char *text, size_t len, struct ptx_module **out, struct ptx_error *err);
+/* The same, but a function whose directives or body cannot be read is no error: it is in the module
+ * without a body, and its `unread` says why. Such a module is not to be printed. */
+int ptx_parse_parts(const char *text, size_t len, struct ptx_module **out, struct ptx_error *err);
 void ptx_module_free(struct ptx_module *m); /* NULL is fine */
 
 /* Prints the module as PTX that reads back to the same module. Returns 0, -EIO or -ENOMEM. */

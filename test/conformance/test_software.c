@@ -142,6 +142,49 @@ static void unmapping_under_a_kernel(void)
     EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cu.cuStreamSynchronize(s));
 }
 
+// A text for a newer device is read, so it is too where a fatbin holds it: NVIDIA's layout is in
+// lib/ptx/fatbin.c.
+static void ptx_for_newer_devices_is_read_from_a_fatbin(void)
+{
+    static const char text[] = ".version 8.6\n.target sm_100\n.address_size 64\n"
+                               ".visible .entry answer(.param .u64 to)\n{ .reg .b64 %p;\n"
+                               "ld.param.u64 %p, [to]; st.global.u32 [%p], 42; ret; }\n";
+    enum { TEXT = (sizeof(text) + 7) / 8 * 8, ENTRY = 64 };
+    struct {
+        uint32_t magic;
+        uint16_t version, header_size;
+        uint64_t size;
+        uint16_t kind, entry_version;
+        uint32_t entry_header_size;
+        uint64_t payload;
+        uint32_t packed, options, number, arch;
+        uint64_t names, flags, reserved, unpacked;
+        char text[TEXT];
+    } image = {.magic = 0xba55ed50u,
+               .version = 1,
+               .header_size = 16,
+               .size = ENTRY + TEXT,
+               .kind = 1,
+               .entry_version = 0x101,
+               .entry_header_size = ENTRY,
+               .payload = TEXT,
+               .arch = 100};
+    CUfunction answer;
+    CUdeviceptr to;
+    CUmodule m;
+    unsigned got = 0;
+
+    need_software();
+    memcpy(image.text, text, sizeof(text));
+    OK(cu.cuModuleLoadData(&m, text));
+    OK(cu.cuModuleLoadData(&m, &image));
+    OK(cu.cuModuleGetFunction(&answer, m, "answer"));
+    to = device_alloc(4);
+    OK(cu.cuLaunchKernel(answer, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&to}, NULL));
+    OK(cu.cuMemcpyDtoH_v2(&got, to, sizeof(got)));
+    CHECK(got == 42);
+}
+
 static const struct test tests[] = {
     {"settings size the device", settings_size_the_device, true},
     {"several devices are alike, and a process uses one", devices_are_alike_and_a_process_uses_one,
@@ -151,6 +194,8 @@ static const struct test tests[] = {
     {"a reset ends an endless kernel", reset_ends_an_endless_kernel, false},
     {"the device is ready within 50 ms", ready_at_once, true},
     {"memory taken from under a kernel is the kernel's fault", unmapping_under_a_kernel, false},
+    {"PTX for newer devices is read from a fatbin", ptx_for_newer_devices_is_read_from_a_fatbin,
+     false},
     {"memory that could shrink is not imported", truncated_memory_is_not_imported, false},
 };
 

@@ -868,14 +868,74 @@ static void a_worker_that_is_stopped_is_not_waited_for(void)
     answered_soon("explain", id, NULL, NULL, 0, "stands");
     answered_soon("set", id, "--weight", "3", 0, "done, but");
     answered_soon("provision", "exact", NULL, NULL, 0, "");
+    answered_soon("trace", "--output=/dev/null", "--seconds=1", NULL, 1,
+                  "its worker does not answer: the trace has nothing of what it does");
     CHECK_EQUAL(kill(worker, SIGCONT), 0);
     CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* The worker, which has been stopped; another one takes its place. */
+static void worker_stop(struct server *server, pid_t *worker)
+{
+    CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != *worker &&
+                            gsctl("status", NULL) == 0 && strstr(output, "  ready, worker pid"));
+    *worker = server_worker_pid(server);
+    CHECK_EQUAL(kill(*worker, SIGSTOP), 0);
+}
+
+/* What the worker would have to do is done by its end. The neighbour goes on with the next one. */
+static void a_worker_that_is_stopped_is_ended_where_it_must_act(void)
+{
+    struct server *server = server_start(NULL);
+    char id[24], pid[24], server_pid[24];
+    gs_session neighbour = attach("neighbour", NULL, NULL), victim = attach("victim", NULL, id);
+    gs_devptr memory;
+    pid_t worker = 0;
+    uint64_t deadline;
+
+    worker_stop(server, &worker);
+    answered_soon("kill", id, "--grace", "100", 0, "1 session has ended\n");
+    CHECK_OK(gs_malloc(neighbour, 4096, &memory));
+    CHECK(gs_malloc(victim, 4096, &memory) != GS_OK);
+    worker_stop(server, &worker);
+    answered_soon("restart-worker", NULL, NULL, NULL, 1,
+                  "does not answer: --force ends it at once");
+    answered_soon("restart-worker", "--force", NULL, NULL, 0, "has taken the place of worker");
+    CHECK_OK(gs_malloc(neighbour, 4096, &memory));
+    /* MPS's command has no grace of its own: gsctl's default of 5 s. */
+    worker_stop(server, &worker);
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    GSCTL_OK("mps", "get_server_list");
+    snprintf(server_pid, sizeof(server_pid), "%d", atoi(output));
+    deadline = test_deadline(7500);
+    GSCTL_OK("mps", "terminate_client", server_pid, pid);
+    CHECK_TEXT(output, "does not answer, and is ended when 5000 ms (--grace) are over");
+    CHECK_TEXT(output, "s more at most; Ctrl-C ends only the wait\n");
+    CHECK(clock_ns() < deadline);
+    worker_stop(server, &worker);
+    answered_soon("quit", "-y", NULL, NULL, 0, "has ended");
+    server_ended(server);
+    gs_detach(victim);
+    gs_detach(neighbour);
+}
+
+/* A worker without sessions has no heartbeat, and nothing to lose. */
+static void a_stopped_worker_without_sessions_is_replaced(void)
+{
+    struct server *server = server_start(NULL);
+    pid_t worker = 0;
+
+    worker_stop(server, &worker);
+    answered_soon("restart-worker", NULL, NULL, NULL, 0, "has taken the place of worker");
     server_stop(server);
 }
 
 static const struct test tests[] = {
     TEST(a_server_that_is_stopped_is_not_waited_for),
     TEST(a_worker_that_is_stopped_is_not_waited_for),
+    TEST(a_worker_that_is_stopped_is_ended_where_it_must_act),
+    TEST(a_stopped_worker_without_sessions_is_replaced),
     TEST(quit_asks_on_a_terminal_before_it_ends_tenants),
     TEST(quit_does_not_ask_where_nobody_is_to_be_asked),
     TEST(errors_say_what_to_do),

@@ -279,7 +279,7 @@ static uint32_t record_make(const struct raw_client *raw, const struct raw_belon
     uint32_t size = 64;
 
     scribble(r.bytes, sizeof(r.bytes));
-    r.h = (struct rec_header){.op = (uint16_t)(1 + below(9)), .size = 64};
+    r.h = (struct rec_header){.op = (uint16_t)(1 + below(10)), .size = 64};
     switch (r.h.op) {
     case REC_LAUNCH:
         r.launch.kernel = below(4) ? b->kernel : (uint32_t)odd_number();
@@ -302,6 +302,7 @@ static uint32_t record_make(const struct raw_client *raw, const struct raw_belon
         r.copy.bytes = odd_size();
         break;
     case REC_MEMSET:
+        r.memset.element = (uint32_t)(below(4) ? 1u << below(3) : odd_number());
         r.memset.dst = odd_address(raw, b);
         r.memset.bytes = odd_size();
         break;
@@ -313,6 +314,10 @@ static uint32_t record_make(const struct raw_client *raw, const struct raw_belon
         r.wait.event = (uint32_t)(below(3) ? below(4) : odd_number());
         r.wait.stream = (uint32_t)(below(3) ? below(3) : odd_number());
         r.wait.position = odd_number();
+        break;
+    case REC_HOST:
+        if (below(2))
+            atomic_store(&raw->client->host_done[below(3)], odd_number());
         break;
     case REC_GRAPH:
         r.graph.graph = (uint32_t)odd_number();
@@ -398,6 +403,7 @@ static void bad_records_run(void *argument)
         attach_good(&raw, argument);
         raw_belongings_get(&raw, &b);
         r.h = (struct rec_header){.op = REC_MEMSET, .size = 64};
+        r.memset.element = 1;
         r.memset.dst = b.memory;
         r.memset.bytes = 16;
         raw_push(&raw, 0, &r, 64);
@@ -500,7 +506,7 @@ static void flips_run(void *argument)
     struct raw_belongings b;
 
     for (unsigned session = 0; session < rounds_of(60); session++) {
-        struct rec_memset r = {.h = {.op = REC_MEMSET, .size = 64}, .bytes = 64};
+        struct rec_memset r = {.h = {.op = REC_MEMSET, .size = 64}, .element = 1, .bytes = 64};
         struct flipper flipper = {.raw = &raw, .state = test_random()};
         pthread_t thread;
 

@@ -267,7 +267,7 @@ static void lines_of_the_journal_are_the_same_objects(void)
 static void the_queries_of_mps_have_json(void)
 {
     struct server *server = server_start(NULL);
-    gs_session session = attach_named("client");
+    gs_session session = attach_named("client"), second;
     char pid[24];
 
     snprintf(pid, sizeof(pid), "%d", (int)server->pid);
@@ -298,6 +298,16 @@ static void the_queries_of_mps_have_json(void)
     CHECK_TEXT(output, "{\"partitions\":[{\"gpu\":0,\"partition\":\"\",");
     GSCTL_OK("mps", "--json", "help");
     CHECK_EQUAL(documents(), 1);
+    /* A process with two sessions. */
+    second = attach_named("client");
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    GSCTL_OK("mps", "--json", "set_active_thread_percentage", pid, "50");
+    CHECK_EQUAL(documents(), 1);
+    CHECK_TEXT(output, "{\"remark\":\"\"}\n");
+    GSCTL_OK("mps", "--json", "set_active_thread_percentage", pid, "50");
+    CHECK_EQUAL(documents(), 1);
+    CHECK_TEXT(output, "{\"remark\":\"nothing has changed: this is set already\"}\n");
+    CHECK_OK(gs_detach(second));
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }

@@ -413,7 +413,46 @@ static void a_limit_that_holds_nothing_is_refused(void)
     server_stop(server);
 }
 
+/* Beside the bytes of test_session: elements of 16 and 32 bits, also in a graph. */
+static void memsets_write_elements_of_16_and_32_bits(void)
+{
+    struct server *server = server_start(NULL);
+    unsigned char host[64];
+    gs_session session;
+    gs_graph graph;
+    gs_stream stream;
+    gs_devptr p;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_OK(gs_malloc(session, sizeof(host), &p));
+    CHECK_OK(gs_memset_d16(session, p + 2, 0x1234, 3));
+    CHECK_OK(gs_memset_d32(session, p + 16, 0x01020304, 2));
+    CHECK_OK(gs_memcpy_dtoh(session, host, p, sizeof(host)));
+    CHECK(memcmp(host, "\0\0\x34\x12\x34\x12\x34\x12\0\0", 10) == 0);
+    CHECK(memcmp(host + 16, "\4\3\2\1\4\3\2\1\0", 9) == 0);
+
+    CHECK_OK(gs_graph_begin(session, stream));
+    CHECK_OK(gs_memset_d16_async(session, p, 0xabcd, 2, stream));
+    CHECK_OK(gs_memset_d32_async(session, p + 4, 0x90abcdef, 1, stream));
+    CHECK_OK(gs_memset_async(session, p + 8, 0x1ff, 1, stream));
+    CHECK_OK(gs_graph_end(session, stream, &graph));
+    CHECK_OK(gs_graph_launch(graph, stream));
+    CHECK_OK(gs_stream_sync(session, stream));
+    CHECK_OK(gs_memcpy_dtoh(session, host, p, sizeof(host)));
+    CHECK(memcmp(host, "\xcd\xab\xcd\xab\xef\xcd\xab\x90\xff\0", 10) == 0);
+
+    CHECK_STATUS(gs_memset_d16(session, p + 1, 0, 1), GS_ERR_INVALID_VALUE);
+    CHECK_STATUS(gs_memset_d32(session, p + 2, 0, 1), GS_ERR_INVALID_VALUE);
+    CHECK_STATUS(gs_memset_d32(session, p, 0, SIZE_MAX), GS_ERR_INVALID_POINTER);
+    CHECK_STATUS(gs_memset_d16(session, p, 0, ((size_t)1 << 63) + 1), GS_ERR_INVALID_POINTER);
+    CHECK_OK(gs_memset_d32(session, p, 0, 0));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
+    TEST(memsets_write_elements_of_16_and_32_bits),
     TEST(allocations_are_aligned_apart_and_inside_the_window),
     TEST(sizes_of_one_byte_to_many_staging_areas_copy_right),
     TEST(copies_of_size_zero_do_nothing),

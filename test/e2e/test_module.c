@@ -44,7 +44,7 @@ static void a_module_tells_its_kernels(void)
     gs_session session;
     gs_module module;
     unsigned count = 0, found = 0;
-    char name[2048], cut[4];
+    char name[8192], cut[4];
 
     CHECK_OK(server_attach(server, &session));
     module = kernels_load(session);

@@ -449,12 +449,16 @@ static void the_script_in_the_place_of_mps_passes_options_or_names_them(void)
                         "examples/nvidia-cuda-mps-control"),
                 0);
     CHECK_TEXT(output, "100.0\n");
-    CHECK_EQUAL(wrapper("quit"), 0);
+    CHECK_EQUAL(wrapper("-q"), 0);
+    CHECK_EQUAL(wrapper("get_server_list"), 3);
+    CHECK_EQUAL(wrapper("-d -p 3"), 2); /* its commands are not those of protocol 2 */
     CHECK_EQUAL(wrapper("--help"), 0);
     CHECK_TEXT(output, "get_server_list");
     if (geteuid() == 0) {
         CHECK_EQUAL(wrapper("-d -multiuser-server --version"), 0);
         CHECK_TEXT(output, "-multiuser-server: root's server serves all users without it");
+        CHECK_EQUAL(wrapper("-d -m --version"), 0);
+        CHECK_TEXT(output, "-m: root's server serves all users without it");
     }
 }
 

@@ -1,13 +1,16 @@
 /*
- * test_waiting.c - waits with a timeout, and descriptors for event loops: a kernel that runs until
- * it is told to end stands for work that takes long.
+ * test_waiting.c - waits with a timeout, descriptors for event loops, and host functions: a kernel
+ * that runs until it is told to end stands for work that takes long.
  */
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/sanitizers.h"
@@ -231,6 +234,157 @@ static void what_is_wrong_is_refused(void)
     scene_close(&s);
 }
 
+/* ---- Host functions -------------------------------------------------------------------------- */
+
+struct call {
+    _Atomic bool go;     /* the function returns when this is set */
+    _Atomic int called;  /* how often it has returned */
+    _Atomic int status;  /* what it was told */
+    pthread_t thread;    /* that called it */
+    _Atomic bool inside; /* it has been called */
+};
+
+static void call_wait(void *data, gs_status status)
+{
+    struct call *call = data;
+
+    call->thread = pthread_self();
+    atomic_store(&call->inside, true);
+    while (!atomic_load(&call->go))
+        sched_yield();
+    atomic_store(&call->status, (int)status);
+    atomic_fetch_add(&call->called, 1);
+}
+
+static void a_host_function_holds_back_its_stream_alone(void)
+{
+    struct scene s = scene_open();
+    struct call call = {.status = -1};
+    uint32_t seen = 0;
+    gs_devptr p;
+
+    CHECK_OK(gs_malloc(s.session, sizeof(seen), &p));
+    scene_busy(&s);
+    CHECK_OK(gs_launch_host(s.session, s.stream, call_wait, &call));
+    CHECK_OK(gs_memset_async(s.session, p, 1, sizeof(seen), s.stream));
+    CHECK_OK(gs_event_record(s.event, s.stream));
+    CHECK(!atomic_load(&call.inside)); /* the kernel before it runs on */
+    scene_release(&s);
+    while (!atomic_load(&call.inside))
+        sched_yield();
+    CHECK(!pthread_equal(call.thread, pthread_self()));
+    CHECK_STATUS(gs_stream_sync_for(s.session, s.stream, 20 * MS), GS_NOT_READY);
+    CHECK_STATUS(gs_event_query(s.event), GS_NOT_READY);
+    CHECK_OK(gs_memcpy_dtoh(s.session, &seen, p, sizeof(seen))); /* in the default stream */
+    CHECK_EQUAL(seen, 0);
+    atomic_store(&call.go, true);
+    CHECK_OK(gs_event_sync(s.event));
+    CHECK_EQUAL(atomic_load(&call.called), 1);
+    CHECK_EQUAL(atomic_load(&call.status), GS_OK);
+    CHECK_OK(gs_memcpy_dtoh(s.session, &seen, p, sizeof(seen)));
+    CHECK_EQUAL(seen, 0x01010101);
+    scene_close(&s);
+}
+
+static uint64_t worker_ns(const struct server *server)
+{
+    struct timespec used;
+    clockid_t clock;
+
+    CHECK(clock_getcpuclockid(server_worker_pid(server), &clock) == 0 &&
+          clock_gettime(clock, &used) == 0);
+    return (uint64_t)used.tv_sec * 1000 * MS + (uint64_t)used.tv_nsec;
+}
+
+/* The lane forgets the stream until the function has returned, and sleeps. */
+static void a_stream_that_waits_for_its_host_function_costs_nothing(void)
+{
+    struct scene s = scene_open();
+    struct call call = {.status = -1};
+    uint64_t before;
+
+    CHECK_OK(gs_launch_host(s.session, s.stream, call_wait, &call));
+    CHECK_OK(gs_memset_async(s.session, s.flag, 0, 4, s.stream));
+    while (!atomic_load(&call.inside))
+        sched_yield();
+    CHECK_STATUS(gs_stream_sync_for(s.session, s.stream, 200 * MS), GS_NOT_READY);
+    before = worker_ns(s.server);
+    CHECK_STATUS(gs_stream_sync_for(s.session, s.stream, 1000 * MS), GS_NOT_READY);
+    CHECK(worker_ns(s.server) - before < 100 * MS);
+    atomic_store(&call.go, true);
+    CHECK_OK(gs_stream_sync(s.session, s.stream));
+    scene_close(&s);
+}
+
+static void count(void *data, gs_status status)
+{
+    int *places = data;
+
+    places[1 + places[0]] = status == GS_OK ? places[0] : -1;
+    places[0]++;
+}
+
+/* More of them than a ring has places. */
+static void host_functions_of_a_stream_keep_its_order(void)
+{
+    enum { CALLS = 3000 };
+    static int places[1 + CALLS];
+    struct scene s = scene_open();
+
+    places[0] = 0;
+    for (int i = 0; i < CALLS; i++)
+        CHECK_OK(gs_launch_host(s.session, s.stream, count, places));
+    CHECK_OK(gs_stream_sync(s.session, s.stream));
+    CHECK_EQUAL(places[0], CALLS);
+    for (int i = 0; i < CALLS; i++)
+        CHECK_EQUAL(places[1 + i], i);
+    scene_close(&s);
+}
+
+static void detach_in_call(void *data, gs_status status)
+{
+    (void)status;
+    ((int *)data)[0] = (int)gs_detach(*(gs_session *)((int **)data)[1]);
+}
+
+static void a_host_function_is_called_once_whatever_becomes_of_its_session(void)
+{
+    struct scene s = scene_open();
+    struct call call = {.go = true, .status = -1}, after = {.go = true, .status = -1};
+    union {
+        int status;
+        void *word[2];
+    } refused = {.word = {NULL, &s.session}};
+    gs_graph graph;
+
+    CHECK_OK(gs_launch_host(s.session, s.stream, detach_in_call, &refused));
+    CHECK_OK(gs_stream_sync(s.session, s.stream));
+    CHECK_EQUAL(refused.status, GS_ERR_INVALID_VALUE);
+    CHECK_STATUS(gs_launch_host(s.session, s.stream, NULL, NULL), GS_ERR_INVALID_VALUE);
+    CHECK_OK(gs_graph_begin(s.session, s.stream));
+    CHECK_STATUS(gs_launch_host(s.session, s.stream, call_wait, &call), GS_ERR_RECORDING);
+    CHECK_OK(gs_graph_end(s.session, s.stream, &graph));
+
+    /* gs_detach waits for it */
+    CHECK_OK(kernels_launch(s.stream, kernels_get(kernels_load(s.session), "spin"), 1, 1,
+                            (void *[]){&(uint64_t){50 * MS}}));
+    CHECK_OK(gs_launch_host(s.session, s.stream, call_wait, &call));
+    CHECK_OK(gs_detach(s.session));
+    CHECK_EQUAL(atomic_load(&call.called), 1);
+    CHECK_EQUAL(atomic_load(&call.status), GS_OK);
+
+    /* a session that has ended */
+    CHECK_OK(server_attach(s.server, &s.session));
+    CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(s.session), "trap"), 1, 1, NULL));
+    CHECK_OK(gs_launch_host(s.session, NULL, call_wait, &after));
+    while (!atomic_load(&after.called))
+        sched_yield();
+    CHECK_EQUAL(atomic_load(&after.status), GS_ERR_FAULT);
+    CHECK_STATUS(gs_detach(s.session), GS_ERR_FAULT);
+    CHECK_EQUAL(atomic_load(&after.called), 1);
+    server_stop(s.server);
+}
+
 /* A child of fork has descriptors of the parent's work, and watches for its own session. */
 static void a_child_watches_for_itself(void)
 {
@@ -276,6 +430,10 @@ static const struct test tests[] = {
     TEST(closing_it_early_does_no_harm),
     TEST(the_end_of_the_session_is_told),
     TEST(what_is_wrong_is_refused),
+    TEST(a_host_function_holds_back_its_stream_alone),
+    TEST(a_stream_that_waits_for_its_host_function_costs_nothing),
+    TEST(host_functions_of_a_stream_keep_its_order),
+    TEST(a_host_function_is_called_once_whatever_becomes_of_its_session),
     TEST(a_child_watches_for_itself),
 };
 

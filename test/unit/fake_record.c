@@ -70,7 +70,8 @@ bool fake_record_run(struct tenant *tenant, const unsigned char *bytes)
         copy_run(tenant, (const struct rec_copy *)bytes);
         break;
     case REC_MEMSET:
-        memset((void *)(uintptr_t)set->dst, (int)set->value, set->bytes);
+        for (uint64_t at = 0; at < set->bytes; at += set->element)
+            memcpy((char *)(uintptr_t)set->dst + at, &set->value, set->element);
         break;
     case REC_WAIT:
         return (int64_t)(tenant->head[wait->stream] - wait->position) >= 0;

@@ -466,7 +466,7 @@ static void bad_images_and_names_say_why(void **state)
     gs_kernel k;
     gs_devptr p;
     size_t size;
-    char name[4096];
+    char name[9000];
 
     FAILS(gs_module_load(f->s, "bad text", 0, &m), GS_ERR_BAD_IMAGE, "line 1: expected .version");
     FAILS(gs_module_load(f->s, NULL, 0, &m), GS_ERR_INVALID_VALUE, "NULL");
@@ -484,7 +484,7 @@ static void bad_images_and_names_say_why(void **state)
     FAILS(gs_kernel_get(f->module, "", &k), GS_ERR_INVALID_VALUE, "empty");
     memset(name, 'x', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
-    FAILS(gs_kernel_get(f->module, name, &k), GS_ERR_INVALID_VALUE, "2047");
+    FAILS(gs_kernel_get(f->module, name, &k), GS_ERR_INVALID_VALUE, "8191");
     FAILS(gs_global_get(f->module, "absent", &p, &size), GS_ERR_NOT_FOUND, "");
     OK(gs_global_get(f->module, "table", &p, &size));
     assert_int_equal(size, 64);

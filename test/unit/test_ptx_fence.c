@@ -260,6 +260,40 @@ static void a_computed_call_goes_to_functions_that_fit(void **state)
     free(out);
 }
 
+/* Names of C++ templates have thousands of characters. */
+static void names_of_any_length_are_fenced(void **state)
+{
+    static const char text[] =
+        HEAD ".global .u32 NAMEv[4];\n"
+             ".func (.reg .u32 %o) NAMEf(.reg .u32 %i) { mov.u32 %o, %i; ret; }\n"
+             ".func (.reg .u32 %o) NAMEg(.reg .u32 %i) { mov.u32 %o, 1; ret; }\n"
+             ".global .u64 NAMEt[2] = {NAMEf, NAMEg};\n"
+             ".visible .entry NAMEk(.param .u64 NAMEp, .param .u32 NAMEq)\n"
+             "{ .local .u32 NAMEl[4]; .reg .b32 %r<4>; .reg .b64 %d<8>;"
+             " to: .callprototype (.reg .u32 _) _ (.reg .u32 _);"
+             " ld.param.u64 %d1, [NAMEp]; ld.global.u32 %r1, [NAMEv+8];"
+             " mov.u32 %r2, NAMEl; add.u32 %r2, %r2, %r1; st.local.u32 [%r2], %r1;"
+             " mov.b64 %d2, NAMEp; add.s64 %d2, %d2, %d1; ld.param.u32 %r3, [%d2];"
+             " ld.global.u64 %d3, [NAMEt]; call (%r3), %d3, (%r1), to;"
+             " st.global.u32 [%d1], %r3; ret; }\n";
+    struct ptx_rewrite_report report;
+    char *name = calloc(1, 70001), *whole, *out;
+
+    (void)state;
+    memset(name, 'n', 70000);
+    for (size_t length = 100; length <= 70000; length = length * 2 + length / 2) {
+        name[length] = 0;
+        whole = replaced(text, "NAME", name);
+        out = fenced(whole, &report);
+        assert_int_equal(report.fence.stack_line, 0);
+        free(out);
+        free(whole);
+        ptx_rewrite_report_deinit(&report);
+        name[length] = 'n';
+    }
+    free(name);
+}
+
 static void the_text_comes_out_in_one_spelling(void **state)
 {
     struct ptx_rewrite_report report;
@@ -897,6 +931,7 @@ int main(void)
         cmocka_unit_test(the_bound_ends_with_the_tenants_parameters),
         cmocka_unit_test(an_index_of_a_branch_is_bounded),
         cmocka_unit_test(a_computed_call_goes_to_functions_that_fit),
+        cmocka_unit_test(names_of_any_length_are_fenced),
         cmocka_unit_test(the_text_comes_out_in_one_spelling),
         cmocka_unit_test(variables_move_into_a_block),
         cmocka_unit_test(a_window_is_told_by_halves),

@@ -275,28 +275,41 @@ gs_status gs_memcpy_dtod_async(gs_session session, gs_devptr dst, gs_devptr src,
 /* ---- Memsets ---- */
 
 /* Under the stream's lock. */
-static gs_status memset_record(struct session *session, struct stream *stream, gs_devptr dst,
-                               int value, size_t size)
+/* What a memset writes, again and again. */
+struct fill {
+    gs_devptr dst;
+    uint32_t value, element; /* bytes of an element: 1, 2 or 4 */
+    uint64_t bytes;
+};
+
+static gs_status memset_record(struct session *session, struct stream *stream,
+                               const struct fill *fill)
 {
     struct rec_memset *record;
-    gs_status status = memory_check(session, dst, size, "destination");
+    gs_status status;
 
+    if (fill->dst % fill->element)
+        return error_set(GS_ERR_INVALID_VALUE,
+                         "the memory begins at 0x%llx, no multiple of the %u bytes of an element",
+                         (unsigned long long)fill->dst, fill->element);
+    status = memory_check(session, fill->dst, fill->bytes, "destination");
     if (status == GS_OK)
         status = stream_reserve(session, stream, sizeof(*record), (void **)&record);
     if (status != GS_OK)
         return status;
     *record = (struct rec_memset){
         .h = {.op = REC_MEMSET, .size = sizeof(*record)},
-        .value = (uint32_t)value & 0xFFu,
-        .dst = dst,
-        .bytes = size,
+        .value = fill->value,
+        .element = fill->element,
+        .dst = fill->dst,
+        .bytes = fill->bytes,
     };
     stream_commit(session, stream, sizeof(*record));
     return GS_OK;
 }
 
-static gs_status memset_run(gs_session handle, gs_devptr dst, int value, size_t size,
-                            gs_stream stream_handle, bool wait)
+static gs_status memset_run(gs_session handle, const struct fill *fill, gs_stream stream_handle,
+                            bool wait)
 {
     struct session *session;
     struct stream *stream;
@@ -309,12 +322,12 @@ static gs_status memset_run(gs_session handle, gs_devptr dst, int value, size_t 
     if (status == GS_OK) {
         if (wait)
             status = stream_not_recording(stream, "a memset that waits");
-        if (status == GS_OK && size)
-            status = memset_record(session, stream, dst, value, size);
+        if (status == GS_OK && fill->bytes)
+            status = memset_record(session, stream, fill);
         position = stream->tail;
         status = stream_unlock(stream, status);
     }
-    if (status == GS_OK && wait && size)
+    if (status == GS_OK && wait && fill->bytes)
         status = wait_position(session, stream->number, position);
     if (wait)
         status = wait_end(session, status);
@@ -322,13 +335,43 @@ static gs_status memset_run(gs_session handle, gs_devptr dst, int value, size_t 
     return status;
 }
 
+/* The bytes of so many elements; more than any memory has where they do not fit. */
+static uint64_t element_bytes(size_t count, uint32_t element)
+{
+    return count > UINT64_MAX / element ? UINT64_MAX : (uint64_t)count * element;
+}
+
 gs_status gs_memset(gs_session session, gs_devptr dst, int value, size_t size)
 {
-    return memset_run(session, dst, value, size, NULL, true);
+    return memset_run(session, &(struct fill){dst, (unsigned char)value, 1, size}, NULL, true);
 }
 
 gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, size_t size,
                           gs_stream stream)
 {
-    return memset_run(session, dst, value, size, stream, false);
+    return memset_run(session, &(struct fill){dst, (unsigned char)value, 1, size}, stream, false);
+}
+
+gs_status gs_memset_d16(gs_session session, gs_devptr dst, uint16_t value, size_t count)
+{
+    return memset_run(session, &(struct fill){dst, value, 2, element_bytes(count, 2)}, NULL, true);
+}
+
+gs_status gs_memset_d16_async(gs_session session, gs_devptr dst, uint16_t value, size_t count,
+                              gs_stream stream)
+{
+    return memset_run(session, &(struct fill){dst, value, 2, element_bytes(count, 2)}, stream,
+                      false);
+}
+
+gs_status gs_memset_d32(gs_session session, gs_devptr dst, uint32_t value, size_t count)
+{
+    return memset_run(session, &(struct fill){dst, value, 4, element_bytes(count, 4)}, NULL, true);
+}
+
+gs_status gs_memset_d32_async(gs_session session, gs_devptr dst, uint32_t value, size_t count,
+                              gs_stream stream)
+{
+    return memset_run(session, &(struct fill){dst, value, 4, element_bytes(count, 4)}, stream,
+                      false);
 }

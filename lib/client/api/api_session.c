@@ -7,6 +7,7 @@
 #include "client/control/attach.h"
 #include "client/control/qos.h"
 #include "client/control/session_make.h"
+#include "client/submit/host_call.h"
 #include "client/submit/sync_request.h"
 #include "client/submit/wait.h"
 #include "common/log.h"
@@ -44,10 +45,14 @@ gs_status gs_attach(const gs_attach_params *params, gs_session *handle)
 gs_status gs_detach(gs_session handle)
 {
     struct session *session;
-    gs_status closed, status = session_withdraw(handle_decode(handle), &session);
+    gs_status closed, status;
 
+    if (host_call_inside())
+        return error_set(GS_ERR_INVALID_VALUE, "a host function cannot detach");
+    status = session_withdraw(handle_decode(handle), &session);
     if (status != GS_OK)
         return status;
+    host_calls_finish(session);
     status = session_alive(session) ? wait_all(session) : session_trouble(session);
     status = fault_check(session, status);
     print_farewell(&session->printing);

@@ -18,9 +18,11 @@ static void request_post(struct session *session, const struct sync_request *req
     slot->op = request->op;
     slot->serial = slot->serial + 1 ? slot->serial + 1 : 1;
     memcpy(slot->arg, request->arg, sizeof(slot->arg));
-    memset(slot->name, 0, sizeof(slot->name));
-    if (request->name)
-        memcpy(slot->name, request->name, strnlen(request->name, sizeof(slot->name) - 1));
+    size_t length = request->name ? strnlen(request->name, sizeof(slot->name) - 1) : 0;
+
+    if (length)
+        memcpy(slot->name, request->name, length);
+    slot->name[length] = 0;
     if (request->texture)
         memcpy(&slot->payload.texture, request->texture, sizeof(*request->texture));
     if (request->gemm)

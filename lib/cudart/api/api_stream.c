@@ -50,7 +50,7 @@ CUDART_API cudaError_t cudaStreamDestroy(cudaStream_t stream)
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
 static cudaError_t stream_ask(cudaStream_t handle, bool per_thread,
-                              gs_status (*ask)(gs_session session, gs_stream stream))
+                              gs_status (*ask)(struct stream *stream))
 {
     struct stream *stream;
     cudaError_t error = stream_find(handle, per_thread, &stream);
@@ -60,32 +60,32 @@ static cudaError_t stream_ask(cudaStream_t handle, bool per_thread,
         error = stream_capturing(stream) ? capture_refuse(stream) : capture_forbids_legacy(stream);
     if (error != cudaSuccess)
         return error_record(error);
-    status = stream_enter(stream);
+    status = stream_order(stream);
     if (status == GS_OK)
-        status = ask(device_session(), stream->handle);
-    if (status == GS_OK && ask == gs_stream_sync)
+        status = ask(stream);
+    if (status == GS_OK && ask == stream_wait)
         mem_pools_waited();
     return error_record(stream_error(stream, status));
 }
 
 CUDART_API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    return stream_ask(stream, false, gs_stream_sync);
+    return stream_ask(stream, false, stream_wait);
 }
 
 CUDART_API cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t stream)
 {
-    return stream_ask(stream, true, gs_stream_sync);
+    return stream_ask(stream, true, stream_wait);
 }
 
 CUDART_API cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
-    return stream_ask(stream, false, gs_stream_query);
+    return stream_ask(stream, false, stream_query);
 }
 
 CUDART_API cudaError_t cudaStreamQuery_ptsz(cudaStream_t stream)
 {
-    return stream_ask(stream, true, gs_stream_query);
+    return stream_ask(stream, true, stream_query);
 }
 
 static cudaError_t stream_wait_event(cudaStream_t handle, cudaEvent_t event_handle, unsigned flags,

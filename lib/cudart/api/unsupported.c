@@ -1,6 +1,7 @@
 /*
  * unsupported.c - the names of the runtime that this library does not have: each returns
- * cudaErrorNotSupported, whatever its parameters, and names itself at its first call.
+ * cudaErrorNotSupported, whatever its parameters, and names itself at its first call where
+ * GSHARE_LOG is "debug".
  */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"

@@ -42,7 +42,7 @@ struct block {
     bool out;
     struct block *before, *after;  /* its neighbours in the arena */
     struct block *previous, *next; /* while it is free: in its bin; else its owner's */
-    void *stream;                  /* its owner's */
+    const void *order;             /* its owner's */
 };
 
 struct block_heap {

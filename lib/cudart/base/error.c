@@ -140,7 +140,7 @@ cudaError_t error_sticky(void)
 
 cudaError_t error_unsupported(const char *what)
 {
-    report_once("%s is not supported", what);
+    report_debug_once("%s is not supported", what);
     return cudaErrorNotSupported;
 }
 

@@ -70,14 +70,31 @@ void report_once(const char *format, ...)
     va_end(args);
 }
 
-void report_debug(const char *format, ...)
+static bool debug_wanted(void)
 {
     const char *level = getenv("GSHARE_LOG");
+
+    return level != NULL && strcmp(level, "debug") == 0;
+}
+
+void report_debug(const char *format, ...)
+{
     va_list args;
 
-    if (level == NULL || strcmp(level, "debug") != 0)
+    if (!debug_wanted())
         return;
     va_start(args, format);
     report_line(false, format, args);
+    va_end(args);
+}
+
+void report_debug_once(const char *format, ...)
+{
+    va_list args;
+
+    if (!debug_wanted())
+        return;
+    va_start(args, format);
+    report_line(true, format, args);
     va_end(args);
 }

@@ -8,5 +8,6 @@ void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void report_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* For who asks with GSHARE_LOG=debug. */
 void report_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void report_debug_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -89,7 +89,8 @@ static cudaError_t steps_issue(const struct exec *exec, struct stream *stream)
  * so that a failure here is none of the caller's. */
 static void exec_record(struct exec *exec)
 {
-    struct stream stream = {.id = 0};
+    static struct ring own = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* never shared */
+    struct stream stream = {.ring = &own, .records = true};
     cudaError_t error;
 
     for (size_t i = 0; i < exec->count; i++) {

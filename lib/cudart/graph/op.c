@@ -8,6 +8,7 @@
 #include "cudart/graph/graph.h"
 #include "cudart/state/copy.h"
 #include "cudart/state/event.h"
+#include "cudart/state/host_call.h"
 #include "cudart/state/launch.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/module.h"
@@ -134,54 +135,13 @@ static cudaError_t launch_issue(const struct op *op, struct stream *stream)
     return kernel_launch(op->launch.kernel, &config, op->launch.shared, op->launch.args, stream);
 }
 
-/* The bytes of an element, in an order that repeats; true: all are the same. */
-static bool element_bytes(const struct cudaMemsetParams *set, unsigned char bytes[4])
-{
-    memcpy(bytes, &set->value, 4); /* little-endian, as the device */
-    for (unsigned i = set->elementSize; i < 4; i++)
-        bytes[i] = bytes[i - set->elementSize];
-    return bytes[0] == bytes[1] && bytes[1] == bytes[2] && bytes[2] == bytes[3];
-}
-
-/* gs_memset_async sets bytes: a row of other elements is copied from the host. */
-static cudaError_t elements_issue(const struct cudaMemsetParams *set, struct stream *stream,
-                                  const unsigned char bytes[4])
-{
-    size_t width = set->width * set->elementSize;
-    unsigned char *row = malloc(width ? width : 1);
-    cudaError_t error = cudaSuccess;
-
-    if (row == NULL)
-        return cudaErrorMemoryAllocation;
-    for (size_t i = 0; i < width; i++)
-        row[i] = bytes[i % 4];
-    for (size_t y = 0; y < set->height && error == cudaSuccess; y++)
-        error = copy_bytes(stream, (char *)set->dst + y * set->pitch, row, width,
-                           cudaMemcpyHostToDevice, false);
-    free(row);
-    return error;
-}
-
 static cudaError_t memset_issue(const struct cudaMemsetParams *set, struct stream *stream)
 {
-    size_t width = set->width * set->elementSize;
-    unsigned char bytes[4];
+    const struct pattern pattern = {set->value, set->elementSize};
+    const size_t width = set->width * set->elementSize;
 
-    if (!element_bytes(set, bytes))
-        return elements_issue(set, stream, bytes);
-    return set_rows(stream, set->dst, set->height > 1 ? set->pitch : width, bytes[0], width,
+    return set_rows(stream, set->dst, set->height > 1 ? set->pitch : width, &pattern, width,
                     set->height);
-}
-
-static cudaError_t host_issue(const struct op *op, struct stream *stream)
-{
-    gs_status status = stream_enter(stream);
-
-    if (status == GS_OK)
-        status = gs_stream_sync(device_session(), stream->handle);
-    if (status == GS_OK)
-        op->host.fn(op->host.userData);
-    return stream_error(stream, status);
 }
 
 static cudaError_t event_issue(const struct op *op, struct stream *stream)
@@ -212,7 +172,7 @@ cudaError_t op_issue(const struct op *op, struct stream *stream)
     case cudaGraphNodeTypeMemset:
         return memset_issue(&op->set, stream);
     case cudaGraphNodeTypeHost:
-        return host_issue(op, stream);
+        return host_call_launch(stream, op->host.fn, op->host.userData);
     case cudaGraphNodeTypeEventRecord:
     case cudaGraphNodeTypeWaitEvent:
         return event_issue(op, stream);
@@ -231,8 +191,6 @@ static bool direct(const void *ptr)
 
 bool op_recordable(const struct op *op)
 {
-    unsigned char bytes[4];
-
     switch (op->type) {
     case cudaGraphNodeTypeKernel:
         return !op->launch.cooperative;
@@ -241,7 +199,6 @@ bool op_recordable(const struct op *op)
                direct(op->copy.dstPtr.ptr) &&
                (copy_is_device(op->copy.srcPtr.ptr) || copy_is_device(op->copy.dstPtr.ptr));
     case cudaGraphNodeTypeMemset:
-        return element_bytes(&op->set, bytes);
     case cudaGraphNodeTypeEmpty:
     case cudaGraphNodeTypeGraph:
         return true;

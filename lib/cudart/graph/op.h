@@ -47,8 +47,7 @@ void op_free(struct op *op);
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
-/* Gives the op to the stream, which does not capture. A host function is called by the caller, once
- * the stream's earlier work is done. */
+/* Gives the op to the stream, which does not capture. */
 cudaError_t op_issue(const struct op *op, struct stream *stream);
 /* Whether a session's graph can have it: see gs_graph_begin. */
 bool op_recordable(const struct op *op);

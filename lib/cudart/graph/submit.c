@@ -72,7 +72,8 @@ cudaError_t submit_set(struct stream *stream, void *dst, size_t pitch, int value
     if (error != cudaSuccess)
         return error;
     if (!stream_capturing(stream))
-        return set_rows(stream, dst, pitch, value, width, height);
+        return set_rows(stream, dst, pitch, &(struct pattern){(unsigned char)value, 1}, width,
+                        height);
     error = op_memset(&op, &params);
     return error == cudaSuccess ? capture_op(stream, &op) : error;
 }

@@ -190,6 +190,6 @@ cudaError_t array_copy(struct stream *stream, const struct array_side *dst,
     if (status == GS_OK)
         stream_leave(stream);
     if (status == GS_OK && wait && !(to_device && from_device))
-        status = gs_stream_sync(device_session(), stream->handle);
+        status = stream_wait(stream);
     return stream_error(stream, status);
 }

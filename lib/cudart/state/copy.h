@@ -14,8 +14,13 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
                       bool wait);
 /* Pitched memory of three dimensions, slice by slice; no arrays. */
 cudaError_t copy_box(struct stream *stream, const struct cudaMemcpy3DParms *p, bool wait);
-cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, int value, size_t width,
-                     size_t height);
+/* Elements of 1, 2 or 4 bytes; the width is in bytes. */
+struct pattern {
+    uint32_t value;
+    unsigned element;
+};
+cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, const struct pattern *pattern,
+                     size_t width, size_t height);
 
 static inline cudaError_t copy_bytes(struct stream *stream, void *dst, const void *src, size_t size,
                                      enum cudaMemcpyKind kind, bool wait)

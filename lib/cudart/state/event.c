@@ -4,9 +4,10 @@
 #include <stdlib.h>
 
 #include "cudart/base/handles.h"
+#include "cudart/base/report.h"
 #include "cudart/state/device.h"
 
-#define EVENTS_MAX 8192u /* a session has fewer: gs_event_create tells */
+#define EVENTS_MAX 131072u /* a session has fewer: gs_event_create tells */
 
 static struct handle_slot slots[EVENTS_MAX];
 static struct {
@@ -27,6 +28,8 @@ cudaError_t event_new(unsigned flags, cudaEvent_t *handle)
     status = gs_event_create(device_session(), &events[number].event);
     if (status != GS_OK) {
         handles_free(&handles, number);
+        if (status == GS_ERR_LIMIT) /* cudaErrorMemoryAllocation does not tell */
+            report_once("no more events: %s", gs_last_error_message());
         return device_error(status);
     }
     events[number].flags = flags;

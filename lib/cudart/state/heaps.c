@@ -19,7 +19,7 @@ struct stream_heap {
     struct block_heap blocks; /* first: a block's arena names it */
     struct stream_heap *next;
     unsigned pool;
-    struct stream *stream; /* NULL: of none, or it has ended */
+    const struct ring *ring; /* of its streams; NULL: of none, or it has ended */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -32,26 +32,25 @@ static struct stream_heap *heap_of(const struct block *block)
     return (struct stream_heap *)block->arena->heap;
 }
 
-/* ---- Streams: the lock is held --------------------------------------------------------------- */
+/* ---- Rings: the lock is held ----------------------------------------------------------------- */
 
-static bool stream_idle(const struct stream *stream)
+static bool ring_idle(const struct ring *ring)
 {
-    /* A stream that is being destroyed has no handle any more, and may still have work. */
-    return stream == NULL || gs_stream_query(device_session(), stream->handle) == GS_OK;
+    return ring == NULL || gs_stream_query(device_session(), ring->handle) == GS_OK;
 }
 
-/* Gives the blocks back whose streams are idle, or are the one that has ended. */
-static void waiting_settle(const struct stream *ended)
+/* Gives the blocks back whose rings are idle, or are the one that has ended. */
+static void waiting_settle(const struct ring *ended)
 {
-    const struct stream *asked = NULL;
+    const struct ring *asked = NULL;
     bool idle = false;
 
     for (struct block **at = &waiting, *block; (block = *at) != NULL;) {
-        if (ended == NULL && block->stream != asked) {
-            asked = block->stream;
-            idle = stream_idle(asked);
+        if (ended == NULL && block->order != asked) {
+            asked = block->order;
+            idle = ring_idle(asked);
         }
-        if (ended == NULL ? idle : block->stream == ended) {
+        if (ended == NULL ? idle : block->order == ended) {
             *at = block->next;
             block_heap_give(block);
         } else {
@@ -63,14 +62,14 @@ static void waiting_settle(const struct stream *ended)
 /* ---- Taking ---------------------------------------------------------------------------------- */
 
 /* The lock is held. NULL: no host memory. */
-static struct stream_heap *heap_find(unsigned pool, struct stream *stream)
+static struct stream_heap *heap_find(unsigned pool, const struct ring *ring)
 {
     struct stream_heap *ended = NULL;
 
     for (struct stream_heap *heap = heaps; heap != NULL; heap = heap->next) {
-        if (heap->pool == pool && heap->stream == stream)
+        if (heap->pool == pool && heap->ring == ring)
             return heap;
-        if (heap->pool == pool && heap->stream == NULL)
+        if (heap->pool == pool && heap->ring == NULL)
             ended = heap;
     }
     if (ended == NULL) {
@@ -81,7 +80,7 @@ static struct stream_heap *heap_find(unsigned pool, struct stream *stream)
         ended->next = heaps;
         heaps = ended;
     }
-    ended->stream = stream;
+    ended->ring = ring;
     return ended;
 }
 
@@ -101,7 +100,7 @@ static struct block *other_heap_take(const struct stream_heap *own, size_t size)
     waiting_settle(NULL);
     for (struct stream_heap *heap = heaps; heap != NULL && block == NULL; heap = heap->next) {
         if (heap->pool == own->pool && (heap->blocks.filled != 0 || heap->blocks.wholes != NULL) &&
-            stream_idle(heap->stream))
+            ring_idle(heap->ring))
             block = heap_take(heap, size);
     }
     return block;
@@ -193,7 +192,7 @@ gs_status heaps_take(unsigned pool, struct stream *stream, size_t size, struct b
 
     size = block_size_of(size);
     pthread_mutex_lock(&lock);
-    heap = heap_find(pool, stream);
+    heap = heap_find(pool, stream != NULL ? stream->ring : NULL);
     *block = heap != NULL ? heap_take(heap, size) : NULL;
     if (*block == NULL && heap != NULL && pool != HEAP_OF_MALLOC)
         *block = other_heap_take(heap, size);
@@ -250,8 +249,8 @@ gs_status heaps_give(struct block *block, struct stream *stream)
     bool over;
 
     pthread_mutex_lock(&lock);
-    if (stream != NULL && stream != heap->stream) {
-        block->stream = stream;
+    if (stream != NULL && stream->ring != heap->ring) {
+        block->order = stream->ring;
         block->next = waiting;
         waiting = block;
         pthread_mutex_unlock(&lock);
@@ -322,13 +321,13 @@ gs_status heaps_trim(unsigned pool, size_t kept)
 
 /* ---- Ends ------------------------------------------------------------------------------------ */
 
-void heaps_stream_ended(struct stream *stream)
+void heaps_ring_ended(const struct ring *ring)
 {
     pthread_mutex_lock(&lock);
-    waiting_settle(stream);
+    waiting_settle(ring);
     for (struct stream_heap *heap = heaps; heap != NULL; heap = heap->next) {
-        if (heap->stream == stream)
-            heap->stream = NULL;
+        if (heap->ring == ring)
+            heap->ring = NULL;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -339,7 +338,7 @@ void heaps_forget(void)
     waiting = NULL;
     for (struct stream_heap *heap = heaps; heap != NULL; heap = heap->next) {
         block_heap_forget(&heap->blocks);
-        heap->stream = NULL;
+        heap->ring = NULL;
     }
     pthread_mutex_unlock(&lock);
 }

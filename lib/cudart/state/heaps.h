@@ -5,7 +5,8 @@
  * A pool has a heap for each stream that allocates from it. A block that is freed in its heap's
  * stream can be taken in that stream at once, since what uses it then comes after what used it
  * before. In another stream it can be taken when its stream is seen to be idle. A block that is
- * freed in another stream than its heap's waits until that one is idle.
+ * freed in another stream than its heap's waits until that one is idle. Streams that share a ring
+ * (ring.h), one after the other too, are one stream here, since their work has an order.
  */
 #ifndef GS_CUDART_HEAPS_H
 #define GS_CUDART_HEAPS_H
@@ -13,6 +14,7 @@
 #include "cudart/base/block_heap.h"
 #include "gshare.h"
 
+struct ring;
 struct stream;
 
 /* Not a pool, but cudaMalloc's memory, which is of no stream: blocks are given back when all work
@@ -41,8 +43,8 @@ size_t heaps_spare_most(void);
 gs_status heaps_trim(unsigned pool, size_t kept);
 /* The same of all heaps, all of it. false: there was nothing. */
 bool heaps_give_all(void);
-/* The stream has ended, and its work before it. */
-void heaps_stream_ended(struct stream *stream);
+/* The ring has ended, and its work before it. */
+void heaps_ring_ended(const struct ring *ring);
 /* The session is going, and the memory with it. */
 void heaps_forget(void);
 

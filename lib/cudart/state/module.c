@@ -393,7 +393,7 @@ cudaError_t library_kernels(struct image *library, struct kernel **found, unsign
 {
     cudaError_t error = library_lock(library);
     unsigned there = 0;
-    char name[2048];
+    char name[8192];
 
     if (error == cudaSuccess)
         error = device_error(gs_module_kernel_count(library->module, &there));

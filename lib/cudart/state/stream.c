@@ -6,11 +6,10 @@
 
 #include "cudart/base/handles.h"
 #include "cudart/base/report.h"
-#include "cudart/state/heaps.h"
 
-#define STREAMS_MAX 1024u /* a session has fewer: gs_stream_create tells */
+#define STREAMS_MAX 65536u
 
-struct stream stream_legacy = {.id = 1};
+struct stream stream_legacy = {.id = 1, .ring = &ring_legacy};
 _Atomic uint64_t stream_legacy_work;
 _Atomic unsigned stream_blocking;
 
@@ -26,7 +25,19 @@ static _Atomic uint64_t ids = 2;
 
 /* ---- The legacy stream's order --------------------------------------------------------------- */
 
-/* The legacy stream waits for what the blocking streams have been given. join_lock is held. */
+/* The legacy stream waits for what the stream has been given. join_lock is held. */
+static gs_status join_blocking_stream(struct stream *stream)
+{
+    gs_event end = NULL;
+    gs_status status;
+
+    if (!atomic_exchange_explicit(&stream->working, false, memory_order_acq_rel))
+        return GS_OK;
+    status = ring_end(stream->ring, stream, &end);
+    return status == GS_OK && end != NULL ? gs_stream_wait_event(NULL, end) : status;
+}
+
+/* The same of all of them. */
 static gs_status join_blocking_streams(void)
 {
     gs_status status = GS_OK;
@@ -39,11 +50,7 @@ static gs_status join_blocking_streams(void)
         /* CUDA refuses work in the legacy stream that a capture would have to come before. */
         if (stream_capturing(stream))
             return GS_ERR_RECORDING;
-        if (!atomic_exchange_explicit(&stream->working, false, memory_order_acq_rel))
-            continue;
-        status = gs_event_record(stream->joined, stream->handle);
-        if (status == GS_OK)
-            status = gs_stream_wait_event(NULL, stream->joined);
+        status = join_blocking_stream(stream);
     }
     return status;
 }
@@ -61,6 +68,8 @@ static gs_status join_legacy(gs_session session, struct stream *stream)
         if (status == GS_OK)
             legacy_recorded = work;
     }
+    if (status == GS_OK && ring_shared(stream->ring))
+        ring_turn_slow(stream->ring, stream);
     if (status == GS_OK)
         status = gs_stream_wait_event(stream->handle, legacy_event);
     if (status == GS_OK)
@@ -93,22 +102,14 @@ cudaError_t stream_error(struct stream *stream, gs_status status)
 
 static gs_status stream_open(struct stream *stream, unsigned flags, int priority)
 {
-    gs_session session = device_session();
-    gs_qos qos = GS_QOS_INIT;
-    gs_status status = GS_OK;
+    const bool blocking = !(flags & cudaStreamNonBlocking);
+    gs_status status = ring_take(stream, blocking, priority, &stream->ring);
 
-    if (priority != 0) {
-        status = gs_get_qos(session, &qos);
-        /* A stream has class and priority of its own, and nothing else. */
-        qos = (gs_qos){.size = sizeof(qos), .cls = qos.cls, .priority = 1};
-    }
-    if (status == GS_OK)
-        status = gs_stream_create(session, priority != 0 ? &qos : NULL, &stream->handle);
-    if (status == GS_ERR_INVALID_VALUE && priority != 0) /* the session may not have it */
-        status = gs_stream_create(session, NULL, &stream->handle);
     if (status != GS_OK)
         return status;
-    stream->blocking = !(flags & cudaStreamNonBlocking);
+    stream->handle = stream->ring->handle;
+    stream->marked = RING_MARK_NONE;
+    stream->blocking = blocking;
     stream->flags = flags;
     stream->priority = priority;
     stream->id = atomic_fetch_add(&ids, 1);
@@ -116,10 +117,6 @@ static gs_status stream_open(struct stream *stream, unsigned flags, int priority
     atomic_store(&stream->working, false);
     atomic_store(&stream->capture, NULL);
     atomic_store(&stream->legacy_seen, 0);
-    if (stream->blocking && gs_event_create(session, &stream->joined) != GS_OK) {
-        gs_stream_destroy(stream->handle);
-        return GS_ERR_LIMIT;
-    }
     return GS_OK;
 }
 
@@ -147,48 +144,48 @@ cudaError_t stream_new(unsigned flags, int priority, cudaStream_t *handle)
     return cudaSuccess;
 }
 
+/* Takes the stream from its handle. Later work of the legacy stream comes after its work all the
+ * same. join_lock is held. */
+static cudaError_t stream_close(uint64_t handle, struct stream **out)
+{
+    int number = handles_find(&handles, handle);
+    struct stream *stream;
+
+    if (number < 0)
+        return cudaErrorInvalidResourceHandle;
+    stream = &streams[number];
+    if (stream_capturing(stream))
+        return cudaErrorStreamCaptureUnsupported;
+    if (stream->blocking)
+        join_blocking_stream(stream); /* what fails here, the next call returns */
+    if (handles_close(&handles, handle) < 0)
+        return cudaErrorInvalidResourceHandle;
+    if (stream->blocking)
+        atomic_fetch_sub(&stream_blocking, 1);
+    *out = stream;
+    return cudaSuccess;
+}
+
 cudaError_t stream_end(cudaStream_t handle)
 {
     struct stream *stream;
     gs_status status;
-    int number;
+    cudaError_t error;
 
     pthread_mutex_lock(&join_lock);
-    number = handles_find(&handles, (uint64_t)(uintptr_t)handle);
-    if (number >= 0 && stream_capturing(&streams[number])) {
-        pthread_mutex_unlock(&join_lock);
-        return cudaErrorStreamCaptureUnsupported;
-    }
-    number = handles_close(&handles, (uint64_t)(uintptr_t)handle);
-    if (number >= 0 && streams[number].blocking)
-        atomic_fetch_sub(&stream_blocking, 1);
+    error = stream_close((uint64_t)(uintptr_t)handle, &stream);
     pthread_mutex_unlock(&join_lock);
-    if (number < 0)
-        return cudaErrorInvalidResourceHandle;
-    stream = &streams[number];
-    status = gs_stream_destroy(stream->handle);
-    if (stream->joined != NULL)
-        gs_event_destroy(stream->joined);
-    stream->joined = NULL;
-    heaps_stream_ended(stream);
-    handles_free(&handles, number);
-    return device_error(status);
+    if (error != cudaSuccess)
+        return error;
+    status = gs_stream_query(device_session(), stream->handle);
+    ring_give(stream->ring, stream);
+    handles_free(&handles, (int)(stream - streams));
+    return status == GS_NOT_READY ? cudaSuccess : device_error(status);
 }
 
 gs_status streams_query(void)
 {
-    gs_session session = device_session();
-    gs_status status = gs_stream_query(session, NULL);
-
-    for (uint32_t i = 0; i < handles.fresh && status == GS_OK; i++) {
-        if (handles_of(&handles, (int)i) == 0)
-            continue;
-        status = gs_stream_query(session, streams[i].handle);
-        /* It is being destroyed, and may still have work, or has just been. */
-        if (status == GS_ERR_INVALID_HANDLE)
-            status = handles_of(&handles, (int)i) == 0 ? GS_OK : GS_NOT_READY;
-    }
-    return status;
+    return rings_query();
 }
 
 void streams_forget(void)
@@ -200,13 +197,14 @@ void streams_forget(void)
         if (handle == 0)
             continue;
         handles_close(&handles, handle);
-        streams[i].joined = NULL;
+        streams[i].mark = NULL;
         handles_free(&handles, (int)i);
     }
     atomic_store(&stream_blocking, 0);
     legacy_event = NULL;
     legacy_recorded = 0;
     atomic_store(&stream_legacy_work, 0);
+    rings_forget();
     pthread_mutex_unlock(&join_lock);
 }
 

@@ -15,18 +15,22 @@
 
 #include "cudart/abi.h"
 #include "cudart/state/device.h"
+#include "cudart/state/ring.h"
 #include "gshare.h"
 
 /* The attributes that a stream keeps for who asks: access policy, synchronisation, domains. */
 #define STREAM_ATTRIBUTES 4
 
 struct stream {
-    gs_stream handle; /* NULL: the legacy stream */
+    gs_stream handle; /* its ring's; NULL: the legacy stream */
+    struct ring *ring;
+    gs_event mark; /* at the end of its work, as far as `marked` says; see ring.h */
+    enum ring_mark marked;
+    bool records; /* a session's graph is recorded there */
     bool blocking;
     unsigned flags;
     int priority;
     uint64_t id;
-    gs_event joined;      /* of a blocking stream: what the legacy stream waits for */
     _Atomic bool working; /* work since the legacy stream waited last; of a blocking one */
     cudaLaunchAttributeValue attributes[STREAM_ATTRIBUTES]; /* hints, by stream_attribute */
     _Atomic uint64_t legacy_seen; /* the legacy stream's work that this one waits for already */
@@ -46,13 +50,24 @@ static inline bool stream_capturing(const struct stream *stream)
  * compiled for per-thread default streams. cudaErrorInvalidResourceHandle: none. Attaches. */
 cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **stream);
 cudaError_t stream_new(unsigned flags, int priority, cudaStream_t *handle);
-/* Waits for its work first. cudaErrorStreamCaptureUnsupported: it captures. */
+/* Its work goes on. cudaErrorStreamCaptureUnsupported: it captures. */
 cudaError_t stream_end(cudaStream_t handle);
 /* The session is gone, and all streams with it. */
 void streams_forget(void);
 
 /* GS_OK: all are idle. */
 gs_status streams_query(void);
+
+/* Waits for the stream's own work, or asks about it. */
+static inline gs_status stream_wait(struct stream *stream)
+{
+    return ring_wait(stream->ring, stream);
+}
+
+static inline gs_status stream_query(struct stream *stream)
+{
+    return ring_query(stream->ring, stream);
+}
 
 extern struct stream stream_legacy;
 extern _Atomic uint64_t stream_legacy_work; /* operations of the legacy stream so far */
@@ -62,8 +77,8 @@ gs_status stream_join_slow(struct stream *stream);
 /* The code for what an operation on the stream returned. */
 cudaError_t stream_error(struct stream *stream, gs_status status);
 
-/* Before an operation on the stream. */
-static inline gs_status stream_enter(struct stream *stream)
+/* Makes the stream wait where it must. */
+static inline gs_status stream_order(struct stream *stream)
 {
     if (stream == &stream_legacy) {
         /* Acquire: pairs with stream_new, of which this thread knows only if it is ordered. */
@@ -77,6 +92,16 @@ static inline gs_status stream_enter(struct stream *stream)
     return stream_join_slow(stream);
 }
 
+/* Before an operation on the stream. */
+static inline gs_status stream_enter(struct stream *stream)
+{
+    gs_status status = stream_order(stream);
+
+    if (status == GS_OK && ring_shared(stream->ring))
+        ring_turn_slow(stream->ring, stream);
+    return status;
+}
+
 /* After it: a later operation of the other side, also in another thread that was told of this one,
  * finds that there is work. So it comes after the operation, not before. */
 static inline void stream_leave(struct stream *stream)
@@ -85,6 +110,8 @@ static inline void stream_leave(struct stream *stream)
         atomic_fetch_add_explicit(&stream_legacy_work, 1, memory_order_release);
     else if (stream->blocking && !atomic_load_explicit(&stream->working, memory_order_relaxed))
         atomic_store_explicit(&stream->working, true, memory_order_release);
+    if (ring_shared(stream->ring))
+        ring_leave_slow(stream->ring, stream);
 }
 
 #endif

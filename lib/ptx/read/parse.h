@@ -72,6 +72,9 @@ struct parser {
     struct list vars, funcs, pragmas; /* of the module: struct ptx_var *, struct
                                          ptx_func *, const char * */
 
+    bool parts;         /* see ptx_parse_parts */
+    uint32_t statement; /* where the module's statement begins in the text */
+
     /* The function being read. */
     struct ptx_func *f;
     struct list decls, regs, fvars, labels, tables, protos, insts;

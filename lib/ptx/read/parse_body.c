@@ -223,7 +223,7 @@ bool parse_body(struct parser *p, struct ptx_func *f)
 {
     bool ok;
 
-    if (f->has_body)
+    if (f->has_body || f->unread)
         return parser_fail(p, &p->tok, "function '%.64s' is defined twice", f->name);
     f->has_body = true;
     p->decls.n = p->regs.n = p->fvars.n = p->labels.n = p->tables.n = p->protos.n = p->insts.n = 0;

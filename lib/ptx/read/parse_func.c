@@ -193,9 +193,82 @@ static bool parse_params(struct parser *p, const struct token *name, struct ptx_
     return true;
 }
 
+/* Behind the name and the parameters: directives, and a body or none. */
+static bool parse_rest(struct parser *p, const struct token *name, struct ptx_func *f,
+                       enum ptx_linkage linkage)
+{
+    if (!parse_directives(p, f))
+        return false;
+    if (p->tok.kind == ';') {
+        f->headers->end = parser_offset(p) + 1;
+        return parser_next(p);
+    }
+    if (p->tok.kind != '{')
+        return parser_expected(p, "a function directive, ';' or '{'");
+    if (linkage == PTX_LINK_EXTERN)
+        return parser_fail(p, name, "an .extern function has no body");
+    if (!parse_body(p, f))
+        return false;
+    f->headers->end = f->body_end + 1;
+    return true;
+}
+
+/* Nothing of the body that could not be read stays. */
+static void drop_body(struct parser *p, struct ptx_func *f)
+{
+    while (p->syms.depth > 0)
+        symtab_pop(&p->syms);
+    p->f = NULL;
+    p->depth = 0;
+    p->lenient = false;
+    p->raws.n = p->tops.n = p->bytes.n = p->relocs.n = 0;
+    f->has_body = false;
+    f->npragmas = 0;
+    f->ndecls = f->nregs = f->nvars = f->nlabels = f->ntables = f->nprotos = f->ninsts = 0;
+}
+
+/* Goes on behind the function, which could not be read: FROM and TOK are where its directives
+ * begin. False: the text has no end of it, and the error stays. */
+static bool skip_rest(struct parser *p, struct ptx_func *f, const struct lexer *from,
+                      const struct token *tok)
+{
+    struct ptx_error *unread = arena_alloc(p->arena, sizeof(*unread));
+    const int status = p->status;
+    const locale_t locale = p->lx.c_locale;
+    uint32_t depth = 0;
+
+    if (!unread)
+        return false;
+    *unread = *p->err;
+    drop_body(p, f);
+    p->lx = *from;
+    p->lx.c_locale = locale;
+    p->tok = *tok;
+    while (p->tok.kind != TOK_EOF && p->tok.kind != TOK_BAD) {
+        depth += p->tok.kind == '{';
+        if (p->tok.kind == '}' && !depth)
+            break;
+        depth -= p->tok.kind == '}';
+        if (!depth && (p->tok.kind == '}' || p->tok.kind == ';')) {
+            p->status = 0;
+            memset(p->err, 0, sizeof(*p->err));
+            f->unread = unread;
+            f->headers->end = parser_offset(p) + 1;
+            return parser_next(p);
+        }
+        lexer_next(&p->lx, &p->tok);
+    }
+    p->status = status;
+    return false;
+}
+
 bool parse_function(struct parser *p, enum ptx_linkage linkage, bool entry)
 {
+    const uint32_t begin = p->statement;
     struct ptx_func *f, sig = {0};
+    struct lexer from;
+    struct token tok;
+    bool known;
     struct token name;
     uint32_t i;
 
@@ -232,13 +305,12 @@ bool parse_function(struct parser *p, enum ptx_linkage linkage, bool entry)
     if (!f->line || linkage != PTX_LINK_EXTERN)
         f->linkage = (uint8_t)(linkage != PTX_LINK_NONE || !f->line ? linkage : f->linkage);
     f->line = name.line;
-    if (!parse_directives(p, f))
-        return false;
-    if (p->tok.kind == ';')
-        return parser_next(p);
-    if (p->tok.kind != '{')
-        return parser_expected(p, "a function directive, ';' or '{'");
-    if (linkage == PTX_LINK_EXTERN)
-        return parser_fail(p, &name, "an .extern function has no body");
-    return parse_body(p, f);
+    f->headers->begin = begin;
+    known = f->has_body || f->unread;
+    from = p->lx;
+    tok = p->tok;
+    if (parse_rest(p, &name, f, linkage))
+        return true;
+    return p->parts && !known && (p->status == -EINVAL || p->status == -ENOTSUP) &&
+           skip_rest(p, f, &from, &tok);
 }

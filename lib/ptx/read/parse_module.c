@@ -157,6 +157,8 @@ static bool parse_linked(struct parser *p)
 
 static bool parse_top(struct parser *p)
 {
+    /* The token of ".word" begins behind the dot. */
+    p->statement = parser_offset(p) - (p->tok.kind == TOK_DOT);
     if (p->tok.kind == ';')
         return parser_next(p);
     if (parser_is_word(p, "address_size"))
@@ -206,9 +208,10 @@ static void parser_deinit(struct parser *p)
     lexer_deinit(&p->lx);
 }
 
-int ptx_parse(const char *text, size_t len, struct ptx_module **out, struct ptx_error *err)
+static int parse_text(const char *text, size_t len, bool parts, struct ptx_module **out,
+                      struct ptx_error *err)
 {
-    struct parser p = {.err = err};
+    struct parser p = {.err = err, .parts = parts};
 
     memset(err, 0, sizeof(*err));
     len = strnlen(text, len);
@@ -236,6 +239,16 @@ int ptx_parse(const char *text, size_t len, struct ptx_module **out, struct ptx_
         *out = p.m;
     parser_deinit(&p);
     return p.status;
+}
+
+int ptx_parse(const char *text, size_t len, struct ptx_module **out, struct ptx_error *err)
+{
+    return parse_text(text, len, false, out, err);
+}
+
+int ptx_parse_parts(const char *text, size_t len, struct ptx_module **out, struct ptx_error *err)
+{
+    return parse_text(text, len, true, out, err);
 }
 
 void ptx_module_free(struct ptx_module *m)

@@ -1,7 +1,6 @@
 /* See edit.h. */
 #include "ptx/rewrite/edit.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,17 +46,17 @@ void edits_insert(struct edits *edits, size_t at, const char *with)
     edits_replace(edits, at, at, with);
 }
 
-const char *edits_text(struct edits *edits, const char *format, ...)
+const char *edits_vtext(struct edits *edits, const char *format, va_list arguments)
 {
-    va_list arguments;
+    va_list again;
     char *text = NULL;
     int length;
 
     if (edits->too_long)
         return "";
-    va_start(arguments, format);
-    length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
+    va_copy(again, arguments);
+    length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
     if (!edits->arena)
         edits->arena = arena_new(TEXT_LIMIT);
     if (edits->arena && length >= 0)
@@ -66,8 +65,17 @@ const char *edits_text(struct edits *edits, const char *format, ...)
         edits->failed = true;
         return "";
     }
-    va_start(arguments, format);
     vsnprintf(text, (size_t)length + 1, format, arguments);
+    return text;
+}
+
+const char *edits_text(struct edits *edits, const char *format, ...)
+{
+    const char *text;
+    va_list arguments;
+
+    va_start(arguments, format);
+    text = edits_vtext(edits, format, arguments);
     va_end(arguments);
     return text;
 }

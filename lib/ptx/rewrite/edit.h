@@ -3,6 +3,7 @@
 #ifndef GS_PTX_REWRITE_EDIT_H
 #define GS_PTX_REWRITE_EDIT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -34,6 +35,8 @@ void edits_insert(struct edits *edits, size_t at, const char *with);
  * where the edits are too long. */
 const char *edits_text(struct edits *edits, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+const char *edits_vtext(struct edits *edits, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 /* All edits of one pass, and with them what was too long. */
 void edits_drop(struct edits *edits, unsigned owner);
 /* Brings the edits in order. False where two of them overlap. */

@@ -30,8 +30,9 @@ struct fence {
     struct edits edits;
     struct reach reach;
     struct ptx_fence_report *report;
-    bool strays;    /* they are recorded */
-    bool variables; /* they are moved, and no access is fenced */
+    struct ptx_left_out *left; /* NULL: what is refused refuses the module */
+    bool strays;               /* they are recorded */
+    bool variables;            /* they are moved, and no access is fenced */
     /* The module makes generic addresses of the space: by cvta, by nothing else. Where it makes
      * none, a generic address that lies there is a stray. */
     bool generic[PTX_SPACE_COUNT];

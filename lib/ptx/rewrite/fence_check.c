@@ -59,7 +59,7 @@ static bool fails(struct check *c, uint32_t i, const char *what)
 
     if (i < c->f->ninsts)
         ptx_inst_format(c->f, &c->f->insts[i], text, sizeof(text));
-    snprintf(c->why, c->why_size, "%s: \"%s\": %s", c->f->name, text, what);
+    snprintf(c->why, c->why_size, "%.60s: \"%.80s\": %s", c->f->name, text, what);
     return false;
 }
 
@@ -75,13 +75,32 @@ static bool is_house_function(const struct ptx_func *f)
 
 /* ---- Instructions as text ---- */
 
+/* Names may be of any length: those of C++ templates have thousands of characters. */
 static bool is_text(const struct check *c, uint32_t i, const char *format, va_list arguments)
 {
-    char want[MOST_TEXT], have[MOST_TEXT];
-    int n = vsnprintf(want, sizeof(want), format, arguments);
+    char short_want[MOST_TEXT], short_have[MOST_TEXT], *want = short_want, *have = short_have;
+    char *both = NULL;
+    va_list again;
+    bool same;
+    int n;
 
-    ptx_inst_format(c->f, &c->f->insts[i], have, sizeof(have));
-    return n >= 0 && (size_t)n < sizeof(want) && !strcmp(want, have);
+    va_copy(again, arguments);
+    n = vsnprintf(want, MOST_TEXT, format, again);
+    va_end(again);
+    /* A byte more than the wanted text and its end, so that a longer one differs. */
+    const size_t size = (size_t)n + 2;
+    if (n >= 0 && size > MOST_TEXT) {
+        both = malloc(2 * size);
+        if (!both)
+            return false;
+        want = both;
+        have = both + size;
+        vsnprintf(want, size, format, arguments);
+    }
+    ptx_inst_format(c->f, &c->f->insts[i], have, size);
+    same = n >= 0 && !strcmp(want, have);
+    free(both);
+    return same;
 }
 
 static bool is(const struct check *c, uint32_t i, const char *format, ...)
@@ -562,7 +581,7 @@ static bool check_address(struct check *c, uint32_t i, const struct ptx_mem *mem
 
 /* ---- 3. Computed targets ---- */
 
-/* What the address of is one of the list. */
+/* Whether the operand names a function that a computed call may go to. */
 static bool is_candidate(const struct ptx_operand *o)
 {
     return o->kind == PTX_OPND_FUNC && o->func->has_body && !o->func->entry &&

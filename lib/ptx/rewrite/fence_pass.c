@@ -20,6 +20,7 @@
 #include "ptx/rewrite/fault_text.h"
 #include "ptx/rewrite/fence.h"
 #include "ptx/rewrite/fence_pass.h"
+#include "ptx/rewrite/leave_out.h"
 #include "ptx/rewrite/pass.h"
 #include "ptx/rewrite/texture_table.h"
 
@@ -186,7 +187,7 @@ static bool take_instruction(struct fence *fence)
     }
 }
 
-/* ---- Functions and the module ---- */
+/* ---- Functions ---- */
 
 /* What the parts want to know of the whole function. False: no memory. */
 static bool function_begin(struct fence *fence)
@@ -237,6 +238,103 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
     }
     return true;
 }
+
+/* ---- Functions that the fence refuses ---- */
+
+/* What the report says of a function that is left out is of no matter. */
+struct told {
+    uint32_t stack_line;
+    bool textures, indexed;
+};
+
+static struct told told(const struct fence *fence)
+{
+    return (struct told){fence->report->stack_line, fence->report->textures,
+                         fence->report->indexed};
+}
+
+/* The edits of each function, by ptx_func.id: from first[id] to first[id + 1]. */
+static void drop_edits(struct fence *fence, const struct leave_out *out, const size_t *first)
+{
+    struct edits *edits = &fence->edits;
+    size_t kept = first[0];
+
+    for (uint32_t i = 0; i < fence->m->nfuncs; i++)
+        for (size_t k = first[i]; k < first[i + 1]; k++)
+            if (!leave_out_has(out, fence->m->funcs[i]))
+                edits->all[kept++] = edits->all[k];
+            else
+                edits->size -= strlen(edits->all[k].with);
+    edits->count = kept;
+}
+
+/* Takes the functions, and leaves out those that it refuses. False: no memory, or refused. */
+static bool take_some(struct fence *fence, struct leave_out *out, size_t *first)
+{
+    struct ptx_fence_report *report = fence->report;
+    char reason[sizeof(report->reason)] = "";
+    enum leave_out_result result;
+
+    for (uint32_t i = 0; i < fence->m->nfuncs; i++) {
+        const struct ptx_func *f = fence->m->funcs[i];
+        const struct told before = told(fence);
+        bool taken;
+
+        first[i] = fence->edits.count;
+        taken = take_function(fence, f);
+        /* What the caller would have refused the module for. */
+        if (taken && report->stack_line)
+            taken = fence_refuse(fence, report->stack_line, FENCE_STACK_REASON);
+        if (taken)
+            continue;
+        if (!fence->refused || fence->edits.too_long || fence_is_house_function(f))
+            return false;
+        if (!reason[0])
+            memcpy(reason, report->reason, sizeof(reason));
+        if (!leave_out_add(out, f, report->reason))
+            return fence->refused = false;
+        fence->refused = false;
+        report->reason[0] = '\0';
+        report->stack_line = before.stack_line;
+        report->textures = before.textures;
+        report->indexed = before.indexed;
+    }
+    first[fence->m->nfuncs] = fence->edits.count;
+    if (!out->count)
+        return true;
+    result = leave_out_settle(out, &fence->reach);
+    if (result == LEAVE_OUT_IMPOSSIBLE)
+        return fence_refuse(fence, 0, "%s", reason);
+    if (result == LEAVE_OUT_NO_MEMORY)
+        return false;
+    drop_edits(fence, out, first);
+    leave_out_edit(out, &fence->edits);
+    return true;
+}
+
+static bool take_functions_or_leave_out(struct fence *fence)
+{
+    size_t *first = calloc((size_t)fence->m->nfuncs + 2, sizeof(*first));
+    struct leave_out out = {0};
+    bool taken =
+        first && leave_out_init(&out, fence->m, fence->left) && take_some(fence, &out, first);
+
+    leave_out_deinit(&out);
+    free(first);
+    return taken;
+}
+
+static bool take_functions(struct fence *fence)
+{
+    if (fence->left && !fence->variables)
+        return take_functions_or_leave_out(fence);
+    for (uint32_t i = 0; i < fence->m->nfuncs; i++)
+        if (!(fence->variables ? fence_variables : take_function)(fence, fence->m->funcs[i]))
+            return false;
+    return true;
+}
+
+/* ---- The module ---- */
 
 static void find_generic(struct fence *fence)
 {
@@ -298,10 +396,7 @@ static bool take_module(struct fence *fence)
                             VARIABLES_ALIGN);
     if (fence->variables && !rewrite_constants_fit(fence->m))
         return fence_refuse(fence, 0, "its constants leave no room for the window's");
-    for (uint32_t i = 0; i < fence->m->nfuncs; i++)
-        if (!(fence->variables ? fence_variables : take_function)(fence, fence->m->funcs[i]))
-            return false;
-    return declare_constants(fence);
+    return take_functions(fence) && declare_constants(fence);
 }
 
 /* ---- The text that comes out ---- */
@@ -364,9 +459,10 @@ static int finish(struct fence *fence, char **out, size_t *out_len)
 }
 
 int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_report *report,
-               char **out, size_t *out_len)
+               struct ptx_left_out *left, char **out, size_t *out_len)
 {
     struct fence fence = {.text = text,
+                          .left = passes & PTX_PASS_LEAVE_OUT ? left : NULL,
                           .strays = passes & PTX_PASS_STRAYS,
                           .variables = !(passes & PTX_PASS_FENCE),
                           .report = report,

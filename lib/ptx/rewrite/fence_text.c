@@ -133,12 +133,11 @@ void fence_replace(struct fence *fence, struct fence_span span, const char *with
 
 void fence_before(struct fence *fence, const char *format, ...)
 {
+    const char *text;
     va_list arguments;
-    char text[512];
 
     va_start(arguments, format);
-    if (vsnprintf(text, sizeof(text), format, arguments) >= (int)sizeof(text))
-        fence_refuse(fence, fence->inst->line, "a name of more than 200 characters");
+    text = edits_vtext(&fence->edits, format, arguments);
     va_end(arguments);
-    edits_insert(&fence->edits, fence->inst->begin, edits_text(&fence->edits, "%s", text));
+    edits_insert(&fence->edits, fence->inst->begin, text);
 }

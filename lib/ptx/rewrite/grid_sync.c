@@ -88,7 +88,7 @@ int grid_sync_find(const char *text, size_t len, struct grid_sync *out)
     *out = (struct grid_sync){0};
     if (!memmem(text, len, "%envreg", strlen("%envreg")))
         return 0;
-    result = ptx_parse(text, len, &m, &error);
+    result = ptx_parse_parts(text, len, &m, &error);
     if (!result && !kernels_find(out, m))
         result = -ENOMEM;
     ptx_module_free(m);

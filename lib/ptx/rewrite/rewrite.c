@@ -8,6 +8,7 @@
 
 #include "ptx/rewrite/fault_text.h"
 #include "ptx/rewrite/fence_pass.h"
+#include "ptx/rewrite/leave_out.h"
 #include "ptx/rewrite/pass.h"
 
 /* In the order in which they run; what they add at one place comes in this order too. */
@@ -48,6 +49,57 @@ static void pass_run(struct rewrite *rw, const struct pass *pass)
     }
 }
 
+/* The text without what cannot be read, in *READABLE; NULL: there is nothing to leave out, or
+ * nothing would be left. False: no memory. */
+static bool leave_unread_out(struct rewrite *rw, char **readable)
+{
+    struct ptx_module *m = NULL;
+    struct ptx_error error;
+    struct leave_out out = {0};
+    struct reach reach = {0};
+    struct edits edits = {.size = rw->len};
+    size_t len;
+    bool good = true;
+    char reason[300];
+
+    *readable = NULL;
+    if (rewrite_module(rw) || rw->edits.failed)
+        return !rw->edits.failed;
+    if (ptx_parse_parts(rw->text, rw->len, &m, &error))
+        return true;
+    good = leave_out_init(&out, m, &rw->report->left_out);
+    for (uint32_t i = 0; good && i < m->nfuncs; i++) {
+        const struct ptx_error *unread = m->funcs[i]->unread;
+
+        if (!unread)
+            continue;
+        snprintf(reason, sizeof(reason), "line %u: %s", unread->line, unread->text);
+        good = leave_out_add(&out, m->funcs[i], reason);
+    }
+    reach_init(&reach, m);
+    if (good && !reach.failed && out.count) {
+        enum leave_out_result result = leave_out_settle(&out, &reach);
+
+        good = result != LEAVE_OUT_NO_MEMORY;
+        if (result == LEAVE_OUT_DONE) {
+            leave_out_edit(&out, &edits);
+            good = !edits.failed && edits_settle(&edits) &&
+                   (*readable = edits_apply(&edits, rw->text, rw->len, &len));
+        }
+    }
+    good &= !reach.failed;
+    reach_deinit(&reach);
+    edits_deinit(&edits);
+    leave_out_deinit(&out);
+    ptx_module_free(m);
+    if (*readable) {
+        rw->text = *readable;
+        rw->len = rw->edits.size = len;
+        rw->read = false;
+    }
+    return good;
+}
+
 /* Fences *TEXT, which the other passes made, or the tenant's own where they changed nothing. */
 static int fence_text(struct rewrite *rw, char **text, size_t *len)
 {
@@ -65,7 +117,8 @@ static int fence_text(struct rewrite *rw, char **text, size_t *len)
     else if (obstacle)
         snprintf(report->reason, sizeof(report->reason), "%s", obstacle);
     else
-        result = fence_pass(from, strlen(from), rw->passes, report, &out, len);
+        result =
+            fence_pass(from, strlen(from), rw->passes, report, &rw->report->left_out, &out, len);
     free(from);
     *text = out;
     return result;
@@ -83,7 +136,7 @@ static int move_variables(struct rewrite *rw, char **text, size_t *len, int resu
     if (!from)
         return -ENOMEM;
     if (!fence_obstacle_in_names(rw->text, rw->len) && is_free_of_prefix(rw))
-        done = fence_pass(from, strlen(from), PTX_PASS_VARIABLES, report, &moved, &moved_len);
+        done = fence_pass(from, strlen(from), PTX_PASS_VARIABLES, report, NULL, &moved, &moved_len);
     free(from);
     if (done) {
         arena_free(report->memory);
@@ -106,15 +159,17 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
                          .report = report ? report : &own};
     int result = -ENOENT;
     size_t new_len = 0;
-    char *text = NULL;
+    char *text = NULL, *readable = NULL;
 
     rw.edits.size = rw.len;
-    if (is_free_of_prefix(&rw))
+    if (passes & PTX_PASS_LEAVE_OUT && !leave_unread_out(&rw, &readable))
+        rw.edits.failed = true;
+    if (!rw.edits.failed && is_free_of_prefix(&rw))
         for (size_t i = 0; i < PASSES && !rw.edits.failed; i++)
             if (rw.passes & passes_in_order[i]->bit)
                 pass_run(&rw, passes_in_order[i]);
     if (rw.edits.count && !rw.edits.failed) {
-        text = edits_apply(&rw.edits, ptx, rw.len, &new_len);
+        text = edits_apply(&rw.edits, rw.text, rw.len, &new_len);
         result = text ? 0 : -ENOMEM;
     }
     if (rw.edits.failed)
@@ -123,10 +178,17 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
         result = fence_text(&rw, &text, &new_len);
     else if (passes & PTX_PASS_VARIABLES && result != -ENOMEM)
         result = move_variables(&rw, &text, &new_len, result);
+    if (result == -ENOENT && readable) {
+        text = readable;
+        new_len = rw.len;
+        readable = NULL;
+        result = 0;
+    }
     if (!result) {
         *out = text;
         *out_len = new_len;
     }
+    free(readable);
     if (result == -ENOMEM || !report)
         ptx_rewrite_report_deinit(rw.report);
     ptx_module_free(rw.module);
@@ -138,9 +200,18 @@ void ptx_rewrite_report_deinit(struct ptx_rewrite_report *report)
 {
     arena_free(report->memory);
     arena_free(report->fence.memory);
+    arena_free(report->left_out.memory);
     fault_names_deinit(&report->fence.strays);
     fault_names_deinit(&report->traps);
     memset(report, 0, sizeof(*report));
+}
+
+const char *ptx_rewrite_report_left_out(const struct ptx_rewrite_report *report, const char *name)
+{
+    for (const struct ptx_left_out_kernel *k = report->left_out.kernels; k; k = k->next)
+        if (strcmp(k->name, name) == 0)
+            return k->reason;
+    return NULL;
 }
 
 const struct ptx_rewrite_kernel *ptx_rewrite_report_kernel(const struct ptx_rewrite_report *report,

@@ -45,7 +45,11 @@ enum ptx_pass {
     PTX_PASS_VARIABLES = 1 << 6,
     /* Traps and failed assertions end their thread and are recorded, instead of ending the context;
      * see trap_pass.c. Needs a module that the reader can read. */
-    PTX_PASS_TRAP = 1 << 7
+    PTX_PASS_TRAP = 1 << 7,
+    /* What cannot be read, and with PTX_PASS_FENCE what the fence refuses, is taken out of the text
+     * function by function, with all that call it, as long as a kernel is left: see leave_out.c.
+     * Before the other passes, which see what is left. */
+    PTX_PASS_LEAVE_OUT = 1 << 8
 };
 
 /* The .global variable that PTX_PASS_GRID adds: GRID_BYTES bytes, zero before each cooperative
@@ -136,6 +140,10 @@ struct ptx_fence_report {
      * stack, where the compiler keeps return addresses and registers; 0: there is none. What a
      * hostile program can make of it is in doc/isolation.md, "What stays open". */
     uint32_t stack_line;
+#define FENCE_STACK_REASON                                                                         \
+    "a store to local memory at a computed address may meet the stack; compile with "              \
+    "optimization, "                                                                               \
+    "and without -G"
     bool textures;    /* it has FENCE_TEXTURES, see texture_table.h */
     bool indexed;     /* accesses reach up to FENCE_REACH further behind the window */
     char reason[320]; /* of a refusal: "line 12: cp.async.bulk: ..." */
@@ -163,6 +171,16 @@ struct ptx_rewrite_kernel {
     char reason[120]; /* why not, "line 12: ..."; empty where it completes */
 };
 
+/* The kernels that PTX_PASS_LEAVE_OUT took out of the text. */
+struct ptx_left_out {
+    struct ptx_left_out_kernel {
+        struct ptx_left_out_kernel *next;
+        const char *name;
+        const char *reason; /* "line 12: ..." */
+    } * kernels;
+    void *memory;
+};
+
 /* What the passes did. Zeroed before the call; ptx_rewrite_report_deinit afterwards. */
 struct ptx_rewrite_report {
     bool prints;    /* the module has PTX_PRINT_VARIABLE */
@@ -176,6 +194,7 @@ struct ptx_rewrite_report {
     void *memory; /* holds kernels and names */
     struct ptx_fence_report fence;
     struct ptx_fault_names traps; /* of fault_records.end */
+    struct ptx_left_out left_out;
 };
 
 /* Runs PASSES, a set of enum ptx_pass, over LEN bytes of PTX (a NUL ends it early).
@@ -191,6 +210,9 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
                 struct ptx_rewrite_report *report);
 /* Frees what the report holds and zeroes it; a zeroed one is fine. */
 void ptx_rewrite_report_deinit(struct ptx_rewrite_report *report);
+
+/* Why the kernel of that name was left out, NULL where it was not. O(count). */
+const char *ptx_rewrite_report_left_out(const struct ptx_rewrite_report *report, const char *name);
 
 /* The kernel of that name, NULL where the report has none. O(count). */
 const struct ptx_rewrite_kernel *ptx_rewrite_report_kernel(const struct ptx_rewrite_report *report,

@@ -35,6 +35,8 @@ static void print_reg(FILE *out, const struct ptx_func *f, uint32_t reg)
         fprintf(out, "%s%u", d->name, reg - d->first);
     else if (d && !d->vec)
         fputs(d->name, out);
+    else if (d)
+        fprintf(out, "%s.%c", d->name, "xyzw"[(reg - d->first) & 3]);
     else
         fputs(ptx_reg_name(f, reg, name, sizeof(name)), out);
 }

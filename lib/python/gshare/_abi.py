@@ -483,8 +483,14 @@ FUNCTIONS = {
     "gs_graph_destroy": (_handle,),
 }
 _TEXTURES = "the package has buffers; texels are for kernels that a C or CUDA program sets up"
+_FILLS = "an array of NumPy's is filled on the host and copied"
 NOT_WRAPPED = {
     "gs_gemm": "NumPy's products are the host's; those of the device are for C and CUDA programs",
+    "gs_launch_host": "the library's thread would wait for the interpreter's lock; gs_event_fd serves event loops",
+    "gs_memset_d16": _FILLS,
+    "gs_memset_d16_async": _FILLS,
+    "gs_memset_d32": _FILLS,
+    "gs_memset_d32_async": _FILLS,
     "gs_launch_report": "gs_launch_report_for without time is the same",
     "gs_module_link": "code for Python programs comes whole, from one file",
     "gs_strerror": "an Error has the message of its call, which says more",

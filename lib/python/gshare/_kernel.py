@@ -35,7 +35,7 @@ class Module(Handle):
 
     def kernels(self):
         """The (mangled) names of the module's kernels."""
-        count, name = ctypes.c_uint(), ctypes.create_string_buffer(2048)
+        count, name = ctypes.c_uint(), ctypes.create_string_buffer(8192)
         check(lib.gs_module_kernel_count(self._handle, ctypes.byref(count)))
         names = []
         for index in range(count.value):

@@ -143,15 +143,20 @@ static void evict_fire(struct timer *timer)
 {
     struct session *session = container_of(timer, struct session, evict_by);
     struct link_message message = {.op = LINK_EVICT, .slot = session->slot};
+    struct device *device = session->device;
 
     if (session->state != SESSION_CLOSING)
         return;
     snprintf(message.text, sizeof(message.text), "%s, and after %u ms its kernels ran on",
              session->killed ? "the operator has ended the session" : "its tenant has gone",
              session->grace_ms);
-    worker_send(session->device, &message);
+    worker_send(device, &message);
+    /* A worker that is stopped evicts nobody: its end is the session's (heartbeat.h). */
+    if (device_silent(device, HUNG_NS))
+        device->worker.overdue = session->id;
+    worker_ping(device);
     /* The worker may have to wait for something else first. */
-    evict_after(session, session->grace_ms > AGAIN_MS ? session->grace_ms : AGAIN_MS);
+    evict_after(session, AGAIN_MS);
 }
 
 static void evict_after(struct session *session, uint32_t grace_ms)
@@ -189,6 +194,7 @@ void server_session_kill(struct session *session, uint32_t grace_ms)
         session->killed = session->by_operator = true;
         session->grace_ms = grace_ms;
         session_close_begin(session);
+        worker_ping(session->device); /* whether it answers is known when the grace is over */
         evict_after(session, grace_ms);
         break;
     case SESSION_OPENING:
@@ -204,6 +210,7 @@ void server_session_kill(struct session *session, uint32_t grace_ms)
         session->by_operator = true;
         if (!session->grace_ms || grace_ms < session->grace_ms)
             session->grace_ms = grace_ms;
+        worker_ping(session->device);
         evict_after(session, session->grace_ms);
         break;
     case SESSION_WAITING:
@@ -270,8 +277,8 @@ bool server_session_closed(struct session *session)
 }
 
 #define ATTEMPTS_MAX 3u
-/* So often within a while a session's unfinished work runs again though nobody is to blame, unless
- * it gets to its end: it may be what loses the device. */
+/* The most times within LOSSES_NS that a session's unfinished work runs again after a loss for
+ * which nobody is to blame. After that it ends, because it may be what loses the device. */
 #define LOSSES_MAX   3u
 #define LOSSES_NS    60000000000u
 

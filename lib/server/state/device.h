@@ -25,6 +25,9 @@
 
 /* A worker answers a ping at once: one that takes so long is what others wait for. */
 #define SILENT_NS 500000000u
+/* One that takes so long does not do what it was told, and is ended where somebody waits for that.
+ */
+#define HUNG_NS   1000000000u
 
 struct server;
 struct session;
@@ -71,8 +74,9 @@ struct worker_process {
     uint64_t pinged_ns;                /* when the ping was sent that it has to answer; 0: none */
     uint64_t answered_ns;              /* when the last ping was sent that it has answered */
     uint32_t missed;                   /* beats in a row without an answer */
-    bool needs_recycling;              /* another one takes its place when it has no sessions */
-    bool stopped; /* it is ending, and need not end before the standby begins */
+    uint64_t overdue; /* a session whose end is due, while the worker does not answer; 0: none */
+    bool needs_recycling; /* another one takes its place when it has no sessions */
+    bool stopped;         /* it is ending, and need not end before the standby begins */
 };
 
 /* A worker whose place the standby has taken before its process has ended; see former.h. */
@@ -106,7 +110,8 @@ struct restart {
     pid_t former;
     uint32_t sessions; /* when the worker ended */
     uint64_t retired_ns;
-    struct timer patience;
+    struct timer patience; /* until the next look at whether the worker answers */
+    uint64_t give_up_ns;
     struct reply reply; /* closed: no operator has asked */
     uint64_t next_ns;   /* a worker that needs recycling is not replaced before that */
 };

@@ -39,6 +39,13 @@ static void heartbeat_fire(struct timer *timer)
 
 void heartbeat_keep(struct device *device)
 {
+    const uint64_t overdue = device->worker.overdue;
+
+    device->worker.overdue = 0;
+    if (overdue && device_silent(device, HUNG_NS))
+        worker_fail(device, NULL, LINK_SLOT_NONE,
+                    "worker %d does not answer and is ended: session %llu was to end by now",
+                    (int)device->worker.pid, (unsigned long long)overdue);
     if (device->heartbeat.due_ns == 0)
         heartbeat_fire(&device->heartbeat);
 }

@@ -12,6 +12,7 @@
 #include "server/workers/ending.h"
 
 #define PATIENCE_NS 45000000000u /* less than gsctl waits */
+#define LOOK_NS     250000000u   /* between two looks at whether the worker answers */
 #define AGAIN_NS    60000000000u /* between two attempts for a worker that needs recycling */
 
 static void restart_end(struct device *device)
@@ -37,10 +38,25 @@ restart_refuse(struct device *device, gs_status status, const char *format, ...)
     restart_end(device);
 }
 
+static void patience_fire(struct timer *timer);
+
+static void patience_go_on(struct device *device)
+{
+    timer_set(&device->server->loop, &device->restart.patience, clock_ns() + LOOK_NS,
+              patience_fire);
+}
+
+/* Also wakes the loop, so that restart_keep learns whether the worker answers: a worker without
+ * sessions has no heartbeat. */
 static void patience_fire(struct timer *timer)
 {
     struct device *device = container_of(timer, struct device, restart.patience);
 
+    if (clock_ns() < device->restart.give_up_ns) {
+        worker_ping(device);
+        patience_go_on(device);
+        return;
+    }
     if (device->restart.phase == RESTART_STANDBY) {
         restart_refuse(device, GS_ERR_TIMEOUT, "its standby has not become ready");
         return;
@@ -48,6 +64,12 @@ static void patience_fire(struct timer *timer)
     /* The restart goes on: the worker will answer, and the next one is on its way. */
     reply_refuse(&device->restart.reply, GS_ERR_TIMEOUT, "it takes longer: see gsctl status");
     reply_close(&device->restart.reply);
+}
+
+static void patience_begin(struct device *device)
+{
+    device->restart.give_up_ns = clock_ns() + PATIENCE_NS;
+    patience_go_on(device);
 }
 
 /* Finds a session that the next worker could not take up, for reasons that the worker does not
@@ -68,7 +90,7 @@ static void begin(struct device *device, bool force)
     restart->phase = RESTART_STANDBY;
     restart->force = force;
     restart->former = device->worker.pid;
-    timer_set(&device->server->loop, &restart->patience, clock_ns() + PATIENCE_NS, patience_fire);
+    patience_begin(device);
     log_info("device %d: worker %d is to be replaced%s", device->index, (int)restart->former,
              device->worker.needs_recycling
                  ? ": its driver keeps the memory of each set of SMs that it has made"
@@ -103,8 +125,7 @@ void restart_restore(struct device *device)
     if (restart->phase == RESTART_NONE)
         restart->reply.queue = -1;
     else
-        timer_set(&device->server->loop, &restart->patience, clock_ns() + PATIENCE_NS,
-                  patience_fire);
+        patience_begin(device);
 }
 
 bool restart_retired(struct device *device, const struct link_message *message)
@@ -143,6 +164,26 @@ static void restart_done(struct device *device)
     restart_end(device);
 }
 
+/* The worker cannot come to rest. Where nobody would lose anything, or the operator takes that upon
+ * himself, it is ended as one that was lost. */
+static void restart_silent(struct device *device)
+{
+    struct restart *restart = &device->restart;
+
+    if (!restart->force && device->sessions) {
+        restart_refuse(device, GS_ERR_REFUSED,
+                       "worker %d does not answer: --force ends it at once, and with it "
+                       "unfinished work",
+                       (int)restart->former);
+        return;
+    }
+    restart->retired_ns = clock_ns();
+    restart->sessions = device->sessions;
+    worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d does not answer and is replaced",
+                (int)restart->former);
+    restart->phase = RESTART_NEXT;
+}
+
 void restart_keep(struct device *device)
 {
     struct link_message retire = {.op = LINK_RETIRE, .slot = LINK_SLOT_NONE};
@@ -161,6 +202,8 @@ void restart_keep(struct device *device)
         if (!ready || device->worker.pid != restart->former) {
             restart_refuse(device, GS_ERR_INTERRUPTED, "the worker was lost meanwhile: %.80s",
                            device->failure);
+        } else if (device_silent(device, HUNG_NS)) {
+            restart_silent(device);
         } else if (restart->phase == RESTART_STANDBY &&
                    (device->standby.ready || device->server->options.no_standby)) {
             bound = restart->force ? NULL : session_bound(device);

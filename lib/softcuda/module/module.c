@@ -50,7 +50,7 @@ static CUresult fatbin_read(const void *image, struct ptx_module **out,
     CLEANUP_FREE char *text = NULL;
     size_t length;
 
-    switch (fatbin_find_ptx(image, fatbin_total_size(image), 90, &text, &length, error)) {
+    switch (fatbin_find_readable(image, fatbin_total_size(image), 90, &text, &length, error)) {
     case 0:
         return text_read(text, length, out, program, log, log_size);
     case -ENOMEM:

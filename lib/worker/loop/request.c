@@ -83,8 +83,7 @@ struct job *request_take(struct session *session)
     }
     job->serial = slot->serial;
     memcpy(job->arg, slot->arg, sizeof(job->arg));
-    memcpy(job->name, slot->name, sizeof(job->name));
-    job->name[sizeof(job->name) - 1] = '\0';
+    memcpy(job->name, slot->name, strnlen(slot->name, sizeof(job->name) - 1)); /* of a zeroed job */
     memcpy(&job->texture, &slot->payload.texture, sizeof(job->texture));
     memcpy(&job->gemm, slot->payload.bytes, sizeof(job->gemm));
     return job;

@@ -147,7 +147,17 @@ static void kernels_read(struct module *module)
 static void kernel_missing(struct job *job)
 {
     struct module *module = job->object;
+    const char *reason =
+        module->rewrite ? ptx_rewrite_report_left_out(module->rewrite, job->name) : NULL;
 
+    if (reason) {
+        job_fail(job, job->session->fenced ? GS_ERR_PERMISSION : GS_ERR_BAD_IMAGE,
+                 "%skernel \"%.200s\" cannot be had: %s",
+                 job->session->fenced ? "the session's kernels are fenced into its memory, and "
+                                      : "",
+                 job->name, reason);
+        return;
+    }
     kernels_read(module);
     kernel_names_tell(job->message, sizeof(job->message), job->name, module->kernel_names,
                       module->kernel_count);

@@ -38,6 +38,15 @@ static unsigned device_sm(void)
     return worker->info.compute_major * 10 + worker->info.compute_minor;
 }
 
+/* The PTX of a fatbin that the device takes: a driver refuses what is newer than its device, also
+ * as text; the software device reads it. */
+static int fatbin_text(const void *image, size_t size, char **text, size_t *length,
+                       char reason[256])
+{
+    return (worker->machine_code ? fatbin_find_ptx : fatbin_find_readable)(image, size, device_sm(),
+                                                                           text, length, reason);
+}
+
 static void report_log(const struct ptx_rewrite_report *report)
 {
     if (report->reason[0])
@@ -47,6 +56,8 @@ static void report_log(const struct ptx_rewrite_report *report)
             log_debug("%s does not tell its own end: %s", report->kernels[i].name,
                       report->kernels[i].reason);
     }
+    for (const struct ptx_left_out_kernel *k = report->left_out.kernels; k; k = k->next)
+        log_debug("%s is left out of its module: %s", k->name, k->reason);
 }
 
 static gs_status fence_refused(struct job *job, const char *reason)
@@ -63,10 +74,7 @@ static void stack_refused(struct job *job, uint32_t line)
 {
     char reason[160];
 
-    snprintf(reason, sizeof(reason),
-             "line %" PRIu32 ": a store to local memory at a computed address may meet the stack; "
-             "compile with optimization, and without -G",
-             line);
+    snprintf(reason, sizeof(reason), "line %" PRIu32 ": " FENCE_STACK_REASON, line);
     fence_refused(job, reason);
 }
 
@@ -78,6 +86,8 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
     const unsigned passes =
         PTX_PASS_PRINTF | PTX_PASS_HEAP | PTX_PASS_TRAP | PTX_PASS_COMPLETION |
         (job->session->fenced ? PTX_PASS_FENCE | PTX_PASS_GRID : PTX_PASS_VARIABLES) |
+        /* A GPU's compiler reads what the reader here does not know. */
+        (job->session->fenced || !worker->machine_code ? PTX_PASS_LEAVE_OUT : 0) |
         (kernel_fault_strays(job->session) ? PTX_PASS_STRAYS : 0);
     int result = -ENOMEM;
 
@@ -138,7 +148,7 @@ static gs_status fatbin_choose(struct job *job, unsigned char *image, uint64_t *
                                size_t *length, struct grid_sync *grid)
 {
     char no_text[256], no_code[256];
-    int failed = fatbin_find_ptx(image, *size, device_sm(), text, length, no_text);
+    int failed = fatbin_text(image, *size, text, length, no_text);
 
     if (!failed && (*length == 0 || image_binary((unsigned char *)*text, *length))) {
         snprintf(no_text, sizeof(no_text), "what the fatbin has as PTX is no text");
@@ -177,9 +187,8 @@ static gs_status bundled_text(struct job *job, const unsigned char *image, uint6
     *length = size;
     if (!image_binary(image, size))
         return GS_OK;
-    failed = fatbin_is_fatbin(image, size)
-                 ? fatbin_find_ptx(image, size, device_sm(), unpacked, length, reason)
-                 : -ENOENT;
+    failed = fatbin_is_fatbin(image, size) ? fatbin_text(image, size, unpacked, length, reason)
+                                           : -ENOENT;
     *text = *unpacked;
     if (!fatbin_is_fatbin(image, size))
         snprintf(reason, sizeof(reason), "machine code without PTX cannot be linked");

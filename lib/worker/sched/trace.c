@@ -27,7 +27,10 @@ struct trace *trace_open(const struct link_trace *link)
     void *memory = trace ? shmat(link->segment_id, NULL, 0) : (void *)-1;
 
     if (memory == (void *)-1) {
-        log_error("a trace cannot be mapped: %s", strerror(errno));
+        /* EINVAL, EIDRM: its reader has ended it before this worker, which was stopped, came to it.
+         */
+        log_line(errno == EINVAL || errno == EIDRM ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR,
+                 "a trace cannot be mapped: %s", strerror(errno));
         free(trace);
         return NULL;
     }

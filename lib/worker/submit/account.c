@@ -32,6 +32,7 @@ static void issued_add(struct session *session, struct stream *stream, const str
         link_stat_add(&session->stats->launches, 1);
         break;
     case ISSUED_EVENT:
+    case ISSUED_HOST:
         inflight_add_event(stream->inflight);
         break;
     case ISSUED_TRANSFER:
@@ -71,6 +72,9 @@ static void issued_trace(const struct session *session, const struct stream *str
         break;
     case ISSUED_EVENT:
         trace_other(session, index, fence, REC_EVENT, 0);
+        break;
+    case ISSUED_HOST:
+        trace_other(session, index, fence, REC_HOST, 0);
         break;
     case ISSUED_TRANSFER:
         trace_other(session, index, fence, issued->set ? REC_MEMSET : REC_COPY, issued->bytes);

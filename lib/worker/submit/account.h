@@ -14,6 +14,7 @@ enum issued_kind {
     ISSUED_GRAPH,    /* a captured graph */
     ISSUED_PRODUCT,  /* a product of matrices */
     ISSUED_EVENT,
+    ISSUED_HOST,     /* nothing: a function of the client's has returned */
     ISSUED_TRANSFER, /* a copy or memset */
     ISSUED_WAIT
 };

@@ -9,7 +9,8 @@
  *   - place: on SMs, the session's grant or the trimmed partition (placement.c);
  *   - gather: a launch joins the batch; any other record first has the batch issued;
  *   - issue: the batch as exec graphs (launch.c), a copy or memset (record.c), an event or wait
- *     (below), a captured graph (graph.c); completion word and fence tell the end (completion.c);
+ *     (below), a captured graph (graph.c), or nothing for a host function, whose return is waited
+ *     for; completion word and fence tell the end (completion.c);
  *   - account: what was issued (account.c); the inflight tracker reads the fence (inflight.c).
  */
 #include "worker/submit/drain.h"
@@ -60,8 +61,8 @@ static void driver_refused(struct session *session, uint32_t stream, CUresult re
 /* ---- Issuing --------------------------------------------------------------------------------- */
 
 /* What has become of a record: taken; left in the ring (STALLED, ELSEWHERE, as the drain reports
- * them); or the session has ended. */
-enum outcome { TAKEN, STALLED, ELSEWHERE, ENDED };
+ * them, or CALLED: until the client's function has returned); or the session has ended. */
+enum outcome { TAKEN, STALLED, ELSEWHERE, CALLED, ENDED };
 
 /* Gives the gathered launches to the device. Returns false when the driver refused them. */
 static bool batch_issue(struct session *session, uint32_t index, enum completion completion)
@@ -304,6 +305,20 @@ static enum outcome take_wait(struct session *session, uint32_t index,
     return after(session, index, wait_for_stream(session, index, record->stream));
 }
 
+/* The client calls its function when it sees that the stream's work before the record is done, and
+ * sets the activity word when the function has returned. So a stream that waits costs the lane
+ * nothing. A tenant that writes nonsense has its own stream wait, or go on, too long or too early.
+ */
+static enum outcome take_host(const struct session *session, uint32_t index)
+{
+    const uint64_t end = session->submit.streams[index].head + sizeof(struct rec_host);
+    /* seq_cst: read after the exchange of the activity word, as the tail is; the client stores it
+     * before it sets the bit */
+    const uint64_t done = atomic_load(&session->client->host_done[index]);
+
+    return (int64_t)(done - end) >= 0 ? TAKEN : CALLED;
+}
+
 static enum outcome take_graph(struct session *session, uint32_t index,
                                const struct rec_graph *record)
 {
@@ -361,9 +376,11 @@ static bool kernels_issue(struct session *session, uint32_t index, uint32_t next
         next == REC_COPY || next == REC_MEMSET || next == REC_BOX || next == REC_WAIT;
     const bool apart =
         (other || next == REC_GRAPH || next == REC_GEMM) && launch_apart(session, stream);
+    /* The host function is called when the end is told. */
+    const bool told = next == REC_HOST || (apart && other);
     CUresult result = CUDA_SUCCESS;
 
-    if (!batch_issue(session, index, apart && other ? COMPLETION_FENCED : COMPLETION_NONE))
+    if (!batch_issue(session, index, told ? COMPLETION_FENCED : COMPLETION_NONE))
         return false;
     if (apart &&
         (other ? inflight_open_kernels(stream->inflight) : inflight_open_others(stream->inflight)))
@@ -391,7 +408,7 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
         return ENDED;
     if (size != record_size(header->op))
         return rejected(session, index, "a record of a wrong size");
-    if (!transfer && header->op != REC_WAIT &&
+    if (!transfer && header->op != REC_WAIT && header->op != REC_HOST &&
         !stream_primary(session, &session->submit.streams[index]))
         return STALLED;
     struct stream *stream = &session->submit.streams[index];
@@ -416,6 +433,10 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     case REC_WAIT:
         issued.kind = ISSUED_WAIT;
         outcome = take_wait(session, index, (const void *)record);
+        break;
+    case REC_HOST:
+        issued.kind = ISSUED_HOST;
+        outcome = take_host(session, index);
         break;
     case REC_GRAPH:
         issued.kind = ISSUED_GRAPH;
@@ -612,8 +633,10 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
     if (stream->head < tail)
         inflight_seen(stream->inflight, tail, session->lane->now);
     partition_home(session->lane->home);
-    if (outcome == STALLED || outcome == ELSEWHERE) {
-        *drained = outcome == STALLED ? DRAINED_STALLED : DRAINED_ELSEWHERE;
+    if (outcome == STALLED || outcome == ELSEWHERE || outcome == CALLED) {
+        *drained = outcome == STALLED  ? DRAINED_STALLED
+                   : outcome == CALLED ? DRAINED_ALL
+                                       : DRAINED_ELSEWHERE;
         if (session->positions) /* the record stays for later */
             atomic_store_explicit(&session->positions->consumed[index], stream->head,
                                   memory_order_relaxed);

@@ -9,6 +9,8 @@
 
 /* In which state a drain has left the stream. */
 enum drained {
+    /* nothing is left to take, or until the client sets the activity word again: a host function
+     * has not returned */
     DRAINED_ALL,
     DRAINED_SOME, /* the allowance is used up: the ring may hold more records */
     /* the next record waits for an event that another stream has not reached, or for a partition */

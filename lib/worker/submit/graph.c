@@ -141,10 +141,12 @@ static CUresult node_add(const struct variant *variant, const struct step *step,
     if (step->is_launch)
         return kernel_add(variant, step, last, node);
     if (step->transfer.kind == TRANSFER_SET) {
-        const CUDA_MEMSET_NODE_PARAMS params = {.dst = step->transfer.dst,
-                                                .value = step->transfer.value,
-                                                .elementSize = 1,
-                                                .width = step->transfer.bytes,
+        const struct transfer *set = &step->transfer;
+        const uint32_t low = UINT32_MAX >> (32 - 8 * set->element); /* the driver takes no more */
+        const CUDA_MEMSET_NODE_PARAMS params = {.dst = set->dst,
+                                                .value = set->value & low,
+                                                .elementSize = set->element,
+                                                .width = set->bytes / set->element,
                                                 .height = 1};
         return DRV(cuGraphAddMemsetNode, node, graph, last, dependencies, &params, worker->context);
     }

@@ -114,8 +114,13 @@ record_fault record_check_memset(const struct session *session, const struct rec
     *transfer = (struct transfer){.kind = TRANSFER_SET,
                                   .dst = set->dst,
                                   .bytes = set->bytes,
-                                  .value = (unsigned char)set->value,
+                                  .value = set->value,
+                                  .element = set->element,
                                   .block = SEG_HOSTS};
+    if (set->element != 1 && set->element != 2 && set->element != 4)
+        return "a memset of elements of an impossible size";
+    if (set->dst % set->element || set->bytes % set->element)
+        return "a memset of parts of elements";
     return set->bytes > 0 && device_range(session, set->dst, set->bytes)
                ? NULL
                : "a memset outside an allocation";
@@ -251,6 +256,18 @@ record_fault record_check_gemm(const struct session *session, const struct rec_g
     return NULL;
 }
 
+static CUresult set_issue(const struct transfer *set, CUstream stream)
+{
+    switch (set->element) {
+    case 2:
+        return DRV(cuMemsetD16Async, set->dst, (unsigned short)set->value, set->bytes / 2, stream);
+    case 4:
+        return DRV(cuMemsetD32Async, set->dst, set->value, set->bytes / 4, stream);
+    default:
+        return DRV(cuMemsetD8Async, set->dst, (unsigned char)set->value, set->bytes, stream);
+    }
+}
+
 CUresult transfer_issue(const struct transfer *transfer, CUstream stream)
 {
     switch (transfer->kind) {
@@ -261,6 +278,6 @@ CUresult transfer_issue(const struct transfer *transfer, CUstream stream)
     case TRANSFER_DTOD:
         return DRV(cuMemcpyDtoDAsync_v2, transfer->dst, transfer->src, transfer->bytes, stream);
     default:
-        return DRV(cuMemsetD8Async, transfer->dst, transfer->value, transfer->bytes, stream);
+        return set_issue(transfer, stream);
     }
 }

@@ -22,8 +22,8 @@ struct transfer {
     CUdeviceptr dst, src;
     unsigned char *host;
     uint64_t bytes;
-    unsigned char value;
-    uint32_t block; /* host block; SEG_HOSTS: none */
+    uint32_t value, element; /* of a memset */
+    uint32_t block;          /* host block; SEG_HOSTS: none */
 };
 record_fault record_check_copy(const struct session *session, const struct rec_copy *copy,
                                struct transfer *transfer);

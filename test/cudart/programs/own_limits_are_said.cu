@@ -4,15 +4,15 @@
 
 int main()
 {
-    cudaStream_t stream;
+    cudaEvent_t event;
     cudaError_t error = cudaSuccess;
     int count;
 
-    for (count = 0; count < 200 && error == cudaSuccess; count++)
-        error = cudaStreamCreate(&stream);
-    HOLDS(count > 32 && count < 200); //> count > 32 && count < 200: yes
-    SHOW(error);                      //> error: cudaErrorMemoryAllocation
-    SHOW(cudaStreamCreate(&stream));  //> cudaStreamCreate(&stream): cudaErrorMemoryAllocation
-    HOLDS(said_times("no more streams: ") == 1); //> said_times("no more streams: ") == 1: yes
-    HOLDS(said_lines() == 1);                    //> said_lines() == 1: yes
+    for (count = 0; count < 100000 && error == cudaSuccess; count++)
+        error = cudaEventCreate(&event);
+    HOLDS(count > 60000 && count < 100000); //> count > 60000 && count < 100000: yes
+    SHOW(error);                            //> error: cudaErrorMemoryAllocation
+    SHOW(cudaEventCreate(&event));          //> cudaEventCreate(&event): cudaErrorMemoryAllocation
+    HOLDS(said_times("no more events: ") == 1); //> said_times("no more events: ") == 1: yes
+    HOLDS(said_lines() == 1);                   //> said_lines() == 1: yes
 }

@@ -1,0 +1,245 @@
+/* ring.c - see ring.h. */
+#include "cudart/state/ring.h"
+
+#include "cudart/state/device.h"
+#include "cudart/state/heaps.h"
+#include "cudart/state/stream.h"
+
+struct ring ring_legacy = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Guards which rings there are, and their users. Taken before a ring's own lock. */
+static pthread_mutex_t rings_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ring rings[RINGS_MAX];
+
+/* ---- Marks: the ring's lock is held ---------------------------------------------------------- */
+
+/* A mark that cannot be made is made up for by the end of the ring. What the session's end makes of
+ * it, the next call tells. */
+static void mark(struct ring *ring, struct stream *stream)
+{
+    gs_status status = GS_OK;
+
+    if (stream->mark == NULL)
+        status = gs_event_create(device_session(), &stream->mark);
+    if (status == GS_OK)
+        status = gs_event_record(stream->mark, ring->handle);
+    stream->marked = status == GS_OK ? RING_MARK_SET : RING_MARK_LOST;
+}
+
+void ring_turn_slow(struct ring *ring, struct stream *stream)
+{
+    pthread_mutex_lock(&ring->lock);
+    if (ring->last != stream && ring->last != NULL)
+        mark(ring, ring->last);
+    ring->last = stream;
+    pthread_mutex_unlock(&ring->lock);
+}
+
+/* Another stream may have marked the end of this one's work while the work was given. */
+void ring_leave_slow(struct ring *ring, struct stream *stream)
+{
+    pthread_mutex_lock(&ring->lock);
+    if (ring->last != stream)
+        mark(ring, stream);
+    pthread_mutex_unlock(&ring->lock);
+}
+
+gs_status ring_end(struct ring *ring, struct stream *stream, gs_event *found)
+{
+    gs_status status = GS_OK;
+
+    pthread_mutex_lock(&ring->lock);
+    if (ring->last == stream || stream->marked == RING_MARK_LOST)
+        mark(ring, stream);
+    if (stream->marked == RING_MARK_LOST)
+        status = GS_ERR_LIMIT;
+    else
+        *found = stream->marked == RING_MARK_SET ? stream->mark : NULL;
+    pthread_mutex_unlock(&ring->lock);
+    return status;
+}
+
+/* ---- Waiting --------------------------------------------------------------------------------- */
+
+gs_status ring_wait(struct ring *ring, struct stream *stream)
+{
+    gs_event event;
+
+    if (!ring_shared(ring) || ring_end(ring, stream, &event) != GS_OK)
+        return gs_stream_sync(device_session(), stream->handle);
+    return event != NULL ? gs_event_sync(event) : GS_OK;
+}
+
+gs_status ring_query(struct ring *ring, struct stream *stream)
+{
+    gs_event event = NULL;
+    bool whole;
+
+    if (!ring_shared(ring))
+        return gs_stream_query(device_session(), stream->handle);
+    pthread_mutex_lock(&ring->lock);
+    whole = ring->last == stream || stream->marked == RING_MARK_LOST;
+    if (stream->marked == RING_MARK_SET)
+        event = stream->mark;
+    pthread_mutex_unlock(&ring->lock);
+    if (whole)
+        return gs_stream_query(device_session(), stream->handle);
+    return event != NULL ? gs_event_query(event) : GS_OK;
+}
+
+gs_status rings_query(void)
+{
+    gs_status status = gs_stream_query(device_session(), NULL);
+
+    pthread_mutex_lock(&rings_lock);
+    for (unsigned i = 0; i < RINGS_MAX && status == GS_OK; i++) {
+        if (rings[i].handle != NULL)
+            status = gs_stream_query(device_session(), rings[i].handle);
+    }
+    pthread_mutex_unlock(&rings_lock);
+    return status;
+}
+
+/* ---- Taking and giving: rings_lock is held --------------------------------------------------- */
+
+static gs_status ring_open(struct ring *ring, int priority)
+{
+    gs_session session = device_session();
+    gs_qos qos = GS_QOS_INIT;
+    gs_status status = GS_OK;
+
+    if (priority != 0) {
+        status = gs_get_qos(session, &qos);
+        /* A stream has class and priority of its own, and nothing else. */
+        qos = (gs_qos){.size = sizeof(qos), .cls = qos.cls, .priority = 1};
+    }
+    if (status == GS_OK)
+        status = gs_stream_create(session, priority != 0 ? &qos : NULL, &ring->handle);
+    if (status == GS_ERR_INVALID_VALUE && priority != 0) /* the session may not have it */
+        status = gs_stream_create(session, NULL, &ring->handle);
+    if (status == GS_OK)
+        pthread_mutex_init(&ring->lock, NULL);
+    else
+        ring->handle = NULL;
+    return status;
+}
+
+static bool ring_idle(const struct ring *ring)
+{
+    return gs_stream_query(device_session(), ring->handle) == GS_OK;
+}
+
+/* A ring of that priority without a stream, whose work is done; NULL: none. */
+static struct ring *ring_spare(int priority)
+{
+    for (unsigned i = 0; i < RINGS_MAX; i++) {
+        if (rings[i].handle != NULL && rings[i].users == 0 && rings[i].priority == priority &&
+            ring_idle(&rings[i]))
+            return &rings[i];
+    }
+    return NULL;
+}
+
+/* A place for a new ring: a free one, or that of a ring without a stream and without work, which
+ * ends. NULL: none. */
+static struct ring *ring_place(void)
+{
+    for (unsigned i = 0; i < RINGS_MAX; i++) {
+        if (rings[i].handle == NULL)
+            return &rings[i];
+    }
+    for (unsigned i = 0; i < RINGS_MAX; i++) {
+        if (rings[i].users == 0 && ring_idle(&rings[i]) &&
+            gs_stream_destroy(rings[i].handle) == GS_OK) {
+            rings[i].handle = NULL;
+            heaps_ring_ended(&rings[i]);
+            return &rings[i];
+        }
+    }
+    return NULL;
+}
+
+/* The ring to share: of the same priority and kind if there is one, and with the fewest streams. */
+static struct ring *ring_fullest_last(bool blocking, int priority)
+{
+    struct ring *best = NULL;
+    unsigned best_cost = 0;
+
+    for (unsigned i = 0; i < RINGS_MAX; i++) {
+        unsigned cost = rings[i].users + (rings[i].priority != priority ? 1u << 24 : 0) +
+                        (rings[i].blocking != blocking ? 1u << 23 : 0);
+
+        if (rings[i].handle == NULL || (best != NULL && cost >= best_cost))
+            continue;
+        best = &rings[i];
+        best_cost = cost;
+    }
+    return best;
+}
+
+static gs_status ring_find(bool blocking, int priority, struct ring **out)
+{
+    struct ring *ring = ring_spare(priority);
+    gs_status status = GS_OK;
+
+    if (ring == NULL) {
+        ring = ring_place();
+        status = ring != NULL ? ring_open(ring, priority) : GS_ERR_LIMIT;
+    }
+    if (status == GS_OK && ring->users == 0) {
+        ring->blocking = blocking;
+        ring->priority = priority;
+        ring->last = NULL;
+        atomic_store(&ring->shared, false);
+    }
+    if (status == GS_ERR_LIMIT) {
+        ring = ring_fullest_last(blocking, priority);
+        if (ring != NULL) {
+            atomic_store(&ring->shared, true);
+            status = GS_OK;
+        }
+    }
+    *out = ring;
+    return status;
+}
+
+gs_status ring_take(struct stream *stream, bool blocking, int priority, struct ring **out)
+{
+    struct ring *ring;
+    gs_status status;
+
+    pthread_mutex_lock(&rings_lock);
+    status = ring_find(blocking, priority, &ring);
+    if (status == GS_OK) {
+        ring->users++;
+        if (!ring_shared(ring))
+            ring->last = stream;
+        *out = ring;
+    }
+    pthread_mutex_unlock(&rings_lock);
+    return status;
+}
+
+void ring_give(struct ring *ring, struct stream *stream)
+{
+    pthread_mutex_lock(&rings_lock);
+    pthread_mutex_lock(&ring->lock);
+    if (ring->last == stream)
+        ring->last = NULL;
+    pthread_mutex_unlock(&ring->lock);
+    ring->users--;
+    pthread_mutex_unlock(&rings_lock);
+    if (stream->mark != NULL)
+        gs_event_destroy(stream->mark);
+    stream->mark = NULL;
+}
+
+void rings_forget(void)
+{
+    pthread_mutex_lock(&rings_lock);
+    for (unsigned i = 0; i < RINGS_MAX; i++) {
+        rings[i].handle = NULL;
+        rings[i].users = 0;
+    }
+    pthread_mutex_unlock(&rings_lock);
+}

@@ -1,0 +1,77 @@
+/*
+ * ring.h - libgshare's streams, and which of the process's streams use them.
+ *
+ * A session has few streams (a ring of its segment each), and a CUDA program as many as it likes.
+ * Up to RINGS_MAX streams have a ring of their own. Those beyond share one, and their work is done
+ * in the order in which it was given. That order is stricter than CUDA asks for and cannot
+ * deadlock: a stream waits only for an event whose record was given before the wait, so that what
+ * is waited for is never behind the wait in the same ring; and a host function must not wait for
+ * work that is not ordered before it. The device's own queues are shared in the same way
+ * (CUDA_DEVICE_MAX_CONNECTIONS).
+ *
+ * A stream that shares its ring waits for its own work only: before another stream's work follows
+ * on it, an event marks the end of the stream's. The mark is all that a shared ring costs.
+ */
+#ifndef GS_CUDART_RING_H
+#define GS_CUDART_RING_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "gshare.h"
+
+struct stream;
+
+/* The others of a session's 63 are for gs_* calls of the program's own, for graphs while they are
+ * recorded, and for managed memory. */
+#define RINGS_MAX 48u
+
+struct ring {
+    gs_stream handle; /* NULL: of the legacy stream, and of no ring at all */
+    unsigned users;
+    bool blocking; /* what its first stream is */
+    int priority;
+    pthread_mutex_t lock; /* guards what follows, and its streams' marks */
+    _Atomic bool shared;  /* other streams' work may stand in it */
+    struct stream *last;  /* whose work stands last; NULL: nobody's that asks */
+};
+
+/* The legacy stream's. */
+extern struct ring ring_legacy;
+
+enum ring_mark {
+    RING_MARK_NONE, /* the stream has done nothing in its ring */
+    RING_MARK_SET,
+    RING_MARK_LOST /* there was no event for it: the end of the ring counts */
+};
+
+/* A ring for a new stream. GS_ERR_LIMIT: there is none at all. Others as gs_stream_create. */
+gs_status ring_take(struct stream *stream, bool blocking, int priority, struct ring **ring);
+/* The stream has ended; its work may go on. */
+void ring_give(struct ring *ring, struct stream *stream);
+/* The session is gone. */
+void rings_forget(void);
+/* GS_OK: the work of all of them is done. */
+gs_status rings_query(void);
+
+/* Of a shared ring, before the stream's work and after it. */
+void ring_turn_slow(struct ring *ring, struct stream *stream);
+void ring_leave_slow(struct ring *ring, struct stream *stream);
+/* Sets *mark to an event at the end of the stream's work: NULL where it has none to wait for.
+ * GS_ERR_LIMIT: there is no event for it. */
+gs_status ring_end(struct ring *ring, struct stream *stream, gs_event *mark);
+
+/* The pair of the loads: ring_take stores it before the next stream's first mark. Both sides also
+ * take the lock of libgshare's stream, so that the load after the work sees the store or the mark
+ * comes after the work. */
+static inline bool ring_shared(const struct ring *ring)
+{
+    return __builtin_expect(atomic_load_explicit(&ring->shared, memory_order_acquire), 0);
+}
+
+/* Waits for the stream's own work, or asks about it. */
+gs_status ring_wait(struct ring *ring, struct stream *stream);
+gs_status ring_query(struct ring *ring, struct stream *stream);
+
+#endif

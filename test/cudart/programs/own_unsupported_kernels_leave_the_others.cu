@@ -1,0 +1,34 @@
+// A kernel that cannot be had leaves the others of its module alone, and its own launch fails. With a fence that is what
+// the fence refuses; on the software device also what it does not know.
+#include "show.h"
+
+#include <gshare.h>
+#include <gshare_cuda.h>
+
+__global__ void good(int *out)
+{
+    out[threadIdx.x] = threadIdx.x + 1;
+}
+
+__global__ void refused(int *out)
+{
+    asm volatile("discard.global.L2 [%0], 128;" ::"l"(__cvta_generic_to_global(out)) : "memory");
+}
+
+int main()
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    int *out, host[4];
+
+    params.fence = GS_FENCE_ON;
+    if (gs_cuda_attach(&params) != GS_OK)
+        return 1;
+    MUST(cudaMalloc(&out, 4096));
+    refused<<<1, 1>>>(out);
+    SHOW(cudaGetLastError()); //> cudaGetLastError(): cudaErrorNotPermitted
+    good<<<1, 4>>>(out);
+    SHOW(cudaGetLastError());      //> cudaGetLastError(): cudaSuccess
+    SHOW(cudaDeviceSynchronize()); //> cudaDeviceSynchronize(): cudaSuccess
+    MUST(cudaMemcpy(host, out, sizeof(host), cudaMemcpyDeviceToHost));
+    printf("%d %d %d %d\n", host[0], host[1], host[2], host[3]); //> 1 2 3 4
+}
