@@ -930,14 +930,13 @@ typedef struct gs_gemm_params {
             {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 1, 0, 0, 0                                            \
     }
 
-/* Gives a product to the stream. The first one of its types, sizes and alignment blocks for the
- * server, and for a moment without running kernels; later ones block as gs_launch does.
- * GS_ERR_INVALID_VALUE: types that do not go together, a size, a leading dimension.
- * GS_ERR_INVALID_POINTER: a matrix is not in one live allocation. GS_ERR_NOT_SUPPORTED: the server
- * has no cuBLAS, or cuBLAS has no such product, perhaps for the SMs that the session has.
- * GS_ERR_TIMEOUT: no such moment came, or lately none did. GS_ERR_RECORDING: graphs record no
- * products.
- * GS_ERR_NO_MEMORY, GS_ERR_NO_DEVICE_MEMORY: of the server's. */
+/* Gives a product to the stream. The first one of its types, sizes and alignment, with alpha and
+ * beta 0 or not, blocks for the server, and for a moment without running kernels; later ones block
+ * as gs_launch does. GS_ERR_INVALID_VALUE: types that do not go together, a size, a leading
+ * dimension. GS_ERR_INVALID_POINTER: a matrix is not in one live allocation. GS_ERR_NOT_SUPPORTED:
+ * the server has no cuBLAS, or cuBLAS has no such product. GS_ERR_TIMEOUT: no such moment came, or
+ * lately none did. GS_ERR_RECORDING: graphs record no products. GS_ERR_NO_MEMORY,
+ * GS_ERR_NO_DEVICE_MEMORY: of the server's. */
 GS_API gs_status gs_gemm(gs_session session, const gs_gemm_params *params, gs_stream stream);
 
 /* Begins to record a graph: until gs_graph_end the stream keeps launches, copies from and to

@@ -36,7 +36,7 @@ static const char help[] =
     "                         $GSHARE_LANES, else as many as the CPUs are good for\n"
     "      --cublas LIBRARY   cuBLASLt, which computes tenants' products of matrices: a path;\n"
     "                         auto: libcublasLt.so.13 or .12, where the linker finds it; none;\n"
-    "                         default: $GSHARE_CUBLAS, else none\n"
+    "                         default: $GSHARE_CUBLAS, else none if root's, auto if a user's own\n"
     "      --worker-user NAME user as whom root's workers run; default: $GSHARE_WORKER_USER,\n"
     "                         else gshare where there is that user, else root\n"
     "      --mem-limit BYTES  device memory for each session (K, M, G, T: powers of 1024);\n"
@@ -438,6 +438,10 @@ void options_parse(int argc, char **argv, struct server_options *options,
         workers->lanes = lanes_parse("GSHARE_LANES", lanes);
     if (!workers->cublas && cublas && *cublas)
         workers->cublas = cublas_parse("GSHARE_CUBLAS", cublas);
+    /* The first product of a kind takes a moment of all tenants' time, which are one user's in a
+     * server that is not root's. */
+    if (!workers->cublas)
+        workers->cublas = geteuid() == 0 ? "none" : "auto";
     if (!options->cache[0] && cache && *cache)
         cache_take(options, "GSHARE_CACHE", cache);
     if (!mps_variables_read(&options->mps, options->devices, error))
