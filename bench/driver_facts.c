@@ -81,6 +81,7 @@ static const struct question {
     {"34", "modules loaded lazily, or whole by cuFuncLoad, beside a 60 ms kernel",
      question_func_load, "CUDA_MODULE_LOADING=LAZY"},
     {"35", "cuBLASLt's algorithms on few SMs", question_blas_few, "CUDA_MODULE_LOADING=LAZY"},
+    {"36", "host memory among a window's addresses, reached by kernels", question_host, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

@@ -427,5 +427,6 @@ CUresult question_blas_warm(void);
 CUresult question_blas_green(void);
 CUresult question_func_load(void);
 CUresult question_blas_few(void);
+CUresult question_host(void);
 
 #endif

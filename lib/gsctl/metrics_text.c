@@ -17,8 +17,8 @@
 enum type { GAUGE, COUNTER, INFO, HISTOGRAM };
 enum scope { OF_SERVER, OF_DEVICE, OF_SESSION };
 
-/* What the figures are members of, besides struct ctl_tenant; with what follows from the answers.
- */
+/* The figures of a server and of a device: the server's answers, and what is computed from them.
+ * A session's are members of struct ctl_tenant. */
 struct server_figures {
     struct ctl_status_reply r;
     uint32_t up;

@@ -208,8 +208,7 @@ int command_provision(struct control *control, const struct command_options *opt
 
 /* ---- Drain ----------------------------------------------------------------------------------- */
 
-/* Of the device, or of all where it is -1: how many there are that are drained or not, and their
- * tenants. */
+/* Counts of devices, [0] that are not drained and [1] that are, and of the tenants on them. */
 struct drained {
     uint32_t devices[2], tenants;
 };

@@ -41,7 +41,8 @@ static pid_t fork_sharing(void)
     return (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-/* What a terminal sends, the supervisor has mostly had too: it does no harm twice. */
+/* Passes a signal on. A terminal signals the whole process group, so the supervisor may get the
+ * signal twice, which does no harm. */
 static void signal_pass(pid_t supervisor, siginfo_t *info)
 {
     info->si_code = SI_QUEUE; /* the kernel lets a process say whose signal it passes on */

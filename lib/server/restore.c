@@ -326,7 +326,7 @@ void server_restore(struct kept_server *kept)
     const bool reading = server->reading || server->reading_again;
     struct reply asked = {.queue = -1};
 
-    /* What was being dealt with may be why it crashed. */
+    /* The message that was being handled may have crashed the supervisor, so it is dropped. */
     for (int i = 0; i < server->device_count && kept->crashed; i++) {
         if (server->device[i].worker.inbox.op == LINK_FATAL)
             server->device[i].worker.inbox.op = 0;

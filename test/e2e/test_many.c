@@ -209,11 +209,57 @@ static void many_sessions_with_different_shares_have_what_they_ask_for(void)
     capped_end(&capped);
 }
 
+/* ---- Addresses ------------------------------------------------------------------------------- */
+
+#define THOUSAND 1000u
+
+/* With as much memory as an H200 has, the first sessions' windows are wide, and all of them
+ * together must fit into the 128 TiB of addresses that the worker has. */
+static void a_thousand_sessions_find_addresses(gs_fence fence)
+{
+    const char *environment[] = {"GSHARE_SOFT_MEM=139G", NULL};
+    struct server *server = server_start(&(struct server_options){.environment = environment});
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session *session = calloc(THOUSAND, sizeof(*session));
+    gs_session_desc first = GS_SESSION_DESC_INIT, desc = GS_SESSION_DESC_INIT;
+
+    uint64_t taken = 0;
+
+    CHECK(session != NULL);
+    params.fence = fence;
+    for (unsigned i = 0; i < THOUSAND; i++) {
+        CHECK_OK(gs_attach(&params, &session[i]));
+        CHECK_OK(gs_session_info(session[i], &desc));
+        first = i == 0 ? desc : first;
+        /* What a fenced window has behind it keeps the next window of its size one size away. */
+        taken += desc.window_size * (desc.fenced ? 2 : 1);
+    }
+    CHECK(first.window_size >= first.device_memory);
+    CHECK(desc.window_size >= UINT64_C(4) << 30);
+    CHECK(taken <= UINT64_C(110) << 40);
+    for (unsigned i = 0; i < THOUSAND; i++)
+        CHECK_OK(gs_detach(session[i]));
+    free(session);
+    server_stop(server);
+}
+
+static void a_thousand_sessions_of_a_large_device_find_addresses(void)
+{
+    a_thousand_sessions_find_addresses(GS_FENCE_AUTO);
+}
+
+static void a_thousand_fenced_sessions_of_a_large_device_find_addresses(void)
+{
+    a_thousand_sessions_find_addresses(GS_FENCE_REPORT);
+}
+
 static const struct test tests[] = {
     TEST_WITHIN(many_sessions_compute_at_once, 120),
     TEST_WITHIN(many_capped_sessions_are_spread_over_the_device, 120),
     TEST_WITHIN(many_capped_sessions_are_spread_over_132_sms, 120),
     TEST_WITHIN(many_sessions_with_different_shares_have_what_they_ask_for, 120),
+    TEST_WITHIN(a_thousand_sessions_of_a_large_device_find_addresses, 120),
+    TEST_WITHIN(a_thousand_fenced_sessions_of_a_large_device_find_addresses, 120),
 };
 
 int main(int argc, char **argv)

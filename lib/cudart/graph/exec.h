@@ -21,7 +21,8 @@ cudaError_t exec_launch(cudaGraphExec_t exec, struct stream *stream);
 /* Gives the step that was made from the node another op of the same type, and frees it where that
  * fails. */
 cudaError_t exec_set(cudaGraphExec_t exec, cudaGraphNode_t node, struct op *op);
-/* What the node of a graph of the same shape does is taken for the node's. */
+/* Replaces the operations of the node's child graph by those of `child`, a graph of the same shape.
+ */
 cudaError_t exec_set_child(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child);
 cudaError_t exec_enable(cudaGraphExec_t exec, cudaGraphNode_t node, bool enabled);
 cudaError_t exec_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled);

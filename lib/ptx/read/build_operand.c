@@ -1,8 +1,8 @@
-/* From operands as written to struct ptx_operand: does one fit the place that a form has for it,
- * and what is it there? */
+/* Makes a struct ptx_operand of an operand as it is written, and checks that it fits the position
+ * that the instruction's form has for it. */
 #include "ptx/read/parse.h"
 
-/* ---- does an operand fit a place? ---- */
+/* ---- the check of an operand against its position ---- */
 
 /* ld, st, cvt and the like take registers wider than their type. */
 static bool takes_wider(const struct ptx_inst *inst)

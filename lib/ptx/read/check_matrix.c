@@ -1,4 +1,5 @@
-/* mma, wmma, ldmatrix, stmatrix: do types, shape, layouts and lengths of operands agree? */
+/* Checks of mma, wmma, ldmatrix and stmatrix: that types, shape, layouts and the lengths of
+ * operands agree. */
 #include "ptx/read/parse.h"
 
 #define SHAPE(s) (1u << PTX_SHAPE_##s)

@@ -1,5 +1,5 @@
-/* Loads, stores, atomics and what else names an address: do the state space, the variable, the
- * order and the cache words go together? */
+/* Checks of loads, stores, atomics and all other instructions that name an address: that the state
+ * space, the variable, the memory order and the cache words go together. */
 #include "ptx/read/parse.h"
 
 #define SPACE(s) (1u << PTX_SPACE_##s)

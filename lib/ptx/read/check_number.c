@@ -1,5 +1,6 @@
-/* Arithmetic, comparisons and conversions: do rounding, saturation, flushing and the like come with
- * these types? The forms of ptx_ops.def say which words there are, this which go together. */
+/* Checks of arithmetic, comparisons and conversions: that the instruction's types allow its
+ * rounding, saturation and flushing. The forms of ptx_ops.def say which words there are; this file
+ * says which go together. */
 #include "ptx/read/parse.h"
 
 static bool refuse(struct parser *p, const struct ptx_inst *inst, const struct token *at,

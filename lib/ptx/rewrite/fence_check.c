@@ -562,7 +562,7 @@ static bool check_address(struct check *c, uint32_t i, const struct ptx_mem *mem
 
 /* ---- 3. Computed targets ---- */
 
-/* What the address of is one of the list. */
+/* Whether the operand names a function that a computed call may go to. */
 static bool is_candidate(const struct ptx_operand *o)
 {
     return o->kind == PTX_OPND_FUNC && o->func->has_body && !o->func->entry &&

@@ -31,7 +31,8 @@ struct placer_circle {
     uint32_t window;
     uint32_t kinds; /* the groups' sizes, and of each how many a window has */
     uint16_t size[PLACER_GROUPS_MAX], quota[PLACER_GROUPS_MAX];
-    uint8_t group[PLACER_GROUPS_MAX], kind[PLACER_GROUPS_MAX]; /* at each place: which, of which */
+    /* for each position in the circle: the group, and the kind of its size */
+    uint8_t group[PLACER_GROUPS_MAX], kind[PLACER_GROUPS_MAX];
 };
 
 struct placer_sets {

@@ -127,7 +127,7 @@ static gs_status item_make(const struct session *s, uint32_t share, const struct
                                     .held = grants_held(s, false),
                                     .sure = grants_sure(s),
                                     .held_exclusive = grants_held(s, true)};
-    if (s->state == SESSION_CLOSING) { /* it only asks to be left alone until its end */
+    if (s->state == SESSION_CLOSING) { /* it keeps its exclusive SMs until it has closed */
         item->exclusive = item->was_exclusive = item->bounded = item->leaving = true;
         item->mask = item->within = item->held_exclusive;
         return GS_OK;

@@ -272,8 +272,8 @@ bool server_session_closed(struct session *session)
 }
 
 #define ATTEMPTS_MAX 3u
-/* So often within a while a session's unfinished work runs again though nobody is to blame, unless
- * it gets to its end: it may be what loses the device. */
+/* The most times within LOSSES_NS that a session's unfinished work runs again after a loss for
+ * which nobody is to blame. After that it ends, because it may be what loses the device. */
 #define LOSSES_MAX   3u
 #define LOSSES_NS    60000000000u
 

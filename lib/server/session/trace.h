@@ -28,13 +28,13 @@ void device_trace_end(struct device *device);
 
 /* The supervisor has taken its predecessor's place, and goes on with its trace. */
 void device_trace_restore(struct device *device);
-/* A worker is ready, and is to go on with the trace. */
+/* Tells a worker that has become ready to go on with the trace. */
 void device_trace_tell(struct device *device);
 /* kind: TRACE_ATTACHED, TRACE_DETACHED or TRACE_GRANTED. */
 void device_trace_session(const struct session *session, enum trace_kind kind);
-/* The worker is lost. culprit: NULL: not known. */
+/* Records that the worker is lost. culprit: NULL where nobody is known to be at fault. */
 void device_trace_lost(const struct device *device, const struct culprit *culprit);
-/* The next worker has the sessions. */
+/* Records that the next worker has taken the sessions over. */
 void device_trace_taken_over(const struct device *device);
 
 #endif

@@ -148,9 +148,9 @@ bool server_descriptor_reserved(const struct server *server, int fd);
 void server_abandon(const struct server *server);
 /* Settings, policy and options hold as they are now. token: of the request that wanted it, or 0. */
 void server_commit(struct server *server, uint64_t token);
-/* They are again what was committed last. */
+/* Restores the settings, policy and options that were committed last. */
 void server_uncommitted_drop(struct server *server);
-/* What was committed last was wanted by that request. */
+/* Whether the last commit was made for that request. */
 bool server_committed_by(const struct server *server, uint64_t token);
 /* Notes the first failure: the server ends with this round. */
 void server_fail(struct server *server, const char *format, ...)

@@ -15,7 +15,7 @@
 void restart_begin(struct device *device, bool force, struct reply *reply);
 /* Goes on with what a former supervisor has begun. */
 void restart_restore(struct device *device);
-/* What the worker says to LINK_RETIRE. false: it was not asked. */
+/* Handles LINK_RETIRED. Returns false if no LINK_RETIRE was sent to the worker. */
 bool restart_retired(struct device *device, const struct link_message *message);
 /* Does what is due. Called in each round. */
 void restart_keep(struct device *device);

@@ -151,7 +151,7 @@ int worker_spawn(struct device *device, struct spawned *spawned)
         return -errno;
     ours = pair[0];
     theirs = pair[1];
-    /* None may stand where another one goes. */
+    /* Descriptors move above the child's numbers, so that no dup2 there overwrites one of them. */
     link = fcntl(theirs, F_DUPFD_CLOEXEC, DESCRIPTORS_FREE);
     stats = fcntl(device->stats_fd, F_DUPFD_CLOEXEC, DESCRIPTORS_FREE);
     code = fcntl(device->code_fd, F_DUPFD_CLOEXEC, DESCRIPTORS_FREE);

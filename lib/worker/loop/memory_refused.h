@@ -4,7 +4,7 @@
 
 #include "worker/jobs/job.h"
 
-/* Says it where the request has failed for a limit of memory, or for the device's. A lane. */
+/* Logs a request that a memory limit, or the device's own memory, has refused. Called by a lane. */
 void memory_refused_log(const struct job *job);
 
 #endif

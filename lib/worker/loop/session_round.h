@@ -11,11 +11,13 @@
 #define REQUEST_BIT (UINT64_C(1) << SEG_REQUEST_BIT)
 
 struct session_round {
-    uint64_t pending;      /* bits of streams that may have records, and the request bit */
-    uint64_t fresh;        /* those of them that have come since the streams were last read */
-    bool awaits;           /* the rest of an arrival in one of the streams is awaited */
-    bool stalled;          /* in vain: its records wait for something else than the device's room */
-    uint64_t tried;        /* the last round in which it was served in vain or used up its budget */
+    uint64_t pending; /* bits of streams that may have records, and the request bit */
+    uint64_t fresh;   /* those of them that have come since the streams were last read */
+    bool awaits;      /* the rest of an arrival in one of the streams is awaited */
+    /* the last drain issued nothing, because the next records wait for something other than space
+     * on the device */
+    bool stalled;
+    uint64_t tried;        /* the last round in which it issued nothing or used up its budget */
     uint64_t budget_round; /* the round that `budget` is for */
     uint32_t budget;       /* records that the session may still hand over in that round */
     uint32_t stream_first; /* the stream that the next round begins with */

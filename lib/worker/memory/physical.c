@@ -199,7 +199,7 @@ gs_status physical_hold(struct job *job, struct physical *memory, uint32_t impor
 
 /* ---- Taking over ----------------------------------------------------------------------------- */
 
-/* Where the piece stands among those that were adopted, or would. Under the lock. */
+/* Returns the link to the adopted piece, or to where it would be inserted. Under the lock. */
 static struct physical **adopted_at(uint64_t number)
 {
     struct physical **at = &adopted[number % ADOPTED_ROWS];

@@ -19,22 +19,12 @@ static _Atomic uint64_t windows_reserved;
 
 /* ---- Addresses ------------------------------------------------------------------------------- */
 
-/* A window may take a 256th of the addresses that are still free: the first few hundred sessions of
- * a 139 GiB device get room for all of its memory, thousands still get 4 GiB each. */
-static uint64_t window_share(void)
-{
-    uint64_t reserved = atomic_load_explicit(&windows_reserved, memory_order_relaxed);
-    uint64_t share = (WINDOW_BUDGET - (reserved < WINDOW_BUDGET ? reserved : WINDOW_BUDGET)) / 256;
-
-    return share > WINDOW_MIN ? share : WINDOW_MIN;
-}
-
-/* What is reserved behind a window: a granule for accesses that begin at its last addresses, since
- * the fence sees to where an access begins and offsets in an instruction come on top; and, where
- * kernels are fenced, what an index may reach. */
+/* What is reserved behind a fenced session's window: a granule for accesses that begin at its last
+ * addresses, since the fence sees to where an access begins and offsets in an instruction come on
+ * top, and what an index may reach. Nothing keeps an unfenced session's kernels to its window. */
 uint64_t window_behind_of(bool fenced)
 {
-    return worker->granularity + (fenced ? FENCE_REACH : 0);
+    return fenced ? worker->granularity + FENCE_REACH : 0;
 }
 
 static uint64_t window_behind(const struct session *session)
@@ -42,15 +32,32 @@ static uint64_t window_behind(const struct session *session)
     return window_behind_of(session->fenced);
 }
 
+/* The addresses that a window of this size takes from other windows of its size: each begins at a
+ * multiple of it, so that what is reserved behind a window takes a multiple, too. */
+static uint64_t window_stride(const struct session *session, uint64_t size)
+{
+    return (size + window_behind(session) + size - 1) / size * size;
+}
+
+/* A window may take a 128th of the addresses that are still free: the first of a 139 GiB device's
+ * sessions get room for all of its memory, and thousands still get 4 GiB each. */
+static uint64_t window_share(void)
+{
+    uint64_t reserved = atomic_load_explicit(&windows_reserved, memory_order_relaxed);
+
+    return (WINDOW_BUDGET - (reserved < WINDOW_BUDGET ? reserved : WINDOW_BUDGET)) / 128;
+}
+
 static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
 {
-    const uint64_t limit = memory_limits(job->session).session, share = window_share();
-    const uint64_t behind = window_behind(job->session);
+    const struct session *session = job->session;
+    const uint64_t limit = memory_limits(session).session, share = window_share();
+    const uint64_t behind = window_behind(session);
     uint64_t wanted = WINDOW_MIN;
     CUdeviceptr address = 0;
     CUresult result;
 
-    while (wanted < 2 * limit && wanted * 2 <= share)
+    while (wanted < 2 * limit && window_stride(session, wanted * 2) <= share)
         wanted *= 2;
     while ((result = DRV(cuMemAddressReserve, &address, wanted + behind, wanted, 0, 0)) &&
            !driver_fatal(result) && wanted > WINDOW_MIN)
@@ -116,7 +123,7 @@ gs_status window_init(struct job *job)
     if ((job->open.resume ? window_reserve_again(job, &base, &size)
                           : window_reserve(job, &base, &size)) != GS_OK)
         return job->status;
-    atomic_fetch_add_explicit(&windows_reserved, size + window_behind(session),
+    atomic_fetch_add_explicit(&windows_reserved, window_stride(session, size),
                               memory_order_relaxed);
     memory->window_base = base;
     memory->window_size = size;
@@ -136,7 +143,7 @@ void window_deinit(struct session *session)
     if (!memory->window_size)
         return;
     DRV_MUST(cuMemAddressFree, memory->window_base, memory->window_size + window_behind(session));
-    atomic_fetch_sub_explicit(&windows_reserved, memory->window_size + window_behind(session),
+    atomic_fetch_sub_explicit(&windows_reserved, window_stride(session, memory->window_size),
                               memory_order_relaxed);
     memory->window_base = memory->window_size = memory->window_open = 0;
     space_deinit(&memory->window);

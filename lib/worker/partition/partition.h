@@ -45,8 +45,9 @@ struct partition {
  * found out whether the driver gives their memory back. GS_ERR_SYSTEM: no random number. */
 gs_status partitions_init(void);
 
-/* What is given to partition->aside between the two runs where it stands in the tenant's stream:
- * the partition's stream waits for the tenant's, and then the tenant's for it. A lane. */
+/* Work that is submitted to partition->aside between the two calls keeps its position in the
+ * tenant's stream: the partition's stream waits for the tenant's, and afterwards the tenant's for
+ * the partition's. Called by a lane. */
 CUresult partition_aside_begin(const struct partition *partition, CUstream stream);
 CUresult partition_aside_end(const struct partition *partition, CUstream stream);
 

@@ -43,7 +43,7 @@ static void request_settle(const struct session *session)
     futex_wake(&slot->state);
 }
 
-/* What was announced to the former worker may not have been looked at. */
+/* Sets all bits of the activity word, because the former worker may have left some unread. */
 static void activity_renew(const struct session *session)
 {
     atomic_fetch_or(&session->client->activity, UINT64_MAX);
