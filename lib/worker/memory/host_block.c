@@ -188,9 +188,8 @@ struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum
         job_fail(job, GS_ERR_INTERRUPTED, "a host block is gone");
         return NULL;
     }
-    /* What was mapped before the restart is wherever there was room. */
-    if (!address && use != HOST_PLAIN)
-        memory = preload_host_take(preload, id, size, use == HOST_MAPPED);
+    if (use != HOST_PLAIN)
+        memory = preload_host_take(preload, id, size, use >= HOST_MAPPED, address);
     registered = memory;
     if (!memory)
         memory = shmat(id, (void *)(uintptr_t)address, 0); // NOLINT: an address that the block had

@@ -119,7 +119,8 @@ static uint64_t segment_size(int id, uint32_t uid)
     return shmctl(id, IPC_STAT, &status) == 0 && status.shm_perm.uid == uid ? status.shm_segsz : 0;
 }
 
-static void host_make(struct preload *preload, int id, uint32_t uid, bool mapped)
+/* address: where kernels reach it; NULL: anywhere. */
+static void host_make(struct preload *preload, int id, uint32_t uid, bool mapped, void *address)
 {
     struct preload_host host = {.id = id, .size = segment_size(id, uid), .mapped = mapped};
     const uint32_t room = preload->host_room ? 2 * preload->host_room : 4;
@@ -134,7 +135,7 @@ static void host_make(struct preload *preload, int id, uint32_t uid, bool mapped
         preload->hosts = hosts;
         preload->host_room = room;
     }
-    host.memory = shmat(id, NULL, 0);
+    host.memory = shmat(id, address, 0);
     if (host.memory == (void *)-1)
         return;
     if (done(DRV(cuMemHostRegister_v2, host.memory, host.size,
@@ -150,24 +151,29 @@ struct hosts_of {
 };
 
 /* Of a journal that its worker still writes. An entry may be nonsense; host_make asks the kernel.
- * A block that kernels reach is left out, since it can be at one address only. */
+ */
 static void entry_look(const struct journal_entry *entry, void *argument)
 {
     const struct hosts_of *of = argument;
 
-    if (entry->kind == JOURNAL_HOST && entry->value[2] == 1)
-        host_make(of->preload, (int)entry->value[0], of->uid, false);
+    const uint64_t use = entry->value[2]; /* of JOURNAL_HOST */
+
+    if (entry->kind == JOURNAL_HOST && use)
+        host_make(of->preload, (int)entry->value[0], of->uid, use > 1,
+                  use > 1 ? (void *)(uintptr_t)use : NULL); // NOLINT: an address that the block has
     else if (entry->kind == JOURNAL_PRINT)
-        host_make(of->preload, (int)entry->value[0], of->uid, true);
+        host_make(of->preload, (int)entry->value[0], of->uid, true, NULL);
 }
 
-void *preload_host_take(struct preload *preload, int id, uint64_t size, bool mapped)
+void *preload_host_take(struct preload *preload, int id, uint64_t size, bool mapped,
+                        uint64_t address)
 {
     for (uint32_t i = 0; preload && i < preload->host_count; i++) {
         struct preload_host *host = &preload->hosts[i];
         void *memory = host->memory;
 
-        if (!memory || host->id != id || host->size != size || host->mapped != mapped)
+        if (!memory || host->id != id || host->size != size || host->mapped != mapped ||
+            (address && address != (uintptr_t)memory))
             continue;
         host->memory = NULL;
         return memory;

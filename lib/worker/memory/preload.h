@@ -66,8 +66,10 @@ void preload_pieces_drop(struct preload *preload);
 void preload_piece_drop(struct preload_piece *piece);
 /* The piece that begins there; NULL: there is none. */
 struct preload_piece *preload_piece_at(const struct preload *preload, uint64_t address);
-/* A host block, attached and registered; NULL: it was not made. */
-void *preload_host_take(struct preload *preload, int id, uint64_t size, bool mapped);
+/* A host block, attached and registered; NULL: it was not made. address: where it must be attached,
+ * or 0. */
+void *preload_host_take(struct preload *preload, int id, uint64_t size, bool mapped,
+                        uint64_t address);
 
 /* Whether the window is reserved; the caller has it then. */
 static inline bool preload_window_take(struct preload *preload)
