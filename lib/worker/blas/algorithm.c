@@ -33,7 +33,8 @@ struct algorithm {
     struct problem problem;
     lt_desc desc;
     lt_layout a, b, c;
-    struct lt_algo algo;
+    /* the fastest on the whole device, and the fastest of those that any partition can run */
+    struct lt_algo algo, algo_partition;
     uint64_t used; /* kept.clock when it was last found */
 };
 
@@ -124,10 +125,9 @@ static int described(struct algorithm *made)
     return result == LT_SUCCESS ? layout_make(&made->c, p->output, p->m, p->n, p, 2) : result;
 }
 
-/* Whether the algorithm runs on any partition, as every one must: a session's grant may change
- * between two products. The blocks of a cluster run on one part of the device at once, of which a
- * partition may have few SMs: clusters of eight were refused on 64 SMs (35). The two SMs of a group
- * belong together. */
+/* Whether the algorithm runs on any partition. The blocks of a cluster run on one part of the
+ * device at once, of which a partition may have few SMs: clusters of eight were refused on 64 SMs
+ * (35). The two SMs of a group belong together. */
 static bool fits_partitions(const struct lt_algo *algo)
 {
     uint16_t shape = LT_CLUSTER_AUTO;
@@ -140,14 +140,21 @@ static bool fits_partitions(const struct lt_algo *algo)
            shape == LT_CLUSTER_1X2;
 }
 
-/* Takes the first algorithm that the problem can have. */
+/* Takes the first algorithms that the problem can have: both, since a session's grant may change
+ * between two products. */
 static int taken(struct algorithm *made, const struct lt_heuristic *answers, int count)
 {
+    bool any = false;
+
     for (int i = 0; i < count; i++) {
-        if (answers[i].state != LT_SUCCESS || answers[i].workspace > 0 ||
-            !fits_partitions(&answers[i].algo))
+        if (answers[i].state != LT_SUCCESS || answers[i].workspace > 0)
             continue;
-        made->algo = answers[i].algo;
+        if (!any)
+            made->algo = answers[i].algo;
+        any = true;
+        if (!fits_partitions(&answers[i].algo))
+            continue;
+        made->algo_partition = answers[i].algo;
         return LT_SUCCESS;
     }
     return LT_NOT_SUPPORTED;
@@ -191,7 +198,8 @@ static int picked(struct algorithm *made)
     return result;
 }
 
-static int call(const struct algorithm *algorithm, const struct rec_gemm *r, CUstream stream)
+static int call(const struct algorithm *algorithm, const struct lt_algo *algo,
+                const struct rec_gemm *r, CUstream stream)
 {
     const bool device = r->h.flags & REC_GEMM_DEVICE_SCALARS;
     double alpha, beta;
@@ -214,11 +222,12 @@ static int call(const struct algorithm *algorithm, const struct rec_gemm *r, CUs
     return lt->cublasLtMatmul(library_handle(), algorithm->desc, alpha_at,
                               (const void *)(uintptr_t)r->a.at, algorithm->a,
                               (const void *)(uintptr_t)r->b.at, algorithm->b, beta_at, c,
-                              algorithm->c, c, algorithm->c, &algorithm->algo, NULL, 0, stream);
+                              algorithm->c, c, algorithm->c, algo, NULL, 0, stream);
 }
 
-gs_status algorithm_capture(const struct algorithm *algorithm, const struct rec_gemm *record,
-                            CUstream stream, CUgraph *graph, char *text, size_t size)
+static gs_status capture(const struct algorithm *algorithm, const struct lt_algo *algo,
+                         const struct rec_gemm *record, CUstream stream, CUgraph *graph, char *text,
+                         size_t size)
 {
     CUgraph captured = NULL;
     CUresult begun = DRV(cuStreamBeginCapture_v2, stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
@@ -227,7 +236,7 @@ gs_status algorithm_capture(const struct algorithm *algorithm, const struct rec_
         driver_describe(text, size);
         return driver_status(begun);
     }
-    const int result = call(algorithm, record, stream);
+    const int result = call(algorithm, algo, record, stream);
     const CUresult ended = DRV(cuStreamEndCapture, stream, &captured);
     if (result == LT_SUCCESS && !ended) {
         *graph = captured;
@@ -238,6 +247,14 @@ gs_status algorithm_capture(const struct algorithm *algorithm, const struct rec_
     snprintf(text, size, "cublasLtMatmul under capture: cuBLAS status %d, driver status %d", result,
              (int)ended);
     return GS_ERR_DRIVER;
+}
+
+gs_status algorithm_capture(const struct algorithm *algorithm, const struct rec_gemm *record,
+                            bool partition, CUstream stream, CUgraph *graph, char *text,
+                            size_t size)
+{
+    return capture(algorithm, partition ? &algorithm->algo_partition : &algorithm->algo, record,
+                   stream, graph, text, size);
 }
 
 bool algorithm_choice_loads(const struct problem *problem)
@@ -277,11 +294,16 @@ gs_status algorithm_choose(const struct problem *problem, struct algorithm **cho
 gs_status algorithm_load(const struct algorithm *algorithm, const struct rec_gemm *record,
                          CUstream stream, char *text, size_t size)
 {
-    CUgraph graph;
+    const bool differ =
+        memcmp(&algorithm->algo, &algorithm->algo_partition, sizeof(algorithm->algo)) != 0;
 
-    if (algorithm_capture(algorithm, record, stream, &graph, text, size) != GS_OK)
-        return GS_ERR_NOT_SUPPORTED;
-    DRV_MUST(cuGraphDestroy, graph);
+    for (int partition = 0; partition <= differ; partition++) {
+        CUgraph graph;
+
+        if (algorithm_capture(algorithm, record, partition, stream, &graph, text, size) != GS_OK)
+            return GS_ERR_NOT_SUPPORTED;
+        DRV_MUST(cuGraphDestroy, graph);
+    }
     return GS_OK;
 }
 
@@ -345,7 +367,7 @@ void algorithm_keep(struct algorithm *algorithm)
 gs_status algorithm_run(const struct algorithm *algorithm, const struct rec_gemm *record,
                         CUstream stream, char *text, size_t size)
 {
-    const int result = call(algorithm, record, stream);
+    const int result = call(algorithm, &algorithm->algo, record, stream);
 
     if (result == LT_SUCCESS)
         return GS_OK;

@@ -34,12 +34,14 @@ void algorithm_keep(struct algorithm *algorithm);
 /* NULL: none is kept. Main lane. */
 struct algorithm *algorithm_find(const struct problem *problem);
 
-/* Gives the product to the stream. GS_ERR_DRIVER: the library, or the driver, refused it; text says
- * why. Main lane. */
+/* Gives the product to the stream, which is of no partition. GS_ERR_DRIVER: the library, or the
+ * driver, refused it; text says why. Main lane. */
 gs_status algorithm_run(const struct algorithm *algorithm, const struct rec_gemm *record,
                         CUstream stream, char *text, size_t size);
-/* The same as a graph, which is the caller's; the stream runs nothing. Main lane. */
+/* The same as a graph, which is the caller's; the stream, of a partition or not, runs nothing. Main
+ * lane. */
 gs_status algorithm_capture(const struct algorithm *algorithm, const struct rec_gemm *record,
-                            CUstream stream, CUgraph *graph, char *text, size_t size);
+                            bool partition, CUstream stream, CUgraph *graph, char *text,
+                            size_t size);
 
 #endif

@@ -107,7 +107,7 @@ static gs_status exec_make(struct product_graph *graph, const struct algorithm *
                            CUstream stream, char *text, size_t size)
 {
     CUgraph captured;
-    gs_status status = algorithm_capture(algorithm, &graph->record,
+    gs_status status = algorithm_capture(algorithm, &graph->record, graph->partition != NULL,
                                          graph->partition ? graph->partition->aside : stream,
                                          &captured, text, size);
 
