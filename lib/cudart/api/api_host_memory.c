@@ -12,10 +12,25 @@ static cudaError_t memory_give(void *ptr, enum memory_kind kind)
     return device_error(gs_host_free(device_session(), ptr));
 }
 
-/* Kernels reach mapped memory alone, so a program has to ask for it. */
+/* Where kernels do not reach pinned memory, as in a session that is fenced, a program that asks for
+ * mapped memory gets managed memory instead. */
+static cudaError_t memory_make(void **ptr, size_t size, unsigned flags, enum memory_kind *kind)
+{
+    cudaError_t error = device_error(gs_host_alloc(device_session(), size, ptr));
+    gs_devptr there;
+
+    *kind = MEMORY_PINNED;
+    if (error != cudaSuccess || !(flags & cudaHostAllocMapped) ||
+        gs_host_device_ptr(device_session(), *ptr, &there) == GS_OK)
+        return error;
+    memory_give(*ptr, MEMORY_PINNED);
+    *kind = MEMORY_MAPPED;
+    return managed_alloc(ptr, size);
+}
+
 static cudaError_t host_alloc(void **out, size_t size, unsigned flags)
 {
-    enum memory_kind kind = flags & cudaHostAllocMapped ? MEMORY_MAPPED : MEMORY_PINNED;
+    enum memory_kind kind;
     cudaError_t error = device_use();
     void *ptr;
 
@@ -30,10 +45,7 @@ static cudaError_t host_alloc(void **out, size_t size, unsigned flags)
         *out = NULL;
         return cudaSuccess;
     }
-    if (kind == MEMORY_MAPPED)
-        error = managed_alloc(&ptr, size);
-    else
-        error = device_error(gs_host_alloc(device_session(), size, &ptr));
+    error = memory_make(&ptr, size, flags, &kind);
     if (error != cudaSuccess)
         return error;
     if (!memory_map_add(ptr, size, kind, flags)) {
@@ -85,14 +97,19 @@ CUDART_API cudaError_t cudaHostGetDevicePointer(void **out, void *ptr, unsigned 
 {
     cudaError_t error = device_use();
     struct memory_range range;
+    gs_devptr there;
 
     if (error == cudaSuccess &&
         (out == NULL || flags != 0 || !memory_map_find(ptr, &range) || !memory_is_host(&range)))
         error = cudaErrorInvalidValue;
-    if (error == cudaSuccess && range.kind != MEMORY_MAPPED)
-        error = error_unsupported("cudaHostGetDevicePointer of memory without cudaHostAllocMapped");
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && range.kind == MEMORY_MAPPED)
         *out = ptr;
+    else if (error == cudaSuccess && range.kind == MEMORY_PINNED &&
+             gs_host_device_ptr(device_session(), ptr, &there) == GS_OK)
+        *out = (void *)(uintptr_t)there; // NOLINT: an address for kernels
+    else if (error == cudaSuccess)
+        error = error_unsupported("cudaHostGetDevicePointer of registered memory, or where kernels "
+                                  "are fenced of memory without cudaHostAllocMapped");
     return error_record(error);
 }
 

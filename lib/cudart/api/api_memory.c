@@ -85,6 +85,7 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
 {
     cudaError_t error = device_use();
     struct memory_range range;
+    gs_devptr there;
     bool known;
 
     if (error != cudaSuccess)
@@ -100,6 +101,9 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
         attributes->hostPointer = (void *)(uintptr_t)ptr; // NOLINT: without const
         if (range.kind == MEMORY_MAPPED || range.kind == MEMORY_MANAGED)
             attributes->devicePointer = attributes->hostPointer;
+        else if (range.kind == MEMORY_PINNED &&
+                 gs_host_device_ptr(device_session(), ptr, &there) == GS_OK)
+            attributes->devicePointer = (void *)(uintptr_t)there; // NOLINT: as above
     } else if (known || (device.host_range_reserved && device_has(ptr))) {
         attributes->type = cudaMemoryTypeDevice;
         attributes->device = 0;

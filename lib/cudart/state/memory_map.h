@@ -13,9 +13,9 @@ struct block; /* base/block_heap.h */
 
 enum memory_kind {
     MEMORY_DEVICE,
-    MEMORY_PINNED,     /* of gs_host_alloc */
+    MEMORY_PINNED,     /* of gs_host_alloc, which kernels reach unless they are fenced */
     MEMORY_REGISTERED, /* the program's own */
-    MEMORY_MAPPED,     /* pinned, and for kernels too: see managed.h */
+    MEMORY_MAPPED,     /* mapped, where kernels reach no pinned memory: see managed.h */
     MEMORY_MANAGED     /* likewise */
 };
 
