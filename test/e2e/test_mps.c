@@ -291,7 +291,7 @@ static void a_client_is_terminated(void)
     gs_devptr memory;
 
     CHECK_OK(gs_malloc(session, 4096, &memory));
-    MPS_PRINTS(line("terminate_client %d %d", server->pid, (int)getpid()), "");
+    MPS_PRINTS(line("terminate_client %d %d", server->pid, (int)getpid()), "0\n");
     CHECK_WITHIN(10000, gs_malloc(session, 4096, &memory) != GS_OK);
     MPS_FAILS(1, line("terminate_client %d 1", server->pid, 0), "there is no such session");
     MPS_FAILS(1, "terminate_client 1 1", "no server has the pid 1");
