@@ -194,7 +194,7 @@ static void all_streams_that_a_session_may_have_work(void)
 static void events_have_a_limit(void)
 {
     struct server *server = server_start(NULL);
-    static gs_event event[4096];
+    static gs_event event[65536];
     gs_event more;
     gs_session session;
 
@@ -202,9 +202,9 @@ static void events_have_a_limit(void)
     for (unsigned i = 0; i < ARRAY_SIZE(event); i++)
         CHECK_OK(gs_event_create(session, &event[i]));
     CHECK_STATUS(gs_event_create(session, &more), GS_ERR_LIMIT);
-    CHECK_TEXT(gs_last_error_message(), "4096");
-    CHECK_OK(gs_event_record(event[4095], NULL));
-    CHECK_OK(gs_event_sync(event[4095]));
+    CHECK_TEXT(gs_last_error_message(), "65536");
+    CHECK_OK(gs_event_record(event[65535], NULL));
+    CHECK_OK(gs_event_sync(event[65535]));
     CHECK_OK(gs_event_destroy(event[7]));
     CHECK_OK(gs_event_create(session, &more));
     CHECK_OK(gs_detach(session));

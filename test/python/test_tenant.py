@@ -34,6 +34,17 @@ def a_kernel_runs_and_its_memory_comes_back():
         assert os.path.basename(__file__) in gsctl("ps"), gsctl("ps")
 
 
+def a_kernel_reaches_a_host_block():
+    with scene() as (session, module), session.host_block(32, "u32") as block:
+        if session.info().fenced:
+            with raises(Status.ERR_NOT_SUPPORTED, ""):
+                block.device
+            return
+        module.kernel("fill", "ptr", "u32", "u32").launch(1, 32, block.device, 7, 32)
+        session.sync()
+        equal(list(block.memory), list(range(7, 39)))
+
+
 def copies_take_any_memory_and_stay_within_the_buffer():
     with scene() as (session, _):
         buffer, other = session.buffer((4, 4)), session.buffer(16)

@@ -353,17 +353,17 @@ static void elapsed_time_needs_two_complete_events(void **state)
     assert_true(ms == 1.5f);
 }
 
-static void there_are_4096_events_and_no_more(void **state)
+static void there_are_65536_events_and_no_more(void **state)
 {
     struct fixture *f = *state;
     gs_event first = NULL, event;
 
-    for (unsigned i = 0; i < 4096; i++) {
+    for (unsigned i = 0; i < 65536; i++) {
         OK(gs_event_create(f->s, &event));
         if (!first)
             first = event;
     }
-    FAILS(gs_event_create(f->s, &event), GS_ERR_LIMIT, "4096");
+    FAILS(gs_event_create(f->s, &event), GS_ERR_LIMIT, "65536");
     OK(gs_event_destroy(first));
     OK(gs_event_create(f->s, &event));
     assert_ptr_not_equal(first, event);
@@ -778,7 +778,7 @@ int main(void)
         T(large_parameters_arrive_whole_across_the_rings_end),
         T(a_wait_makes_one_stream_follow_another),
         T(elapsed_time_needs_two_complete_events),
-        T(there_are_4096_events_and_no_more),
+        T(there_are_65536_events_and_no_more),
         T(copies_of_any_size_and_place_arrive),
         T(host_memory_of_the_library_is_copied_in_place),
         T(device_ranges_outside_live_allocations_are_refused),

@@ -247,6 +247,7 @@ class HostBlock:
             attachment.hosts.remove(mark)
             raise
         _mapped[address.value] = size
+        self._attachment = attachment
         self._memory = (ctypes.c_ubyte * size).from_address(address.value)
         weakref.finalize(self._memory, _host_free, attachment, address.value, mark).atexit = False
 
@@ -261,6 +262,18 @@ class HostBlock:
             raise Error(Status.ERR_INVALID_POINTER, "the host block is closed")
         view = memoryview(self._memory).cast("B")
         return view if self.dtype.code == "e" else view.cast(self.dtype.code, self.shape)
+
+    @property
+    def device(self):
+        """The address at which kernels reach the block, also while they run.
+
+        ERR_NOT_SUPPORTED: the session's kernels are fenced, and reach their own memory alone.
+        """
+        if self._memory is None:
+            raise Error(Status.ERR_INVALID_POINTER, "the host block is closed")
+        there = ctypes.c_uint64()
+        check(lib.gs_host_device_ptr(self._attachment.handle, ctypes.addressof(self._memory), ctypes.byref(there)))
+        return there.value
 
     def numpy(self):
         """A NumPy array on the memory itself."""
