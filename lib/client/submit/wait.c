@@ -43,6 +43,9 @@ gs_status wait_position_until(struct session *session, uint32_t stream, uint64_t
         if (!backoff_pause(&backoff))
             return GS_NOT_READY;
     }
+    /* acquire: pairs with the thread that has called the stream's host functions (host_call.c). The
+     * completion word orders them too, by way of the worker, which a race detector does not see. */
+    atomic_load_explicit(&session->client->host_done[stream], memory_order_acquire);
     return GS_OK;
 }
 
