@@ -2,12 +2,12 @@
 #include "client/memory/bulk.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "client/base/thread.h"
 #include "common/util.h"
 
 #if defined(__SSE2__)
@@ -145,23 +145,13 @@ static void helper_forget(void)
 static int helper_start(void)
 {
     static int registered;
-    sigset_t all, before;
-    pthread_t thread;
 
     if (sysconf(_SC_NPROCESSORS_ONLN) < 4) /* the dispatcher and the caller need a CPU each */
         return HELPER_REFUSED;
     if (!registered && pthread_atfork(NULL, NULL, helper_forget))
         return HELPER_REFUSED;
     registered = 1;
-    /* The helper blocks all signals, which are for the application's own threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&thread, NULL, helper_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed)
-        return HELPER_REFUSED;
-    pthread_detach(thread);
-    return HELPER_RUNS;
+    return thread_start(helper_main, NULL) ? HELPER_REFUSED : HELPER_RUNS;
 }
 
 static bool helper_take(size_t total)

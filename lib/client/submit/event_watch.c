@@ -8,13 +8,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "client/base/backoff.h"
 #include "client/base/error.h"
+#include "client/base/thread.h"
 #include "client/submit/wait.h"
 #include "common/util.h"
 
@@ -132,26 +132,17 @@ static void fork_register(void)
 
 /* ---- Watching -------------------------------------------------------------------------------- */
 
-/* The thread blocks all signals, which are for the application's own threads. The lock is held. */
-static gs_status thread_start(void)
+/* The lock is held. */
+static gs_status watcher_start(void)
 {
-    sigset_t all, before;
-    pthread_t thread;
-    int failed = 0;
+    const int failed = watched.runs ? 0 : thread_start(watch_main, NULL);
 
-    if (!watched.runs) {
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        failed = pthread_create(&thread, NULL, watch_main, NULL);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-        if (!failed)
-            pthread_detach(thread);
+    if (failed) {
+        errno = failed;
+        return error_system("a thread that watches events");
     }
-    watched.runs = !failed;
-    if (!failed)
-        return GS_OK;
-    errno = failed;
-    return error_system("a thread that watches events");
+    watched.runs = true;
+    return GS_OK;
 }
 
 /* The lock is held. */
@@ -202,7 +193,7 @@ gs_status event_watch(const struct session *session, uint32_t stream, uint64_t p
         return error_set(GS_ERR_NO_MEMORY, "pthread_atfork: %s", strerror(fork_error));
     }
     pthread_mutex_lock(&watched.lock);
-    status = thread_start();
+    status = watcher_start();
     if (status == GS_OK)
         status = watch_add(&watch);
     pthread_mutex_unlock(&watched.lock);

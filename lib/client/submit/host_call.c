@@ -18,6 +18,7 @@
 
 #include "client/base/backoff.h"
 #include "client/base/error.h"
+#include "client/base/thread.h"
 #include "client/submit/submit.h"
 #include "client/submit/wait.h"
 #include "common/util.h"
@@ -171,28 +172,16 @@ static void fork_register(void)
 
 /* ---- Adding and ending ----------------------------------------------------------------------- */
 
-/* The thread blocks all signals, which are for the application's own threads, but those that an
- * instruction of a function raises. The lock is held. */
-static gs_status thread_start(void)
+/* The thread takes the signals that an instruction of a function raises. The lock is held. */
+static gs_status caller_start(void)
 {
-    static const int own[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT};
-    sigset_t all, before;
-    pthread_t thread;
-    int failed;
+    static const int own[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, 0};
+    const int failed = calls.runs ? 0 : thread_start(calls_main, own);
 
-    if (calls.runs)
-        return GS_OK;
-    sigfillset(&all);
-    for (unsigned i = 0; i < ARRAY_SIZE(own); i++)
-        sigdelset(&all, own[i]);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&thread, NULL, calls_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed) {
         errno = failed;
         return error_system("a thread that calls host functions");
     }
-    pthread_detach(thread);
     calls.runs = true;
     return GS_OK;
 }
@@ -211,7 +200,7 @@ gs_status host_call_add(struct session *session, uint32_t stream, uint64_t posit
         return error_set(GS_ERR_NO_MEMORY, "no memory for a host function");
     *call = (struct call){NULL, session, stream, position, fn, data};
     pthread_mutex_lock(&calls.lock);
-    status = thread_start();
+    status = caller_start();
     if (status == GS_OK) {
         *calls.end = call;
         calls.end = &call->next;

@@ -1,0 +1,23 @@
+/* thread.c - see thread.h. */
+#include "client/base/thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+
+int thread_start(void *(*run)(void *), const int *open)
+{
+    sigset_t blocked, before;
+    pthread_t thread;
+
+    sigfillset(&blocked);
+    for (; open && *open; open++)
+        sigdelset(&blocked, *open);
+    /* The new thread inherits the mask. */
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    const int failed = pthread_create(&thread, NULL, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!failed)
+        pthread_detach(thread);
+    return failed;
+}
