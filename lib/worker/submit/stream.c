@@ -129,6 +129,8 @@ CUresult event_slot(struct session *session, uint32_t slot, struct event **event
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     *event = &session->submit.events[slot];
+    if (slot >= session->submit.events_end)
+        session->submit.events_end = slot + 1;
     return (*event)->cu ? CUDA_SUCCESS : DRV(cuEventCreate, &(*event)->cu, CU_EVENT_DEFAULT);
 }
 
@@ -302,10 +304,11 @@ void streams_deinit(struct session *session)
         if (session->submit.streams[i].open)
             stream_deinit(&session->submit.streams[i]);
     }
-    for (uint32_t i = 0; session->submit.events && i < SEG_EVENTS; i++) {
+    for (uint32_t i = 0; i < session->submit.events_end; i++) {
         if (session->submit.events[i].cu)
             DRV_MUST(cuEventDestroy_v2, session->submit.events[i].cu);
     }
     free(session->submit.events);
     session->submit.events = NULL;
+    session->submit.events_end = 0;
 }
