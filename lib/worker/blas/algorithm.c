@@ -225,10 +225,11 @@ static int call(const struct algorithm *algorithm, const struct lt_algo *algo,
                               algorithm->c, c, algorithm->c, algo, NULL, 0, stream);
 }
 
-static gs_status capture(const struct algorithm *algorithm, const struct lt_algo *algo,
-                         const struct rec_gemm *record, CUstream stream, CUgraph *graph, char *text,
-                         size_t size)
+gs_status algorithm_capture(const struct algorithm *algorithm, const struct rec_gemm *record,
+                            bool partition, CUstream stream, CUgraph *graph, char *text,
+                            size_t size)
 {
+    const struct lt_algo *algo = partition ? &algorithm->algo_partition : &algorithm->algo;
     CUgraph captured = NULL;
     CUresult begun = DRV(cuStreamBeginCapture_v2, stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 
@@ -247,14 +248,6 @@ static gs_status capture(const struct algorithm *algorithm, const struct lt_algo
     snprintf(text, size, "cublasLtMatmul under capture: cuBLAS status %d, driver status %d", result,
              (int)ended);
     return GS_ERR_DRIVER;
-}
-
-gs_status algorithm_capture(const struct algorithm *algorithm, const struct rec_gemm *record,
-                            bool partition, CUstream stream, CUgraph *graph, char *text,
-                            size_t size)
-{
-    return capture(algorithm, partition ? &algorithm->algo_partition : &algorithm->algo, record,
-                   stream, graph, text, size);
 }
 
 bool algorithm_choice_loads(const struct problem *problem)

@@ -150,12 +150,10 @@ struct hosts_of {
     uint32_t uid;
 };
 
-/* Of a journal that its worker still writes. An entry may be nonsense; host_make asks the kernel.
- */
+/* The journal's worker still writes it, so an entry may be nonsense; host_make asks the kernel. */
 static void entry_look(const struct journal_entry *entry, void *argument)
 {
     const struct hosts_of *of = argument;
-
     const uint64_t use = entry->value[2]; /* of JOURNAL_HOST */
 
     if (entry->kind == JOURNAL_HOST && use)
