@@ -74,24 +74,9 @@ static pid_t sleeper(void)
 
 static void worker_says(const struct link_message *message, int descriptor)
 {
-    struct iovec part = {(void *)(uintptr_t)message, sizeof(*message)};
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control = {{0}};
-    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
     char heard[sizeof(struct link_message)];
 
-    if (descriptor >= 0) {
-        header.msg_control = control.bytes;
-        header.msg_controllen = sizeof(control.bytes);
-        struct cmsghdr *c = CMSG_FIRSTHDR(&header);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(c), &descriptor, sizeof(int));
-    }
-    if (sendmsg(worker_end, &header, MSG_NOSIGNAL) == sizeof(*message))
+    if (link_write(worker_end, message, descriptor))
         worker_receive(device);
     while (recv(worker_end, heard, sizeof(heard), MSG_DONTWAIT) > 0)
         continue;
