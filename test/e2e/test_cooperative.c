@@ -204,28 +204,48 @@ static void grids_of_two_streams_do_not_meet_each_other(void)
     }
 }
 
-static void rotate_in_a_tenant(void *argument)
+#define TENANTS 6u
+
+struct meeting {
+    struct gate loaded;
+    const struct server *server;
+};
+
+static void rotate_when_all_have_loaded(struct meeting *meeting, struct tenant *t)
 {
+    gate_pass(&meeting->loaded); /* a module may wait in vain for grids to end: it is no grid */
+    gate_wait(&meeting->loaded, TENANTS);
+    rotate(t, t->blocks, 8);
+    CHECK_OK(gs_detach(t->session));
+}
+
+static void rotate_on_some_sms(void *argument)
+{
+    struct meeting *meeting = argument;
     struct tenant t = {0};
 
-    if (argument)
-        capped_attach(argument, 8, &t);
-    else
-        CHECK_OK(gs_attach(NULL, &t.session));
-    if (!argument)
-        tenant_kernel(&t);
-    rotate(&t, t.blocks, 8);
-    CHECK_OK(gs_detach(t.session));
+    capped_attach(meeting->server, 8, &t);
+    rotate_when_all_have_loaded(meeting, &t);
+}
+
+static void rotate_on_all_sms(void *argument)
+{
+    struct meeting *meeting = argument;
+    struct tenant t = tenant_attach(meeting->server);
+
+    rotate_when_all_have_loaded(meeting, &t);
 }
 
 static void grids_of_several_tenants_do_not_lock_each_other(void)
 {
     struct server *server = server_start(NULL);
-    pid_t pid[6];
+    struct meeting *meeting = shared_alloc(sizeof(*meeting));
+    pid_t pid[TENANTS];
 
-    for (unsigned i = 0; i < ARRAY_SIZE(pid); i++)
-        pid[i] = tenant_start(rotate_in_a_tenant, i % 2 ? server : NULL);
-    for (unsigned i = 0; i < ARRAY_SIZE(pid); i++)
+    meeting->server = server;
+    for (unsigned i = 0; i < TENANTS; i++)
+        pid[i] = tenant_start(i % 2 ? rotate_on_some_sms : rotate_on_all_sms, meeting);
+    for (unsigned i = 0; i < TENANTS; i++)
         tenant_join(pid[i]);
     server_stop(server);
 }
