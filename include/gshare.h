@@ -936,7 +936,9 @@ typedef struct gs_gemm_params {
  * dimension. GS_ERR_INVALID_POINTER: a matrix is not in one live allocation. GS_ERR_NOT_SUPPORTED:
  * the server has no cuBLAS, or cuBLAS has no such product. GS_ERR_TIMEOUT: no such moment came, or
  * lately none did. GS_ERR_RECORDING: graphs record no products. GS_ERR_NO_MEMORY,
- * GS_ERR_NO_DEVICE_MEMORY: of the server's. */
+ * GS_ERR_NO_DEVICE_MEMORY: of the server's. Where it makes products faster, the server allocates up
+ * to 32 MiB for the stream, which count against the session's limit until the stream is destroyed;
+ * at the limit it does without. */
 GS_API gs_status gs_gemm(gs_session session, const gs_gemm_params *params, gs_stream stream);
 
 /* Begins to record a graph: until gs_graph_end the stream keeps launches, copies from and to

@@ -412,6 +412,142 @@ static void products_of_many_streams_do_not_meet(void)
     server_stop(server);
 }
 
+/* ---- Workspaces ------------------------------------------------------------------------------ */
+
+#define MIB ((uint64_t)1 << 20)
+
+static gs_session limited_attach(const struct server *server, uint64_t limit)
+{
+    gs_attach_params attach = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+
+    attach.instance = server->instance;
+    attach.mem_limit = limit;
+    CHECK_OK(gs_attach(&attach, &session));
+    return session;
+}
+
+static uint64_t memory_left(gs_session session)
+{
+    size_t left;
+
+    CHECK_OK(gs_mem_info(session, &left, NULL));
+    return left;
+}
+
+/* Libgshare-cublaslt.so wants room for C, and gets it in sizes that double. */
+static void workspaces_are_charged_by_stream_and_given_back_with_it(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params small_params = params_of(GS_GEMM_F32, GS_GEMM_F32, 37, 24, 19),
+                   large_params = params_of(GS_GEMM_F32, GS_GEMM_F32, 900, 700, 4);
+    gs_session session = limited_attach(server, 128 * MIB);
+    struct product small_one, large_one;
+    gs_stream stream;
+
+    small_params.beta = large_params.beta = 1;
+    product_make(session, &small_one, &small_params);
+    product_make(session, &large_one, &large_params);
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    const uint64_t before = memory_left(session);
+    for (unsigned round = 0; round < 4;
+         round++) { /* as a call, as a graph, with another's address */
+        CHECK_OK(gs_gemm(session, &small_one.p, stream));
+        CHECK_OK(gs_stream_sync(session, stream));
+        product_expect(&small_one, 1, 1);
+    }
+    if (!on_gpu())
+        CHECK_EQUAL(before - memory_left(session), 2 * MIB);
+    for (unsigned round = 0; round < 4; round++) {
+        CHECK_OK(gs_gemm(session, &large_one.p, stream));
+        product_expect(&large_one, 1, 1);
+        CHECK_OK(gs_gemm(session, &small_one.p, stream));
+        product_expect(&small_one, 1, 1);
+    }
+    CHECK_OK(gs_stream_sync(session, stream));
+    product_check(session, &small_one);
+    product_check(session, &large_one);
+    if (!on_gpu())
+        CHECK_EQUAL(before - memory_left(session), 4 * MIB);
+    CHECK_OK(gs_gemm(session, &small_one.p, NULL));
+    CHECK_OK(gs_sync(session));
+    if (!on_gpu())
+        CHECK_EQUAL(before - memory_left(session), 6 * MIB);
+    CHECK_OK(gs_stream_destroy(stream));
+    if (!on_gpu())
+        CHECK_EQUAL(before - memory_left(session), 2 * MIB);
+    product_free(session, &small_one);
+    product_free(session, &large_one);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* At its limit a session's products do without one, until it has freed something. */
+static void products_of_a_session_without_room_for_a_workspace_are_right(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 64, 48, 40);
+    gs_session session = limited_attach(server, 16 * MIB);
+    struct product product;
+    gs_devptr rest;
+
+    product_make(session, &product, &params);
+    CHECK_OK(gs_malloc(session, memory_left(session), &rest));
+    product_expect(&product, 1, 0);
+    for (unsigned round = 0; round < 5; round++)
+        CHECK_OK(gs_gemm(session, &product.p, NULL));
+    product_check(session, &product);
+    CHECK_EQUAL(memory_left(session), 0);
+    CHECK_OK(gs_free(session, rest));
+    const uint64_t freed = memory_left(session);
+    for (unsigned round = 0; round < 5; round++) {
+        CHECK_OK(gs_memset(session, product.p.c.at, 0, 4));
+        CHECK_OK(gs_gemm(session, &product.p, NULL));
+    }
+    product_check(session, &product);
+    if (!on_gpu())
+        CHECK_EQUAL(freed - memory_left(session), 2 * MIB);
+    product_free(session, &product);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* What one leaves in its workspace must not come into another's C. */
+static void streams_that_multiply_at_a_time_do_not_share_a_workspace(void)
+{
+    enum { STREAMS = 4, ROUNDS = 40 };
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 96, 64, 32);
+    struct product product[STREAMS];
+    gs_stream stream[STREAMS];
+    gs_session session[2];
+
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_OK(server_attach(server, &session[i]));
+    for (unsigned i = 0; i < STREAMS; i++) {
+        CHECK_OK(gs_stream_create(session[i % 2], NULL, &stream[i]));
+        product_make(session[i % 2], &product[i], &params);
+        product_expect(&product[i], 1, 0);
+    }
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned i = 0; i < STREAMS; i++)
+            CHECK_OK(gs_gemm(session[i % 2], &product[i].p, stream[i]));
+        if (round % 4 == 3) {
+            const unsigned i = round / 4 % STREAMS;
+            CHECK_OK(gs_stream_sync(session[i % 2], stream[i]));
+            product_check(session[i % 2], &product[i]);
+        }
+    }
+    for (unsigned i = 0; i < STREAMS; i++) {
+        CHECK_OK(gs_stream_sync(session[i % 2], stream[i]));
+        product_check(session[i % 2], &product[i]);
+        product_free(session[i % 2], &product[i]);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_OK(gs_detach(session[i]));
+    server_stop(server);
+}
+
 /* What is prepared holds for every grant. */
 static void a_session_on_few_sms_has_products_too(void)
 {
@@ -893,6 +1029,37 @@ static void nothing_is_prepared_for_memory_that_the_session_does_not_have(void)
     server_stop(server);
 }
 
+/* Its workspace is for nobody then. */
+static void a_stream_may_be_destroyed_while_its_product_waits(void)
+{
+    enum { ROUNDS = 30 };
+    struct server *server = blas_server(NULL, NULL);
+    struct raw_belongings b;
+    struct raw_client raw;
+
+    CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+    raw_belongings_get(&raw, &b);
+    const struct rec_gemm record = good_record(&b);
+    CHECK_EQUAL(prepare(&raw, &record), GS_OK);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct raw_request create = {.op = REQ_STREAM_CREATE, .arg = {0, GS_CLASS_NORMAL}};
+        CHECK_EQUAL(raw_ask(&raw, &create), GS_OK);
+        raw_push(&raw, (unsigned)create.ret[0], &record, sizeof(record));
+        struct raw_request destroy = {.op = REQ_STREAM_DESTROY, .arg = {create.ret[0]}};
+        CHECK_EQUAL(raw_ask(&raw, &destroy), GS_OK);
+        if (!raw_open(&raw)) /* the record was read when its stream was gone */
+            break;
+    }
+    raw_detach(&raw);
+    CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+    raw_belongings_get(&raw, &b);
+    const struct rec_gemm good = good_record(&b);
+    record_send(&raw, &good);
+    CHECK(raw_open(&raw));
+    raw_detach(&raw);
+    server_stop(server);
+}
+
 /* Nothing has prepared it, and beside a kernel without end nothing can: it is given up at the
  * second time-out, and others go on. */
 static void a_record_that_never_finds_a_quiet_moment_is_given_up(void)
@@ -1002,6 +1169,9 @@ int main(int argc, char **argv)
         TEST(scalars_in_device_memory_are_read_when_it_runs),
         TEST(products_that_come_again_are_told_apart),
         TEST(products_of_many_streams_do_not_meet),
+        TEST(workspaces_are_charged_by_stream_and_given_back_with_it),
+        TEST(products_of_a_session_without_room_for_a_workspace_are_right),
+        TEST(streams_that_multiply_at_a_time_do_not_share_a_workspace),
         TEST(a_session_on_few_sms_has_products_too),
         TEST(best_effort_products_run_beside_latency_work),
         TEST(wrong_parameters_are_refused_and_nothing_else_happens),
@@ -1013,6 +1183,7 @@ int main(int argc, char **argv)
         TEST(every_wrong_field_of_a_record_ends_its_session_alone),
         TEST(a_record_that_finds_nothing_prepared_waits_and_is_run),
         TEST(nothing_is_prepared_for_memory_that_the_session_does_not_have),
+        TEST(a_stream_may_be_destroyed_while_its_product_waits),
         TEST(a_record_that_never_finds_a_quiet_moment_is_given_up),
         TEST(products_go_on_with_the_next_worker),
         TEST(an_unfinished_product_is_replayed),
