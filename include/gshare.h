@@ -940,6 +940,8 @@ typedef struct gs_gemm_params {
  * to 32 MiB for the stream, which count against the session's limit until the stream is destroyed;
  * at the limit it does without. */
 GS_API gs_status gs_gemm(gs_session session, const gs_gemm_params *params, gs_stream stream);
+/* Does what the first such product would block for, and computes nothing. Statuses as gs_gemm. */
+GS_API gs_status gs_gemm_prepare(gs_session session, const gs_gemm_params *params);
 
 /* Begins to record a graph: until gs_graph_end the stream keeps launches, copies from and to
  * gs_host_alloc memory or within device memory, and memsets in a graph instead of running them.

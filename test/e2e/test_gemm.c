@@ -657,11 +657,19 @@ static void wrong_parameters_are_refused_and_nothing_else_happens(void)
     WRONG(a.at, product.p.a.at + 4096, GS_ERR_INVALID_POINTER);
     WRONG(b.at, 0, GS_ERR_INVALID_POINTER);
     WRONG(c.at, foreign, GS_ERR_INVALID_POINTER);
+    wrong = product.p;
+    wrong.k = 0;
+    CHECK_STATUS(gs_gemm_prepare(session, NULL), GS_ERR_INVALID_VALUE);
+    CHECK_STATUS(gs_gemm_prepare(session, &wrong), GS_ERR_INVALID_VALUE);
+    wrong = product.p;
+    wrong.c.at = foreign;
+    CHECK_STATUS(gs_gemm_prepare(session, &wrong), GS_ERR_INVALID_POINTER);
     product.p.batch = 2;
     WRONG(c.stride, 4096, GS_ERR_INVALID_POINTER);
     WRONG(a.stride, UINT64_MAX / 2, GS_ERR_INVALID_VALUE);
     product.p.batch = 1;
 #undef WRONG
+    CHECK_OK(gs_gemm_prepare(session, &product.p)); /* which computes nothing */
     CHECK_OK(gs_graph_begin(session, NULL));
     CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_RECORDING);
     CHECK_EQUAL(gs_graph_end(session, NULL, &graph), GS_ERR_RECORDING);
@@ -683,6 +691,7 @@ static void product_refused(struct server *server, unsigned k)
 
     CHECK_OK(server_attach(server, &session));
     product_make(session, &product, &params);
+    CHECK_STATUS(gs_gemm_prepare(session, &product.p), GS_ERR_NOT_SUPPORTED);
     for (unsigned i = 0; i < 2; i++)
         CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_NOT_SUPPORTED);
     CHECK_OK(gs_sync(session));

@@ -165,24 +165,46 @@ static gs_status gemm_give(struct session *session, const gs_gemm_params *p,
     return stream_unlock(stream, status);
 }
 
-gs_status gs_gemm(gs_session handle, const gs_gemm_params *params, gs_stream stream)
+/* Reads and checks the parameters, and finds the session, which the caller leaves. */
+static gs_status gemm_begin(gs_session handle, const gs_gemm_params *params, gs_gemm_params *p,
+                            struct extents *extents, struct session **session)
 {
-    gs_gemm_params p = GS_GEMM_PARAMS_INIT;
-    struct extents extents;
-    struct session *session;
     gs_status status;
 
     if (!params)
         return error_set(GS_ERR_INVALID_VALUE, "the gs_gemm_params pointer is NULL");
     status =
-        params_read(&p, sizeof(p), PARAMS_UP_TO(gs_gemm_params, beta_at), params, "gs_gemm_params");
+        params_read(p, sizeof(*p), PARAMS_UP_TO(gs_gemm_params, beta_at), params, "gs_gemm_params");
     if (status == GS_OK)
-        status = params_check(&p, &extents);
-    if (status == GS_OK)
-        status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+        status = params_check(p, extents);
+    return status == GS_OK ? session_use(handle_decode(handle), HANDLE_SESSION, session) : status;
+}
+
+gs_status gs_gemm(gs_session handle, const gs_gemm_params *params, gs_stream stream)
+{
+    gs_gemm_params p = GS_GEMM_PARAMS_INIT;
+    struct extents extents;
+    struct session *session;
+    gs_status status = gemm_begin(handle, params, &p, &extents, &session);
+
     if (status != GS_OK)
         return status;
     status = gemm_give(session, &p, &extents, stream);
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_gemm_prepare(gs_session handle, const gs_gemm_params *params)
+{
+    gs_gemm_params p = GS_GEMM_PARAMS_INIT;
+    struct extents extents;
+    struct session *session;
+    gs_status status = gemm_begin(handle, params, &p, &extents, &session);
+
+    if (status != GS_OK)
+        return status;
+    const struct rec_gemm record = record_of(&p);
+    status = product_prepare(session, &record); /* the server checks the memory */
     session_leave(session);
     return status;
 }
