@@ -37,7 +37,17 @@ static struct server *blas_server(const char *option, const char *value)
 
 static uint32_t element_bytes(gs_gemm_type type)
 {
-    return type == GS_GEMM_F64 ? 8 : type == GS_GEMM_F32 ? 4 : 2;
+    switch (type) {
+    case GS_GEMM_F64:
+        return 8;
+    case GS_GEMM_F32:
+    case GS_GEMM_S32:
+        return 4;
+    case GS_GEMM_S8:
+        return 1;
+    default:
+        return 2;
+    }
 }
 
 static void element_set(void *matrix, size_t i, gs_gemm_type type, double value)
@@ -53,6 +63,12 @@ static void element_set(void *matrix, size_t i, gs_gemm_type type, double value)
         break;
     case GS_GEMM_F32:
         memcpy((float *)matrix + i, &f32, 4);
+        break;
+    case GS_GEMM_S8:
+        ((int8_t *)matrix)[i] = (int8_t)value;
+        break;
+    case GS_GEMM_S32:
+        ((int32_t *)matrix)[i] = (int32_t)value;
         break;
     case GS_GEMM_BF16:
         half = (uint16_t)(bits >> 16);
@@ -74,6 +90,10 @@ static double element_get(const void *matrix, size_t i, gs_gemm_type type)
     double value;
     float f32;
 
+    if (type == GS_GEMM_S8)
+        return ((const int8_t *)matrix)[i];
+    if (type == GS_GEMM_S32)
+        return ((const int32_t *)matrix)[i];
     if (type == GS_GEMM_F64) {
         memcpy(&value, (const double *)matrix + i, 8);
         return value;
@@ -130,9 +150,9 @@ static void product_make(gs_session session, struct product *product, const gs_g
                  b_columns = params->transpose_b ? params->k : params->n;
 
     *p = *params;
-    p->a.ld = a_rows + 3;
+    p->a.ld = a_rows + (p->inputs == GS_GEMM_S8 ? 4 : 3); /* multiples of 4 for s8 */
     p->b.ld = b_rows;
-    p->c.ld = p->m + 5;
+    p->c.ld = p->m + (p->inputs == GS_GEMM_S8 ? 4 : 5);
     if (p->batch > 1) {
         p->a.stride = p->a.ld * a_columns + 1;
         p->b.stride = 0;
@@ -212,7 +232,9 @@ static gs_gemm_params params_of(gs_gemm_type inputs, gs_gemm_type output, unsign
 
     p.inputs = inputs;
     p.output = output;
-    p.compute = inputs == GS_GEMM_F64 ? GS_GEMM_COMPUTE_F64 : GS_GEMM_COMPUTE_F32;
+    p.compute = inputs == GS_GEMM_F64  ? GS_GEMM_COMPUTE_F64
+                : inputs == GS_GEMM_S8 ? GS_GEMM_COMPUTE_S32
+                                       : GS_GEMM_COMPUTE_F32;
     p.m = m;
     p.n = n;
     p.k = k;
@@ -256,6 +278,54 @@ static void products_right(gs_session session)
             }
         }
     }
+}
+
+/* The library need not have one for all transposes. */
+static void products_of_s8_are_right_or_refused(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_S8, GS_GEMM_S32, 36, 24, 20);
+    gs_session session;
+    gs_devptr scalars;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, 8, &scalars));
+    CHECK_OK(gs_memcpy_htod(session, scalars, (const int32_t[]){-3, 2}, 8));
+    params.beta = -1;
+    for (unsigned trans = 0; trans < 4; trans++) {
+        struct product product;
+
+        params.transpose_a = trans & 1;
+        params.transpose_b = trans >> 1;
+        product_make(session, &product, &params);
+        product.p.alpha = 1000;
+        const gs_status status = gs_gemm(session, &product.p, NULL);
+        if (on_gpu() && trans != 1 && status == GS_ERR_NOT_SUPPORTED) {
+            product_free(session, &product);
+            continue;
+        }
+        CHECK_OK(status);
+        product_expect(&product, 1000, -1);
+        product_check(session, &product);
+        product.p.alpha_at = scalars;
+        product.p.beta_at = scalars + 4;
+        CHECK_OK(gs_gemm(session, &product.p, NULL));
+        CHECK_OK(gs_sync(session));
+        product_expect(&product, -3, 2);
+        product_check(session, &product);
+        product.p.alpha_at = product.p.beta_at = 0;
+        product.p.alpha = 0.5;
+        CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_INVALID_VALUE);
+        product.p.alpha = 3e9;
+        CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_INVALID_VALUE);
+        product.p.alpha = 1;
+        product.p.a.ld--;
+        if (!on_gpu())
+            CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_NOT_SUPPORTED);
+        product_free(session, &product);
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
 }
 
 static void products_of_all_types_transposes_and_batches_are_right(void)
@@ -941,7 +1011,15 @@ static void record_spoil(struct rec_gemm *r, unsigned way, const struct raw_belo
     case 16:
         r->h.size = 192;
         break;
-    case 17:
+    case 17: { /* no number of s32 */
+        const double nan = 0.0 / 0.0;
+        r->inputs = REC_S8;
+        r->output = REC_S32;
+        r->compute = REC_COMPUTE_S32;
+        memcpy(&r->beta, &nan, sizeof(nan));
+        break;
+    }
+    case 18:
         r->batch = 3;
         r->b.stride = b->memory_size / 8;
         break;
@@ -951,7 +1029,7 @@ static void record_spoil(struct rec_gemm *r, unsigned way, const struct raw_belo
         break;
     }
 }
-#define SPOILS 19u
+#define SPOILS 20u
 
 static void every_wrong_field_of_a_record_ends_its_session_alone(void)
 {
@@ -1173,6 +1251,7 @@ int main(int argc, char **argv)
 {
     static const struct test tests[] = {
         TEST(products_of_all_types_transposes_and_batches_are_right),
+        TEST(products_of_s8_are_right_or_refused),
         TEST(a_fenced_session_has_products_too),
         TEST(a_product_has_its_place_in_its_stream),
         TEST(scalars_in_device_memory_are_read_when_it_runs),

@@ -1,9 +1,9 @@
 /*
  * cublaslt.c - stands where cuBLASLt would, for tests on the software device: the few functions
  * that the worker calls, with kernels of libgshare_cublas below them. It has no algorithm where k
- * is NO_ALGORITHM. For f32 it splits k where it may have a workspace: that holds the first half's
- * product until the second half's is in C. So two streams that had one at a time would spoil each
- * other's C.
+ * is NO_ALGORITHM, nor for s8 where leading dimensions are no multiples of 4. For f32 it splits k
+ * where it may have a workspace: that holds the first half's product until the second half's is in
+ * C. So two streams that had one at a time would spoil each other's C.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +29,7 @@ CUDA_ABI_FUNCTIONS(DRIVER_PROTOTYPE)
 MODULE(gemm_f16)
 MODULE(gemm_f32)
 MODULE(gemm_f64)
+MODULE(gemm_s8)
 MODULE(level3)
 
 struct lt_desc_opaque {
@@ -47,7 +48,7 @@ struct lt_preference_opaque {
 };
 
 struct lt_context {
-    CUmodule f16, f32, f64, level3;
+    CUmodule f16, f32, f64, s8, level3;
 };
 
 EXPORT int cublasLtCreate(lt_handle *handle)
@@ -56,7 +57,7 @@ EXPORT int cublasLtCreate(lt_handle *handle)
 
     if (!made || cuModuleLoadData(&made->f16, gemm_f16_ptx) ||
         cuModuleLoadData(&made->f32, gemm_f32_ptx) || cuModuleLoadData(&made->f64, gemm_f64_ptx) ||
-        cuModuleLoadData(&made->level3, level3_ptx))
+        cuModuleLoadData(&made->s8, gemm_s8_ptx) || cuModuleLoadData(&made->level3, level3_ptx))
         return LT_EXECUTION_FAILED;
     *handle = made;
     return LT_SUCCESS;
@@ -146,8 +147,8 @@ EXPORT int cublasLtMatmulAlgoGetHeuristic(lt_handle handle, lt_desc desc, lt_lay
     const uint64_t k = desc->trans_a ? a->rows : a->columns;
     const size_t workspace = workspace_for(a->type, k, c);
 
-    (void)handle, (void)b, (void)d, (void)wanted;
-    *found = k != NO_ALGORITHM;
+    (void)handle, (void)d, (void)wanted;
+    *found = k != NO_ALGORITHM && (a->type != LT_R_8I || (a->ld | b->ld | c->ld) % 4 == 0);
     results[0] =
         (struct lt_heuristic){.workspace = workspace <= preference->workspace ? workspace : 0};
     results[0].algo.data[0] = (uint64_t)a->type;
@@ -193,25 +194,25 @@ static int product_launch(lt_handle handle, int type, const struct gemm_params *
                           CUstream stream)
 {
     const int tile = type == LT_R_32F || type == LT_R_64F ? 32 : 64;
-    const int half = type == LT_R_16F || type == LT_R_16BF;
     const char *name = type == LT_R_32F   ? "gemm_f32"
                        : type == LT_R_64F ? "gemm_f64"
+                       : type == LT_R_8I  ? "gemm_s8_s32"
                        : type == LT_R_16F ? (params->c_wide ? "gemm_f16_f32" : "gemm_f16")
                                           : (params->c_wide ? "gemm_bf16_f32" : "gemm_bf16");
+    CUmodule module = type == LT_R_32F   ? handle->f32
+                      : type == LT_R_64F ? handle->f64
+                      : type == LT_R_8I  ? handle->s8
+                                         : handle->f16;
     const unsigned tiles =
         (unsigned)((params->m + tile - 1) / tile * ((params->n + tile - 1) / tile));
     struct gemm_params copy = *params;
     void *arguments[] = {&copy};
     CUfunction function;
 
-    return cuModuleGetFunction(&function,
-                               half               ? handle->f16
-                               : type == LT_R_32F ? handle->f32
-                                                  : handle->f64,
-                               name) ||
+    return cuModuleGetFunction(&function, module, name) ||
            cuLaunchKernel(function, tiles, 1,
-                          params->batch < 65535 ? (unsigned)params->batch : 65535, half ? 256 : 64,
-                          1, 1, 0, stream, arguments, NULL);
+                          params->batch < 65535 ? (unsigned)params->batch : 65535,
+                          tile == 64 ? 256 : 64, 1, 1, 0, stream, arguments, NULL);
 }
 
 /* C += what the workspace holds. */
@@ -280,7 +281,9 @@ EXPORT int cublasLtMatmul(lt_handle handle, lt_desc desc, const void *alpha, con
         .n = (int)c_layout->columns,
         .k = (int)(desc->trans_a ? a_layout->rows : a_layout->columns),
         .batch = c_layout->batch,
-        .scalar_type = desc->scale == LT_R_64F ? SCALAR_F64 : SCALAR_F32,
+        .scalar_type = desc->scale == LT_R_64F   ? SCALAR_F64
+                       : desc->scale == LT_R_32I ? SCALAR_S32
+                                                 : SCALAR_F32,
         .c_wide = half && c_layout->type == LT_R_32F,
     };
     const size_t needed = algo->data[1];

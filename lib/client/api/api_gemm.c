@@ -9,7 +9,17 @@
 
 static uint32_t type_bytes(gs_gemm_type type)
 {
-    return type == GS_GEMM_F64 ? 8 : type == GS_GEMM_F32 ? 4 : 2;
+    switch (type) {
+    case GS_GEMM_F64:
+        return 8;
+    case GS_GEMM_F32:
+    case GS_GEMM_S32:
+        return 4;
+    case GS_GEMM_S8:
+        return 1;
+    default:
+        return 2;
+    }
 }
 
 static gs_status types_check(const gs_gemm_params *p)
@@ -27,6 +37,9 @@ static gs_status types_check(const gs_gemm_params *p)
         break;
     case GS_GEMM_COMPUTE_F64:
         good = p->inputs == GS_GEMM_F64 && p->output == GS_GEMM_F64;
+        break;
+    case GS_GEMM_COMPUTE_S32:
+        good = p->inputs == GS_GEMM_S8 && p->output == GS_GEMM_S32;
         break;
     default:
         return error_set(GS_ERR_INVALID_VALUE, "compute is %d, no gs_gemm_compute",
@@ -74,6 +87,10 @@ static gs_status params_check(const gs_gemm_params *p, struct extents *extents)
         p->n > INT32_MAX || p->k > INT32_MAX || p->batch > INT32_MAX)
         return error_set(GS_ERR_INVALID_VALUE, "m %u, n %u, k %u, batch %u: not 1 to 2^31 - 1",
                          p->m, p->n, p->k, p->batch);
+    if (p->compute == GS_GEMM_COMPUTE_S32 && !p->alpha_at &&
+        !(rec_gemm_whole(p->alpha) && rec_gemm_whole(p->beta)))
+        return error_set(GS_ERR_INVALID_VALUE, "alpha %g, beta %g: not of 32 bits, for s32",
+                         p->alpha, p->beta);
     if (!p->alpha_at != !p->beta_at)
         return error_set(GS_ERR_INVALID_VALUE, "one of alpha_at and beta_at is 0");
     extents->scalar = p->compute == GS_GEMM_COMPUTE_F64 ? 8 : 4;

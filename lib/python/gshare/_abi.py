@@ -143,6 +143,8 @@ class GemmType(_Enum):
     BF16 = 2
     F32 = 3
     F64 = 4
+    S8 = 5
+    S32 = 6
 
 
 class GemmCompute(_Enum):
@@ -151,6 +153,7 @@ class GemmCompute(_Enum):
     F32 = 1
     TF32 = 2
     F64 = 3
+    S32 = 4
 
 
 ENUMS = {  # the header's prefix of its constants

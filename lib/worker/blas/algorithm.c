@@ -8,7 +8,8 @@
  * device has finished (bench/results/h200-driver-facts-cublas.txt, 31). So the first call for a
  * problem is captured into a graph that is thrown away, at a quiet moment: that loads the kernels
  * and runs nothing (31cl). The heuristic takes 25 to 80 ms for the first of a type, and nobody
- * waits for it but in tf32, where it loads something too (31l). What f64 does was not measured.
+ * waits for it but in tf32, where it loads something too (31l). What f64 and s8 do was not
+ * measured.
  *
  * Some kernels compute in parts, which they add up in a workspace: without one tf32 had half of the
  * library's rate. The stream that runs the product brings it (workspace.h), or else runs the
@@ -69,6 +70,10 @@ static int type_of(uint32_t type)
         return LT_R_16BF;
     case REC_F64:
         return LT_R_64F;
+    case REC_S8:
+        return LT_R_8I;
+    case REC_S32:
+        return LT_R_32I;
     default:
         return LT_R_32F;
     }
@@ -81,6 +86,8 @@ static int compute_of(uint32_t compute)
         return LT_COMPUTE_64F;
     case REC_COMPUTE_TF32:
         return LT_COMPUTE_32F_FAST_TF32;
+    case REC_COMPUTE_S32:
+        return LT_COMPUTE_32I;
     default:
         return LT_COMPUTE_32F;
     }
@@ -110,7 +117,9 @@ static int desc_make(lt_desc *desc, const struct problem *p)
                   mode = p->flags & REC_GEMM_DEVICE_SCALARS ? LT_POINTER_MODE_DEVICE
                                                             : LT_POINTER_MODE_HOST;
     int result = lt->cublasLtMatmulDescCreate(desc, compute_of(p->compute),
-                                              p->compute == REC_COMPUTE_F64 ? LT_R_64F : LT_R_32F);
+                                              p->compute == REC_COMPUTE_F64   ? LT_R_64F
+                                              : p->compute == REC_COMPUTE_S32 ? LT_R_32I
+                                                                              : LT_R_32F);
 
     if (result == LT_SUCCESS)
         result = lt->cublasLtMatmulDescSetAttribute(*desc, LT_DESC_TRANSA, &a, sizeof(a));
@@ -224,27 +233,35 @@ static int picked(struct algorithm *made)
     return result;
 }
 
+/* As the library reads it on the host. */
+union scalar {
+    double f64;
+    float f32;
+    int32_t s32;
+};
+
+static union scalar scalar_of(uint64_t bits, uint32_t compute)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    if (compute == REC_COMPUTE_F64)
+        return (union scalar){.f64 = value};
+    if (compute == REC_COMPUTE_S32) /* any other is a device address */
+        return (union scalar){.s32 = rec_gemm_whole(value) ? (int32_t)value : 0};
+    return (union scalar){.f32 = (float)value};
+}
+
 static int call(const struct algorithm *algorithm, const struct choice *choice,
                 const struct rec_gemm *r, CUdeviceptr workspace, CUstream stream)
 {
     const bool device = r->h.flags & REC_GEMM_DEVICE_SCALARS;
-    double alpha, beta;
-    float alpha_f32, beta_f32;
-    const void *alpha_at = (const void *)(uintptr_t)r->alpha,
-               *beta_at = (const void *)(uintptr_t)r->beta;
+    const union scalar alpha = scalar_of(r->alpha, r->compute),
+                       beta = scalar_of(r->beta, r->compute);
+    const void *alpha_at = device ? (const void *)(uintptr_t)r->alpha : &alpha,
+               *beta_at = device ? (const void *)(uintptr_t)r->beta : &beta;
     void *c = (void *)(uintptr_t)r->c.at;
 
-    memcpy(&alpha, &r->alpha, sizeof(alpha));
-    memcpy(&beta, &r->beta, sizeof(beta));
-    alpha_f32 = (float)alpha;
-    beta_f32 = (float)beta;
-    if (!device && r->compute == REC_COMPUTE_F64) {
-        alpha_at = &alpha;
-        beta_at = &beta;
-    } else if (!device) {
-        alpha_at = &alpha_f32;
-        beta_at = &beta_f32;
-    }
     return lt->cublasLtMatmul(
         library_handle(), algorithm->desc, alpha_at, (const void *)(uintptr_t)r->a.at, algorithm->a,
         (const void *)(uintptr_t)r->b.at, algorithm->b, beta_at, c, algorithm->c, c, algorithm->c,
@@ -293,7 +310,7 @@ static gs_status captured(const struct algorithm *algorithm, const struct choice
 bool algorithm_choice_loads(const struct problem *problem)
 {
     /* acquire: pairs with the release of the thread that has chosen the first */
-    return (problem->compute == REC_COMPUTE_TF32 || problem->compute == REC_COMPUTE_F64) &&
+    return problem->compute != REC_COMPUTE_F32 &&
            !(atomic_load_explicit(&chosen_before, memory_order_acquire) & 1u << problem->compute);
 }
 
