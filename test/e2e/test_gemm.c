@@ -1190,27 +1190,35 @@ static void worker_replace(const struct server *server)
     CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
 }
 
-/* The client has prepared it, the next worker has not. */
+/* The client has prepared it, the next worker has not, and no workspace either. */
 static void products_go_on_with_the_next_worker(void)
 {
+    enum { SESSIONS = 3 };
     struct server *server = blas_server(NULL, NULL);
     gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 33, 17, 21);
-    struct product product;
-    gs_session session;
+    struct product product[SESSIONS];
+    gs_session session[SESSIONS];
 
-    CHECK_OK(server_attach(server, &session));
-    product_make(session, &product, &params);
+    for (unsigned i = 0; i < SESSIONS; i++) {
+        CHECK_OK(server_attach(server, &session[i]));
+        product_make(session[i], &product[i], &params);
+    }
     for (unsigned round = 0; round < 3; round++) {
-        CHECK_OK(gs_memset(session, product.p.c.at, 0, product.c_count * 4));
-        CHECK_OK(gs_gemm(session, &product.p, NULL));
-        CHECK_OK(gs_sync(session));
-        memset(product.c, 0, product.c_count * 4);
-        product_expect(&product, 1, 0);
-        product_check(session, &product);
+        for (unsigned i = 0; i < SESSIONS; i++) {
+            CHECK_OK(gs_memset(session[i], product[i].p.c.at, 0, product[i].c_count * 4));
+            CHECK_OK(gs_gemm(session[i], &product[i].p, NULL));
+        }
+        for (unsigned i = 0; i < SESSIONS; i++) {
+            memset(product[i].c, 0, product[i].c_count * 4);
+            product_expect(&product[i], 1, 0);
+            product_check(session[i], &product[i]);
+        }
         worker_replace(server);
     }
-    product_free(session, &product);
-    CHECK_OK(gs_detach(session));
+    for (unsigned i = 0; i < SESSIONS; i++) {
+        product_free(session[i], &product[i]);
+        CHECK_OK(gs_detach(session[i]));
+    }
     server_stop(server);
 }
 
