@@ -586,7 +586,7 @@ $(addprefix $(BUILD)/test/e2e/test_,hostile_driver hostile_module texture_fence 
 
 # A program that loads libgshare by dlopen, libraries that use up static TLS, and a plugin with the archive.
 # What stands for cuBLASLt on the software device.
-$(BUILD)/obj/test/shim/cublaslt.o: lib/cublas/kernels/gemm_f16.ptx lib/cublas/kernels/gemm_f32.ptx lib/cublas/kernels/gemm_f64.ptx
+$(BUILD)/obj/test/shim/cublaslt.o: $(patsubst %,lib/cublas/kernels/%.ptx,gemm_f16 gemm_f32 gemm_f64 gemm_s8 level3)
 $(BUILD)/obj/test/shim/cublaslt.o: GS_CFLAGS += -DKERNELS_DIR='"$(CURDIR)/lib/cublas/kernels"' -Wno-missing-prototypes
 $(BUILD)/test/e2e/libgshare-cublaslt.so: $(BUILD)/obj/test/shim/cublaslt.o $(BUILD)/lib/libgshare-softcuda.so
 	@mkdir -p $(@D)
