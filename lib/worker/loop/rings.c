@@ -106,8 +106,8 @@ static uint32_t ring_drain(struct session *session, uint32_t index,
     if (allowance.launches) {
         taken = stream_drain(session, index, allowance, drained);
         session->round.fresh &= ~(UINT64_C(1) << index);
+        arrival_took(&session->submit.streams[index], taken);
     }
-    arrival_took(&session->submit.streams[index], taken);
     if (*drained == DRAINED_ALL)
         session->round.pending &= ~(UINT64_C(1) << index);
     return taken;
@@ -133,7 +133,8 @@ unsigned rings_drain(struct session *session)
         enum drained drained;
 
         streams &= ~(UINT64_C(1) << index);
-        if (allowance.launches && arrival_awaited(session, index, allowance.launches)) {
+        if (allowance.launches && stream->cls == GS_CLASS_LATENCY &&
+            arrival_awaited(session, index, allowance.launches)) {
             session->round.awaits = true;
             continue;
         }

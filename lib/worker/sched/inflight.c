@@ -52,6 +52,7 @@ struct inflight {
     struct session *session;
     uint32_t index;                /* of the stream */
     const _Atomic uint64_t *fence; /* the stream's fence; the device writes it */
+    uint64_t looked;               /* the fence when it was last read */
     uint32_t next;                 /* the count in the next fence */
     uint32_t first, last;          /* free-running indices of `ring` */
     uint32_t count;                /* records in the ring */
@@ -371,7 +372,7 @@ static void overdue_note(struct inflight *inflight, uint64_t now)
     const uint32_t first = inflight->first + inflight->seen;
     struct inflight_span *running = &inflight->ring[first % SPANS_MAX];
 
-    if (first == inflight->last)
+    if (first == inflight->last || now < running->dispatch_ns + OVERDUE_NS)
         return;
     uint64_t since = running_since(inflight);
     if (running->overdue && now >= since + CHARGE_NS && now >= running->charged_ns + CHARGE_NS)
@@ -444,6 +445,9 @@ static void inflight_look(struct inflight *inflight)
     const struct inflight_span *last = NULL;
     bool wide = false;
 
+    if (fence == inflight->looked)
+        return; /* no later span can have ended */
+    inflight->looked = fence;
     while (inflight->first + inflight->seen != inflight->last) {
         const struct inflight_span *span =
             &inflight->ring[(inflight->first + inflight->seen) % SPANS_MAX];

@@ -108,10 +108,10 @@ static uint64_t launch_submitted(const unsigned char *record, const struct rec_l
 /* Whether any lane may take the launch: it is known to be short, fills so little of the device that
  * no session waits for it, is not cooperative, and asks for no QoS, report or deadline of its own.
  */
-static bool launch_light(const struct rec_launch *r, const struct launch *launch)
+static bool launch_light(const struct rec_launch *r, const struct launch *launch, uint64_t ns)
 {
     return !(r->h.flags & REC_LAUNCH_QOS) && !r->report && !launch->deadline_ns &&
-           !launch->cooperative && launch->cls == GS_CLASS_NORMAL && estimate_light(launch);
+           !launch->cooperative && launch->cls == GS_CLASS_NORMAL && estimate_light(launch, ns);
 }
 
 /* Issues a launch that is cooperative or wants a report, behind the batch. */
@@ -142,7 +142,7 @@ static enum outcome take_alone(struct session *session, uint32_t index, struct l
 }
 
 enum outcome batch_take(struct session *session, uint32_t index, unsigned char *record,
-                        uint32_t size)
+                        uint32_t size, uint64_t *ns)
 {
     struct stream *stream = &session->submit.streams[index];
     struct launch *launch = &batch.launch[batch.count];
@@ -155,7 +155,8 @@ enum outcome batch_take(struct session *session, uint32_t index, unsigned char *
     launch->end = stream->head + size;
     headroom_blocks(&session->sched.headroom, launch->grid);
     launch_place(session, stream, launch);
-    session->submit.light = launch_light(&r, launch) ? session->submit.light + 1 : 0;
+    *ns = estimate_ns(launch->kernel, launch->grid, launch->block);
+    session->submit.light = launch_light(&r, launch, *ns) ? session->submit.light + 1 : 0;
     if (session->submit.light == 0 && session->lane->index)
         return RECORD_ELSEWHERE;
     uint64_t deadline = session->grant.link.deadline_ns;

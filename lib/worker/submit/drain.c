@@ -20,7 +20,6 @@
 #include "common/util.h"
 #include "worker/journal/journal.h"
 #include "worker/partition/partition.h"
-#include "worker/sched/estimate.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/trace.h"
@@ -32,23 +31,28 @@
 
 static_assert(sizeof(struct rec_launch) <= REC_ALIGN, "no record is too small for a launch");
 
-/* Takes one record, which is the worker's own copy. */
+/* Takes one record, which is the worker's own copy. *ns: how long it is thought to keep the device,
+ * where it was taken. */
 static enum outcome take(struct session *session, uint32_t index, unsigned char *record,
-                         uint32_t size)
+                         uint32_t size, uint64_t *ns)
 {
-    return ((const struct rec_header *)(const void *)record)->op == REC_LAUNCH
-               ? batch_take(session, index, record, size)
-               : operation_take(session, index, record, size);
+    const uint32_t op = ((const struct rec_header *)(const void *)record)->op;
+
+    if (op == REC_LAUNCH)
+        return batch_take(session, index, record, size, ns);
+    if (op == REC_GRAPH || op == REC_GEMM)
+        *ns = inflight_guess_graph(session->submit.streams[index].inflight);
+    return operation_take(session, index, record, size);
 }
 
 /* Takes the record, and tells the trace, if there is one. */
 static enum outcome take_traced(struct session *session, uint32_t index, unsigned char *record,
-                                uint32_t size)
+                                uint32_t size, uint64_t *ns)
 {
     if (!trace_of(session))
-        return take(session, index, record, size);
+        return take(session, index, record, size, ns);
     const uint64_t fetched_ns = clock_ns();
-    const enum outcome outcome = take(session, index, record, size);
+    const enum outcome outcome = take(session, index, record, size, ns);
     if (outcome == RECORD_TAKEN)
         trace_fetched(session, index, record, fetched_ns);
     return outcome;
@@ -76,19 +80,6 @@ static uint32_t record_copy(const struct session *session, uint32_t index, uint6
      * checked, counts. */
     memcpy(copy, &header, sizeof(header));
     return header.size;
-}
-
-/* How long the record that was just taken is thought to keep the device. */
-static uint64_t record_guess(const struct session *session, const struct stream *stream,
-                             const unsigned char *record)
-{
-    const struct rec_launch *launch = (const void *)record;
-
-    if (launch->h.op == REC_LAUNCH)
-        return estimate_ns(session->kernels.table[launch->kernel], launch->grid, launch->block);
-    return launch->h.op == REC_GRAPH || launch->h.op == REC_GEMM
-               ? inflight_guess_graph(stream->inflight)
-               : 0;
 }
 
 /* Whether the tenant has written more than the stream has taken; *tail: how far. */
@@ -159,6 +150,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         }
         if (more && !arrival_middle(session, index))
             break;
+        uint64_t ns = 0;
         unsigned char *record = batch_next(session, index);
         if (!record)
             break;
@@ -174,9 +166,8 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
                                   memory_order_relaxed);
         if (((const struct rec_header *)record)->op == REC_PAD)
             arrival_pad(&stream->arrival, size);
-        else if ((outcome = take_traced(session, index, record, size)) != RECORD_TAKEN)
+        else if ((outcome = take_traced(session, index, record, size, &ns)) != RECORD_TAKEN)
             break;
-        uint64_t ns = record_guess(session, stream, record);
         stream->head += size;
         guessed += ns;
         unfenced += ns;
