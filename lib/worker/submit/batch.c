@@ -190,15 +190,15 @@ void batch_finish(struct session *session, uint32_t index)
         return;
     if (batch.count > 0) {
         bool lone = batch.count == 1 && session->lane->alone &&
-                    inflight_may_go_unfenced(stream->inflight, stream->signalled, &batch.launch[0]);
+                    inflight_needs_no_fence(stream->inflight, stream->signalled, &batch.launch[0]);
         batch.launch[batch.count - 1].end =
             position; /* a padding may have followed the last launch */
-        if (!batch_issue(session, index, lone ? COMPLETION_WRITTEN : COMPLETION_FENCED))
+        if (!batch_issue(session, index, lone ? COMPLETION_WRITTEN : COMPLETION_FENCE))
             return;
     } else {
-        bool unfenced = inflight_may_go_unfenced(stream->inflight, stream->signalled, NULL);
-        CUresult result = unfenced ? completion_write(session, stream, position)
-                                   : completion_fence(session, stream, position);
+        bool write = inflight_needs_no_fence(stream->inflight, stream->signalled, NULL);
+        CUresult result = write ? completion_write(session, stream, position)
+                                : completion_fence(session, stream, position);
         if (result)
             record_refused(session, index, result, "");
     }

@@ -122,7 +122,7 @@ static bool event_next(const struct session *session, uint32_t index)
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
                       enum drained *drained)
 {
-    uint64_t guessed = 0, unfenced = 0;
+    uint64_t guessed = 0, since_fence = 0;
     struct stream *stream = &session->submit.streams[index];
     uint32_t taken = 0;
     enum outcome outcome = RECORD_TAKEN;
@@ -170,13 +170,13 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
             break;
         stream->head += size;
         guessed += ns;
-        unfenced += ns;
+        since_fence += ns;
         taken++;
         /* The fence behind a long kernel lets the lane refill the stream once that kernel has
          * ended. */
-        if (unfenced >= FENCE_NS && !stream->arrival.entire) {
+        if (since_fence >= FENCE_NS && !stream->arrival.entire) {
             batch_finish(session, index);
-            unfenced = 0;
+            since_fence = 0;
         }
     }
     batch_finish(session, index);

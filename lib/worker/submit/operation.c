@@ -178,7 +178,7 @@ static bool kernels_issue(struct session *session, uint32_t index, uint32_t next
     const bool told = next == REC_HOST || (apart && other);
     CUresult result = CUDA_SUCCESS;
 
-    if (!batch_issue(session, index, told ? COMPLETION_FENCED : COMPLETION_NONE))
+    if (!batch_issue(session, index, told ? COMPLETION_FENCE : COMPLETION_NONE))
         return false;
     if (apart &&
         (other ? inflight_open_kernels(stream->inflight) : inflight_open_others(stream->inflight)))
