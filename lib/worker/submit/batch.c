@@ -84,8 +84,8 @@ static enum outcome launch_override(struct session *session, uint32_t index,
 }
 
 /* Sets class, priority and partition of a launch whose record asks for none of its own. */
-static void launch_place(const struct session *session, const struct stream *stream,
-                         struct launch *launch)
+static void launch_defaults(const struct session *session, const struct stream *stream,
+                            struct launch *launch)
 {
     launch->cls = stream->cls;
     launch->priority = stream->priority;
@@ -154,7 +154,7 @@ enum outcome batch_take(struct session *session, uint32_t index, unsigned char *
     memcpy(&r, record, sizeof(r));
     launch->end = stream->head + size;
     headroom_blocks(&session->sched.headroom, launch->grid);
-    launch_place(session, stream, launch);
+    launch_defaults(session, stream, launch);
     *ns = estimate_ns(launch->kernel, launch->grid, launch->block);
     session->submit.light = launch_light(&r, launch, *ns) ? session->submit.light + 1 : 0;
     if (session->submit.light == 0 && session->lane->index)
