@@ -125,7 +125,7 @@ static CUresult streams_make(uint32_t count, int priority)
     for (uint32_t i = 0; i < count && stream_fits() && !result; i++) {
         result = DRV(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, priority);
         if (!result && !pool_put_stream(stream, priority, NULL))
-            /* A tenant's stream took the last place. */
+            /* A tenant's stream took the last slot. */
             DRV_MUST(cuStreamDestroy_v2, stream);
     }
     return result;

@@ -162,6 +162,16 @@ bool stream_move(struct session *session, struct stream *stream, struct partitio
     return moved;
 }
 
+bool stream_primary(struct session *session, struct stream *stream)
+{
+    if (!stream->home)
+        return true;
+    streams_idle(session);
+    const bool moved = stream_move(session, stream, NULL);
+    partition_home(stream->home);
+    return moved;
+}
+
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static void create_prepare(struct job *job)
