@@ -170,7 +170,7 @@ enum req_op {
     REQ_MEM_REVOKE = 17,     /* address */
     /* kernel, threads of a block, dynamic shared memory -> blocks that an SM runs at once */
     REQ_KERNEL_OCCUPANCY = 18,
-    REQ_FAULT = 19, /* the worker looks at the fault record (fault_record.h) -> of strays: count,
+    REQ_FAULT = 19, /* the worker looks at the fault note (fault_note.h) -> of strays: count,
                        address and line of the first; message: its kernel */
     /* width, height, depth, req_array_kind -> array */
     REQ_ARRAY_CREATE = 20,

@@ -79,7 +79,7 @@ static bool batch_issue(struct session *session, uint32_t index, enum completion
     return !result;
 }
 
-static enum outcome rejected(struct session *session, uint32_t index, record_fault fault)
+static enum outcome rejected(struct session *session, uint32_t index, record_refusal fault)
 {
     session_fault(session, index, GS_FAULT_REJECTED, GS_ERR_INVALID_VALUE, "", fault);
     return ENDED;
@@ -104,7 +104,7 @@ static enum outcome launch_override(struct session *session, uint32_t index,
     const char *text;
 
     memcpy(&qos, record + launch_record_qos(r->param_bytes), sizeof(qos));
-    record_fault fault = override_check(&qos);
+    record_refusal fault = override_check(&qos);
     if (!fault && qos.deadline_ns && !(r->h.flags & REC_LAUNCH_TIME))
         fault = "a launch with a deadline and without the time of its submission";
     if (!fault && launch->cooperative && qos.affinity_type != GS_EXEC_AFFINITY_NONE)
@@ -173,7 +173,7 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
 {
     struct stream *stream = &session->submit.streams[index];
     struct launch *launch = &batch.launch[batch.count];
-    record_fault fault = record_check_launch(session, record, size, launch);
+    record_refusal fault = record_check_launch(session, record, size, launch);
     struct rec_launch r;
 
     if (fault)
@@ -229,8 +229,8 @@ static enum outcome take_transfer(struct session *session, uint32_t index,
                                   const unsigned char *record, bool set, uint64_t *bytes)
 {
     struct transfer transfer;
-    record_fault fault = set ? record_check_memset(session, (const void *)record, &transfer)
-                             : record_check_copy(session, (const void *)record, &transfer);
+    record_refusal fault = set ? record_check_memset(session, (const void *)record, &transfer)
+                               : record_check_copy(session, (const void *)record, &transfer);
 
     if (fault)
         return rejected(session, index, fault);
@@ -243,7 +243,7 @@ static enum outcome take_box(struct session *session, uint32_t index, const stru
                              uint64_t *bytes)
 {
     CUDA_MEMCPY3D copy;
-    record_fault fault = record_check_box(session, record, &copy);
+    record_refusal fault = record_check_box(session, record, &copy);
 
     if (fault)
         return rejected(session, index, fault);
@@ -343,7 +343,7 @@ static enum outcome take_gemm(struct session *session, uint32_t index,
                               const struct rec_gemm *record)
 {
     gs_status status;
-    record_fault fault;
+    record_refusal fault;
     char text[192];
 
     switch (product_issue(session, index, record, &fault, &status, text, sizeof(text))) {

@@ -229,7 +229,7 @@ static gs_status product_run(const struct algorithm *algorithm, const struct rec
 }
 
 enum product_outcome product_issue(struct session *session, uint32_t index,
-                                   const struct rec_gemm *record, record_fault *fault,
+                                   const struct rec_gemm *record, record_refusal *fault,
                                    gs_status *status, char *text, size_t size)
 {
     struct session_submit *submit = &session->submit;
