@@ -134,7 +134,7 @@ struct link_grant {
     int32_t priority;      /* in gs_qos's scale */
     int32_t priority_max;  /* the highest that streams and launches may have */
     uint32_t weight;       /* at least 1 */
-    uint32_t inflight_max; /* kernels issued and not finished; 0: the class's default */
+    uint32_t inflight_max; /* kernels issued and not finished; 0: no cap */
     uint32_t exclusive;
     uint32_t user_hosts;                /* host blocks of all sessions of its user; 0: no limit */
     uint32_t kernel_limit;              /* ms that a kernel may run; 0: no limit */
