@@ -240,7 +240,7 @@ static void number_set(struct imports *imports, uint32_t number)
 
 static _Atomic uint64_t *revoked_word(const struct session *session, uint32_t number)
 {
-    return &session->server->revoked[number / 64];
+    return &session->server_page->revoked[number / 64];
 }
 
 /* Tells the tenant that the import has been taken back. */

@@ -125,7 +125,7 @@ gs_status session_map(struct job *job)
     session->mapping = mapping;
     session->segment = mapping->memory;
     session->client = (void *)(session->segment + SEG_OFF_CLIENT);
-    session->server = (void *)(session->segment + SEG_OFF_SERVER);
+    session->server_page = (void *)(session->segment + SEG_OFF_SERVER);
     session->request = (void *)(session->segment + SEG_OFF_REQUEST);
     session->submit.complete = mapping->complete;
     return GS_OK;
