@@ -404,7 +404,7 @@ static void import_install(struct job *job)
 
 static void import_prepare(struct job *job)
 {
-    job->quiesce = job->session->memory.cover;
+    job->session_idle = job->session->memory.cover;
 }
 
 const struct job_kind job_mem_import = {"mem_import", JOB_QUICK | JOB_TAKEN_UP, import_prepare,
@@ -440,5 +440,5 @@ static void unshare_work(struct job *job)
     }
 }
 
-const struct job_kind job_unshare = {"unshare", JOB_CHORE | JOB_IDLE, NULL, unshare_work, NULL,
+const struct job_kind job_unshare = {"unshare", JOB_CHORE | JOB_HOLD, NULL, unshare_work, NULL,
                                      NULL};

@@ -190,5 +190,5 @@ static void unload_work(struct job *job)
 /* The other steps of these jobs are in route.c. */
 const struct job_kind job_unload_all = {"unload_all", JOB_PATIENT, NULL, unload_work, NULL, NULL};
 const struct job_kind job_open = {"open", JOB_QUICK, NULL, open_work, NULL, NULL};
-const struct job_kind job_close = {"close",    JOB_QUIESCE,   NULL,
-                                   close_work, close_install, &job_unload_all};
+const struct job_kind job_close = {"close",    JOB_SESSION_IDLE, NULL,
+                                   close_work, close_install,    &job_unload_all};

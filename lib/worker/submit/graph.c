@@ -327,8 +327,8 @@ static void destroy_work(struct job *job)
 
 const struct job_kind job_graph_create = {"graph_create", JOB_PATIENT,    create_prepare,
                                           create_work,    create_install, NULL};
-const struct job_kind job_graph_destroy = {"graph_destroy", JOB_QUIESCE, destroy_prepare,
-                                           destroy_work,    NULL,        NULL};
+const struct job_kind job_graph_destroy = {
+    "graph_destroy", JOB_SESSION_IDLE, destroy_prepare, destroy_work, NULL, NULL};
 
 /* ---- Variants -------------------------------------------------------------------------------- */
 

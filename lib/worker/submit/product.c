@@ -189,7 +189,7 @@ static void refused_install(struct job *job)
 static const struct job_kind job_gemm_refused = {"gemm_refused", JOB_CHORE,       NULL,
                                                  NULL,           refused_install, NULL};
 
-static const struct job_kind job_gemm_chore = {"gemm_chore",  JOB_PATIENT | JOB_CHORE | JOB_IDLE,
+static const struct job_kind job_gemm_chore = {"gemm_chore",  JOB_PATIENT | JOB_CHORE | JOB_HOLD,
                                                chore_prepare, load_work,
                                                NULL,          &job_gemm_chore_start};
 
