@@ -163,7 +163,7 @@ static void clients_tell(struct lane *lane)
         if (session->round.yield_soon == yield_soon)
             continue;
         session->round.yield_soon = yield_soon;
-        atomic_store_explicit(&session->server->yield_soon, yield_soon, memory_order_relaxed);
+        atomic_store_explicit(&session->server_page->yield_soon, yield_soon, memory_order_relaxed);
     }
 }
 
