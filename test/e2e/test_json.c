@@ -225,7 +225,7 @@ static void lines_of_the_log_are_objects(void)
     CHECK(documents() >= 2);
     CHECK_TEXT(output, "{\"time\":\"20");
     CHECK_TEXT(output, "\"program\":\"gshared\",\"process\":");
-    CHECK_TEXT(output, "is ready\"}\n");
+    CHECK_TEXT(output, "\"event\":\"ready\",\"server\":\"");
     CHECK_TEXT(output, "\"event\":\"attached\",\"session\":1,");
     CHECK_TEXT(output, text_of("\"pid\":%d,", (int)getpid()));
     CHECK_TEXT(output, "\"name\":\"17\"");
