@@ -441,7 +441,7 @@ void lanes_init(void)
         if (result) {
             char text[128];
             driver_describe(text, sizeof(text));
-            log_info("%u of %u dispatch lanes: %s", i, wanted, text);
+            log_info("event=lanes lanes=%u wanted=%u reason=%s", i, wanted, text);
             free(side);
             break;
         }
