@@ -328,6 +328,31 @@ static void a_copy_that_ignores_its_source_writes_zeros(void **state)
     rig_free(r);
 }
 
+/* As on an H200: a block's own shared memory begins behind 1 KiB that programs of the system may
+ * use, cooperative groups 288 bytes of it. */
+static void a_block_has_reserved_shared_memory(void **state)
+{
+    struct rig *r;
+    const uint32_t *got =
+        run(&r,
+            HEAD KERNEL("mov.u32 %r1, %reserved_smem_offset_begin;\n"
+                        "mov.u32 %r2, %reserved_smem_offset_end;\n"
+                        "mov.u32 %r3, %reserved_smem_offset_cap;\nmov.u32 %r4, bar;\n"
+                        "st.global.v4.b32 [%y0], {%r1, %r2, %r3, %r4};\n"
+                        "mov.u32 %r5, %reserved_smem_offset_1;\nadd.u32 %r6, %r5, 288;\n"
+                        "mov.u32 %r7, %aggr_smem_size;\nmov.u32 %r8, %total_smem_size;\n"
+                        "sub.u32 %r7, %r7, %r8;\ncvt.u64.u32 %y1, %r5;\ncvta.shared.u64 %y1, %y1;\n"
+                        "st.u64 [%y1+280], 77;\nld.shared.u32 %r9, [%r5+280];\n"
+                        "st.global.v4.b32 [%y0+16], {%r6, %r7, %r8, %r9};\nret;"),
+            1, NULL, 0);
+
+    (void)state;
+    expect(got, (uint32_t[]){0, 1024, 1024, 1024}, 4);
+    assert_in_range(got[4], 288, 1024);
+    expect(got + 5, (uint32_t[]){1024, 16, 77}, 3);
+    rig_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +364,7 @@ int main(void)
         cmocka_unit_test(narrow_elements_are_packed_above_what_was_there),
         cmocka_unit_test(a_factor_from_out_of_bounds_makes_zero),
         cmocka_unit_test(a_copy_that_ignores_its_source_writes_zeros),
+        cmocka_unit_test(a_block_has_reserved_shared_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,7 +119,7 @@ struct pool_reloc {
 };
 
 struct kernel_layout {
-    uint32_t static_shared;  // end of the static variables
+    uint32_t static_shared;  // bytes of the static variables
     uint32_t dynamic_shared; // where the unsized ones begin
     uint32_t stack_static;   // bytes of call stack where the call graph bounds it, else 0
 };
@@ -231,8 +231,8 @@ struct exec_block {
     uint32_t smid;
     uint32_t nwarps, nthreads;
     uint8_t *shared;
-    uint32_t shared_bytes;
-    uint8_t *local; // lane after lane, local_bytes each
+    uint32_t shared_bytes; // with BLOCK_SHARED_RESERVED at its start
+    uint8_t *local;        // lane after lane, local_bytes each
     uint32_t local_bytes;
     uint64_t memory_bytes; // of the host: see block_charge
     uint32_t next_warp;
