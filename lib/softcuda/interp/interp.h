@@ -299,7 +299,7 @@ int op_stmatrix(struct warp *w, const struct insn *in, uint32_t mask);
 // Lanes exited or arrived: groups that are complete now run.
 void warp_recheck_members(struct warp *w);
 
-// ---- Memory (mem.c, atom.c, mbarrier.c)
+// ---- Memory (mem.c, atom.c, bulk.c, mbarrier.c)
 
 // The same for one lane and any generic address; NULL where it is not allowed.
 void *warp_generic_pointer(struct warp *w, unsigned lane, uint64_t address, uint64_t bytes,
@@ -310,8 +310,11 @@ int op_atom(struct warp *w, const struct insn *in, uint32_t mask);
 int op_fence(struct warp *w, const struct insn *in, uint32_t mask);
 int op_isspacep(struct warp *w, const struct insn *in, uint32_t mask);
 int op_cp_async(struct warp *w, const struct insn *in, uint32_t mask);
+int op_bulk(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier_wait(struct warp *w, const struct insn *in, uint32_t mask);
+// BYTES have come that the mbarrier object waits for.
+void mbarrier_complete(uint64_t *object, uint32_t bytes);
 
 // ---- Values of the machine (interp/value.c)
 
