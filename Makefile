@@ -439,7 +439,9 @@ CUDART_PROGRAMS := $(basename $(notdir $(wildcard test/cudart/programs/*.cu)))
 CUDART_NATIVE := $(addprefix $(BUILD)/test/cudart/native/,$(filter-out own_%,$(CUDART_PROGRAMS)))
 CUDART_TOOLKIT := $(firstword $(wildcard $(if $(NVCC),$(abspath $(dir $(NVCC))/../include/cuda_runtime_api.h)) /usr/local/cuda/include/cuda_runtime_api.h))
 comma := ,
-NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -gencode arch=compute_80,code=compute_80 -Xcompiler -fPIC
+NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -gencode arch=$(TEST_ARCH),code=$(TEST_ARCH) -Xcompiler -fPIC
+TEST_ARCH = compute_80
+$(BUILD)/obj/test/cudart/programs/bulk_%.o: TEST_ARCH = compute_90
 NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
 $(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter pool_%,$(CUDART_PROGRAMS))): test/cudart/programs/pool.h
 $(BUILD)/obj/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
