@@ -7,6 +7,7 @@
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
 #include "cudart/graph/exec.h"
+#include "cudart/graph/graph_memory.h"
 #include "cudart/state/device.h"
 #include "cudart/state/device_memory.h"
 #include "cudart/state/event.h"
@@ -125,6 +126,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
     events_forget();
     textures_forget();
     execs_forget();
+    graph_memory_forget();
     managed_forget();
     device_memory_forget();
     device_detach();
