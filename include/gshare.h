@@ -320,15 +320,20 @@ typedef struct gs_session_desc {
     uint64_t window_size;
     unsigned sm_granularity; /* SMs of a group, in which SMs are granted; 0: no partitions here */
     unsigned fenced;         /* gs_fence: its kernels are kept to its own memory; 0: they are not */
+    char device_uuid[48];    /* "GPU-8c5f...", as nvidia-smi prints it; "": not known */
 } gs_session_desc;
 #define GS_SESSION_DESC_INIT                                                                       \
     {                                                                                              \
         sizeof(gs_session_desc), 0, 0, 0, "", "", 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, \
-            0, 0, 0                                                                                \
+            0, 0, 0, ""                                                                            \
     }
 
 /* Fills *desc as far as desc->size reaches. Does not block. */
 GS_API gs_status gs_session_info(gs_session session, gs_session_desc *desc);
+/* What cuDeviceGetAttribute tells of the whole device: attribute is a number of CUdevice_attribute,
+ * 38 (the size of the L2 cache) for one. 0: the server's driver does not know it, or a feature is
+ * not there. Does not block. GS_ERR_INVALID_VALUE: no such number, or value is NULL. */
+GS_API gs_status gs_device_attribute(gs_session session, unsigned attribute, int *value);
 
 /* Asks the server for another quality of service. All fields count; *qos is not kept. Blocks until
  * the change is in force for the next launch, or until the server refuses it or gives up; then

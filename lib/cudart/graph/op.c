@@ -6,6 +6,8 @@
 
 #include "cudart/base/error.h"
 #include "cudart/graph/graph.h"
+#include "cudart/graph/graph_memory.h"
+#include "cudart/state/array.h"
 #include "cudart/state/copy.h"
 #include "cudart/state/event.h"
 #include "cudart/state/host_call.h"
@@ -62,8 +64,6 @@ cudaError_t op_copy3d(struct op *op, const struct cudaMemcpy3DParms *params)
     *op = (struct op){.type = cudaGraphNodeTypeEmpty};
     if (params == NULL)
         return cudaErrorInvalidValue;
-    if (params->srcArray != NULL || params->dstArray != NULL)
-        return error_unsupported("a graph's copy of arrays");
     if ((unsigned)params->kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
     op->type = cudaGraphNodeTypeMemcpy;
@@ -114,9 +114,34 @@ cudaError_t op_event(struct op *op, enum cudaGraphNodeType type, cudaEvent_t eve
     return event_find(event, &found);
 }
 
+cudaError_t op_alloc(struct op *op, size_t size, void **out)
+{
+    cudaError_t error;
+
+    *op = (struct op){.type = cudaGraphNodeTypeMemAlloc};
+    error = graph_memory_new(size, &op->memory);
+    if (error == cudaSuccess)
+        *out = graph_memory_at(op->memory);
+    return error;
+}
+
+cudaError_t op_free_memory(struct op *op, const void *ptr)
+{
+    *op = (struct op){.type = cudaGraphNodeTypeMemFree};
+    op->memory = graph_memory_find(ptr);
+    return op->memory != NULL ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+static bool op_has_memory(const struct op *op)
+{
+    return op->type == cudaGraphNodeTypeMemAlloc || op->type == cudaGraphNodeTypeMemFree;
+}
+
 cudaError_t op_clone(struct op *op, const struct op *from)
 {
     *op = *from;
+    if (op_has_memory(op))
+        graph_memory_hold(op->memory);
     if (from->type == cudaGraphNodeTypeKernel && from->launch.product != NULL)
         return op_product(op, from->launch.product);
     if (from->type == cudaGraphNodeTypeKernel)
@@ -134,6 +159,8 @@ void op_free(struct op *op)
         free(op->launch.product);
     } else if (op->type == cudaGraphNodeTypeGraph && op->child != NULL) {
         graph_free(op->child);
+    } else if (op_has_memory(op) && op->memory != NULL) {
+        graph_memory_drop(op->memory);
     }
     *op = (struct op){.type = cudaGraphNodeTypeEmpty};
 }
@@ -189,7 +216,9 @@ cudaError_t op_issue(const struct op *op, struct stream *stream)
     case cudaGraphNodeTypeKernel:
         return launch_issue(op, stream);
     case cudaGraphNodeTypeMemcpy:
-        return copy_box(stream, &op->copy, false);
+        return op->copy.srcArray != NULL || op->copy.dstArray != NULL
+                   ? array_copy_box(stream, &op->copy, false)
+                   : copy_box(stream, &op->copy, false);
     case cudaGraphNodeTypeMemset:
         return memset_issue(&op->set, stream);
     case cudaGraphNodeTypeHost:
@@ -197,7 +226,7 @@ cudaError_t op_issue(const struct op *op, struct stream *stream)
     case cudaGraphNodeTypeEventRecord:
     case cudaGraphNodeTypeWaitEvent:
         return event_issue(op, stream);
-    default: /* empty, and a child graph, whose nodes follow it */
+    default: /* empty, memory, and a child graph, whose nodes follow it */
         return cudaSuccess;
     }
 }
@@ -222,6 +251,8 @@ bool op_recordable(const struct op *op)
     case cudaGraphNodeTypeMemset:
     case cudaGraphNodeTypeEmpty:
     case cudaGraphNodeTypeGraph:
+    case cudaGraphNodeTypeMemAlloc:
+    case cudaGraphNodeTypeMemFree:
         return true;
     default:
         return false;

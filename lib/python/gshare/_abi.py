@@ -246,6 +246,7 @@ class SessionDesc(Sized):
         ("window_size", c_uint64),
         ("sm_granularity", c_uint),
         ("fenced", c_uint),
+        ("device_uuid", c_char * 48),
     ]
 
 
@@ -432,6 +433,7 @@ FUNCTIONS = {
     "gs_attach": (POINTER(AttachParams), POINTER(_handle)),
     "gs_detach": (_handle,),
     "gs_session_info": (_handle, POINTER(SessionDesc)),
+    "gs_device_attribute": (_handle, c_uint, POINTER(c_int)),
     "gs_set_qos": (_handle, POINTER(QoS)),
     "gs_get_qos": (_handle, POINTER(QoS)),
     "gs_get_exec_affinity": (_handle, POINTER(ExecAffinity)),

@@ -74,6 +74,17 @@ static void identity_read(struct worker *made)
                  device & 0xff, function & 0xf);
 }
 
+/* All that the driver tells, for who asks gs_device_attribute. */
+static void attributes_read(struct worker *made)
+{
+    for (int i = 1; i < (int)WIRE_ATTRIBUTES; i++) {
+        int value = 0;
+
+        if (!cu->cuDeviceGetAttribute(&value, (CUdevice_attribute)i, made->device))
+            made->info.attribute[i] = value;
+    }
+}
+
 static CUresult limits_read(struct worker *made)
 {
     const struct {
@@ -110,6 +121,7 @@ static CUresult limits_read(struct worker *made)
     if ((result = DRV(cuDeviceGetName, made->info.name, sizeof(made->info.name), made->device)))
         return result;
     identity_read(made);
+    attributes_read(made);
     return CUDA_SUCCESS;
 }
 
