@@ -165,7 +165,7 @@ static int supervise(struct kept_server *kept, bool again)
     if (again)
         ready_pipe = -1; /* the number may be another descriptor's by now */
     good = server_init(kept, again);
-    if (!good && again) { /* what is kept stays as it is */
+    if (!good && again) { /* nothing is freed: the next supervisor takes it over */
         log_error("%s", kept->server.failure);
         _exit(KEEPER_AGAIN);
     }

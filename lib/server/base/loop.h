@@ -28,7 +28,7 @@ struct timer {
 struct loop {
     int epoll_fd;
     struct watch clock;   /* a timerfd */
-    uint64_t armed_ns;    /* what it is set to; 0: nothing */
+    uint64_t armed_ns;    /* the time that the timerfd is set to; 0: none */
     struct timer *timers; /* unsorted: there are few */
     uint32_t expected;    /* events for which the loop stays awake, ... */
     uint64_t awake_ns;    /* ... until then */

@@ -26,10 +26,11 @@ struct placer_set {
 struct placer_circle {
     struct sm_mask room;
     uint32_t wanted; /* SMs; 0: not made yet */
-    uint32_t sms;    /* of a window, rounded up */
-    uint32_t groups; /* in the circle; `window` of them in a window */
-    uint32_t window;
-    uint32_t kinds; /* the groups' sizes, and of each how many a window has */
+    uint32_t sms;    /* SMs of a window, rounded up */
+    uint32_t groups; /* groups in the circle */
+    uint32_t window; /* groups in a window */
+    uint32_t kinds;  /* different sizes of groups */
+    /* for each kind: its size, and how many groups of it a window has */
     uint16_t size[PLACER_GROUPS_MAX], quota[PLACER_GROUPS_MAX];
     /* for each position in the circle: the group, and the kind of its size */
     uint8_t group[PLACER_GROUPS_MAX], kind[PLACER_GROUPS_MAX];

@@ -49,13 +49,14 @@ struct culprit {
 
 struct outbox_message {
     struct link_message message;
-    int descriptor; /* that goes with it; -1: none */
+    int descriptor; /* a descriptor to send along; -1: none */
 };
 
 struct outbox {
     struct outbox_message *waiting;
-    uint32_t first, count, room; /* those from first on wait; room: of the array */
-    uint32_t pieces;             /* of those, LINK_RESUME_PIECE, which the vault bounds */
+    uint32_t first, count; /* the messages from `first` up to `count` wait */
+    uint32_t room;         /* messages that the array can hold */
+    uint32_t pieces;       /* LINK_RESUME_PIECEs that wait, which the vault bounds */
 };
 
 struct worker_process {
@@ -64,11 +65,11 @@ struct worker_process {
     struct watch process;              /* pidfd */
     struct watch link;                 /* our end of the socketpair */
     struct outbox outbox;              /* what the socket has not taken yet */
-    struct link_message inbox;         /* being dealt with; op 0: none */
-    struct link_control inbox_control; /* what came with it */
+    struct link_message inbox;         /* the message being dealt with; op 0: none */
+    struct link_control inbox_control; /* tells of the descriptor that came with `inbox` */
     struct resync *resync;             /* see workers/resync.h; NULL: none is under way */
-    bool said_ready;                   /* it has sent a LINK_READY, ... */
-    struct link_device said;           /* ... with this */
+    bool said_ready;                   /* it has sent a LINK_READY */
+    struct link_device said;           /* the content of its LINK_READY */
     bool begun;                        /* a LINK_BEGIN was sent, and what follows from it done */
     uint64_t ready_ns;                 /* when it became ready */
     uint64_t pinged_ns;                /* when the ping was sent that it has to answer; 0: none */
@@ -164,7 +165,7 @@ struct device {
     struct segment_pool segments;         /* of closed sessions, all of which the worker keeps */
     uint32_t faults;                      /* workers lost after they were ready */
     uint32_t takeovers[CTL_TAKEOVERS];    /* by enum ctl_takeover */
-    struct ctl_blamed blamed[CTL_BLAMED]; /* whose kernels lost workers; count 0: unused */
+    struct ctl_blamed blamed[CTL_BLAMED]; /* users whose kernels lost workers; count 0: none */
     uint32_t failures;                    /* starts that failed in a row */
     struct timer timer;           /* start deadline, next start, or patience with one that ends */
     char failure[ERROR_TEXT_MAX]; /* of the last worker lost */
@@ -185,10 +186,10 @@ struct device {
     struct timer heartbeat;    /* of the worker */
     struct timer plan_soon;    /* due at once: DUE_PLAN in a round of its own */
     bool early;                /* sessions that came before the worker may have to be placed yet */
-    struct timer grant_retry;  /* then grants that the worker refused are tried again */
-    struct link_policy policy; /* that the worker has been told */
+    struct timer grant_retry;  /* when grants that the worker refused are tried again */
+    struct link_policy policy; /* the last one that was sent */
     bool policy_sent;
-    uint32_t policy_sms; /* in its reserve_mask */
+    uint32_t policy_sms; /* SMs in the reserve_mask of `policy` */
     struct device_trace trace;
 };
 

@@ -115,9 +115,9 @@ struct server {
     struct registry registry;
     struct announcements announcements;
     struct accounts accounts;
-    struct settings policy; /* of the policy file; what is set in `settings` goes before it */
+    struct settings policy;         /* of the policy file; `settings` goes before it */
     struct policy_reading *reading; /* policy_file.c; NULL: the file is not being read */
-    bool reading_again;             /* it is to be read once more after that */
+    bool reading_again;             /* the file is to be read once more after `reading` */
     struct settings settings;
     struct committed *committed; /* NULL: nothing is kept */
     struct state_writer state;

@@ -138,7 +138,7 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     device->culprit = blamed ? culprit : (struct culprit){0};
     if (blamed)
         culprit_log(device, fatal, &culprit);
-    else if (server->phase != PHASE_STARTING) /* then it is the server's failure, and said there */
+    else if (server->phase != PHASE_STARTING) /* at the start the server reports its own failure */
         log_error("device %d: %s", device->index, device->failure);
 
     if (was_ready) {

@@ -315,7 +315,7 @@ void worker_receive_again(struct device *device)
     int fd = message->op ? link_descriptor(&worker->inbox_control) : -1;
 
     if (fd >= 0 && (kept_noted(fd) || (session && session->journal == fd))) {
-        fd = -1; /* it has its owner */
+        fd = -1; /* the killed supervisor has stored it already */
     } else if (fd >= 0 && session && message->op == LINK_VAULT_PUT) {
         on_vault_put(device, session, &message->u.vault, &fd);
     } else if (fd >= 0 && session && message->op == LINK_OPENED && session->journal < 0) {

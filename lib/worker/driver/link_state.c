@@ -25,7 +25,7 @@ void link_heard(const struct link_message *message)
             known.slots = message->slot + 1;
         break;
     case LINK_CLOSE:
-        if (slot->state) /* it may come twice */
+        if (slot->state) /* a LINK_CLOSE may come twice */
             slot->state = LINK_SESSION_CLOSING;
         break;
     case LINK_GRANT:

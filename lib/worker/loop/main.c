@@ -395,7 +395,7 @@ static int link_loop(void)
             link_send(&message, -1);
             break;
         case LINK_RESYNC:
-            resume_free(resuming); /* they come again */
+            resume_free(resuming); /* the supervisor sends these messages again */
             resuming = NULL;
             if (!link_resync(message.u.resync))
                 return 1;

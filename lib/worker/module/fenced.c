@@ -87,7 +87,7 @@ gs_status fenced_place(struct job *job, struct module *module)
 
     if (!report || report->bytes == 0)
         return GS_OK;
-    if (job->session->resume) /* they have their place and their values */
+    if (job->session->resume) /* the variables kept their memory, which has their values */
         return memory_place(job->session, module->variables, report->bytes)
                    ? GS_OK
                    : job_fail(job, GS_ERR_INTERRUPTED, "a module's variables have no place");

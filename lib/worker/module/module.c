@@ -197,7 +197,7 @@ static gs_status module_place(struct job *job, struct module *module)
         return job->status;
     result = DRV(cuModuleLoadDataEx, &module->cu, module->code, 2, options, values);
     if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
-        result = CUDA_ERROR_INVALID_IMAGE; /* so it is for some: the context lives */
+        result = CUDA_ERROR_INVALID_IMAGE; /* the driver says so of some invalid images */
     if (result) {
         module->cu = NULL;
         return image_refused(job, result, &log);

@@ -39,7 +39,7 @@ struct session_module {
     uint64_t heap_asked;      /* the size that the tenant wishes, 0: the default; constant */
     /* in the print block, once a kernel that can fault is loaded; the session's lane */
     struct fault_notes *faults;
-    uint64_t strays; /* of them, so many are counted in the session's figures */
+    uint64_t strays; /* strays that the session's figures count already */
 };
 
 #endif

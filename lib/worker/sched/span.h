@@ -17,7 +17,7 @@ struct kernel_run {
     uint64_t ns;     /* how long the launches were thought to run */
 };
 
-/* In place of a span's kernel. */
+/* Values of inflight_span.kernel that are no kernel. */
 #define SPAN_MIXED   UINT32_MAX       /* several kernels, or copies or waits too */
 #define SPAN_GRAPHS  (UINT32_MAX - 1) /* graphs alone */
 #define SPAN_NOTHING (UINT32_MAX - 2) /* events alone: the device spends no time on them */

@@ -18,7 +18,8 @@ struct arrival {
     uint32_t records; /* of the last arrival */
     uint32_t taken;   /* records taken of the present arrival */
     uint32_t same;    /* how many arrivals before this one had the same length */
-    /* how many must have had it before the rest is awaited; 0: ARRIVAL_KNOWN */
+    /* arrivals of one length that are needed before the rest of the next one is awaited; 0:
+     * ARRIVAL_KNOWN */
     uint32_t needed;
     uint64_t seen_ns;    /* since when the rest is awaited; 0: it is not */
     uint64_t look_ns;    /* the ring is not looked at before this time */
