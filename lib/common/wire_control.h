@@ -112,7 +112,7 @@ enum ctl_takeover {
     CTL_TAKEOVERS = 5
 };
 
-/* So many faults and evictions were of this user's sessions. */
+/* The faults and evictions that sessions of one user caused. */
 struct ctl_blamed {
     uint32_t uid; /* the last one: CTL_OTHERS, of all for whom there was no place */
     uint32_t count;
@@ -161,7 +161,7 @@ struct ctl_status_reply {
     struct ctl_device device[8];
 };
 
-/* How often it took so long (histogram.h), each time in one bucket, and the sum of all times. */
+/* A histogram of times (histogram.h): each counts in one bucket; and the sum of all times. */
 struct ctl_histogram {
     uint64_t count[HISTOGRAM_BUCKETS];
     uint64_t sum_ns;

@@ -211,7 +211,8 @@ int supervisor_main(int argc, char **argv)
     options_parse(argc, argv, &options, &workers);
     if (options.log_file && (log = log_open(options.log_file)) < 0)
         return EXIT_FAILURE;
-    /* Who waits for the background's start reads on standard error why it failed. */
+    /* Standard error stays open until the start is done: the process that waits for it reads there
+     * why it failed. */
     if (options.background && memory < 0)
         background_enter(&options);
     if (log >= 0)

@@ -47,7 +47,7 @@ int loop_round(struct loop *loop);
 /* Somebody waits for an event that comes soon: the loop stays awake for it, for 2 ms at most from
  * the last call on, and where there are processors to spare (cpus.h). */
 void loop_expect(struct loop *loop);
-/* One that was expected has come. */
+/* Notes that one of the expected events has come. */
 void loop_expected(struct loop *loop);
 
 /* events: EPOLLIN, EPOLLOUT; level-triggered. 0 or -errno. */

@@ -17,7 +17,7 @@ struct placer_set {
     uint32_t space; /* of its users */
     uint32_t users;
     uint32_t capped; /* users that count as load */
-    bool pinned;     /* one of them can have no other */
+    bool pinned;     /* a user of the set can have no other */
     uint32_t groups;
     uint8_t group[PLACER_GROUPS_MAX];
 };
@@ -39,7 +39,7 @@ struct placer_circle {
 struct placer_sets {
     const struct placer_device *device;
     uint32_t count;
-    uint32_t used;                    /* those that have users */
+    uint32_t used;                    /* sets with users */
     uint32_t load[PLACER_GROUPS_MAX]; /* capped sessions on each group */
     struct placer_set set[PLACER_SETS_KNOWN];
     uint16_t index[PLACER_SETS_INDEX]; /* from masks to numbers of sets, from 1 on */
@@ -57,10 +57,10 @@ bool placer_sets_has(const struct placer_sets *sets, const struct sm_mask *mask)
  * sets, the one with the fewest users. These have no set then. false: there is no such set. */
 bool placer_sets_retire(struct placer_sets *sets, struct sm_mask *mask);
 
-/* The set with the least load for a session that is to have so many SMs (rounded up to whole
- * groups) of `room`, which has more. One that somebody has is as good as a new one with less load:
- * the more sets are in use the more, up to half a session in each group. may_add: no new one
- * otherwise. Empty: there is none. */
+/* The set with the least load for a session that is to have `sms` SMs (rounded up to whole groups)
+ * of `room`, which has more. A set in use is preferred to a new one whose load is a little less: by
+ * the more, the more sets are in use, up to half a session in each group. may_add: a new set may be
+ * made. Empty: there is none. */
 struct sm_mask placer_sets_choose(struct placer_sets *sets, const struct sm_mask *room,
                                   uint32_t sms, bool may_add);
 

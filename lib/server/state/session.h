@@ -51,7 +51,7 @@ enum segment_kept {
 /* Its requests for another quality of service, and its wait for SMs; see qos_requests.h. */
 struct session_requests {
     struct qos_request *first; /* the one under way, or NULL */
-    struct wire_qos former;    /* what held before it */
+    struct wire_qos former;    /* what was in force before it */
     struct timer patience;     /* with the worker, or with those whose SMs it waits for */
     struct session *next;      /* in the device's list of those whose grant somebody waits for */
     bool listed;
@@ -63,16 +63,17 @@ struct session {
     uint32_t slot;
     enum session_state state;
     enum session_client client;
-    bool close_wanted; /* as soon as it is open */
-    /* It was open, its worker is gone, and the next worker takes it up: until it is open again. */
+    bool close_wanted; /* close it as soon as it is open */
+    /* The session was open, its worker is gone, and the next worker takes it up: true until it is
+     * open again. */
     bool resuming;
     uint32_t attempts;       /* workers lost since it began to be opened or taken up */
     bool replays;            /* its unfinished work is to run again with the next worker */
     enum link_replay replay; /* with the worker that takes it up */
-    uint32_t losses;         /* of workers, with nobody to blame, since losses_ns */
+    uint32_t losses;         /* workers lost with nobody to blame, since losses_ns */
     uint64_t losses_ns;
     bool attached;       /* its attach was answered */
-    bool by_operator;    /* it is closing because the operator ended it */
+    bool by_operator;    /* an operator ended it */
     bool killed;         /* the same, and its client has not gone yet */
     uint64_t kill_token; /* of the last request to end it; 0: none */
     uint32_t grace_ms;   /* while it is closing: how long its work may run on; 0: no limit */

@@ -169,7 +169,7 @@ void worker_quit(struct device *device)
     }
     if (device->worker.state != WORKER_ENDING)
         worker_send(device, &message);
-    /* One that is stopped does not read that it is to quit. */
+    /* A silent worker would not read LINK_QUIT. */
     timer_set(&server->loop, &device->timer,
               clock_ns() + (device_silent(device, HUNG_NS) ? 0 : QUIT_NS), ending_fire);
     device->worker.state = WORKER_ENDING;

@@ -305,8 +305,8 @@ bool worker_receive_one(struct device *device)
     return true;
 }
 
-/* What it says may have been done already, in part or all. The worker tells all else once more
- * (resync.h). */
+/* Deals with the message that the killed supervisor was dealing with, which may be done already, in
+ * part or all. The worker tells everything else once more (resync.h). */
 void worker_receive_again(struct device *device)
 {
     struct worker_process *worker = &device->worker;

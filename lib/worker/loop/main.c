@@ -156,7 +156,7 @@ static CUresult context_open(struct worker *made, int ordinal)
 static struct job *closing[LINK_SLOTS_MAX];
 static struct link_stats *stats; /* LINK_SLOTS_MAX of them, shared with the supervisor */
 
-/* What has come for a session that is to be taken up, until its LINK_OPEN comes. */
+/* The pieces and journals of sessions that are to be taken up, until their LINK_OPEN comes. */
 static struct resume *resuming;
 
 /* The pieces of a session that is taken up; none may have come. Takes the journal's descriptor. */

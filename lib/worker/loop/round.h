@@ -16,7 +16,7 @@ void round_run(struct lane *lane);
 /* Takes what the session's tenant has announced, and fetches ahead what is read next. The session's
  * lane. */
 void round_look(struct session *session);
-/* What one of the session's streams may give to the device now. The session's lane. */
+/* How much the stream may give to the device now. The session's lane. */
 struct sched_allowance round_allowance(const struct session *session, uint32_t index);
 /* Drains one of the session's streams by an allowance, and returns how many records were taken. The
  * session's lane. */

@@ -296,7 +296,7 @@ bool window_put(struct session *session, uint64_t address, uint64_t size, void *
     struct session_memory *memory = &session->memory;
     uint64_t open = memory->window_open;
 
-    /* No kernel is there yet. */
+    /* The window can grow: the session has no kernel yet. */
     while (open < memory->window_size && address + size > memory->window_base + open)
         open *= 2;
     window_open(memory, open);

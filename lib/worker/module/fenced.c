@@ -126,7 +126,7 @@ static CUresult bind_textures(const struct session *session, const struct module
     CUresult result = DRV(cuModuleGetGlobal_v2, &constant, NULL, module->cu, FENCE_TEXTURES);
 
     if (result == CUDA_ERROR_NOT_FOUND)
-        return CUDA_SUCCESS; /* as below */
+        return CUDA_SUCCESS; /* see below */
     if (!result)
         result = write_bytes(constant, &table, sizeof(table));
     return result ? result : DRV(cuStreamSynchronize, service_stream());

@@ -321,7 +321,7 @@ void modules_deinit(struct session *session)
     for (uint32_t i = 0; i < session->module.module_capacity; i++) {
         if (!session->module.modules[i])
             continue;
-        session->module.modules[i]->variables = 0; /* they went with the window */
+        session->module.modules[i]->variables = 0; /* the variables went with the window */
         module_free(session, session->module.modules[i]);
     }
     free(session->module.modules);

@@ -21,11 +21,11 @@ struct module {
     struct kernel *kernels;
     const char **kernel_names; /* the driver's, once they were asked for; NULL: not yet */
     uint32_t kernel_count;
-    struct ptx_rewrite_report *rewrite; /* what the passes did; NULL: nothing was rewritten */
+    struct ptx_rewrite_report *rewrite; /* what the passes report; NULL: nothing was rewritten */
     struct grid_sync grid;              /* the kernels that need a cooperative launch */
     uint64_t variables;    /* where the global variables of a fenced module lie; 0: it has none */
-    CUdeviceptr window;    /* its struct fence_window; 0: it has none */
-    unsigned char *code;   /* what the driver is to load; NULL once it has */
+    CUdeviceptr window;    /* the address of its struct fence_window; 0: it has none */
+    unsigned char *code;   /* the image that the driver is to load; NULL once it has */
     unsigned char *source; /* the tenant's image, for the journal; NULL once it is there */
     uint64_t source_size;
 };

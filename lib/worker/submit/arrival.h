@@ -27,7 +27,7 @@ struct arrival {
     bool entire;         /* the launches being taken are an arrival from begin to end */
 };
 
-/* Whether stream `index`, which has an allowance of so many launches, holds the begin of an arrival
+/* Whether stream `index`, whose allowance is `allowance` launches, holds the begin of an arrival
  * whose rest is worth waiting for. Then the stream is not to be drained in this round. */
 bool arrival_awaited(struct session *session, uint32_t index, uint32_t allowance);
 /* Notes how many records have been taken. */

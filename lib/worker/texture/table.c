@@ -71,7 +71,7 @@ static CUresult shown_make(struct array *shown, const struct geometry *geometry,
     return result ? result : array_zero(shown);
 }
 
-/* What fails is tried anew for the next table. The lock is held. */
+/* A null texture that cannot be made is tried anew for the next table. The lock is held. */
 static CUresult null_textures_make(void)
 {
     /* cubes have no other coordinates */
