@@ -122,9 +122,10 @@ struct link_device {
     int32_t numa_node;       /* of the host, next to the device (numa.h); negative: unknown */
     char name[64];
     char driver[32];
-    char uuid[48];                  /* "GPU-8c5f...", "MIG-8c5f..."; "": not known */
-    char pci[24];                   /* "00000000:65:00.0"; "": not known */
-    uint8_t sm_group[LINK_SMS_MAX]; /* the group of each SM below sm_count */
+    char uuid[48];                      /* "GPU-8c5f...", "MIG-8c5f..."; "": not known */
+    char pci[24];                       /* "00000000:65:00.0"; "": not known */
+    uint8_t sm_group[LINK_SMS_MAX];     /* the group of each SM below sm_count */
+    int32_t attribute[WIRE_ATTRIBUTES]; /* 0: the driver does not know it */
 };
 
 /* What a session may use. The supervisor decides it from the session's request, the operator's

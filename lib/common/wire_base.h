@@ -13,7 +13,7 @@
 
 #include "gshare.h"
 
-#define WIRE_VERSION 13u
+#define WIRE_VERSION 14u
 #define WIRE_MAGIC   0x52485347u /* "GSHR" */
 
 /* ---- Names ------------------------------------------------------------------------------------
@@ -26,6 +26,10 @@
 #define WIRE_INSTANCE_MAX 31u
 #define WIRE_NAME_MAX     80u /* bytes for any of the queue names above, with its NUL */
 #define WIRE_BELL_MAX     64u /* the same for a doorbell's */
+
+/* ---- The device -------------------------------------------------------------------------------
+ * Its attributes by their number in CUdevice_attribute, of which CUDA 13 has 147. */
+#define WIRE_ATTRIBUTES 160u
 
 /* ---- Quality of service --------------------------------------------------------------------- */
 

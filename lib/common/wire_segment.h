@@ -62,6 +62,8 @@ struct seg_info {
     char device_name[64];
     char bell[WIRE_BELL_MAX];
     uint8_t sm_group[GS_SM_MASK_WORDS * 64]; /* the group of each SM, if there are partitions */
+    char device_uuid[48];                    /* "GPU-8c5f...", as nvidia-smi prints it */
+    int32_t attribute[WIRE_ATTRIBUTES];      /* of the device; 0: its driver does not know it */
 };
 
 struct seg_client {
@@ -243,7 +245,7 @@ struct seg_request {
     } payload;
 };
 
-static_assert(sizeof(struct seg_info) == 752, "seg_info");
+static_assert(sizeof(struct seg_info) == 1440, "seg_info");
 static_assert(sizeof(struct seg_client) == 1088, "seg_client");
 static_assert(sizeof(struct seg_complete) == 504, "seg_complete");
 static_assert(sizeof(struct seg_server) == 3200, "seg_server");

@@ -187,10 +187,31 @@ static void name_copy(char name[32], const char *operand)
     memcpy(name, operand, strlen(operand) + 1);
 }
 
+/* The reservation as get prints it: which SMs it has. It is made, whether or not that can be read.
+ */
+static void reservation_json(struct control *control, const char *name, const char *remark)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    struct rows rows;
+
+    json_open(NULL, '{');
+    rows_read(control, &rows, message);
+    for (size_t i = 0; i < rows.count; i++) {
+        if (row_target(&rows.row[i]) == CTL_RESERVATION && !strcmp(rows.row[i].name, name))
+            row_members_json(&rows.row[i]);
+    }
+    free(rows.row);
+    json_text("remark", remark);
+    json_close('}');
+    putchar('\n');
+}
+
 int command_reserve(struct control *control, const struct command_options *options)
 {
     struct ctl_reserve request = {.device = options->device >= 0 ? options->device : 0,
                                   .sms = options->set.sms};
+    char remark[REQUEST_MESSAGE_MAX];
+    gs_status status;
 
     if (options->set.fields != CTL_SMS && options->set.fields != CTL_MASK)
         usage("reserve: either --sms or --mask");
@@ -198,7 +219,14 @@ int command_reserve(struct control *control, const struct command_options *optio
         usage("--sms 0: 1 and up");
     name_copy(request.name, options->operand);
     memcpy(request.sm_mask, options->set.sm_mask, sizeof(request.sm_mask));
-    return change_ask(control, &request.h, CTL_RESERVE, sizeof(request), options->json);
+    status = change_make(control, &request.h, CTL_RESERVE, sizeof(request), remark);
+    if (status != GS_OK)
+        return ask_failed(status, remark);
+    if (!options->json)
+        change_remark(remark, false);
+    else
+        reservation_json(control, request.name, remark);
+    return 0;
 }
 
 int command_release(struct control *control, const struct command_options *options)

@@ -67,7 +67,7 @@ bool upgrade_possible(void)
     int status = -1, r = posix_spawn(&pid, program.path, NULL, NULL, arguments, environ);
 
     if (r) {
-        log_error("upgrade: %s: %s", program.path, strerror(r));
+        log_error("event=upgrade-failed program=%s reason=%s", program.path, strerror(r));
         return false;
     }
     process.fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -77,8 +77,8 @@ bool upgrade_possible(void)
     waitpid(pid, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
         return true;
-    log_error("upgrade: %s cannot go on with what this server has: it takes a restart, which ends "
-              "all sessions",
+    log_error("event=upgrade-failed program=%s reason=\"it cannot go on with what this server has: "
+              "it takes a restart, which ends all sessions\"",
               program.path);
     return false;
 }
@@ -104,7 +104,7 @@ void upgrade_now(int memory)
     setenv(MEMORY_NAME, number, 1);
     descriptors_close_on_exec(false);
     execv(program.path, program.arguments);
-    log_error("upgrade: %s: %s", program.path, strerror(errno));
+    log_error("event=upgrade-failed program=%s reason=%s", program.path, strerror(errno));
     descriptors_close_on_exec(true);
     unsetenv(MEMORY_NAME);
 }

@@ -400,6 +400,8 @@ static void info_fill(struct fake *fake, struct tenant *tenant)
         .max_dynamic_smem = FAKE_SMEM_MAX,
         .sm_granularity = 2,
         .device_name = "fake",
+        .device_uuid = "GPU-fa",
+        .attribute = {[38] = FAKE_L2_BYTES},
     };
     memcpy(info->bell, fake->bell_name, sizeof(info->bell));
     for (unsigned sm = 0; sm < FAKE_SM_COUNT; sm++)

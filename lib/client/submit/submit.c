@@ -123,7 +123,8 @@ static void bell_ring(struct session *session)
     }
     /* EAGAIN: the queue is full of other wake-ups, any of which suffices. */
     if (result < 0 && errno != EAGAIN) {
-        log_error("doorbell %s: %s", session->info.bell, strerror(errno));
+        log_error("event=doorbell-failed doorbell=%s reason=%s", session->info.bell,
+                  strerror(errno));
         /* The next call rings again. */
         atomic_store_explicit(&session->server_page->need_bell, 1, memory_order_relaxed);
     }

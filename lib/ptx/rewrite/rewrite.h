@@ -92,6 +92,8 @@ static inline struct fence_window fence_window(uint64_t base, uint64_t size, uin
 
 /* A .global variable of the module, which the pass moves into a block of memory that the caller
  * allocates: zeros, then the initial bytes, then the addresses. */
+#define MANAGED_PAGE 4096u /* what a managed variable's place begins and ends with */
+
 struct ptx_fence_variable {
     const char *name;
     uint64_t offset, size; /* in the block; the offset is a multiple of the alignment */
@@ -131,6 +133,7 @@ struct ptx_fault_names {
 struct ptx_fence_report {
     bool fenced;
     bool moved;     /* the variables alone, by PTX_PASS_VARIABLES */
+    bool managed;   /* some of the variables are managed memory */
     uint64_t bytes; /* of the block; 0: the module has no variables */
     uint32_t align; /* of the block, a power of two; at most 256 without a tenant's own .align */
     uint32_t nvariables, naddresses, nfunctions;

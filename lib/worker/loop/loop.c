@@ -56,7 +56,7 @@ void loop_policy(const struct link_policy *policy)
     struct link_policy *copy = malloc(sizeof(*copy));
 
     if (!copy) {
-        log_error("no memory for a policy");
+        log_error("event=worker-failed reason=\"no memory for a policy\"");
         return;
     }
     *copy = *policy;

@@ -257,4 +257,4 @@ void grant_cancel(const struct session *session)
 
 /* The steps of these two are the main lane's own. */
 const struct job_kind job_grant = {"grant", JOB_QUICK, NULL, NULL, NULL, NULL};
-const struct job_kind job_open_partition = {"open_place", JOB_QUICK, NULL, NULL, NULL, NULL};
+const struct job_kind job_open_partition = {"open_partition", JOB_QUICK, NULL, NULL, NULL, NULL};

@@ -101,7 +101,7 @@ bool bell_open(const char *name)
 {
     bell = mq_open(name, O_RDONLY | O_NONBLOCK);
     if (bell == (mqd_t)-1)
-        log_error("doorbell %s: %s", name, strerror(errno));
+        log_error("event=doorbell-failed doorbell=%s reason=%s", name, strerror(errno));
     return bell != (mqd_t)-1;
 }
 

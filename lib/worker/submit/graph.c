@@ -429,7 +429,7 @@ gs_status graphs_resume(struct job *job)
         if (e->kind != JOURNAL_GRAPH)
             continue;
         if (e->key >= SEG_GRAPHS || table_make(job) != GS_OK || job->session->submit.graphs[e->key])
-            return job_fail(job, GS_ERR_INTERRUPTED, "a graph has no place in its table");
+            return job_fail(job, GS_ERR_INTERRUPTED, "a graph has no slot in its table");
         if (graph_resume(job, e) != GS_OK)
             return job->status;
     }

@@ -9,7 +9,7 @@
 
 enum product_outcome {
     PRODUCT_ISSUED,
-    PRODUCT_WAITS,   /* its algorithm is being made: ask again later */
+    PRODUCT_WAITS,   /* its algorithm or workspace is being made: ask again later */
     PRODUCT_INVALID, /* *fault: what is wrong with the record */
     PRODUCT_FAILED   /* *status, and text */
 };

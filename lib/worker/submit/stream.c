@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "common/ring.h"
+#include "worker/blas/workspace.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/sched/inflight.h"
@@ -161,6 +162,16 @@ bool stream_move(struct session *session, struct stream *stream, struct partitio
     return moved;
 }
 
+bool stream_primary(struct session *session, struct stream *stream)
+{
+    if (!stream->home)
+        return true;
+    streams_idle(session);
+    const bool moved = stream_move(session, stream, NULL);
+    partition_home(stream->home);
+    return moved;
+}
+
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static void create_prepare(struct job *job)
@@ -219,6 +230,8 @@ static void stream_deinit(struct stream *stream)
     stream->graph_cache = NULL;
     product_graphs_free(stream->product_graphs);
     stream->product_graphs = NULL;
+    workspace_free(stream->workspace);
+    stream->workspace = NULL;
     inflight_free(stream->inflight);
     stream->inflight = NULL;
     if (stream->cu && !pool_put_stream(stream->cu, stream->cu_priority, stream->home))
