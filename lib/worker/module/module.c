@@ -197,7 +197,7 @@ static gs_status module_code_load(struct job *job, struct module *module)
         return job->status;
     result = DRV(cuModuleLoadDataEx, &module->cu, module->code, 2, options, values);
     if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
-        result = CUDA_ERROR_INVALID_IMAGE; /* so it is for some: the context lives */
+        result = CUDA_ERROR_INVALID_IMAGE; /* the driver says so of some invalid images */
     if (result) {
         module->cu = NULL;
         return image_refused(job, result, &log);
@@ -321,7 +321,7 @@ void modules_deinit(struct session *session)
     for (uint32_t i = 0; i < session->module.module_capacity; i++) {
         if (!session->module.modules[i])
             continue;
-        session->module.modules[i]->variables = 0; /* they went with the window */
+        session->module.modules[i]->variables = 0; /* the variables went with the window */
         module_free(session, session->module.modules[i]);
     }
     free(session->module.modules);

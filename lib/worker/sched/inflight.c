@@ -38,7 +38,7 @@ static_assert(FENCE_SEQUENCE_BITS + DEVICE_CLOCK_BITS == 64, "a fence is one wor
 
 #define SPANS_MAX         (2 * SCHED_STREAM_MAX) /* spans in flight; each has a launch or more */
 #define WITHOUT_FENCE_MAX 128u                   /* records without a fence between two fences */
-/* a span is overdue that has run for so long, and four times as long as was thought */
+/* A span is overdue once it has run for this long and for four times its expected time. */
 #define OVERDUE_NS        50000000u
 /* How often a span that is overdue is charged while it runs. */
 #define CHARGE_NS         100000000u
