@@ -1,6 +1,7 @@
 /*
- * api_ipc.c - memory that another process of the same user opens: exports and imports of gs_mem_*.
- * What cudaMalloc took from a slab is exported with all of the slab, as NVIDIA's runtime does.
+ * api_ipc.c - events, and memory, that another process of the same user opens: exports and imports
+ * of gs_mem_*. What cudaMalloc took from a slab is exported with all of the slab, as NVIDIA's
+ * runtime does.
  */
 #include <string.h>
 
@@ -9,7 +10,9 @@
 #include "cudart/base/report.h"
 #include "cudart/state/device.h"
 #include "cudart/state/device_memory.h"
+#include "cudart/state/event.h"
 #include "cudart/state/memory_map.h"
+#include "cudart/state/shared_event.h"
 
 /* What a cudaIpcMemHandle_t holds. */
 struct opening {
@@ -90,4 +93,43 @@ CUDART_API cudaError_t cudaIpcCloseMemHandle(void *ptr)
         return error_record(error);
     memory_map_remove(ptr);
     return error_record(device_error(gs_free(device_session(), range.base - range.offset)));
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(struct shared_event_name) <= sizeof(cudaIpcEventHandle_t), "a name fits");
+
+CUDART_API cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *out, cudaEvent_t event)
+{
+    const struct shared_event *shared = event_shared(event);
+    struct shared_event_name name;
+
+    if (out == NULL)
+        return error_record(cudaErrorInvalidValue);
+    if (shared == NULL)
+        return error_record(cudaErrorInvalidResourceHandle);
+    name = shared_event_name(shared);
+    memset(out, 0, sizeof(*out));
+    memcpy(out->reserved, &name, sizeof(name));
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t from)
+{
+    cudaError_t error = device_use();
+    struct shared_event_name name;
+    struct shared_event *shared;
+
+    if (error == cudaSuccess && event == NULL)
+        error = cudaErrorInvalidValue;
+    if (error != cudaSuccess)
+        return error_record(error);
+    memcpy(&name, from.reserved, sizeof(name));
+    shared = shared_event_open(&name);
+    if (shared == NULL)
+        return error_record(cudaErrorInvalidResourceHandle);
+    error = event_new_shared(cudaEventInterprocess | cudaEventDisableTiming, shared, event);
+    if (error != cudaSuccess)
+        shared_event_drop(shared);
+    return error_record(error);
 }
