@@ -89,6 +89,9 @@ CUDART_API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
     struct op op;
     cudaError_t error = get(node, cudaGraphNodeTypeKernel, params, &op);
 
+    if (error == cudaSuccess && op.launch.product != NULL)
+        return error_record(
+            cudaErrorInvalidDeviceFunction); /* as of nodes that cuBLAS has captured */
     if (error == cudaSuccess)
         *params = (struct cudaKernelNodeParams){
             (void *)(uintptr_t)op.launch.kernel->stub, // NOLINT: without const

@@ -14,6 +14,7 @@
 #include "cudart/state/launch.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/module.h"
+#include "cudart/state/product.h"
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
@@ -42,6 +43,20 @@ cudaError_t op_kernel_params(struct op *op, const struct cudaKernelNodeParams *p
         return error_unsupported("cudaKernelNodeParams.extra");
     return op_launch(op, kernel, params->gridDim, params->blockDim, params->sharedMemBytes,
                      params->kernelParams);
+}
+
+cudaError_t op_product(struct op *op, const gs_gemm_params *params)
+{
+    const size_t size = params->size < sizeof(*params) ? params->size : sizeof(*params);
+    gs_gemm_params *product = calloc(1, sizeof(*product));
+
+    *op = (struct op){.type = cudaGraphNodeTypeKernel};
+    if (product == NULL)
+        return cudaErrorMemoryAllocation;
+    memcpy(product, params, size);
+    product->size = size;
+    op->launch.product = product;
+    return cudaSuccess;
 }
 
 cudaError_t op_copy3d(struct op *op, const struct cudaMemcpy3DParms *params)
@@ -127,6 +142,8 @@ cudaError_t op_clone(struct op *op, const struct op *from)
     *op = *from;
     if (op_has_memory(op))
         graph_memory_hold(op->memory);
+    if (from->type == cudaGraphNodeTypeKernel && from->launch.product != NULL)
+        return op_product(op, from->launch.product);
     if (from->type == cudaGraphNodeTypeKernel)
         return kernel_args_copy(from->launch.kernel, from->launch.args, &op->launch.args);
     if (from->type != cudaGraphNodeTypeGraph)
@@ -137,12 +154,14 @@ cudaError_t op_clone(struct op *op, const struct op *from)
 
 void op_free(struct op *op)
 {
-    if (op->type == cudaGraphNodeTypeKernel)
+    if (op->type == cudaGraphNodeTypeKernel) {
         free(op->launch.args);
-    else if (op->type == cudaGraphNodeTypeGraph && op->child != NULL)
+        free(op->launch.product);
+    } else if (op->type == cudaGraphNodeTypeGraph && op->child != NULL) {
         graph_free(op->child);
-    else if (op_has_memory(op) && op->memory != NULL)
+    } else if (op_has_memory(op) && op->memory != NULL) {
         graph_memory_drop(op->memory);
+    }
     *op = (struct op){.type = cudaGraphNodeTypeEmpty};
 }
 
@@ -152,6 +171,8 @@ static cudaError_t launch_issue(const struct op *op, struct stream *stream)
 {
     gs_launch_config config = GS_LAUNCH_CONFIG_INIT;
 
+    if (op->launch.product != NULL)
+        return stream_error(stream, product_issue(stream, op->launch.product));
     /* The image may have been unregistered since. */
     if (kernel_find(op->launch.kernel) != op->launch.kernel)
         return cudaErrorInvalidDeviceFunction;
@@ -222,7 +243,7 @@ bool op_recordable(const struct op *op)
 {
     switch (op->type) {
     case cudaGraphNodeTypeKernel:
-        return !op->launch.cooperative;
+        return !op->launch.cooperative && op->launch.product == NULL;
     case cudaGraphNodeTypeMemcpy:
         return op->copy.kind != cudaMemcpyHostToHost && direct(op->copy.srcPtr.ptr) &&
                direct(op->copy.dstPtr.ptr) &&

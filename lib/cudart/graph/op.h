@@ -20,7 +20,8 @@ struct op {
             dim3 grid, block;
             unsigned shared;
             bool cooperative;
-            void **args; /* one block of memory: the pointers, then the values */
+            void **args;             /* one block of memory: the pointers, then the values */
+            gs_gemm_params *product; /* the op's own, in place of all above; NULL: a kernel */
         } launch;
         struct cudaMemcpy3DParms copy;
         struct cudaMemsetParams set;
@@ -37,6 +38,8 @@ cudaError_t op_launch(struct op *op, struct kernel *kernel, dim3 grid, dim3 bloc
                       void **args);
 /* Checks what the runtime checks of a node's parameters. */
 cudaError_t op_kernel_params(struct op *op, const struct cudaKernelNodeParams *params);
+/* The parameters as gs_gemm_prepare has taken them. */
+cudaError_t op_product(struct op *op, const gs_gemm_params *params);
 cudaError_t op_copy3d(struct op *op, const struct cudaMemcpy3DParms *params);
 /* One row, or several of a pitch. */
 void op_copy_rows(struct op *op, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
