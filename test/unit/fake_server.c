@@ -1,4 +1,4 @@
-/* fake_server.c - see fake_server.h. The control thread attaches and detaches; the dispatcher
+/* fake_server.c - see fake_server.h. The control thread attaches and detaches; the worker
  * thread does everything in segments. `lock` orders the two on the list of sessions. */
 #include "fake_server.h"
 
@@ -298,7 +298,7 @@ static void request_answer(struct fake *fake, struct tenant *tenant)
     futex_wake(&r->state);
 }
 
-/* ---- The dispatcher ---- */
+/* ---- The worker ---- */
 
 static bool tenant_dispatch(struct fake *fake, struct tenant *tenant)
 {

@@ -7,7 +7,7 @@
  *     wide(4,096 bytes)                         stores the last 8 bytes where the first 8 point to
  *
  * Any PTX text is a module, but text that begins with "bad", which is refused with a log. Its
- * dispatcher sleeps at the first opportunity, so that every doorbell counts: a lost one shows as a
+ * worker sleeps at the first opportunity, so that every doorbell counts: a lost one shows as a
  * delay of FAKE_NAP_MS.
  */
 #ifndef GS_TEST_FAKE_SERVER_H

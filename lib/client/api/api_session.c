@@ -171,9 +171,9 @@ gs_status gs_get_exec_affinity(gs_session handle, gs_exec_affinity *affinity)
 
 static void fault_read(const struct session *session, gs_fault *fault)
 {
-    const struct seg_fault *from = &session->server->fault;
+    const struct seg_fault *from = &session->server_page->fault;
     /* acquire: pairs with the server's release of the state, which it stores after the fault. */
-    uint32_t state = atomic_load_explicit(&session->server->state, memory_order_acquire);
+    uint32_t state = atomic_load_explicit(&session->server_page->state, memory_order_acquire);
 
     if (state != SEG_FAULTED && state != SEG_LOST)
         return;

@@ -133,7 +133,7 @@ static gs_status segments_map(struct session *session, const struct ctl_attach_r
     session->page = page;
     session->client = (struct seg_client *)(session->segment + SEG_OFF_CLIENT);
     session->complete = (struct seg_complete *)(session->segment + SEG_OFF_COMPLETE);
-    session->server = (struct seg_server *)(session->segment + SEG_OFF_SERVER);
+    session->server_page = (struct seg_server *)(session->segment + SEG_OFF_SERVER);
     session->request = (struct seg_request *)(session->segment + SEG_OFF_REQUEST);
     return GS_OK;
 }
@@ -268,7 +268,7 @@ gs_status detach_session(struct session *session)
     uint64_t deadline = clock_ns() + session->timeout_ns;
     char message[REQUEST_MESSAGE_MAX];
     struct ctl_header detach;
-    _Atomic uint32_t *state = &session->server->state;
+    _Atomic uint32_t *state = &session->server_page->state;
     uint32_t seen;
     gs_status status = control_send(&session->control, &detach, CTL_DETACH, sizeof(detach),
                                     session->cookie, deadline, message);

@@ -110,17 +110,17 @@ struct ptx_fence_address {
 };
 
 /* The .const .b64 pair that is added where a kernel can trap or assert (trap_pass.c), or where the
- * fence reports strays: a struct fault_binding. Zeros: nothing is recorded. */
+ * fence reports strays: a struct fault_binding. Zeros: nothing is noted. */
 #define FAULT_VARIABLE "gshare$fault"
 
 struct fault_binding {
-    uint64_t records; /* device address of the session's struct fault_records */
-    uint64_t module;  /* for fault_record.module */
+    uint64_t notes;  /* device address of the session's struct fault_notes */
+    uint64_t module; /* for fault_note.module */
 };
 
-/* The functions that a fault_record can name. */
+/* The functions that a fault_note can name. */
 struct ptx_fault_names {
-    uint32_t count; /* 0: no fault is recorded */
+    uint32_t count; /* 0: no fault is noted */
     struct {
         const char *name;
         const char *kernel; /* the only kernel that reaches it; NULL: several do, or none */
@@ -148,7 +148,7 @@ struct ptx_fence_report {
     bool indexed;     /* accesses reach up to FENCE_REACH further behind the window */
     char reason[320]; /* of a refusal: "line 12: cp.async.bulk: ..." */
     void *memory;
-    struct ptx_fault_names strays; /* of fault_records.stray */
+    struct ptx_fault_names strays; /* of fault_notes.stray */
 };
 
 /* Verifies that LEN bytes of a rewritten text go to global memory by fenced addresses only; shares
@@ -193,7 +193,7 @@ struct ptx_rewrite_report {
     char reason[320];
     void *memory; /* holds kernels and names */
     struct ptx_fence_report fence;
-    struct ptx_fault_names traps; /* of fault_records.end */
+    struct ptx_fault_names traps; /* of fault_notes.end */
     struct ptx_left_out left_out;
 };
 

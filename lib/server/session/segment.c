@@ -117,7 +117,7 @@ static void victim_describe(char text[], size_t size, const struct session *sess
 }
 
 /* The fault is written before the state that points to it; the pair is the client's acquire load. A
- * fault that the dispatcher wrote before stays. */
+ * fault that the worker wrote before stays. */
 void session_segment_fault(struct session *session, const struct link_fatal *fatal,
                            const struct culprit *culprit, const char *why)
 {

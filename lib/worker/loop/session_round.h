@@ -1,4 +1,4 @@
-/* session_round.h - a session's part in a scheduling round; see round.c. The session's lane. */
+/* session_round.h - a session in a scheduling round; see rings.c, round.c. The session's lane. */
 #ifndef GS_WORKER_LOOP_SESSION_ROUND_H
 #define GS_WORKER_LOOP_SESSION_ROUND_H
 

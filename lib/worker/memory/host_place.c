@@ -20,14 +20,14 @@
  * where a whole one has been given up. */
 #define PIECE    (UINT64_C(64) << 20) /* as was tried there */
 
-/* An address of that much room. false: the driver has none. */
+/* Finds free addresses for so many bytes. false: the driver has none. */
 static bool place_find(uint64_t size, CUdeviceptr *address)
 {
-    const uint64_t room = (size + PIECE - 1) / PIECE * PIECE;
+    const uint64_t reserved = (size + PIECE - 1) / PIECE * PIECE;
 
-    if (DRV(cuMemAddressReserve, address, room, PIECE, 0, 0))
+    if (DRV(cuMemAddressReserve, address, reserved, PIECE, 0, 0))
         return false;
-    DRV_MUST(cuMemAddressFree, *address, room);
+    DRV_MUST(cuMemAddressFree, *address, reserved);
     return true;
 }
 

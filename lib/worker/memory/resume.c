@@ -26,15 +26,15 @@ struct resume *resume_new(uint32_t slot)
 
 bool resume_add(struct resume *resume, const struct link_vault *vault, int descriptor)
 {
-    if (resume->count == resume->room) {
-        uint32_t room = resume->room ? 2 * resume->room : 16;
-        struct resume_piece *pieces = reallocarray(resume->pieces, room, sizeof(*pieces));
+    if (resume->count == resume->capacity) {
+        uint32_t capacity = resume->capacity ? 2 * resume->capacity : 16;
+        struct resume_piece *pieces = reallocarray(resume->pieces, capacity, sizeof(*pieces));
         if (!pieces) {
             close(descriptor);
             return false;
         }
         resume->pieces = pieces;
-        resume->room = room;
+        resume->capacity = capacity;
     }
     resume->pieces[resume->count++] =
         (struct resume_piece){vault->address, vault->size, vault->number, descriptor};

@@ -152,7 +152,7 @@ void window_deinit(struct session *session)
     memory->bound_count = 0;
 }
 
-uint64_t window_room(const struct session *session)
+uint64_t window_capacity(const struct session *session)
 {
     return session->memory.window_size ? session->memory.window_size - worker->granularity : 0;
 }

@@ -186,7 +186,7 @@ static CUresult functions_load(CUmodule module)
 }
 
 /* Has the driver load the module's code. At a quiet moment. */
-static gs_status module_place(struct job *job, struct module *module)
+static gs_status module_code_load(struct job *job, struct module *module)
 {
     struct image_log log = {{0}};
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -219,7 +219,7 @@ static void load_work(struct job *job)
 
     module->id = job->index;
     /* The status is another where no quiet moment came. */
-    if (job->status != GS_OK || module_place(job, module) != GS_OK) {
+    if (job->status != GS_OK || module_code_load(job, module) != GS_OK) {
         module_free(job->session, module);
         return;
     }
@@ -259,7 +259,7 @@ gs_status modules_resume(struct job *job)
     return GS_OK;
 }
 
-gs_status modules_resume_place(struct job *job)
+gs_status modules_resume_load(struct job *job)
 {
     struct session *session = job->session;
 
@@ -267,7 +267,7 @@ gs_status modules_resume_place(struct job *job)
         struct module *module = session->module.modules[i];
         memset(job->ret, 0, sizeof(job->ret));
         if (module && ((session->module.print && print_open(job) != GS_OK) ||
-                       module_place(job, module) != GS_OK))
+                       module_code_load(job, module) != GS_OK))
             return job->status;
         if (module)
             kernel_fault_watch(session, module);
@@ -331,9 +331,9 @@ void modules_deinit(struct session *session)
     session->kernels = (struct session_kernels){0};
 }
 
-static const struct job_kind job_module_place = {
-    "module_place", JOB_PATIENT | JOB_QUIET, NULL, load_work, load_install, NULL};
+static const struct job_kind job_module_code_load = {
+    "module_code_load", JOB_PATIENT | JOB_QUIET, NULL, load_work, load_install, NULL};
 const struct job_kind job_module_load = {"module_load", JOB_PATIENT, load_prepare,
-                                         compile_work,  NULL,        &job_module_place};
+                                         compile_work,  NULL,        &job_module_code_load};
 const struct job_kind job_module_unload = {
-    "module_unload", JOB_QUIESCE | JOB_PATIENT, unload_prepare, unload_work, NULL, NULL};
+    "module_unload", JOB_SESSION_IDLE | JOB_PATIENT, unload_prepare, unload_work, NULL, NULL};

@@ -291,7 +291,7 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
     const bool code =
         unpacked && !job->session->fenced && !calls && code_keep(*image, size, reason);
     if (code || !rewritten ||
-        (((*report)->prints || kernel_fault_recorded(*report)) && print_open(job) != GS_OK)) {
+        (((*report)->prints || kernel_fault_possible(*report)) && print_open(job) != GS_OK)) {
         image_report_free(*report);
         *report = NULL;
     }

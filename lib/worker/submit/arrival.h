@@ -26,10 +26,11 @@ struct arrival {
     bool entire;         /* the launches being taken are an arrival from begin to end */
 };
 
-/* Whether stream `index`, which has an allowance of so many launches, holds the begin of an arrival
- * whose rest is worth waiting for. Then the stream is not to be drained in this round. */
+/* Whether stream `index`, of the latency class and with an allowance of so many launches, holds the
+ * begin of an arrival whose rest is worth waiting for. Then the stream is not to be drained in this
+ * round. */
 bool arrival_awaited(struct session *session, uint32_t index, uint32_t allowance);
-/* Notes how many records have been taken. */
+/* Notes how many records have been taken, whatever the stream's class. Ends the wait. */
 void arrival_took(struct stream *stream, uint32_t records);
 
 /* Notes that a padding has been passed, which is no record of the tenant's. */

@@ -200,7 +200,7 @@ static void refused_install(struct job *job)
 static const struct job_kind job_gemm_refused = {"gemm_refused", JOB_CHORE,       NULL,
                                                  NULL,           refused_install, NULL};
 
-static const struct job_kind job_gemm_chore = {"gemm_chore",  JOB_PATIENT | JOB_CHORE | JOB_IDLE,
+static const struct job_kind job_gemm_chore = {"gemm_chore",  JOB_PATIENT | JOB_CHORE | JOB_HOLD,
                                                chore_prepare, load_work,
                                                NULL,          &job_gemm_chore_start};
 
@@ -313,7 +313,7 @@ static gs_status product_run(const struct algorithm *algorithm, const struct rec
 }
 
 enum product_outcome product_issue(struct session *session, uint32_t index,
-                                   const struct rec_gemm *record, record_fault *fault,
+                                   const struct rec_gemm *record, record_refusal *fault,
                                    gs_status *status, char *text, size_t size)
 {
     struct session_submit *submit = &session->submit;

@@ -16,7 +16,7 @@ enum product_outcome {
 
 /* Gives a product to the device; the record is the worker's own copy. */
 enum product_outcome product_issue(struct session *session, uint32_t index,
-                                   const struct rec_gemm *record, record_fault *fault,
+                                   const struct rec_gemm *record, record_refusal *fault,
                                    gs_status *status, char *text, size_t size);
 
 #endif

@@ -162,6 +162,16 @@ bool stream_move(struct session *session, struct stream *stream, struct partitio
     return moved;
 }
 
+bool stream_primary(struct session *session, struct stream *stream)
+{
+    if (!stream->home)
+        return true;
+    streams_idle(session);
+    const bool moved = stream_move(session, stream, NULL);
+    partition_home(stream->home);
+    return moved;
+}
+
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static void create_prepare(struct job *job)
@@ -264,8 +274,8 @@ static void elapsed_prepare(struct job *job)
 
 const struct job_kind job_stream_create = {"stream_create", JOB_QUICK,      create_prepare,
                                            create_work,     create_install, NULL};
-const struct job_kind job_stream_destroy = {"stream_destroy", JOB_QUIESCE,     destroy_prepare,
-                                            destroy_work,     destroy_install, NULL};
+const struct job_kind job_stream_destroy = {"stream_destroy", JOB_SESSION_IDLE, destroy_prepare,
+                                            destroy_work,     destroy_install,  NULL};
 const struct job_kind job_event_elapsed = {
     "event_elapsed", JOB_QUICK, elapsed_prepare, NULL, NULL, NULL};
 
