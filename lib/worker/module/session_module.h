@@ -22,7 +22,8 @@ struct module {
     const char **kernel_names; /* the driver's, once they were asked for; NULL: not yet */
     uint32_t kernel_count;
     struct ptx_rewrite_report *rewrite; /* what the passes report; NULL: nothing was rewritten */
-    struct grid_sync grid;              /* the kernels that need a cooperative launch */
+    char *left_out; /* the software device's lines on kernels that it cannot run; may be NULL */
+    struct grid_sync grid; /* the kernels that need a cooperative launch */
     uint64_t variables;    /* where the global variables of a fenced module lie; 0: it has none */
     CUdeviceptr window;    /* the address of its struct fence_window; 0: it has none */
     unsigned char *code;   /* the image that the driver is to load; NULL once it has */
