@@ -250,6 +250,11 @@ struct link_trace {
     uint32_t all;       /* ... unless this is 1 */
 };
 
+struct link_ping {     /* LINK_PING, LINK_PONG */
+    uint64_t number;   /* of the PING */
+    uint64_t stuck_ns; /* PONG: how long the main lane has been in one round; 0: it sleeps */
+};
+
 struct link_message {
     uint32_t op;
     uint32_t slot;
@@ -265,10 +270,10 @@ struct link_message {
         struct link_policy policy;
         uint32_t resuming;  /* LINK_BEGIN: sessions to be taken up before any has new work */
         int32_t segment_id; /* LINK_SEGMENT_DROP */
-        uint64_t ping;      /* LINK_PING, LINK_PONG */
-        uint64_t resync;    /* LINK_RESYNC, LINK_RESYNCED: a number */
-        uint32_t force;     /* LINK_RETIRE: sessions that cannot be taken up end */
-        int32_t retired;    /* LINK_RETIRED: gs_status */
+        struct link_ping ping;
+        uint64_t resync; /* LINK_RESYNC, LINK_RESYNCED: a number */
+        uint32_t force;  /* LINK_RETIRE: sessions that cannot be taken up end */
+        int32_t retired; /* LINK_RETIRED: gs_status */
         struct link_session session;
         struct link_trace trace;
         struct link_preload preload;
