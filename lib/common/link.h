@@ -252,7 +252,7 @@ struct link_trace {
 
 struct link_ping {     /* LINK_PING, LINK_PONG */
     uint64_t number;   /* of the PING */
-    uint64_t stuck_ns; /* PONG: how long the main lane has been in one round; 0: it sleeps */
+    uint64_t stuck_ns; /* PONG: how long a lane has been in one round, the longest; 0: all sleep */
 };
 
 struct link_message {

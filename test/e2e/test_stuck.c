@@ -1,4 +1,4 @@
-/* test_stuck.c - a driver call that does not return: the worker's main lane is in it, and gsctl
+/* test_stuck.c - a driver call that does not return: the lane is in it, and gsctl
  * says so, waits for nothing that this lane would have to do, and can end the worker. */
 #include <stdio.h>
 #include <stdlib.h>

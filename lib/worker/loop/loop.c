@@ -45,7 +45,6 @@ static struct lane lane;
 static struct {
     _Atomic(struct link_policy *) policy; /* a new policy; NULL: none */
     _Atomic(struct trace *) trace;        /* a new trace, or trace_end; NULL: neither */
-    _Atomic uint64_t round_ns;            /* when the round began; 0: the lane sleeps */
     uint64_t next_bell, next_watch;
     uint32_t watch_cursor;
 } d;
@@ -84,20 +83,6 @@ void loop_trace(const struct link_trace *link)
     /* acq_rel: publishes the trace's contents to trace_change */
     trace_drop(atomic_exchange(&d.trace, trace));
     dispatch_wake();
-}
-
-static void round_note(uint64_t ns)
-{
-    /* relaxed: a number by itself */
-    atomic_store_explicit(&d.round_ns, ns, memory_order_relaxed);
-}
-
-uint64_t loop_stuck_ns(void)
-{
-    const uint64_t began = atomic_load_explicit(&d.round_ns, memory_order_relaxed),
-                   now = clock_ns();
-
-    return began && now > began ? now - began : 0;
 }
 
 /* Whether there is something that is taken while no side lane has a session. */
@@ -227,7 +212,7 @@ static void sleep_until_woken(uint64_t most)
         most = WATCH_NS;
     if (!jobs_returned() && !lanes_returned() && !change_waits() && !lost_pending()) {
         const struct timespec time = {.tv_sec = 0, .tv_nsec = (long)most};
-        round_note(0);
+        lane_sleeps(&lane);
         ppoll(events, 2, most ? &time : NULL, NULL);
     }
     waker_up(waker);
@@ -242,8 +227,7 @@ static void *loop_main(void *unused)
     lane_priority_raise(&lane);
     DRV_MUST(cuCtxSetCurrent, worker->context);
     for (;;) {
-        lane.now = clock_ns();
-        round_note(lane.now);
+        lane_begins(&lane);
         if (lost_pending())
             lost_stop();
         jobs_route(jobs_for_returned()); /* before newer ones for the same session */

@@ -17,9 +17,6 @@
 /* Starts the main lane and the other lanes; called once the doorbell is open, and before any job is
  * pushed. Returns false when a thread or descriptor is missing. */
 bool loop_start(void);
-/* How long the main lane has been in one round, which ends unless a driver call does not; 0: it
- * sleeps. Any thread. */
-uint64_t loop_stuck_ns(void);
 /* Sets how the device is scheduled from the main lane's next round on. Control thread. */
 void loop_policy(const struct link_policy *policy);
 /* Has a trace begin or end soon, once no side lane has a session. Control thread. */
