@@ -405,6 +405,7 @@ static int link_loop(void)
             break;
         case LINK_PING:
             message.op = LINK_PONG;
+            message.u.ping.stuck_ns = lanes_stuck_ns();
             link_send(&message, -1);
             break;
         case LINK_RESYNC:
