@@ -31,7 +31,7 @@
 #include "worker/partition/carveout.h"
 #include "worker/partition/partition.h"
 #include "worker/partition/sm_topology.h"
-#include "worker/sched/inflight.h"
+#include "worker/sched/fence.h"
 #include "worker/session/polling.h"
 #include "worker/session/quiet.h"
 #include "worker/submit/completion.h"
@@ -123,7 +123,7 @@ static CUresult context_open(struct worker *made, int ordinal)
         (result = DRV(cuMemGetAllocationGranularity, &granularity, &prop,
                       CU_MEM_ALLOC_GRANULARITY_MINIMUM)))
         return result;
-    if ((result = carveout_init()) || (result = completion_init()) || (result = inflight_init()))
+    if ((result = carveout_init()) || (result = completion_init()) || (result = fences_init()))
         return result;
     sm_topology_find(made);
     if (partitions_init() != GS_OK)
