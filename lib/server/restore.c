@@ -354,8 +354,7 @@ void server_restore(struct kept_server *kept)
     if (reading)
         policy_file_reload(server);
     if (!server->failure[0])
-        log_warning("supervisor %d has taken the place of one that was killed: %u session%s, "
-                    "%.1f ms",
-                    (int)getpid(), server->registry.count, server->registry.count == 1 ? "" : "s",
-                    (double)(clock_ns() - began) / 1e6);
+        log_warning("event=supervisor-replaced supervisor=%d sessions=%u ms=%.1f reason=\"it has "
+                    "taken the place of one that was killed\"",
+                    (int)getpid(), server->registry.count, (double)(clock_ns() - began) / 1e6);
 }

@@ -43,7 +43,7 @@ struct session {
     struct segment_mapping *mapping;
     unsigned char *segment; /* the mapping's memory */
     struct seg_client *client;
-    struct seg_server *server;
+    struct seg_server *server_page;
     struct seg_request *request;
     struct link_stats *stats;
     struct journal *journal;             /* NULL: none, and the session ends with its worker */

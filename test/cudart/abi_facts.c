@@ -51,6 +51,8 @@ const struct abi_fact abi_facts_own[] = {
     V(cudaDevAttrMaxSharedMemoryPerMultiprocessor) V(cudaDevAttrMaxRegistersPerMultiprocessor)
     V(cudaDevAttrComputePreemptionSupported) V(cudaDevAttrCooperativeLaunch)
     V(cudaDevAttrMaxSharedMemoryPerBlockOptin) V(cudaDevAttrMaxBlocksPerMultiprocessor)
+    V(cudaDevAttrClockRate) V(cudaDevAttrKernelExecTimeout) V(cudaDevAttrIntegrated) V(cudaDevAttrComputeMode) V(cudaDevAttrEccEnabled) V(cudaDevAttrPciBusId) V(cudaDevAttrPciDeviceId) V(cudaDevAttrTccDriver) V(cudaDevAttrMemoryClockRate) V(cudaDevAttrGlobalMemoryBusWidth) V(cudaDevAttrL2CacheSize) V(cudaDevAttrPciDomainId) V(cudaDevAttrIsMultiGpuBoard) V(cudaDevAttrMultiGpuBoardGroupID) V(cudaDevAttrHostNativeAtomicSupported) V(cudaDevAttrSingleToDoublePrecisionPerfRatio) V(cudaDevAttrMaxPersistingL2CacheSize) V(cudaDevAttrMaxAccessPolicyWindowSize) V(cudaDevAttrMemoryPoolsSupported) V(cudaDevAttrMemSyncDomainCount) V(cudaDevAttrNumaConfig) V(cudaDevAttrNumaId) V(cudaDevAttrMpsEnabled) V(cudaDevAttrHostNumaId) V(cudaDevAttrGpuPciDeviceId) V(cudaDevAttrGpuPciSubsystemId)
+    V(cudaDevP2PAttrPerformanceRank) V(cudaDevP2PAttrCudaArrayAccessSupported)
 #define TEXTURE_LIMIT(name, number, value) V(cudaDevAttrMax##name)
 #include "cudart/base/texture_limits.def"
 #undef TEXTURE_LIMIT
@@ -109,6 +111,11 @@ const struct abi_fact abi_facts_own[] = {
     O(cudaLaunchConfig_t, stream) O(cudaLaunchConfig_t, attrs) O(cudaLaunchConfig_t, numAttrs)
     V(cudaGraphNodeTypeKernel) V(cudaGraphNodeTypeMemcpy) V(cudaGraphNodeTypeMemset)
     V(cudaGraphNodeTypeHost) V(cudaGraphNodeTypeGraph) V(cudaGraphNodeTypeEmpty)
+    V(cudaGraphNodeTypeMemAlloc) V(cudaGraphNodeTypeMemFree) V(cudaGraphNodeTypeConditional)
+    S(struct cudaMemAllocNodeParams) O(struct cudaMemAllocNodeParams, bytesize)
+    O(struct cudaMemAllocNodeParams, dptr) O(struct cudaGraphNodeParams, alloc.dptr)
+    O(struct cudaGraphNodeParams, free.dptr) V(cudaGraphMemAttrUsedMemHigh)
+    V(cudaGraphMemAttrReservedMemHigh)
     V(cudaGraphNodeTypeWaitEvent) V(cudaGraphNodeTypeEventRecord) S(struct cudaKernelNodeParams)
     O(struct cudaKernelNodeParams, sharedMemBytes) O(struct cudaKernelNodeParams, kernelParams)
     S(struct cudaMemsetParams) O(struct cudaMemsetParams, elementSize)

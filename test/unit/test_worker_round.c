@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "common/fault_record.h"
+#include "common/fault_note.h"
 #include "common/util.h"
 #include "fake_round.h"
 #include "worker/loop/rings.h"
@@ -68,7 +68,7 @@ static int set(void **state)
         session->slot = i;
         session->lane = &lane;
         session->client = &senders[i].client;
-        session->server = &senders[i].server;
+        session->server_page = &senders[i].server;
         session->sched.polled = true;
         lane.polled[i] = session;
         domain_join(session);
@@ -248,7 +248,7 @@ static void nothing_more_goes_when_a_kernel_has_trapped_whatever_the_lane(void *
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct sender *sender = &senders[i];
-        struct fault_records faults = {.end.where = (uint64_t)FAULT_TRAP << 56};
+        struct fault_notes faults = {.end.where = (uint64_t)FAULT_TRAP << 56};
         sender->session.lane = i ? &side : &lane;
         sender->session.module.faults = &faults;
         sender->session.lane->round++;

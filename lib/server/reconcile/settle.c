@@ -65,8 +65,9 @@ static void request_undo(struct session *session)
 
     session->qos = session->requests.former;
     if (plan_again(session->device, text) != GS_OK) {
-        log_warning("session %llu cannot go back to what it had: %s",
-                    (unsigned long long)session->id, text);
+        log_warning(
+            "event=plan-failed session=%llu reason=\"it cannot go back to what it had: %s\"",
+            (unsigned long long)session->id, text);
         session->qos = wanted;
     }
     device_due(session->device, DUE_SEND);

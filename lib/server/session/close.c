@@ -84,9 +84,8 @@ void server_session_resumed(struct session *session)
     if (device->worker.state == WORKER_READY) {
         worker_send(device, &resumed);
         device_trace_taken_over(device);
-        log_info("device %d: worker %d has taken the sessions up, %.1f ms after the loss",
-                 device->index, (int)device->worker.pid,
-                 (double)(clock_ns() - device->lost_ns) / 1e6);
+        log_info("event=takeover device=%d worker=%d ms=%.1f", device->index,
+                 (int)device->worker.pid, (double)(clock_ns() - device->lost_ns) / 1e6);
     }
     device_due(device, DUE_SEND); /* attaches have waited */
 }

@@ -127,7 +127,7 @@ static bool line_take(const struct account *account, struct log_allowance *log, 
 {
     if (now_ns - log->since_ns >= window_ns) {
         if (log->dropped)
-            log_warning("user %s: %u more such lines were left out", log_user_name(account->uid),
+            log_warning("event=lines-dropped user=%s lines=%u", log_user_name(account->uid),
                         log->dropped);
         *log = (struct log_allowance){.since_ns = now_ns};
     }

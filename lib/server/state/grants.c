@@ -161,7 +161,7 @@ static void granted_refused(struct session *s, int32_t status, const char *text)
 
     s->grant.refused = true;
     if (strncmp(s->grant.refusal, text, sizeof(s->grant.refusal) - 1) != 0) /* said once */
-        log_warning("device %d: session %llu keeps its former grant: %s", device->index,
+        log_warning("event=grant-kept device=%d session=%llu reason=%s", device->index,
                     (unsigned long long)s->id, text);
     snprintf(s->grant.refusal, sizeof(s->grant.refusal), "%.*s", (int)REFUSAL_TEXT_MAX - 1,
              text[0] ? text : "the worker cannot grant it");

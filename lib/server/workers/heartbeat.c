@@ -21,11 +21,13 @@ static void heartbeat_fire(struct timer *timer)
         return;
     if (worker->pinged_ns == 0) {
         if (worker->missed >= BEATS_LOG)
-            log_warning("device %d: worker %d answers again", device->index, (int)worker->pid);
+            log_warning("event=worker-answers device=%d worker=%d", device->index,
+                        (int)worker->pid);
         worker->missed = 0;
         worker_ping(device);
     } else if (++worker->missed == BEATS_LOG) {
-        log_warning("device %d: worker %d does not answer: it is stopped, or has no processor",
+        log_warning("event=worker-silent device=%d worker=%d reason=\"it does not answer: it is "
+                    "stopped, or has no processor\"",
                     device->index, (int)worker->pid);
     } else if (worker->missed >= BEATS_MAX) {
         worker_fail(device, NULL, LINK_SLOT_NONE,

@@ -161,7 +161,7 @@ void worker_start(struct device *device)
         r = worker_adopt(device, &spawned, NULL);
     if (r < 0) {
         snprintf(device->failure, sizeof(device->failure), "starting a worker: %s", strerror(-r));
-        log_error("device %d: %s", device->index, device->failure);
+        log_error("event=worker-failed device=%d reason=%s", device->index, device->failure);
         worker_forget(device);
         device->failures++;
         worker_next(device);

@@ -52,7 +52,7 @@ static void wake(enum prewake_target who)
     switch (who) {
     case PREWAKE_LINK:
         if (write(prewake_state.link, &one, sizeof(one)) < 0 && errno != EAGAIN)
-            log_error("eventfd: %s", strerror(errno));
+            log_error("event=worker-failed reason=\"eventfd: %s\"", strerror(errno));
         break;
     case PREWAKE_JOBS:
         dispatch_wake();

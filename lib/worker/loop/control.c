@@ -127,7 +127,8 @@ static void close_session(const struct link_message *message)
     struct job *job = closing[message->slot];
 
     if (!job) {
-        log_error("slot %u, which was never open, is to be closed", message->slot);
+        log_error("event=bad-message slot=%u reason=\"it was never open, and is to be closed\"",
+                  message->slot);
         return;
     }
     closing[message->slot] = NULL;
@@ -170,7 +171,7 @@ static void link_sleep(void)
 
     if (poll(events, 3, -1) > 0 && events[1].revents &&
         read(events[1].fd, &count, sizeof(count)) < 0)
-        log_error("eventfd: %s", strerror(errno));
+        log_error("event=worker-failed reason=\"eventfd: %s\"", strerror(errno));
 }
 
 /* Waits for the next message; otherwise as link_read. */
@@ -225,7 +226,7 @@ int control_run(struct link_stats *shared)
         if (n <= 0)
             return 0; /* the supervisor has closed its end */
         if (n != sizeof(message) || (names_slot(message.op) && message.slot >= LINK_SLOTS_MAX)) {
-            log_error("a message of %zd bytes from the supervisor", n);
+            log_error("event=bad-message size=%zd", n);
             return 1;
         }
         link_heard(&message);
@@ -282,7 +283,7 @@ int control_run(struct link_stats *shared)
         case LINK_QUIT:
             return 0;
         default:
-            log_error("message %u from the supervisor is unknown", message.op);
+            log_error("event=bad-message operation=%u reason=\"it is unknown\"", message.op);
             return 1;
         }
     }

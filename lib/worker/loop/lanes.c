@@ -163,7 +163,7 @@ static void clients_tell(struct lane *lane)
         if (session->round.yield_soon == yield_soon)
             continue;
         session->round.yield_soon = yield_soon;
-        atomic_store_explicit(&session->server->yield_soon, yield_soon, memory_order_relaxed);
+        atomic_store_explicit(&session->server_page->yield_soon, yield_soon, memory_order_relaxed);
     }
 }
 
@@ -441,7 +441,7 @@ void lanes_init(void)
         if (result) {
             char text[128];
             driver_describe(text, sizeof(text));
-            log_info("%u of %u dispatch lanes: %s", i, wanted, text);
+            log_info("event=lanes lanes=%u wanted=%u reason=%s", i, wanted, text);
             free(side);
             break;
         }

@@ -56,7 +56,7 @@ void loop_policy(const struct link_policy *policy)
     struct link_policy *copy = malloc(sizeof(*copy));
 
     if (!copy) {
-        log_error("no memory for a policy");
+        log_error("event=worker-failed reason=\"no memory for a policy\"");
         return;
     }
     *copy = *policy;
@@ -247,7 +247,7 @@ static void *loop_main(void *unused)
         partitions_begin();
         if ((lane.busy || deferred_release_any()) && lane.now >= d.next_watch) {
             device_watch();
-            deferred_release_poll(lane.now);
+            quiet_release_poll(lane.now);
             evict_overdue(lane.now);
             d.next_watch = lane.now + WATCH_NS;
         }

@@ -62,6 +62,17 @@ static void identity_read(struct worker *made)
                  device & 0xff, function & 0xf);
 }
 
+/* All that the driver tells, for who asks gs_device_attribute. */
+static void attributes_read(struct worker *made)
+{
+    for (int i = 1; i < (int)WIRE_ATTRIBUTES; i++) {
+        int value = 0;
+
+        if (!cu->cuDeviceGetAttribute(&value, (CUdevice_attribute)i, made->device))
+            made->info.attribute[i] = value;
+    }
+}
+
 static CUresult limits_read(struct worker *made)
 {
     const struct {
@@ -98,6 +109,7 @@ static CUresult limits_read(struct worker *made)
     if ((result = DRV(cuDeviceGetName, made->info.name, sizeof(made->info.name), made->device)))
         return result;
     identity_read(made);
+    attributes_read(made);
     return CUDA_SUCCESS;
 }
 
@@ -264,7 +276,7 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
     }
     ready.u.device = worker->info;
     if (!code_cache_open(LINK_CODE_FD, &worker->info))
-        log_warning("no cache of machine code: %s", strerror(errno));
+        log_warning("event=no-code-cache reason=%s", strerror(errno));
     link_send(&ready, -1);
     compiler_load();
     if (!begin_await())

@@ -275,8 +275,8 @@ static void free_work(struct job *job)
 
 const struct job_kind job_host_alloc = {"host_alloc", JOB_QUICK,     alloc_prepare,
                                         alloc_work,   alloc_install, NULL};
-const struct job_kind job_host_free = {"host_free", JOB_QUIESCE, free_prepare,
-                                       free_work,   NULL,        NULL};
+const struct job_kind job_host_free = {"host_free", JOB_SESSION_IDLE, free_prepare, free_work, NULL,
+                                       NULL};
 
 gs_status host_blocks_resume(struct job *job)
 {

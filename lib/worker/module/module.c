@@ -336,4 +336,4 @@ static const struct job_kind job_module_code_load = {
 const struct job_kind job_module_load = {"module_load", JOB_PATIENT, load_prepare,
                                          compile_work,  NULL,        &job_module_code_load};
 const struct job_kind job_module_unload = {
-    "module_unload", JOB_QUIESCE | JOB_PATIENT, unload_prepare, unload_work, NULL, NULL};
+    "module_unload", JOB_SESSION_IDLE | JOB_PATIENT, unload_prepare, unload_work, NULL, NULL};

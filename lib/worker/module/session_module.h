@@ -10,7 +10,7 @@
 #include "ptx/rewrite/grid_sync.h"
 #include "worker/driver/driver.h"
 
-struct fault_records;
+struct fault_notes;
 struct host_block;
 struct kernel;
 struct ptx_rewrite_report;
@@ -38,7 +38,7 @@ struct session_module {
     uint64_t heap;            /* where the heap of its kernels lies; 0: no kernel allocates */
     uint64_t heap_asked;      /* the size that the tenant wishes, 0: the default; constant */
     /* in the print block, once a kernel that can fault is loaded; the session's lane */
-    struct fault_records *faults;
+    struct fault_notes *faults;
     uint64_t strays; /* of them, so many are counted in the session's figures */
 };
 

@@ -30,7 +30,7 @@ struct sched_work {
 struct sched_entity {
     uint32_t cls;                /* gs_class */
     uint32_t weight;             /* 0 counts as 1 */
-    uint32_t inflight_max;       /* a limit of launches; 0: the class's own */
+    uint32_t inflight_max;       /* launches; 0: no cap */
     uint32_t inflight;           /* launches given to the device and not known to have ended */
     uint32_t wide, overdue_wide; /* kernels among these that fill the device; overdue ones */
     /* the sum of its streams' widest kernels, without overdue ones */

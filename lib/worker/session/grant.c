@@ -49,7 +49,7 @@ static void grant_publish(struct session *session, uint64_t mem_limit)
 
     memcpy(words.sm_mask, grant->mask.word, sizeof(words.sm_mask));
     session->grant.sequence += 2;
-    seg_grant_write(&session->server->grant, &words, session->grant.sequence);
+    seg_grant_write(&session->server_page->grant, &words, session->grant.sequence);
 }
 
 void grant_apply(struct session *session, const struct link_grant *link,

@@ -66,7 +66,7 @@ static void resume_work(struct job *job)
         memory_resume(job, session->resume) == GS_OK && host_blocks_resume(job) == GS_OK &&
         print_resume(job) == GS_OK && heap_resume(job) == GS_OK && graphs_resume(job) == GS_OK) {
         /* A reader waits while the number is odd. */
-        session->grant.sequence = (atomic_load(&session->server->grant.sequence) + 1) & ~1u;
+        session->grant.sequence = (atomic_load(&session->server_page->grant.sequence) + 1) & ~1u;
         return;
     }
     session_release(session);

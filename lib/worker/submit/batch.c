@@ -62,13 +62,13 @@ static enum outcome launch_override(struct session *session, uint32_t index,
     const char *text;
 
     memcpy(&qos, record + launch_record_qos(r->param_bytes), sizeof(qos));
-    record_fault fault = override_check(&qos);
-    if (!fault && qos.deadline_ns && !(r->h.flags & REC_LAUNCH_TIME))
-        fault = "a launch with a deadline and without the time of its submission";
-    if (!fault && launch->cooperative && qos.affinity_type != GS_EXEC_AFFINITY_NONE)
-        fault = "a cooperative launch with an affinity of its own";
-    if (fault)
-        return record_rejected(session, index, fault);
+    record_refusal refusal = override_check(&qos);
+    if (!refusal && qos.deadline_ns && !(r->h.flags & REC_LAUNCH_TIME))
+        refusal = "a launch with a deadline and without the time of its submission";
+    if (!refusal && launch->cooperative && qos.affinity_type != GS_EXEC_AFFINITY_NONE)
+        refusal = "a cooperative launch with an affinity of its own";
+    if (refusal)
+        return record_rejected(session, index, refusal);
     *deadline = qos.deadline_ns ? qos.deadline_ns : *deadline;
     if (batch.count == 0) /* the partitions of gathered launches must stay */
         partitions_keep();
@@ -146,11 +146,11 @@ enum outcome batch_take(struct session *session, uint32_t index, unsigned char *
 {
     struct stream *stream = &session->submit.streams[index];
     struct launch *launch = &batch.launch[batch.count];
-    record_fault fault = record_check_launch(session, record, size, launch);
+    record_refusal refusal = record_check_launch(session, record, size, launch);
     struct rec_launch r;
 
-    if (fault)
-        return record_rejected(session, index, fault);
+    if (refusal)
+        return record_rejected(session, index, refusal);
     memcpy(&r, record, sizeof(r));
     launch->end = stream->head + size;
     headroom_blocks(&session->sched.headroom, launch->grid);

@@ -163,8 +163,8 @@ static void destroy_work(struct job *job)
 
 const struct job_kind job_graph_create = {"graph_create", JOB_PATIENT,    create_prepare,
                                           create_work,    create_install, NULL};
-const struct job_kind job_graph_destroy = {"graph_destroy", JOB_QUIESCE, destroy_prepare,
-                                           destroy_work,    NULL,        NULL};
+const struct job_kind job_graph_destroy = {
+    "graph_destroy", JOB_SESSION_IDLE, destroy_prepare, destroy_work, NULL, NULL};
 
 /* ---- Variants -------------------------------------------------------------------------------- */
 
@@ -306,10 +306,11 @@ static bool step_same(const struct session *session, const struct session_graph 
 
 /* Checks some of the records, because a graph may have a million, and all tenants wait meanwhile. A
  * check starts anew when anything is freed before it is done, so the session's requests are held
- * back for a while. *fault: what is wrong, or NULL. Returns true once all records have passed. */
-static bool check_go_on(struct session *session, struct session_graph *graph, record_fault *fault)
+ * back for a while. *refusal: what is wrong, or NULL. Returns true once all records have passed. */
+static bool check_go_on(struct session *session, struct session_graph *graph,
+                        record_refusal *refusal)
 {
-    *fault = NULL;
+    *refusal = NULL;
     if (graph->check.generation != session->memory.generation) {
         graph->check.generation = session->memory.generation;
         graph->check.offset = 0;
@@ -318,20 +319,20 @@ static bool check_go_on(struct session *session, struct session_graph *graph, re
     for (uint32_t n = 0; n < CHECK_STEP && graph->check.offset < graph->records.bytes; n++) {
         uint32_t size = graph_step_size(&graph->records, graph->check.offset);
         struct graph_step step;
-        *fault =
+        *refusal =
             graph_step_check(session, graph->records.memory + graph->check.offset, size, &step);
-        if (!*fault && !step_same(session, graph, &step))
-            *fault = "a graph of a kernel or host memory that is gone";
-        if (*fault)
+        if (!*refusal && !step_same(session, graph, &step))
+            *refusal = "a graph of a kernel or host memory that is gone";
+        if (*refusal)
             break;
         graph->check.offset += size;
     }
-    if (!*fault && graph->check.offset < graph->records.bytes)
+    if (!*refusal && graph->check.offset < graph->records.bytes)
         return false;
     session->submit.requests_from_ns = 0;
-    if (!*fault)
+    if (!*refusal)
         graph->checked_generation = session->memory.generation;
-    return !*fault;
+    return !*refusal;
 }
 
 static struct graph_variant *variant_find(struct session_graph *graph,

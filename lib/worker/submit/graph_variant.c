@@ -10,8 +10,8 @@
 #include "worker/partition/partition.h"
 #include "worker/submit/pool.h"
 
-record_fault graph_step_check(const struct session *session, unsigned char *record, uint32_t size,
-                              struct graph_step *step)
+record_refusal graph_step_check(const struct session *session, unsigned char *record, uint32_t size,
+                                struct graph_step *step)
 {
     const struct rec_header *header = (const void *)record;
 
@@ -101,11 +101,11 @@ static gs_status nodes_add(struct job *job, const struct graph_records *records,
     for (uint64_t offset = 0; offset < records->bytes;) {
         uint32_t size = graph_step_size(records, offset);
         struct graph_step step;
-        record_fault fault =
+        record_refusal refusal =
             size ? graph_step_check(job->session, records->memory + offset, size, &step)
                  : "a record of a wrong size";
-        if (fault)
-            return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", fault,
+        if (refusal)
+            return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", refusal,
                             offset);
         if ((result = node_add(variant, &step, last ? &last : NULL, &node)))
             return job_fail_driver(job, result);

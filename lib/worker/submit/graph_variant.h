@@ -24,8 +24,8 @@ struct graph_step {
 /* The size of the record at `offset`; 0: the size is impossible. */
 uint32_t graph_step_size(const struct graph_records *records, uint64_t offset);
 /* Checks a record of that size. The session's lane, or a job of the session. */
-record_fault graph_step_check(const struct session *session, unsigned char *record, uint32_t size,
-                              struct graph_step *step);
+record_refusal graph_step_check(const struct session *session, unsigned char *record, uint32_t size,
+                                struct graph_step *step);
 
 /* The priority of the stream that the graph is launched in. */
 #define STREAM_PRIORITY INT_MAX

@@ -23,11 +23,11 @@ static enum outcome take_transfer(struct session *session, uint32_t index,
                                   const unsigned char *record, bool set, uint64_t *bytes)
 {
     struct transfer transfer;
-    record_fault fault = set ? record_check_memset(session, (const void *)record, &transfer)
-                             : record_check_copy(session, (const void *)record, &transfer);
+    record_refusal refusal = set ? record_check_memset(session, (const void *)record, &transfer)
+                                 : record_check_copy(session, (const void *)record, &transfer);
 
-    if (fault)
-        return record_rejected(session, index, fault);
+    if (refusal)
+        return record_rejected(session, index, refusal);
     *bytes = transfer.bytes;
     return record_issued(session, index,
                          transfer_issue(&transfer, session->submit.streams[index].cu));
@@ -38,10 +38,10 @@ static enum outcome take_box(struct session *session, uint32_t index, const stru
                              uint64_t *bytes)
 {
     CUDA_MEMCPY3D copy;
-    record_fault fault = record_check_box(session, record, &copy);
+    record_refusal refusal = record_check_box(session, record, &copy);
 
-    if (fault)
-        return record_rejected(session, index, fault);
+    if (refusal)
+        return record_rejected(session, index, refusal);
     *bytes = copy.WidthInBytes * copy.Height * copy.Depth;
     return record_issued(session, index,
                          DRV(cuMemcpy3DAsync_v2, &copy, session->submit.streams[index].cu));
@@ -141,16 +141,16 @@ static enum outcome take_gemm(struct session *session, uint32_t index,
                               const struct rec_gemm *record)
 {
     gs_status status;
-    record_fault fault;
+    record_refusal refusal;
     char text[192];
 
-    switch (product_issue(session, index, record, &fault, &status, text, sizeof(text))) {
+    switch (product_issue(session, index, record, &refusal, &status, text, sizeof(text))) {
     case PRODUCT_ISSUED:
         return RECORD_TAKEN;
     case PRODUCT_WAITS:
         return RECORD_STALLED;
     case PRODUCT_INVALID:
-        return record_rejected(session, index, fault);
+        return record_rejected(session, index, refusal);
     default:
         session_fault(session, index, GS_FAULT_LAUNCH, status, "", text);
         return RECORD_ENDED;

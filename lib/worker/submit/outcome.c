@@ -3,9 +3,9 @@
 
 #include "worker/submit/session_fault.h"
 
-enum outcome record_rejected(struct session *session, uint32_t index, record_fault fault)
+enum outcome record_rejected(struct session *session, uint32_t index, record_refusal refusal)
 {
-    session_fault(session, index, GS_FAULT_REJECTED, GS_ERR_INVALID_VALUE, "", fault);
+    session_fault(session, index, GS_FAULT_REJECTED, GS_ERR_INVALID_VALUE, "", refusal);
     return RECORD_ENDED;
 }
 

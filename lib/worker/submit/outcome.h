@@ -17,7 +17,7 @@ enum outcome {
 };
 
 /* Ends the session for a record that has failed a check. Returns RECORD_ENDED. */
-enum outcome record_rejected(struct session *session, uint32_t index, record_fault fault);
+enum outcome record_rejected(struct session *session, uint32_t index, record_refusal refusal);
 /* Ends the session for work that the driver has refused; kernel: whose launch it was, or "". Does
  * not return where the context is lost. Returns RECORD_ENDED. */
 enum outcome record_refused(struct session *session, uint32_t index, CUresult result,

@@ -16,7 +16,7 @@
 #include "worker/submit/placement.h"
 #include "worker/submit/stream.h"
 
-record_fault override_check(const struct wire_qos *qos)
+record_refusal override_check(const struct wire_qos *qos)
 {
     struct sm_mask mask;
 

@@ -6,7 +6,7 @@
 
 /* Checks that the client library can have sent this qos. The check leaves out the grant, which may
  * have changed since. */
-record_fault override_check(const struct wire_qos *qos);
+record_refusal override_check(const struct wire_qos *qos);
 
 enum override_outcome {
     OVERRIDE_PLACED,

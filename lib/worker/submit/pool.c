@@ -222,7 +222,7 @@ void pool_init(void)
     for (uint32_t i = 0; i < ARRAY_SIZE(streams_for) && !result; i++)
         result = streams_make(streams_for[i].at_start, stream_priority(streams_for[i].cls, 0));
     if (result || graphs_make(GRAPHS_MOST))
-        log_warning("no device memory for a pool of streams and graphs");
+        log_warning("event=no-pool reason=\"no device memory for a pool of streams and graphs\"");
 }
 
 void pool_refill(void)

@@ -17,6 +17,7 @@ struct graph_cache;
 struct partition;
 struct product_graphs;
 struct session_graph;
+struct workspace;
 
 struct stream {
     bool open;
@@ -37,6 +38,7 @@ struct stream {
     int priority;                          /* CUDA's: lower runs earlier */
     struct graph_cache *graph_cache;       /* NULL until the first launch */
     struct product_graphs *product_graphs; /* NULL until the first product */
+    struct workspace *workspace;           /* NULL until a product wants one */
     struct inflight *inflight;             /* its inflight tracker; there when cu is */
     struct arrival arrival;                /* the batch arrivals of its tenant */
 };

@@ -276,9 +276,11 @@ const struct job_kind job_texture_create = {"texture_create", JOB_PATIENT,    te
                                             texture_work,     create_install, NULL};
 const struct job_kind job_surface_create = {"surface_create", JOB_PATIENT,    surface_prepare,
                                             surface_work,     create_install, NULL};
-const struct job_kind job_texture_destroy = {"texture_destroy",       JOB_QUIESCE | JOB_PATIENT,
-                                             texture_destroy_prepare, destroy_work,
-                                             destroy_install,         NULL};
-const struct job_kind job_surface_destroy = {"surface_destroy",       JOB_QUIESCE | JOB_PATIENT,
-                                             surface_destroy_prepare, destroy_work,
-                                             destroy_install,         NULL};
+const struct job_kind job_texture_destroy = {
+    "texture_destroy",       JOB_SESSION_IDLE | JOB_PATIENT,
+    texture_destroy_prepare, destroy_work,
+    destroy_install,         NULL};
+const struct job_kind job_surface_destroy = {
+    "surface_destroy",       JOB_SESSION_IDLE | JOB_PATIENT,
+    surface_destroy_prepare, destroy_work,
+    destroy_install,         NULL};

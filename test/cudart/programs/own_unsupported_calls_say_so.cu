@@ -11,12 +11,12 @@ int main()
     cudaChannelFormatDesc desc = cudaCreateChannelDesc<float>();
 
     printf("%d %d %d %d %d\n", desc.x, desc.y, desc.z, desc.w, desc.f); //> 32 0 0 0 2
-    SHOW(cudaDeviceDisablePeerAccess(0));             //> cudaDeviceDisablePeerAccess(0): cudaErrorNotSupported
+    SHOW(cudaDestroyExternalMemory(nullptr));             //> cudaDestroyExternalMemory(nullptr): cudaErrorNotSupported
     HOLDS(said_lines() == 0);                         //> said_lines() == 0: yes
     setenv("GSHARE_LOG", "debug", 1);
-    SHOW(cudaDeviceEnablePeerAccess(0, 0));           //> cudaDeviceEnablePeerAccess(0, 0): cudaErrorNotSupported
-    SHOW(cudaDeviceEnablePeerAccess(0, 0));           //> cudaDeviceEnablePeerAccess(0, 0): cudaErrorNotSupported
-    HOLDS(said_times("cudaDeviceEnablePeerAccess is not supported\n") == 1); //> said_times("cudaDeviceEnablePeerAccess is not supported\n") == 1: yes
+    SHOW(cudaDestroyExternalSemaphore(nullptr));           //> cudaDestroyExternalSemaphore(nullptr): cudaErrorNotSupported
+    SHOW(cudaDestroyExternalSemaphore(nullptr));           //> cudaDestroyExternalSemaphore(nullptr): cudaErrorNotSupported
+    HOLDS(said_times("cudaDestroyExternalSemaphore is not supported\n") == 1); //> said_times("cudaDestroyExternalSemaphore is not supported\n") == 1: yes
     SHOW(cudaMallocMipmappedArray(&array, &desc, make_cudaExtent(4, 4, 0), 1)); //> cudaMallocMipmappedArray(&array, &desc, make_cudaExtent(4, 4, 0), 1): cudaErrorNotSupported
     SHOW(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess)); //> cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess): cudaErrorNotSupported
     HOLDS(said_times("is not supported") == 3); //> said_times("is not supported") == 3: yes
