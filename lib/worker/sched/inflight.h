@@ -12,19 +12,12 @@
 #include "worker/partition/kernel_launch.h"
 #include "worker/sched/inflight_lane.h"
 
-/* Called once, with the context current. */
-CUresult inflight_init(void);
-
 /* Makes the tracker of stream `index`, which has nothing on the device. NULL: no memory. */
 struct inflight *inflight_new(struct session *session, uint32_t index);
 /* NULL is fine. */
 void inflight_free(struct inflight *inflight);
 
-/* The stream's number among those of all slots, below INFLIGHT_INDEXES. A slot has one number more
- * than streams, so that slots begin at cache lines of fences. */
-#define INFLIGHT_STREAMS 64u
-#define INFLIGHT_INDEXES ((size_t)LINK_SLOTS_MAX * INFLIGHT_STREAMS)
-static_assert(SEG_STREAMS <= INFLIGHT_STREAMS, "each stream of a slot has a number");
+/* The number of the stream's fence (fence.h). */
 size_t inflight_number(const struct inflight *inflight);
 /* The device address of the stream's fence, and the count that the next fence is to hold. */
 CUdeviceptr inflight_fence_address(const struct inflight *inflight);
