@@ -382,7 +382,7 @@ KILL_STEPS := $(BUILD)/test/e2e/test_supervisor_steps
 E2E_TESTS  := $(filter-out $(KILL_STEPS),$(call test_programs,e2e))
 CXX_TESTS  := $(patsubst %.cpp,$(BUILD)/%,$(wildcard test/e2e/test_*.cpp))
 CONFORMANCE_TESTS := $(call test_programs,conformance)
-CUDART_TESTS := $(BUILD)/test/cudart/test_abi $(BUILD)/test/cudart/test_programs
+CUDART_TESTS := $(BUILD)/test/cudart/test_abi $(BUILD)/test/cudart/test_programs $(BUILD)/test/cudart/test_corpus
 CUBLAS_TESTS := $(BUILD)/test/cublas/test_abi $(BUILD)/test/cublas/test_cublas
 PYTHON_TESTS := $(patsubst %.py,$(BUILD)/%,$(wildcard test/python/test_*.py))
 # Debian's first, since it has Debian's NumPy. A sanitizer's library cannot be loaded into it.
@@ -486,6 +486,31 @@ $(BUILD)/obj/test/cudart/test_programs.o: GS_CFLAGS += -I$(BUILD)/obj/test/cudar
 $(BUILD)/test/cudart/test_programs: $(BUILD)/obj/test/cudart/test_programs.o $(HARNESS) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so \
         $(if $(NVCC),$(CUDART_PROGRAMS:%=$(BUILD)/test/cudart/programs/%) $(if $(SANITIZE),,$(BUILD)/test/cudart/native/symbols_are_copied)) \
         $(if $(SANITIZE),,$(BUILD)/test/cudart/runtime12)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
+# The corpus through the runtime: of each case a library, of its two halves. The one that is left out has to be
+# refused.
+CUDART_CORPUS := $(filter-out dynamic_parallelism,$(basename $(notdir $(wildcard test/corpus/*.cu))))
+$(BUILD)/obj/test/cudart/corpus/%.o: test/corpus/%.cu test/corpus/corpus.h
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)
+	$(Q)$(NVCC) -arch=compute_$(or $(shell sed -n 's|.*arch: *\([0-9]*\).*|\1|p' $<),80) -Xcompiler -fPIC -c -o $@ $<
+$(CUDART_CORPUS:%=$(BUILD)/test/cudart/corpus/%.so): $(BUILD)/test/cudart/corpus/%.so: $(BUILD)/obj/test/cudart/corpus/%.o $(BUILD)/obj/test/corpus/%.o
+	@mkdir -p $(@D)
+	$(Q)$(LINK_CXX) -shared -o $@ $^ -lm
+$(BUILD)/obj/test/cudart/corpus/run_case.o: GS_CFLAGS += $(if $(CUDART_TOOLKIT),-isystem $(dir $(CUDART_TOOLKIT)))
+$(BUILD)/test/cudart/corpus/run_case: $(BUILD)/obj/test/cudart/corpus/run_case.o $(BUILD)/obj/test/corpus/expect.o $(BUILD)/lib/libgshare_cudart.so
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -rdynamic -o $@ $(filter %.o,$^) -L$(BUILD)/lib -lgshare_cudart -Wl,-rpath,'$$ORIGIN/../../../lib' -Wl,-rpath-link,$(BUILD)/lib -lm -ldl
+.SECONDARY: $(CUDART_CORPUS:%=$(BUILD)/obj/test/cudart/corpus/%.o)
+$(BUILD)/obj/test/cudart/corpus.inc: $(wildcard test/corpus/*.cu) test/corpus
+	@mkdir -p $(@D)
+	$(Q)printf 'CASE(%s)\n' $(sort $(CUDART_CORPUS)) >$@
+$(BUILD)/obj/test/cudart/test_corpus.o: $(BUILD)/obj/test/cudart/corpus.inc
+$(BUILD)/obj/test/cudart/test_corpus.o: GS_CFLAGS += -I$(BUILD)/obj/test/cudart
+$(BUILD)/test/cudart/test_corpus: $(BUILD)/obj/test/cudart/test_corpus.o $(HARNESS) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so \
+        $(if $(NVCC),$(BUILD)/test/cudart/corpus/run_case $(CUDART_CORPUS:%=$(BUILD)/test/cudart/corpus/%.so))
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
@@ -634,7 +659,7 @@ $(CORPUS_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
-$(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES) $(BUILD)/obj/test/corpus/completing.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+$(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES) $(BUILD)/obj/test/corpus/expect.o $(BUILD)/obj/test/corpus/completing.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 $(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions) $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 
 # Whether ptxas takes what the fence makes of every module here.

@@ -82,14 +82,15 @@ enum link_op {
     LINK_RETIRE = 21,  /* supervisor: come to rest, and exit, so that another worker takes the
                           sessions up */
     LINK_RETIRED = 22, /* worker: it is at rest, to be ended; with {status, text}: it stays */
-    LINK_TRIED = 23,   /* worker: what the session had not finished has run again, by itself */
-    LINK_RESYNC = 24,  /* supervisor: another supervisor has taken its predecessor's place; say what
-                          has become of each session */
-    LINK_SESSION = 25, /* worker: what has become of {slot}; one for each slot that is not empty */
+    LINK_TRIED = 23,  /* worker: the session's unfinished work has run again, while no other session
+                         had work */
+    LINK_RESYNC = 24, /* supervisor: another supervisor has taken its predecessor's place; the
+                         worker tells the state of each session */
+    LINK_SESSION = 25,  /* worker: the state of {slot}; one for each slot that is not empty */
     LINK_RESYNCED = 26, /* worker: after the LINK_SESSIONs */
-    LINK_TRACE = 27, /* supervisor: what is done is written into this trace segment from now on */
-    LINK_VAULT_SHARE =
-        28,            /* worker: keep for {slot, address, size} what is kept for another slot */
+    LINK_TRACE = 27,    /* supervisor: the worker writes its trace into this segment from now on */
+    LINK_VAULT_SHARE = 28, /* worker: the memory of {slot, address, size} is one that the vault has
+                              for another slot */
     LINK_PRELOAD = 29, /* supervisor, to a standby, with the journal's descriptor: a session that
                           it may have to take up */
     LINK_PRELOAD_PIECE = 30, /* supervisor, to a standby, with one descriptor: memory of {slot} */
@@ -313,13 +314,13 @@ struct link_stats {
     _Atomic uint64_t deadlines_missed; /* launches that ended after their deadline */
     _Atomic uint64_t sm_ns;            /* the same time, each moment by the SMs that were taken */
     _Atomic uint64_t strays; /* accesses that the fence kept in the window, where they are told */
-    /* Of launches and captured graphs: from the moment that the lane saw the record, */
+    /* Times of launches and captured graphs since the lane saw their records. */
     struct link_histogram {
         _Atomic uint64_t count[HISTOGRAM_BUCKETS];
         _Atomic uint64_t sum_ns;
-    } wait,                 /* to its issue, */
-        latency;            /* to its end */
-    _Atomic uint64_t depth; /* of these, issued and not seen to have ended */
+    } wait,                 /* until their issue */
+        latency;            /* until their end */
+    _Atomic uint64_t depth; /* launches and graphs that are issued and not known to have ended */
     uint64_t reserved[3];   /* whole cache lines */
 };
 static_assert(sizeof(struct link_stats) == 384, "link_stats");

@@ -209,6 +209,7 @@ enum cudaDeviceAttr {
     cudaDevAttrMaxAccessPolicyWindowSize = 109,
     cudaDevAttrReservedSharedMemoryPerBlock = 111,
     cudaDevAttrMemoryPoolsSupported = 115,
+    cudaDevAttrIpcEventSupport = 125,
     cudaDevAttrMemSyncDomainCount = 126,
     cudaDevAttrNumaConfig = 130,
     cudaDevAttrNumaId = 131,

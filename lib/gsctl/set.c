@@ -81,8 +81,8 @@ static const struct ctl_row *session_row(const struct rows *rows, uint64_t key)
     return NULL;
 }
 
-/* Says where what was set for all, or for a user, has changed nothing for any session that is
- * there: a limit that is above what programs and their environments ask for. */
+/* Remarks that a setting for all, or for a user, has changed no session: each asks for less, by its
+ * program or environment. */
 static void sessions_remark(const struct ctl_set *request, const struct rows *before,
                             const struct rows *after, char remark[REQUEST_MESSAGE_MAX])
 {

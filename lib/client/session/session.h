@@ -135,7 +135,7 @@ struct session {
     struct handle_table events, modules, kernels, graphs, arrays;
 
     struct printing printing;
-    _Atomic uint64_t fault_seen_ns; /* when a call first saw a kernel's fault record; 0: none has */
+    _Atomic uint64_t fault_seen_ns; /* when a call first saw a kernel's fault note; 0: none has */
 
     struct products products;
 

@@ -34,7 +34,7 @@ gs_status wait_position(struct session *session, uint32_t stream, uint64_t posit
 /* The same, up to a moment of clock_ns: GS_NOT_READY. */
 gs_status wait_position_until(struct session *session, uint32_t stream, uint64_t position,
                               uint64_t deadline_ns);
-/* The moment until which a call waits that has so long. */
+/* The moment at which a wait of `timeout_ns` from now ends. */
 uint64_t wait_deadline(uint64_t timeout_ns);
 
 /* Has the server end the session for what a kernel has noted. Returns session_trouble's status.
@@ -57,10 +57,10 @@ static inline bool fault_seen(struct session *session)
 }
 
 /* Threads of a kernel may wait for ever for one that has trapped, where CUDA ends them with it. So
- * a call that sees the note, and work that goes on, for so long ends the session; the server ends
- * the kernel when the session's grace is over. */
+ * the session is ended when calls have seen the note, and unfinished work, for FAULT_LATE_NS; the
+ * server ends the kernel when the session's grace is over. */
 #define FAULT_LATE_NS UINT64_C(100000000)
-/* Called where fault_seen: whether it was first called so long ago. */
+/* Called where fault_seen is true: whether the first such call was FAULT_LATE_NS ago. */
 bool fault_is_late(struct session *session);
 
 /* The status of a call that was to see the end of work with GS_OK, or work that goes on with

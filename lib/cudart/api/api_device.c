@@ -295,6 +295,7 @@ static int attribute_of(enum cudaDeviceAttr attribute)
     case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrHostRegisterSupported:
     case cudaDevAttrMemoryPoolsSupported:
+    case cudaDevAttrIpcEventSupport:
         return 1;
 #define TEXTURE_LIMIT(name, number, value)                                                         \
     case cudaDevAttrMax##name:                                                                     \
@@ -402,6 +403,7 @@ CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int num
     FILL(cooperativeLaunch, CooperativeLaunch);
     FILL(hostRegisterSupported, HostRegisterSupported);
     FILL(memoryPoolsSupported, MemoryPoolsSupported);
+    FILL(ipcEventSupported, IpcEventSupport);
 #ifdef GS_CUDART_12
     FILL(clockRate, ClockRate);
     FILL(deviceOverlap, GpuOverlap);

@@ -48,7 +48,7 @@ int session_segment_restore(struct session *session)
     return session->segment ? 0 : -errno;
 }
 
-/* What the pool has is kept by the worker that is there, and by no other. */
+/* The pool's segments are kept by the device's present worker, and by no other. */
 int session_segment_init(struct session *session)
 {
     struct device *device = session->device;

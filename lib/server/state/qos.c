@@ -175,7 +175,8 @@ static struct ctl_settings user_limits(const struct server *server, uid_t uid,
 
     if (server_other(server, uid)) {
         others = qos_others(server, device);
-        /* What is granted to the user or the session counts, though it be more. */
+        /* A setting of the user or the session replaces that for other users, also where it is
+         * more. */
         others.fields &= ~(own.fields | granted);
         limit = settings_tightest(&limit, &others, &device->sms);
     }

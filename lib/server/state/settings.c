@@ -5,7 +5,7 @@
 
 #include "common/setting_text.h"
 
-/* Where the user is, or would be. */
+/* The index of the user's settings, or where they would be. */
 static uint32_t user_index(const struct settings *settings, uid_t uid)
 {
     uint32_t low = 0, high = settings->user_count;

@@ -4,15 +4,15 @@
 
 enum { BULK_GRAIN = 16, BYTES_PER_STEP = 256 };
 
-// The address in four words of code.aux, as put_mem writes them, for one lane; 0 where it is beyond
-// the window of its space.
+// The address in four words of code.aux, as put_mem writes them, for one lane. One beyond the
+// window of its space is the window's end, where nothing lies.
 static uint64_t generic_address(const struct warp *w, const uint32_t *mem, unsigned lane)
 {
     uint8_t space = (uint8_t)mem[1];
     uint64_t window = space_window(space), imm = mem[2] | (uint64_t)mem[3] << 32;
     uint64_t at = space_is_narrow(space) ? (uint32_t)(SLOT(u32, w, mem[0])[lane] + (uint32_t)imm)
                                          : SLOT(u64, w, mem[0])[lane] + imm;
-    return window && at >> 32 ? 0 : window + at;
+    return window + (window && at >> 32 ? 0xfffffff0u : at);
 }
 
 // The host's address of MEM, aligned to ALIGN. NULL and a fault where BYTES may not be accessed.

@@ -269,6 +269,25 @@ void shared_layout_kernel(const struct shared_layout *s, const struct ptx_func *
     out->dynamic_shared = (uint32_t)align_up(end, s->dynamic_align);
 }
 
+void shared_layout_spread(const struct shared_layout *s, uint32_t *whom)
+{
+    bool changed = true;
+    uint32_t any = LACKS_NOTHING;
+    for (uint32_t i = 0; i < s->module->nfuncs; i++)
+        any = s->module->funcs[i]->entry || whom[i] == LACKS_NOTHING ? any : whom[i];
+    for (uint32_t i = 0; i < s->module->nfuncs; i++)
+        whom[i] = whom[i] == LACKS_NOTHING && s->reach[i].indirect ? any : whom[i];
+    // A longer chain of calls ends in a function without code, which is a fault at run time.
+    for (int round = 0; changed && round < CLOSURE_ROUNDS; round++) {
+        changed = false;
+        for (uint32_t i = 0; i < s->module->nfuncs; i++)
+            for (uint32_t k = 0; whom[i] == LACKS_NOTHING && k < s->reach[i].ncallees; k++) {
+                whom[i] = whom[s->reach[i].callees[k]];
+                changed |= whom[i] != LACKS_NOTHING;
+            }
+    }
+}
+
 // A call takes what the callee has of local memory and what its own calls take. True: something
 // changed. LAST: where it does, it goes on for ever, which is recursion.
 static bool grow_stacks(struct shared_layout *s, const struct exec_program *p, bool last)

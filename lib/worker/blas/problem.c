@@ -105,7 +105,7 @@ const char *problem_of(const struct rec_gemm *r, struct problem *problem, struct
         .align = {alignment(r->a.at), alignment(r->b.at), alignment(r->c.at)},
         .zeros = rec_gemm_zeros(r),
     };
-    if (r->batch == 1) /* then strides mean nothing */
+    if (r->batch == 1) /* strides have no meaning for one matrix */
         memset(problem->stride, 0, sizeof(problem->stride));
     return NULL;
 }

@@ -63,7 +63,7 @@ struct job {
     struct req_texture texture; /* of REQ_TEXTURE_CREATE */
     struct rec_gemm gemm;       /* of REQ_GEMM_PREPARE, or the product that a chore prepares */
 
-    /* what prepare or work found or made */
+    /* objects that prepare or work found or made */
     void *object;
     void *made;
     uint32_t index;

@@ -77,7 +77,7 @@ static uint64_t unit_of(const struct journal *journal, const struct journal_entr
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-/* Maps the header, and so many bytes of log. */
+/* Maps the header, and `bytes` of log. */
 static bool file_map(struct journal *journal, uint64_t bytes)
 {
     void *header = mmap(NULL, HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, journal->descriptor, 0);
@@ -89,8 +89,8 @@ static bool file_map(struct journal *journal, uint64_t bytes)
     return journal->header && journal->log;
 }
 
-/* Makes room for so many bytes of log. The pages are taken now: a page that could not be had later
- * would end the worker by SIGBUS. */
+/* Makes room for `bytes` of log. The pages are taken now: a page that could not be had later would
+ * end the worker by SIGBUS. */
 static bool log_grow(struct journal *journal, uint64_t bytes)
 {
     uint64_t wanted = journal->bytes;

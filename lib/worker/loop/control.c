@@ -34,7 +34,7 @@
 static struct job *closing[LINK_SLOTS_MAX];
 static struct link_stats *stats; /* LINK_SLOTS_MAX of them, shared with the supervisor */
 
-/* What has come for a session that is to be taken up, until its LINK_OPEN comes. */
+/* The pieces and journals of sessions that are to be taken up, until their LINK_OPEN comes. */
 static struct resume *resuming;
 
 /* The pieces of a session that is taken up; none may have come. Takes the journal's descriptor. */
@@ -275,7 +275,7 @@ int control_run(struct link_stats *shared)
             link_send(&message, -1);
             break;
         case LINK_RESYNC:
-            resume_free(resuming); /* they come again */
+            resume_free(resuming); /* the supervisor sends these messages again */
             resuming = NULL;
             if (!link_resync(message.u.resync))
                 return 1;

@@ -15,10 +15,10 @@
 #include "worker/session_parts.h"
 
 #define ATTEMPTS 8u
-/* What a driver keeps of the process's addresses for its reservations it takes, and gives up, in
- * pieces: 32 MiB on an H200 (bench/results/h200-driver-facts-host.txt). A segment can be attached
- * where a whole one has been given up. */
-#define PIECE    (UINT64_C(64) << 20) /* as was tried there */
+/* A driver takes and gives up the process's addresses for its reservations in pieces: 32 MiB on an
+ * H200 (bench/results/h200-driver-facts-host.txt). A segment can be attached where a whole piece
+ * has been given up. */
+#define PIECE    (UINT64_C(64) << 20) /* the size of a piece in that measurement */
 
 /* Finds free addresses for so many bytes. false: the driver has none. */
 static bool place_find(uint64_t size, CUdeviceptr *address)

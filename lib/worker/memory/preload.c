@@ -200,8 +200,7 @@ void preload_free(struct preload *preload)
     free(preload);
 }
 
-/* Also gives up its segment, which no session has taken; it is none of those that are kept if one
- * has. */
+/* Also gives up its segment, unless a session has taken it. */
 static void slot_drop(uint32_t slot)
 {
     struct preload *preload = preloads[slot];

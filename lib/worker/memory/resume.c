@@ -204,7 +204,7 @@ gs_status memory_resume(struct job *job, struct resume *resume)
     loose_drop(job->session->journal);
     preload_settle(job, resume);
     chunks_resume(job, resume);
-    preload_pieces_drop(resume->preload); /* also on failure: the window may go now */
+    preload_pieces_drop(resume->preload); /* also on failure, where the window goes next */
     if (job->status != GS_OK)
         return job->status;
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {

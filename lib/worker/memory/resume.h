@@ -26,7 +26,7 @@ struct resume {
     int journal; /* the journal's descriptor; -1: taken */
     struct resume_piece *pieces;
     uint32_t count, capacity;
-    struct preload *preload; /* what was made of it beforehand; NULL: nothing */
+    struct preload *preload; /* what the standby made of it beforehand; NULL: nothing */
 };
 
 /* NULL: no memory. */

@@ -78,7 +78,7 @@ static bool file_own(const struct stat *status)
            !(status->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Copies so many bytes from one file's beginning to another's. */
+/* Copies `size` bytes from the beginning of one file to that of another. */
 static bool bytes_copy(int from, int to, uint64_t size)
 {
     static unsigned char bytes[1 << 16];

@@ -143,6 +143,20 @@ static void kernels_read(struct module *module)
     module->kernel_names = names;
 }
 
+/* Why the device has the kernel not, as far as its line on it says; NULL: there is none. */
+static const char *device_reason(const struct module *module, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *line = module->left_out;
+
+    for (; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (!strncmp(line, name, length) && (line[length] == ',' || line[length] == ':'))
+            return line + length + 2;
+    }
+    return NULL;
+}
+
 /* Fails the job with the names that there are. */
 static void kernel_missing(struct job *job)
 {
@@ -156,6 +170,12 @@ static void kernel_missing(struct job *job)
                  job->session->fenced ? "the session's kernels are fenced into its memory, and "
                                       : "",
                  job->name, reason);
+        return;
+    }
+    reason = device_reason(module, job->name);
+    if (reason) {
+        job_fail(job, GS_ERR_BAD_IMAGE, "kernel \"%.200s\" cannot be had: %.*s", job->name,
+                 (int)strcspn(reason, "\n"), reason);
         return;
     }
     kernels_read(module);

@@ -57,7 +57,7 @@ void kernel_fault_watch(struct session *session, const struct module *module)
         session->module.faults = fault_notes_of(session->module.print->memory);
 }
 
-/* What a note says. */
+/* A note as read. */
 struct told {
     enum fault_what what;
     uint32_t line;

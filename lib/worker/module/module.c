@@ -29,6 +29,7 @@
 #include "worker/submit/graph_cache.h"
 
 #define IMAGE_MAX (UINT64_C(512) << 20)
+enum { LEFT_OUT_BYTES = 16384 };
 
 /* ---- Freeing --------------------------------------------------------------------------------- */
 
@@ -42,6 +43,7 @@ static void module_free(struct session *session, struct module *module)
     image_report_free(module->rewrite);
     free(module->code);
     free(module->source);
+    free(module->left_out);
     grid_sync_deinit(&module->grid);
     free(module);
 }
@@ -189,15 +191,22 @@ static CUresult functions_load(CUmodule module)
 static gs_status module_code_load(struct job *job, struct module *module)
 {
     struct image_log log = {{0}};
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text)};
+    char *left_out = calloc(1, LEFT_OUT_BYTES);
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text), left_out,
+                      (void *)(uintptr_t)LEFT_OUT_BYTES};
+    /* A GPU's driver has other things to say there. */
+    const unsigned count = left_out && !worker->machine_code ? 4 : 2;
     CUresult result;
 
+    free(module->left_out);
+    module->left_out = left_out;
     if (fenced_place(job, module) != GS_OK || heap_open(job, module) != GS_OK)
         return job->status;
-    result = DRV(cuModuleLoadDataEx, &module->cu, module->code, 2, options, values);
+    result = DRV(cuModuleLoadDataEx, &module->cu, module->code, count, options, values);
     if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
-        result = CUDA_ERROR_INVALID_IMAGE; /* so it is for some: the context lives */
+        result = CUDA_ERROR_INVALID_IMAGE; /* the driver says so of some invalid images */
     if (result) {
         module->cu = NULL;
         return image_refused(job, result, &log);
@@ -321,7 +330,7 @@ void modules_deinit(struct session *session)
     for (uint32_t i = 0; i < session->module.module_capacity; i++) {
         if (!session->module.modules[i])
             continue;
-        session->module.modules[i]->variables = 0; /* they went with the window */
+        session->module.modules[i]->variables = 0; /* the variables went with the window */
         module_free(session, session->module.modules[i]);
     }
     free(session->module.modules);

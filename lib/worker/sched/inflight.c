@@ -33,7 +33,7 @@
 #include "worker/sched/widest.h"
 
 #define WITHOUT_FENCE_MAX 128u /* records without a fence between two fences */
-/* a span is overdue that has run for so long, and four times as long as was thought */
+/* A span is overdue once it has run for this long and for four times its expected time. */
 #define OVERDUE_NS        50000000u
 /* How often a span that is overdue is charged while it runs. */
 #define CHARGE_NS         100000000u

@@ -123,7 +123,7 @@ static void partition_find(struct job *job)
                  worker->info.sm_granularity);
         return;
     }
-    partitions_keep(); /* no launch is between its record and its issue now */
+    partitions_keep(); /* at this point no launch is between its record and its issue */
     job->partition = placement_get(&mask, &status);
     if (job->partition)
         partition_hold(job->partition);

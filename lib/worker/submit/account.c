@@ -25,7 +25,7 @@ static void issued_add(struct session *session, struct stream *stream, const str
         break;
     case ISSUED_GRAPH:
         inflight_add_graph(stream->inflight, issued->position);
-        stream->transferred = issued->position; /* it may have copies */
+        stream->transferred = issued->position; /* a graph may have copies */
         break;
     case ISSUED_PRODUCT:
         inflight_add_graph(stream->inflight, issued->position);

@@ -253,7 +253,7 @@ static gs_status graph_resume(struct job *job, const struct journal_entry *entry
         return job->status;
     graph->checked_generation = graph->check.generation = UINT64_MAX;
     graph->made_serial = entry->value[0];
-    if (graph->made_serial > job->session->serial) /* what is made from now on is newer */
+    if (graph->made_serial > job->session->serial) /* objects that are made from now on are newer */
         job->session->serial = graph->made_serial;
     job->session->submit.graphs[entry->key] = graph;
     return GS_OK;

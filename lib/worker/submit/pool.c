@@ -29,8 +29,8 @@
 #define GRAPHS_MOST  256u  /* 110 KiB each on an H200 */
 #define REFILL       8u    /* made at a time */
 
-/* Streams of each class's default priority: so many are made at the start; more are made when there
- * are fewer than `least`. */
+/* Streams of each class's default priority: `at_start` are made at the start, more when there are
+ * fewer than `least`. */
 static const struct {
     uint32_t cls, at_start, least;
 } streams_for[] = {

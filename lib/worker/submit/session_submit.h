@@ -66,7 +66,7 @@ struct session_submit {
     uint32_t reports_open;
     struct stream streams[SEG_STREAMS];
     struct event *events;          /* SEG_EVENTS entries, or NULL */
-    uint32_t events_end;           /* no entry from there on has a CUDA event */
+    uint32_t events_end;           /* no entry from this one on has a CUDA event */
     struct session_graph **graphs; /* SEG_GRAPHS entries, or NULL */
     /* while a graph is checked, requests wait until then; 0: none is checked */
     uint64_t requests_from_ns;
