@@ -253,6 +253,11 @@ struct link_trace {
     uint32_t all;       /* ... unless this is 1 */
 };
 
+struct link_ping {     /* LINK_PING, LINK_PONG */
+    uint64_t number;   /* of the PING */
+    uint64_t stuck_ns; /* PONG: how long a lane has been in one round, the longest; 0: all sleep */
+};
+
 /* What messages carry; server/upgrade.c compares the sizes. */
 #define LINK_BODIES(BODY)                                                                          \
     BODY(struct link_device, device)                                                               \
@@ -266,10 +271,10 @@ struct link_trace {
     BODY(struct link_policy, policy)                                                               \
     BODY(uint32_t, resuming)  /* LINK_BEGIN: sessions to be taken up before any has new work */    \
     BODY(int32_t, segment_id) /* LINK_SEGMENT_DROP */                                              \
-    BODY(uint64_t, ping)      /* LINK_PING, LINK_PONG */                                           \
-    BODY(uint64_t, resync)    /* LINK_RESYNC, LINK_RESYNCED: a number */                           \
-    BODY(uint32_t, force)     /* LINK_RETIRE: sessions that cannot be taken up end */              \
-    BODY(int32_t, retired)    /* LINK_RETIRED: gs_status */                                        \
+    BODY(struct link_ping, ping)                                                                   \
+    BODY(uint64_t, resync) /* LINK_RESYNC, LINK_RESYNCED: a number */                              \
+    BODY(uint32_t, force)  /* LINK_RETIRE: sessions that cannot be taken up end */                 \
+    BODY(int32_t, retired) /* LINK_RETIRED: gs_status */                                           \
     BODY(struct link_session, session)                                                             \
     BODY(struct link_trace, trace)                                                                 \
     BODY(struct link_preload, preload)

@@ -141,7 +141,8 @@ enum ctl_device_state {
     CTL_DEVICE_STARTING = 0,
     CTL_DEVICE_READY = 1,
     CTL_DEVICE_FAILED = 2,
-    CTL_DEVICE_SILENT = 3 /* its worker does not answer */
+    CTL_DEVICE_SILENT = 3, /* its worker does not answer */
+    CTL_DEVICE_STUCK = 4   /* a lane of its worker is stuck in a driver call */
 };
 
 #define CTL_STATUSES 32u /* more than there are values of gs_status */

@@ -136,17 +136,18 @@ void worker_ping(struct device *device)
 
     if (worker->pinged_ns || worker->state != WORKER_READY)
         return;
-    worker->pinged_ns = message.u.ping = clock_ns();
+    worker->pinged_ns = message.u.ping.number = clock_ns();
     worker_send(device, &message);
 }
 
-bool worker_pong(struct device *device, uint64_t ping)
+bool worker_pong(struct device *device, const struct link_ping *ping)
 {
     struct worker_process *worker = &device->worker;
 
-    if (ping == 0 || ping != worker->pinged_ns)
+    if (ping->number == 0 || ping->number != worker->pinged_ns)
         return false;
-    worker->answered_ns = ping;
+    worker->answered_ns = ping->number;
+    worker->stuck_ns = ping->stuck_ns;
     worker->pinged_ns = 0;
     return true;
 }

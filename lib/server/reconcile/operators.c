@@ -67,8 +67,8 @@ static void patience_fire(struct timer *timer)
             silent = &server->device[i];
     }
     if (waiting && silent)
-        snprintf(text, sizeof(text), "not in force: worker %d does not answer",
-                 (int)silent->worker.pid);
+        snprintf(text, sizeof(text), "not in force: worker %d %s", (int)silent->worker.pid,
+                 device_silence(silent));
     else if (waiting)
         snprintf(text, sizeof(text), "%u session%s for running kernels to end", waiting,
                  waiting == 1 ? " waits" : "s wait");

@@ -73,7 +73,10 @@ struct worker_process {
     uint64_t ready_ns;                 /* when it became ready */
     uint64_t pinged_ns;                /* when the ping was sent that it has to answer; 0: none */
     uint64_t answered_ns;              /* when the last ping was sent that it has answered */
+    uint64_t stuck_ns;                 /* how long a lane of it has been in one round, as its last
+                                          answer said; the lane waits for nobody but the driver */
     uint32_t missed;                   /* beats in a row without an answer */
+    bool silence_told;                 /* the log has it */
     uint64_t overdue; /* a session whose end is due, while the worker does not answer; 0: none */
     bool needs_recycling; /* another one takes its place when it has no sessions */
     bool stopped;         /* it is ending, and need not end before the standby begins */
@@ -206,8 +209,12 @@ void device_plan_soon(struct device *device);
 bool device_usable(const struct device *device);
 /* The operator lets no new sessions on it. */
 bool device_drained(const struct device *device);
-/* The worker is ready, but has left a ping unanswered for at_least_ns. */
+/* The worker is ready, but has left a ping unanswered for at_least_ns, or is stuck for so long. */
 bool device_silent(const struct device *device, uint64_t at_least_ns);
+/* Of one that is silent: it answers, but a lane of it is stuck in a driver call. */
+bool device_stuck(const struct device *device);
+/* What is said of its worker: "does not answer", or "is stuck in a driver call". */
+const char *device_silence(const struct device *device);
 uint64_t device_memory_used(const struct device *device);
 
 #endif

@@ -248,7 +248,7 @@ static bool on_message(struct device *device, struct link_message *message, int 
     case LINK_RETIRED:
         return restart_retired(device, message);
     case LINK_PONG:
-        return worker_pong(device, message->u.ping);
+        return worker_pong(device, &message->u.ping);
     case LINK_NEEDS_RECYCLING:
         device->worker.needs_recycling = true;
         return device->worker.state != WORKER_STARTING;

@@ -177,15 +177,14 @@ static void restart_silent(struct device *device)
 
     if (!restart->force && device->sessions) {
         restart_refuse(device, GS_ERR_REFUSED,
-                       "worker %d does not answer: --force ends it at once, and with it "
-                       "unfinished work",
-                       (int)restart->former);
+                       "worker %d %s: --force ends it at once, and with it unfinished work",
+                       (int)restart->former, device_silence(device));
         return;
     }
     restart->retired_ns = clock_ns();
     restart->sessions = device->sessions;
-    worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d does not answer and is replaced",
-                (int)restart->former);
+    worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d %s and is replaced", (int)restart->former,
+                device_silence(device));
     restart->phase = RESTART_NEXT;
 }
 

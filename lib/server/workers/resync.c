@@ -140,6 +140,6 @@ void worker_resync(struct device *device)
     else if (device->resuming == 0) /* the killed supervisor may not have told the worker */
         worker_send(device, &resumed);
     worker->resync = NULL;
-    worker->pinged_ns = 0;
+    worker->pinged_ns = worker->stuck_ns = 0;
     free(resync);
 }

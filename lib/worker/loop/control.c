@@ -272,6 +272,7 @@ int control_run(struct link_stats *shared)
             break;
         case LINK_PING:
             message.op = LINK_PONG;
+            message.u.ping.stuck_ns = lanes_stuck_ns();
             link_send(&message, -1);
             break;
         case LINK_RESYNC:

@@ -203,6 +203,7 @@ static void side_sleep(struct side *side)
     struct pollfd event = {side->waker.fd, POLLIN, 0};
 
     waker_doze(&side->waker);
+    lane_sleeps(&side->lane);
     if (!atomic_load(&side->given) && !lost_pending())
         poll(&event, 1, -1);
     waker_up(&side->waker);
@@ -217,7 +218,7 @@ static void *side_main(void *argument)
     DRV_MUST(cuCtxSetCurrent, worker->context);
     partition_home(&side->home);
     for (;;) {
-        side->lane.now = clock_ns();
+        lane_begins(&side->lane);
         if (lost_pending())
             lost_stop();
         sessions_accept(side);
@@ -399,6 +400,26 @@ const struct session *lanes_draining(void)
         draining = draining ? draining : other;
     }
     return draining;
+}
+
+static uint64_t lane_stuck_ns(struct lane *lane, uint64_t now)
+{
+    const uint64_t began = atomic_load_explicit(&lane->awake_ns, memory_order_relaxed);
+
+    return began && now > began ? now - began : 0;
+}
+
+uint64_t lanes_stuck_ns(void)
+{
+    const uint64_t now = clock_ns();
+    uint64_t longest = lane_stuck_ns(lanes.main, now);
+
+    for (uint32_t i = 0; i < lanes.count; i++) {
+        const uint64_t ns = lane_stuck_ns(&lanes.side[i]->lane, now);
+
+        longest = ns > longest ? ns : longest;
+    }
+    return longest;
 }
 
 void lanes_main(struct lane *main)

@@ -45,7 +45,10 @@ void lanes_wake(void);
 void lanes_poll(uint64_t now);
 /* The session whose records a lane was issuing when it stopped; NULL: none. Control thread. */
 const struct session *lanes_draining(void);
-/* Notes the main lane for lanes_poll and lanes_draining. Called at the start. */
+/* How long a lane has been in one round, which ends unless a driver call does not: the longest of
+ * all lanes. 0: all sleep. Any thread. */
+uint64_t lanes_stuck_ns(void);
+/* Notes the main lane for lanes_poll, lanes_draining and lanes_stuck_ns. Called at the start. */
 void lanes_main(struct lane *main);
 
 #endif

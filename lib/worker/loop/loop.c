@@ -212,6 +212,7 @@ static void sleep_until_woken(uint64_t most)
         most = WATCH_NS;
     if (!jobs_returned() && !lanes_returned() && !change_waits() && !lost_pending()) {
         const struct timespec time = {.tv_sec = 0, .tv_nsec = (long)most};
+        lane_sleeps(&lane);
         ppoll(events, 2, most ? &time : NULL, NULL);
     }
     waker_up(waker);
@@ -226,7 +227,7 @@ static void *loop_main(void *unused)
     lane_priority_raise(&lane);
     DRV_MUST(cuCtxSetCurrent, worker->context);
     for (;;) {
-        lane.now = clock_ns();
+        lane_begins(&lane);
         if (lost_pending())
             lost_stop();
         jobs_route(jobs_for_returned()); /* before newer ones for the same session */
