@@ -111,6 +111,8 @@ const struct abi_fact abi_facts_own[] = {
     O(cudaLaunchConfig_t, stream) O(cudaLaunchConfig_t, attrs) O(cudaLaunchConfig_t, numAttrs)
     V(cudaGraphNodeTypeKernel) V(cudaGraphNodeTypeMemcpy) V(cudaGraphNodeTypeMemset)
     V(cudaGraphNodeTypeHost) V(cudaGraphNodeTypeGraph) V(cudaGraphNodeTypeEmpty)
+    S(struct cudaMemcpy3DPeerParms) O(struct cudaMemcpy3DPeerParms, dstArray)
+    O(struct cudaMemcpy3DPeerParms, extent)
     V(cudaGraphNodeTypeMemAlloc) V(cudaGraphNodeTypeMemFree) V(cudaGraphNodeTypeConditional)
     S(struct cudaMemAllocNodeParams) O(struct cudaMemAllocNodeParams, bytesize)
     O(struct cudaMemAllocNodeParams, dptr) O(struct cudaGraphNodeParams, alloc.dptr)

@@ -40,6 +40,49 @@ CUDART_API cudaError_t cudaMemcpy3DAsync_ptsz(const struct cudaMemcpy3DParms *p,
     return error_record(copy3d(p, stream, true, false));
 }
 
+/* The one device is its own peer. */
+static cudaError_t copy3d_peer(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream,
+                               bool per_thread)
+{
+    struct cudaMemcpy3DParms copy;
+
+    if (p == NULL)
+        return error_record(cudaErrorInvalidValue);
+    if (p->srcDevice != 0 || p->dstDevice != 0)
+        return error_record(cudaErrorInvalidDevice);
+    copy = (struct cudaMemcpy3DParms){.srcArray = p->srcArray,
+                                      .srcPos = p->srcPos,
+                                      .srcPtr = p->srcPtr,
+                                      .dstArray = p->dstArray,
+                                      .dstPos = p->dstPos,
+                                      .dstPtr = p->dstPtr,
+                                      .extent = p->extent,
+                                      .kind = cudaMemcpyDeviceToDevice};
+    return error_record(copy3d(&copy, stream, per_thread, false));
+}
+
+CUDART_API cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)
+{
+    return copy3d_peer(p, NULL, false);
+}
+
+CUDART_API cudaError_t cudaMemcpy3DPeer_ptds(const struct cudaMemcpy3DPeerParms *p)
+{
+    return copy3d_peer(p, NULL, true);
+}
+
+CUDART_API cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p,
+                                             cudaStream_t stream)
+{
+    return copy3d_peer(p, stream, false);
+}
+
+CUDART_API cudaError_t cudaMemcpy3DPeerAsync_ptsz(const struct cudaMemcpy3DPeerParms *p,
+                                                  cudaStream_t stream)
+{
+    return copy3d_peer(p, stream, true);
+}
+
 static cudaError_t set_box(struct cudaPitchedPtr memory, int value, struct cudaExtent extent,
                            cudaStream_t stream_handle, bool per_thread)
 {
