@@ -78,10 +78,8 @@ static void server_info(FILE *out, const struct metrics_sample *s)
 static void device_labels(FILE *out, const struct metrics_sample *s, uint32_t index)
 {
     label_number(out, ",", "gpu", index);
-    if (index >= s->status.device_count)
-        return;
-    label(out, ",", "UUID", s->status.device[index].uuid);
-    label(out, ",", "modelName", s->status.device[index].name);
+    if (index < s->status.device_count)
+        label(out, ",", "UUID", s->status.device[index].uuid);
 }
 
 static void device_info(FILE *out, const struct ctl_device *d)
@@ -200,6 +198,7 @@ void metrics_labels_init(struct metrics_labels *labels, const struct metrics_sam
         out = text_open(&labels->device[d].labels);
         fputs(labels->server.labels.text, out);
         device_labels(out, s, d);
+        label(out, ",", "modelName", s->status.device[d].name);
         label(out, ",", "pci_bus_id", s->status.device[d].pci);
         text_close(out);
         out = text_open(&labels->device[d].info);

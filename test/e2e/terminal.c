@@ -21,7 +21,8 @@ void terminal_start(struct terminal *terminal, unsigned columns, unsigned rows,
     char program[PATH_MAX];
 
     memset(terminal, 0, sizeof(*terminal));
-    snprintf(program, sizeof(program), "%s", test_build_path(arguments[0]));
+    snprintf(program, sizeof(program), "%s",
+             *arguments[0] == '/' ? arguments[0] : test_build_path(arguments[0]));
     terminal->fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     CHECK(terminal->fd >= 0 && grantpt(terminal->fd) == 0 && unlockpt(terminal->fd) == 0);
     CHECK(ioctl(terminal->fd, TIOCSWINSZ, &size) == 0);

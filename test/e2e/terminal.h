@@ -1,4 +1,5 @@
-/* terminal.h - a program of the build on a terminal of its own: what is typed, and what it shows.
+/* terminal.h - a program of the build, or of the machine ("/..."), on a terminal of its own: what
+ * is typed, and what it shows.
  */
 #ifndef GS_TEST_TERMINAL_H
 #define GS_TEST_TERMINAL_H

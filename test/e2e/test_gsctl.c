@@ -580,8 +580,77 @@ static void bash_completes_commands_options_and_values(void)
     CHECK_TEXT(output, line);
     setenv("GSHARE_INSTANCE", server->instance, 1);
     CHECK_EQUAL(gsctl("completion", "fish", NULL), 2);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* What zsh, on its terminal, makes of the words when Tab is typed behind them: its line, or what it
+ * lists below. Control-X has it print its line, and empty it. */
+static void zsh_completes_to(const char *words, const char *shown)
+{
+    terminal_type(&terminal, words);
+    terminal_type(&terminal, "\t\x18");
+    terminal_expect(&terminal, shown);
+    terminal_expect(&terminal, "=end=");
+}
+
+static void zsh_start(const char *folder)
+{
+    static const char *const zsh[] = {"/usr/bin/zsh", "-f", "-i", NULL};
+    char path[4096], script[1024];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/_gsctl", folder);
     GSCTL_OK("completion", "zsh");
     CHECK_EQUAL(strncmp(output, "#compdef gsctl\n", 15), 0);
+    file = fopen(path, "we");
+    CHECK(file && fputs(output, file) >= 0 && fclose(file) == 0);
+    snprintf(path, sizeof(path), "%s:%s", test_build_path("bin"), getenv("PATH"));
+    setenv("PATH", path, 1);
+    terminal_start(&terminal, 120, 40, zsh);
+    snprintf(script, sizeof(script),
+             "PROMPT='> ' fpath=(%s $fpath); autoload -U compinit; compinit -u -D; "
+             "shown() { zle -I; print -r -- \"<$BUFFER>=end=\"; BUFFER= }; zle -N shown; "
+             "bindkey '^X' shown; echo all''set\n",
+             folder);
+    terminal_type(&terminal, script);
+    terminal_expect(&terminal, "allset");
+}
+
+static void zsh_completes_commands_options_and_values(void)
+{
+    struct server *server = server_start(NULL);
+    char id[24], words[128], shown[128], folder[] = "/tmp/gshare-zsh-XXXXXX", path[64];
+    gs_session session = attach("there", NULL, id);
+
+    if (access("/usr/bin/zsh", X_OK) != 0) {
+        CHECK_OK(gs_detach(session));
+        server_stop(server);
+        test_skip("there is no zsh");
+    }
+    GSCTL_OK("reserve", "render", "--sms", "2");
+    CHECK(mkdtemp(folder) != NULL);
+    zsh_start(folder);
+    zsh_completes_to("gsctl restart", "<gsctl restart-worker >");
+    zsh_completes_to("gsctl p", "provision"); /* beside ps: they are listed */
+    zsh_completes_to("gsctl set --class ", "best-effort");
+    zsh_completes_to("gsctl set --default --unset wei", "<gsctl set --default --unset weight >");
+    zsh_completes_to("gsctl provision u", "<gsctl provision uniform >");
+    zsh_completes_to("gsctl trust roo", "<gsctl trust root >");
+    zsh_completes_to("gsctl reserve x --s", "<gsctl reserve x --sms >");
+    zsh_completes_to("gsctl ps --gr", "<gsctl ps --gr>");
+    /* Sessions and reservations of the server that the line names: a word that is whole is ended by
+     * a blank. */
+    snprintf(words, sizeof(words), "gsctl explain %s", id);
+    snprintf(shown, sizeof(shown), "<gsctl explain %s >", id);
+    zsh_completes_to(words, shown);
+    zsh_completes_to("gsctl release ren", "<gsctl release render >");
+    zsh_completes_to("gsctl -n no-such-server release ren",
+                     "<gsctl -n no-such-server release ren>");
+    terminal_type(&terminal, "exit\n");
+    CHECK_EQUAL(terminal_end(&terminal), 0);
+    snprintf(path, sizeof(path), "%s/_gsctl", folder);
+    CHECK(unlink(path) == 0 && rmdir(folder) == 0);
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }
@@ -948,6 +1017,7 @@ static const struct test tests[] = {
     TEST(dump_has_a_line_for_each_thing_and_tabs_between_fields),
     TEST(changes_have_json_too),
     TEST(bash_completes_commands_options_and_values),
+    TEST(zsh_completes_commands_options_and_values),
     TEST(ps_fits_a_narrow_terminal),
     TEST(top_shows_the_tenants_and_quits),
     TEST(top_shows_more_where_there_is_room),
