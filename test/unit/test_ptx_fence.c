@@ -481,7 +481,6 @@ static void modules_it_cannot_hold_are_refused(void **state)
 {
     (void)state;
     expect_refused(HEAD ".extern .global .u32 x;\n", "line 4: x is defined elsewhere");
-    expect_refused(HEAD ".global .attribute(.managed) .u32 x;\n", "managed");
     expect_refused(HEAD ".global .texref t;\n", "texture");
     expect_refused(HEAD ".global .u32 x; .const .u64 c = x;\n", "begins with an address of x");
     expect_refused(HEAD ".const .u32 c; .global .u64 x = generic(c);\n", "an address in .const");

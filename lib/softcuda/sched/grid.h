@@ -36,7 +36,7 @@ struct grid {
     uint32_t resident; // blocks on SMs
     uint32_t spare_count;
     struct exec_block *spares[GRID_SPARES]; // of blocks that are done, the warmest last
-    struct grid *next; // in the one list that it is in
+    struct grid *next;                      // in the one list that it is in
     _Alignas(16) uint8_t params[];
 };
 

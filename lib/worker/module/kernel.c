@@ -326,7 +326,7 @@ static gs_status kernel_resume(struct job *job, const struct journal_entry *entr
     if (!job->object || entry->size >= sizeof(job->name) || entry->key >= SEG_KERNELS ||
         !table_reach((void ***)&session->kernels.table, &session->kernels.capacity, job->index,
                      SEG_KERNELS))
-        return job_fail(job, GS_ERR_INTERRUPTED, "a kernel has no place in its table");
+        return job_fail(job, GS_ERR_INTERRUPTED, "a kernel has no slot in its table");
     memcpy(job->name, entry->bytes, entry->size);
     job->name[entry->size] = '\0';
     session->serial = entry->value[1] - 1;
