@@ -712,8 +712,8 @@ fuzz: $(FUZZ_TARGETS)
 # ---- Benchmark: bench/rows are the measurements ----------------------------------------------------
 bench_objs := $(patsubst %.c,$(BUILD)/obj/%.o,bench/bench.c $(wildcard bench/lib/*.c bench/rows/*.c))
 $(BUILD)/obj/bench/%.o: GS_CFLAGS += -Ibench
-$(BUILD)/obj/bench/rows/soft.o: bench/rows/soft.ptx
-$(BUILD)/obj/bench/rows/soft.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/bench/rows/soft.ptx"'
+$(BUILD)/obj/bench/rows/soft.o: bench/rows/soft.ptx bench/rows/ordinary.ptx
+$(BUILD)/obj/bench/rows/soft.o: GS_CFLAGS += -DPTX_FOLDER='"$(CURDIR)/bench/rows"'
 $(BUILD)/bench/measure: $(bench_objs) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -762,7 +762,7 @@ bench-cudart: all $(if $(NVCC),$(CUDART_BENCH))
 
 # ---- Kernels kept as PTX, made from the .cu beside them by clang, which needs no toolkit for it ------
 ptx:
-	$(foreach name,test/harness/kernels examples/demo/resize examples/square bench/rows/soft lib/ptx/rewrite/print_device lib/ptx/rewrite/heap_device test/e2e/heap/heap,$(CLANG_PTX) -o $(name).ptx $(name).cu &&) :
+	$(foreach name,test/harness/kernels examples/demo/resize examples/square bench/rows/soft bench/rows/ordinary lib/ptx/rewrite/print_device lib/ptx/rewrite/heap_device test/e2e/heap/heap,$(CLANG_PTX) -o $(name).ptx $(name).cu &&) :
 	$(foreach name,$(basename $(wildcard lib/cublas/kernels/*.cu)),$(CLANG_PTX_80) -o $(name).ptx $(name).cu &&) :
 
 # ---- Install ---------------------------------------------------------------------------------

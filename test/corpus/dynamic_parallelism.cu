@@ -1,4 +1,4 @@
-/* Dynamic parallelism: a kernel that launches another does not load, and the log says for what.
+/* Dynamic parallelism: a kernel that launches another cannot be had, and the log says for what.
  * rdc: yes
  * clang: no (clang 14 takes kernel<<<>>> in host code only) */
 #include "corpus.h"

@@ -113,6 +113,8 @@ bool turn_run(struct task *task, struct view_slot *slot, uint64_t budget)
     struct exec_fault fault = {0};
     enum exec_status status = EXEC_DONE;
 
+    if (task->is_block)
+        place_take_spare((struct resident *)task);
     sched_unlock();
     if (task->is_block) {
         struct resident *r = (struct resident *)task;

@@ -55,8 +55,8 @@ static bool path_is_ready(struct path *p, uint64_t *now)
 static bool find_ready(struct warp *w, uint32_t *index)
 {
     uint64_t now = 0;
-    for (uint32_t i = 0; i < w->npaths; i++) {
-        uint32_t at = (w->current + 1 + i) % w->npaths;
+    for (uint32_t i = 0, at = w->current; i < w->npaths; i++) {
+        at = at + 1 < w->npaths ? at + 1 : 0; // `current` may lie behind all
         if (path_is_ready(&w->paths[at], &now)) {
             *index = at;
             return true;

@@ -62,6 +62,13 @@ static void write_pred(const struct group *g, size_t field, uint32_t bits)
 
 // ---- Who takes part
 
+// The parts stay as they are: there are too many to clear for each exchange.
+static void group_init(struct group *g, struct warp *w)
+{
+    g->w = w;
+    g->n = g->lanes = 0;
+}
+
 static void add_part(struct group *g, const struct insn *in, const struct frame *f, uint32_t mask)
 {
     g->part[g->n++] = (struct part){.in = in, .frame = f, .mask = mask};
@@ -98,7 +105,8 @@ void warp_recheck_members(struct warp *w)
         struct path *p = &w->paths[i];
         if (p->state != PATH_MEMBERS)
             continue;
-        struct group g = {.w = w};
+        struct group g;
+        group_init(&g, w);
         for (uint32_t k = i; k < w->npaths; k++) {
             struct path *q = &w->paths[k];
             if (q->state == PATH_MEMBERS && q->members == p->members && same_kind(q->at, p->at))
@@ -119,15 +127,25 @@ void warp_recheck_members(struct warp *w)
     }
 }
 
+// All lanes of the group are in the current path.
+static int take_part_alone(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    struct group g;
+    group_init(&g, w);
+    add_part(&g, in, w->frame, mask);
+    return group_function(in)(&g);
+}
+
 int group_take_part(struct warp *w, const struct insn *in, uint32_t mask)
 {
     if (in->flags & INSN_NOINC) { // without .sync: the lanes that are here
-        struct group g = {.w = w};
-        add_part(&g, in, w->frame, mask);
-        return group_function(in)(&g);
+        return take_part_alone(w, in, mask);
     }
     const u32 *pm = SLOT(u32, w, (uint32_t)in->imm);
+    uint32_t first = pm[__builtin_ctz(mask)];
     bool complete = true;
+    if (with_members(w, in, mask, first) == mask && are_all(w, first, mask))
+        return take_part_alone(w, in, mask);
     for (uint32_t rest = mask; rest;) {
         uint32_t members = pm[__builtin_ctz(rest)], same = with_members(w, in, mask, members);
         complete &= are_all(w, members, same);
@@ -135,7 +153,8 @@ int group_take_part(struct warp *w, const struct insn *in, uint32_t mask)
     }
     if (complete) {
         for (uint32_t rest = mask; rest;) {
-            struct group g = {.w = w};
+            struct group g;
+            group_init(&g, w);
             uint32_t members = pm[__builtin_ctz(rest)];
             add_part(&g, in, w->frame, with_members(w, in, mask, members));
             if (group_function(in)(&g))
@@ -164,38 +183,34 @@ static int do_nothing(const struct group *g)
     return STEP_NEXT;
 }
 
+// The operand where it is, if one path has it all, else put together in OWN.
+static const u32 *look32(const struct group *g, size_t field, uint32_t own[LANES])
+{
+    if (g->n == 1)
+        return PART_SLOT(u32, &g->part[0], operand(&g->part[0], field));
+    read32(g, field, own);
+    return own;
+}
+
 static int do_shfl(const struct group *g)
 {
-    uint32_t a[LANES], b[LANES], c[LANES], out[LANES], inside = 0;
-    read32(g, FIELD(a), a);
-    read32(g, FIELD(b), b);
-    read32(g, FIELD(c), c);
+    uint32_t own_a[LANES], own_b[LANES], own_c[LANES], out[LANES], from[LANES], most[LANES];
+    const u32 *a = look32(g, FIELD(a), own_a), *b = look32(g, FIELD(b), own_b),
+              *c = look32(g, FIELD(c), own_c);
     uint8_t mode = g->part[0].in->mode;
+    uint32_t inside = 0;
     for (uint32_t l = 0; l < LANES; l++) {
         uint32_t lane = b[l] & 31, clamp = c[l] & 31, segment = c[l] >> 8 & 31;
-        uint32_t most = (l & segment) | (clamp & ~segment), least = l & segment, from;
-        bool ok;
-        switch (mode) {
-        case PTX_MODE_UP:
-            from = l - lane;
-            ok = (int32_t)from >= (int32_t)most;
-            break;
-        case PTX_MODE_DOWN:
-            from = l + lane;
-            ok = from <= most;
-            break;
-        case PTX_MODE_BFLY:
-            from = l ^ lane;
-            ok = from <= most;
-            break;
-        default:
-            from = least | (lane & ~segment);
-            ok = from <= most;
-            break;
-        }
-        from = ok ? from & 31 : l;
+        most[l] = (l & segment) | (clamp & ~segment);
+        from[l] = mode == PTX_MODE_UP     ? l - lane
+                  : mode == PTX_MODE_DOWN ? l + lane
+                  : mode == PTX_MODE_BFLY ? l ^ lane
+                                          : (l & segment) | (lane & ~segment);
+    }
+    for (uint32_t l = 0; l < LANES; l++) {
+        bool ok = mode == PTX_MODE_UP ? (int32_t)from[l] >= (int32_t)most[l] : from[l] <= most[l];
         inside |= (uint32_t)ok << l;
-        out[l] = a[from];
+        out[l] = a[ok ? from[l] & 31 : l];
     }
     write32(g, FIELD(d), out);
     write_pred(g, FIELD(target), inside);

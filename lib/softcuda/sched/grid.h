@@ -19,6 +19,9 @@ struct block_cost {
     uint32_t shared;
 };
 
+// Holders that a grid keeps for blocks that have not begun: more than this many wait rarely.
+enum { GRID_SPARES = 8 };
+
 struct grid {
     struct exec_grid exec;
     struct op *op;     // what the grid completes; scheduling only hands it back
@@ -31,7 +34,9 @@ struct grid {
     uint64_t started_ns;
     uint64_t total, next_block;
     uint32_t resident; // blocks on SMs
-    struct grid *next; // in the one list that it is in
+    uint32_t spare_count;
+    struct exec_block *spares[GRID_SPARES]; // of blocks that are done, the warmest last
+    struct grid *next;                      // in the one list that it is in
     _Alignas(16) uint8_t params[];
 };
 
@@ -65,6 +70,8 @@ void place_all(struct placed *placed);
 // A resident's turn found it done, or its grid stopped: frees it and offers its SM to others. Adds
 // to *PLACED.
 void place_block_done(struct resident *resident, struct placed *placed);
+// Gives a resident that has none a holder of its grid's spares, if there is one.
+void place_take_spare(struct resident *resident);
 // Every grid of ROOT ends as soon as its blocks notice.
 void place_stop(CUcontext root);
 

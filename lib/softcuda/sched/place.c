@@ -39,6 +39,8 @@ void grid_free(struct grid *grid)
 {
     if (!grid)
         return;
+    for (uint32_t i = 0; i < grid->spare_count; i++)
+        exec_block_free(grid->spares[i]);
     module_release(grid->module);
     free(grid);
 }
@@ -271,11 +273,32 @@ static void resident_free(struct resident *r)
     free(r);
 }
 
+// A new holder costs a short kernel more than its block: the next one that begins takes this one,
+// whose registers are still in the cache, and not the one that is placed where it was.
+static void keep_spare(struct resident *r)
+{
+    struct grid *g = r->grid;
+
+    if (r->block && g->spare_count < GRID_SPARES) {
+        g->spares[g->spare_count++] = r->block;
+        r->block = NULL;
+    }
+}
+
+void place_take_spare(struct resident *r)
+{
+    struct grid *g = r->grid;
+
+    if (!r->block && g->spare_count)
+        r->block = g->spares[--g->spare_count];
+}
+
 void place_block_done(struct resident *r, struct placed *placed)
 {
     struct grid *g = r->grid;
     uint32_t sm = r->sm;
 
+    keep_spare(r);
     sm_give(&sms[sm], &g->cost);
     g->resident--;
     if (atomic_load_explicit(&g->exec.stop, memory_order_relaxed))
