@@ -374,10 +374,18 @@ typedef struct gs_fault {
      * function that several kernels call: the function. */
     char kernel[64];
     char message[192]; /* of these also the line of the module's PTX; of a stray its address */
+    /* The kernel's number among the stream's launches, from 1; 0: not known. Of a trap, an
+     * assertion or a stray it is not: such kernels end by themselves. */
+    uint64_t launch;
+    gs_devptr address; /* of a stray; 0: not known, as of what the device reports */
+    /* What the session had given that is not known to be complete: some was dropped, of the rest
+     * nobody knows how far it came. Launches of kernels, graphs and products; copies and fills, and
+     * their bytes. Of more than 16,384 calls only these are counted. */
+    uint64_t lost_launches, lost_copies, lost_bytes;
 } gs_fault;
 #define GS_FAULT_INIT                                                                              \
     {                                                                                              \
-        sizeof(gs_fault), GS_FAULT_NONE, GS_OK, 0, 0, "", ""                                       \
+        sizeof(gs_fault), GS_FAULT_NONE, GS_OK, 0, 0, "", "", 0, 0, 0, 0, 0                        \
     }
 
 /* The session's first fault; its kind is GS_FAULT_NONE if there was none. Where another tenant lost

@@ -240,6 +240,7 @@ struct link_fatal {
      * session in `slot` after an eviction: the next worker may begin at once. */
     uint32_t at_rest;
     uint64_t position;
+    uint64_t launch; /* as seg_fault's, of the session in `slot` */
     char kernel[64];
 };
 

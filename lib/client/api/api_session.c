@@ -184,6 +184,11 @@ static void fault_read(const struct session *session, gs_fault *fault)
     snprintf(fault->kernel, sizeof(fault->kernel), "%.*s", (int)sizeof(from->kernel), from->kernel);
     snprintf(fault->message, sizeof(fault->message), "%.*s", (int)sizeof(from->message),
              from->message);
+    fault->launch = from->launch;
+    fault->address = from->address;
+    fault->lost_launches = from->lost_launches;
+    fault->lost_copies = from->lost_copies;
+    fault->lost_bytes = from->lost_bytes;
 }
 
 gs_status gs_last_fault(gs_session handle, gs_fault *out)

@@ -255,6 +255,11 @@ class Fault(Sized):
         ("position", c_uint64),
         ("kernel", c_char * 64),
         ("message", c_char * 192),
+        ("launch", c_uint64),
+        ("address", c_uint64),
+        ("lost_launches", c_uint64),
+        ("lost_copies", c_uint64),
+        ("lost_bytes", c_uint64),
     ]
 
 

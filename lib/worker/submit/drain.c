@@ -47,15 +47,21 @@ static _Thread_local struct {
     _Alignas(16) unsigned char record[LAUNCHES_MAX][REC_SIZE_MAX];
 } batch;
 
+/* `launch`: its number, where the driver refused one. */
 static void driver_refused(struct session *session, uint32_t stream, CUresult result,
-                           const char *kernel)
+                           const char *kernel, uint64_t launch)
 {
     char text[192];
 
     if (driver_fatal(result))
         device_lost(result);
     driver_describe(text, sizeof(text));
-    session_fault(session, stream, GS_FAULT_LAUNCH, driver_status(result), kernel, text);
+    session_fault(session, &(struct fault){.kind = GS_FAULT_LAUNCH,
+                                           .status = driver_status(result),
+                                           .stream = stream,
+                                           .launch = launch,
+                                           .kernel = kernel,
+                                           .message = text});
 }
 
 /* ---- Issuing --------------------------------------------------------------------------------- */
@@ -67,21 +73,43 @@ enum outcome { TAKEN, STALLED, ELSEWHERE, CALLED, ENDED };
 /* Gives the gathered launches to the device. Returns false when the driver refused them. */
 static bool batch_issue(struct session *session, uint32_t index, enum completion completion)
 {
-    uint32_t launches = batch.count;
+    struct stream *stream = &session->submit.streams[index];
+    uint32_t launches = batch.count, refused = 0;
 
     if (launches == 0)
         return true;
     batch.count = 0;
-    CUresult result =
-        launch_issue(session, &session->submit.streams[index], batch.launch, launches, completion);
-    if (result)
-        driver_refused(session, index, result, batch.launch[0].kernel->name);
-    return !result;
+    CUresult result = launch_issue(session, stream, batch.launch, launches, completion);
+    if (!result)
+        return true;
+    while (refused + 1 < launches && batch.launch[refused].end <= stream->issued)
+        refused++;
+    driver_refused(session, index, result, batch.launch[refused].kernel->name,
+                   stream->launches - launches + refused + 1);
+    return false;
 }
 
 static enum outcome rejected(struct session *session, uint32_t index, record_fault fault)
 {
-    session_fault(session, index, GS_FAULT_REJECTED, GS_ERR_INVALID_VALUE, "", fault);
+    session_fault(session, &(struct fault){.kind = GS_FAULT_REJECTED,
+                                           .status = GS_ERR_INVALID_VALUE,
+                                           .stream = index,
+                                           .message = fault});
+    return ENDED;
+}
+
+/* Ends the session for a record that asks for what the device cannot do. kernel NULL: it is no
+ * launch. */
+static enum outcome refused(struct session *session, uint32_t index, gs_status status,
+                            const struct kernel *kernel, const char *text)
+{
+    session_fault(
+        session, &(struct fault){.kind = GS_FAULT_LAUNCH,
+                                 .status = status,
+                                 .stream = index,
+                                 .launch = kernel ? session->submit.streams[index].launches + 1 : 0,
+                                 .kernel = kernel ? kernel->name : "",
+                                 .message = text});
     return ENDED;
 }
 
@@ -90,7 +118,7 @@ static enum outcome after(struct session *session, uint32_t index, CUresult resu
 {
     if (!result)
         return TAKEN;
-    driver_refused(session, index, result, "");
+    driver_refused(session, index, result, "", 0);
     return ENDED;
 }
 
@@ -120,8 +148,7 @@ static enum outcome launch_override(struct session *session, uint32_t index,
     case OVERRIDE_WAITS:
         return STALLED;
     default:
-        session_fault(session, index, GS_FAULT_LAUNCH, status, launch->kernel->name, text);
-        return ENDED;
+        return refused(session, index, status, launch->kernel, text);
     }
 }
 
@@ -215,14 +242,14 @@ static enum outcome take_launch(struct session *session, uint32_t index, unsigne
     char text[192];
     if (alone.cooperative && !cooperative_ready(stream))
         return STALLED;
-    if (alone.cooperative && !cooperative_fits(&alone, text, sizeof(text))) {
-        session_fault(session, index, GS_FAULT_LAUNCH, GS_ERR_LAUNCH_CONFIG, alone.kernel->name,
-                      text);
-        return ENDED;
-    }
-    return after(session, index,
-                 r.report ? report_launch(session, index, &alone, r.report, submitted)
-                          : launch_issue(session, stream, &alone, 1, COMPLETION_NONE));
+    if (alone.cooperative && !cooperative_fits(&alone, text, sizeof(text)))
+        return refused(session, index, GS_ERR_LAUNCH_CONFIG, alone.kernel, text);
+    CUresult result = r.report ? report_launch(session, index, &alone, r.report, submitted)
+                               : launch_issue(session, stream, &alone, 1, COMPLETION_NONE);
+    if (!result)
+        return TAKEN;
+    driver_refused(session, index, result, alone.kernel->name, stream->launches + 1);
+    return ENDED;
 }
 
 static enum outcome take_transfer(struct session *session, uint32_t index,
@@ -334,8 +361,7 @@ static enum outcome take_graph(struct session *session, uint32_t index,
     case GRAPH_INVALID:
         return rejected(session, index, text);
     default:
-        session_fault(session, index, GS_FAULT_LAUNCH, status, "", text);
-        return ENDED;
+        return refused(session, index, status, NULL, text);
     }
 }
 
@@ -354,8 +380,7 @@ static enum outcome take_gemm(struct session *session, uint32_t index,
     case PRODUCT_INVALID:
         return rejected(session, index, fault);
     default:
-        session_fault(session, index, GS_FAULT_LAUNCH, status, "", text);
-        return ENDED;
+        return refused(session, index, status, NULL, text);
     }
 }
 
@@ -386,7 +411,7 @@ static bool kernels_issue(struct session *session, uint32_t index, uint32_t next
         (other ? inflight_open_kernels(stream->inflight) : inflight_open_others(stream->inflight)))
         result = completion_fence(session, stream, stream->issued);
     if (result)
-        driver_refused(session, index, result, "");
+        driver_refused(session, index, result, "", 0);
     return !result;
 }
 
@@ -514,7 +539,7 @@ static void signal_completion(struct session *session, uint32_t index)
         CUresult result = unfenced ? completion_write(session, stream, position)
                                    : completion_fence(session, stream, position);
         if (result)
-            driver_refused(session, index, result, "");
+            driver_refused(session, index, result, "", 0);
     }
 }
 
@@ -568,6 +593,17 @@ static bool event_next(const struct session *session, uint32_t index)
     return ring_header(session, index, session->submit.streams[index].head).op == REC_EVENT;
 }
 
+/* Notes for a next worker how far the stream is consumed. Relaxed: who reads it has seen this
+ * process end. */
+static void consumed_note(const struct session *session, uint32_t index, uint64_t position,
+                          uint64_t launches)
+{
+    if (!session->positions)
+        return;
+    atomic_store_explicit(&session->positions->consumed[index], position, memory_order_relaxed);
+    atomic_store_explicit(&session->positions->launches[index], launches, memory_order_relaxed);
+}
+
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
                       enum drained *drained)
 {
@@ -581,7 +617,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         return 0;
     CUresult result = stream->cu ? CUDA_SUCCESS : stream_make(session, stream);
     if (result) {
-        driver_refused(session, index, result, "");
+        driver_refused(session, index, result, "", 0);
         return 0;
     }
     partition_home(stream->home);
@@ -607,17 +643,16 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
             rejected(session, index, "a record of a wrong size");
             break;
         }
-        /* Relaxed: who reads it has seen this process end. Before the record is taken: one that may
-         * be on the device counts as consumed. */
-        if (session->positions)
-            atomic_store_explicit(&session->positions->consumed[index], stream->head + size,
-                                  memory_order_relaxed);
-        if (((const struct rec_header *)record)->op == REC_PAD)
+        /* Before the record is taken: one that may be on the device counts as consumed. */
+        const uint32_t op = ((const struct rec_header *)record)->op;
+        consumed_note(session, index, stream->head + size, stream->launches + (op == REC_LAUNCH));
+        if (op == REC_PAD)
             arrival_pad(&stream->arrival, size);
         else if ((outcome = take_traced(session, index, record, size)) != TAKEN)
             break;
         uint64_t ns = record_guess(session, stream, record);
         stream->head += size;
+        stream->launches += op == REC_LAUNCH;
         guessed += ns;
         unfenced += ns;
         taken++;
@@ -637,9 +672,8 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         *drained = outcome == STALLED  ? DRAINED_STALLED
                    : outcome == CALLED ? DRAINED_ALL
                                        : DRAINED_ELSEWHERE;
-        if (session->positions) /* the record stays for later */
-            atomic_store_explicit(&session->positions->consumed[index], stream->head,
-                                  memory_order_relaxed);
+        /* the record stays for later */
+        consumed_note(session, index, stream->head, stream->launches);
     }
     return taken;
 }
