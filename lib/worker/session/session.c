@@ -20,6 +20,7 @@
 #include "worker/memory/segment_mapping.h"
 #include "worker/memory/user.h"
 #include "worker/memory/window.h"
+#include "worker/module/kernel_fault.h"
 #include "worker/module/module.h"
 #include "worker/module/print.h"
 #include "worker/sched/domain.h"
@@ -166,6 +167,7 @@ void session_opened(const struct job *job)
 
 static void close_work(struct job *job)
 {
+    kernel_strays_count(job->session); /* the last ones: the device has finished */
     release_device(job->session);
     release_host(job->session);
 }
