@@ -135,11 +135,14 @@ struct link_grant {
     uint32_t weight;       /* at least 1 */
     uint32_t inflight_max; /* kernels issued and not finished; 0: the class's default */
     uint32_t exclusive;
-    uint32_t user_hosts;                /* host blocks of all sessions of its user; 0: no limit */
-    uint32_t kernel_ms;                 /* how long a kernel may run; 0: as long as it likes */
-    uint64_t deadline_ns;               /* for launches without one of their own; 0: none */
-    uint64_t mem_limit;                 /* of the session; 0: the device's memory */
-    uint64_t user_mem_limit;            /* of all sessions of its user; 0: none */
+    uint32_t user_hosts;     /* host blocks of all sessions of its user; 0: no limit */
+    uint32_t kernel_ms;      /* how long a kernel may run; 0: as long as it likes */
+    uint64_t deadline_ns;    /* for launches without one of their own; 0: none */
+    uint64_t mem_limit;      /* of the session; 0: the device's memory */
+    uint64_t user_mem_limit; /* of all sessions of its user; 0: none */
+    uint64_t user_host_mem;  /* the same of host memory */
+    uint32_t user_sets;      /* sets of SMs that its user may ask for; 0: any */
+    uint32_t reserved;
     uint64_t sm_mask[GS_SM_MASK_WORDS]; /* whole groups; all zero: the whole device */
 };
 

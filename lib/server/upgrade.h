@@ -14,7 +14,7 @@
 
 /* Counted up when anything in struct kept_server, common/link.h or a worker's journal gets another
  * meaning and keeps its size. */
-#define UPGRADE_LAYOUT 5u
+#define UPGRADE_LAYOUT 6u
 
 #define UPGRADE_SIGNAL SIGUSR2
 

@@ -122,7 +122,8 @@ static gs_status fields_check(const struct server *server, uint32_t target,
         const struct setting_field *field = &setting_fields[i];
 
         if (s->fields & field->bit &
-                (CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES | CTL_KERNEL_LIMIT) &&
+                (CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES | CTL_KERNEL_LIMIT |
+                 CTL_USER_HOST_MEM | CTL_USER_SETS) &&
             !setting_possible(s, field))
             return refusal(text, GS_ERR_INVALID_VALUE, "%s: %s", field->name, field->values);
     }

@@ -98,6 +98,8 @@ struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unse
     MERGE(user_pieces, CTL_USER_PIECES);
     MERGE(kernel_limit, CTL_KERNEL_LIMIT);
     MERGE(trust, CTL_TRUST);
+    MERGE(user_host_mem, CTL_USER_HOST_MEM);
+    MERGE(user_sets, CTL_USER_SETS);
     if (set->fields & CTL_MASK)
         memcpy(merged.sm_mask, set->sm_mask, sizeof(merged.sm_mask));
     else if (!(merged.fields & CTL_MASK))

@@ -65,8 +65,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     } else {
         stats_clear(stats);
     }
-    atomic_store_explicit(&session->memory.user_hosts, open->grant.user_hosts,
-                          memory_order_relaxed);
+    host_limit_set(session, open->grant.user_hosts, open->grant.user_host_mem);
     memory_limit_set(session, open->grant.mem_limit, open->grant.user_mem_limit);
     session->grant.link = open->grant;
     domain_join(session);
