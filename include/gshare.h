@@ -300,6 +300,15 @@ GS_API gs_status gs_attach(const gs_attach_params *params, gs_session *session);
  * some of its work was lost. Blocks for the device. GS_ERR_TIMEOUT, GS_ERR_SYSTEM. */
 GS_API gs_status gs_detach(gs_session session);
 
+/* Whose kernels reach a session's memory, besides its own and what it exports: those of sessions
+ * that are not fenced (gs_fence), on the same device. */
+typedef enum gs_trust {
+    GS_TRUST_NOBODY = 1, /* the server fences every session */
+    GS_TRUST_OWNER = 2,  /* root's and those of the server's user */
+    GS_TRUST_USERS = 3,  /* these, and those of users whom the operator trusts or has trusted */
+    GS_TRUST_ALL = 4     /* anybody's: the server fences only who asks */
+} gs_trust;
+
 typedef struct gs_session_desc {
     size_t size;
     uint64_t session_id; /* as `gsctl ps` shows it; unique during the server's life */
@@ -320,11 +329,12 @@ typedef struct gs_session_desc {
     uint64_t window_size;
     unsigned sm_granularity; /* SMs of a group, in which SMs are granted; 0: no partitions here */
     unsigned fenced;         /* gs_fence: its kernels are kept to its own memory; 0: they are not */
+    gs_trust trusts;         /* at present; it may grow, and never falls while the server lives */
 } gs_session_desc;
 #define GS_SESSION_DESC_INIT                                                                       \
     {                                                                                              \
         sizeof(gs_session_desc), 0, 0, 0, "", "", 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, \
-            0, 0, 0                                                                                \
+            0, 0, 0, GS_TRUST_ALL                                                                  \
     }
 
 /* Fills *desc as far as desc->size reaches. Does not block. */

@@ -525,7 +525,9 @@ struct status_page {
     uint32_t version;
     _Atomic uint32_t owner;
     int32_t server_pid;
+    _Atomic uint32_t trusts; /* gs_trust */
+    uint32_t reserved;
 };
-static_assert(sizeof(struct status_page) == 16, "status_page");
+static_assert(sizeof(struct status_page) == 24, "status_page");
 
 #endif

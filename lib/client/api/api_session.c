@@ -92,6 +92,8 @@ static void session_describe(const struct session *session, gs_session_desc *des
     desc->window_size = info->window_size;
     desc->sm_granularity = info->sm_granularity;
     desc->fenced = info->fenced;
+    /* relaxed: the word stands by itself */
+    desc->trusts = atomic_load_explicit(&session->page->trusts, memory_order_relaxed);
 }
 
 gs_status gs_session_info(gs_session handle, gs_session_desc *desc)

@@ -85,6 +85,15 @@ class Fence(_Enum):
     STRICT = 3
 
 
+class Trust(_Enum):
+    """gs_trust"""
+
+    NOBODY = 1
+    OWNER = 2
+    USERS = 3
+    ALL = 4
+
+
 class FaultKind(_Enum):
     """gs_fault_kind"""
 
@@ -159,6 +168,7 @@ ENUMS = {  # the header's prefix of its constants
     "GS_CLASS_": Class,
     "GS_ON_FAULT_": OnFault,
     "GS_FENCE_": Fence,
+    "GS_TRUST_": Trust,
     "GS_FAULT_": FaultKind,
     "GS_FORMAT_": Format,
     "GS_RESOURCE_": ResourceType,
@@ -243,6 +253,7 @@ class SessionDesc(Sized):
         ("window_size", c_uint64),
         ("sm_granularity", c_uint),
         ("fenced", c_uint),
+        ("trusts", c_int),
     ]
 
 
