@@ -55,11 +55,9 @@ static const char *const modes[] = {[CTL_PROVISION_EXACT] = "exact",
                                     [CTL_PROVISION_HALF] = "half",
                                     [CTL_PROVISION_WEIGHTED] = "weighted"};
 static_assert(ARRAY_SIZE(modes) == CTL_PROVISION_MODES, "provisioning policies");
-static const char *const targets[] = {[CTL_DEFAULT] = "default",
-                                      [CTL_USER] = "user",
-                                      [CTL_DEVICE] = "device",
-                                      [CTL_RESERVATION] = "reservation",
-                                      [CTL_TENANT] = "session"};
+static const char *const targets[] = {
+    [CTL_DEFAULT] = "default",         [CTL_USER] = "user",      [CTL_DEVICE] = "device",
+    [CTL_RESERVATION] = "reservation", [CTL_TENANT] = "session", [CTL_SESSIONS_OF] = "class"};
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 

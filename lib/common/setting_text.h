@@ -58,7 +58,7 @@ const char *setting_print(char out[SETTING_TEXT_MAX], const struct ctl_settings 
 const char *provision_name(uint32_t mode);
 /* The mode of that name; CTL_PROVISION_MODES if there is none. */
 uint32_t provision_find(const char *name);
-/* "default", "user", "device", "reservation" or "session"; "?" for an unknown target. */
+/* "default", "user", "device", "reservation", "session" or "class"; "?" for an unknown target. */
 const char *target_name(uint32_t target);
 /* "normal", "latency" or "best-effort"; "?" for an unknown class. */
 const char *class_name(uint32_t cls);

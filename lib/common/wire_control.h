@@ -276,7 +276,8 @@ enum ctl_target {
     CTL_USER = 1,        /* id: uid, or CTL_OTHERS */
     CTL_DEVICE = 2,      /* id: index */
     CTL_RESERVATION = 3, /* of CTL_GET only */
-    CTL_TENANT = 4       /* id: session id */
+    CTL_TENANT = 4,      /* id: session id */
+    CTL_SESSIONS_OF = 5  /* id: gs_class; of the policy file only */
 };
 
 /* In the place of a uid: users besides root and the server's own, where nothing is set for them. */

@@ -289,6 +289,7 @@ gs_status qos_effect(const struct session *session, uint32_t share, struct qos_e
     if (limit.fields & CTL_WEIGHT)
         grant->weight = cap_lower(asked->weight, limit.weight);
     grant->kernel_ms = limit.fields & CTL_KERNEL_LIMIT ? limit.kernel_limit : 0;
+    grant->kernel_ms = cap_lower(grant->kernel_ms, server->policy.cls[grant->cls].kernel_limit);
     grant->inflight_max = limit.fields & CTL_INFLIGHT ? limit.inflight : 0;
     grant->deadline_ns = asked->deadline_ns;
     grant->mem_limit = bytes_lower(session->mem_asked, server->options.mem_limit);
