@@ -51,6 +51,7 @@ static struct row rows[] = {
     {ROW(weights, M | G, 0, 60, "Shares by weight, kernels of 20 us to 20 ms, 2 s")},
     {ROW(accounting, G, 0, 45, "GPU time counted and shared by weight, and not")},
     {ROW(takeover, G, 0, 120, "Another worker takes over from one that is lost or replaced")},
+    {ROW(operator, G, 0, 90, "An operator looks each second; 1,000 tenants are attached")},
     {ROW(soft, N, N, 40,
          "The software device by itself, under native: thread-instructions, calls")},
 };

@@ -88,7 +88,7 @@ void cpu_servers_find(struct cpu_servers *servers)
         closedir(dir);
 }
 
-static double time_of(pid_t pid)
+double cpu_process_ns(pid_t pid)
 {
     double ns;
 
@@ -102,11 +102,11 @@ double cpu_servers_ns(const struct cpu_servers *servers)
     double sum = 0;
 
     for (unsigned i = 0; i < servers->count; i++)
-        sum += time_of(servers->pid[i]);
+        sum += cpu_process_ns(servers->pid[i]);
     return sum;
 }
 
 double cpu_self_ns(void)
 {
-    return time_of(getpid());
+    return cpu_process_ns(getpid());
 }

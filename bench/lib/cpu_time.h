@@ -21,6 +21,9 @@ void cpu_servers_find(struct cpu_servers *servers);
 /* Nanoseconds since they started, all together. */
 double cpu_servers_ns(const struct cpu_servers *servers);
 
+/* Of that process, all its threads. */
+double cpu_process_ns(pid_t pid);
+
 /* Of the calling process, all its threads. */
 double cpu_self_ns(void);
 

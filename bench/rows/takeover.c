@@ -169,8 +169,8 @@ static double takeover_await(FILE *log)
     char line[512];
     double ms = 0;
 
-    log_await(log, "taken the sessions up", line, sizeof(line));
-    if (sscanf(strstr(line, "taken the sessions up"), "taken the sessions up, %lf ms", &ms) != 1)
+    log_await(log, "event=takeover", line, sizeof(line));
+    if (sscanf(strstr(line, " ms="), " ms=%lf", &ms) != 1)
         cell_fail("the server's log has no time: %s", line);
     return ms * 1e6;
 }
@@ -247,18 +247,16 @@ static double restart_run(FILE *log, double *gap)
  * take its place; *supervisor: which process that is. */
 static double supervisor_run(FILE *log, pid_t pid, int signal, pid_t *supervisor, double *gap)
 {
-    static const char text[] = "has taken the place of one that was killed";
+    static const char text[] = "event=supervisor-replaced";
     char line[512];
-    const char *at;
     double ms = 0;
     int next = 0;
 
     epoch_begin();
     kill(pid, signal);
     log_await(log, text, line, sizeof(line));
-    at = strstr(line, "supervisor ");
-    if (sscanf(at, "supervisor %d", &next) != 1 ||
-        sscanf(strrchr(line, ',') + 1, "%lf ms", &ms) != 1)
+    if (sscanf(strstr(line, text), "event=supervisor-replaced supervisor=%d", &next) != 1 ||
+        sscanf(strstr(line, " ms="), " ms=%lf", &ms) != 1)
         cell_fail("the server's log has no time: %s", line);
     *supervisor = next;
     *gap = epoch_gap();

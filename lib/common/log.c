@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/log_event.h"
+
 static struct {
     const char *who;
     enum log_level level;
@@ -72,17 +74,14 @@ static size_t time_print(char *line, size_t size)
                             offset % 60);
 }
 
-void log_line(enum log_level level, const char *format, ...)
+static void line_write(enum log_level level, const char *text)
 {
     char line[1024];
     int saved = errno; /* callers may log first and read errno afterwards */
     int also = atomic_load_explicit(&logger.also, memory_order_relaxed);
     size_t n = 0, start;
     ssize_t written;
-    va_list ap;
 
-    if (level > logger.level)
-        return;
     if (logger.journal)
         n += (size_t)snprintf(line, sizeof(line), "<%d>", (int)level);
     else
@@ -90,9 +89,7 @@ void log_line(enum log_level level, const char *format, ...)
     n += (size_t)snprintf(line + n, sizeof(line) - n, "%s[%d] ", logger.who,
                           (int)(logger.pid ? logger.pid : getpid()));
     start = n;
-    va_start(ap, format);
-    int body = vsnprintf(line + n, sizeof(line) - n, format, ap);
-    va_end(ap);
+    int body = snprintf(line + n, sizeof(line) - n, "%s", text);
     if (body > 0)
         n = n + (size_t)body < sizeof(line) - 1 ? n + (size_t)body : sizeof(line) - 2;
     line[n++] = '\n';
@@ -102,4 +99,34 @@ void log_line(enum log_level level, const char *format, ...)
         written = write(also, line + start, n - start);
     (void)written;
     errno = saved;
+}
+
+void log_event_write(const struct log_event *event, enum log_level level)
+{
+    if (level <= logger.level)
+        line_write(level, event->text);
+}
+
+void log_keys(enum log_level level, const char *format, ...)
+{
+    struct log_event event = {.length = 0};
+    va_list ap;
+
+    va_start(ap, format);
+    log_event_print(&event, format, ap);
+    va_end(ap);
+    log_event_write(&event, level);
+}
+
+void log_debug(const char *format, ...)
+{
+    char text[900];
+    va_list ap;
+
+    if (logger.level < LOG_LEVEL_DEBUG)
+        return;
+    va_start(ap, format);
+    vsnprintf(text, sizeof(text), format, ap);
+    va_end(ap);
+    line_write(LOG_LEVEL_DEBUG, text);
 }

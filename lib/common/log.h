@@ -1,7 +1,8 @@
 /*
  * log.h - one line to stderr per event, for an operator, with date, time and zone. Any thread; a
  * line is one write(). The levels are syslog's. If JOURNAL_STREAM is set, each line begins with
- * "<N>", as systemd expects.
+ * "<N>", as systemd expects. What is for an operator is "event=KIND key=value ..."
+ * (common/log_event.h), and `test/logs` holds each format to it; debug lines are in words.
  */
 #ifndef GS_COMMON_LOG_H
 #define GS_COMMON_LOG_H
@@ -25,11 +26,14 @@ void log_as(pid_t pid);
 /* Writes warnings, without their prefix, to fd as well, for the process that starts this
  * program and waits until it runs. -1: stops that. */
 void log_warnings_also(int fd);
-void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+struct log_event;
+void log_event_write(const struct log_event *event, enum log_level level);
+/* A line of log_event_print. */
+void log_keys(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-#define log_error(...)   log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
-#define log_warning(...) log_line(LOG_LEVEL_WARNING, __VA_ARGS__)
-#define log_info(...)    log_line(LOG_LEVEL_INFO, __VA_ARGS__)
-#define log_debug(...)   log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
+#define log_error(...)   log_keys(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warning(...) log_keys(LOG_LEVEL_WARNING, __VA_ARGS__)
+#define log_info(...)    log_keys(LOG_LEVEL_INFO, __VA_ARGS__)
 
 #endif

@@ -1,9 +1,9 @@
 /* log_event.c - see log_event.h. */
 #include "common/log_event.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <pwd.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,17 +29,8 @@ struct log_event log_event_begin(const char *kind)
     return event;
 }
 
-void log_event_text(struct log_event *event, const char *key, const char *value)
+static void escaped_add(struct log_event *event, const char *value)
 {
-    bool plain = *value;
-
-    for (const char *c = value; *c; c++)
-        plain = plain && (unsigned char)*c > ' ' && *c != 0x7f && !strchr("\"=\\", *c);
-    if (plain) {
-        add(event, " %s=%s", key, value);
-        return;
-    }
-    add(event, " %s=\"", key);
     for (; *value; value++) {
         const unsigned char c = (unsigned char)*value;
         if (c < ' ' || c == 0x7f)
@@ -47,7 +38,56 @@ void log_event_text(struct log_event *event, const char *key, const char *value)
         else
             add(event, c == '"' || c == '\\' ? "\\%c" : "%c", c);
     }
+}
+
+static void value_add(struct log_event *event, const char *value)
+{
+    bool plain = *value;
+
+    for (const char *c = value; *c; c++)
+        plain = plain && (unsigned char)*c > ' ' && *c != 0x7f && !strchr("\"=\\", *c);
+    if (plain) {
+        add(event, "%s", value);
+        return;
+    }
     add(event, "\"");
+    escaped_add(event, value);
+    add(event, "\"");
+}
+
+void log_event_text(struct log_event *event, const char *key, const char *value)
+{
+    add(event, " %s=", key);
+    value_add(event, value);
+}
+
+static_assert(sizeof(long) == sizeof(long long) && sizeof(long) == sizeof(size_t),
+              "one wide integer");
+
+void log_event_print(struct log_event *event, const char *format, va_list ap)
+{
+    bool quoted = false;
+
+    for (; *format; format++) {
+        if (*format != '%') {
+            quoted ^= *format == '"';
+            add(event, "%c", *format);
+            continue;
+        }
+        const size_t length = strcspn(format, "sduf");
+        const bool wide = format[length - 1] == 'l' || format[length - 1] == 'z';
+        format += length;
+        if (*format == 's' && quoted)
+            escaped_add(event, va_arg(ap, const char *));
+        else if (*format == 's')
+            value_add(event, va_arg(ap, const char *));
+        else if (*format == 'f')
+            add(event, "%.1f", va_arg(ap, double));
+        else if (*format == 'd')
+            add(event, "%ld", wide ? va_arg(ap, long) : va_arg(ap, int));
+        else
+            add(event, "%lu", wide ? va_arg(ap, unsigned long) : va_arg(ap, unsigned));
+    }
 }
 
 void log_event_number(struct log_event *event, const char *key, uint64_t value)
@@ -109,9 +149,4 @@ void log_event_fault(struct log_event *event, const struct seg_fault *fault)
     log_event_number(event, "lost_launches", fault->lost_launches);
     log_event_number(event, "lost_copies", fault->lost_copies);
     log_event_number(event, "lost_bytes", fault->lost_bytes);
-}
-
-void log_event_write(const struct log_event *event, enum log_level level)
-{
-    log_line(level, "%s", event->text);
 }

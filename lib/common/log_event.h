@@ -1,5 +1,5 @@
 /*
- * log_event.h - what happens to tenants, and by whom, as lines of the log: "event=KIND key=value
+ * log_event.h - what happens, to whom, and by whom, as lines of the log: "event=KIND key=value
  * ...", one line an event. A value that has a space, a quote, '=' or a backslash, or is empty,
  * stands in quotes, with a backslash before quotes and backslashes, and '?' for control characters.
  * Any thread.
@@ -7,6 +7,7 @@
 #ifndef GS_COMMON_LOG_EVENT_H
 #define GS_COMMON_LOG_EVENT_H
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,6 +32,11 @@ const char *log_user_name(uid_t uid);
 void log_event_user(struct log_event *event, const char *key, uid_t uid);
 /* Of a fault: launch and address where they are known, and what is lost. */
 void log_event_fault(struct log_event *event, const struct seg_fault *fault);
-void log_event_write(const struct log_event *event, enum log_level level);
+/* Adds "event=KIND key=value ..." by a format of printf. A %s is a value, which gets the quotes
+ * that it needs, or is part of one that the format quotes: reason=\"starting: %s\". Conversions are
+ * %s,
+ * %.1f, %d and %u, with l, ll or z. */
+void log_event_print(struct log_event *event, const char *format, va_list ap)
+    __attribute__((format(printf, 2, 0)));
 
 #endif

@@ -135,12 +135,11 @@ static const char *reservation_state_name(uint32_t state)
     return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }
 
-static void row_json(const struct ctl_row *row)
+void row_members_json(const struct ctl_row *row)
 {
     enum ctl_target target = row_target(row);
     char mask[SM_MASK_TEXT_MAX];
 
-    json_open(NULL, '{');
     json_text("kind",
               target == CTL_USER && row->uid == CTL_OTHERS ? "others" : target_name(target));
     if (target == CTL_TENANT)
@@ -175,7 +174,6 @@ static void row_json(const struct ctl_row *row)
     else
         set_json(&row->set);
     unfit_json(row);
-    json_close('}');
 }
 
 void rows_members_json(const struct rows *rows)
@@ -184,8 +182,11 @@ void rows_members_json(const struct rows *rows)
 
     json_text("provision", provision ? provision : "?");
     json_open("rows", '[');
-    for (size_t i = 0; i < rows->count; i++)
-        row_json(&rows->row[i]);
+    for (size_t i = 0; i < rows->count; i++) {
+        json_open(NULL, '{');
+        row_members_json(&rows->row[i]);
+        json_close('}');
+    }
     json_close(']');
 }
 

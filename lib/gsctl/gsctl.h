@@ -201,6 +201,7 @@ unsigned long long row_id(const struct ctl_row *row); /* of its target */
 
 /* The members "provision" and "rows" of get's document. */
 void rows_members_json(const struct rows *rows);
+void row_members_json(const struct ctl_row *row); /* of an object of its "rows" */
 
 /* ---- status.c --------------------------------------------------------------------------------
  */

@@ -48,11 +48,13 @@ static void end_tell(struct control *control, struct wait *wait, uint64_t deadli
     if (status_read(control, &now, message) != GS_OK)
         now.device_count = 0;
     for (uint32_t i = 0; i < now.device_count; i++) {
-        if (now.device[i].state == CTL_DEVICE_SILENT)
+        if (now.device[i].state == CTL_DEVICE_SILENT || now.device[i].state == CTL_DEVICE_STUCK)
             wait_tell(wait, deadline_ns,
-                      "worker %d of device %u does not answer, and is ended when %u ms (--grace) "
-                      "are over",
-                      now.device[i].worker_pid, i, grace_ms);
+                      "worker %d of device %u %s, and is ended when %u ms (--grace) are over",
+                      now.device[i].worker_pid, i,
+                      now.device[i].state == CTL_DEVICE_STUCK ? "is stuck in a driver call"
+                                                              : "does not answer",
+                      grace_ms);
     }
     wait_tell(wait, deadline_ns,
               "%zu session%s kernels on the device, which %s %u ms (--grace) to end", left,

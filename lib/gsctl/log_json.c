@@ -15,7 +15,9 @@
 /* A word or number under these keys is a name that somebody has chosen, or says who or why. */
 static bool key_is_text(const char *key)
 {
-    static const char *const keys[] = {"name", "user", "by", "for", "kernel", "reason"};
+    static const char *const keys[] = {"name",    "user",        "by",     "for",
+                                       "kernel",  "file",        "server", "folder",
+                                       "program", "reservation", "reason"};
 
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
         if (!strcmp(key, keys[i]))

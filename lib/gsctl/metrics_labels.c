@@ -1,7 +1,7 @@
 /*
  * metrics_labels.c - the labels of the figures of `gsctl metrics`: see metrics.h. Those that
- * dcgm-exporter has too (gpu, UUID, pci_bus_id, modelName, Hostname) have its names, so that series
- * of both join.
+ * dcgm-exporter has too (gpu, UUID, pci_bus_id, modelName, Hostname, namespace, pod, container)
+ * have its names, so that series of both join.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,14 +78,10 @@ static void server_info(FILE *out, const struct metrics_sample *s)
 static void device_labels(FILE *out, const struct metrics_sample *s, uint32_t index)
 {
     label_number(out, ",", "gpu", index);
-    if (index < s->status.device_count)
-        label(out, ",", "modelName", s->status.device[index].name);
-}
-
-static void device_identity(FILE *out, const struct ctl_device *d)
-{
-    label(out, ",", "UUID", d->uuid);
-    label(out, ",", "pci_bus_id", d->pci);
+    if (index >= s->status.device_count)
+        return;
+    label(out, ",", "UUID", s->status.device[index].uuid);
+    label(out, ",", "modelName", s->status.device[index].name);
 }
 
 static void device_info(FILE *out, const struct ctl_device *d)
@@ -123,27 +119,39 @@ static bool pids_shared(const struct metrics_sample *s)
     return !strcmp(name, "gshared\n");
 }
 
-/* Sessions of one process follow each other, mostly: *last is the pid of the one before, *pod its
- * pod. */
-static void pod_labels(FILE *out, int32_t pid, int32_t *last, struct pod *pod)
+/* What has been found of the process before, for sessions of one process follow each other mostly.
+ */
+struct pods {
+    struct pod_logs logs;
+    bool shared;
+    int32_t pid;
+    struct pod pod;
+};
+
+static const struct pod *pod_find(struct pods *pods, int32_t pid)
 {
-    if (pid != *last && !pod_of(pid, pod))
-        *pod = (struct pod){.uid = ""};
-    *last = pid;
-    if (!*pod->uid)
-        return;
-    label(out, ",", "pod_uid", pod->uid);
-    label(out, ",", "container_id", pod->container);
+    if (pid == pods->pid)
+        return &pods->pod;
+    pods->pid = pid;
+    pods->pod = (struct pod){.uid = ""};
+    if (pods->shared && pid && pod_of(pid, &pods->pod))
+        pod_name(&pods->logs, &pods->pod);
+    return &pods->pod;
 }
 
-/* The device's UUID is in the info alone: in all series of a session it would be a quarter of the
- * text. */
-static void session_info(FILE *out, const struct metrics_sample *s, const struct ctl_tenant *t)
+static void pod_labels(FILE *out, const struct pod *pod)
+{
+    if (!*pod->name)
+        return;
+    label(out, ",", "namespace", pod->namespace);
+    label(out, ",", "pod", pod->name);
+    label(out, ",", "container", pod->container);
+}
+
+static void session_info(FILE *out, const struct ctl_tenant *t, const struct pod *pod)
 {
     char text[FORMAT_MAX];
 
-    if ((uint32_t)t->device < s->status.device_count)
-        label(out, ",", "UUID", s->status.device[t->device].uuid);
     if (t->pid)
         label_number(out, ",", "pid", (uint32_t)t->pid);
     label_number(out, ",", "uid", t->uid);
@@ -154,6 +162,10 @@ static void session_info(FILE *out, const struct metrics_sample *s, const struct
     label_number(out, ",", "exclusive", t->exclusive);
     label_number(out, ",", "fenced", t->fenced);
     label(out, ",", "state", state_name(t->state));
+    if (*pod->uid) {
+        label(out, ",", "pod_uid", pod->uid);
+        label(out, ",", "container_id", pod->id);
+    }
 }
 
 /* ---- All of them ----------------------------------------------------------------------------- */
@@ -176,9 +188,7 @@ static void text_close(FILE *out)
 void metrics_labels_init(struct metrics_labels *labels, const struct metrics_sample *s)
 {
     FILE *out = text_open(&labels->server.labels);
-    const bool pids = s->count && pids_shared(s);
-    struct pod pod = {.uid = ""};
-    int32_t last = 0;
+    struct pods pods = {.shared = s->count && pids_shared(s)};
 
     server_labels(out, s);
     text_close(out);
@@ -190,25 +200,29 @@ void metrics_labels_init(struct metrics_labels *labels, const struct metrics_sam
         out = text_open(&labels->device[d].labels);
         fputs(labels->server.labels.text, out);
         device_labels(out, s, d);
-        device_identity(out, &s->status.device[d]);
+        label(out, ",", "pci_bus_id", s->status.device[d].pci);
         text_close(out);
         out = text_open(&labels->device[d].info);
         device_info(out, &s->status.device[d]);
         text_close(out);
     }
     labels->session = memory_more(NULL, s->count, sizeof(*labels->session));
+    if (pods.shared)
+        pods.logs = pod_logs_read(POD_LOGS);
     for (size_t i = 0; i < s->count; i++) {
+        const struct pod *pod = pod_find(&pods, s->tenants[i].pid);
+
         out = text_open(&labels->session[i].labels);
         fputs(labels->server.labels.text, out);
         device_labels(out, s, (uint32_t)s->tenants[i].device);
         session_labels(out, &s->tenants[i]);
+        pod_labels(out, pod);
         text_close(out);
         out = text_open(&labels->session[i].info);
-        session_info(out, s, &s->tenants[i]);
-        if (pids && s->tenants[i].pid)
-            pod_labels(out, s->tenants[i].pid, &last, &pod);
+        session_info(out, &s->tenants[i], pod);
         text_close(out);
     }
+    pod_logs_free(&pods.logs);
 }
 
 static void both_free(struct metrics_both *both)

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -76,7 +77,7 @@ static bool path_parse(const char *path, size_t length, struct pod *pod)
         at += size + 1;
         if (!found)
             continue;
-        container_read(at, at < end ? strcspn(at, "/\n") : 0, pod->container);
+        container_read(at, at < end ? strcspn(at, "/\n") : 0, pod->id);
         return true;
     }
     return false;
@@ -112,4 +113,68 @@ bool pod_of(int32_t pid, struct pod *pod)
         return false;
     text[size] = 0;
     return pod_parse(text, pod);
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+struct pod_logs pod_logs_read(const char *folder)
+{
+    struct pod_logs logs = {.link = NULL};
+
+    logs.count = scandir(folder, &logs.link, NULL, NULL);
+    if (logs.count < 0)
+        logs = (struct pod_logs){.link = NULL};
+    return logs;
+}
+
+void pod_logs_free(struct pod_logs *logs)
+{
+    for (int i = 0; i < logs->count; i++)
+        free(logs->link[i]);
+    free(logs->link);
+    *logs = (struct pod_logs){.link = NULL};
+}
+
+/* Cuts the next part of POD_NAMESPACE_CONTAINER off; none of the three has a '_'. */
+static bool part_cut(const char **at, char end, char *out, size_t size)
+{
+    const size_t length = strcspn(*at, "_");
+
+    if (length == 0 || length >= size || (*at)[length] != end)
+        return false;
+    memcpy(out, *at, length);
+    out[length] = 0;
+    *at += length + (end != 0);
+    return true;
+}
+
+/* POD_NAMESPACE_CONTAINER-ID.log */
+static bool link_read(const char *link, struct pod *pod)
+{
+    static const char tail[] = ".log";
+    const size_t length = strlen(link), behind = 1 + CONTAINER_LENGTH + sizeof(tail) - 1;
+    char names[256];
+    const char *at = names;
+    struct pod read = *pod;
+
+    if (length <= behind || length >= sizeof(names) || link[length - behind] != '-' ||
+        strncmp(link + length - behind + 1, pod->id, CONTAINER_LENGTH) != 0 ||
+        strcmp(link + length - sizeof(tail) + 1, tail) != 0)
+        return false;
+    memcpy(names, link, length - behind);
+    names[length - behind] = 0;
+    if (!part_cut(&at, '_', read.name, sizeof(read.name)) ||
+        !part_cut(&at, '_', read.namespace, sizeof(read.namespace)) ||
+        !part_cut(&at, 0, read.container, sizeof(read.container)))
+        return false;
+    *pod = read;
+    return true;
+}
+
+void pod_name(const struct pod_logs *logs, struct pod *pod)
+{
+    for (int i = 0; *pod->id && i < logs->count; i++) {
+        if (link_read(logs->link[i]->d_name, pod))
+            return;
+    }
 }

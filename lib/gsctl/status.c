@@ -11,7 +11,8 @@ const char *device_state_name(uint32_t state)
     static const char *const names[] = {[CTL_DEVICE_STARTING] = "starting",
                                         [CTL_DEVICE_READY] = "ready",
                                         [CTL_DEVICE_FAILED] = "failed",
-                                        [CTL_DEVICE_SILENT] = "not answering"};
+                                        [CTL_DEVICE_SILENT] = "not answering",
+                                        [CTL_DEVICE_STUCK] = "stuck in a driver call"};
 
     return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }

@@ -224,16 +224,17 @@ static void name_text(char out[FORMAT_MAX], const struct top_row *row)
     snprintf(out, FORMAT_MAX, "%s", row->t.name);
 }
 
-/* 80 columns leave 8 for the name, 120 leave 18, 170 leave 16. */
+/* 80 columns have room for what a tenant does and suffers, and 6 letters of its name; pid and
+ * bytes, which ps shows, give way. 100 leave 17 for the name, 120 leave 20, 170 leave 19. */
 const struct top_column top_columns[] = {
-    {"SESSION", 7, 0, session_text},   {"PID", 7, 0, pid_text},
+    {"SESSION", 7, 0, session_text},   {"PID", 7, 120, pid_text},
     {"USER", -8, 0, user_text},        {"SMS", 4, 0, sms_text},
     {"GPU%", 5, 0, gpu_text},          {"LAUNCH/s", 8, 0, launches_text},
-    {"P50", 6, 120, p50_text},         {"P99", 6, 0, p99_text},
+    {"P50", 5, 0, p50_text},           {"P99", 5, 0, p99_text},
     {"WAIT99", 6, 170, wait_text},     {"QUEUE", 5, 0, depth_text},
-    {"MEMORY", 8, 0, memory_text},     {"LIMIT", 8, 120, limit_text},
-    {"MEM%", 4, 0, part_text},         {"STRAYS", 6, 120, strays_text},
-    {"FAULTS", 6, 120, faults_text},   {"CLASS", -11, 170, class_text},
+    {"MEMORY", 8, 100, memory_text},   {"LIMIT", 8, 120, limit_text},
+    {"MEM%", 4, 0, part_text},         {"STRAYS", 6, 0, strays_text},
+    {"FAULTS", 6, 0, faults_text},     {"CLASS", -11, 170, class_text},
     {"WEIGHT", 6, 170, weight_text},   {"LATE", 5, 170, late_text},
     {"COPIED/s", 9, 170, copied_text}, {"STATE", -9, 170, state_text},
     {"NAME", -31, 0, name_text},

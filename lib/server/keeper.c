@@ -164,7 +164,7 @@ static pid_t supervisor_start(void)
     if (supervisor == 0)
         supervisor_begin(keeper);
     if (supervisor < 0)
-        log_error("starting a supervisor: %s", strerror(errno));
+        log_error("event=supervisor-failed reason=%s", strerror(errno));
     return supervisor;
 }
 
@@ -188,17 +188,20 @@ static int supervisors_run(struct kept_server *kept, bool again,
             return WEXITSTATUS(status);
         kept->crashed = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL;
         if (upgrade) {
-            log_info("the server goes on as the program that is installed now");
+            log_info("event=upgraded reason=\"the server goes on as the program that is installed "
+                     "now\"");
             status_page_pause();
             upgrade_now(kept->memory);
             status_page_go_on(&kept->server.status);
         } else if (!supervisor_replaceable(&kept->server)) {
-            log_error("supervisor %d %s, and no other takes its place", (int)supervisor,
-                      end_describe(status));
+            log_error(
+                "event=supervisor-lost supervisor=%d reason=\"%s, and no other takes its place\"",
+                (int)supervisor, end_describe(status));
             return server_give_up(&kept->server);
         } else {
-            log_warning("supervisor %d %s: another takes its place", (int)supervisor,
-                        end_describe(status));
+            log_warning(
+                "event=supervisor-lost supervisor=%d reason=\"%s: another takes its place\"",
+                (int)supervisor, end_describe(status));
         }
     }
 }
@@ -212,7 +215,7 @@ int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
     int status;
 
     if (!kept) {
-        log_error("memory for the server: %s", strerror(errno));
+        log_error("event=start-failed reason=\"memory for the server: %s\"", strerror(errno));
         return EXIT_FAILURE;
     }
     log_as(keeper);           /* which gsctl shows as the server's, whichever supervisor there is */

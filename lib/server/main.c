@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/log.h"
+#include "common/log_event.h"
 #include "common/setting_text.h"
 #include "common/util.h"
 #include "server/keeper.h"
@@ -109,16 +109,21 @@ static void mps_say(const struct ctl_settings *mps)
     for (size_t i = 0; i < setting_field_count; i++) {
         char value[SETTING_TEXT_MAX];
 
-        if (mps->fields & setting_fields[i].bit)
-            log_info("%s of everybody is %s, by MPS's variable in the server's environment",
-                     setting_fields[i].name, setting_print(value, mps, &setting_fields[i]));
+        if (!(mps->fields & setting_fields[i].bit))
+            continue;
+        struct log_event event = log_event_begin("limits");
+        log_event_text(&event, "by", "environment");
+        log_event_text(&event, "for", "default");
+        log_event_text(&event, setting_fields[i].name,
+                       setting_print(value, mps, &setting_fields[i]));
+        log_event_write(&event, LOG_LEVEL_INFO);
     }
 }
 
 static void on_ready(struct server *server)
 {
     mps_say(&server->options.mps);
-    log_info("server '%s' is ready", server->options.instance);
+    log_info("event=ready server=%s", server->options.instance);
     ready_tell(READY_WORD);
 }
 
@@ -126,7 +131,7 @@ static struct server_options options;
 
 static void failure_tell(const struct server *server)
 {
-    log_error("%s", server->failure);
+    log_error("event=start-failed reason=%s", server->failure);
     ready_tell(server->failure);
 }
 
@@ -165,8 +170,8 @@ static int supervise(struct kept_server *kept, bool again)
     if (again)
         ready_pipe = -1; /* the number may be another descriptor's by now */
     good = server_init(kept, again);
-    if (!good && again) { /* what is kept stays as it is */
-        log_error("%s", kept->server.failure);
+    if (!good && again) { /* nothing is freed: the next supervisor takes it over */
+        log_error("event=supervisor-failed reason=%s", kept->server.failure);
         _exit(KEEPER_AGAIN);
     }
     if (good) {
@@ -178,7 +183,7 @@ static int supervise(struct kept_server *kept, bool again)
         failure_tell(&kept->server);
         return EXIT_FAILURE;
     }
-    log_info("server '%s' has ended", options.instance);
+    log_info("event=ended server=%s", options.instance);
     return EXIT_SUCCESS;
 }
 
@@ -211,7 +216,8 @@ int supervisor_main(int argc, char **argv)
     options_parse(argc, argv, &options, &workers);
     if (options.log_file && (log = log_open(options.log_file)) < 0)
         return EXIT_FAILURE;
-    /* Who waits for the background's start reads on standard error why it failed. */
+    /* Standard error stays open until the start is done: the process that waits for it reads there
+     * why it failed. */
     if (options.background && memory < 0)
         background_enter(&options);
     if (log >= 0)

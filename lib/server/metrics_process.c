@@ -23,8 +23,10 @@
 #define READY_MS         10000
 #define STOP_NS          UINT64_C(1000000000)
 #define IN_USE_NS        UINT64_C(2000000000) /* a former server's gsctl may be about to end */
-#define DELAY_LEAST_S    1u                   /* before gsctl is started again, twice as long ... */
-#define DELAY_MOST_S     60u                  /* ... each time, unless it has served so long */
+/* The delay before gsctl is started again doubles each time, unless gsctl has served for as long.
+ */
+#define DELAY_LEAST_S    1u
+#define DELAY_MOST_S     60u
 #define SERVES           "serves "
 #define PROGRAM_SAYS     "gsctl: "
 #define WATCHER_LEAST_NS UINT64_C(1000000000)
@@ -113,7 +115,7 @@ static void program_run(const struct server_options *options, int *ready,
         if (!strncmp(text, PROGRAM_SAYS, strlen(PROGRAM_SAYS)))
             text += strlen(PROGRAM_SAYS);
         if (!strncmp(text, SERVES, strlen(SERVES))) {
-            log_info("metrics: process %d %s", (int)pid, text);
+            log_info("event=metrics process=%d url=%s", (int)pid, text + strlen(SERVES));
             ready_tell(ready, SERVES);
         } else if (!why[0]) {
             snprintf(why, METRICS_ERROR_MAX, "%s", text);
@@ -147,8 +149,9 @@ static _Noreturn void watcher_run(const struct server_options *options, int *rea
         }
         if (clock_ns() - began > DELAY_MOST_S * UINT64_C(1000000000))
             delay_s = DELAY_LEAST_S;
-        log_warning("metrics: %s has ended: %s; it is started again in %u s", program, why,
-                    delay_s);
+        log_warning(
+            "event=metrics-lost program=%s seconds=%u reason=\"%s; it is started again in %u s\"",
+            program, delay_s, why, delay_s);
         pause_ns(delay_s * UINT64_C(1000000000));
         delay_s = delay_s * 2 < DELAY_MOST_S ? delay_s * 2 : DELAY_MOST_S;
     }
@@ -260,7 +263,7 @@ void metrics_process_restart(struct metrics_process *metrics, const struct serve
         return;
     program_find();
     if (!watcher_start(metrics, options, -1))
-        log_error("metrics: starting a process: %s", strerror(errno));
+        log_error("event=metrics-lost reason=\"starting a process: %s\"", strerror(errno));
 }
 
 void metrics_process_reaped(struct metrics_process *metrics, const struct server_options *options,
@@ -270,11 +273,13 @@ void metrics_process_reaped(struct metrics_process *metrics, const struct server
         return;
     metrics_process_stop(metrics);
     if (clock_ns() - metrics->started_ns < WATCHER_LEAST_NS || !watcher_start(metrics, options, -1))
-        log_error("metrics: process %d, which watches %s, has ended: nobody serves them any more",
-                  (int)pid, program);
+        log_error("event=metrics-lost program=%s process=%d reason=\"the process that watches it "
+                  "has ended: nobody serves them any more\"",
+                  program, (int)pid);
     else
-        log_warning("metrics: process %d, which watches %s, was killed: another takes its place",
-                    (int)pid, program);
+        log_warning("event=metrics-lost program=%s process=%d reason=\"the process that watches it "
+                    "was killed: another takes its place\"",
+                    program, (int)pid);
 }
 
 void metrics_process_hangup(const struct metrics_process *metrics)

@@ -20,7 +20,8 @@
 #include "server/state/settings_log.h"
 #include "server/state/state_file.h"
 
-/* One reading by a thread of its own. The loop has it back when `done` is readable. */
+/* One reading of the file by a thread of its own. It is the loop's again when `done` is readable.
+ */
 struct policy_reading {
     struct server *server;
     struct watch done; /* an eventfd */
@@ -156,11 +157,13 @@ static bool apply(struct server *server, struct policy_reading *reading)
         return false;
     }
     if (options.max_tenants != before.max_tenants)
-        log_warning("%s: max-tenants = %u holds from the server's next start on; now: %u",
+        log_warning("event=policy-note file=%s reason=\"max-tenants = %u holds from the server's "
+                    "next start on; now: %u\"",
                     reading->path, options.max_tenants, before.max_tenants);
     options.max_tenants = before.max_tenants;
     if (strcmp(options.metrics, before.metrics) != 0)
-        log_warning("%s: metrics = %s holds from the server's next start on; now: %s",
+        log_warning("event=policy-note file=%s reason=\"metrics = %s holds from the server's next "
+                    "start on; now: %s\"",
                     reading->path, options.metrics[0] ? options.metrics : "none",
                     before.metrics[0] ? before.metrics : "none");
     strcpy(options.metrics, before.metrics);
@@ -178,7 +181,7 @@ static bool apply(struct server *server, struct policy_reading *reading)
     settings_policy_log(reading->path, &former, &server->policy);
     server_log(reading->path, &before, &options);
     if (*note)
-        log_warning("%s: %s", reading->path, note);
+        log_warning("event=policy-note file=%s reason=%s", reading->path, note);
     for (int i = 0; i < server->device_count; i++) {
         device_due(&server->device[i], DUE_POLICY | DUE_SEND | DUE_SETTLE);
         if (server->device[i].worker.state == WORKER_READY)
@@ -204,9 +207,10 @@ static void reload_tell(const struct server *server, const char *failure)
     char state[64 + STATE_ERROR_MAX + 128];
 
     if (failure)
-        log_error("%s: %s; what was in force stays", path, failure);
+        log_error("event=policy-refused file=%s reason=\"%s; what was in force stays\"", path,
+                  failure);
     else
-        log_info("%s: read again, and in force", path);
+        log_info("event=policy-read file=%s", path);
     snprintf(state, sizeof(state), "READY=1\nSTATUS=%s %.120s%s%s",
              failure ? "serving; not in force:" : "serving; read again:", path, failure ? ": " : "",
              failure ? failure : "");
@@ -277,7 +281,7 @@ void policy_file_reload(struct server *server)
 
     if (!server->options.policy_file || server->phase >= PHASE_STOPPING)
         return;
-    if (server->reading) { /* what it has read may be out of date already */
+    if (server->reading) { /* the file may have changed since that reading began */
         server->reading_again = true;
         return;
     }

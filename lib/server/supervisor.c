@@ -41,13 +41,13 @@ static void log_reopen(const char *path)
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
 
     if (fd < 0) {
-        log_error("%s: %s", path, strerror(errno));
+        log_error("event=log-failed file=%s reason=%s", path, strerror(errno));
         return;
     }
     dup2(fd, STDOUT_FILENO);
     dup2(fd, STDERR_FILENO);
     close(fd);
-    log_info("log reopened");
+    log_info("event=log-reopened file=%s", path);
 }
 
 /* A server in the foreground goes with its terminal, unless it logs to a file. A hangup takes the
@@ -64,7 +64,8 @@ static void hangup(struct server *server)
     if (server->options.log_file)
         log_reopen(server->options.log_file);
     if (!server->options.log_file && !server->options.policy_file)
-        log_info("hangup: there is no log file to reopen and no policy file to read");
+        log_info(
+            "event=hangup reason=\"there is no log file to reopen and no policy file to read\"");
     policy_file_reload(server);
 }
 
@@ -72,7 +73,8 @@ static void hangup(struct server *server)
  * stopped but this process. */
 static _Noreturn void keeper_gone(const struct server *server)
 {
-    log_error("the keeper, process %d, was killed: ending", server->status.page->server_pid);
+    log_error("event=keeper-lost keeper=%d reason=\"it was killed: ending\"",
+              server->status.page->server_pid);
     server_abandon(server);
     _exit(EXIT_FAILURE);
 }
@@ -94,7 +96,7 @@ static void signals_ready(struct watch *watch, uint32_t events)
         hangup(server);
         return;
     }
-    log_info("signal %u from pid %u: ending", info.ssi_signo, info.ssi_pid);
+    log_info("event=signal signal=%s by_pid=%u", sigabbrev_np((int)info.ssi_signo), info.ssi_pid);
     server_drain(server, 0);
 }
 
@@ -273,7 +275,7 @@ static void server_stop(struct server *server)
     timer_cancel(&server->loop, &server->drain);
     notify_send("STOPPING=1\nSTATUS=ending");
     if (server->registry.count)
-        log_info("ending; tenants still attached: %u", server->registry.count);
+        log_info("event=ending tenants=%u", server->registry.count);
     status_page_end(&server->status);
     for (int i = 0; i < server->device_count; i++)
         worker_quit(&server->device[i]);
@@ -288,7 +290,7 @@ static bool workers_all(const struct server *server, enum worker_state state)
     return true;
 }
 
-/* The first device is ready, and its driver has so many: all are served if that is wanted. */
+/* Adds the driver's other devices, once the first one is ready, if all are to be served. */
 static void devices_find(struct server *server)
 {
     const uint32_t count = server->device[0].info.device_count;
@@ -297,7 +299,7 @@ static void devices_find(struct server *server)
         server->device[0].worker.state != WORKER_READY)
         return;
     if (count > DEVICES_MAX)
-        log_warning("of %u devices the first %d are served", count, DEVICES_MAX);
+        log_warning("event=devices-left-out devices=%u limit=%d", count, DEVICES_MAX);
     for (uint32_t i = 1; i < count && i < DEVICES_MAX && device_add(server);)
         i++;
     for (int i = 1; i < server->device_count && server->failure[0] == 0; i++)
@@ -399,7 +401,7 @@ bool server_prepare(struct server *server, const struct server_options *options,
     return r == 0;
 }
 
-/* What belongs to this process, for whoever had the server before. */
+/* Makes what belongs to this process and not to the kept memory. */
 static bool process_init(struct kept_server *kept)
 {
     struct server *server = &kept->server;

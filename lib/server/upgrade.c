@@ -36,13 +36,18 @@ void upgrade_init(char **arguments)
     program.arguments = arguments;
 }
 
-/* What two programs have to agree on. */
+/* The layouts that two programs have to agree on, as text. */
 static const char *layout(void)
 {
-    static char text[96];
+#define BODY_SIZE(type, name) sizeof(type),
+    static const size_t sizes[] = {sizeof(struct kept_server), sizeof(struct session),
+                                   sizeof(struct link_stats), LINK_BODIES(BODY_SIZE)};
+#undef BODY_SIZE
+    static char text[256];
+    int length = snprintf(text, sizeof(text), "%u:%u", UPGRADE_LAYOUT, WIRE_VERSION);
 
-    snprintf(text, sizeof(text), "%u:%zu:%zu:%zu:%u", UPGRADE_LAYOUT, sizeof(struct kept_server),
-             sizeof(struct session), sizeof(struct link_message), WIRE_VERSION);
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+        length += snprintf(text + length, sizeof(text) - (size_t)length, ":%zu", sizes[i]);
     return text;
 }
 
@@ -62,7 +67,7 @@ bool upgrade_possible(void)
     int status = -1, r = posix_spawn(&pid, program.path, NULL, NULL, arguments, environ);
 
     if (r) {
-        log_error("upgrade: %s: %s", program.path, strerror(r));
+        log_error("event=upgrade-failed program=%s reason=%s", program.path, strerror(r));
         return false;
     }
     process.fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -72,8 +77,8 @@ bool upgrade_possible(void)
     waitpid(pid, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
         return true;
-    log_error("upgrade: %s cannot go on with what this server has: it takes a restart, which ends "
-              "all sessions",
+    log_error("event=upgrade-failed program=%s reason=\"it cannot go on with what this server has: "
+              "it takes a restart, which ends all sessions\"",
               program.path);
     return false;
 }
@@ -99,7 +104,7 @@ void upgrade_now(int memory)
     setenv(MEMORY_NAME, number, 1);
     descriptors_close_on_exec(false);
     execv(program.path, program.arguments);
-    log_error("upgrade: %s: %s", program.path, strerror(errno));
+    log_error("event=upgrade-failed program=%s reason=%s", program.path, strerror(errno));
     descriptors_close_on_exec(true);
     unsetenv(MEMORY_NAME);
 }

@@ -124,7 +124,9 @@ static void a_kernel_of_a_tenant_that_was_killed_is_ended(void)
         server_wait_tenants(server, 1, 20000);
     }
     CHECK_EQUAL(server_log_lines(server, "event=fault device=0 kernel=hold session="), 3);
-    CHECK_EQUAL(server_log_lines(server, "device lost: its tenant has gone, and after 1000 ms"), 3);
+    CHECK_EQUAL(server_log_lines(
+                    server, "event=device-lost reason=\"its tenant has gone, and after 1000 ms"),
+                3);
     idle_check(&idle);
     server_stop(server);
 }

@@ -225,7 +225,7 @@ static void lines_of_the_log_are_objects(void)
     CHECK(documents() >= 2);
     CHECK_TEXT(output, "{\"time\":\"20");
     CHECK_TEXT(output, "\"program\":\"gshared\",\"process\":");
-    CHECK_TEXT(output, "is ready\"}\n");
+    CHECK_TEXT(output, "\"event\":\"ready\",\"server\":\"");
     CHECK_TEXT(output, "\"event\":\"attached\",\"session\":1,");
     CHECK_TEXT(output, text_of("\"pid\":%d,", (int)getpid()));
     CHECK_TEXT(output, "\"name\":\"17\"");
@@ -312,6 +312,27 @@ static void the_queries_of_mps_have_json(void)
     server_stop(server);
 }
 
+static void what_was_reserved_is_a_row(void)
+{
+    struct server *server = server_start(NULL);
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session = attach_named("reserves");
+
+    CHECK_OK(gs_session_info(session, &desc));
+    CHECK_OK(gs_detach(session));
+    if (desc.sm_granularity == 0) {
+        server_stop(server);
+        test_skip("the device has no partitions of SMs");
+    }
+    GSCTL_OK("reserve", "render", "--sms", "1", "--json");
+    CHECK_EQUAL(documents(), 1);
+    CHECK_TEXT(output, "{\"kind\":\"reservation\",\"name\":\"render\",\"device\":0,\"sm_count\":");
+    CHECK_TEXT(output, "\"state\":\"reserved\",\"remark\":\"\"}\n");
+    GSCTL_OK("release", "render", "--json");
+    CHECK_TEXT(output, "{\"remark\":\"\"}\n");
+    server_stop(server);
+}
+
 static void a_trace_is_json_already(void)
 {
     struct server *server = server_start(NULL);
@@ -331,6 +352,7 @@ static const struct test tests[] = {
     TEST(lines_of_the_log_are_objects),
     TEST(lines_of_the_journal_are_the_same_objects),
     TEST(the_queries_of_mps_have_json),
+    TEST(what_was_reserved_is_a_row),
     TEST(a_trace_is_json_already),
 };
 

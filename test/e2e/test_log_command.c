@@ -113,7 +113,7 @@ static void the_log_is_found_where_standard_error_goes(void)
 
     attach_named("somebody");
     GSCTL_OK("log");
-    CHECK_TEXT(output, "is ready");
+    CHECK_TEXT(output, "event=ready server=");
     CHECK_TEXT(output, "event=attached session=1 ");
     server_stop(server);
 }
@@ -137,13 +137,13 @@ static void a_rotated_log_is_followed_without_a_gap(void)
     CHECK(rename(path_of("log"), path_of("log.1")) == 0);
     attach_named("between"); /* the server writes into the old file still */
     CHECK(kill(server->pid, SIGHUP) == 0);
-    follower_expect(&follower, "log reopened");
+    follower_expect(&follower, "event=log-reopened");
     CHECK_TEXT(follower.text, "name=between");
     attach_named("after");
     follower_expect(&follower, "name=after");
     follower_end(&follower);
     GSCTL_OK("log");
-    CHECK_TEXT(output, "log reopened");
+    CHECK_TEXT(output, "event=log-reopened");
     CHECK(strstr(output, "name=between") == NULL);
     server_stop(server);
     folder_remove("log", "log.1");
@@ -213,7 +213,7 @@ static void in_the_background_the_log_goes_where_mps_has_it(void)
     CHECK(path_of("gshared.log") && unsetenv("GSHARE_LOG_FILE") == 0);
     background_start("CUDA_MPS_LOG_DIRECTORY", folder);
     GSCTL_OK("log");
-    CHECK_TEXT(output, "is ready");
+    CHECK_TEXT(output, "event=ready server=");
     /* Why one does not start is told to who starts it, too. */
     CHECK_EQUAL(
         program_run((const char *const[]){"bin/gshared", "-d", NULL}, output, sizeof(output)), 1);
@@ -234,7 +234,7 @@ static void a_users_server_logs_in_the_users_folder(void *user)
     background_start("XDG_STATE_HOME", command);
     snprintf(file, sizeof(file), "%s/a/b/gshare/%s.log", folder, getenv("GSHARE_INSTANCE"));
     GSCTL_OK("log");
-    CHECK_TEXT(output, "is ready");
+    CHECK_TEXT(output, "event=ready server=");
     GSCTL_OK("quit");
     /* What has become large is put aside at the next start. */
     CHECK(truncate(file, 17 << 20) == 0);

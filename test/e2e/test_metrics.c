@@ -296,10 +296,11 @@ static void figures_are_those_of_ps_and_counters_only_grow(void)
           value_of(&second, "gshare_device_memory_bytes", "gpu=\"0\""));
     CHECK(value_of(&second, "gshare_up", "server=") == 1);
     CHECK(value_of(&second, "gshare_sessions", "server=") == 1);
-    CHECK(value_of(&second, "gshare_device_ready", "gpu=\"0\",modelName=\"") == 1);
+    CHECK(value_of(&second, "gshare_device_ready", "gpu=\"0\",UUID=\"GPU-") == 1);
     snprintf(label, sizeof(label), "name=\"odd \\\"name\\\" \\\\ ");
     value_of(&second, "gshare_session_info", label);
-    value_of(&second, "gshare_session_info", "UUID=\"GPU-");
+    value_of(&second, "gshare_launches_total", "gpu=\"0\",UUID=\"GPU-");
+    value_of(&second, "gshare_queue_wait_seconds_count", "gpu=\"0\",UUID=\"GPU-");
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }

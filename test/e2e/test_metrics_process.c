@@ -13,7 +13,7 @@
 #include "gsctl_run.h"
 #include "harness/harness.h"
 
-#define SERVES " serves http://127.0.0.1:"
+#define SERVES " url=http://127.0.0.1:"
 
 static const struct server_options serving = {.arguments =
                                                   (const char *const[]){"--metrics", "0", NULL}};
@@ -30,9 +30,9 @@ static bool served(const struct server *server, pid_t *pid, unsigned *port)
 
     CHECK(log != NULL);
     while (fgets(line, sizeof(line), log)) {
-        const char *at = strstr(line, "metrics: process ");
+        const char *at = strstr(line, "event=metrics ");
 
-        if (at && strstr(at, SERVES) && sscanf(at, "metrics: process %d", &process) == 1 &&
+        if (at && strstr(at, SERVES) && sscanf(at, "event=metrics process=%d", &process) == 1 &&
             sscanf(strstr(at, SERVES) + strlen(SERVES), "%u", port) == 1) {
             *pid = process;
             found = true;
@@ -226,7 +226,7 @@ static void the_policy_file_can_say_it_too(void)
                                                  "on; now: 127.0.0.1:0") == 1);
     server_stop(server);
     server = server_start(&(struct server_options){.arguments = none});
-    CHECK_EQUAL(server_log_lines(server, "metrics: "), 0);
+    CHECK_EQUAL(server_log_lines(server, "event=metrics"), 0);
     server_stop(server);
     close(fd);
 }

@@ -252,7 +252,7 @@ static void a_standby_killed_meanwhile_is_replaced(void)
     restart_ask(&s);
     CHECK_WITHIN(20000, atomic_load(&s.plan->waiting) == 1);
     kill(standby_pid(s.server), SIGKILL);
-    CHECK_WITHIN(20000, server_log_lines(s.server, "its standby") >= 2);
+    CHECK_WITHIN(20000, server_log_lines(s.server, "standby") >= 2);
     driver_go_on(s.plan);
     CHECK_EQUAL(restart_answer(&s), 0);
     check_filled(s.session, s.data, 1);

@@ -364,7 +364,7 @@ static unsigned lost_told(const char *text)
     unsigned lost, all = 0;
 
     while ((text = strstr(text, "libgshare[")) != NULL) {
-        CHECK(sscanf(text, "libgshare[%*d] %u messages of kernels were lost", &lost) == 1);
+        CHECK(sscanf(text, "libgshare[%*d] event=messages-lost messages=%u", &lost) == 1);
         all += lost;
         text++;
     }

@@ -116,9 +116,9 @@ static void what_does_not_fit_the_machine_is_said(void)
         "[default] sms = 500 does not fit",
         "[user 4711] mask = 400-411 does not fit",
         "[device 0] latency-sms = 500 does not fit",
-        "[device 7] is not applied",
-        "[reservation large] is not applied",
-        "[reservation elsewhere] of device 7 is not applied",
+        "event=not-applied device=7 reason=",
+        "event=not-applied device=0 reservation=large reason=",
+        "event=not-applied device=7 reservation=elsewhere reason=",
     };
     const struct folder folder = folder_make(misfit);
     const char *options[] = {"--state", folder.path, NULL};
@@ -173,8 +173,9 @@ static void what_does_not_fit_is_told_to_who_starts_the_server(void)
                                  "soft",        "--state", folder.path,  NULL};
     const char *const quit[] = {"bin/gsctl", "quit", "--instance", name, NULL};
     CHECK_EQUAL(program_run(start, output, sizeof(output)), 0);
-    CHECK_TEXT(output, "gshared: device 0: [default] sms = 500 does not fit");
-    CHECK_TEXT(output, "gshared: [device 7] is not applied");
+    CHECK_TEXT(output,
+               "gshared: event=not-applied device=0 reason=\"[default] sms = 500 does not fit");
+    CHECK_TEXT(output, "gshared: event=not-applied device=7 reason=");
     CHECK(strstr(output, "ready") == NULL);
     CHECK_EQUAL(program_run(quit, output, sizeof(output)), 0);
     folder_remove(&folder);

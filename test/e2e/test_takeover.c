@@ -511,7 +511,7 @@ static void a_lost_standby_loses_nobody(void)
     CHECK_OK(gs_sync(session));
     CHECK_WITHIN(20000, server_workers(server, pids) == 2);
     kill(pids[pids[0] == server_worker_pid(server)], SIGKILL);
-    CHECK_WITHIN(20000, server_log_lines(server, "its standby") == 1);
+    CHECK_WITHIN(20000, server_log_lines(server, "event=standby-lost device=0 worker=") == 1);
     check_filled(session, data, 5);
     worker_replace(server);
     check_filled(session, data, 5);

@@ -404,8 +404,8 @@ static void who_faults_again_and_again_is_kept_out_and_named(void)
              log->faults);
     CHECK_TEXT(log->refusal, text);
     for (unsigned n = 2; n <= log->faults; n++) {
-        snprintf(text, sizeof(text), "has lost the device %u times, and is kept out for %u s\n", n,
-                 1u << (n - 2));
+        snprintf(text, sizeof(text), "event=kept-out user=nobody uid=%u faults=%u seconds=%u\n",
+                 STRANGER, n, 1u << (n - 2));
         CHECK_EQUAL(server_log_lines(server, text), 1);
     }
     /* Nobody else is kept out. */

@@ -42,7 +42,7 @@ static void a_stopped_worker_is_named_as_the_reason(void)
     CHECK_TEXT(gs_last_error_message(), "does not answer: it is stopped");
     CHECK_EQUAL(gsctl("set", "--default", "--percentage", "50"), 0);
     CHECK_TEXT(output, "does not answer");
-    CHECK_WITHIN(10000, server_log_lines(server, "does not answer: it is stopped"));
+    CHECK_WITHIN(10000, server_log_lines(server, "event=worker-silent device=0 worker="));
     kill(worker, SIGCONT);
     CHECK_WITHIN(10000, status_has("  ready, worker pid"));
     CHECK_OK(gs_malloc(session, 4096, &memory));

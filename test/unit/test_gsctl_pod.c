@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,7 +51,7 @@ static void a_pod_is_found_by_either_spelling(void **state)
         assert_int_equal(pod_parse(cases[i].cgroups, &pod), cases[i].uid != NULL);
         assert_string_equal(pod.uid, cases[i].uid ? cases[i].uid : "as it was");
         if (cases[i].uid)
-            assert_string_equal(pod.container, cases[i].container);
+            assert_string_equal(pod.id, cases[i].container);
     }
 }
 
@@ -69,6 +70,52 @@ static void no_part_of_a_text_is_read_beyond_its_end(void **state)
     }
 }
 
+/* Names are those of the link that has the container's number at its end. */
+static void names_are_those_of_the_kubelets_link(void **state)
+{
+    static const char other[] = "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210";
+    static const struct {
+        const char *link, *namespace, *name, *container; /* NULL: it names nothing */
+    } cases[] = {
+        {"train-7d9f_team-a_main-" ID ".log", "team-a", "train-7d9f", "main"},
+        {"a.b.c-0_x_y-z-" ID ".log", "x", "a.b.c-0", "y-z"},
+        {"pod_ns_c-" ID, NULL, NULL, NULL},
+        {"pod_ns-" ID ".log", NULL, NULL, NULL},
+        {"pod__c-" ID ".log", NULL, NULL, NULL},
+        {"pod_ns_-" ID ".log", NULL, NULL, NULL},
+        {"pod_ns_c_d-" ID ".log", NULL, NULL, NULL},
+        {"pod_ns_c" ID ".log", NULL, NULL, NULL},
+        {"-" ID ".log", NULL, NULL, NULL},
+        {ID ".log", NULL, NULL, NULL},
+    };
+    char folder[] = "/tmp/gshare-pods-XXXXXX", path[512];
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct pod pod = {.uid = UID, .id = ID}, elsewhere = {.uid = UID}, nowhere = {.uid = UID};
+
+        snprintf(path, sizeof(path), "%s/%s", folder, cases[i].link);
+        assert_int_equal(symlink("/nowhere", path), 0);
+        struct pod_logs logs = pod_logs_read(folder);
+        pod_name(&logs, &pod);
+        memcpy(elsewhere.id, other, sizeof(other));
+        pod_name(&logs, &elsewhere);
+        pod_name(&logs, &nowhere);
+        pod_logs_free(&logs);
+        assert_int_equal(unlink(path), 0);
+        assert_string_equal(pod.namespace, cases[i].namespace ? cases[i].namespace : "");
+        assert_string_equal(pod.name, cases[i].name ? cases[i].name : "");
+        assert_string_equal(pod.container, cases[i].container ? cases[i].container : "");
+        assert_string_equal(elsewhere.name, "");
+        assert_string_equal(nowhere.name, "");
+    }
+    assert_int_equal(rmdir(folder), 0);
+    struct pod_logs none = pod_logs_read(folder);
+    assert_int_equal(none.count, 0);
+    pod_logs_free(&none);
+}
+
 static void a_process_that_there_is_not_is_in_no_pod(void **state)
 {
     struct pod pod;
@@ -82,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pod_is_found_by_either_spelling),
         cmocka_unit_test(no_part_of_a_text_is_read_beyond_its_end),
+        cmocka_unit_test(names_are_those_of_the_kubelets_link),
         cmocka_unit_test(a_process_that_there_is_not_is_in_no_pod),
     };
 

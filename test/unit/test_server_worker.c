@@ -516,8 +516,8 @@ static void sweep(void)
     server.sweep.fire(&server.sweep);
 }
 
-// Answers a ping, if there is one.
-static void worker_pongs(void)
+// Answers a ping, if there is one: the main lane has been in one round for so long.
+static void worker_pongs_stuck(uint64_t stuck_ns)
 {
     struct link_message message;
 
@@ -525,7 +525,13 @@ static void worker_pongs(void)
         return;
     assert_int_equal(message.op, LINK_PING);
     message.op = LINK_PONG;
+    message.u.ping.stuck_ns = stuck_ns;
     worker_says(&message, sizeof(message), -1);
+}
+
+static void worker_pongs(void)
+{
+    worker_pongs_stuck(0);
 }
 
 static void a_client_that_lets_go_of_its_segment_has_left(void **state)
@@ -619,6 +625,30 @@ static void a_worker_that_stays_silent_is_shown_and_then_ended(void **state)
     assert_non_null(strstr(shared->fault.message, "has not answered for 30 s"));
 }
 
+// A driver call may wait for a long kernel: only who is to end does not wait for it.
+static void a_worker_whose_lane_is_stuck_is_ended_for_a_session_whose_grace_is_over(void **state)
+{
+    struct session *session = session_in(SESSION_OPEN);
+
+    (void)state;
+    for (uint64_t s = 0; s < 100; s++) {
+        beat();
+        worker_pongs_stuck(s * 1000000000u);
+        assert_int_equal(device_silent(device, SILENT_NS), s > 0);
+        assert_int_equal(device_stuck(device), s > 0);
+    }
+    beat();
+    worker_pongs();
+    assert_false(device_silent(device, SILENT_NS));
+    device->worker.overdue = session->id;
+    beat();
+    assert_int_equal(device->worker.state, WORKER_READY);
+    worker_pongs_stuck(HUNG_NS);
+    device->worker.overdue = session->id;
+    beat();
+    assert_int_equal(device->worker.state, WORKER_ENDING);
+}
+
 static void a_worker_that_needs_recycling_makes_room_for_another(void **state)
 {
     struct link_message message = {.op = LINK_RETIRED, .slot = LINK_SLOT_NONE};
@@ -708,6 +738,7 @@ int main(void)
         LINK_TEST(a_worker_that_dies_slowly_is_not_taken_for_its_client),
         LINK_TEST(a_pong_to_an_earlier_ping_says_nothing),
         LINK_TEST(a_worker_that_stays_silent_is_shown_and_then_ended),
+        LINK_TEST(a_worker_whose_lane_is_stuck_is_ended_for_a_session_whose_grace_is_over),
         LINK_TEST(a_worker_that_needs_recycling_makes_room_for_another),
         LINK_TEST(nobodys_worker_is_not_asked),
         LINK_TEST(messages_that_do_not_fit_are_kept_and_sent_later),

@@ -37,7 +37,7 @@ static void fault(uint32_t uid)
 
     struct seg_server *server = (void *)(segment + SEG_OFF_SERVER);
 
-    session = (struct session){.id = ++id, .uid = uid, .segment = segment, .server = server};
+    session = (struct session){.id = ++id, .uid = uid, .segment = segment, .server_page = server};
     memset(server, 0, sizeof(*server));
     session_fault(&session, &(struct fault){.kind = GS_FAULT_KERNEL,
                                             .status = GS_ERR_FAULT,

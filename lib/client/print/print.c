@@ -30,7 +30,7 @@ static void error_write(const char *bytes, size_t size)
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
-            return; /* there is nowhere to report it */
+            return; /* the loss cannot be reported anywhere */
         bytes += written;
         size -= (size_t)written;
     }
@@ -50,7 +50,9 @@ static void record_print(void *context, const unsigned char *record, size_t byte
         error_write(printing->text.bytes, printing->text.size);
         break;
     case PRINT_NOTHING:
-        log_warning("a message of a kernel, %zu bytes, is damaged or has no memory", bytes);
+        log_warning("event=messages-lost reason=\"a message of a kernel, %zu bytes, is damaged or "
+                    "has no memory\"",
+                    bytes);
         break;
     }
 }
@@ -62,8 +64,8 @@ static void lost_tell(struct printing *printing)
 
     if (lost == printing->lost_told)
         return;
-    log_warning("%llu messages of kernels were lost: more than %u KiB of them came between two "
-                "calls that wait for the device",
+    log_warning("event=messages-lost messages=%llu reason=\"more than %u KiB of kernels' messages "
+                "came between two calls that wait for the device\"",
                 lost - printing->lost_told, PRINT_RING_BYTES >> 10);
     printing->lost_told = lost;
 }

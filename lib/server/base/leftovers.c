@@ -140,7 +140,7 @@ static void reply_queues_remove(const char *instance)
             continue;
         snprintf(name, sizeof(name), "/%.78s", entry->d_name);
         if (reply_queue_remove_orphan(name) == ORPHAN_REMOVED)
-            log_info("removed %s, left by a client that was killed", name);
+            log_info("event=leftover-removed queue=%s reason=\"its client was killed\"", name);
     }
     closedir(dir);
 }
@@ -158,7 +158,7 @@ void leftover_segments_remove(void)
             ds.shm_nattch || kill(ds.shm_cpid, 0) == 0 || errno != ESRCH)
             continue;
         if (shmctl(id, IPC_RMID, NULL) == 0)
-            log_info("removed segment %d, left by a server that was killed", id);
+            log_info("event=leftover-removed segment=%d reason=\"its server was killed\"", id);
     }
 }
 

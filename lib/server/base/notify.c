@@ -20,7 +20,7 @@ void notify_send(const char *state)
     if (length == 0)
         return;
     if (length >= sizeof(address.sun_path) || (path[0] != '/' && path[0] != '@')) {
-        log_warning("NOTIFY_SOCKET is '%.120s': no path and no abstract name", path);
+        log_warning("event=notify-failed socket=%s reason=\"no path and no abstract name\"", path);
         return;
     }
     memcpy(address.sun_path, path, length);
@@ -31,5 +31,6 @@ void notify_send(const char *state)
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
     if (fd < 0 ||
         sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address, size) < 0)
-        log_warning("telling %s '%s': %s", path, state, strerror(errno));
+        log_warning("event=notify-failed socket=%s state=%s reason=%s", path, state,
+                    strerror(errno));
 }

@@ -64,13 +64,13 @@ bool reply_open(const char *instance, const struct ctl_header *request, struct r
     queue = mq_open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (queue < 0) {
         if (errno == EMFILE || errno == ENFILE)
-            log_error("request %u cannot be answered: %s", request->op, strerror(errno));
+            log_error("event=reply-failed request=%u reason=%s", request->op, strerror(errno));
         else
             log_debug("request %u: reply queue %s: %s", request->op, name, strerror(errno));
         return false;
     }
     if (fstat(queue, &st) < 0) {
-        log_warning("fstat of reply queue %s: %s", name, strerror(errno));
+        log_warning("event=reply-failed queue=%s reason=\"fstat: %s\"", name, strerror(errno));
         mq_close(queue);
         return false;
     }

@@ -59,7 +59,7 @@ static void device_describe(const struct device *device, struct ctl_device *row)
     memcpy(row->blamed, device->blamed, sizeof(row->blamed));
     row->state = CTL_DEVICE_STARTING;
     if (device_silent(device, SILENT_NS))
-        row->state = CTL_DEVICE_SILENT;
+        row->state = device_stuck(device) ? CTL_DEVICE_STUCK : CTL_DEVICE_SILENT;
     else if (device->worker.state == WORKER_READY)
         row->state = CTL_DEVICE_READY;
     else if (!device_usable(device))

@@ -224,7 +224,7 @@ void operator_release(struct server *server, const struct ctl_reserve *request, 
         reservation_drop(&server->device[reservation->device], at);
     *reservation = (struct reservation){0};
     if (plan_change(server, NULL, text) != GS_OK)
-        log_warning("after the release of '%s': %s", name, text);
+        log_warning("event=plan-failed reason=\"after the release of '%s': %s\"", name, text);
     event = event_by("release", reply);
     log_event_text(&event, "name", name);
     change_keep(server, reply, "");

@@ -79,7 +79,7 @@ static bool outbox_push(struct outbox *outbox, const struct link_message *messag
     if (descriptor >= 0) {
         waiting.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
         if (waiting.descriptor < 0) /* the worker refuses the session, for which it is missing */
-            log_warning("a descriptor for a worker: %s", strerror(errno));
+            log_warning("event=descriptor-failed reason=%s", strerror(errno));
         if (waiting.descriptor < 0 && piece)
             return true;
     }
@@ -118,8 +118,9 @@ void worker_send_with(struct device *device, const struct link_message *message,
     if (outbox->count == 0 && link_write(worker->link.fd, message, descriptor))
         return;
     if (!outbox_push(outbox, message, descriptor)) {
-        log_error("device %d: worker %d does not read its messages", device->index,
-                  (int)worker->pid);
+        log_error(
+            "event=worker-silent device=%d worker=%d reason=\"it does not read its messages\"",
+            device->index, (int)worker->pid);
         child_signal(worker->process.fd, SIGKILL);
         link_close(device);
         return;
@@ -135,17 +136,18 @@ void worker_ping(struct device *device)
 
     if (worker->pinged_ns || worker->state != WORKER_READY)
         return;
-    worker->pinged_ns = message.u.ping = clock_ns();
+    worker->pinged_ns = message.u.ping.number = clock_ns();
     worker_send(device, &message);
 }
 
-bool worker_pong(struct device *device, uint64_t ping)
+bool worker_pong(struct device *device, const struct link_ping *ping)
 {
     struct worker_process *worker = &device->worker;
 
-    if (ping == 0 || ping != worker->pinged_ns)
+    if (ping->number == 0 || ping->number != worker->pinged_ns)
         return false;
-    worker->answered_ns = ping;
+    worker->answered_ns = ping->number;
+    worker->stuck_ns = ping->stuck_ns;
     worker->pinged_ns = 0;
     return true;
 }

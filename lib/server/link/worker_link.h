@@ -18,7 +18,7 @@ void worker_send_with(struct device *device, const struct link_message *message,
 /* Sends a LINK_PING unless one is unanswered. */
 void worker_ping(struct device *device);
 /* LINK_PONG: whether it answers the ping that was sent. */
-bool worker_pong(struct device *device, uint64_t ping);
+bool worker_pong(struct device *device, const struct link_ping *ping);
 /* The socket takes messages again. */
 void worker_flush(struct device *device);
 /* Takes the next message and returns its length, which may be any; 0: there is none for now, or the

@@ -67,8 +67,8 @@ static void patience_fire(struct timer *timer)
             silent = &server->device[i];
     }
     if (waiting && silent)
-        snprintf(text, sizeof(text), "not in force: worker %d does not answer",
-                 (int)silent->worker.pid);
+        snprintf(text, sizeof(text), "not in force: worker %d %s", (int)silent->worker.pid,
+                 device_silence(silent));
     else if (waiting)
         snprintf(text, sizeof(text), "%u session%s for running kernels to end", waiting,
                  waiting == 1 ? " waits" : "s wait");
@@ -89,7 +89,7 @@ void operators_settle(struct server *server)
             snprintf(text, sizeof(text), "session %llu keeps its former grant: %.60s",
                      (unsigned long long)refused->id, refused->grant.refusal);
         else if (grants_open_count(device) || device->plan_soon.due_ns)
-            return; /* what has just been given up goes to others yet */
+            return; /* the SMs that have just become free are yet to be planned */
     }
     if (state_writer_idle(&server->state))
         operators_answer(server, text);

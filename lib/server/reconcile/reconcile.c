@@ -56,7 +56,8 @@ static void device_plan(struct device *device)
     if (device->early)
         device_plan_soon(device);
     else if (plan_again(device, text) != GS_OK)
-        log_warning("device %d: SMs stay as they are: %s", device->index, text);
+        log_warning("event=plan-failed device=%d reason=\"SMs stay as they are: %s\"",
+                    device->index, text);
     device_due(device, DUE_SEND | DUE_SETTLE);
 }
 

@@ -36,8 +36,8 @@ static void misfit_log(const struct device *device, const struct reservation *re
     if (settings_check_sms(sms, &wanted, text) == GS_OK)
         refusal(text, GS_ERR_LIMIT, "other reservations leave %u SMs",
                 sm_mask_count(&device->space[0]));
-    log_warning("device %d: [reservation %s] is not applied: %s", device->index, reservation->name,
-                text);
+    log_warning("event=not-applied device=%d reservation=%s reason=%s", device->index,
+                reservation->name, text);
 }
 
 void reservations_place(struct device *device)

@@ -12,8 +12,8 @@
 #include "server/session/qos_requests.h"
 #include "server/state/server.h"
 
-/* An answer has so long to reach its client, who may have to wait for a processor: a quarter of the
- * client's patience, but no more than this. */
+/* The time that an answer needs to reach its client, which may have to wait for a processor: a
+ * quarter of the client's patience, and no more than this. */
 #define ANSWER_SPARE_NS 2000000000u
 
 static void patience_fire(struct timer *timer);
@@ -65,8 +65,9 @@ static void request_undo(struct session *session)
 
     session->qos = session->requests.former;
     if (plan_again(session->device, text) != GS_OK) {
-        log_warning("session %llu cannot go back to what it had: %s",
-                    (unsigned long long)session->id, text);
+        log_warning(
+            "event=plan-failed session=%llu reason=\"it cannot go back to what it had: %s\"",
+            (unsigned long long)session->id, text);
         session->qos = wanted;
     }
     device_due(session->device, DUE_SEND);

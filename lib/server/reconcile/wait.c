@@ -31,6 +31,11 @@ void wait_describe(const struct session *s, char text[REFUSAL_TEXT_MAX])
                 s->device->failure[0] ? s->device->failure : "its worker is starting");
         return;
     }
+    if (device_silent(s->device, SILENT_NS) && device_stuck(s->device)) {
+        refusal(text, GS_ERR_TIMEOUT, "worker %d of device %d is stuck in a driver call",
+                (int)s->device->worker.pid, s->device->index);
+        return;
+    }
     if (device_silent(s->device, SILENT_NS)) {
         refusal(text, GS_ERR_TIMEOUT,
                 "worker %d of device %d does not answer: it is stopped, or has no processor",

@@ -133,7 +133,7 @@ static int process_watch(struct session *session, pid_t pid,
     if (r < 0 && fd >= 0)
         close(fd);
     if (r < 0 && r != -ESRCH)
-        log_warning("watching client %d: %s", (int)pid, strerror(-r));
+        log_warning("event=watch-failed pid=%d reason=%s", (int)pid, strerror(-r));
     if (r == 0)
         session->pid = pid;
     return r;

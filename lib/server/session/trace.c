@@ -219,7 +219,7 @@ void device_trace_restore(struct device *device)
     trace->lease = (struct timer){0};
     trace->segment = segment_attach(trace->segment_id, sizeof(struct trace_segment));
     if (!trace->segment) {
-        log_warning("device %d: the trace ends: %s", device->index, strerror(errno));
+        log_warning("event=trace-failed device=%d reason=%s", device->index, strerror(errno));
         return;
     }
     lease_renew(device);

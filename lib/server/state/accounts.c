@@ -27,7 +27,7 @@ void accounts_restore(struct accounts *accounts)
     }
 }
 
-/* Where the user's is, or would be. */
+/* The index of the user's account, or where it would be. */
 static uint32_t account_index(const struct accounts *accounts, uid_t uid)
 {
     uint32_t low = 0, high = accounts->count;
@@ -106,7 +106,7 @@ bool account_ask(struct account *account, uint64_t now_ns)
     return true;
 }
 
-/* One fault is an accident; from the second on each doubles the time. */
+/* The first fault is taken for an accident; from the second on each doubles the time. */
 uint64_t account_fault(struct account *account, uint64_t now_ns)
 {
     uint64_t out_ns = 0;
@@ -127,7 +127,7 @@ static bool line_take(const struct account *account, struct log_allowance *log, 
 {
     if (now_ns - log->since_ns >= window_ns) {
         if (log->dropped)
-            log_warning("user %s: %u more such lines were left out", log_user_name(account->uid),
+            log_warning("event=lines-dropped user=%s lines=%u", log_user_name(account->uid),
                         log->dropped);
         *log = (struct log_allowance){.since_ns = now_ns};
     }

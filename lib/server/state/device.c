@@ -80,8 +80,19 @@ bool device_silent(const struct device *device, uint64_t at_least_ns)
 {
     const struct worker_process *worker = &device->worker;
 
-    return worker->state == WORKER_READY && worker->pinged_ns &&
-           clock_ns() - worker->pinged_ns >= at_least_ns;
+    return worker->state == WORKER_READY &&
+           ((worker->pinged_ns && clock_ns() - worker->pinged_ns >= at_least_ns) ||
+            (worker->stuck_ns && worker->stuck_ns >= at_least_ns));
+}
+
+bool device_stuck(const struct device *device)
+{
+    return device->worker.stuck_ns >= SILENT_NS;
+}
+
+const char *device_silence(const struct device *device)
+{
+    return device_stuck(device) ? "is stuck in a driver call" : "does not answer";
 }
 
 uint64_t device_memory_used(const struct device *device)

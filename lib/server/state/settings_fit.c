@@ -99,8 +99,9 @@ static void unfit_log(const struct device *device, const char *section,
             continue;
         settings_field_fits(device, set, field->bit, why);
         effect_describe(device, set, field->bit, effect);
-        log_warning("device %d: [%s] %s = %.80s does not fit: %s; %s", device->index, section,
-                    field->name, setting_print(value, set, field), why, effect);
+        log_warning("event=not-applied device=%d reason=\"[%s] %s = %s does not fit: %s; %s\"",
+                    device->index, section, field->name, setting_print(value, set, field), why,
+                    effect);
     }
 }
 
@@ -128,24 +129,26 @@ void settings_fit_log(const struct device *device)
     snprintf(section, sizeof(section), "device %d", device->index);
     unfit_log(device, section, &settings->device[device->index]);
     if (settings->provision != CTL_PROVISION_EXACT && device->sms.group_count == 0)
-        log_warning("device %d: [provision] mode = %s does not fit: the device has no partitions; "
-                    "who would come to have less than all of it cannot attach here",
-                    device->index, provision_name(settings->provision));
+        log_warning(
+            "event=not-applied device=%d reason=\"[provision] mode = %s does not fit: the device "
+            "has no partitions; who would come to have less than all of it cannot attach here\"",
+            device->index, provision_name(settings->provision));
 }
 
 void settings_fit_log_absent(const struct server *server)
 {
     for (uint32_t i = (uint32_t)server->device_count; i < SETTINGS_DEVICES_MAX; i++) {
         if (server->settings.device[i].fields)
-            log_warning("[device %u] is not applied: of devices the server has %d, counted from 0",
+            log_warning("event=not-applied device=%u reason=\"of devices the server has %d, "
+                        "counted from 0\"",
                         i, server->device_count);
     }
     for (uint32_t i = 0; i < SETTINGS_RESERVATIONS_MAX; i++) {
         const struct reservation *r = &server->settings.reservation[i];
 
         if (r->name[0] && r->device >= server->device_count)
-            log_warning("[reservation %s] of device %d is not applied: of devices the server has "
-                        "%d, counted from 0",
-                        r->name, r->device, server->device_count);
+            log_warning("event=not-applied device=%d reservation=%s reason=\"of devices the server "
+                        "has %d, counted from 0\"",
+                        r->device, r->name, server->device_count);
     }
 }

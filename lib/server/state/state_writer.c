@@ -60,9 +60,9 @@ static void done_ready(struct watch *watch, uint32_t events)
     writer->unheard = writer->text || writer->busy;
     pthread_mutex_unlock(&writer->lock);
     if (writer->failure[0])
-        log_error("state file %s: %s", writer->path, writer->failure);
+        log_error("event=state-failed file=%s reason=%s", writer->path, writer->failure);
     else if (before[0])
-        log_info("state file %s: written again", writer->path);
+        log_info("event=state-written file=%s", writer->path);
 }
 
 int state_writer_init(struct state_writer *writer, struct loop *loop, const char *path, int held)
@@ -106,7 +106,7 @@ void state_writer_deinit(struct state_writer *writer, struct loop *loop)
         pthread_mutex_unlock(&writer->lock);
         pthread_join(writer->thread, NULL);
         if (writer->result[0])
-            log_error("state file %s: %s", writer->path, writer->result);
+            log_error("event=state-failed file=%s reason=%s", writer->path, writer->result);
     }
     writer->running = false;
     if (writer->path && fd >= 0) {
@@ -129,7 +129,7 @@ void state_writer_write(struct state_writer *writer, const struct settings *sett
     text = state_print(settings, &length);
     if (!text) {
         snprintf(writer->failure, sizeof(writer->failure), "no memory");
-        log_error("state file %s: no memory to write it", writer->path);
+        log_error("event=state-failed file=%s reason=\"no memory to write it\"", writer->path);
         return;
     }
     pthread_mutex_lock(&writer->lock);

@@ -23,7 +23,7 @@ static void ending_fire(struct timer *timer)
 {
     struct device *device = container_of(timer, struct device, timer);
 
-    log_warning("device %d: worker %d does not end; killing it", device->index,
+    log_warning("event=worker-killed device=%d worker=%d reason=\"it does not end\"", device->index,
                 (int)device->worker.pid);
     child_signal(device->worker.process.fd, SIGKILL);
 }
@@ -88,8 +88,9 @@ static void culprit_charge(struct server *server, const struct culprit *culprit)
         return;
     out_ns = account_fault(account, clock_ns());
     if (out_ns)
-        log_warning("user %s has lost the device %u times, and is kept out for %u s",
-                    log_user_name(culprit->uid), account->faults, (unsigned)(out_ns / 1000000000u));
+        log_warning("event=kept-out user=%s uid=%u faults=%u seconds=%u",
+                    log_user_name(culprit->uid), (unsigned)culprit->uid, account->faults,
+                    (unsigned)(out_ns / 1000000000u));
 }
 
 /* Ends the worker's process, and tells its sessions. `at_rest`: as in struct link_fatal. */
@@ -140,8 +141,8 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     device->culprit = blamed ? culprit : (struct culprit){0};
     if (blamed)
         culprit_log(device, fatal, slot, &culprit);
-    else if (server->phase != PHASE_STARTING) /* then it is the server's failure, and said there */
-        log_error("device %d: %s", device->index, device->failure);
+    else if (server->phase != PHASE_STARTING) /* at the start the server reports its own failure */
+        log_error("event=fault device=%d reason=%s", device->index, device->failure);
 
     if (was_ready) {
         device->faults++;
@@ -171,7 +172,7 @@ void worker_quit(struct device *device)
     }
     if (device->worker.state != WORKER_ENDING)
         worker_send(device, &message);
-    /* One that is stopped does not read that it is to quit. */
+    /* A silent worker would not read LINK_QUIT. */
     timer_set(&server->loop, &device->timer,
               clock_ns() + (device_silent(device, HUNG_NS) ? 0 : QUIT_NS), ending_fire);
     device->worker.state = WORKER_ENDING;

@@ -12,28 +12,47 @@
 #define BEATS_LOG 3u
 #define BEATS_MAX 30u
 
+/* Says it once, and once that it is over. */
+static void silence_tell(struct device *device)
+{
+    struct worker_process *worker = &device->worker;
+    const bool stuck = worker->stuck_ns >= HUNG_NS, silent = stuck || worker->missed >= BEATS_LOG;
+
+    if (silent == worker->silence_told)
+        return;
+    worker->silence_told = silent;
+    if (stuck)
+        log_warning("event=worker-silent device=%d worker=%d reason=\"it is stuck in a driver "
+                    "call\"",
+                    device->index, (int)worker->pid);
+    else if (silent)
+        log_warning("event=worker-silent device=%d worker=%d reason=\"it does not answer: it is "
+                    "stopped, or has no processor\"",
+                    device->index, (int)worker->pid);
+    else
+        log_warning("event=worker-answers device=%d worker=%d", device->index, (int)worker->pid);
+}
+
 static void heartbeat_fire(struct timer *timer)
 {
     struct device *device = container_of(timer, struct device, heartbeat);
     struct worker_process *worker = &device->worker;
 
-    if (worker->state != WORKER_READY || device->sessions == 0)
+    if (worker->state != WORKER_READY || device->sessions == 0) {
+        worker->stuck_ns = 0; /* nobody asks any more */
         return;
+    }
     if (worker->pinged_ns == 0) {
-        if (worker->missed >= BEATS_LOG)
-            log_warning("device %d: worker %d answers again", device->index, (int)worker->pid);
         worker->missed = 0;
         worker_ping(device);
-    } else if (++worker->missed == BEATS_LOG) {
-        log_warning("device %d: worker %d does not answer: it is stopped, or has no processor",
-                    device->index, (int)worker->pid);
-    } else if (worker->missed >= BEATS_MAX) {
+    } else if (++worker->missed >= BEATS_MAX) {
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d has not answered for %u s and is ended: it was stopped, or had no "
                     "processor",
                     (int)worker->pid, BEATS_MAX);
         return;
     }
+    silence_tell(device);
     timer_set(&device->server->loop, timer, clock_ns() + BEAT_NS, heartbeat_fire);
 }
 
@@ -44,8 +63,8 @@ void heartbeat_keep(struct device *device)
     device->worker.overdue = 0;
     if (overdue && device_silent(device, HUNG_NS))
         worker_fail(device, NULL, LINK_SLOT_NONE,
-                    "worker %d does not answer and is ended: session %llu was to end by now",
-                    (int)device->worker.pid, (unsigned long long)overdue);
+                    "worker %d %s and is ended: session %llu was to end by now",
+                    (int)device->worker.pid, device_silence(device), (unsigned long long)overdue);
     if (device->heartbeat.due_ns == 0)
         heartbeat_fire(&device->heartbeat);
 }

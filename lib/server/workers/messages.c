@@ -68,9 +68,9 @@ static bool on_ready(struct device *device)
     device->worker.ready_ns = clock_ns();
     worker_send(device, &begin);
     device_trace_tell(device);
-    log_info("device %d: %s, %llu MiB, %u SMs, %s; worker %d", device->index, device->info.name,
-             (unsigned long long)(device->info.memory_total >> 20), device->info.sm_count,
-             device->info.driver, (int)device->worker.pid);
+    log_info("event=device-ready device=%d name=%s memory=%llu sms=%u driver=%s worker=%d",
+             device->index, device->info.name, (unsigned long long)device->info.memory_total,
+             device->info.sm_count, device->info.driver, (int)device->worker.pid);
     device->policy_sent = false;
     reservations_place(device);
     device_due(device, DUE_POLICY);
@@ -123,11 +123,9 @@ static bool on_vault_put(struct device *device, struct session *session,
     if (refused) {
         session->vault_short = true;
         if (account_log(account, clock_ns()))
-            log_warning(
-                "device %d: memory of session %llu of user %s would not outlive the worker: "
-                "%s",
-                device->index, (unsigned long long)session->id, log_user_name(session->uid),
-                refused);
+            log_warning("event=vault-short device=%d session=%llu user=%s uid=%u reason=%s",
+                        device->index, (unsigned long long)session->id, log_user_name(session->uid),
+                        (unsigned)session->uid, refused);
         return true;
     }
     result = vault_put(&session->vault, vault->address, vault->size, *fd);
@@ -138,7 +136,10 @@ static bool on_vault_put(struct device *device, struct session *session,
     }
     if (result == VAULT_NO_MEMORY) {
         session->vault_short = true;
-        log_warning("device %d: no memory for the vault", device->index);
+        log_warning("event=vault-short device=%d session=%llu user=%s uid=%u reason=\"no memory "
+                    "for the vault\"",
+                    device->index, (unsigned long long)session->id, log_user_name(session->uid),
+                    (unsigned)session->uid);
     }
     return result != VAULT_OVERLAP;
 }
@@ -239,7 +240,7 @@ static bool on_message(struct device *device, struct link_message *message, int 
         if (device->worker.state != WORKER_STARTING)
             return false;
         if (message->text[0] && device->server->phase == PHASE_STARTING)
-            log_warning("device %d: %s", device->index, message->text);
+            log_warning("event=software-device device=%d reason=%s", device->index, message->text);
         ready_note(&device->worker, &message->u.device);
         return on_ready(device);
     case LINK_FATAL:
@@ -247,7 +248,7 @@ static bool on_message(struct device *device, struct link_message *message, int 
     case LINK_RETIRED:
         return restart_retired(device, message);
     case LINK_PONG:
-        return worker_pong(device, message->u.ping);
+        return worker_pong(device, &message->u.ping);
     case LINK_NEEDS_RECYCLING:
         device->worker.needs_recycling = true;
         return device->worker.state != WORKER_STARTING;
@@ -305,8 +306,8 @@ bool worker_receive_one(struct device *device)
     return true;
 }
 
-/* What it says may have been done already, in part or all. The worker tells all else once more
- * (resync.h). */
+/* Deals with the message that the killed supervisor was dealing with, which may be done already, in
+ * part or all. The worker tells everything else once more (resync.h). */
 void worker_receive_again(struct device *device)
 {
     struct worker_process *worker = &device->worker;
@@ -315,7 +316,7 @@ void worker_receive_again(struct device *device)
     int fd = message->op ? link_descriptor(&worker->inbox_control) : -1;
 
     if (fd >= 0 && (kept_noted(fd) || (session && session->journal == fd))) {
-        fd = -1; /* it has its owner */
+        fd = -1; /* the killed supervisor has stored it already */
     } else if (fd >= 0 && session && message->op == LINK_VAULT_PUT) {
         on_vault_put(device, session, &message->u.vault, &fd);
     } else if (fd >= 0 && session && message->op == LINK_OPENED && session->journal < 0) {

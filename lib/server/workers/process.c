@@ -161,7 +161,7 @@ void worker_start(struct device *device)
         r = worker_adopt(device, &spawned, NULL);
     if (r < 0) {
         snprintf(device->failure, sizeof(device->failure), "starting a worker: %s", strerror(-r));
-        log_error("device %d: %s", device->index, device->failure);
+        log_error("event=worker-failed device=%d reason=%s", device->index, device->failure);
         worker_forget(device);
         device->failures++;
         worker_next(device);
@@ -193,7 +193,7 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     int status;
 
     (void)events;
-    worker_receive(device); /* its last words may still be in the socket */
+    worker_receive(device); /* its last messages may still be in the socket */
     if (!child_reap(worker->pid, watch->fd, &status))
         return;
     leftover_segments_remove();

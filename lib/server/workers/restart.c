@@ -33,7 +33,7 @@ restart_refuse(struct device *device, gs_status status, const char *format, ...)
     va_start(ap, format);
     vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
-    log_warning("device %d: worker %d is not replaced: %s", device->index,
+    log_warning("event=restart-failed device=%d worker=%d reason=%s", device->index,
                 (int)device->restart.former, text);
     reply_refuse(&device->restart.reply, status, "%s", text);
     preload_cancel(device);
@@ -93,10 +93,10 @@ static void begin(struct device *device, bool force)
     restart->force = force;
     restart->former = device->worker.pid;
     patience_begin(device);
-    log_info("device %d: worker %d is to be replaced%s", device->index, (int)restart->former,
+    log_info("event=restart device=%d worker=%d reason=%s", device->index, (int)restart->former,
              device->worker.needs_recycling
-                 ? ": its driver keeps the memory of each set of SMs that it has made"
-                 : "");
+                 ? "its driver keeps the memory of each set of SMs that it has made"
+                 : "gsctl restart-worker");
 }
 
 void restart_begin(struct device *device, bool force, struct reply *reply)
@@ -156,13 +156,15 @@ bool restart_retired(struct device *device, const struct link_message *message)
 static void restart_done(struct device *device)
 {
     const struct restart *restart = &device->restart;
+    const double ms = (double)(clock_ns() - restart->retired_ns) / 1e6;
     struct ctl_done_reply answer = {.status = GS_OK};
 
     snprintf(answer.message, sizeof(answer.message),
              "worker %d has taken the place of worker %d, and taken up %u session%s in %.1f ms",
              (int)device->worker.pid, (int)restart->former, restart->sessions,
-             restart->sessions == 1 ? "" : "s", (double)(clock_ns() - restart->retired_ns) / 1e6);
-    log_info("device %d: %s", device->index, answer.message);
+             restart->sessions == 1 ? "" : "s", ms);
+    log_info("event=restarted device=%d worker=%d former=%d sessions=%u ms=%.1f", device->index,
+             (int)device->worker.pid, (int)restart->former, restart->sessions, ms);
     reply_send(&restart->reply, &answer.h, sizeof(answer));
     restart_end(device);
 }
@@ -175,15 +177,14 @@ static void restart_silent(struct device *device)
 
     if (!restart->force && device->sessions) {
         restart_refuse(device, GS_ERR_REFUSED,
-                       "worker %d does not answer: --force ends it at once, and with it "
-                       "unfinished work",
-                       (int)restart->former);
+                       "worker %d %s: --force ends it at once, and with it unfinished work",
+                       (int)restart->former, device_silence(device));
         return;
     }
     restart->retired_ns = clock_ns();
     restart->sessions = device->sessions;
-    worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d does not answer and is replaced",
-                (int)restart->former);
+    worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d %s and is replaced", (int)restart->former,
+                device_silence(device));
     restart->phase = RESTART_NEXT;
 }
 

@@ -34,15 +34,15 @@ static void standby_forget(struct device *device)
     standby->preload = (struct preload_progress){0};
 }
 
-/* It serves nobody, so its loss is no more than a delay of the next start. The process is reaped
- * when it has ended, which may take the driver a while. */
+/* A standby serves nobody, so its loss only delays the next start. The process is reaped when it
+ * has ended, which may take the driver a while. */
 static void standby_lost(struct device *device, const char *why)
 {
     struct standby *standby = &device->standby;
     const int link = standby->link.fd;
 
-    log_warning("device %d: its standby (worker %d) is lost, and started again in %u s: %s",
-                device->index, (int)standby->pid, (unsigned)(AGAIN_NS / 1000000000u), why);
+    log_warning("event=standby-lost device=%d worker=%d seconds=%u reason=%s", device->index,
+                (int)standby->pid, (unsigned)(AGAIN_NS / 1000000000u), why);
     standby->next_ns = clock_ns() + AGAIN_NS;
     standby->ready = false;
     standby->lost = true;
@@ -119,7 +119,7 @@ static void standby_start(struct device *device)
     if (r < 0) {
         standby_forget(device);
         standby->next_ns = clock_ns() + AGAIN_NS;
-        log_warning("device %d: starting a standby: %s", device->index, strerror(-r));
+        log_warning("event=standby-failed device=%d reason=%s", device->index, strerror(-r));
     }
 }
 

@@ -101,7 +101,7 @@ gs_status library_load(char *text, size_t size)
     if (!library.tried) {
         library.status = first_load();
         if (library.status != GS_OK)
-            log_info("products of matrices: %s", library.text);
+            log_info("event=no-cublas reason=%s", library.text);
         library.tried = true;
     }
     const gs_status status = library.status;

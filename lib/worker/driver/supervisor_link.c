@@ -20,7 +20,7 @@ void link_send(const struct link_message *message, int descriptor)
 {
     if (!link_tell(message, descriptor)) {
         /* A worker without its supervisor serves no purpose. */
-        log_error("the supervisor does not answer: %s", strerror(errno));
+        log_error("event=supervisor-silent reason=%s", strerror(errno));
         _exit(1);
     }
 }
@@ -47,7 +47,7 @@ void worker_end(CUresult result, const char *text, const struct link_blame *blam
         message.u.fatal.kind = driver_fatal(result) ? GS_FAULT_KERNEL : GS_FAULT_DEVICE;
     message.u.fatal.at_rest = at_rest;
     snprintf(message.text, sizeof(message.text), "%s", text);
-    log_error("device lost: %s", message.text);
+    log_error("event=device-lost reason=%s", message.text);
     link_send(&message, -1);
     if (at_rest)
         link_await_end();

@@ -25,7 +25,7 @@ void waker_wake(struct waker *waker)
 
     /* seq_cst: orders the load after the caller's store; pairs with waker_doze */
     if (atomic_load(&waker->asleep) && write(waker->fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
-        log_error("eventfd: %s", strerror(errno));
+        log_error("event=worker-failed reason=\"eventfd: %s\"", strerror(errno));
 }
 
 void waker_doze(struct waker *waker)
@@ -40,7 +40,7 @@ void waker_up(struct waker *waker)
 
     atomic_store_explicit(&waker->asleep, false, memory_order_relaxed);
     if (read(waker->fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-        log_error("eventfd: %s", strerror(errno));
+        log_error("event=worker-failed reason=\"eventfd: %s\"", strerror(errno));
 }
 
 struct waker *dispatch_waker(void)

@@ -35,7 +35,7 @@
 #include "common/util.h"
 #include "worker/driver/wake.h"
 #include "worker/loop/lane_choice.h"
-#include "worker/loop/round.h"
+#include "worker/loop/rings.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/inflight.h"
@@ -132,25 +132,15 @@ static void sessions_accept(struct side *side)
     }
 }
 
-/* Issues the session's records. Returns false when the next record is for the main lane. */
-static bool session_serve(struct lane *lane, struct session *session)
+/* Issues the session's records. Returns false when the next record is for the main lane, or waits
+ * for something other than space on the device. */
+static bool session_serve(struct session *session)
 {
-    bool mine = true, progress = false;
-
-    lane->draining = session;
-    for (uint64_t left = session->round.pending & ~REQUEST_BIT; left && mine; left &= left - 1) {
-        const uint32_t index = (uint32_t)__builtin_ctzll(left);
-        enum drained drained;
-
-        if (round_drain(session, index, round_allowance(session, index), &drained) > 0)
-            progress = true;
-        mine = drained != DRAINED_ELSEWHERE && drained != DRAINED_STALLED;
-    }
-    lane->draining = NULL;
-    round_seen(session);
-    if (progress)
-        round_given(session);
-    return mine;
+    if (!session->round.pending)
+        return true;
+    const unsigned drained = rings_drain(session);
+    rings_seen(session);
+    return !(drained & (RINGS_ELSEWHERE | RINGS_STALLED));
 }
 
 /* Whether the session stays with the lane. */
@@ -173,7 +163,7 @@ static void clients_tell(struct lane *lane)
         if (session->round.yield_soon == yield_soon)
             continue;
         session->round.yield_soon = yield_soon;
-        atomic_store_explicit(&session->server->yield_soon, yield_soon, memory_order_relaxed);
+        atomic_store_explicit(&session->server_page->yield_soon, yield_soon, memory_order_relaxed);
     }
 }
 
@@ -181,15 +171,16 @@ static void side_round(struct side *side)
 {
     struct lane *lane = &side->lane;
 
+    lane->round++;
     inflight_poll_all(&lane->inflight_lane, lane->now);
     lane->active = lane->lately = 0;
     for (uint32_t i = 0; i < lane->polled_count; i++)
-        round_look(lane->polled[i]);
+        rings_look(lane->polled[i]);
     lane->crowded = lane->active > 2;
     clients_tell(lane);
     for (uint32_t i = lane->polled_count; i > 0; i--) {
         struct session *session = lane->polled[i - 1];
-        if (!session_stays(lane, session) || !session_serve(lane, session))
+        if (!session_stays(lane, session) || !session_serve(session))
             session_return(lane, session);
     }
 }
@@ -212,6 +203,7 @@ static void side_sleep(struct side *side)
     struct pollfd event = {side->waker.fd, POLLIN, 0};
 
     waker_doze(&side->waker);
+    lane_sleeps(&side->lane);
     if (!atomic_load(&side->given) && !lost_pending())
         poll(&event, 1, -1);
     waker_up(&side->waker);
@@ -226,7 +218,7 @@ static void *side_main(void *argument)
     DRV_MUST(cuCtxSetCurrent, worker->context);
     partition_home(&side->home);
     for (;;) {
-        side->lane.now = clock_ns();
+        lane_begins(&side->lane);
         if (lost_pending())
             lost_stop();
         sessions_accept(side);
@@ -410,6 +402,26 @@ const struct session *lanes_draining(void)
     return draining;
 }
 
+static uint64_t lane_stuck_ns(struct lane *lane, uint64_t now)
+{
+    const uint64_t began = atomic_load_explicit(&lane->awake_ns, memory_order_relaxed);
+
+    return began && now > began ? now - began : 0;
+}
+
+uint64_t lanes_stuck_ns(void)
+{
+    const uint64_t now = clock_ns();
+    uint64_t longest = lane_stuck_ns(lanes.main, now);
+
+    for (uint32_t i = 0; i < lanes.count; i++) {
+        const uint64_t ns = lane_stuck_ns(&lanes.side[i]->lane, now);
+
+        longest = ns > longest ? ns : longest;
+    }
+    return longest;
+}
+
 void lanes_main(struct lane *main)
 {
     lanes.main = main;
@@ -450,7 +462,7 @@ void lanes_init(void)
         if (result) {
             char text[128];
             driver_describe(text, sizeof(text));
-            log_info("%u of %u dispatch lanes: %s", i, wanted, text);
+            log_info("event=lanes lanes=%u wanted=%u reason=%s", i, wanted, text);
             free(side);
             break;
         }

@@ -10,7 +10,8 @@
 
 /* Makes the contexts of as many lanes as the machine's CPUs are good for, or as GSHARE_LANES says;
  * the number counts the main lane, so 1 means no side lane. Called at the start, with the context
- * current, before there are tenants. */
+ * current, before there are tenants: making a green context holds all launches up until every
+ * kernel has ended, and a side lane is wanted when tenants keep the device busy. */
 void lanes_init(void);
 /* Starts the side lanes' threads. Returns false when a thread could not be made. */
 bool lanes_start(void);
@@ -44,7 +45,10 @@ void lanes_wake(void);
 void lanes_poll(uint64_t now);
 /* The session whose records a lane was issuing when it stopped; NULL: none. Control thread. */
 const struct session *lanes_draining(void);
-/* Notes the main lane for lanes_poll and lanes_draining. Called at the start. */
+/* How long a lane has been in one round, which ends unless a driver call does not: the longest of
+ * all lanes. 0: all sleep. Any thread. */
+uint64_t lanes_stuck_ns(void);
+/* Notes the main lane for lanes_poll, lanes_draining and lanes_stuck_ns. Called at the start. */
 void lanes_main(struct lane *main);
 
 #endif

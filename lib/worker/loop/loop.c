@@ -56,7 +56,7 @@ void loop_policy(const struct link_policy *policy)
     struct link_policy *copy = malloc(sizeof(*copy));
 
     if (!copy) {
-        log_error("no memory for a policy");
+        log_error("event=worker-failed reason=\"no memory for a policy\"");
         return;
     }
     *copy = *policy;
@@ -209,10 +209,11 @@ static void sleep_until_woken(uint64_t most)
     struct pollfd events[] = {{bell_descriptor(), POLLIN, 0}, {waker->fd, POLLIN, 0}};
 
     waker_doze(waker);
-    if (most == 0 && deferred_release_any()) /* by the control thread, just now */
+    if (most == 0 && deferred_release_any()) /* the control thread has just added some */
         most = WATCH_NS;
     if (!jobs_returned() && !lanes_returned() && !change_waits() && !lost_pending()) {
         const struct timespec time = {.tv_sec = 0, .tv_nsec = (long)most};
+        lane_sleeps(&lane);
         ppoll(events, 2, most ? &time : NULL, NULL);
     }
     waker_up(waker);
@@ -227,7 +228,7 @@ static void *loop_main(void *unused)
     lane_priority_raise(&lane);
     DRV_MUST(cuCtxSetCurrent, worker->context);
     for (;;) {
-        lane.now = clock_ns();
+        lane_begins(&lane);
         if (lost_pending())
             lost_stop();
         jobs_route(jobs_for_returned()); /* before newer ones for the same session */
@@ -248,7 +249,7 @@ static void *loop_main(void *unused)
         partitions_begin();
         if ((lane.busy || deferred_release_any()) && lane.now >= d.next_watch) {
             device_watch();
-            deferred_release_poll(lane.now);
+            quiet_release_poll(lane.now);
             evict_overdue(lane.now);
             d.next_watch = lane.now + WATCH_NS;
         }

@@ -74,6 +74,17 @@ static void identity_read(struct worker *made)
                  device & 0xff, function & 0xf);
 }
 
+/* All that the driver tells, for who asks gs_device_attribute. */
+static void attributes_read(struct worker *made)
+{
+    for (int i = 1; i < (int)WIRE_ATTRIBUTES; i++) {
+        int value = 0;
+
+        if (!cu->cuDeviceGetAttribute(&value, (CUdevice_attribute)i, made->device))
+            made->info.attribute[i] = value;
+    }
+}
+
 static CUresult limits_read(struct worker *made)
 {
     const struct {
@@ -110,6 +121,7 @@ static CUresult limits_read(struct worker *made)
     if ((result = DRV(cuDeviceGetName, made->info.name, sizeof(made->info.name), made->device)))
         return result;
     identity_read(made);
+    attributes_read(made);
     return CUDA_SUCCESS;
 }
 
@@ -156,7 +168,7 @@ static CUresult context_open(struct worker *made, int ordinal)
 static struct job *closing[LINK_SLOTS_MAX];
 static struct link_stats *stats; /* LINK_SLOTS_MAX of them, shared with the supervisor */
 
-/* What has come for a session that is to be taken up, until its LINK_OPEN comes. */
+/* The pieces and journals of sessions that are to be taken up, until their LINK_OPEN comes. */
 static struct resume *resuming;
 
 /* The pieces of a session that is taken up; none may have come. Takes the journal's descriptor. */
@@ -249,7 +261,8 @@ static void close_session(const struct link_message *message)
     struct job *job = closing[message->slot];
 
     if (!job) {
-        log_error("slot %u, which was never open, is to be closed", message->slot);
+        log_error("event=bad-message slot=%u reason=\"it was never open, and is to be closed\"",
+                  message->slot);
         return;
     }
     closing[message->slot] = NULL;
@@ -292,7 +305,7 @@ static void link_sleep(void)
 
     if (poll(events, 3, -1) > 0 && events[1].revents &&
         read(events[1].fd, &count, sizeof(count)) < 0)
-        log_error("eventfd: %s", strerror(errno));
+        log_error("event=worker-failed reason=\"eventfd: %s\"", strerror(errno));
 }
 
 /* Waits for the next message; otherwise as link_read. */
@@ -346,7 +359,7 @@ static int link_loop(void)
         if (n <= 0)
             return 0; /* the supervisor has closed its end */
         if (n != sizeof(message) || (names_slot(message.op) && message.slot >= LINK_SLOTS_MAX)) {
-            log_error("a message of %zd bytes from the supervisor", n);
+            log_error("event=bad-message size=%zd", n);
             return 1;
         }
         link_heard(&message);
@@ -392,10 +405,11 @@ static int link_loop(void)
             break;
         case LINK_PING:
             message.op = LINK_PONG;
+            message.u.ping.stuck_ns = lanes_stuck_ns();
             link_send(&message, -1);
             break;
         case LINK_RESYNC:
-            resume_free(resuming); /* they come again */
+            resume_free(resuming); /* the supervisor sends these messages again */
             resuming = NULL;
             if (!link_resync(message.u.resync))
                 return 1;
@@ -403,7 +417,7 @@ static int link_loop(void)
         case LINK_QUIT:
             return 0;
         default:
-            log_error("message %u from the supervisor is unknown", message.op);
+            log_error("event=bad-message operation=%u reason=\"it is unknown\"", message.op);
             return 1;
         }
     }
@@ -534,7 +548,7 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
     }
     ready.u.device = worker->info;
     if (!code_cache_open(LINK_CODE_FD, &worker->info))
-        log_warning("no cache of machine code: %s", strerror(errno));
+        log_warning("event=no-code-cache reason=%s", strerror(errno));
     link_send(&ready, -1);
     compiler_load();
     if (!begin_await())

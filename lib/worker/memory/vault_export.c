@@ -29,7 +29,7 @@ static void descriptor_send(struct chunk *chunk)
     if (result) {
         char text[128];
         driver_describe(text, sizeof(text));
-        log_warning("session %llu: no descriptor of its memory: %s",
+        log_warning("event=vault-short session=%llu reason=\"no descriptor of its memory: %s\"",
                     (unsigned long long)session->id, text);
         return;
     }

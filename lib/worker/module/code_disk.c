@@ -110,7 +110,8 @@ static void put_serve(int directory, const struct message *message, int from)
         trim_when_due(directory, (uint64_t)size);
 }
 
-/* Nothing that the worker says is believed beyond what it may say of the store. */
+/* Serves the worker's requests. Its messages are checked: it can do no more than read and write the
+ * store. */
 static void serve(int socket, int directory)
 {
     struct message message;
@@ -140,12 +141,12 @@ static void __attribute__((noreturn)) child_run(int socket, const char *path)
     prctl(PR_SET_NAME, "gshare-code");
     descriptors_close_but(socket);
     if (!privileges_drop_all(why, sizeof(why))) {
-        log_info("%s: no machine code is kept: %s", path, why);
+        log_info("event=no-code-cache folder=%s reason=\"no machine code is kept: %s\"", path, why);
         _exit(1);
     }
     directory = code_store_open(path, why, sizeof(why));
     if (directory < 0) {
-        log_info("%s: no machine code is kept: %s", path, why);
+        log_info("event=no-code-cache folder=%s reason=\"no machine code is kept: %s\"", path, why);
         _exit(1);
     }
     serve(socket, directory);
@@ -162,7 +163,8 @@ void code_disk_start(const char *path)
     if (!*path)
         return;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
-        log_info("%s: no machine code is kept: %s", path, strerror(errno));
+        log_info("event=no-code-cache folder=%s reason=\"no machine code is kept: %s\"", path,
+                 strerror(errno));
         return;
     }
     child = fork();
@@ -181,7 +183,8 @@ void code_disk_start(const char *path)
         disk.child = child;
         return;
     }
-    log_info("%s: no machine code is kept: fork: %s", path, strerror(errno));
+    log_info("event=no-code-cache folder=%s reason=\"no machine code is kept: fork: %s\"", path,
+             strerror(errno));
     close(ends[0]);
 }
 
@@ -221,7 +224,7 @@ static int disk_ask(const char *name)
     }
     for (;;) {
         if (poll(&answer, 1, ANSWER_MS) <= 0) {
-            log_warning("machine code is not kept on disk for a minute: the disk does not answer");
+            log_warning("event=no-code-cache seconds=60 reason=\"the disk does not answer\"");
             disk.paused_until = clock_ns() + PAUSE_NS;
             return -1;
         }

@@ -230,7 +230,7 @@ static bool failure_is_old(const struct partition *partition)
            clock_ns() - partition->failed_ns > FAILURE_KEPT_NS;
 }
 
-/* Whether so many partitions are being made for launches that others would find no room. */
+/* Whether partitions are being made for launches in such number that another would find no room. */
 static bool making_enough(void)
 {
     uint32_t making = 0;
@@ -330,8 +330,8 @@ static void fullness_tell(void)
     if (cache.for_good && cache.count == cache.capacity / 2)
         link_send(&worn, -1);
     if (cache.for_good && cache.count == launches_most())
-        log_warning("%u sets of SMs have been in use, %u is the limit: the driver keeps the memory "
-                    "of each until the server ends",
+        log_warning("event=partitions used=%u limit=%u reason=\"the driver keeps the memory of "
+                    "each until the server ends\"",
                     cache.count, cache.capacity);
 }
 
@@ -519,7 +519,7 @@ void partition_settle(struct job *job)
     if (job->status != GS_OK) {
         partition->failed_ns = clock_ns();
         snprintf(partition->text, sizeof(partition->text), "%.190s", job->message);
-        log_warning("a partition of %u SMs could not be made: %s", partition->sm_count,
+        log_warning("event=partition-failed sms=%u reason=%s", partition->sm_count,
                     partition->text);
     }
     job_free(job);

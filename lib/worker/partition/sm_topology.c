@@ -267,7 +267,7 @@ void sm_topology_find(struct worker *found)
     }
     memset(found->info.sm_group, 0, sizeof(found->info.sm_group));
     found->info.sm_granularity = 0;
-    log_warning("no partitions on this device: %s", groups.fault);
+    log_warning("event=no-partitions reason=%s", groups.fault);
 }
 
 CUresult sm_topology_describe(const struct sm_mask *mask, CUdevResourceDesc *desc)

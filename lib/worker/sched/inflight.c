@@ -36,12 +36,12 @@
 #define SEQUENCE_MASK       ((UINT64_C(1) << FENCE_SEQUENCE_BITS) - 1)
 static_assert(FENCE_SEQUENCE_BITS + DEVICE_CLOCK_BITS == 64, "a fence is one word");
 
-#define SPANS_MAX    (2 * SCHED_STREAM_MAX) /* spans in flight; each has a launch or more */
-#define UNFENCED_MAX 128u                   /* records without a fence between two fences */
-/* a span is overdue that has run for so long, and four times as long as was thought */
-#define OVERDUE_NS   50000000u
+#define SPANS_MAX         (2 * SCHED_STREAM_MAX) /* spans in flight; each has a launch or more */
+#define WITHOUT_FENCE_MAX 128u                   /* records without a fence between two fences */
+/* A span is overdue once it has run for this long and for four times its expected time. */
+#define OVERDUE_NS        50000000u
 /* How often a span that is overdue is charged while it runs. */
-#define CHARGE_NS    100000000u
+#define CHARGE_NS         100000000u
 
 /* A span that is wider than all spans behind it. */
 struct peak {
@@ -52,13 +52,14 @@ struct inflight {
     struct session *session;
     uint32_t index;                /* of the stream */
     const _Atomic uint64_t *fence; /* the stream's fence; the device writes it */
+    uint64_t looked;               /* the fence when it was last read */
     uint32_t next;                 /* the count in the next fence */
     uint32_t first, last;          /* free-running indices of `ring` */
     uint32_t count;                /* records in the ring */
     uint32_t seen;                 /* spans seen to have ended, and not yet accounted for */
     uint64_t seen_ns;              /* when the last of these ended */
     uint32_t width;                /* of the widest span in flight that is not overdue */
-    uint32_t unfenced;             /* records without a fence since the last fence */
+    uint32_t without_fence;        /* records without a fence since the last fence */
     uint64_t end_ns;               /* when the last span accounted for ended */
     uint64_t graph_ns;             /* how long the stream's graphs ran lately; 0: never measured */
     struct latency_marks marks;    /* records that the lane has seen and not taken */
@@ -245,7 +246,7 @@ static bool domain_within(const struct sched *domain, uint32_t sms)
     return domain->sms > 0 && domain->sms <= sms;
 }
 
-void inflight_fenced(struct inflight *inflight)
+void inflight_fence_follows(struct inflight *inflight)
 {
     struct session *session = inflight->session;
     uint32_t sequence = inflight->next;
@@ -260,7 +261,7 @@ void inflight_fenced(struct inflight *inflight)
     span->sequence = sequence;
     inflight->open = (struct inflight_span){0};
     inflight->count += span->records;
-    inflight->unfenced = 0;
+    inflight->without_fence = 0;
     session->inflight.streams |= UINT64_C(1) << inflight->index;
     if (!session->inflight.listed) {
         session->inflight.listed = true;
@@ -271,13 +272,13 @@ void inflight_fenced(struct inflight *inflight)
     width_add(inflight);
 }
 
-void inflight_unfenced(struct inflight *inflight)
+void inflight_no_fence_follows(struct inflight *inflight)
 {
     struct session *session = inflight->session;
     const struct inflight_span open = inflight->open;
 
     inflight->open = (struct inflight_span){0};
-    inflight->unfenced += open.records;
+    inflight->without_fence += open.records;
     if (!span_of_kernels(&open))
         return; /* copies use no SM */
     span_charge_ns(session, &open, open.work.ns);
@@ -287,19 +288,20 @@ void inflight_unfenced(struct inflight *inflight)
                span_vtime_ns(&open, open.work.ns), open.dispatch_ns);
 }
 
-bool inflight_may_go_unfenced(const struct inflight *inflight, uint64_t signalled,
-                              const struct launch *launch)
+bool inflight_needs_no_fence(const struct inflight *inflight, uint64_t signalled,
+                             const struct launch *launch)
 {
     const struct session *session = inflight->session;
     const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
 
     if (launch ? inflight->open.records > 0 : inflight->open.work.ns > 0)
         return false;
-    if (inflight->unfenced >= UNFENCED_MAX || session->lane->quiet_wanted || trace_of(session))
+    if (inflight->without_fence >= WITHOUT_FENCE_MAX || session->lane->quiet_wanted ||
+        trace_of(session))
         return false; /* a trace needs the time of each end */
     /* Copies behind one another go without a fence: the completing kernel between two of them would
      * cost the device more than the way from one engine to another and back. While no fence is on
-     * its way, there are at most UNFENCED_MAX of them. */
+     * its way, there are at most WITHOUT_FENCE_MAX of them. */
     if (!launch && inflight->first == inflight->last)
         return true;
     if (inflight->count > 0 || session->sched.entity.inflight > 0)
@@ -371,7 +373,7 @@ static void overdue_note(struct inflight *inflight, uint64_t now)
     const uint32_t first = inflight->first + inflight->seen;
     struct inflight_span *running = &inflight->ring[first % SPANS_MAX];
 
-    if (first == inflight->last)
+    if (first == inflight->last || now < running->dispatch_ns + OVERDUE_NS)
         return;
     uint64_t since = running_since(inflight);
     if (running->overdue && now >= since + CHARGE_NS && now >= running->charged_ns + CHARGE_NS)
@@ -444,6 +446,9 @@ static void inflight_look(struct inflight *inflight)
     const struct inflight_span *last = NULL;
     bool wide = false;
 
+    if (fence == inflight->looked)
+        return; /* no later span can have ended */
+    inflight->looked = fence;
     while (inflight->first + inflight->seen != inflight->last) {
         const struct inflight_span *span =
             &inflight->ring[(inflight->first + inflight->seen) % SPANS_MAX];

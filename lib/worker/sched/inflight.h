@@ -49,14 +49,14 @@ void inflight_add_event(struct inflight *inflight);
  * no SM. */
 void inflight_add_other(struct inflight *inflight);
 /* Notes that the device writes the fence inflight_fence_next behind all that was added. */
-void inflight_fenced(struct inflight *inflight);
+void inflight_fence_follows(struct inflight *inflight);
 /* Notes that no fence follows what was added. That work counts with the time that it is thought to
  * take, and no session waits for it. */
-void inflight_unfenced(struct inflight *inflight);
+void inflight_no_fence_follows(struct inflight *inflight);
 /* Whether the work that is about to be issued may go without a fence. `launch` is its only launch;
  * NULL: there is none. signalled: the position that the device was last told to write. */
-bool inflight_may_go_unfenced(const struct inflight *inflight, uint64_t signalled,
-                              const struct launch *launch);
+bool inflight_needs_no_fence(const struct inflight *inflight, uint64_t signalled,
+                             const struct launch *launch);
 
 /* Reads the fences of all sessions of a lane, polled or not, and accounts for the work that has
  * ended in the order of the ends. The lane or, once the lanes have stopped, the control thread. */

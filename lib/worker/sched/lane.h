@@ -7,10 +7,12 @@
 #ifndef GS_WORKER_SCHED_LANE_H
 #define GS_WORKER_SCHED_LANE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "common/link.h"
+#include "common/util.h"
 #include "worker/sched/headroom.h"
 #include "worker/sched/inflight_lane.h"
 
@@ -25,14 +27,15 @@ struct lane {
     /* the green context of all SMs in which a side lane launches; NULL: the primary context, in
      * which the main lane launches */
     struct partition *home;
-    uint64_t now;      /* clock_ns() when this round began */
-    uint64_t round;    /* counts rounds */
-    bool busy;         /* some stream may have unfinished work */
-    bool live;         /* some polled session does not merely wait for the device */
-    bool crowded;      /* several tenants wait for the lane at this moment */
-    bool alone;        /* at most one tenant is active on all lanes together */
-    uint32_t active;   /* sessions that had something new in this round or shortly before */
-    uint32_t lately;   /* sessions that had something new within LANE_LATELY_NS */
+    uint64_t now;              /* clock_ns() when this round began */
+    _Atomic uint64_t awake_ns; /* the same, for other threads; 0: the lane sleeps */
+    uint64_t round;            /* counts rounds */
+    bool busy;                 /* some stream may have unfinished work */
+    bool live;                 /* some polled session does not merely wait for the device */
+    bool crowded;              /* several tenants wait for the lane at this moment */
+    bool alone;                /* at most one tenant is active on all lanes together */
+    uint32_t active;           /* sessions that had something new in this round or shortly before */
+    uint32_t lately;           /* sessions that had something new within LANE_LATELY_NS */
     bool quiet_wanted; /* a job waits for a quiet moment, so the lane keeps little in flight */
     const struct session *draining; /* the session whose records are being issued; NULL: none */
     struct headroom headroom;       /* latency headroom: SMs that best-effort work leaves free */
@@ -41,5 +44,18 @@ struct lane {
     uint32_t polled_count;
     struct session *polled[LINK_SLOTS_MAX]; /* the sessions that are polled */
 };
+
+/* A round begins. */
+static inline void lane_begins(struct lane *lane)
+{
+    lane->now = clock_ns();
+    /* relaxed: a number by itself */
+    atomic_store_explicit(&lane->awake_ns, lane->now, memory_order_relaxed);
+}
+
+static inline void lane_sleeps(struct lane *lane)
+{
+    atomic_store_explicit(&lane->awake_ns, 0, memory_order_relaxed);
+}
 
 #endif

@@ -29,8 +29,8 @@ struct trace *trace_open(const struct link_trace *link)
     if (memory == (void *)-1) {
         /* EINVAL, EIDRM: its reader has ended it before this worker, which was stopped, came to it.
          */
-        log_line(errno == EINVAL || errno == EIDRM ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR,
-                 "a trace cannot be mapped: %s", strerror(errno));
+        if (errno != EINVAL && errno != EIDRM)
+            log_error("event=trace-failed reason=\"it cannot be mapped: %s\"", strerror(errno));
         free(trace);
         return NULL;
     }

@@ -129,6 +129,6 @@ CUresult completion_fence(struct session *session, struct stream *stream, uint64
 
     if (!result)
         account_issued(session, stream,
-                       &(struct issued){.position = position, .told = COMPLETION_FENCED});
+                       &(struct issued){.position = position, .told = COMPLETION_FENCE});
     return result;
 }

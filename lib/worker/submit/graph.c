@@ -70,8 +70,8 @@ struct step {
     struct transfer transfer;
 };
 
-static record_fault step_check(const struct session *session, unsigned char *record, uint32_t size,
-                               struct step *step)
+static record_refusal step_check(const struct session *session, unsigned char *record,
+                                 uint32_t size, struct step *step)
 {
     const struct rec_header *header = (const void *)record;
 
@@ -163,10 +163,11 @@ static gs_status nodes_add(struct job *job, const struct session_graph *graph,
     for (uint64_t offset = 0; offset < graph->bytes;) {
         uint32_t size = step_size(graph, offset);
         struct step step;
-        record_fault fault = size ? step_check(job->session, graph->records + offset, size, &step)
-                                  : "a record of a wrong size";
-        if (fault)
-            return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", fault,
+        record_refusal refusal =
+            size ? step_check(job->session, graph->records + offset, size, &step)
+                 : "a record of a wrong size";
+        if (refusal)
+            return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", refusal,
                             offset);
         if ((result = node_add(variant, &step, last ? &last : NULL, &node)))
             return job_fail_driver(job, result);
@@ -326,8 +327,8 @@ static void destroy_work(struct job *job)
 
 const struct job_kind job_graph_create = {"graph_create", JOB_PATIENT,    create_prepare,
                                           create_work,    create_install, NULL};
-const struct job_kind job_graph_destroy = {"graph_destroy", JOB_QUIESCE, destroy_prepare,
-                                           destroy_work,    NULL,        NULL};
+const struct job_kind job_graph_destroy = {
+    "graph_destroy", JOB_SESSION_IDLE, destroy_prepare, destroy_work, NULL, NULL};
 
 /* ---- Variants -------------------------------------------------------------------------------- */
 
@@ -416,7 +417,7 @@ static gs_status graph_resume(struct job *job, const struct journal_entry *entry
         return job->status;
     graph->checked_generation = graph->check.generation = UINT64_MAX;
     graph->made_serial = entry->value[0];
-    if (graph->made_serial > job->session->serial) /* what is made from now on is newer */
+    if (graph->made_serial > job->session->serial) /* objects that are made from now on are newer */
         job->session->serial = graph->made_serial;
     job->session->submit.graphs[entry->key] = graph;
     return GS_OK;
@@ -428,7 +429,7 @@ gs_status graphs_resume(struct job *job)
         if (e->kind != JOURNAL_GRAPH)
             continue;
         if (e->key >= SEG_GRAPHS || table_make(job) != GS_OK || job->session->submit.graphs[e->key])
-            return job_fail(job, GS_ERR_INTERRUPTED, "a graph has no place in its table");
+            return job_fail(job, GS_ERR_INTERRUPTED, "a graph has no slot in its table");
         if (graph_resume(job, e) != GS_OK)
             return job->status;
     }
@@ -469,10 +470,11 @@ static bool step_same(const struct session *session, const struct session_graph 
 
 /* Checks some of the records, because a graph may have a million, and all tenants wait meanwhile. A
  * check starts anew when anything is freed before it is done, so the session's requests are held
- * back for a while. *fault: what is wrong, or NULL. Returns true once all records have passed. */
-static bool check_go_on(struct session *session, struct session_graph *graph, record_fault *fault)
+ * back for a while. *refusal: what is wrong, or NULL. Returns true once all records have passed. */
+static bool check_go_on(struct session *session, struct session_graph *graph,
+                        record_refusal *refusal)
 {
-    *fault = NULL;
+    *refusal = NULL;
     if (graph->check.generation != session->memory.generation) {
         graph->check.generation = session->memory.generation;
         graph->check.offset = 0;
@@ -481,19 +483,19 @@ static bool check_go_on(struct session *session, struct session_graph *graph, re
     for (uint32_t n = 0; n < CHECK_STEP && graph->check.offset < graph->bytes; n++) {
         uint32_t size = step_size(graph, graph->check.offset);
         struct step step;
-        *fault = step_check(session, graph->records + graph->check.offset, size, &step);
-        if (!*fault && !step_same(session, graph, &step))
-            *fault = "a graph of a kernel or host memory that is gone";
-        if (*fault)
+        *refusal = step_check(session, graph->records + graph->check.offset, size, &step);
+        if (!*refusal && !step_same(session, graph, &step))
+            *refusal = "a graph of a kernel or host memory that is gone";
+        if (*refusal)
             break;
         graph->check.offset += size;
     }
-    if (!*fault && graph->check.offset < graph->bytes)
+    if (!*refusal && graph->check.offset < graph->bytes)
         return false;
     session->submit.requests_from_ns = 0;
-    if (!*fault)
+    if (!*refusal)
         graph->checked_generation = session->memory.generation;
-    return !*fault;
+    return !*refusal;
 }
 
 static struct variant *variant_find(struct session_graph *graph, const struct partition *partition,

@@ -45,9 +45,9 @@ void session_fault(struct session *session, const struct fault *fault)
     unfinished_tell(session->segment, &verdict);
     snprintf(verdict.kernel, sizeof(verdict.kernel), "%.63s", fault->kernel ? fault->kernel : "");
     snprintf(verdict.message, sizeof(verdict.message), "%.191s", fault->message);
-    session->server->fault = verdict;
+    session->server_page->fault = verdict;
     fault_log(session, &verdict);
     /* release: publishes the fault to the client that sees the state */
-    atomic_store_explicit(&session->server->state, SEG_FAULTED, memory_order_release);
-    futex_wake(&session->server->state);
+    atomic_store_explicit(&session->server_page->state, SEG_FAULTED, memory_order_release);
+    futex_wake(&session->server_page->state);
 }
