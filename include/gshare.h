@@ -300,6 +300,15 @@ GS_API gs_status gs_attach(const gs_attach_params *params, gs_session *session);
  * some of its work was lost. Blocks for the device. GS_ERR_TIMEOUT, GS_ERR_SYSTEM. */
 GS_API gs_status gs_detach(gs_session session);
 
+/* Whose kernels reach a session's memory, besides its own and what it exports: those of sessions
+ * that are not fenced (gs_fence), on the same device. */
+typedef enum gs_trust {
+    GS_TRUST_NOBODY = 1, /* the server fences every session */
+    GS_TRUST_OWNER = 2,  /* root's and those of the server's user */
+    GS_TRUST_USERS = 3,  /* these, and those of users whom the operator trusts or has trusted */
+    GS_TRUST_ALL = 4     /* anybody's: the server fences only who asks */
+} gs_trust;
+
 typedef struct gs_session_desc {
     size_t size;
     uint64_t session_id; /* as `gsctl ps` shows it; unique during the server's life */
@@ -321,11 +330,12 @@ typedef struct gs_session_desc {
     unsigned sm_granularity; /* SMs of a group, in which SMs are granted; 0: no partitions here */
     unsigned fenced;         /* gs_fence: its kernels are kept to its own memory; 0: they are not */
     char device_uuid[48];    /* "GPU-8c5f...", as nvidia-smi prints it; "": not known */
+    gs_trust trusts;         /* at present; it may grow, and never falls while the server lives */
 } gs_session_desc;
 #define GS_SESSION_DESC_INIT                                                                       \
     {                                                                                              \
         sizeof(gs_session_desc), 0, 0, 0, "", "", 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, \
-            0, 0, 0, ""                                                                            \
+            0, 0, 0, "", GS_TRUST_ALL                                                              \
     }
 
 /* Fills *desc as far as desc->size reaches. Does not block. */
@@ -379,10 +389,18 @@ typedef struct gs_fault {
      * function that several kernels call: the function. */
     char kernel[64];
     char message[192]; /* of these also the line of the module's PTX; of a stray its address */
+    /* The kernel's number among the stream's launches, from 1; 0: not known. Of a trap, an
+     * assertion or a stray it is not: such kernels end by themselves. */
+    uint64_t launch;
+    gs_devptr address; /* of a stray; 0: not known, as of what the device reports */
+    /* What the session had given that is not known to be complete: some was dropped, of the rest
+     * nobody knows how far it came. Launches of kernels, graphs and products; copies and fills, and
+     * their bytes. Of more than 16,384 calls only these are counted. */
+    uint64_t lost_launches, lost_copies, lost_bytes;
 } gs_fault;
 #define GS_FAULT_INIT                                                                              \
     {                                                                                              \
-        sizeof(gs_fault), GS_FAULT_NONE, GS_OK, 0, 0, "", ""                                       \
+        sizeof(gs_fault), GS_FAULT_NONE, GS_OK, 0, 0, "", "", 0, 0, 0, 0, 0                        \
     }
 
 /* The session's first fault; its kind is GS_FAULT_NONE if there was none. Where another tenant lost

@@ -138,11 +138,14 @@ struct link_grant {
     uint32_t weight;       /* at least 1 */
     uint32_t inflight_max; /* kernels issued and not finished; 0: no cap */
     uint32_t exclusive;
-    uint32_t user_hosts;                /* host blocks of all sessions of its user; 0: no limit */
-    uint32_t kernel_limit;              /* ms that a kernel may run; 0: no limit */
-    uint64_t deadline_ns;               /* for launches without one of their own; 0: none */
-    uint64_t mem_limit;                 /* of the session; 0: the device's memory */
-    uint64_t user_mem_limit;            /* of all sessions of its user; 0: none */
+    uint32_t user_hosts;     /* host blocks of all sessions of its user; 0: no limit */
+    uint32_t kernel_limit;   /* ms that a kernel may run; 0: no limit */
+    uint64_t deadline_ns;    /* for launches without one of their own; 0: none */
+    uint64_t mem_limit;      /* of the session; 0: the device's memory */
+    uint64_t user_mem_limit; /* of all sessions of its user; 0: none */
+    uint64_t user_host_mem;  /* the same of host memory */
+    uint32_t user_sets;      /* sets of SMs that its user may ask for; 0: any */
+    uint32_t reserved;
     uint64_t sm_mask[GS_SM_MASK_WORDS]; /* whole groups; all zero: the whole device */
 };
 
@@ -243,6 +246,7 @@ struct link_fatal {
      * session in `slot` after an eviction: the next worker may begin at once. */
     uint32_t at_rest;
     uint64_t position;
+    uint64_t launch; /* as seg_fault's, of the session in `slot` */
     char kernel[64];
 };
 

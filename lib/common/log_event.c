@@ -137,3 +137,16 @@ void log_event_user(struct log_event *event, const char *key, uid_t uid)
     if (!strcmp(key, "user"))
         log_event_number(event, "uid", uid);
 }
+
+void log_event_fault(struct log_event *event, const struct seg_fault *fault)
+{
+    if (fault->launch) {
+        log_event_number(event, "stream", fault->stream);
+        log_event_number(event, "launch", fault->launch);
+    }
+    if (fault->address)
+        add(event, " address=0x%" PRIx64, fault->address);
+    log_event_number(event, "lost_launches", fault->lost_launches);
+    log_event_number(event, "lost_copies", fault->lost_copies);
+    log_event_number(event, "lost_bytes", fault->lost_bytes);
+}

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "common/log.h"
+#include "common/wire_segment.h"
 
 struct log_event {
     char text[900];
@@ -29,6 +30,8 @@ void log_event_seconds(struct log_event *event, const char *key, uint64_t ns);
 const char *log_user_name(uid_t uid);
 /* "key=NAME", and after "user" also uid=N. */
 void log_event_user(struct log_event *event, const char *key, uid_t uid);
+/* Of a fault: launch and address where they are known, and what is lost. */
+void log_event_fault(struct log_event *event, const struct seg_fault *fault);
 /* Adds "event=KIND key=value ..." by a format of printf. A %s is a value, which gets the quotes
  * that it needs, or is part of one that the format quotes: reason=\"starting: %s\". Conversions are
  * %s,

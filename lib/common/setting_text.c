@@ -41,6 +41,10 @@ const struct setting_field setting_fields[] = {
      AT(kernel_limit), 1, SETTING_KERNEL_LIMIT_MAX},
     {CTL_LATENCY_SMS, "latency-sms", "a number of SMs; 0: none", SETTING_NUMBER, AT(latency_sms), 0,
      SM_MASK_SMS},
+    {CTL_USER_HOST_MEM, "user-host-mem", "bytes, 2M at least; with K, M, G or T", SETTING_BYTES,
+     AT(user_host_mem), SETTING_MEM_LEAST, UINT64_MAX},
+    {CTL_USER_SETS, "user-sets", "1 to 128 sets of SMs", SETTING_NUMBER, AT(user_sets), 1,
+     SETTING_SETS_MAX},
 };
 const size_t setting_field_count = ARRAY_SIZE(setting_fields);
 
@@ -52,11 +56,9 @@ static const char *const modes[] = {[CTL_PROVISION_EXACT] = "exact",
                                     [CTL_PROVISION_HALF] = "half",
                                     [CTL_PROVISION_WEIGHTED] = "weighted"};
 static_assert(ARRAY_SIZE(modes) == CTL_PROVISION_MODES, "provisioning policies");
-static const char *const targets[] = {[CTL_DEFAULT] = "default",
-                                      [CTL_USER] = "user",
-                                      [CTL_DEVICE] = "device",
-                                      [CTL_RESERVATION] = "reservation",
-                                      [CTL_TENANT] = "session"};
+static const char *const targets[] = {
+    [CTL_DEFAULT] = "default",         [CTL_USER] = "user",      [CTL_DEVICE] = "device",
+    [CTL_RESERVATION] = "reservation", [CTL_TENANT] = "session", [CTL_SESSIONS_OF] = "class"};
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 

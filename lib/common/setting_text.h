@@ -20,6 +20,7 @@
 #define SETTING_INFLIGHT_MAX     4096u
 #define SETTING_SESSIONS_MAX     4096u
 #define SETTING_COUNT_MAX        1048576u
+#define SETTING_SETS_MAX         128u
 #define SETTING_KERNEL_LIMIT_MAX 86400000u /* ms */
 
 struct setting_field {
@@ -62,7 +63,7 @@ const char *setting_print(char out[SETTING_TEXT_MAX], const struct ctl_settings 
 const char *provision_name(uint32_t mode);
 /* The mode of that name; CTL_PROVISION_MODES if there is none. */
 uint32_t provision_find(const char *name);
-/* "default", "user", "device", "reservation" or "session"; "?" for an unknown target. */
+/* "default", "user", "device", "reservation", "session" or "class"; "?" for an unknown target. */
 const char *target_name(uint32_t target);
 /* "normal", "latency" or "best-effort"; "?" for an unknown class. */
 const char *class_name(uint32_t cls);

@@ -240,10 +240,13 @@ enum ctl_field {
     CTL_USER_SESSIONS = 1u << 11, /* sessions that a user may have */
     CTL_USER_HOSTS = 1u << 12,    /* host blocks that all sessions of a user may have */
     CTL_USER_PIECES = 1u << 13,   /* pieces of a user's device memory that the vault keeps */
-    CTL_USER_FIELDS = CTL_USER_MEM | CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES,
-    CTL_TRUST = 1u << 14,        /* of a user: 1: fence policy auto does not fence the sessions */
-    CTL_KERNEL_LIMIT = 1u << 15, /* how long a kernel may run */
-    CTL_FIELDS = (1u << 16) - 1
+    CTL_TRUST = 1u << 14,         /* of a user: 1: fence policy auto does not fence the sessions */
+    CTL_KERNEL_LIMIT = 1u << 15,  /* how long a kernel may run */
+    CTL_USER_HOST_MEM = 1u << 16, /* bytes of host memory that all sessions of a user may have */
+    CTL_USER_SETS = 1u << 17,     /* sets of SMs that the sessions of a user may ask for */
+    CTL_USER_FIELDS = CTL_USER_MEM | CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES |
+                      CTL_USER_HOST_MEM | CTL_USER_SETS,
+    CTL_FIELDS = (1u << 18) - 1
 };
 
 struct ctl_settings {
@@ -261,8 +264,11 @@ struct ctl_settings {
     uint32_t user_pieces;
     uint32_t trust;
     uint32_t kernel_limit; /* milliseconds */
+    uint32_t user_sets;
+    uint32_t reserved;
     uint64_t mem;
     uint64_t user_mem;
+    uint64_t user_host_mem;
     uint64_t sm_mask[GS_SM_MASK_WORDS];
 };
 
@@ -271,7 +277,8 @@ enum ctl_target {
     CTL_USER = 1,        /* id: uid, or CTL_OTHERS */
     CTL_DEVICE = 2,      /* id: index */
     CTL_RESERVATION = 3, /* of CTL_GET only */
-    CTL_TENANT = 4       /* id: session id */
+    CTL_TENANT = 4,      /* id: session id */
+    CTL_SESSIONS_OF = 5  /* id: gs_class; of the policy file only */
 };
 
 /* In the place of a uid: users besides root and the server's own, where nothing is set for them. */
@@ -486,8 +493,8 @@ static_assert(sizeof(struct ctl_status_reply) == 2880, "ctl_status_reply");
 static_assert(sizeof(struct ctl_tenant) == 456, "ctl_tenant");
 static_assert(sizeof(struct ctl_ps_reply) == 7920, "ctl_ps_reply");
 static_assert(sizeof(struct ctl_quit_reply) == 160, "ctl_quit_reply");
-static_assert(sizeof(struct ctl_settings) == 136, "ctl_settings");
-static_assert(sizeof(struct ctl_set) == 176, "ctl_set");
+static_assert(sizeof(struct ctl_settings) == 152, "ctl_settings");
+static_assert(sizeof(struct ctl_set) == 192, "ctl_set");
 static_assert(sizeof(struct ctl_reserve) == 128, "ctl_reserve");
 static_assert(sizeof(struct ctl_provision) == 32, "ctl_provision");
 static_assert(sizeof(struct ctl_kill) == 40, "ctl_kill");
@@ -497,9 +504,9 @@ static_assert(sizeof(struct ctl_drain) == 32, "ctl_drain");
 static_assert(sizeof(struct ctl_trace) == 40, "ctl_trace");
 static_assert(sizeof(struct ctl_trace_reply) == sizeof(struct ctl_done_reply), "ctl_trace_reply");
 static_assert(sizeof(struct ctl_log_reply) == 1184, "ctl_log_reply");
-static_assert(sizeof(struct ctl_row) == 328, "ctl_row");
-static_assert(sizeof(struct ctl_get_reply) == 3784, "ctl_get_reply");
-static_assert(sizeof(struct ctl_explain_reply) == 1576 &&
+static_assert(sizeof(struct ctl_row) == 344, "ctl_row");
+static_assert(sizeof(struct ctl_get_reply) == 3960, "ctl_get_reply");
+static_assert(sizeof(struct ctl_explain_reply) == 1688 &&
                   offsetof(struct ctl_explain_reply, message) ==
                       offsetof(struct ctl_quit_reply, message),
               "ctl_explain_reply");
@@ -520,7 +527,9 @@ struct status_page {
     uint32_t version;
     _Atomic uint32_t owner;
     int32_t server_pid;
+    _Atomic uint32_t trusts; /* gs_trust */
+    uint32_t reserved;
 };
-static_assert(sizeof(struct status_page) == 16, "status_page");
+static_assert(sizeof(struct status_page) == 24, "status_page");
 
 #endif

@@ -97,6 +97,11 @@ struct seg_fault {
     uint64_t position;
     char kernel[64];
     char message[192];
+    uint64_t launch;  /* of its stream, from 1; 0: not known, or none */
+    uint64_t address; /* the same */
+    /* Not known to be complete: launches of kernels, graphs and products; copies and fills, and
+     * their bytes. */
+    uint64_t lost_launches, lost_copies, lost_bytes;
 };
 
 struct seg_report {
@@ -248,7 +253,7 @@ struct seg_request {
 static_assert(sizeof(struct seg_info) == 1440, "seg_info");
 static_assert(sizeof(struct seg_client) == 1088, "seg_client");
 static_assert(sizeof(struct seg_complete) == 504, "seg_complete");
-static_assert(sizeof(struct seg_server) == 3200, "seg_server");
+static_assert(sizeof(struct seg_server) == 3264, "seg_server");
 static_assert(sizeof(struct seg_request) == 24656, "seg_request");
 static_assert(sizeof(struct req_kernel) == 4128, "req_kernel");
 static_assert(sizeof(struct req_texture) == 96, "req_texture");
@@ -258,11 +263,11 @@ static_assert(SEG_OFF_SERVER + sizeof(struct seg_server) <= SEG_OFF_REQUEST &&
 static_assert(offsetof(struct seg_client, tail) == 64 &&
                   offsetof(struct seg_client, host_done) == 576,
               "seg_client's parts");
-static_assert(offsetof(struct seg_server, grant) == 384 &&
-                  offsetof(struct seg_server, report) == 512 &&
-                  offsetof(struct seg_server, revoked) == 3072,
+static_assert(offsetof(struct seg_server, grant) == 448 &&
+                  offsetof(struct seg_server, report) == 576 &&
+                  offsetof(struct seg_server, revoked) == 3136,
               "seg_server's parts");
-static_assert(sizeof(struct seg_fault) == 280, "seg_fault");
+static_assert(sizeof(struct seg_fault) == 320, "seg_fault");
 static_assert(sizeof(struct seg_report) == 40, "seg_report");
 static_assert(sizeof(struct seg_grant) == 120, "seg_grant");
 

@@ -259,6 +259,17 @@ static void explain_fence(struct limit *limit, const struct ctl_explain_reply *r
                       : "another: fenced");
 }
 
+/* No source has it: then the policy file has set it for the session's class. */
+static void explain_class_limit(struct limit *limit, const struct ctl_explain_reply *r)
+{
+    bool known = r->kernel_limit == 0;
+
+    for (unsigned i = 0; i < limit->count; i++)
+        known = known || limit->line[i].counts;
+    if (!known)
+        say(limit, true, "policy file", "[class %s] %u ms", class_name(r->cls), r->kernel_limit);
+}
+
 /* Fills in the limits and returns how many there are. */
 static unsigned explain(const struct ctl_explain_reply *r, struct limit limits[12])
 {
@@ -282,7 +293,8 @@ static unsigned explain(const struct ctl_explain_reply *r, struct limit limits[1
     say_set(limit++, r, CTL_USER_MEM, &effect, false);
     limit->name = "kernel limit";
     snprintf(limit->value, VALUE_MAX, r->kernel_limit ? "%u ms" : "none", r->kernel_limit);
-    say_set(limit++, r, CTL_KERNEL_LIMIT, &effect, false);
+    say_set(limit, r, CTL_KERNEL_LIMIT, &effect, false);
+    explain_class_limit(limit++, r);
     limit->name = "inflight";
     snprintf(limit->value, VALUE_MAX, r->inflight ? "%u kernels" : "the class's", r->inflight);
     say_set(limit++, r, CTL_INFLIGHT, &effect, false);

@@ -86,6 +86,8 @@ static void row_text(const struct ctl_row *row)
     case CTL_TENANT:
         session_text(row);
         break;
+    case CTL_SESSIONS_OF: /* in no row */
+        break;
     }
 }
 

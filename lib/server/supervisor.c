@@ -186,11 +186,12 @@ static void name_taken(struct server *server, const char *name)
     server_fail(server, "the queue %s is another user's; choose another --instance", name);
 }
 
-/* 4096 is the kernel's own default. */
-static void segments_count(struct server *server)
+/* What of the machine all users share. 4096 is the kernel's own default. */
+static void machine_look(struct server *server)
 {
     FILE *file = fopen("/proc/sys/kernel/shmmni", "re");
 
+    server->host_memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     server->segments_max = 4096;
     if (file && fscanf(file, "%u", &server->segments_max) != 1)
         server->segments_max = 4096;
@@ -391,7 +392,7 @@ bool server_prepare(struct server *server, const struct server_options *options,
                               .on_ready = on_ready,
                               .started_ns = clock_ns()};
     descriptors_raise(server);
-    segments_count(server);
+    machine_look(server);
     if (!policy_file_init(server))
         return false;
     r = status_page_init(&server->status, server_serves_others(&server->options));

@@ -386,6 +386,12 @@ static bool harm_possible(const struct scene *s, unsigned harm)
     return harm >= ARRAY_SIZE(harms) || harms[harm].needs == NEEDS_NOTHING || s->disk[0] != '\0';
 }
 
+/* It ends its own session, and leaves the device to the others. */
+static bool harm_ends_alone(unsigned harm)
+{
+    return !strcmp(harm_name(harm), "trap") || !strcmp(harm_name(harm), "failed assert");
+}
+
 static void harm_do(struct scene *s, unsigned harm)
 {
     if (harm < ARRAY_SIZE(harms)) {
@@ -619,8 +625,12 @@ static void round_run(struct scene *s, struct honest *all, unsigned harm, struct
                "%.1f s in all\n",
                s->round, harm_name(harm), (double)harm_ns / 1e9, (double)rested_ns / 1e9,
                (double)(clock_ns() - begin) / 1e9);
+    const bool takeover = server_worker_pid(s->server) != worker;
     row->rounds++;
-    row->outcome[outcome_of(s->hostile, server_worker_pid(s->server) != worker)]++;
+    row->outcome[outcome_of(s->hostile, takeover)]++;
+    if (takeover && harm_ends_alone(harm))
+        test_fail(__FILE__, __LINE__, "round %u (%s) has cost the device its worker", s->round,
+                  harm_name(harm));
     for (unsigned replay = 0; replay < 2; replay++)
         row->interrupted[replay] += interrupted_sum(all, replay) - before[replay];
     const uint64_t pause = pause_take(all);
@@ -700,6 +710,9 @@ static void no_wrong_word_and_no_honest_tenant_is_lost(void)
     table_print(table, scene.round, all);
     server_wait_tenants(scene.server, 0, 10000);
     CHECK_WITHIN(10000, server_memory_used(scene.server) == 0);
+    /* Workers were killed, and gave up, but none crashed. */
+    CHECK_EQUAL(server_log_lines(scene.server, " was killed by signal "),
+                server_log_lines(scene.server, " was killed by signal 9 "));
     server_stop(scene.server);
     disks_unmount(&scene);
 }

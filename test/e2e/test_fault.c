@@ -155,11 +155,84 @@ static void a_fault_is_told_to_those_who_had_unfinished_work(void)
     fault_play(misalign, true);
 }
 
+static void gate_hold(void *gate, gs_status status)
+{
+    (void)status;
+    gate_wait(gate, 1);
+}
+
+/* The sixth launch faults. What is queued behind it is lost with it. */
+static void the_fault_tells_which_launch_it_was_and_what_is_lost(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    struct gate *gate = shared_alloc(sizeof(*gate));
+    gs_fault fault = GS_FAULT_INIT;
+    gs_session session;
+    gs_module module;
+    gs_devptr memory;
+
+    CHECK_OK(server_attach(server, &session));
+    module = kernels_load(session);
+    CHECK_OK(gs_malloc(session, 4096, &memory));
+    for (unsigned i = 0; i < 5; i++)
+        CHECK_OK(kernels_launch(NULL, kernels_get(module, "nothing"), 1, 1, NULL));
+    CHECK_OK(gs_sync(session));
+    CHECK_OK(gs_launch_host(session, NULL, gate_hold, gate));
+    CHECK_OK(gs_memset_async(session, memory, 1, 4096, NULL));
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "misaligned"), 1, 1, NULL));
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_OK(kernels_launch(NULL, kernels_get(module, "nothing"), 1, 1, NULL));
+    CHECK_OK(gs_memset_async(session, memory, 1, 4096, NULL));
+    gate_pass(gate);
+    CHECK_STATUS(gs_sync(session), GS_ERR_FAULT);
+    CHECK_OK(gs_last_fault(session, &fault));
+    CHECK_EQUAL(fault.kind, GS_FAULT_KERNEL);
+    CHECK_TEXT(fault.kernel, "misaligned");
+    CHECK_EQUAL(fault.launch, 6);
+    CHECK_EQUAL(fault.lost_launches, 4);
+    CHECK(fault.lost_copies >= 1 && fault.lost_copies <= 2); /* the first may be known to be done */
+    CHECK_EQUAL(fault.lost_bytes, fault.lost_copies * 4096);
+    CHECK_WITHIN(5000, server_log_lines(server, " event=fault ") == 1);
+    CHECK_EQUAL(server_log_lines(server, " stream=0 launch=6 lost_launches=4 "), 1);
+    gs_detach(session);
+    server_stop(server);
+}
+
+/* The count goes on where another worker has taken the session up. */
+static void launches_are_counted_across_a_takeover(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    gs_fault fault = GS_FAULT_INIT;
+    gs_session session, culprit;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    module = kernels_load(session);
+    for (unsigned i = 0; i < 5; i++)
+        CHECK_OK(kernels_launch(NULL, kernels_get(module, "nothing"), 1, 1, NULL));
+    CHECK_OK(gs_sync(session));
+    CHECK_OK(gs_attach(NULL, &culprit));
+    misalign(culprit, kernels_load(culprit));
+    CHECK_STATUS(gs_sync(culprit), GS_ERR_FAULT);
+    gs_detach(culprit);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_OK(kernels_launch(NULL, kernels_get(module, "nothing"), 1, 1, NULL));
+    CHECK_OK(gs_sync(session));
+    misalign(session, module);
+    CHECK_STATUS(gs_sync(session), GS_ERR_FAULT);
+    CHECK_OK(gs_last_fault(session, &fault));
+    CHECK_EQUAL(fault.launch, 8);
+    gs_detach(session);
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(a_misaligned_access_ends_the_session_that_made_it),
     TEST(whoever_is_alone_is_to_blame_whichever_call_meets_the_fault),
     TEST(a_stray_store_ends_the_session_that_made_it),
     TEST(a_fault_is_told_to_those_who_had_unfinished_work),
+    TEST(the_fault_tells_which_launch_it_was_and_what_is_lost),
+    TEST(launches_are_counted_across_a_takeover),
 };
 
 int main(int argc, char **argv)

@@ -541,6 +541,7 @@ static void who_asks_is_fenced(void)
     CHECK_OK(gs_attach(&params, &fenced));
     CHECK_EQUAL(info_of(plain).fenced, 0);
     CHECK_EQUAL(info_of(fenced).fenced, 1);
+    CHECK_EQUAL(info_of(fenced).trusts, GS_TRUST_ALL);
     params.fence = (gs_fence)7;
     CHECK_STATUS(gs_attach(&params, &plain), GS_ERR_INVALID_VALUE);
     CHECK_OK(gs_detach(fenced));
@@ -599,6 +600,7 @@ static void others_are_fenced_by_themselves(void)
 
     CHECK_OK(server_attach(server, &own));
     CHECK_EQUAL(info_of(own).fenced, 0);
+    CHECK_EQUAL(info_of(own).trusts, GS_TRUST_OWNER);
     CHECK(stranger_fenced(GS_FENCE_AUTO));
     CHECK_OK(gs_detach(own));
     server_stop(server);
@@ -618,28 +620,38 @@ static int gsctl(const char *a, const char *b, const char *c, const char *d)
 static void a_trusted_user_is_not_fenced(void)
 {
     struct server *server = server_of_policy("auto");
+    gs_session before;
 
+    CHECK_OK(server_attach(server, &before));
     CHECK_EQUAL(gsctl("trust", "65533", NULL, NULL), 0);
     CHECK(stranger_fenced(GS_FENCE_AUTO)); /* another user is trusted */
+    CHECK_EQUAL(info_of(before).trusts, GS_TRUST_USERS);
     CHECK_EQUAL(gsctl("trust", "65534", NULL, NULL), 0);
     CHECK_EQUAL(gsctl("get", "--user", "65534", NULL), 0);
     CHECK_TEXT(output, "trust yes");
     CHECK(!stranger_fenced(GS_FENCE_AUTO));
     CHECK(stranger_fenced(GS_FENCE_ON));
+    CHECK_EQUAL(gsctl("trust", "--no", "65533", NULL), 0);
     CHECK_EQUAL(gsctl("trust", "--no", "65534", NULL), 0);
     CHECK_EQUAL(gsctl("get", "--user", "65534", NULL), 0);
     CHECK_TEXT(output, "trust no");
     CHECK(stranger_fenced(GS_FENCE_AUTO));
+    CHECK_EQUAL(info_of(before).trusts, GS_TRUST_USERS); /* it may be there still */
     CHECK_EQUAL(gsctl("set", "--user", "65534", "--trust"), 0);
     CHECK(!stranger_fenced(GS_FENCE_AUTO));
+    CHECK_OK(gs_detach(before));
     server_stop(server);
 }
 
 static void trust_does_not_override_always(void)
 {
     struct server *server = server_of_policy("always");
+    gs_session own;
 
     CHECK_EQUAL(gsctl("trust", "65534", NULL, NULL), 0);
+    CHECK_OK(server_attach(server, &own));
+    CHECK_EQUAL(info_of(own).trusts, GS_TRUST_NOBODY);
+    CHECK_OK(gs_detach(own));
     CHECK(stranger_fenced(GS_FENCE_AUTO));
     CHECK(stranger_fenced(GS_FENCE_ON));
     server_stop(server);

@@ -546,7 +546,8 @@ static void bash_completes_commands_options_and_values(void)
     complete("gsctl p");
     CHECK_TEXT(output, "ps provision\n");
     complete("gsctl set --user-");
-    CHECK_TEXT(output, "--user-mem --user-sessions --user-hosts --user-pieces\n");
+    CHECK_TEXT(output, "--user-mem --user-sessions --user-hosts --user-pieces --user-host-mem "
+                       "--user-sets\n");
     complete("gsctl set --class ''");
     CHECK_TEXT(output, "normal latency best-effort\n");
     complete("gsctl set --default --unset wei");

@@ -167,7 +167,8 @@ static void a_fault_that_ends_one_session_is_told_with_it(void)
     CHECK_OK(gs_launch(NULL, kernel, &config, NULL));
     CHECK_WITHIN(5000, gs_sync(session) == GS_ERR_FAULT);
     CHECK_EQUAL(lines(server, " event=fault session=1 user=[^ ]+ uid=[0-9]+ name=trapper "
-                              "kernel=trapping status=GS_ERR_FAULT reason=\".*line 4"),
+                              "kernel=trapping lost_launches=[01] lost_copies=0 lost_bytes=0 "
+                              "status=GS_ERR_FAULT reason=\".*line 4"),
                 1);
     gs_detach(session);
     server_stop(server);

@@ -59,6 +59,10 @@ static void what_is_wrong_is_named_with_file_line_key_value_and_limit(void)
         {"[group root]\nlatency-sms = 2\n", "line 2: there is no setting 'latency-sms' here"},
         {"[reservation x]\nsms = 4\n", "line 1: [reservation]: there are [server], [default]"},
         {"[device 0]\nlatency-sms = 4\n", "line 1: [device]: there are"},
+        {"[class fast]\n", "line 1: 'fast' is no class: latency, normal or best-effort"},
+        {"[class normal]\nmem = 1G\n", "line 2: there is no setting 'mem' here"},
+        {"[class normal]\nkernel-limit = 0\n", "line 2: kernel-limit = 0: 1 to 86400000 ms"},
+        {"[class latency]\n[class normal]\n[class latency]\n", "line 3: [latency] a second time"},
         {"percentage = 50\n", "line 1: 'percentage' before the first [section]"},
     };
 
@@ -162,6 +166,61 @@ static void it_says_who_is_served_and_what_they_may_have(void)
 }
 
 /* The command line goes before the file. */
+static gs_session attach_as_class(enum gs_class cls, char id[24])
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_qos qos = GS_QOS_INIT;
+    gs_session session;
+
+    qos.cls = cls;
+    params.qos = &qos;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_session_info(session, &desc));
+    snprintf(id, 24, "%llu", (unsigned long long)desc.session_id);
+    return session;
+}
+
+/* The tighter of what is set for the user and for the class of the session holds. */
+static void kernels_are_bounded_by_the_class_of_their_session(void)
+{
+    struct file file = file_make("[default]\n"
+                                 "kernel-limit = 60000\n"
+                                 "[class best-effort]\n"
+                                 "kernel-limit = 300\n"
+                                 "[class latency]\n"
+                                 "kernel-limit = 70000\n");
+    struct server *server = server_start(
+        &(struct server_options){.arguments = (const char *const[]){"--config", file.path, NULL}});
+    char best_id[24], normal_id[24], latency_id[24];
+    gs_session best = attach_as_class(GS_CLASS_BEST_EFFORT, best_id),
+               normal = attach_as_class(GS_CLASS_NORMAL, normal_id),
+               latency = attach_as_class(GS_CLASS_LATENCY, latency_id);
+    gs_fault fault = GS_FAULT_INIT;
+    gs_devptr word;
+
+    CHECK(unlink(file.path) == 0);
+    CHECK_EQUAL(gsctl("explain", best_id, NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, "[class best-effort] 300 ms");
+    CHECK_EQUAL(gsctl("explain", normal_id, NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, "60000 ms");
+    CHECK(strstr(output, "[class") == NULL);
+    CHECK_EQUAL(gsctl("explain", latency_id, NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, "60000 ms");
+    CHECK_OK(gs_malloc(best, sizeof(uint32_t), &word));
+    CHECK_OK(gs_memset(best, word, 0, sizeof(uint32_t)));
+    CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(best), "spin_until"), 1, 1,
+                            (void *[]){&word}));
+    CHECK_STATUS(gs_sync(best), GS_ERR_FAULT);
+    CHECK_OK(gs_last_fault(best, &fault));
+    CHECK_EQUAL(fault.kind, GS_FAULT_EVICTED);
+    CHECK_TEXT(fault.message, "longer than its limit of 300 ms");
+    gs_detach(best);
+    CHECK_OK(gs_detach(normal));
+    CHECK_OK(gs_detach(latency));
+    server_stop(server);
+}
+
 static void the_command_line_goes_first(void)
 {
     struct file file = file_make("[server]\nmax-tenants = 100\n");
@@ -223,6 +282,7 @@ static const struct test tests[] = {
     TEST(a_file_that_others_can_write_is_refused),
     TEST(it_says_who_is_served_and_what_they_may_have),
     TEST(members_of_a_group_have_what_it_is_granted),
+    TEST(kernels_are_bounded_by_the_class_of_their_session),
     TEST(the_command_line_goes_first),
     TEST(the_example_is_a_policy_file),
 };

@@ -149,6 +149,7 @@ static void a_strict_session_ends_with_its_first_stray(void)
         snprintf(line, sizeof(line), "line %u of the PTX", all[i % ARRAY_SIZE(all)].line);
         CHECK_TEXT(fault.message, line);
         CHECK_TEXT(fault.message, " went to 0x1234");
+        CHECK(fault.address >> 8 == NOWHERE >> 8);
         CHECK_STATUS(gs_detach(s.session), GS_ERR_ILLEGAL_ADDRESS);
     }
     bystanders_stop(bystanders);

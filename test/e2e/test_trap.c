@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "bystander.h"
+#include "driver_server.h"
 #include "harness/harness.h"
 #include "printed.h"
 
-#define ROUNDS 50
+#define ROUNDS   50
+#define STRANGER 65531u
 
 /* Line 6: trap.  9: half of each warp traps, the others meet at a barrier and tell.  13: a thread
  * breaks where b is not 0.  14 and on: functions that trap. */
@@ -113,6 +115,47 @@ static void traps_end_their_session_and_no_other(void)
     bystanders_stop(bystanders);
     server_wait_tenants(server, 0, 5000);
     CHECK_EQUAL(server_memory_used(server), 0);
+    server_stop(server);
+}
+
+/* Another user's session, whose end gives up the memory that the user's stray kernels meet. */
+static void stranger_trap(void *argument)
+{
+    struct driver_plan *plan = argument;
+    struct scene s = {0};
+
+    CHECK(setgid(STRANGER) == 0 && setuid(STRANGER) == 0);
+    s.session = attach(true);
+    CHECK_OK(gs_module_load(s.session, traps_ptx, strlen(traps_ptx), &s.module));
+    run(&s, "trap", 64);
+    CHECK_STATUS(gs_sync(s.session), GS_ERR_FAULT);
+    driver_hold(plan, "cuMemRelease");
+    gs_detach(s.session);
+}
+
+/* The session's print block, where its kernels record their faults, is gone before the session. The
+ * worker, which looks at busy sessions every 5 ms, must not look there any more. */
+static void the_end_of_a_session_that_trapped_harms_nobody(void)
+{
+    struct driver_plan *plan;
+    struct server *server;
+    struct bystanders *bystanders;
+    uint64_t rounds;
+    pid_t worker, pid;
+
+    if (geteuid() != 0)
+        test_skip("only root can be another user");
+    server = driver_server_start(NULL, 0, &plan);
+    bystanders = bystanders_start(1);
+    worker = server_worker_pid(server);
+    pid = tenant_start(stranger_trap, plan);
+    CHECK_WITHIN(20000, atomic_load(&plan->waiting) == 1);
+    rounds = bystanders_rounds(bystanders);
+    CHECK_WITHIN(20000, bystanders_rounds(bystanders) > rounds + 200);
+    driver_go_on(plan);
+    tenant_join(pid);
+    CHECK_EQUAL(server_worker_pid(server), worker);
+    bystanders_stop(bystanders);
     server_stop(server);
 }
 
@@ -322,6 +365,7 @@ static void an_assertion_ends_its_session_and_no_other(void)
 
 static const struct test tests[] = {
     TEST(traps_end_their_session_and_no_other),
+    TEST(the_end_of_a_session_that_trapped_harms_nobody),
     TEST(a_trap_is_told_by_its_function),
     TEST(every_call_that_sees_the_end_tells_the_trap),
     TEST(a_recorded_trap_is_told),

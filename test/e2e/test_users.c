@@ -151,6 +151,94 @@ static void host_blocks_are_counted_for_the_user(void)
     server_stop(server);
 }
 
+static void host_bytes_run(void *argument)
+{
+    gs_session one, two;
+    void *block, *more;
+
+    (void)argument;
+    become_stranger();
+    CHECK_OK(gs_attach(NULL, &one));
+    CHECK_OK(gs_attach(NULL, &two));
+    CHECK_OK(gs_host_alloc(one, 5 * MIB, &block));
+    CHECK_STATUS(gs_host_alloc(two, 4 * MIB, &more), GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "4194304 bytes of host memory wanted, the user's sessions "
+                                        "have 5242880 of 8388608");
+    CHECK_OK(gs_host_alloc(two, 3 * MIB, &more));
+    CHECK_OK(gs_host_free(one, block));
+    CHECK_OK(gs_host_alloc(two, 4 * MIB, &block));
+    CHECK_OK(gs_detach(two));
+    CHECK_OK(gs_host_alloc(one, 8 * MIB, &block));
+    CHECK_OK(gs_detach(one));
+}
+
+static void host_memory_is_counted_for_the_user(void)
+{
+    struct server *server = shared_server(NULL);
+    gs_session session;
+    void *block;
+
+    CHECK_EQUAL(gsctl("set", "--others", "--user-host-mem", "8M", NULL), 0);
+    tenant_join(tenant_start(host_bytes_run, NULL));
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_host_alloc(session, 16 * MIB, &block));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* On the groups of two SMs from this one on. */
+static gs_status attach_on(unsigned sm, gs_session *session)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_qos qos = GS_QOS_INIT;
+
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_MASK;
+    qos.affinity.sm_mask[0] = UINT64_C(3) << sm;
+    params.qos = &qos;
+    return gs_attach(&params, session);
+}
+
+static void sets_run(void *argument)
+{
+    gs_session one, two, three, other;
+    gs_qos qos = GS_QOS_INIT;
+
+    (void)argument;
+    become_stranger();
+    CHECK_OK(attach_on(0, &one));
+    CHECK_OK(attach_on(2, &two));
+    CHECK_STATUS(attach_on(4, &three), GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "have 2 sets of SMs, the limit");
+    CHECK_OK(attach_on(2, &three)); /* a set that there is */
+    CHECK_OK(gs_attach(NULL, &other));
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_MASK;
+    qos.affinity.sm_mask[0] = 0x30;
+    CHECK_STATUS(gs_set_qos(other, &qos), GS_ERR_LIMIT);
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT; /* it shares one */
+    qos.affinity.sm_count = 4;
+    CHECK_OK(gs_set_qos(other, &qos));
+    CHECK_OK(gs_detach(one));
+    CHECK_OK(attach_on(4, &one));
+    CHECK_OK(gs_detach(one));
+    CHECK_OK(gs_detach(two));
+    CHECK_OK(gs_detach(three));
+    CHECK_OK(gs_detach(other));
+}
+
+static void sets_of_sms_are_counted_for_the_user(void)
+{
+    struct server *server = shared_server(NULL);
+    gs_session session[4];
+
+    CHECK_EQUAL(gsctl("set", "--others", "--user-sets", "2", NULL), 0);
+    for (unsigned i = 0; i < 4; i++)
+        CHECK_OK(attach_on(2 * i, &session[i]));
+    tenant_join(tenant_start(sets_run, NULL));
+    for (unsigned i = 0; i < 4; i++)
+        CHECK_OK(gs_detach(session[i]));
+    server_stop(server);
+}
+
 static void pieces_run(void *argument)
 {
     gs_session session;
@@ -304,7 +392,8 @@ static void who_faults_again_and_again_is_kept_out_and_named(void)
     snprintf(text, sizeof(text), "event=fault device=0 kernel=misaligned session=%llu user=",
              (unsigned long long)log->session_id);
     CHECK_EQUAL(server_log_lines(server, text), 1);
-    snprintf(text, sizeof(text), " uid=%u pid=%d name=trapper reason=", STRANGER, (int)trapper);
+    snprintf(text, sizeof(text), " uid=%u pid=%d name=trapper stream=0 launch=", STRANGER,
+             (int)trapper);
     CHECK(server_log_lines(server, text) >= 1);
     gate_pass(&log->go);
     tenant_join(trapper);
@@ -412,6 +501,8 @@ static void others_have_what_is_modest_unless_more_is_granted(void)
 static const struct test tests[] = {
     TEST(each_has_a_part_of_the_sessions_and_the_operator_the_rest),
     TEST(host_blocks_are_counted_for_the_user),
+    TEST(host_memory_is_counted_for_the_user),
+    TEST(sets_of_sms_are_counted_for_the_user),
     TEST(a_user_who_fills_the_vault_does_not_fill_the_log),
     TEST(who_asks_without_end_is_refused_and_nobody_else),
     TEST(who_faults_again_and_again_is_kept_out_and_named),

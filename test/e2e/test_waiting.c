@@ -316,6 +316,28 @@ static void a_stream_that_waits_for_its_host_function_costs_nothing(void)
     scene_close(&s);
 }
 
+/* The same for streams that wait for that one: the position of their event does not come. */
+static void a_wait_for_a_position_that_does_not_come_costs_little(void)
+{
+    struct scene s = scene_open();
+    struct call call = {.status = -1};
+    uint64_t before;
+
+    CHECK_OK(gs_launch_host(s.session, s.stream, call_wait, &call));
+    CHECK_OK(gs_event_record(s.event, s.stream));
+    CHECK_OK(gs_stream_wait_event(s.other, s.event));
+    CHECK_OK(gs_memset_async(s.session, s.flag, 0, 4, s.other));
+    while (!atomic_load(&call.inside))
+        sched_yield();
+    CHECK_STATUS(gs_stream_sync_for(s.session, s.other, 200 * MS), GS_NOT_READY);
+    before = worker_ns(s.server);
+    CHECK_STATUS(gs_stream_sync_for(s.session, s.other, 1000 * MS), GS_NOT_READY);
+    CHECK(worker_ns(s.server) - before < 300 * MS);
+    atomic_store(&call.go, true);
+    CHECK_OK(gs_stream_sync(s.session, s.other));
+    scene_close(&s);
+}
+
 static void count(void *data, gs_status status)
 {
     int *places = data;
@@ -434,6 +456,7 @@ static const struct test tests[] = {
     TEST(what_is_wrong_is_refused),
     TEST(a_host_function_holds_back_its_stream_alone),
     TEST(a_stream_that_waits_for_its_host_function_costs_nothing),
+    TEST(a_wait_for_a_position_that_does_not_come_costs_little),
     TEST(host_functions_of_a_stream_keep_its_order),
     TEST(a_host_function_is_called_once_whatever_becomes_of_its_session),
     TEST(a_child_watches_for_itself),

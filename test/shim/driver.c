@@ -45,16 +45,21 @@ static void *next(const char *name)
     return function;
 }
 
-/* Is this the call that fails? */
-static int fail_now(const char *name)
+/* Waits while the test holds this function up. */
+static void hold(const char *name)
 {
-
     if (atomic_load_explicit(&plan->holding, memory_order_acquire) && !strcmp(plan->held, name)) {
         atomic_fetch_add(&plan->waiting, 1);
         while (atomic_load(&plan->holding))
             futex_wait(&plan->holding, 1, 10000000);
         atomic_fetch_sub(&plan->waiting, 1);
     }
+}
+
+/* Is this the call that fails? */
+static int fail_now(const char *name)
+{
+    hold(name);
     if (!atomic_load_explicit(&plan->armed, memory_order_acquire) ||
         (plan->only[0] && strcmp(plan->only, name)))
         return 0;
@@ -98,6 +103,17 @@ WRAP(cuMemImportFromShareableHandle,
 WRAP(cuMemHostRegister_v2, (void *address, size_t size, unsigned int flags), (address, size, flags))
 WRAP(cuMemHostGetDevicePointer_v2, (CUdeviceptr * address, void *host, unsigned int flags),
      (address, host, flags))
+
+/* It never fails, and is only held up. */
+EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
+{
+    CUresult (*release)(CUmemGenericAllocationHandle) =
+        (CUresult(*)(CUmemGenericAllocationHandle))(uintptr_t)next("cuMemRelease");
+
+    hold("cuMemRelease");
+    return release(handle);
+}
 
 static _Atomic uint64_t kept;
 

@@ -615,7 +615,11 @@ struct fake *fake_start(const char *instance)
     fake->bell = mq_open(fake->bell_name, O_RDWR | O_CREAT | O_EXCL, 0600, &bell);
     fake_must(fake->bell >= 0, "mq_open");
     fake->page = segment_new(sizeof(*fake->page), &fake->page_id);
-    *fake->page = (struct status_page){WIRE_MAGIC, WIRE_VERSION, (uint32_t)getpid(), getpid()};
+    *fake->page = (struct status_page){.magic = WIRE_MAGIC,
+                                       .version = WIRE_VERSION,
+                                       .owner = (uint32_t)getpid(),
+                                       .server_pid = getpid(),
+                                       .trusts = GS_TRUST_OWNER};
     /* 64 bytes after the memory are the global variable. */
     fake->memory = aligned_alloc(4096, FAKE_DEVICE_MEMORY + 4096);
     fake_must(fake->memory, "aligned_alloc");

@@ -29,6 +29,8 @@ static const char full[] = "# a comment\n"
                            "[others]\n"
                            "user-sessions = 7\n"
                            "user-hosts = 8\n"
+                           "user-host-mem = 64M\n"
+                           "user-sets = 3\n"
                            "user-pieces = 9\n"
                            "[user 1000]\n"
                            "sms = 32\n"
@@ -86,6 +88,8 @@ static void all_that_can_be_set_is_read(void **state)
     user = settings_find_user(&s, CTL_OTHERS);
     assert_int_equal(user->user_sessions, 7);
     assert_int_equal(user->user_hosts, 8);
+    assert_int_equal(user->user_host_mem, 64u << 20);
+    assert_int_equal(user->user_sets, 3);
     assert_int_equal(user->user_pieces, 9);
     assert_null(settings_find_user(&s, 999));
     assert_int_equal(s.device[7].fields, CTL_LATENCY_SMS);

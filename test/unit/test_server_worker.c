@@ -401,7 +401,10 @@ static void only_the_culprit_of_a_fatal_fault_is_blamed(void **state)
 
     (void)state;
     message.u.fatal = (struct link_fatal){
-        .status = GS_ERR_FAULT, .kind = GS_FAULT_KERNEL, .stream = 3, .position = 640};
+        .status = GS_ERR_FAULT, .kind = GS_FAULT_KERNEL, .stream = 3, .position = 640, .launch = 9};
+    *(struct rec_copy *)(void *)(other->segment + SEG_OFF_RINGS) =
+        (struct rec_copy){.h = {.op = REC_COPY, .size = 64}, .bytes = 1000};
+    atomic_store(&((struct seg_client *)(void *)(other->segment + SEG_OFF_CLIENT))->tail[0], 64);
     memset(message.u.fatal.kernel, 'k', sizeof(message.u.fatal.kernel)); // not terminated
     strcpy(message.text, "an illegal address");
     worker_says(&message, sizeof(message), -1);
@@ -411,6 +414,8 @@ static void only_the_culprit_of_a_fatal_fault_is_blamed(void **state)
     assert_int_equal(blamed->fault.kind, GS_FAULT_KERNEL);
     assert_int_equal(blamed->fault.stream, 3);
     assert_int_equal(blamed->fault.position, 640);
+    assert_int_equal(blamed->fault.launch, 9);
+    assert_int_equal(blamed->fault.lost_copies, 0);
     assert_int_equal(strlen(blamed->fault.kernel), sizeof(blamed->fault.kernel) - 1);
     assert_non_null(strstr(blamed->fault.message, "kernel kkkk"));
     assert_non_null(strstr(blamed->fault.message, ": an illegal address"));
@@ -418,6 +423,9 @@ static void only_the_culprit_of_a_fatal_fault_is_blamed(void **state)
     assert_int_equal(spared->fault.status, GS_ERR_INTERRUPTED);
     assert_non_null(strstr(spared->fault.message, "an illegal address"));
     assert_null(strstr(spared->fault.message, "kkkk")); // nobody else's business
+    assert_int_equal(spared->fault.launch, 0);
+    assert_int_equal(spared->fault.lost_copies, 1);
+    assert_int_equal(spared->fault.lost_bytes, 1000);
     assert_int_equal(closing->state, SESSION_FREE);
     assert_int_equal(waiting->state, SESSION_WAITING); // for the next worker
     assert_int_equal(device->faults, 1);

@@ -20,11 +20,16 @@
 #include "common/util.h"
 #include "worker/submit/placement.h"
 
-#define EACH     (UINT64_C(4) << 20) /* what the driver keeps of each */
-#define FOR_GOOD 400u                /* the number of sets then */
-#define LAUNCHES (FOR_GOOD / 4 * 3)
+#define EACH      (UINT64_C(4) << 20) /* what the driver keeps of each */
+#define FOR_GOOD  400u                /* the number of sets then */
+#define LAUNCHES  (FOR_GOOD / 4 * 3)
+/* From this one on they are made for a user, of whom so many are. */
+#define USERS     240u
+#define USER_SETS 16u
+#define USER_MOST (USER_SETS * (FOR_GOOD / LINK_SETS_MAX))
 
 static int supervisor; /* the supervisor's end of the link */
+static const struct session *asker;
 
 /* The set of that number; no two sets are the same. */
 static struct sm_mask mask_of(uint32_t number)
@@ -40,7 +45,7 @@ static struct sm_mask mask_of(uint32_t number)
 static struct partition *made(uint32_t number, gs_status *status)
 {
     const struct sm_mask mask = mask_of(number);
-    struct partition *partition = placement_get(&mask, status);
+    struct partition *partition = placement_get(&mask, asker, status);
 
     if (partition)
         partition->state = PARTITION_READY;
@@ -101,6 +106,8 @@ static void none_goes_where_nothing_is_given_back(void **state)
     static struct partition *kept[FOR_GOOD];
     struct link_message message = {0};
     gs_status status = GS_OK;
+    static const struct session one = {.uid = 1001, .grant.link.user_sets = USER_SETS},
+                                two = {.uid = 1002, .grant.link.user_sets = USER_SETS};
     unsigned worn = 0;
     uint64_t losses = partition_losses();
 
@@ -109,8 +116,19 @@ static void none_goes_where_nothing_is_given_back(void **state)
     assert_int_equal(partitions_init(), GS_OK);
     for (uint32_t i = 0; i < FOR_GOOD; i++) {
         const struct sm_mask next = mask_of(i);
+        if (i == USERS)
+            asker = &one;
+        if (i == USERS + USER_MOST) { /* the user has had enough, and the next one has not */
+            assert_null(made(i, &status));
+            assert_int_equal(status, GS_ERR_LIMIT);
+            assert_non_null(strstr(partition_trouble(status), "user-sets"));
+            assert_ptr_equal(made(i - 1, &status), kept[i - 1]);
+            asker = &two;
+        }
         if (i == LAUNCHES)
-            assert_null(placement_get_in_turn(&next, &status));
+            asker = NULL;
+        if (i == LAUNCHES)
+            assert_null(placement_get_in_turn(&next, NULL, &status));
         assert_non_null(kept[i] = made(i, &status));
         worn += told(&message);
         assert_int_equal(worn, i >= FOR_GOOD / 2 - 1);
@@ -130,8 +148,8 @@ static void launches_leave_room_for_grants(void **state)
     gs_status status = GS_OK;
 
     (void)state;
-    assert_non_null(placement_get_in_turn(&known, &status));
-    assert_null(placement_get_in_turn(&other, &status));
+    assert_non_null(placement_get_in_turn(&known, NULL, &status));
+    assert_null(placement_get_in_turn(&other, NULL, &status));
     assert_int_equal(status, GS_ERR_LIMIT);
 }
 

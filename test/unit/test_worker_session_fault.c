@@ -19,7 +19,7 @@
 #define MANY 1000u
 
 static struct session session;
-static struct seg_server server;
+static unsigned char segment[SEG_SIZE];
 static int logged; /* a file that takes what is logged */
 
 static int set(void **state)
@@ -35,10 +35,17 @@ static void fault(uint32_t uid)
 {
     static uint64_t id;
 
-    session = (struct session){.id = ++id, .uid = uid, .server_page = &server};
-    memset(&server, 0, sizeof(server));
-    session_fault(&session, 0, GS_FAULT_KERNEL, GS_ERR_FAULT, "kernel", "a trap");
-    assert_int_equal(atomic_load(&server.state), SEG_FAULTED);
+    struct seg_server *server = (void *)(segment + SEG_OFF_SERVER);
+
+    session = (struct session){.id = ++id, .uid = uid, .segment = segment, .server_page = server};
+    memset(server, 0, sizeof(*server));
+    session_fault(&session, &(struct fault){.kind = GS_FAULT_KERNEL,
+                                            .status = GS_ERR_FAULT,
+                                            .launch = 7,
+                                            .kernel = "kernel",
+                                            .message = "a trap"});
+    assert_int_equal(atomic_load(&server->state), SEG_FAULTED);
+    assert_int_equal(server->fault.launch, 7);
 }
 
 static void faults(uint32_t uid, uint32_t count)

@@ -191,6 +191,22 @@ static void chunk_drop(struct span *span)
     space_remove(&session.memory.window, span);
 }
 
+/* A large import that is taken back is covered as the whole window is, not piece by piece: its
+ * session's launches wait for each mapping. */
+static void what_is_taken_back_takes_few_mappings(void **state)
+{
+    const uint64_t at = 1001, count = 900; /* 1.8 GiB */
+
+    (void)state;
+    assert_int_equal(sinks_cover(&session, BASE, GRANULES * GRANULE), CUDA_SUCCESS);
+    assert_true(chunk_put(at, count));
+    maps_made = 0;
+    chunk_drop(space_at(&session.memory.window, BASE + at * GRANULE));
+    expect_covered();
+    assert_in_range(maps_made, 1, 16);
+    assert_int_equal(session.memory.sinks.count, 33);
+}
+
 /* Chunks come and go at random places. */
 static void what_is_no_chunk_is_a_sink(void **state)
 {
@@ -239,6 +255,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_window_takes_few_mappings, session_begin, session_end),
+        cmocka_unit_test_setup_teardown(what_is_taken_back_takes_few_mappings, session_begin,
+                                        session_end),
         cmocka_unit_test_setup_teardown(what_is_no_chunk_is_a_sink, session_begin, session_end),
         cmocka_unit_test_setup_teardown(a_device_that_is_nearly_full_gives_smaller_sinks,
                                         session_begin, session_end),

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -129,6 +130,33 @@ static void all_spans_with_a_tag_go_and_the_others_stay_sorted(void **state)
     space_deinit(&space);
 }
 
+static uint64_t thread_ns(void)
+{
+    struct timespec used;
+
+    assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used), 0);
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+/* A module with many variables beside many allocations: taking its variables out one by one, with
+ * the rest moved each time, took the dispatcher seconds. */
+static void many_spans_with_a_tag_go_at_once(void **state)
+{
+    enum { SPANS = 100000 };
+    struct space space;
+    char tags[2];
+
+    (void)state;
+    space_init(&space, 0, UINT64_MAX);
+    for (uint64_t i = 0; i < SPANS; i++)
+        assert_true(space_put(&space, i * 16, 8, &tags[i % 5 < 2]));
+    const uint64_t before = thread_ns();
+    space_remove_tagged(&space, &tags[1]);
+    assert_true(thread_ns() - before < 300000000u);
+    assert_int_equal(space.count, SPANS / 5 * 3);
+    space_deinit(&space);
+}
+
 /* Compares with a map of bytes, which cannot be wrong. */
 static void random_use_agrees_with_a_map_of_bytes(void **state)
 {
@@ -180,6 +208,7 @@ int main(void)
         cmocka_unit_test(spans_that_overlap_or_leave_the_space_are_not_put),
         cmocka_unit_test(a_range_is_contained_whole_or_not_at_all),
         cmocka_unit_test(all_spans_with_a_tag_go_and_the_others_stay_sorted),
+        cmocka_unit_test(many_spans_with_a_tag_go_at_once),
         cmocka_unit_test(random_use_agrees_with_a_map_of_bytes),
     };
 

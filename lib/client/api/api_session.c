@@ -93,6 +93,8 @@ static void session_describe(const struct session *session, gs_session_desc *des
     desc->sm_granularity = info->sm_granularity;
     desc->fenced = info->fenced;
     snprintf(desc->device_uuid, sizeof(desc->device_uuid), "%s", info->device_uuid);
+    /* relaxed: the word stands by itself */
+    desc->trusts = atomic_load_explicit(&session->page->trusts, memory_order_relaxed);
 }
 
 gs_status gs_session_info(gs_session handle, gs_session_desc *desc)
@@ -203,6 +205,11 @@ static void fault_read(const struct session *session, gs_fault *fault)
     snprintf(fault->kernel, sizeof(fault->kernel), "%.*s", (int)sizeof(from->kernel), from->kernel);
     snprintf(fault->message, sizeof(fault->message), "%.*s", (int)sizeof(from->message),
              from->message);
+    fault->launch = from->launch;
+    fault->address = from->address;
+    fault->lost_launches = from->lost_launches;
+    fault->lost_copies = from->lost_copies;
+    fault->lost_bytes = from->lost_bytes;
 }
 
 gs_status gs_last_fault(gs_session handle, gs_fault *out)

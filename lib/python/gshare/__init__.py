@@ -11,7 +11,7 @@
 A call that fails raises Error. What a call does, when it blocks and which statuses it has stands in
 gshare.h with the function of its name.
 """
-from ._abi import DEVICE_AUTO, EXPORT_TO_USER, AffinityType, Class, FaultKind, Fence, OnFault, Status
+from ._abi import DEVICE_AUTO, EXPORT_TO_USER, AffinityType, Class, FaultKind, Fence, OnFault, Status, Trust
 from ._base import Error, version
 from ._kernel import Kernel, KernelInfo, LaunchReport, Module, PendingReport
 from ._memory import Buffer, HostBlock

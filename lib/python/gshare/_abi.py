@@ -85,6 +85,15 @@ class Fence(_Enum):
     STRICT = 3
 
 
+class Trust(_Enum):
+    """gs_trust"""
+
+    NOBODY = 1
+    OWNER = 2
+    USERS = 3
+    ALL = 4
+
+
 class FaultKind(_Enum):
     """gs_fault_kind"""
 
@@ -162,6 +171,7 @@ ENUMS = {  # the header's prefix of its constants
     "GS_CLASS_": Class,
     "GS_ON_FAULT_": OnFault,
     "GS_FENCE_": Fence,
+    "GS_TRUST_": Trust,
     "GS_FAULT_": FaultKind,
     "GS_FORMAT_": Format,
     "GS_RESOURCE_": ResourceType,
@@ -247,6 +257,7 @@ class SessionDesc(Sized):
         ("sm_granularity", c_uint),
         ("fenced", c_uint),
         ("device_uuid", c_char * 48),
+        ("trusts", c_int),
     ]
 
 
@@ -259,6 +270,11 @@ class Fault(Sized):
         ("position", c_uint64),
         ("kernel", c_char * 64),
         ("message", c_char * 192),
+        ("launch", c_uint64),
+        ("address", c_uint64),
+        ("lost_launches", c_uint64),
+        ("lost_copies", c_uint64),
+        ("lost_bytes", c_uint64),
     ]
 
 

@@ -5,14 +5,14 @@ import sys
 import weakref
 
 from . import _abi
-from ._abi import Fence, FaultKind, OnFault, Status, lib
+from ._abi import Fence, FaultKind, OnFault, Status, Trust, lib
 from ._base import Error, check, number, record, signed, text
 from ._kernel import Module
 from ._memory import Buffer, HostBlock, upload
 from ._qos import Affinity, QoS, qos_struct
 from ._stream import Event, Stream
 
-SessionInfo, _session_info = record("SessionInfo", _abi.SessionDesc, fenced=Fence)
+SessionInfo, _session_info = record("SessionInfo", _abi.SessionDesc, fenced=Fence, trusts=Trust)
 Fault, _fault = record("Fault", _abi.Fault, kind=FaultKind, status=Status)
 Stray, _stray = record("Stray", _abi.Stray)
 

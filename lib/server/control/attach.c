@@ -221,6 +221,30 @@ static uint32_t session_fenced(const struct server *server, uid_t uid, uint32_t 
     }
 }
 
+static bool any_trusted(const struct settings *settings)
+{
+    for (uint32_t i = 0; i < settings->user_count; i++) {
+        if (settings->user[i].set.fields & CTL_TRUST && settings->user[i].set.trust)
+            return true;
+    }
+    return false;
+}
+
+/* Tells all sessions whom the server lets in without a fence, before the next one attaches. It
+ * stays: who was let in may be there still. */
+static void trust_tell(struct server *server)
+{
+    const bool users = any_trusted(&server->settings) || any_trusted(&server->policy);
+    const uint32_t now = server->options.fence == FENCE_ALWAYS  ? GS_TRUST_NOBODY
+                         : server->options.fence == FENCE_NEVER ? GS_TRUST_ALL
+                         : users                                ? GS_TRUST_USERS
+                                                                : GS_TRUST_OWNER;
+    _Atomic uint32_t *told = &server->status.page->trusts;
+
+    if (now > atomic_load_explicit(told, memory_order_relaxed))
+        atomic_store_explicit(told, now, memory_order_relaxed);
+}
+
 /* NULL: *status and text say why the attach is refused; GS_OK: nobody is left to be told, or has
  * been. */
 static struct session *session_make(struct server *server, const struct admission *admission,
@@ -257,6 +281,7 @@ static struct session *session_make(struct server *server, const struct admissio
     session->id = ++server->sessions_total;
     session->vault.owner = session->id;
     session->fenced = session_fenced(server, reply->uid, request->fence);
+    trust_tell(server);
     session->mem_asked = request->mem_limit;
     session->kernel_heap = request->kernel_heap;
     session->replays = request->on_fault == GS_ON_FAULT_REPLAY;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/setting_text.h"
 #include "common/util.h"
 #include "server/state/qos.h"
 
@@ -185,6 +186,41 @@ static gs_status candidate_gather(struct candidate *c, const struct ask *ask, ui
     return status;
 }
 
+/* Sets of SMs that a worker can hold are few (LINK_SETS_MAX). Whoever asks for a number of SMs
+ * shares one where they are scarce; a mask, and SMs alone, take one, so they are bounded for each
+ * user. */
+static gs_status sets_check(const struct candidate *c, const struct ask *ask,
+                            char text[REFUSAL_TEXT_MAX])
+{
+    const struct session *asker = ask->session;
+    struct sm_mask sets[SETTING_SETS_MAX];
+    struct ctl_settings limit;
+    uint32_t count = 0, k;
+
+    if (!asker || !ask->anew ||
+        (asker->qos.affinity_type != GS_EXEC_AFFINITY_SM_MASK && !asker->qos.exclusive))
+        return GS_OK;
+    limit = qos_of_user(c->device->server, asker->uid, c->device);
+    if (!(limit.fields & CTL_USER_SETS))
+        return GS_OK;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct session *s = c->placement[i].session;
+
+        if (s->uid != asker->uid || s->state == SESSION_CLOSING ||
+            (s->qos.affinity_type != GS_EXEC_AFFINITY_SM_MASK && !c->item[i].exclusive))
+            continue;
+        for (k = 0; k < count && !sm_mask_equal(&sets[k], &c->item[i].next);)
+            k++;
+        if (k < count)
+            continue;
+        if (count == limit.user_sets)
+            return refusal(text, GS_ERR_LIMIT, "the user's sessions have %u sets of SMs, the limit",
+                           count);
+        sets[count++] = c->item[i].next;
+    }
+    return GS_OK;
+}
+
 /* Places all sessions of the device on the candidate alone. It is to be deinitialised in any case.
  */
 static gs_status candidate_init(struct candidate *c, struct device *device, const struct ask *ask,
@@ -202,6 +238,8 @@ static gs_status candidate_init(struct candidate *c, struct device *device, cons
     status = candidate_gather(c, ask, &asked, text);
     if (status == GS_OK)
         status = placer_place(&device->sms, device->space, c->item, c->count, asked, text);
+    if (status == GS_OK)
+        status = sets_check(c, ask, text);
     return status;
 }
 

@@ -110,12 +110,15 @@ void server_session_not_resumed(struct session *session, const char *text)
     const struct culprit *culprit = device->culprit.session_id ? &device->culprit : NULL;
     char why[ERROR_TEXT_MAX + REFUSAL_TEXT_MAX];
     struct log_event event = log_event_begin("session-lost");
+    struct seg_fault verdict;
 
     snprintf(why, sizeof(why), "%s; %s%s", device->failure, text,
              session->replays && session->replay == LINK_REPLAY_NOT
                  ? ", and has run again often enough"
                  : "");
+    verdict = session_verdict(session, NULL, culprit, why);
     event_session(&event, session);
+    log_event_fault(&event, &verdict);
     log_event_text(&event, "reason", why);
     log_event_write(&event, LOG_LEVEL_INFO);
     session_lost(session, NULL, culprit, why);

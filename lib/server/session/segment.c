@@ -9,6 +9,7 @@
 
 #include "common/numa.h"
 #include "common/segment.h"
+#include "common/unfinished.h"
 #include "common/util.h"
 #include "server/link/worker_link.h"
 #include "server/state/server.h"
@@ -118,25 +119,25 @@ static void victim_describe(char text[], size_t size, const struct session *sess
         snprintf(text, size, "another user's tenant lost the device: %.140s", why);
 }
 
-/* The fault is written before the state that points to it; the pair is the client's acquire load. A
- * fault that the worker wrote before stays. */
-void session_segment_fault(struct session *session, const struct link_fatal *fatal,
-                           const struct culprit *culprit, const char *why)
+static bool to_blame(const struct session *session, const struct link_fatal *fatal,
+                     const struct culprit *culprit)
 {
-    const bool blamed = fatal && culprit && culprit->session_id == session->id;
-    struct seg_server *shared;
-    uint32_t open = SEG_OPEN;
+    return fatal && culprit && culprit->session_id == session->id;
+}
+
+struct seg_fault session_verdict(const struct session *session, const struct link_fatal *fatal,
+                                 const struct culprit *culprit, const char *why)
+{
+    const bool blamed = to_blame(session, fatal, culprit);
     struct seg_fault fault = {.kind = GS_FAULT_DEVICE, .status = GS_ERR_INTERRUPTED};
 
-    if (!session_segment_open(session))
-        return;
-    shared = server_part(session);
     if (blamed) {
         bool known = fatal->status > GS_NOT_READY && fatal->status <= GS_ERR_ILLEGAL_ADDRESS;
         fault.kind = fatal->kind <= GS_FAULT_STRAY ? fatal->kind : GS_FAULT_DEVICE;
         fault.status = known ? fatal->status : GS_ERR_FAULT;
         fault.stream = fatal->stream;
         fault.position = fatal->position;
+        fault.launch = fatal->launch;
         memcpy(fault.kernel, fatal->kernel, sizeof(fault.kernel));
         fault.kernel[sizeof(fault.kernel) - 1] = 0;
     }
@@ -147,9 +148,26 @@ void session_segment_fault(struct session *session, const struct link_fatal *fat
         snprintf(fault.message, sizeof(fault.message), "%.150s", why);
     else
         victim_describe(fault.message, sizeof(fault.message), session, culprit, why);
-    shared->fault = fault;
-    atomic_compare_exchange_strong_explicit(&shared->state, &open, blamed ? SEG_FAULTED : SEG_LOST,
-                                            memory_order_release, memory_order_relaxed);
+    if (!segment_gone(session))
+        unfinished_tell(session->segment, &fault);
+    return fault;
+}
+
+/* The fault is written before the state that points to it; the pair is the client's acquire load. A
+ * fault that the dispatcher wrote before stays. */
+void session_segment_fault(struct session *session, const struct link_fatal *fatal,
+                           const struct culprit *culprit, const char *why)
+{
+    struct seg_server *shared;
+    uint32_t open = SEG_OPEN;
+
+    if (!session_segment_open(session))
+        return;
+    shared = server_part(session);
+    shared->fault = session_verdict(session, fatal, culprit, why);
+    atomic_compare_exchange_strong_explicit(
+        &shared->state, &open, to_blame(session, fatal, culprit) ? SEG_FAULTED : SEG_LOST,
+        memory_order_release, memory_order_relaxed);
     futex_wake(&shared->state);
 }
 
@@ -163,6 +181,7 @@ void session_segment_end(struct session *session, const char *why)
         return;
     shared = server_part(session);
     snprintf(fault.message, sizeof(fault.message), "%s", why);
+    unfinished_tell(session->segment, &fault);
     shared->fault = fault;
     atomic_compare_exchange_strong_explicit(&shared->state, &open, SEG_LOST, memory_order_release,
                                             memory_order_relaxed);

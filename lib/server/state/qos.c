@@ -135,7 +135,8 @@ struct ctl_settings qos_set_user(const struct server *server, uid_t uid)
 }
 
 #define OTHERS_SHARE     4u /* of sessions and of a device's memory, for each of the others */
-#define OTHERS_PART      8u /* of descriptors and segments, which all of them have to share */
+/* Of descriptors, segments, host memory and sets of SMs, which all of them have to share. */
+#define OTHERS_PART      8u
 #define OTHERS_LEAST     64u
 #define OTHERS_KERNEL_MS 10000u
 
@@ -148,14 +149,16 @@ struct ctl_settings qos_others(const struct server *server, const struct device 
 {
     const struct ctl_settings set = qos_set_user(server, CTL_OTHERS);
     const uint32_t sessions = server->registry.capacity / OTHERS_SHARE;
-    struct ctl_settings others = {.fields = CTL_EXCLUSIVE | CTL_PRIORITY | CTL_CLASS |
-                                            CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES |
-                                            CTL_KERNEL_LIMIT,
-                                  .cls = GS_CLASS_NORMAL,
-                                  .kernel_limit = OTHERS_KERNEL_MS,
-                                  .user_sessions = sessions ? sessions : 1,
-                                  .user_hosts = others_part(server->segments_max),
-                                  .user_pieces = others_part(server->descriptors_max)};
+    struct ctl_settings others = {
+        .fields = CTL_EXCLUSIVE | CTL_PRIORITY | CTL_CLASS | CTL_USER_SESSIONS | CTL_USER_HOSTS |
+                  CTL_USER_PIECES | CTL_USER_HOST_MEM | CTL_USER_SETS | CTL_KERNEL_LIMIT,
+        .cls = GS_CLASS_NORMAL,
+        .kernel_limit = OTHERS_KERNEL_MS,
+        .user_sessions = sessions ? sessions : 1,
+        .user_hosts = others_part(server->segments_max),
+        .user_pieces = others_part(server->descriptors_max),
+        .user_host_mem = server->host_memory / OTHERS_PART / SETTING_MEM_LEAST * SETTING_MEM_LEAST,
+        .user_sets = LINK_SETS_MAX / OTHERS_PART};
 
     if (device->info.memory_total / OTHERS_SHARE >= SETTING_MEM_LEAST) {
         others.fields |= CTL_USER_MEM;
@@ -275,12 +278,16 @@ gs_status qos_effect(const struct session *session, uint32_t share, struct qos_e
     if (limit.fields & CTL_WEIGHT)
         grant->weight = cap_lower(asked->weight, limit.weight);
     grant->kernel_limit = limit.fields & CTL_KERNEL_LIMIT ? limit.kernel_limit : 0;
+    grant->kernel_limit =
+        cap_lower(grant->kernel_limit, server->policy.cls[grant->cls].kernel_limit);
     grant->inflight_max = limit.fields & CTL_INFLIGHT ? limit.inflight : 0;
     grant->deadline_ns = asked->deadline_ns;
     grant->mem_limit = bytes_lower(session->mem_asked, server->options.mem_limit);
     if (limit.fields & CTL_MEM)
         grant->mem_limit = bytes_lower(limit.mem, grant->mem_limit);
     grant->user_mem_limit = user.fields & CTL_USER_MEM ? user.user_mem : 0;
+    grant->user_host_mem = user.fields & CTL_USER_HOST_MEM ? user.user_host_mem : 0;
+    grant->user_sets = user.fields & CTL_USER_SETS ? user.user_sets : 0;
     grant->user_hosts = user.fields & CTL_USER_HOSTS ? user.user_hosts : 0;
     return effect_sms(session, share, &limit, effect, text);
 }

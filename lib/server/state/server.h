@@ -128,6 +128,7 @@ struct server {
     uint64_t swept_all_ns;    /* when all sessions were last looked at */
     uint32_t sessions_polled; /* sessions whose client's pid is not known */
     uint32_t descriptors_max; /* RLIMIT_NOFILE */
+    uint64_t host_memory;     /* bytes of the machine */
     uint32_t segments_max;    /* kernel.shmmni */
     int device_count;
     struct device device[DEVICES_MAX];

@@ -18,6 +18,9 @@ static void target_put(struct log_event *event, uint32_t target, uint64_t id)
     case CTL_DEFAULT:
         log_event_text(event, "for", "default");
         break;
+    case CTL_SESSIONS_OF:
+        log_event_text(event, "for", class_name((uint32_t)id));
+        break;
     default:
         log_event_text(event, "for", target_name(target));
         log_event_number(event, target_name(target), id);
@@ -64,6 +67,8 @@ void settings_policy_log(const char *path, const struct settings *former,
     static const struct ctl_settings nothing;
 
     settings_change_log(by_file(path), CTL_DEFAULT, 0, &former->everybody, &settings->everybody);
+    for (uint32_t i = 0; i < SETTINGS_CLASSES; i++)
+        settings_change_log(by_file(path), CTL_SESSIONS_OF, i, &former->cls[i], &settings->cls[i]);
     for (uint32_t i = 0; i < settings->user_count; i++) {
         const struct ctl_settings *old = settings_find_user(former, settings->user[i].uid);
 

@@ -47,7 +47,8 @@ struct reader {
     struct group_section group[POLICY_GROUPS_MAX];
     uint32_t group_count;
     /* Sections that may come only once. */
-    bool default_seen, provision_seen, server_seen, device_seen[SETTINGS_DEVICES_MAX];
+    bool default_seen, provision_seen, server_seen, device_seen[SETTINGS_DEVICES_MAX],
+        class_seen[SETTINGS_CLASSES];
 };
 
 __attribute__((format(printf, 2, 3))) static bool wrong(struct reader *r, const char *format, ...)
@@ -126,6 +127,8 @@ static bool section_end(struct reader *r)
             r->settings->everybody = r->set;
         else if (r->target == CTL_DEVICE)
             r->settings->device[r->id] = r->set;
+        else if (r->target == CTL_SESSIONS_OF)
+            r->settings->cls[r->id] = r->set;
         else if (!settings_put_user(r->settings, (uid_t)r->id, &r->set))
             return wrong(r, "more than %u users", SETTINGS_USERS_MAX);
         return true;
@@ -190,6 +193,27 @@ static bool device_begin(struct reader *r, const char *id)
     return true;
 }
 
+static bool once(struct reader *r, bool *seen, const char *kind)
+{
+    if (*seen)
+        return wrong(r, "[%s] a second time", kind);
+    *seen = true;
+    return true;
+}
+
+static bool class_begin(struct reader *r, const char *name)
+{
+    const struct setting_field *field = setting_find("class");
+    struct ctl_settings named = {0};
+
+    r->target = CTL_SESSIONS_OF;
+    r->nobodys = !setting_parse(&named, field, name);
+    if (r->nobodys)
+        return wrong(r, "'%.40s' is no class: %s", name, field->values);
+    r->id = named.cls;
+    return once(r, &r->class_seen[r->id], name);
+}
+
 static bool reservation_begin(struct reader *r, const char *name)
 {
     char field[sizeof(r->reservation.name)] = "";
@@ -211,14 +235,6 @@ static bool server_begin(struct reader *r)
     if (r->server_seen)
         return wrong(r, "[server] a second time");
     r->server_seen = true;
-    return true;
-}
-
-static bool once(struct reader *r, bool *seen, const char *kind)
-{
-    if (*seen)
-        return wrong(r, "[%s] a second time", kind);
-    *seen = true;
     return true;
 }
 
@@ -249,10 +265,12 @@ static bool section_begin(struct reader *r, char *text)
         return server_begin(r);
     if (r->policy && !strcmp(kind, "group"))
         return group_begin(r, id);
+    if (r->policy && !strcmp(kind, "class"))
+        return class_begin(r, id);
     if (r->policy && (strcmp(kind, "default") || *id))
         return wrong(r,
-                     "[%.40s]: there are [server], [default], [others], [group NAME] and [user "
-                     "NAME]",
+                     "[%.40s]: there are [server], [default], [others], [class NAME], [group NAME] "
+                     "and [user NAME]",
                      kind);
     if (!strcmp(kind, "device"))
         return device_begin(r, id);
@@ -396,7 +414,8 @@ static bool setting_value(struct reader *r, const char *name, const char *value)
     bool one_user = r->target == CTL_USER && r->id != CTL_OTHERS;
 
     if (!field || (r->target == CTL_DEVICE) != (field->bit == CTL_LATENCY_SMS) ||
-        (field->bit == CTL_TRUST && !one_user))
+        (field->bit == CTL_TRUST && !one_user) ||
+        (r->target == CTL_SESSIONS_OF && field->bit != CTL_KERNEL_LIMIT))
         return wrong(r, "there is no setting '%.40s' here", name);
     if (r->set.fields & field->bit)
         return wrong(r, "%s a second time", name);

@@ -12,6 +12,7 @@
 #include "server/base/child.h"
 #include "server/link/worker_link.h"
 #include "server/session/close.h"
+#include "server/session/segment.h"
 #include "server/session/trace.h"
 #include "server/state/server.h"
 
@@ -40,19 +41,20 @@ static bool culprit_find(const struct device *device, const struct link_fatal *f
     return true;
 }
 
-static void culprit_log(const struct device *device, const struct link_fatal *fatal,
+static void culprit_log(const struct device *device, const struct link_fatal *fatal, uint32_t slot,
                         const struct culprit *culprit)
 {
+    const struct seg_fault verdict = session_verdict(
+        registry_by_slot(&device->server->registry, slot), fatal, culprit, device->failure);
     struct log_event event = log_event_begin("fault");
-    char kernel[sizeof(fatal->kernel) + 1];
 
-    snprintf(kernel, sizeof(kernel), "%.*s", (int)sizeof(fatal->kernel), fatal->kernel);
     log_event_number(&event, "device", (uint64_t)device->index);
-    log_event_text(&event, "kernel", kernel);
+    log_event_text(&event, "kernel", verdict.kernel);
     log_event_number(&event, "session", culprit->session_id);
     log_event_user(&event, "user", culprit->uid);
     log_event_number(&event, "pid", (uint64_t)culprit->pid);
     log_event_text(&event, "name", culprit->name);
+    log_event_fault(&event, &verdict);
     log_event_text(&event, "reason", device->failure);
     log_event_write(&event, LOG_LEVEL_ERROR);
 }
@@ -138,7 +140,7 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     ended = blamed && registry_by_slot(&server->registry, slot)->by_operator;
     device->culprit = blamed ? culprit : (struct culprit){0};
     if (blamed)
-        culprit_log(device, fatal, &culprit);
+        culprit_log(device, fatal, slot, &culprit);
     else if (server->phase != PHASE_STARTING) /* at the start the server reports its own failure */
         log_error("event=fault device=%d reason=%s", device->index, device->failure);
 

@@ -15,23 +15,30 @@
 #include "worker/driver/wake.h"
 #include "worker/jobs/job.h"
 
+#define THREADS_MAX 4u
+#define NOBODY      UINT32_MAX /* as a uid: a job of no session's */
+
 /* A group of threads that serve one kind of job. There are three groups, because a job that may
  * wait for the device must not hold up those that do not (attaching, allocating), and because all
  * tenants' work is held back while a quiet job is under way, so that job must not wait behind
- * compilations. */
+ * compilations.
+ *
+ * Of several threads a user's jobs have all but one at most, and who has the fewest is served
+ * first, so that no user's slow jobs hold up another's. */
 struct thread_group {
     const char *name; /* the threads' name, as ps -L and gdb show it */
-    int threads;
+    uint32_t threads;
     _Atomic(struct job *) inbox; /* newest first */
     sem_t *ready;                /* counts jobs, and wake-ups without a job */
     sem_t own;
-    pthread_mutex_t lock; /* protects first */
-    struct job *first;    /* oldest first */
+    pthread_mutex_t lock;               /* protects the rest */
+    struct job *first;                  /* oldest first */
+    uint32_t uid[THREADS_MAX], running; /* whose jobs the threads have */
 };
 static struct thread_group quick = {
-    .name = "gs-quick", .threads = 3, .lock = PTHREAD_MUTEX_INITIALIZER};
+    .name = "gs-quick", .threads = THREADS_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
 static struct thread_group patient = {
-    .name = "gs-patient", .threads = 3, .lock = PTHREAD_MUTEX_INITIALIZER};
+    .name = "gs-patient", .threads = THREADS_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
 static struct thread_group quiet = {
     .name = "gs-quiet", .threads = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -72,26 +79,78 @@ bool service_idle(void)
     return atomic_load_explicit(&jobs_out, memory_order_acquire) == 0;
 }
 
-/* Takes the oldest job. NULL: the thread was woken without a job. */
+static uint32_t owner(const struct job *job)
+{
+    return job->session ? job->session->uid : NOBODY;
+}
+
+/* How many of the threads have jobs of the user. */
+static uint32_t running_of(const struct thread_group *thread_group, uint32_t uid)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < thread_group->running; i++)
+        count += uid != NOBODY && thread_group->uid[i] == uid;
+    return count;
+}
+
+/* Puts what has come in behind what waits. */
+static void inbox_take(struct thread_group *thread_group)
+{
+    /* acquire: pairs with service_push */
+    struct job *job = atomic_exchange_explicit(&thread_group->inbox, NULL, memory_order_acquire);
+    struct job *came = NULL, **end = &thread_group->first;
+
+    while (job) {
+        struct job *older = job->next;
+        job->next = came;
+        came = job;
+        job = older;
+    }
+    while (came && *end)
+        end = &(*end)->next;
+    if (came)
+        *end = came;
+}
+
+/* Takes the oldest job of those whose users have the fewest threads. NULL: none may begin. */
 static struct job *pop(struct thread_group *thread_group)
 {
+    uint32_t fewest = thread_group->threads > 1 ? thread_group->threads - 1 : 1;
+    struct job **found = NULL, *job = NULL;
+
     pthread_mutex_lock(&thread_group->lock);
-    if (!thread_group->first) {
-        /* acquire: pairs with service_push */
-        struct job *job =
-            atomic_exchange_explicit(&thread_group->inbox, NULL, memory_order_acquire);
-        while (job) {
-            struct job *older = job->next;
-            job->next = thread_group->first;
-            thread_group->first = job;
-            job = older;
-        }
+    inbox_take(thread_group);
+    for (struct job **at = &thread_group->first; *at && fewest; at = &(*at)->next) {
+        const uint32_t running = running_of(thread_group, owner(*at));
+        if (running >= fewest)
+            continue;
+        fewest = running;
+        found = at;
     }
-    struct job *job = thread_group->first;
-    if (job)
-        thread_group->first = job->next;
+    if (found) {
+        job = *found;
+        *found = job->next;
+        thread_group->uid[thread_group->running++] = owner(job);
+    }
     pthread_mutex_unlock(&thread_group->lock);
     return job;
+}
+
+/* The calling thread is done with a job of that user. One that could not begin for that reason has
+ * woken a thread before. */
+static void pop_end(struct thread_group *thread_group, uint32_t uid)
+{
+    uint32_t i = 0;
+
+    pthread_mutex_lock(&thread_group->lock);
+    while (thread_group->uid[i] != uid)
+        i++;
+    thread_group->uid[i] = thread_group->uid[--thread_group->running];
+    const bool waits = thread_group->first;
+    pthread_mutex_unlock(&thread_group->lock);
+    if (waits)
+        sem_post(thread_group->ready);
 }
 
 /* Waits until the semaphore is posted. The quiet thread waits awake while it is pre-woken. */
@@ -119,8 +178,10 @@ static void *service_main(void *argument)
             continue;
         if (thread_group == &quiet)
             prewake_met(PREWAKE_QUIET);
+        const uint32_t uid = owner(job);
         job->kind->work(job);
         job_return(job);
+        pop_end(thread_group, uid);
         /* release: what the job has left behind; pairs with service_idle */
         atomic_fetch_sub_explicit(&jobs_out, 1, memory_order_release);
     }
@@ -131,7 +192,7 @@ static bool thread_group_start(struct thread_group *thread_group)
 {
     thread_group->ready = thread_group == &quiet ? quiet_semaphore() : &thread_group->own;
     sem_init(thread_group->ready, 0, 0);
-    for (int i = 0; i < thread_group->threads; i++) {
+    for (uint32_t i = 0; i < thread_group->threads; i++) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, service_main, thread_group))
             return false;

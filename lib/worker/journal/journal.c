@@ -18,7 +18,7 @@
 #include "common/util.h"
 
 #define UNIT        64u
-#define MAGIC       UINT64_C(0x32306c6e72756a67) /* "gjurnl02" */
+#define MAGIC       UINT64_C(0x33306c6e72756a67) /* "gjurnl03" */
 #define HEADER      4096u                        /* bytes of the file before the log */
 #define FIRST_BYTES 12288u                       /* of the log */
 #define BYTES_MAX   (UINT64_C(1) << 30)

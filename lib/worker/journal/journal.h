@@ -126,6 +126,7 @@ void journal_answer_get(const struct journal *journal, struct journal_answer *an
 struct journal_positions {
     /* Ring positions before which records may have been given to the device. */
     _Atomic uint64_t consumed[SEG_STREAMS];
+    _Atomic uint64_t launches[SEG_STREAMS]; /* before them, since the stream was made */
 };
 
 struct journal_positions *journal_positions(struct journal *journal);

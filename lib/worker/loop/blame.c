@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "common/unfinished.h"
 #include "common/util.h"
 #include "worker/driver/wake.h"
 #include "worker/jobs/job.h"
@@ -51,21 +52,20 @@ static const struct session *in_slot(uint32_t slot)
     return s;
 }
 
-/* Names the kernel of the first unfinished record. The segment is the tenant's, so the record is
- * copied, then checked. */
+/* Names the first unfinished launch, and its kernel. Copies and fills before it that are not known
+ * to be complete cannot fault. */
 static void blamed_kernel(const struct session *session, uint32_t stream, struct link_fatal *fatal)
 {
     const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+    const struct stream *of = &session->submit.streams[stream];
     struct rec_launch record;
 
     fatal->stream = stream;
     fatal->position = atomic_load_explicit(&complete->position[stream], memory_order_relaxed);
-    memcpy(&record,
-           session->segment + SEG_OFF_RINGS + (size_t)stream * SEG_RING_BYTES +
-               fatal->position % SEG_RING_BYTES / REC_ALIGN * REC_ALIGN,
-           sizeof(record));
-    if (record.h.op != REC_LAUNCH)
+    uint64_t at = fatal->position;
+    if (!unfinished_first_launch(session->segment, stream, &at, of->head, &record))
         return;
+    fatal->launch = of->launches - unfinished_launches(session->segment, stream, at, of->head) + 1;
     const struct kernel *kernel = kernel_find(&session->kernels, record.kernel);
     if (kernel)
         memcpy(fatal->kernel, kernel->name, sizeof(fatal->kernel));

@@ -156,8 +156,9 @@ static void device_watch(void)
     }
     for (struct session *session = session_table_next(NULL); session;
          session = session_table_next(session)) {
-        if (session->phase == SESSION_CLOSING)
-            session_watch(session);
+        /* A service thread may be giving up what it has, so only the device is asked. */
+        if (session->phase == SESSION_CLOSING && !streams_idle(session))
+            lane.busy = true;
     }
     if (!lane.busy)
         pool_refill();

@@ -97,8 +97,11 @@ static void request_end(struct job *job)
     if (!(job->kind->flags & JOB_CHORE))
         request_answer(job);
     if (session->memory.hole)
-        session_fault(session, 0, GS_FAULT_LAUNCH, GS_ERR_DRIVER, "",
-                      job->message[0] ? job->message : "a sink could not be mapped");
+        session_fault(session,
+                      &(struct fault){.kind = GS_FAULT_LAUNCH,
+                                      .status = GS_ERR_DRIVER,
+                                      .message = job->message[0] ? job->message
+                                                                 : "a sink could not be mapped"});
     session->jobs.current = NULL;
     session->jobs.paused = false; /* a job that failed in prepare has set it too */
     partition_release(job->partition);

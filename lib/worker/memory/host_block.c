@@ -88,22 +88,33 @@ void host_block_free(struct session *session, struct host_block *block)
         return;
     deferred_release_add(block->memory, block->pinned ? block->memory : NULL, block->size);
     session->memory.host_bytes -= block->size;
-    user_host_discharge(session->memory.user);
+    user_host_discharge(session->memory.user, block->size);
     free(block);
 }
 
-/* The system has few System V segments for all users (kernel.shmmni). */
-static bool segment_admit(struct job *job)
+/* The system has few System V segments for all users (kernel.shmmni), and pinned memory is taken
+ * from everyone. */
+static bool user_admit(struct job *job, uint64_t size)
 {
-    struct session *session = job->session;
-    uint32_t limit = atomic_load_explicit(&session->memory.user_hosts, memory_order_relaxed);
+    const struct session_memory *memory = &job->session->memory;
+    uint32_t limit = atomic_load_explicit(&memory->user_hosts, memory_order_relaxed);
+    uint64_t most = atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed);
 
-    if (limit && segments_low())
+    if (limit && segments_low()) {
         job_fail(job, GS_ERR_LIMIT, "nearly all System V segments are in use (kernel.shmmni)");
-    else if (user_host_charge(session->memory.user, limit))
+        return false;
+    }
+    if (!user_host_bytes_charge(memory->user, size, most)) {
+        job_fail(job, GS_ERR_LIMIT,
+                 "%" PRIu64 " bytes of host memory wanted, the user's sessions have %" PRIu64
+                 " of %" PRIu64,
+                 size, user_host_bytes(memory->user), most);
+        return false;
+    }
+    if (user_host_charge(memory->user, limit))
         return true;
-    else
-        job_fail(job, GS_ERR_LIMIT, "the user's sessions have %u host blocks, the limit", limit);
+    user_host_bytes_discharge(memory->user, size);
+    job_fail(job, GS_ERR_LIMIT, "the user's sessions have %u host blocks, the limit", limit);
     return false;
 }
 
@@ -151,7 +162,7 @@ struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use 
     void *memory;
     int error;
 
-    if (!segment_admit(job))
+    if (!user_admit(job, size))
         return NULL;
     error = segment_make(size, S_IRUSR | S_IWUSR, job->session->uid, id, &memory);
     if (error)
@@ -162,7 +173,7 @@ struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use 
     else
         block = block_of(job, memory, size, use, false);
     if (!block)
-        user_host_discharge(user);
+        user_host_discharge(user, size);
     return block;
 }
 
@@ -198,6 +209,7 @@ struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum
         return NULL;
     }
     user_host_charge(user, 0);
+    user_host_bytes_charge(user, size, 0);
     block = block_of(job, memory, size, use, registered);
     if (block && block->address != address) {
         job_fail(job, GS_ERR_INTERRUPTED, "kernels do not reach a host block where they did");
@@ -205,7 +217,7 @@ struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum
         return NULL;
     }
     if (!block)
-        user_host_discharge(user);
+        user_host_discharge(user, size);
     return block;
 }
 

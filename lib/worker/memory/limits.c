@@ -18,6 +18,12 @@ uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t 
     return mem_limit;
 }
 
+void host_limit_set(struct session *session, uint32_t user_hosts, uint64_t user_host_mem)
+{
+    atomic_store_explicit(&session->memory.user_hosts, user_hosts, memory_order_relaxed);
+    atomic_store_explicit(&session->memory.user_host_mem, user_host_mem, memory_order_relaxed);
+}
+
 struct limits memory_limits(const struct session *session)
 {
     return (struct limits){

@@ -13,6 +13,8 @@ struct limits {
  * session's limit as it holds, since the device, or the window once it is open, may be smaller. Any
  * thread; does not wait. */
 uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t user_mem_limit);
+/* The same of host memory, of all sessions of the user: blocks and bytes. */
+void host_limit_set(struct session *session, uint32_t user_hosts, uint64_t user_host_mem);
 struct limits memory_limits(const struct session *session);
 
 #endif

@@ -42,6 +42,7 @@ struct session_memory {
     struct space window;                /* the open part; spans: chunks (tag: struct chunk) */
     _Atomic uint64_t limit, user_limit; /* any thread; see memory_limit_set */
     _Atomic uint32_t user_hosts;        /* host blocks of all sessions of the user; 0: no limit */
+    _Atomic uint64_t user_host_mem;     /* their bytes; the same */
     uint64_t used;
     struct user *user; /* counts what all sessions of the user hold */
     /* The window's addresses, and how much of them is open (window.h). What is behind the window is

@@ -70,9 +70,25 @@ bool user_host_charge(struct user *user, uint64_t limit)
     return sum_charge(&user->hosts, 1, limit);
 }
 
-void user_host_discharge(struct user *user)
+bool user_host_bytes_charge(struct user *user, uint64_t bytes, uint64_t limit)
+{
+    return sum_charge(&user->host_bytes, bytes, limit);
+}
+
+void user_host_bytes_discharge(struct user *user, uint64_t bytes)
+{
+    atomic_fetch_sub_explicit(&user->host_bytes, bytes, memory_order_relaxed);
+}
+
+void user_host_discharge(struct user *user, uint64_t bytes)
 {
     atomic_fetch_sub_explicit(&user->hosts, 1, memory_order_relaxed);
+    user_host_bytes_discharge(user, bytes);
+}
+
+uint64_t user_host_bytes(const struct user *user)
+{
+    return atomic_load_explicit(&user->host_bytes, memory_order_relaxed);
 }
 
 void user_discharge(struct user *user, uint64_t bytes)

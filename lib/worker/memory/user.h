@@ -16,8 +16,8 @@ struct user {
     uint32_t uid;
     uint32_t sessions;
     _Atomic uint64_t used;
-    struct user_sinks sinks; /* sinks are charged to nobody */
-    _Atomic uint64_t hosts;  /* host blocks */
+    struct user_sinks sinks;            /* sinks are charged to nobody */
+    _Atomic uint64_t hosts, host_bytes; /* host blocks */
 };
 
 /* Counts one more session of this user. NULL: no memory. */
@@ -28,9 +28,13 @@ void user_release(struct user *user);
 /* Charges the user for `bytes`, unless the sum would exceed the limit (0: none). */
 bool user_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_discharge(struct user *user, uint64_t bytes);
-/* The same for one host block. */
+/* The same for one host block, and for its bytes. */
 bool user_host_charge(struct user *user, uint64_t limit);
-void user_host_discharge(struct user *user);
+bool user_host_bytes_charge(struct user *user, uint64_t bytes, uint64_t limit);
+void user_host_bytes_discharge(struct user *user, uint64_t bytes);
+/* Of a block that was charged both ways. */
+void user_host_discharge(struct user *user, uint64_t bytes);
+uint64_t user_host_bytes(const struct user *user);
 uint64_t user_used(const struct user *user);
 
 #endif

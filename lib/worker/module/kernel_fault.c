@@ -130,8 +130,11 @@ static void session_end(struct session *session, bool stray)
 
     what_happened(&told, stray, text, sizeof(text));
     log_debug("session %" PRIu64 " (%s): %s", session->id, session->name, text);
-    session_fault(session, 0, kind, stray ? GS_ERR_ILLEGAL_ADDRESS : GS_ERR_FAULT, told.kernel,
-                  text);
+    session_fault(session, &(struct fault){.kind = kind,
+                                           .status = stray ? GS_ERR_ILLEGAL_ADDRESS : GS_ERR_FAULT,
+                                           .address = stray ? told.address : 0,
+                                           .kernel = told.kernel,
+                                           .message = text});
 }
 
 void kernel_strays_count(struct session *session)

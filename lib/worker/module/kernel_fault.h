@@ -17,7 +17,8 @@ CUresult kernel_fault_bind(const struct session *session, const struct module *m
 /* The session's lane looks at the note from now on. At the module's install. */
 void kernel_fault_watch(struct session *session, const struct module *module);
 
-/* Counts the strays that have come since in the session's figures. The session's lane. */
+/* Counts the strays that have come since in the session's figures. The session's lane, or the job
+ * that closes it. */
 void kernel_strays_count(struct session *session);
 /* Ends the session where one of its kernels has noted a fault, a stray among them if the session
  * is strict; counts strays. One load where none of its modules can. The session's lane. */

@@ -83,4 +83,5 @@ void print_deinit(struct session *session)
 {
     host_block_free(session, session->module.print);
     session->module.print = NULL;
+    session->module.faults = NULL;
 }

@@ -45,6 +45,7 @@ static struct {
     uint32_t capacity, count; /* of the table */
     /* none is destroyed, because the driver gives no memory back */
     bool for_good;
+    bool user_refused; /* the last one that was refused: for its user's sake */
     uint32_t last_id;
     uint64_t clock;
     uint64_t kept; /* of cache.clock: a partition that was asked for later does not go */
@@ -334,15 +335,36 @@ static void fullness_tell(void)
                     cache.count, cache.capacity);
 }
 
-static struct partition *partition_begin(const struct sm_mask *mask, gs_status *status)
+/* How many partitions may be made for a user whose sets of SMs are bounded, where none ever goes:
+ * as many times the user's sets as the table has room for all. 0: any number. */
+static uint32_t user_most(const struct session *asker)
 {
-    struct partition **entry = table_room();
+    return asker && cache.for_good ? asker->grant.link.user_sets * (cache.capacity / LINK_SETS_MAX)
+                                   : 0;
+}
+
+static bool user_has_enough(const struct session *asker)
+{
+    const uint32_t most = user_most(asker);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; most && i < cache.capacity; i++)
+        count += cache.table[i] && cache.table[i]->uid == asker->uid;
+    return most && count >= most;
+}
+
+static struct partition *partition_begin(const struct sm_mask *mask, const struct session *asker,
+                                         gs_status *status)
+{
+    cache.user_refused = user_has_enough(asker);
+    struct partition **entry = cache.user_refused ? NULL : table_room();
     struct partition *partition = entry ? calloc(1, sizeof(*partition)) : NULL;
 
     *status = entry ? GS_ERR_NO_MEMORY : GS_ERR_LIMIT;
     if (!partition)
         return NULL;
     partition->mask = *mask;
+    partition->uid = asker ? asker->uid : UINT32_MAX;
     partition->sm_count = sm_mask_count(mask);
     if (!making_begin(partition)) {
         free(partition);
@@ -364,12 +386,13 @@ static struct partition *partition_again(struct partition *partition, gs_status 
     return NULL;
 }
 
-struct partition *partition_get(const struct sm_mask *mask, gs_status *status)
+struct partition *partition_get(const struct sm_mask *mask, const struct session *asker,
+                                gs_status *status)
 {
     struct partition *partition = table_find(mask);
 
     if (!partition)
-        partition = partition_begin(mask, status);
+        partition = partition_begin(mask, asker, status);
     else if (failure_is_old(partition))
         partition = partition_again(partition, status);
     if (partition)
@@ -377,11 +400,13 @@ struct partition *partition_get(const struct sm_mask *mask, gs_status *status)
     return partition;
 }
 
-struct partition *partition_get_in_turn(const struct sm_mask *mask, gs_status *status)
+struct partition *partition_get_in_turn(const struct sm_mask *mask, const struct session *asker,
+                                        gs_status *status)
 {
     const struct partition *partition = table_find(mask);
 
     if (!partition && cache.for_good && cache.count >= launches_most()) {
+        cache.user_refused = false;
         *status = GS_ERR_LIMIT;
         return NULL;
     }
@@ -389,7 +414,7 @@ struct partition *partition_get_in_turn(const struct sm_mask *mask, gs_status *s
         *status = GS_NOT_READY;
         return NULL;
     }
-    return partition_get(mask, status);
+    return partition_get(mask, asker, status);
 }
 
 static uint32_t trimmed_count(void)
@@ -408,7 +433,7 @@ struct partition *partition_get_trimmed(const struct sm_mask *mask)
 
     if ((!partition || !partition->trimmed) && trimmed_count() >= PARTITIONS_TRIMMED)
         return NULL;
-    partition = partition_get(mask, &status);
+    partition = partition_get(mask, NULL, &status);
     if (partition) {
         partition->trimmed++;
         partition_hold(partition);
@@ -430,7 +455,11 @@ const char *partition_trouble(gs_status status)
 
     if (status != GS_ERR_LIMIT)
         return "the server has no memory for a partition";
-    if (cache.for_good)
+    if (cache.user_refused)
+        snprintf(text, sizeof(text),
+                 "the user's sessions have had their part of the sets of SMs (user-sets): the "
+                 "driver keeps the memory of each until the server ends");
+    else if (cache.for_good)
         snprintf(text, sizeof(text),
                  "%u sets of SMs have been in use, %u is the limit (%u for launches): the driver "
                  "keeps the memory of each until the server ends",

@@ -28,6 +28,7 @@ struct partition {
     uint32_t holders; /* counts the grants, and the jobs that wait for one */
     uint32_t trimmed; /* counts the holders that use it only as a trimmed partition */
     uint64_t used;    /* when it was last asked for, by cache.clock */
+    uint32_t uid;     /* whose session it was made for */
 
     /* Counts the graphs that have nodes bound to the partition; any thread. Before a partition
      * without holders can go, their owners destroy these graphs. */
@@ -59,13 +60,16 @@ CUresult partition_whole(struct partition *partition);
  * none, the making begins, in the background and at a quiet moment, and the state is MAKING
  * until it ends. A failed partition stays for FAILURE_KEPT_NS, so that all who waited see the
  * failure, and is tried again when it is asked for later. Unless it is held, the result may be
- * gone at the main lane's next round. NULL: the table is full, or there is no host memory;
- * *status says which. */
-struct partition *partition_get(const struct sm_mask *mask, gs_status *status);
+ * gone at the main lane's next round. NULL: the table is full, or the asker's user has had the
+ * user's part of it, or there is no host memory; *status says which. asker NULL: for no session in
+ * particular. */
+struct partition *partition_get(const struct sm_mask *mask, const struct session *asker,
+                                gs_status *status);
 /* The same for a launch, which holds nothing and can wait. Only a few partitions are being made for
  * launches at a time, so that there is room for partitions that are to be held. GS_NOT_READY: the
  * launch has to ask again. */
-struct partition *partition_get_in_turn(const struct sm_mask *mask, gs_status *status);
+struct partition *partition_get_in_turn(const struct sm_mask *mask, const struct session *asker,
+                                        gs_status *status);
 /* Finds or makes a trimmed partition and holds it. There are at most PARTITIONS_TRIMMED at a time,
  * so that the other partitions remain for grants. NULL also when that many are held. */
 struct partition *partition_get_trimmed(const struct sm_mask *mask);

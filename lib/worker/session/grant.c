@@ -73,7 +73,7 @@ void grant_apply(struct session *session, const struct link_grant *link,
     sched_class(domain_of(session), &session->sched.entity, link->cls);
     session->sched.entity.weight = link->weight;
     session->sched.entity.inflight_max = link->inflight_max;
-    atomic_store_explicit(&session->memory.user_hosts, link->user_hosts, memory_order_relaxed);
+    host_limit_set(session, link->user_hosts, link->user_host_mem);
     grant_publish(session, memory_limit_set(session, link->mem_limit, link->user_mem_limit));
     if (link->cls != GS_CLASS_NORMAL)
         placements_prepare();
@@ -124,7 +124,7 @@ static void partition_find(struct job *job)
         return;
     }
     partitions_keep(); /* at this point no launch is between its record and its issue */
-    job->partition = placement_get(&mask, &status);
+    job->partition = placement_get(&mask, job->session, &status);
     if (job->partition)
         partition_hold(job->partition);
     else

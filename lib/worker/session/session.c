@@ -20,6 +20,7 @@
 #include "worker/memory/segment_mapping.h"
 #include "worker/memory/user.h"
 #include "worker/memory/window.h"
+#include "worker/module/kernel_fault.h"
 #include "worker/module/module.h"
 #include "worker/module/print.h"
 #include "worker/sched/domain.h"
@@ -64,8 +65,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     } else {
         stats_clear(stats);
     }
-    atomic_store_explicit(&session->memory.user_hosts, open->grant.user_hosts,
-                          memory_order_relaxed);
+    host_limit_set(session, open->grant.user_hosts, open->grant.user_host_mem);
     memory_limit_set(session, open->grant.mem_limit, open->grant.user_mem_limit);
     session->grant.link = open->grant;
     domain_join(session);
@@ -166,6 +166,7 @@ void session_opened(const struct job *job)
 
 static void close_work(struct job *job)
 {
+    kernel_strays_count(job->session); /* the last ones: the device has finished */
     release_device(job->session);
     release_host(job->session);
 }

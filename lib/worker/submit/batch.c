@@ -21,7 +21,6 @@
 #include "worker/submit/override.h"
 #include "worker/submit/placement.h"
 #include "worker/submit/report.h"
-#include "worker/submit/session_fault.h"
 #include "worker/submit/stream.h"
 
 /* Each lane, which is a thread, has its own; it is empty between two drains. */
@@ -33,16 +32,20 @@ static _Thread_local struct {
 
 bool batch_issue(struct session *session, uint32_t index, enum completion completion)
 {
-    uint32_t launches = batch.count;
+    struct stream *stream = &session->submit.streams[index];
+    uint32_t launches = batch.count, refused = 0;
 
     if (launches == 0)
         return true;
     batch.count = 0;
-    CUresult result =
-        launch_issue(session, &session->submit.streams[index], batch.launch, launches, completion);
-    if (result)
-        record_refused(session, index, result, batch.launch[0].kernel->name);
-    return !result;
+    CUresult result = launch_issue(session, stream, batch.launch, launches, completion);
+    if (!result)
+        return true;
+    while (refused + 1 < launches && batch.launch[refused].end <= stream->issued)
+        refused++;
+    record_refused(session, index, result, batch.launch[refused].kernel,
+                   stream->launches - launches + refused + 1);
+    return false;
 }
 
 unsigned char *batch_next(struct session *session, uint32_t index)
@@ -78,8 +81,7 @@ static enum outcome launch_override(struct session *session, uint32_t index,
     case OVERRIDE_WAITS:
         return RECORD_STALLED;
     default:
-        session_fault(session, index, GS_FAULT_LAUNCH, status, launch->kernel->name, text);
-        return RECORD_ENDED;
+        return record_impossible(session, index, status, launch->kernel, text);
     }
 }
 
@@ -131,14 +133,12 @@ static enum outcome take_alone(struct session *session, uint32_t index, struct l
         alone.partition = NULL;
     if (alone.cooperative && !cooperative_ready(stream))
         return RECORD_STALLED;
-    if (alone.cooperative && !cooperative_fits(&alone, text, sizeof(text))) {
-        session_fault(session, index, GS_FAULT_LAUNCH, GS_ERR_LAUNCH_CONFIG, alone.kernel->name,
-                      text);
-        return RECORD_ENDED;
-    }
-    return record_issued(session, index,
-                         r->report ? report_launch(session, index, &alone, r->report, submitted)
-                                   : launch_issue(session, stream, &alone, 1, COMPLETION_NONE));
+    if (alone.cooperative && !cooperative_fits(&alone, text, sizeof(text)))
+        return record_impossible(session, index, GS_ERR_LAUNCH_CONFIG, alone.kernel, text);
+    CUresult result = r->report ? report_launch(session, index, &alone, r->report, submitted)
+                                : launch_issue(session, stream, &alone, 1, COMPLETION_NONE);
+    return result ? record_refused(session, index, result, alone.kernel, stream->launches + 1)
+                  : RECORD_TAKEN;
 }
 
 enum outcome batch_take(struct session *session, uint32_t index, unsigned char *record,
@@ -200,6 +200,6 @@ void batch_finish(struct session *session, uint32_t index)
         CUresult result = write ? completion_write(session, stream, position)
                                 : completion_fence(session, stream, position);
         if (result)
-            record_refused(session, index, result, "");
+            record_refused(session, index, result, NULL, 0);
     }
 }

@@ -119,6 +119,17 @@ static bool event_next(const struct session *session, uint32_t index)
     return ring_header(session, index, session->submit.streams[index].head).op == REC_EVENT;
 }
 
+/* Notes for a next worker how far the stream is consumed. Relaxed: who reads it has seen this
+ * process end. */
+static void consumed_note(const struct session *session, uint32_t index, uint64_t position,
+                          uint64_t launches)
+{
+    if (!session->positions)
+        return;
+    atomic_store_explicit(&session->positions->consumed[index], position, memory_order_relaxed);
+    atomic_store_explicit(&session->positions->launches[index], launches, memory_order_relaxed);
+}
+
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
                       enum drained *drained)
 {
@@ -132,7 +143,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         return 0;
     CUresult result = stream->cu ? CUDA_SUCCESS : stream_make(session, stream);
     if (result) {
-        record_refused(session, index, result, "");
+        record_refused(session, index, result, NULL, 0);
         return 0;
     }
     partition_home(stream->home);
@@ -159,16 +170,15 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
             record_rejected(session, index, "a record of a wrong size");
             break;
         }
-        /* Relaxed: who reads it has seen this process end. Before the record is taken: one that may
-         * be on the device counts as consumed. */
-        if (session->positions)
-            atomic_store_explicit(&session->positions->consumed[index], stream->head + size,
-                                  memory_order_relaxed);
-        if (((const struct rec_header *)record)->op == REC_PAD)
+        const uint32_t op = ((const struct rec_header *)(const void *)record)->op;
+        /* Before the record is taken: one that may be on the device counts as consumed. */
+        consumed_note(session, index, stream->head + size, stream->launches + (op == REC_LAUNCH));
+        if (op == REC_PAD)
             arrival_pad(&stream->arrival, size);
         else if ((outcome = take_traced(session, index, record, size, &ns)) != RECORD_TAKEN)
             break;
         stream->head += size;
+        stream->launches += op == REC_LAUNCH;
         guessed += ns;
         since_fence += ns;
         taken++;
@@ -187,9 +197,8 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         *drained = outcome == RECORD_STALLED  ? DRAINED_STALLED
                    : outcome == RECORD_CALLED ? DRAINED_ALL
                                               : DRAINED_ELSEWHERE;
-        if (session->positions) /* the record stays for later */
-            atomic_store_explicit(&session->positions->consumed[index], stream->head,
-                                  memory_order_relaxed);
+        /* the record stays for later */
+        consumed_note(session, index, stream->head, stream->launches);
     }
     return taken;
 }

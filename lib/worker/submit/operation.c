@@ -16,7 +16,6 @@
 #include "worker/submit/graph.h"
 #include "worker/submit/launch.h"
 #include "worker/submit/product.h"
-#include "worker/submit/session_fault.h"
 #include "worker/submit/stream.h"
 
 static enum outcome take_transfer(struct session *session, uint32_t index,
@@ -132,8 +131,7 @@ static enum outcome take_graph(struct session *session, uint32_t index,
     case GRAPH_INVALID:
         return record_rejected(session, index, text);
     default:
-        session_fault(session, index, GS_FAULT_LAUNCH, status, "", text);
-        return RECORD_ENDED;
+        return record_impossible(session, index, status, NULL, text);
     }
 }
 
@@ -152,8 +150,7 @@ static enum outcome take_gemm(struct session *session, uint32_t index,
     case PRODUCT_INVALID:
         return record_rejected(session, index, refusal);
     default:
-        session_fault(session, index, GS_FAULT_LAUNCH, status, "", text);
-        return RECORD_ENDED;
+        return record_impossible(session, index, status, NULL, text);
     }
 }
 
@@ -184,7 +181,7 @@ static bool kernels_issue(struct session *session, uint32_t index, uint32_t next
         (other ? inflight_open_kernels(stream->inflight) : inflight_open_others(stream->inflight)))
         result = completion_fence(session, stream, stream->issued);
     if (result)
-        record_refused(session, index, result, "");
+        record_refused(session, index, result, NULL, 0);
     return !result;
 }
 

@@ -18,10 +18,14 @@ enum outcome {
 
 /* Ends the session for a record that has failed a check. Returns RECORD_ENDED. */
 enum outcome record_rejected(struct session *session, uint32_t index, record_refusal refusal);
-/* Ends the session for work that the driver has refused; kernel: whose launch it was, or "". Does
- * not return where the context is lost. Returns RECORD_ENDED. */
+/* Ends the session for work that the driver has refused; kernel: whose launch it was, with the
+ * launch's number, or NULL. Does not return where the context is lost. Returns RECORD_ENDED. */
 enum outcome record_refused(struct session *session, uint32_t index, CUresult result,
-                            const char *kernel);
+                            const struct kernel *kernel, uint64_t launch);
+/* Ends the session for a record at the stream's head that asks for what cannot be; kernel: as
+ * above. Returns RECORD_ENDED. */
+enum outcome record_impossible(struct session *session, uint32_t index, gs_status status,
+                               const struct kernel *kernel, const char *text);
 /* The outcome of a record after the driver calls for it. */
 enum outcome record_issued(struct session *session, uint32_t index, CUresult result);
 

@@ -125,7 +125,7 @@ static enum override_outcome launch_partition(struct session *session, const str
         affinity_store(session, qos, level, *partition);
         return OVERRIDE_PLACED;
     }
-    *partition = placement_get_in_turn(&mask, status);
+    *partition = placement_get_in_turn(&mask, session, status);
     if (!*partition && *status == GS_NOT_READY)
         return OVERRIDE_WAITS;
     if (!*partition) {

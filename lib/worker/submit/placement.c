@@ -53,19 +53,21 @@ static void room_make(const struct sm_mask *mask)
         idle_dismiss();
 }
 
-struct partition *placement_get(const struct sm_mask *mask, gs_status *status)
+struct partition *placement_get(const struct sm_mask *mask, const struct session *asker,
+                                gs_status *status)
 {
     room_make(mask);
-    return partition_get(mask, status);
+    return partition_get(mask, asker, status);
 }
 
-struct partition *placement_get_in_turn(const struct sm_mask *mask, gs_status *status)
+struct partition *placement_get_in_turn(const struct sm_mask *mask, const struct session *asker,
+                                        gs_status *status)
 {
-    struct partition *partition = partition_get_in_turn(mask, status);
+    struct partition *partition = partition_get_in_turn(mask, asker, status);
 
     if (partition || *status != GS_ERR_LIMIT || !partition_table_full(mask) || !idle_dismiss())
         return partition;
-    return partition_get_in_turn(mask, status);
+    return partition_get_in_turn(mask, asker, status);
 }
 
 bool placement_free_idle(void)

@@ -26,8 +26,10 @@ void placement_deinit(struct session *session);
 
 /* As partition_get and partition_get_in_turn. In a full table, the partition without holders that
  * was asked for least recently goes. */
-struct partition *placement_get(const struct sm_mask *mask, gs_status *status);
-struct partition *placement_get_in_turn(const struct sm_mask *mask, gs_status *status);
+struct partition *placement_get(const struct sm_mask *mask, const struct session *asker,
+                                gs_status *status);
+struct partition *placement_get_in_turn(const struct sm_mask *mask, const struct session *asker,
+                                        gs_status *status);
 /* Dismisses all partitions that nobody holds, because there is no memory for another. Returns false
  * when there are none. */
 bool placement_free_idle(void);

@@ -6,13 +6,13 @@
 #include "common/log_allowance.h"
 #include "common/log_event.h"
 #include "common/status.h"
+#include "common/unfinished.h"
 #include "common/util.h"
 
 /* Faults of a user's sessions that are logged: a program may attach and trap without end. */
 static struct log_allowance allowance = LOG_ALLOWANCE(64, 10000000000u);
 
-static void fault_log(const struct session *session, gs_status status, const char *kernel,
-                      const char *message)
+static void fault_log(const struct session *session, const struct seg_fault *fault)
 {
     struct log_event event = log_event_begin("fault");
 
@@ -22,27 +22,31 @@ static void fault_log(const struct session *session, gs_status status, const cha
     log_event_text(&event, "user", session->user);
     log_event_number(&event, "uid", session->uid);
     log_event_text(&event, "name", session->name);
-    log_event_text(&event, "kernel", kernel);
-    log_event_text(&event, "status", status_name(status));
-    log_event_text(&event, "reason", message);
+    log_event_text(&event, "kernel", fault->kernel);
+    log_event_fault(&event, fault);
+    log_event_text(&event, "status", status_name(fault->status));
+    log_event_text(&event, "reason", fault->message);
     log_event_write(&event, LOG_LEVEL_WARNING);
 }
 
-void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_status status,
-                   const char *kernel, const char *message)
+void session_fault(struct session *session, const struct fault *fault)
 {
-    struct seg_fault *fault = &session->server_page->fault;
+    /* The worker's own, for the tenant can write the other. */
+    struct seg_fault verdict = {.kind = fault->kind,
+                                .status = fault->status,
+                                .stream = fault->stream,
+                                .position = session->submit.streams[fault->stream].head,
+                                .launch = fault->launch,
+                                .address = fault->address};
 
     if (session->submit.faulted)
         return;
     session->submit.faulted = true;
-    fault->kind = kind;
-    fault->status = status;
-    fault->stream = stream;
-    fault->position = session->submit.streams[stream].head;
-    snprintf(fault->kernel, sizeof(fault->kernel), "%.63s", kernel);
-    snprintf(fault->message, sizeof(fault->message), "%.191s", message);
-    fault_log(session, status, kernel, message);
+    unfinished_tell(session->segment, &verdict);
+    snprintf(verdict.kernel, sizeof(verdict.kernel), "%.63s", fault->kernel ? fault->kernel : "");
+    snprintf(verdict.message, sizeof(verdict.message), "%.191s", fault->message);
+    session->server_page->fault = verdict;
+    fault_log(session, &verdict);
     /* release: publishes the fault to the client that sees the state */
     atomic_store_explicit(&session->server_page->state, SEG_FAULTED, memory_order_release);
     futex_wake(&session->server_page->state);

@@ -7,9 +7,19 @@
 
 #include "worker/session_parts.h"
 
-/* Ends the session for a record that its tenant should not have sent, or that the driver refused.
- * Only the first fault is noted. */
-void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_status status,
-                   const char *kernel, const char *message);
+/* What ended it, as gs_fault tells it. */
+struct fault {
+    uint32_t kind; /* gs_fault_kind */
+    gs_status status;
+    uint32_t stream;
+    uint64_t launch;    /* 0: not known, or none */
+    uint64_t address;   /* 0: the same */
+    const char *kernel; /* NULL: none */
+    const char *message;
+};
+
+/* Ends the session for a record that its tenant should not have sent, or that the driver refused,
+ * or for what its kernel did. Only the first fault is noted. */
+void session_fault(struct session *session, const struct fault *fault);
 
 #endif

@@ -24,9 +24,10 @@ struct stream {
     CUstream cu; /* NULL: not used yet; it costs half a MiB of GPU memory */
     /* the lane in whose context the CUDA stream is; NULL: the primary context */
     struct partition *home;
-    uint64_t head;   /* records before it are consumed */
-    uint64_t issued; /* the device has been given the work of the records before it */
-    uint64_t again;  /* up to here the stream runs what it did not finish with a former worker */
+    uint64_t head;     /* records before it are consumed, */
+    uint64_t launches; /* so many launches among them, since the stream was made */
+    uint64_t issued;   /* the device has been given the work of the records before it */
+    uint64_t again;    /* up to here the stream runs what it did not finish with a former worker */
     uint64_t transferred; /* the end of the last copy, fill or graph that was issued */
     uint64_t signalled;   /* a completion write of this position has been issued */
     int cu_priority;      /* of the CUDA stream, since it was made */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "common/ring.h"
+#include "common/unfinished.h"
 #include "worker/blas/workspace.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
@@ -202,6 +203,7 @@ static void create_install(struct job *job)
 {
     struct stream *stream = &job->session->submit.streams[job->index];
 
+    stream->launches = 0;
     stream->own_qos = job->arg[2] != 0;
     stream->own_priority = (int32_t)job->arg[0];
     stream->own_cls = (uint32_t)job->arg[1];
@@ -292,6 +294,8 @@ gs_status streams_resume(struct job *job)
         const uint64_t finished =
             atomic_load_explicit(&complete->position[i], memory_order_relaxed);
 
+        stream->launches =
+            atomic_load_explicit(&session->positions->launches[i], memory_order_relaxed);
         journal_stream_get(session->journal, i, &note);
         stream->open = note.open || i == 0;
         stream->own_qos = note.own_qos;
@@ -302,6 +306,7 @@ gs_status streams_resume(struct job *job)
             if (!job->open.replay || !ring_tail_valid(consumed, finished) || finished % REC_ALIGN)
                 return job_fail(job, GS_ERR_INTERRUPTED,
                                 "work of stream %" PRIu32 " was not finished", i);
+            stream->launches -= unfinished_launches(session->segment, i, finished, consumed);
             stream->again = consumed;
             consumed = finished;
         }

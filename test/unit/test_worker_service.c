@@ -1,0 +1,167 @@
+/*
+ * test_worker_service.c - the service threads: slow jobs of one user hold up no other user's, and
+ * who has the fewest threads is served first. Jobs are slow until the test lets them end.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/util.h"
+#include "fake_driver.h"
+#include "worker/jobs/job.h"
+
+#define USERS    4u
+#define MANY     16u
+#define LONG_NS  20000000000u
+#define BRIEF_NS 50000000u
+
+static struct session session[USERS];
+static _Atomic uint32_t begun[USERS], ended[USERS], may_end[USERS];
+
+static CUresult set_current(CUcontext context)
+{
+    (void)context;
+    return CUDA_SUCCESS;
+}
+
+static CUresult stream_create(CUstream *stream, unsigned int flags)
+{
+    (void)flags;
+    *stream = NULL;
+    return CUDA_SUCCESS;
+}
+
+static void slow_work(struct job *job)
+{
+    const uint32_t user = job->index;
+
+    atomic_fetch_add(&begun[user], 1);
+    for (;;) {
+        uint32_t left = atomic_load(&may_end[user]);
+        if (left && atomic_compare_exchange_strong(&may_end[user], &left, left - 1))
+            break;
+        usleep(100);
+    }
+    atomic_fetch_add(&ended[user], 1);
+}
+
+static const struct job_kind compile = {"compile", JOB_PATIENT, NULL, slow_work, NULL, NULL};
+static const struct job_kind allocate = {"allocate", JOB_QUICK, NULL, slow_work, NULL, NULL};
+
+static void push(const struct job_kind *kind, uint32_t user, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct job *job = job_new(&session[user], kind);
+
+        assert_non_null(job);
+        job->index = user;
+        service_push(job);
+    }
+}
+
+static bool reaches(_Atomic uint32_t *count, uint32_t wanted, uint64_t within_ns)
+{
+    const uint64_t until = clock_ns() + within_ns;
+
+    while (atomic_load(count) < wanted && clock_ns() < until)
+        usleep(100);
+    return atomic_load(count) >= wanted;
+}
+
+/* Lets all end, so that the next test begins with idle threads. */
+static void drain(void)
+{
+    for (uint32_t user = 0; user < USERS; user++)
+        atomic_store(&may_end[user], 1000);
+    while (!service_idle())
+        usleep(100);
+    for (struct job *job = jobs_take(); job;) {
+        struct job *next = job->next;
+        job_free(job);
+        job = next;
+    }
+    for (uint32_t user = 0; user < USERS; user++) {
+        atomic_store(&may_end[user], 0);
+        atomic_store(&begun[user], 0);
+        atomic_store(&ended[user], 0);
+    }
+}
+
+static int set(void **state)
+{
+    (void)state;
+    fake_cu.cuCtxSetCurrent = set_current;
+    fake_cu.cuStreamCreate = stream_create;
+    for (uint32_t i = 0; i < USERS; i++)
+        session[i] = (struct session){.uid = 1000 + i};
+    return service_start() ? 0 : -1;
+}
+
+static void one_user_holds_up_no_other(const struct job_kind *kind)
+{
+    push(kind, 0, MANY);
+    assert_true(reaches(&begun[0], 3, LONG_NS));
+    push(kind, 1, 1);
+    assert_true(reaches(&begun[1], 1, LONG_NS));
+    assert_int_equal(begun[0], 3);
+    drain();
+}
+
+static void a_users_compilations_hold_up_no_other_user(void **state)
+{
+    (void)state;
+    one_user_holds_up_no_other(&compile);
+}
+
+static void nor_do_allocations(void **state)
+{
+    (void)state;
+    one_user_holds_up_no_other(&allocate);
+}
+
+/* What had to wait begins once a job of the same user has ended, without another one that comes. */
+static void what_waits_for_its_own_user_goes_on(void **state)
+{
+    (void)state;
+    push(&compile, 0, MANY);
+    for (uint32_t i = 0; i < MANY; i++) {
+        atomic_fetch_add(&may_end[0], 1);
+        assert_true(reaches(&ended[0], i + 1, LONG_NS));
+    }
+    assert_int_equal(begun[0], MANY);
+    drain();
+}
+
+/* Two users fill all threads; a third is served as soon as one is free. */
+static void who_has_the_fewest_threads_is_next(void **state)
+{
+    (void)state;
+    push(&compile, 0, MANY);
+    assert_true(reaches(&begun[0], 3, LONG_NS));
+    push(&compile, 1, MANY);
+    assert_true(reaches(&begun[1], 1, LONG_NS));
+    push(&compile, 2, 1);
+    assert_false(reaches(&begun[2], 1, BRIEF_NS));
+    atomic_fetch_add(&may_end[0], 1);
+    assert_true(reaches(&begun[2], 1, LONG_NS));
+    assert_int_equal(begun[0], 3);
+    assert_int_equal(begun[1], 1);
+    drain();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_users_compilations_hold_up_no_other_user),
+        cmocka_unit_test(nor_do_allocations),
+        cmocka_unit_test(what_waits_for_its_own_user_goes_on),
+        cmocka_unit_test(who_has_the_fewest_threads_is_next),
+    };
+
+    return cmocka_run_group_tests(tests, set, NULL);
+}
