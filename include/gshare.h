@@ -468,8 +468,13 @@ GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseco
  * session's work, as gs_mem_import does there.
  * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
 GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
-/* Waits for the session's work, then frees memory that gs_malloc or gs_mem_import returned; 0 does
- * nothing. Blocks for the device. GS_ERR_INVALID_POINTER: not the start of a live allocation. */
+/* Frees memory that gs_malloc or gs_mem_import returned; 0 does nothing. Work that the session was
+ * given before may use the memory to its end. Where there is such work, the call returns at once,
+ * and the memory counts until the session's next call that allocates, frees, asks gs_mem_info, or
+ * waits for a stream, and finds that work complete; memory that goes whole pieces at a time, until
+ * one that finds the session idle. No call is refused for want of memory that waits so: the call
+ * waits then. When more than 256 MiB or 256 allocations would wait, gs_free blocks for the device
+ * instead. GS_ERR_INVALID_POINTER: not the start of a live allocation. */
 GS_API gs_status gs_free(gs_session session, gs_devptr ptr);
 /* The bytes of device memory that this session may hold in all, and those that it may still
  * allocate: within its own limit, its user's limit and the memory that the device has free. Either

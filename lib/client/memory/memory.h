@@ -7,6 +7,7 @@
 #define GS_CLIENT_MEMORY_H
 
 #include "client/base/range_map.h"
+#include "client/memory/freed.h"
 #include "client/memory/host_block.h"
 #include "client/memory/staging.h"
 #include "client/session/session.h"
@@ -18,6 +19,7 @@ struct memory {
     struct range_map host;           /* value: the server's host block */
     uint64_t host_device[SEG_HOSTS]; /* where kernels reach the block; 0: they do not */
     struct staging staging_small, staging_large;
+    struct freed_list freed;
 };
 
 struct memory *memory_new(void); /* NULL: no memory */
