@@ -37,7 +37,8 @@ static uint32_t *block_make(gs_session session, size_t size, gs_devptr *device)
     return host;
 }
 
-static void a_kernel_that_runs_and_the_host_see_each_others_stores(const struct server_options *options)
+static void a_kernel_that_runs_and_the_host_see_each_others_stores(
+    const struct server_options *options)
 {
     enum { ROUNDS = 50 };
     struct server *server = server_start(options);
@@ -183,20 +184,24 @@ static void a_process_without_the_address_has_another(const struct server_option
 {
     struct server *server = server_start(options);
     uint32_t value = 5, n = 1024, *host;
-    gs_devptr first, device;
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_devptr device;
     gs_session session;
     void *own;
 
     CHECK_OK(server_attach(server, &session));
-    block_make(session, MIB, &first);
-    own = mmap((void *)(uintptr_t)(first + 2 * MIB), 64 * GIB, PROT_NONE,
+    CHECK_OK(gs_session_info(session, &desc));
+    CHECK_OK(gs_detach(session));
+    own = mmap((void *)(uintptr_t)desc.window_base, desc.window_size, PROT_NONE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (own == MAP_FAILED)
-        test_skip("the addresses behind 0x%llx are not free", (unsigned long long)first);
+    CHECK(own != MAP_FAILED);
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_session_info(session, &desc));
     host = block_make(session, MIB, &device);
-    if (device - (uintptr_t)own >= 64 * GIB)
-        test_skip("the next place, 0x%llx, is not behind the first, 0x%llx",
-                  (unsigned long long)device, (unsigned long long)first);
+    if (device - (uintptr_t)own >= desc.window_size)
+        test_skip("the second window, 0x%llx, is not where the first was, %p",
+                  (unsigned long long)desc.window_base, own);
+    CHECK_EQUAL(desc.window_reserved, 0);
     CHECK(device != (uintptr_t)host);
     void *args[] = {&device, &value, &n};
     CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(session), "fill"), 4, 256, args));
@@ -282,8 +287,8 @@ static void freed_blocks_leave_room(const struct server_options *options)
 }
 
 /* Each for sessions whose kernels are fenced too. */
-static const struct server_options fenced = {
-    .arguments = (const char *const[]){"--fence", "always", NULL}};
+static const struct server_options fenced = {.arguments =
+                                                 (const char *const[]){"--fence", "always", NULL}};
 
 #define BOTH(name)                                                                                 \
     static void name##_unfenced(void)                                                              \

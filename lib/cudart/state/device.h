@@ -12,9 +12,10 @@
 struct device {
     _Atomic(gs_session) session; /* NULL: not attached */
     gs_session_desc desc;        /* valid while attached */
-    bool host_range_reserved;    /* no host memory lies at the addresses of the session's window */
-    size_t kernel_heap;          /* cudaLimitMallocHeapSize, for the next attach */
-    unsigned flags;              /* cudaSetDeviceFlags */
+    /* no host memory but pinned and managed lies at the addresses of the session's window */
+    bool host_range_reserved;
+    size_t kernel_heap; /* cudaLimitMallocHeapSize, for the next attach */
+    unsigned flags;     /* cudaSetDeviceFlags */
 };
 extern struct device device;
 

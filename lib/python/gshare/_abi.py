@@ -243,6 +243,7 @@ class SessionDesc(Sized):
         ("window_size", c_uint64),
         ("sm_granularity", c_uint),
         ("fenced", c_uint),
+        ("window_reserved", c_uint),
     ]
 
 
