@@ -18,8 +18,8 @@ struct chunk {
     bool lent;   /* it has been exported once: others may hold its memory */
     struct space blocks;
     struct mem_export *exports; /* see export_table.h */
-    bool sunk; /* it has no memory: an import that was taken back, or a place of host memory */
-    bool exported;              /* the vault has its descriptor */
+    bool sunk;     /* it has no memory: an import that was taken back, or a place of host memory */
+    bool exported; /* the vault has its descriptor */
 };
 
 /* Makes a chunk of zeroed memory of its own, for the `asked` bytes that a tenant named. NULL: the

@@ -6,11 +6,11 @@
  * once. So the worker believes no id or descriptor from a tenant, and nothing is left behind,
  * whichever process dies. A tenant cannot change the size of a System V segment.
  *
- * A block for kernels lies at a place in the session's window (host_place.h). The tenant attaches it
- * at the same address, if its process has that free. Such a block rests when it is freed: it stays
- * registered, and counted, for the session's next need of a block, since unregistering it needs a
- * quiet moment, and its place then sinks. Where the limit or too many resting blocks are in the way,
- * an allocation waits for a quiet moment and lets all that rest go.
+ * A block for kernels lies at a place in the session's window (host_place.h). The tenant attaches
+ * it at the same address, if its process has that free. Such a block rests when it is freed: it
+ * stays registered, and counted, for the session's next need of a block, since unregistering it
+ * needs a quiet moment, and its place then sinks. Where the limit or too many resting blocks are in
+ * the way, an allocation waits for a quiet moment and lets all that rest go.
  */
 #include "worker/memory/host_block.h"
 

@@ -27,8 +27,8 @@ struct host_block {
     struct host_block *next; /* of those that rest */
     unsigned char *memory;
     uint64_t size;
-    uint64_t room; /* of its place in the window (host_place.h); 0: it has none */
-    int id;        /* System V's */
+    uint64_t room;    /* of its place in the window (host_place.h); 0: it has none */
+    int id;           /* System V's */
     uint64_t serial;  /* of the session, when it was made */
     bool pinned;      /* registered with the driver, so that the device copies from and to it */
     uint64_t address; /* where the session's kernels reach it; 0: they do not */
