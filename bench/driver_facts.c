@@ -82,6 +82,7 @@ static const struct question {
      question_func_load, "CUDA_MODULE_LOADING=LAZY"},
     {"35", "cuBLASLt's algorithms on few SMs", question_blas_few, "CUDA_MODULE_LOADING=LAZY"},
     {"36", "host memory among a window's addresses, reached by kernels", question_host, 0},
+    {"37", "host memory inside a reservation that is kept", question_host_inside, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

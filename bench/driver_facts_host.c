@@ -433,6 +433,99 @@ static CUresult rest(void)
     return CUDA_SUCCESS;
 }
 
+/* Attaches a segment over a part of a reservation that is kept. NOWHERE with errno: refused. */
+static unsigned char *attach_inside(CUdeviceptr at, size_t size)
+{
+    return attach_there(at, size, SHM_REMAP);
+}
+
+/* Takes the block away again, and lets nothing of the process lie where it was. */
+static CUresult detach_inside(void *block, size_t size)
+{
+    double t0 = now_us(), unregistered;
+
+    CK(cuMemHostUnregister(block));
+    unregistered = now_us();
+    if (mmap(block, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+             0) == MAP_FAILED)
+        printf("  mmap over the block: %s\n", strerror(errno));
+    printf("  unregistered in %.1f us, mapped over in %.1f\n", unregistered - t0,
+           now_us() - unregistered);
+    return CUDA_SUCCESS;
+}
+
+/* A block in one granule of a reservation, with device memory in those beside it; then device
+ * memory where the block was; and the block once more. */
+static CUresult block_inside(CUdeviceptr at)
+{
+    struct hostmem elsewhere;
+
+    CK(hostmem_new(&elsewhere, BLOCK));
+    for (unsigned turn = 0; turn < 3; turn++) {
+        const double t0 = now_us();
+        unsigned char *block = attach_inside(at + GRANULE, GRANULE);
+
+        if (block == NOWHERE) {
+            printf("  attached over a reservation: %s\n", strerror(errno));
+            return CUDA_ERROR_NOT_FOUND;
+        }
+        printf("  attached over a reservation in %.1f us\n", now_us() - t0);
+        CK(register_there(block, GRANULE, CU_MEMHOSTREGISTER_DEVICEMAP));
+        printf("  and registered after %.1f us\n", now_us() - t0);
+        if (!turn)
+            CK(coherent(block));
+        CK(beside_memory(block, at));
+        CK(beside_memory(block, at + 2 * GRANULE));
+        CK(detach_inside(block, GRANULE));
+        CK(beside_memory(elsewhere.host, at + GRANULE));
+    }
+    return CUDA_SUCCESS;
+}
+
+/* A segment of less than a granule, attached over and over until the granule is full, registered
+ * as one range. */
+static CUresult block_repeated(CUdeviceptr at, size_t size)
+{
+    int id = shmget(IPC_PRIVATE, size, 0600 | IPC_CREAT);
+    unsigned char *block = (unsigned char *)(uintptr_t)at;
+    double t0 = now_us();
+
+    for (CUdeviceptr p = at; id >= 0 && p < at + GRANULE; p += size) {
+        if (shmat(id, (void *)(uintptr_t)p, SHM_REMAP) == NOWHERE)
+            printf("  attached again: %s\n", strerror(errno));
+    }
+    shmctl(id, IPC_RMID, NULL);
+    printf("  %llu KiB attached %llu times in %.1f us\n", (unsigned long long)(size / KIB),
+           (unsigned long long)(GRANULE / size), now_us() - t0);
+    t0 = now_us();
+    CK(register_there(block, GRANULE, CU_MEMHOSTREGISTER_DEVICEMAP));
+    printf("  registered as one in %.1f us\n", now_us() - t0);
+    ((uint64_t *)block)[7] = 77;
+    arg.a = at + GRANULE - size + 64;
+    arg.b = at + 56;
+    CK(kernel_launch(copy, other));
+    CK(cuStreamSynchronize(other));
+    printf("  the kernel's store through the last is%s seen in the first\n",
+           ((uint64_t *)block)[8] == 77 ? "" : " NOT");
+    return detach_inside(block, GRANULE);
+}
+
+/* Whether a segment can lie in a reservation that is not given up: the host's addresses of it are
+ * replaced, which leaves no moment at which anything else could come there. */
+CUresult question_host_inside(void)
+{
+    CUdeviceptr window = 0;
+
+    CK(facts_open());
+    CK(cuMemAddressReserve(&window, WINDOW, WINDOW, 0, 0));
+    printf("  the window is at 0x%llx\n", (unsigned long long)window);
+    block_inside(window + 2 * PIECE);
+    block_repeated(window + 3 * PIECE, 256 * KIB);
+    block_repeated(window + 4 * PIECE, 4 * KIB);
+    CK(cuMemAddressFree(window, WINDOW));
+    return CUDA_SUCCESS;
+}
+
 CUresult question_host(void)
 {
     void *block = NULL;

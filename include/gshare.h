@@ -331,11 +331,14 @@ typedef struct gs_session_desc {
     unsigned fenced;         /* gs_fence: its kernels are kept to its own memory; 0: they are not */
     char device_uuid[48];    /* "GPU-8c5f...", as nvidia-smi prints it; "": not known */
     gs_trust trusts;         /* at present; it may grow, and never falls while the server lives */
+    /* 1: the library keeps the window's addresses free of this process's other memory; 0: there was
+     * some when it attached */
+    unsigned window_reserved;
 } gs_session_desc;
 #define GS_SESSION_DESC_INIT                                                                       \
     {                                                                                              \
         sizeof(gs_session_desc), 0, 0, 0, "", "", 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, \
-            0, 0, 0, "", GS_TRUST_ALL                                                              \
+            0, 0, 0, "", GS_TRUST_ALL, 0                                                           \
     }
 
 /* Fills *desc as far as desc->size reaches. Does not block. */
@@ -491,8 +494,13 @@ GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseco
  * session's work, as gs_mem_import does there.
  * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
 GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
-/* Waits for the session's work, then frees memory that gs_malloc or gs_mem_import returned; 0 does
- * nothing. Blocks for the device. GS_ERR_INVALID_POINTER: not the start of a live allocation. */
+/* Frees memory that gs_malloc or gs_mem_import returned; 0 does nothing. Work that the session was
+ * given before may use the memory to its end. Where there is such work, the call returns at once,
+ * and the memory counts until the session's next call that allocates, frees, asks gs_mem_info, or
+ * waits for a stream, and finds that work complete; memory that goes whole pieces at a time, until
+ * one that finds the session idle. No call is refused for want of memory that waits so: the call
+ * waits then. When more than 256 MiB or 256 allocations would wait, gs_free blocks for the device
+ * instead. GS_ERR_INVALID_POINTER: not the start of a live allocation. */
 GS_API gs_status gs_free(gs_session session, gs_devptr ptr);
 /* The bytes of device memory that this session may hold in all, and those that it may still
  * allocate: within its own limit, its user's limit and the memory that the device has free. Either
@@ -537,16 +545,19 @@ GS_API gs_status gs_mem_revoke(gs_session session, gs_devptr ptr);
 
 /* Allocates zeroed host memory that the device reads and writes directly: by copies, and from
  * kernels at the address that gs_host_device_ptr tells. It is pinned and shared with the server;
- * the session owns it until gs_host_free. Blocks for the server, longer the larger it is.
+ * the session owns it until gs_host_free. It counts in pieces of 2 MiB, or even parts of one from
+ * 64 KiB on, and after gs_host_free too, until another block of the session takes its place. Blocks
+ * for the server, longer the larger it is; in a fenced session also for the session's work, and
+ * where freed blocks are in the way, for a moment at which the device is idle (GS_ERR_TIMEOUT).
  * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_LIMIT: too many blocks, or too many bytes of them.
  * GS_ERR_NO_MEMORY. */
 GS_API gs_status gs_host_alloc(gs_session session, size_t size, void **ptr);
 /* Sets *device to the address at which kernels reach the memory at ptr, which lies in a block of
  * gs_host_alloc, and by which copies and memsets may name it as device memory. It is ptr itself,
- * unless this process had something else at that address. Host and running kernels see each
- * other's stores, as CUDA has it for mapped memory. Does not block. GS_ERR_INVALID_POINTER: ptr is
- * in no such block. GS_ERR_NOT_SUPPORTED: kernels do not reach the block, since the session's
- * kernels are fenced, or the device has no place for it. */
+ * unless this process had something of its own among the window's addresses when it attached. Host
+ * and running kernels see each other's stores, as CUDA has it for mapped memory. Does not block.
+ * GS_ERR_INVALID_POINTER: ptr is in no such block. GS_ERR_NOT_SUPPORTED: kernels do not reach the
+ * block, since the session's window or its limit of host memory had no room for whole pieces. */
 GS_API gs_status gs_host_device_ptr(gs_session session, const void *ptr, gs_devptr *device);
 /* Waits for the session's work, then frees memory that gs_host_alloc returned; NULL does nothing.
  * Blocks for the device. GS_ERR_INVALID_POINTER: not the start of such memory. */

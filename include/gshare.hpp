@@ -334,9 +334,9 @@ template <typename T> std::size_t bytes_of(std::size_t count)
 
 } // namespace detail
 
-/* Zeroed device memory for `count` elements: gs_malloc, which blocks for the server, and gs_free,
- * which blocks for the device. Given to a launch, it is its address. Copies count elements;
- * with a stream they are the _async calls, else they use the default stream and block. */
+/* Zeroed device memory for `count` elements: gs_malloc, which blocks for the server, and gs_free.
+ * Given to a launch, it is its address. Copies count elements; with a stream they are the _async
+ * calls, else they use the default stream and block. */
 template <typename T> class buffer
 {
     static_assert(std::is_trivially_copyable<T>::value, "device memory holds trivial types");

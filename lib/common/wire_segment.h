@@ -25,6 +25,9 @@
 #define SEG_HOST_PLAIN   0u
 #define SEG_HOST_COPIED  1u
 #define SEG_HOST_REACHED 2u
+/* Memory that is unmapped waits for the session's work; or says GS_NOT_READY beside it. */
+#define SEG_FREE_WAIT    0u
+#define SEG_FREE_BESIDE  1u
 #define SEG_KERNELS      65536u
 #define SEG_MODULES      4096u
 #define SEG_GRAPHS       1024u
@@ -158,7 +161,7 @@ enum req_state { REQ_IDLE = 0, REQ_POSTED = 1, REQ_DONE = 2 };
 /* arguments -> results */
 enum req_op {
     REQ_MALLOC = 1,        /* size -> address */
-    REQ_FREE = 2,          /* address */
+    REQ_FREE = 2,          /* address, SEG_FREE_ */
     REQ_MEM_INFO = 3,      /* -> free, total */
     REQ_HOST_ALLOC = 4,    /* size, SEG_HOST_ -> host block, System V id, where kernels reach it */
     REQ_HOST_FREE = 5,     /* host block */

@@ -199,8 +199,38 @@ static void segment_among_reservations(void)
     }
     OK(cu.cuMemHostUnregister((void *)p));
     CHECK(shmdt((void *)p) == 0);
+    // Whether the place is granted again the driver decides anew each time.
     OK(cu.cuMemAddressReserve(&at, piece, 0, base + piece, 0));
-    CHECK(at == base + piece, "the place was not granted again");
+}
+
+// A segment is attached over a granule of a reservation that is kept, and is reached like memory of
+// the device beside it. Where it was, a segment can be again.
+static void segment_inside_a_reservation(void)
+{
+    const size_t granule = 2 << 20;
+    CUstream s = stream_open();
+    CUdeviceptr base, d;
+
+    OK(cu.cuMemAddressReserve(&base, 64 << 20, 64 << 20, 0, 0));
+    for (unsigned turn = 0; turn < 2; turn++) {
+        int id = shmget(IPC_PRIVATE, granule / 2, 0600);
+        uint64_t *p = (uint64_t *)(uintptr_t)(base + granule);
+
+        CHECK(id >= 0);
+        CHECK(shmat(id, p, 0) == (void *)-1, "nothing lies at a reservation");
+        CHECK(shmat(id, p, SHM_REMAP) == (void *)p);
+        CHECK(shmat(id, (char *)p + granule / 2, SHM_REMAP) == (char *)p + granule / 2);
+        shmctl(id, IPC_RMID, NULL);
+        OK(cu.cuMemHostRegister_v2(p, granule, CU_MEMHOSTREGISTER_DEVICEMAP));
+        OK(cu.cuMemHostGetDevicePointer_v2(&d, p, 0));
+        CHECK(d == (uintptr_t)p);
+        launch(s, "store64", d + granule / 2 + 8, 7 + turn, 0);
+        OK(cu.cuStreamSynchronize(s));
+        CHECK(p[1] == 7 + turn, "the second half is not the first");
+        OK(cu.cuMemHostUnregister(p));
+        CHECK(mmap(p, granule, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == p);
+    }
+    OK(cu.cuMemAddressFree(base, 64 << 20));
 }
 
 // ---- Value writes and waits
@@ -274,6 +304,7 @@ static const struct test tests[] = {
     {"a System V segment takes stores and a completion word", system_v_segment, false},
     {"a segment lies among reservations, and kernels that run see it", segment_among_reservations,
      false},
+    {"a segment lies inside a reservation that is kept", segment_inside_a_reservation, false},
     {"value waits hold a stream until the value is there", writes_and_waits, false},
     {"a batch of value writes and waits runs in order", batch, false},
     {"value writes to bad addresses are refused", bad_writes_are_refused, false},

@@ -21,6 +21,12 @@ static const char answer_ptx[] =
     "  membar.sys; st.volatile.global.u32 [%rd+128], %r1;\n"
     "  add.u32 %r1, %r1, 1; setp.le.u32 %p, %r1, %r0; @%p bra again; ret; }\n";
 
+static const char poke_ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry poke(.param .u64 at, .param .u32 value)\n"
+    "{ .reg .b64 %rd; .reg .b32 %r; ld.param.u64 %rd, [at]; ld.param.u32 %r, [value];\n"
+    "  st.global.u32 [%rd], %r; ret; }\n";
+
 /* A block of zeros that kernels reach, and where they do. */
 static uint32_t *block_make(gs_session session, size_t size, gs_devptr *device)
 {
@@ -31,10 +37,11 @@ static uint32_t *block_make(gs_session session, size_t size, gs_devptr *device)
     return host;
 }
 
-static void a_kernel_that_runs_and_the_host_see_each_others_stores(void)
+static void a_kernel_that_runs_and_the_host_see_each_others_stores(
+    const struct server_options *options)
 {
     enum { ROUNDS = 50 };
-    struct server *server = server_start(&server_unfenced);
+    struct server *server = server_start(options);
     uint32_t rounds = ROUNDS;
     _Atomic uint32_t *words;
     gs_session session;
@@ -60,9 +67,9 @@ static void a_kernel_that_runs_and_the_host_see_each_others_stores(void)
     server_stop(server);
 }
 
-static void host_and_kernels_have_one_address(void)
+static void host_and_kernels_have_one_address(const struct server_options *options)
 {
-    struct server *server = server_start(&server_unfenced);
+    struct server *server = server_start(options);
     gs_session session;
     gs_devptr device, inside;
     uint32_t *host;
@@ -81,9 +88,9 @@ static void host_and_kernels_have_one_address(void)
 }
 
 /* Whole blocks, by kernels and by copies that name them by either address. */
-static void kernels_and_copies_reach_all_of_a_block(void)
+static void kernels_and_copies_reach_all_of_a_block(const struct server_options *options)
 {
-    struct server *server = server_start(&server_unfenced);
+    struct server *server = server_start(options);
     uint32_t n = WORDS, value = 7, *host, *got = malloc(MIB);
     gs_devptr device, memory;
     gs_session session;
@@ -114,9 +121,9 @@ static void kernels_and_copies_reach_all_of_a_block(void)
 }
 
 /* It is not device memory of gs_malloc, and nobody else's. */
-static void a_block_is_its_sessions_until_it_is_freed(void)
+static void a_block_is_its_sessions_until_it_is_freed(const struct server_options *options)
 {
-    struct server *server = server_start(&server_unfenced);
+    struct server *server = server_start(options);
     gs_session session, other;
     gs_mem_handle handle;
     gs_devptr device, memory;
@@ -145,9 +152,9 @@ static void a_block_is_its_sessions_until_it_is_freed(void)
     server_stop(server);
 }
 
-static void blocks_come_and_go_without_end(void)
+static void blocks_come_and_go_without_end(const struct server_options *options)
 {
-    struct server *server = server_start(&server_unfenced);
+    struct server *server = server_start(options);
     uint32_t value = 1, n = 1024, *host[4];
     gs_devptr device[4];
     gs_session session;
@@ -173,24 +180,28 @@ static void blocks_come_and_go_without_end(void)
 }
 
 /* The process has something of its own where the device has the block. */
-static void a_process_without_the_address_has_another(void)
+static void a_process_without_the_address_has_another(const struct server_options *options)
 {
-    struct server *server = server_start(&server_unfenced);
+    struct server *server = server_start(options);
     uint32_t value = 5, n = 1024, *host;
-    gs_devptr first, device;
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_devptr device;
     gs_session session;
     void *own;
 
     CHECK_OK(server_attach(server, &session));
-    block_make(session, MIB, &first);
-    own = mmap((void *)(uintptr_t)(first + 2 * MIB), 64 * GIB, PROT_NONE,
+    CHECK_OK(gs_session_info(session, &desc));
+    CHECK_OK(gs_detach(session));
+    own = mmap((void *)(uintptr_t)desc.window_base, desc.window_size, PROT_NONE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (own == MAP_FAILED)
-        test_skip("the addresses behind 0x%llx are not free", (unsigned long long)first);
+    CHECK(own != MAP_FAILED);
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_session_info(session, &desc));
     host = block_make(session, MIB, &device);
-    if (device - (uintptr_t)own >= 64 * GIB)
-        test_skip("the next place, 0x%llx, is not behind the first, 0x%llx",
-                  (unsigned long long)device, (unsigned long long)first);
+    if (device - (uintptr_t)own >= desc.window_size)
+        test_skip("the second window, 0x%llx, is not where the first was, %p",
+                  (unsigned long long)desc.window_base, own);
+    CHECK_EQUAL(desc.window_reserved, 0);
     CHECK(device != (uintptr_t)host);
     void *args[] = {&device, &value, &n};
     CHECK_OK(kernels_launch(NULL, kernels_get(kernels_load(session), "fill"), 4, 256, args));
@@ -203,13 +214,121 @@ static void a_process_without_the_address_has_another(void)
     server_stop(server);
 }
 
+/* A kernel that strays all over a small block's place reaches the block and nobody else, while
+ * blocks and memory come and go around it. */
+static void strays_around_blocks_hurt_nobody(const struct server_options *options)
+{
+    struct server *server = server_start(options);
+    uint32_t value = 0x01010101, *host, *other;
+    gs_session session, neighbour;
+    gs_devptr device, there, memory;
+    gs_module module;
+    gs_stream stream;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(server_attach(server, &neighbour));
+    other = block_make(neighbour, 4096, &there);
+    CHECK_OK(gs_module_load(session, poke_ptx, sizeof(poke_ptx) - 1, &module));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    for (unsigned i = 0; i < 40; i++) {
+        host = block_make(session, 4096 << i % 11, &device);
+        for (unsigned k = 0; k < 16; k++) {
+            /* In the block and behind it, to the ends of the granules before and behind. */
+            there = device - 2 * MIB + k * (6 * MIB / 16);
+            CHECK_OK(kernels_launch(stream, kernels_get(module, "poke"), 1, 1,
+                                    (void *[]){&there, &value}));
+        }
+        CHECK_OK(gs_malloc(session, (1 + i % 3) * MIB, &memory));
+        CHECK_OK(gs_free(session, memory));
+        CHECK_OK(gs_host_free(session, host));
+    }
+    CHECK_OK(gs_sync(session));
+    for (unsigned i = 0; i < 1024; i++)
+        CHECK_EQUAL(other[i], 0);
+    CHECK_OK(gs_detach(session));
+    CHECK_OK(gs_detach(neighbour));
+    CHECK_EQUAL(server_memory_used(server), 0);
+    server_stop(server);
+}
+
+/* Blocks of ever other sizes: what is freed is not in the way of what comes. */
+static void freed_blocks_leave_room(const struct server_options *options)
+{
+    struct server *server = server_start(options);
+    uint32_t value = 3, n = 1024;
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    module = kernels_load(session);
+    for (unsigned round = 0; round < 2; round++) {
+        gs_devptr device;
+        uint32_t *host[80], *large;
+
+        /* More rest than may; then none of them is large enough. */
+        for (unsigned i = 0; i < ARRAY_SIZE(host); i++) {
+            host[i] = block_make(session, 4096, &device);
+            CHECK_EQUAL(host[i][0], 0);
+            host[i][0] = 1;
+        }
+        for (unsigned i = 0; i < ARRAY_SIZE(host); i++)
+            CHECK_OK(gs_host_free(session, host[i]));
+        large = block_make(session, 8 * MIB + round * MIB * 4, &device);
+        CHECK_EQUAL(large[2 * MIB - 1], 0);
+        large[2 * MIB - 1] = 1;
+        void *args[] = {&device, &value, &n};
+        CHECK_OK(kernels_launch(NULL, kernels_get(module, "fill"), 4, 256, args));
+        CHECK_OK(gs_sync(session));
+        CHECK_EQUAL(large[1023], 3 + 1023);
+        CHECK_OK(gs_host_free(session, large));
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* Each for sessions whose kernels are fenced too. */
+static const struct server_options fenced = {.arguments =
+                                                 (const char *const[]){"--fence", "always", NULL}};
+
+#define BOTH(name)                                                                                 \
+    static void name##_unfenced(void)                                                              \
+    {                                                                                              \
+        name(&server_unfenced);                                                                    \
+    }                                                                                              \
+    static void name##_fenced(void)                                                                \
+    {                                                                                              \
+        name(&fenced);                                                                             \
+    }
+
+BOTH(a_kernel_that_runs_and_the_host_see_each_others_stores)
+BOTH(host_and_kernels_have_one_address)
+BOTH(kernels_and_copies_reach_all_of_a_block)
+BOTH(a_block_is_its_sessions_until_it_is_freed)
+BOTH(blocks_come_and_go_without_end)
+BOTH(a_process_without_the_address_has_another)
+BOTH(freed_blocks_leave_room)
+
+static void strays_around_blocks_hurt_nobody_fenced(void)
+{
+    strays_around_blocks_hurt_nobody(&fenced);
+}
+
 static const struct test tests[] = {
-    TEST(a_kernel_that_runs_and_the_host_see_each_others_stores),
-    TEST(host_and_kernels_have_one_address),
-    TEST(kernels_and_copies_reach_all_of_a_block),
-    TEST(a_block_is_its_sessions_until_it_is_freed),
-    TEST(blocks_come_and_go_without_end),
-    TEST(a_process_without_the_address_has_another),
+    TEST(a_kernel_that_runs_and_the_host_see_each_others_stores_unfenced),
+    TEST(a_kernel_that_runs_and_the_host_see_each_others_stores_fenced),
+    TEST(host_and_kernels_have_one_address_unfenced),
+    TEST(host_and_kernels_have_one_address_fenced),
+    TEST(kernels_and_copies_reach_all_of_a_block_unfenced),
+    TEST(kernels_and_copies_reach_all_of_a_block_fenced),
+    TEST(a_block_is_its_sessions_until_it_is_freed_unfenced),
+    TEST(a_block_is_its_sessions_until_it_is_freed_fenced),
+    TEST(blocks_come_and_go_without_end_unfenced),
+    TEST(blocks_come_and_go_without_end_fenced),
+    TEST(a_process_without_the_address_has_another_unfenced),
+    TEST(a_process_without_the_address_has_another_fenced),
+    TEST(freed_blocks_leave_room_unfenced),
+    TEST(freed_blocks_leave_room_fenced),
+    TEST(strays_around_blocks_hurt_nobody_fenced),
 };
 
 int main(int argc, char **argv)

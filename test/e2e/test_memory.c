@@ -1,6 +1,7 @@
 /* test_memory.c - allocations, copies of every kind and size, memsets, host memory. */
 #include <dirent.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -451,6 +452,158 @@ static void memsets_write_elements_of_16_and_32_bits(void)
     server_stop(server);
 }
 
+/* ---- Memory that is freed while work uses it ---- */
+
+/* Holds the stream until the test lets it go on. */
+static void stream_hold(void *flag, gs_status status)
+{
+    (void)status;
+    while (!atomic_load((_Atomic bool *)flag))
+        usleep(100);
+}
+
+/* Work as a host does it: it ends by itself. */
+static void work_a_while(void *unused, gs_status status)
+{
+    (void)unused;
+    (void)status;
+    usleep(50000);
+}
+
+static size_t free_bytes_of(gs_session session)
+{
+    size_t free_bytes, total;
+
+    CHECK_OK(gs_mem_info(session, &free_bytes, &total));
+    return free_bytes;
+}
+
+/* gs_free returns while the work waits, which ends only when the test lets it. */
+static void work_given_before_uses_freed_memory_to_its_end(void)
+{
+    enum { SMALL = 1000 };
+    struct server *server = server_start(NULL);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_devptr small, large, kept, other;
+    _Atomic bool go = false;
+    gs_session session;
+    gs_stream stream;
+    unsigned char *host;
+    size_t before;
+
+    params.mem_limit = 64 * MIB; /* of the session, so that nobody else changes what is free */
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_OK(gs_host_alloc(session, 2 * SMALL, (void **)&host));
+    CHECK_OK(gs_malloc(session, SMALL, &kept));
+    before = free_bytes_of(session);
+    CHECK_OK(gs_malloc(session, SMALL, &small));
+    CHECK_OK(gs_malloc(session, 4 * MIB, &large));
+    CHECK_EQUAL(free_bytes_of(session), before - 4 * MIB);
+
+    CHECK_OK(gs_launch_host(session, stream, stream_hold, &go));
+    CHECK_OK(gs_memset_async(session, small, 7, SMALL, stream));
+    CHECK_OK(gs_memset_async(session, large, 8, 4 * MIB, stream));
+    CHECK_OK(gs_memcpy_dtoh_async(session, host, small, SMALL, stream));
+    CHECK_OK(gs_memcpy_dtoh_async(session, host + SMALL, large + 3 * MIB, SMALL, stream));
+    CHECK_OK(gs_free(session, small));
+    CHECK_OK(gs_free(session, large));
+    CHECK_STATUS(gs_free(session, small), GS_ERR_INVALID_POINTER);
+    CHECK_STATUS(gs_memset_async(session, large, 1, 1, NULL), GS_ERR_INVALID_POINTER);
+
+    /* It counts, and nobody gets it. */
+    CHECK_EQUAL(free_bytes_of(session), before - 4 * MIB);
+    CHECK_OK(gs_malloc(session, SMALL, &other));
+    CHECK(other != small);
+    CHECK_OK(gs_memset(session, other, 9, SMALL));
+    CHECK_EQUAL(host[0], 0);
+
+    atomic_store(&go, true);
+    CHECK_OK(gs_stream_sync(session, stream));
+    for (unsigned i = 0; i < SMALL; i++) {
+        CHECK_EQUAL(host[i], 7);
+        CHECK_EQUAL(host[SMALL + i], 8);
+    }
+    /* The stream tells its end just before the device has done with it. */
+    while (free_bytes_of(session) != before)
+        CHECK_OK(gs_sync(session));
+    CHECK_OK(gs_malloc(session, SMALL, &other));
+    CHECK_EQUAL(other, small);
+    CHECK_OK(gs_detach(session));
+    CHECK_EQUAL(server_memory_used(server), 0);
+    server_stop(server);
+}
+
+/* Small memory is another allocation's as soon as its work is done, though other work goes on. */
+static void freed_memory_waits_for_earlier_work_alone(void)
+{
+    struct server *server = server_start(NULL);
+    _Atomic bool first = false, second = false;
+    gs_devptr kept, memory, again;
+    gs_stream one, two;
+    gs_session session;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_stream_create(session, NULL, &one));
+    CHECK_OK(gs_stream_create(session, NULL, &two));
+    CHECK_OK(gs_malloc(session, 1000, &kept));
+    CHECK_OK(gs_malloc(session, 1000, &memory));
+    CHECK_OK(gs_launch_host(session, one, stream_hold, &first));
+    CHECK_OK(gs_free(session, memory));
+    atomic_store(&first, true);
+    CHECK_OK(gs_stream_sync(session, one));
+    CHECK_OK(gs_launch_host(session, two, stream_hold, &second));
+    CHECK_OK(gs_malloc(session, 1000, &again));
+    CHECK_EQUAL(again, memory);
+    atomic_store(&second, true);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* A limit refuses nothing for what is freed already. */
+static void an_allocation_waits_for_freed_memory_that_it_needs(void)
+{
+    struct server *server = server_start(NULL);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+    gs_stream stream;
+
+    params.mem_limit = 32 * MIB;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    for (unsigned i = 0; i < 6; i++) {
+        gs_devptr memory;
+
+        CHECK_OK(gs_malloc(session, 20 * MIB, &memory));
+        CHECK_OK(gs_launch_host(session, stream, work_a_while, NULL));
+        CHECK_OK(gs_memset_async(session, memory, 1, 20 * MIB, stream));
+        CHECK_OK(gs_free(session, memory));
+    }
+    CHECK_OK(gs_detach(session));
+    CHECK_EQUAL(server_memory_used(server), 0);
+    server_stop(server);
+}
+
+/* What waits is bounded: gs_free waits itself, and the session never holds more. */
+static void more_than_a_bound_is_not_kept_for_work(void)
+{
+    struct server *server = server_start(NULL);
+    gs_session session;
+    gs_stream stream;
+    gs_devptr memory;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_OK(gs_malloc(session, 258 * MIB, &memory));
+    CHECK_OK(gs_launch_host(session, stream, work_a_while, NULL));
+    CHECK_OK(gs_memset_async(session, memory, 1, MIB, stream));
+    CHECK_OK(gs_free(session, memory));
+    CHECK_OK(gs_stream_query(session, stream));
+    CHECK_EQUAL(server_memory_used(server), 0);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(memsets_write_elements_of_16_and_32_bits),
     TEST(allocations_are_aligned_apart_and_inside_the_window),
@@ -465,6 +618,10 @@ static const struct test tests[] = {
     TEST(the_supervisor_holds_a_descriptor_of_each_piece),
     TEST(a_limit_counts_pieces_of_2_mib_and_says_so),
     TEST(a_limit_that_holds_nothing_is_refused),
+    TEST(work_given_before_uses_freed_memory_to_its_end),
+    TEST(freed_memory_waits_for_earlier_work_alone),
+    TEST(an_allocation_waits_for_freed_memory_that_it_needs),
+    TEST(more_than_a_bound_is_not_kept_for_work),
 };
 
 int main(int argc, char **argv)

@@ -679,9 +679,9 @@ static void the_suspect_at_fault_is_found(void)
 }
 
 /* Kernels reach host memory at the addresses that they had, and a tenant frees and makes more. */
-static void host_memory_that_kernels_reach_goes_on(void)
+static void host_memory_goes_on(const struct server_options *options)
 {
-    struct server *server = server_start(&server_unfenced);
+    struct server *server = server_start(options);
     _Atomic uint32_t *words;
     gs_devptr device[4];
     uint32_t *host[4];
@@ -721,6 +721,16 @@ static void host_memory_that_kernels_reach_goes_on(void)
     }
     CHECK_OK(gs_detach(session));
     server_stop(server);
+}
+
+static void host_memory_that_kernels_reach_goes_on(void)
+{
+    host_memory_goes_on(&server_unfenced);
+}
+
+static void host_memory_that_fenced_kernels_reach_goes_on(void)
+{
+    host_memory_goes_on(&fenced);
 }
 
 /* Whoever's kernel faults is not replayed, and the others are, as often as it takes. */
@@ -764,6 +774,7 @@ static void anothers_faults_are_not_noticed(void)
 
 static const struct test tests[] = {
     TEST(host_memory_that_kernels_reach_goes_on),
+    TEST(host_memory_that_fenced_kernels_reach_goes_on),
     TEST(a_session_with_sms_of_its_own_goes_on),
     TEST(work_that_waits_keeps_nobody_from_being_taken_up),
     TEST(a_standby_takes_the_workers_place),

@@ -50,9 +50,7 @@ static void library_lines_drop(void)
 
 void cuda_program_run(const char *const *arguments, const char *source)
 {
-    /* Fenced kernels do not reach pinned memory. */
-    struct server *server =
-        server_start(strstr(source, "programs/pinned_") ? &server_unfenced : NULL);
+    struct server *server = server_start(NULL);
     int status;
 
     wanted_read(source);

@@ -5,6 +5,7 @@
 #include "client/base/error.h"
 #include "client/base/params.h"
 #include "client/memory/box.h"
+#include "client/memory/freed.h"
 #include "client/submit/submit.h"
 #include "client/submit/sync_request.h"
 #include "client/submit/wait.h"
@@ -60,7 +61,7 @@ static gs_status array_make(struct session *session, const gs_array_desc *desc, 
     array = calloc(1, sizeof(*array));
     if (!array)
         return error_set(GS_ERR_NO_MEMORY, "no memory for an array");
-    status = sync_request(session, &request);
+    status = freed_request(session, &request);
     if (status == GS_OK) {
         array->id = (uint32_t)request.ret[0];
         array->row = desc->width * desc->channels * channel_size(desc->format);

@@ -31,7 +31,7 @@ gs_status gs_malloc(gs_session handle, size_t size, gs_devptr *ptr)
     if (!size)
         status = error_set(GS_ERR_INVALID_VALUE, "size is 0");
     if (status == GS_OK)
-        status = sync_request(session, &request);
+        status = freed_request(session, &request);
     if (status == GS_OK) {
         status = memory_add(session, request.ret[0], size, MEMORY_ALLOCATION);
         if (status == GS_OK)
@@ -54,9 +54,7 @@ gs_status gs_free(gs_session handle, gs_devptr ptr)
     if (ptr) {
         status = memory_take(session, ptr, &size);
         if (status == GS_OK)
-            status = session_quiesce(session);
-        if (status == GS_OK)
-            status = device_free(session, ptr);
+            status = freed_give(session, ptr, size);
     }
     session_leave(session);
     return status;
@@ -70,6 +68,7 @@ gs_status gs_mem_info(gs_session handle, size_t *free_bytes, size_t *total_bytes
 
     if (status != GS_OK)
         return status;
+    freed_settle(session);
     status = sync_request(session, &request);
     if (status == GS_OK && free_bytes)
         *free_bytes = request.ret[0];
@@ -97,7 +96,9 @@ gs_status gs_mem_export(gs_session handle, gs_devptr ptr, uint64_t receiver,
     status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
     if (status != GS_OK)
         return status;
-    status = sync_request(session, &request);
+    status = memory_check(session, ptr, 1, "the export of");
+    if (status == GS_OK)
+        status = sync_request(session, &request);
     if (status == GS_OK)
         memcpy(exported->bytes, request.ret, sizeof(exported->bytes));
     session_leave(session);
@@ -118,7 +119,7 @@ gs_status gs_mem_import(gs_session handle, const gs_mem_handle *exported, gs_dev
     status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
     if (status != GS_OK)
         return status;
-    status = sync_request(session, &request);
+    status = freed_request(session, &request);
     if (status == GS_OK) {
         /* The remainder keeps the value that of an import, whatever number the server sends. */
         status = memory_add(session, request.ret[0], request.ret[1],

@@ -56,7 +56,7 @@ static gs_status image_send(struct session *session, const void *image, size_t s
     memcpy(block.address, image, size);
     request.arg[0] = block.id;
     request.arg[1] = size;
-    status = sync_request(session, &request);
+    status = freed_request(session, &request);
     if (status != GS_OK) {
         char log[ERROR_MESSAGE_MAX];
         error_keep(log);

@@ -90,6 +90,7 @@ static void session_describe(const struct session *session, gs_session_desc *des
     desc->mem_limit = info->mem_limit;
     desc->window_base = info->window_base;
     desc->window_size = info->window_size;
+    desc->window_reserved = session->window_reserved;
     desc->sm_granularity = info->sm_granularity;
     desc->fenced = info->fenced;
     snprintf(desc->device_uuid, sizeof(desc->device_uuid), "%s", info->device_uuid);

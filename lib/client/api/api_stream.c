@@ -1,6 +1,7 @@
 /* api_stream.c - streams: making, destroying, waiting. */
 #include "client/base/error.h"
 #include "client/control/qos.h"
+#include "client/memory/freed.h"
 #include "client/submit/recording.h"
 #include "client/submit/submit.h"
 #include "client/submit/sync_request.h"
@@ -110,6 +111,8 @@ static gs_status stream_sync(gs_session session_handle, gs_stream handle, uint64
         status = wait_position_until(session, stream->number,
                                      position_tail(session, stream->number), deadline_ns);
     status = wait_end(session, status);
+    if (status == GS_OK)
+        freed_settle(session);
     session_leave(session);
     return status;
 }
@@ -152,6 +155,8 @@ gs_status gs_sync(gs_session session_handle)
         return status;
     status = wait_all(session);
     status = wait_end(session, status);
+    if (status == GS_OK)
+        freed_settle(session);
     session_leave(session);
     return status;
 }

@@ -153,6 +153,7 @@ static gs_status segments_read(struct session *session, const struct ctl_attach_
     session->info.device_name[sizeof(info->device_name) - 1] = '\0';
     session->info.device_uuid[sizeof(info->device_uuid) - 1] = '\0';
     session->info.bell[sizeof(info->bell) - 1] = '\0';
+    session_reserve_window(session);
     session->stream[0].ring = session->segment + SEG_OFF_RINGS;
     atomic_store_explicit(&session->stream[0].generation, session->generation,
                           memory_order_relaxed);

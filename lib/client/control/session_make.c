@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "client/base/error.h"
 #include "client/memory/memory.h"
@@ -98,6 +99,9 @@ void session_free(struct session *session)
         if (session->mapped[i])
             session_unmap(session, i, session->mapped[i]);
     }
+    if (session->window_reserved)
+        munmap((void *)(uintptr_t)session->info.window_base, // NOLINT: the window's address
+               session->info.window_size);
     session_deinit(session);
     session_slot_give(session);
     free(session);

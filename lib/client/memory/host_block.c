@@ -6,6 +6,7 @@
 #include <sys/shm.h>
 
 #include "client/base/error.h"
+#include "client/memory/memory.h"
 #include "client/submit/sync_request.h"
 
 #define ATTEMPTS 4u /* at a block, where worker after worker is lost */
@@ -58,19 +59,24 @@ gs_status host_block_new(struct session *session, uint64_t size, enum host_block
     gs_status status = GS_OK;
     bool again = true;
 
+    pthread_mutex_lock(&session->memory->host_lock);
     for (unsigned i = 0; i < ATTEMPTS && again; i++) {
         again = false;
         status = block_ask(session, size, use, block, &again);
     }
+    pthread_mutex_unlock(&session->memory->host_lock);
     return status;
 }
 
 gs_status host_block_free(struct session *session, const struct host_block *block)
 {
-    /* Mapped until the server has freed it: a worker that takes the session up meanwhile finds it.
-     * The server may then give another thread a block of the same number. */
-    gs_status status = host_block_drop(session, block->id);
+    gs_status status;
 
+    /* Mapped until the server has freed it: a worker that takes the session up meanwhile finds it.
+     */
+    pthread_mutex_lock(&session->memory->host_lock);
+    status = host_block_drop(session, block->id);
     session_unmap(session, block->id, block->address);
+    pthread_mutex_unlock(&session->memory->host_lock);
     return status;
 }

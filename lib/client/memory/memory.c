@@ -14,6 +14,8 @@ struct memory *memory_new(void)
     if (!memory)
         return NULL;
     pthread_rwlock_init(&memory->lock, NULL);
+    pthread_mutex_init(&memory->host_lock, NULL);
+    freed_init(&memory->freed);
     staging_init(&memory->staging_small, STAGING_SMALL_CHUNK, STAGING_SMALL_COUNT);
     staging_init(&memory->staging_large, STAGING_LARGE_CHUNK, STAGING_LARGE_COUNT);
     return memory;
@@ -27,6 +29,8 @@ void memory_free(struct memory *memory)
     range_map_deinit(&memory->host);
     staging_deinit(&memory->staging_small);
     staging_deinit(&memory->staging_large);
+    freed_deinit(&memory->freed);
+    pthread_mutex_destroy(&memory->host_lock);
     pthread_rwlock_destroy(&memory->lock);
     free(memory);
 }

@@ -7,6 +7,7 @@
 #define GS_CLIENT_MEMORY_H
 
 #include "client/base/range_map.h"
+#include "client/memory/freed.h"
 #include "client/memory/host_block.h"
 #include "client/memory/staging.h"
 #include "client/session/session.h"
@@ -17,7 +18,11 @@ struct memory {
     struct range_map device;         /* value: an allocation, an import or a module, see below */
     struct range_map host;           /* value: the server's host block */
     uint64_t host_device[SEG_HOSTS]; /* where kernels reach the block; 0: they do not */
+    /* Held from asking for a block until it is mapped, and from freeing it until it is not: the
+     * server may give it to another thread at the same address. */
+    pthread_mutex_t host_lock;
     struct staging staging_small, staging_large;
+    struct freed_list freed;
 };
 
 struct memory *memory_new(void); /* NULL: no memory */

@@ -10,6 +10,7 @@
 #include "client/session/session.h"
 
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/shm.h>
 #include <unistd.h>
 
@@ -72,6 +73,9 @@ static void session_abandon(struct session *session)
         if (session->mapped[i])
             shmdt(session->mapped[i]);
     }
+    if (session->window_reserved)
+        munmap((void *)(uintptr_t)session->info.window_base, // NOLINT: as session_reserve_window
+               session->info.window_size);
     if (session->bell >= 0)
         mq_close(session->bell);
     control_close(&session->control);
@@ -215,14 +219,46 @@ gs_status session_withdraw(struct handle handle, struct session **session)
 
 /* ---- One session ---- */
 
+void session_reserve_window(struct session *session)
+{
+    void *base = (void *)(uintptr_t)session->info.window_base; // NOLINT: the server chose it
+    void *got = mmap(base, session->info.window_size, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+    session->window_reserved = got == base;
+    if (got != base && got != MAP_FAILED) /* a kernel that does not know the flag */
+        munmap(got, session->info.window_size);
+}
+
+static bool in_window(const struct session *session, uint64_t address, uint64_t size)
+{
+    return session->window_reserved && size <= session->info.window_size &&
+           address - session->info.window_base <= session->info.window_size - size;
+}
+
+/* Attaches the segment over addresses of the window. false: it is not to lie there. */
+static bool window_attach(struct session *session, unsigned place, int id, uint64_t at)
+{
+    struct shmid_ds about;
+
+    if (shmctl(id, IPC_STAT, &about) < 0 || !in_window(session, at, about.shm_segsz) ||
+        shmat(id, (void *)(uintptr_t)at, SHM_REMAP) == (void *)-1) // NOLINT: an address
+        return false;
+    session->mapped_bytes[place] = about.shm_segsz;
+    return true;
+}
+
 gs_status session_map(struct session *session, unsigned place, int id, uint64_t at, int flags,
                       const char *what, void **address)
 {
     void *mapped = (void *)-1;
 
     pthread_mutex_lock(&table_lock);
-    if (at)
-        mapped = shmat(id, (void *)(uintptr_t)at, flags); // NOLINT: the device's address
+    session->mapped_bytes[place] = 0;
+    if (at && window_attach(session, place, id, at))
+        mapped = (void *)(uintptr_t)at; // NOLINT: the device's address
+    else if (at)
+        mapped = shmat(id, (void *)(uintptr_t)at, flags); // NOLINT: likewise
     if (mapped == (void *)-1)
         mapped = shmat(id, NULL, flags);
     if (mapped != (void *)-1)
@@ -236,9 +272,16 @@ gs_status session_map(struct session *session, unsigned place, int id, uint64_t 
 
 void session_unmap(struct session *session, unsigned place, void *address)
 {
+    bool own;
+
     pthread_mutex_lock(&table_lock);
-    shmdt(address);
-    if (session->mapped[place] == address)
+    own = session->mapped[place] == address;
+    if (own && session->mapped_bytes[place])
+        mmap(address, session->mapped_bytes[place], PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    else
+        shmdt(address);
+    if (own)
         session->mapped[place] = NULL;
     pthread_mutex_unlock(&table_lock);
 }

@@ -15,8 +15,8 @@
  *   device ranges, host blocks   the memory's lock for the lookup; the stream's lock from the check
  *                  to the record that uses them (their removal quiesces as well)
  * Order of locks: a stream's first, then any one of the others; the memory's also under
- * object_lock. A thread that asks the server holds no lock but request_lock; a copy that makes its
- * staging area holds its stream's lock too.
+ * object_lock. A thread that asks the server holds no lock but request_lock, and for a host block
+ * host_lock; a copy that makes its staging area holds its stream's lock too.
  *
  * Trust: only the server and this process write the segment. The client believes what the server
  * wrote, but bounds texts and checks numbers that it uses as an index.
@@ -111,6 +111,11 @@ struct session {
      * session segment, the status page, the print block. NULL: none. Under the table's lock, which
      * fork takes. */
     void *mapped[MAPPED_PLACES];
+    /* Bytes of those that lie among the window's addresses, which the process keeps free of all
+     * else if it can: a block that kernels reach has one address then, and an address tells whether
+     * it is of the device. Likewise. */
+    uint64_t mapped_bytes[MAPPED_PLACES];
+    bool window_reserved;
 
     unsigned char *segment;
     const struct status_page *page;
@@ -166,6 +171,8 @@ gs_status handle_unknown(struct handle handle, const char *what) __attribute__((
 
 /* ---- One session ---- */
 
+/* Keeps the window's addresses, if the process has nothing there. No memory is taken for that. */
+void session_reserve_window(struct session *session);
 /* Maps a System V segment in a free place of session->mapped, at the address `at` if the process
  * has it free; 0: anywhere. On failure: a message that begins with what. */
 gs_status session_map(struct session *session, unsigned place, int id, uint64_t at, int flags,

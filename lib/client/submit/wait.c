@@ -76,11 +76,16 @@ gs_status wait_all(struct session *session)
     return status;
 }
 
-gs_status session_quiesce(struct session *session)
+void streams_pass(struct session *session)
 {
     for (uint32_t i = 0; i < SEG_STREAMS; i++) {
         pthread_mutex_lock(&session->stream[i].lock);
         pthread_mutex_unlock(&session->stream[i].lock);
     }
+}
+
+gs_status session_quiesce(struct session *session)
+{
+    streams_pass(session);
     return wait_all(session);
 }

@@ -85,9 +85,10 @@ static inline gs_status wait_end(struct session *session, gs_status status)
 /* Blocks until every stream is complete up to what the stream was given before the call. */
 gs_status wait_all(struct session *session);
 
-/* Called between handle_retire and handle_release. Takes and drops every stream's lock once, so
- * that no thread is between looking the object up and queueing a record that uses it, and then
- * waits for all streams. */
+/* Takes and drops every stream's lock once, so that no thread is between looking an object up and
+ * queueing a record that uses it. */
+void streams_pass(struct session *session);
+/* Called between handle_retire and handle_release: streams_pass, and then waits for all streams. */
 gs_status session_quiesce(struct session *session);
 
 #endif

@@ -12,7 +12,7 @@ static cudaError_t memory_give(void *ptr, enum memory_kind kind)
     return device_error(gs_host_free(device_session(), ptr));
 }
 
-/* Where kernels do not reach pinned memory, as in a session that is fenced, a program that asks for
+/* Where the server has no place for pinned memory that kernels reach, a program that asks for
  * mapped memory gets managed memory instead. */
 static cudaError_t memory_make(void **ptr, size_t size, unsigned flags, enum memory_kind *kind)
 {
@@ -108,8 +108,9 @@ CUDART_API cudaError_t cudaHostGetDevicePointer(void **out, void *ptr, unsigned 
              gs_host_device_ptr(device_session(), ptr, &there) == GS_OK)
         *out = (void *)(uintptr_t)there; // NOLINT: an address for kernels
     else if (error == cudaSuccess)
-        error = error_unsupported("cudaHostGetDevicePointer of registered memory, or where kernels "
-                                  "are fenced of memory without cudaHostAllocMapped");
+        error =
+            error_unsupported("cudaHostGetDevicePointer of registered memory, or of pinned memory "
+                              "that has no place in the window");
     return error_record(error);
 }
 

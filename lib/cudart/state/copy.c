@@ -10,15 +10,15 @@ bool copy_is_device(const void *ptr)
 {
     struct memory_range range;
 
-    if (device.host_range_reserved && device_has(ptr))
-        return true;
-    return memory_map_find(ptr, &range) && !memory_is_host(&range);
+    return copy_host_cannot(ptr) || (memory_map_find(ptr, &range) && !memory_is_host(&range));
 }
 
-/* Whether the host's own access to the address would be a crash. */
-static bool host_cannot(const void *ptr)
+bool copy_host_cannot(const void *ptr)
 {
-    return device.host_range_reserved && device_has(ptr);
+    struct memory_range range;
+
+    return device.host_range_reserved && device_has(ptr) &&
+           !(memory_map_find(ptr, &range) && range.kind == MEMORY_PINNED);
 }
 
 /* Resolves cudaMemcpyDefault by the addresses, and holds the host's side of the other kinds against
@@ -38,7 +38,7 @@ static cudaError_t kind_resolve(const void *dst, const void *src, enum cudaMemcp
                     managed_has(dst);
         from_device = *kind == cudaMemcpyDeviceToHost || *kind == cudaMemcpyDeviceToDevice ||
                       managed_has(src);
-        if ((!to_device && host_cannot(dst)) || (!from_device && host_cannot(src)))
+        if ((!to_device && copy_host_cannot(dst)) || (!from_device && copy_host_cannot(src)))
             return cudaErrorInvalidValue;
     }
     *kind = from_device ? to_device ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost

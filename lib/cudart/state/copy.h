@@ -7,6 +7,9 @@
 
 /* Whether the address belongs to the device, as cudaMemcpyDefault needs to know. */
 bool copy_is_device(const void *ptr);
+/* Whether the host's own access to the address would be a crash. Pinned memory lies among the
+ * device's addresses, and is the host's. */
+bool copy_host_cannot(const void *ptr);
 /* Copies `height` rows of `width` bytes. wait: until it is complete, except within the device and
  * where CUDA does not wait either. */
 cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,

@@ -2,7 +2,6 @@
 #include "cudart/state/device.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include "cudart/base/error.h"
 #include "cudart/base/report.h"
@@ -15,26 +14,6 @@ struct device device = {.limit = {[cudaLimitStackSize] = 1024,
                                   [cudaLimitMaxL2FetchGranularity] = 64}};
 
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* A pointer is of the device or of the host, and cudaMemcpyDefault tells by the address alone. The
- * server chose the window's addresses without a look at this process, so the process keeps its own
- * memory away from there. Such memory takes no page; a program that follows a device pointer gets
- * SIGSEGV, as with CUDA. */
-static bool host_range_reserve(const gs_session_desc *desc)
-{
-    void *base = (void *)(uintptr_t)desc->window_base; // NOLINT: an address that the server chose
-    void *got = mmap(base, desc->window_size, PROT_NONE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-
-    if (got == base)
-        return true;
-    if (got != MAP_FAILED)
-        munmap(got, desc->window_size);
-    report_debug("host memory lies in the session's range of device addresses, %#llx and %llu "
-                 "bytes: cudaMemcpyDefault knows allocations only",
-                 (unsigned long long)desc->window_base, (unsigned long long)desc->window_size);
-    return false;
-}
 
 /* attach_lock is held. */
 static gs_status attach_locked(const gs_attach_params *params)
@@ -53,7 +32,11 @@ static gs_status attach_locked(const gs_attach_params *params)
         return status;
     }
     device.desc = desc;
-    device.host_range_reserved = host_range_reserve(&desc);
+    device.host_range_reserved = desc.window_reserved;
+    if (!desc.window_reserved)
+        report_debug("host memory lies in the session's range of device addresses, %#llx and %llu "
+                     "bytes: cudaMemcpyDefault knows allocations only",
+                     (unsigned long long)desc.window_base, (unsigned long long)desc.window_size);
     atomic_store_explicit(&device.session, session, memory_order_release);
     return GS_OK;
 }
@@ -108,9 +91,6 @@ void device_detach(void)
     session = atomic_exchange(&device.session, NULL);
     if (session != NULL) {
         gs_detach(session);
-        if (device.host_range_reserved)
-            munmap((void *)(uintptr_t)device.desc.window_base, // NOLINT: as above
-                   device.desc.window_size);
         memory_map_clear();
         error_forget();
     }

@@ -15,7 +15,8 @@
 struct device {
     _Atomic(gs_session) session; /* NULL: not attached */
     gs_session_desc desc;        /* valid while attached */
-    bool host_range_reserved;    /* no host memory lies at the addresses of the session's window */
+    /* no host memory but pinned and managed lies at the addresses of the session's window */
+    bool host_range_reserved;
     size_t limit[DEVICE_LIMITS]; /* cudaDeviceSetLimit; the heap's for the next attach */
     unsigned flags;              /* cudaSetDeviceFlags */
 };

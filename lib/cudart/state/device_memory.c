@@ -153,10 +153,11 @@ cudaError_t device_memory_free(void *ptr)
         return other_free(ptr);
     if (range.kind == MEMORY_MANAGED)
         return managed_free(ptr);
-    if (range.block == NULL)
-        return device_error(gs_free(device_session(), (uint64_t)(uintptr_t)ptr));
     status = gs_sync(device_session());
-    return device_error(status == GS_OK ? block_free(&range, NULL) : status);
+    if (status == GS_OK)
+        status = range.block != NULL ? block_free(&range, NULL)
+                                     : gs_free(device_session(), (uint64_t)(uintptr_t)ptr);
+    return device_error(status);
 }
 
 cudaError_t device_memory_free_async(void *ptr, struct stream *stream)
@@ -309,7 +310,7 @@ cudaError_t mem_pool_trim(cudaMemPool_t handle, size_t kept)
 
     if (pool == 0)
         return cudaErrorInvalidValue;
-    /* gs_free waits for all work, of which some may wait for what this thread does next. */
+    /* gs_free may wait for all work, of which some may wait for what this thread does next. */
     return streams_query() == GS_OK ? device_error(heaps_trim(pool, kept)) : cudaSuccess;
 }
 

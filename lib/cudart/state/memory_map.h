@@ -13,7 +13,7 @@ struct block; /* base/block_heap.h */
 
 enum memory_kind {
     MEMORY_DEVICE,
-    MEMORY_PINNED,     /* of gs_host_alloc, which kernels reach unless they are fenced */
+    MEMORY_PINNED,     /* of gs_host_alloc, which kernels reach */
     MEMORY_REGISTERED, /* the program's own */
     MEMORY_MAPPED,     /* mapped, where kernels reach no pinned memory: see managed.h */
     MEMORY_MANAGED     /* likewise */

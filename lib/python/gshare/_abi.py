@@ -258,6 +258,7 @@ class SessionDesc(Sized):
         ("fenced", c_uint),
         ("device_uuid", c_char * 48),
         ("trusts", c_int),
+        ("window_reserved", c_uint),
     ]
 
 

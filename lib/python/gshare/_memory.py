@@ -267,7 +267,7 @@ class HostBlock:
     def device(self):
         """The address at which kernels reach the block, also while they run.
 
-        ERR_NOT_SUPPORTED: the session's kernels are fenced, and reach their own memory alone.
+        ERR_NOT_SUPPORTED: the session's window had no room for it.
         """
         if self._memory is None:
             raise Error(Status.ERR_INVALID_POINTER, "the host block is closed")

@@ -68,6 +68,7 @@ struct job {
     void *made;
     uint32_t index;
     bool session_idle; /* prepare found that this job needs what JOB_SESSION_IDLE says */
+    bool at_once; /* and that it fails with GS_NOT_READY where it would have to wait for that */
 
     /* the reply */
     gs_status status;

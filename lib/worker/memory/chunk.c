@@ -261,6 +261,44 @@ void chunks_deinit(struct session *session)
         chunk_destroy(session, session->memory.window.spans[session->memory.window.count - 1].tag);
 }
 
+/* ---- Places of host memory ------------------------------------------------------------------- */
+
+struct chunk *chunk_place_new(struct job *job, uint64_t address, uint64_t size)
+{
+    struct session *session = job->session;
+    struct chunk *chunk = chunk_begin(job);
+    struct span *span = NULL;
+    CUresult result;
+
+    if (!chunk)
+        return NULL;
+    chunk->holder.session = session;
+    chunk->sunk = true;
+    if (address) {
+        chunk_address_put(job, chunk, address, size);
+    } else if ((span = window_take(job, size))) {
+        span->tag = chunk;
+        chunk->address = span->address;
+        chunk->size = size;
+    }
+    if (job->status != GS_OK) {
+        free(chunk);
+        return NULL;
+    }
+    result = sinks_open(session, chunk->address, size);
+    if (!result)
+        return chunk;
+    chunk_place_free(chunk);
+    job_fail_driver(job, result);
+    return NULL;
+}
+
+void chunk_place_free(struct chunk *chunk)
+{
+    place_cover(chunk);
+    chunk_destroy(chunk->holder.session, chunk);
+}
+
 /* ---- The spare chunk --------------------------------------------------------------------------
  * A session keeps one chunk of the smallest size that it has given back. The chunk stays mapped and
  * keeps its content, so that a tenant that allocates and frees small blocks all the time does not

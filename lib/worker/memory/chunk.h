@@ -18,8 +18,8 @@ struct chunk {
     bool lent;   /* it has been exported once: others may hold its memory */
     struct space blocks;
     struct mem_export *exports; /* see export_table.h */
-    bool sunk;                  /* an import that was taken back: sinks are mapped in its place */
-    bool exported;              /* the vault has its descriptor */
+    bool sunk;     /* it has no memory: an import that was taken back, or a place of host memory */
+    bool exported; /* the vault has its descriptor */
 };
 
 /* Makes a chunk of zeroed memory of its own, for the `asked` bytes that a tenant named. NULL: the
@@ -53,5 +53,11 @@ void chunk_address_free(struct session *session, const struct chunk *chunk);
 /* Maps the memory that the chunk holds and lets the device read and write it. */
 CUresult chunk_map(const struct chunk *chunk);
 void chunk_unmap(const struct chunk *chunk);
+
+/* A chunk that has no memory, for host memory to lie there (host_place.c): a place where nothing is
+ * mapped; that one, if `address` is not 0. NULL: the job has failed. */
+struct chunk *chunk_place_new(struct job *job, uint64_t address, uint64_t size);
+/* Nothing is mapped there any more. */
+void chunk_place_free(struct chunk *chunk);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/shm.h>
 
+#include "worker/memory/host_place.h"
 #include "worker/session_parts.h"
 
 #define DEFERRED_MAX 256u
@@ -21,6 +22,9 @@
 struct deferred {
     struct deferred *next;
     void *mapping, *registered;
+    uint64_t room;           /* not 0: `registered` lies at a place of so many bytes */
+    CUdeviceptr window_base; /* of a window, of window_size bytes */
+    uint64_t window_size;
     CUarray array;
     CUtexObject texture;
     CUsurfObject surface;
@@ -48,8 +52,12 @@ static void release(const struct deferred *deferred)
         deferred->gone(deferred->user, deferred->size);
     if (deferred->registered)
         DRV_MUST(cuMemHostUnregister, deferred->registered);
+    if (deferred->room)
+        host_place_detach(deferred->registered, deferred->room);
     if (deferred->mapping)
         shmdt(deferred->mapping);
+    if (deferred->window_size)
+        DRV_MUST(cuMemAddressFree, deferred->window_base, deferred->window_size);
 }
 
 static void defer(const struct deferred *what)
@@ -81,6 +89,20 @@ void deferred_release_add(void *mapping, void *registered, uint64_t size)
         defer(&what);
     else
         release(&what);
+}
+
+void deferred_release_place(void *memory, uint64_t room)
+{
+    const struct deferred what = {.registered = memory, .room = room, .size = room};
+
+    defer(&what);
+}
+
+void deferred_release_window(uint64_t base, uint64_t size)
+{
+    const struct deferred what = {.window_base = base, .window_size = size};
+
+    defer(&what);
 }
 
 void deferred_release_array(CUarray array, uint64_t size,

@@ -16,6 +16,11 @@ struct user;
  * thread. Without memory for the note, the mapping is released at once. */
 void deferred_release_add(void *mapping, void *registered, uint64_t size);
 
+/* The same for host memory at a place of a window (host_place.h); and for such a window, of which
+ * all places were given here before. */
+void deferred_release_place(void *memory, uint64_t room);
+void deferred_release_window(uint64_t base, uint64_t size);
+
 /* The same for an array of `size` bytes, with which the device has finished; `gone` is called once
  * it is gone, on the thread that releases. */
 void deferred_release_array(CUarray array, uint64_t size,

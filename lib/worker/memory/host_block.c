@@ -6,9 +6,11 @@
  * once. So the worker believes no id or descriptor from a tenant, and nothing is left behind,
  * whichever process dies. A tenant cannot change the size of a System V segment.
  *
- * A block for kernels is attached at an address of the device's (host_place.h), for with one
- * address space the device reaches registered memory at the address that it has in the worker. The
- * tenant attaches it there too, if its process has the address free.
+ * A block for kernels lies at a place in the session's window (host_place.h). The tenant attaches
+ * it at the same address, if its process has that free. Such a block rests when it is freed: it
+ * stays registered, and counted, for the session's next need of a block, since unregistering it
+ * needs a quiet moment, and its place then sinks. Where the limit or too many resting blocks are in
+ * the way, an allocation waits for a quiet moment and lets all that rest go.
  */
 #include "worker/memory/host_block.h"
 
@@ -23,6 +25,7 @@
 #include "common/segment.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
+#include "worker/memory/chunk.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/host_place.h"
 #include "worker/memory/preload.h"
@@ -31,6 +34,7 @@
 
 #define HOST_BYTES_MAX (UINT64_C(16) << 30)
 #define PAGE           UINT64_C(4096)
+#define RESTING_MAX    64u
 
 struct host_block *host_block_find(const struct session *session, uint64_t number)
 {
@@ -70,11 +74,61 @@ static gs_status table_make(struct job *job)
                : job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of host blocks");
 }
 
+/* The smallest resting block with so much room; *link points to it. */
+static struct host_block **resting_find(struct session_memory *memory, uint64_t size)
+{
+    struct host_block **best = NULL;
+
+    for (struct host_block **link = &memory->resting; *link; link = &(*link)->next) {
+        if ((*link)->size >= size && (!best || (*link)->size < (*best)->size))
+            best = link;
+    }
+    return best;
+}
+
+static const struct job_kind job_host_alloc_quiet;
+
+static const struct job_kind job_host_alloc_quiet;
+
+/* Of a segment for the block. */
+static uint64_t segment_size_for(uint64_t size, enum host_use use)
+{
+    return use == HOST_REACHED ? host_place_segment_size(size) : (size + PAGE - 1) / PAGE * PAGE;
+}
+
+static enum host_use use_asked(const struct job *job)
+{
+    return job->arg[1] == SEG_HOST_REACHED ? HOST_REACHED : job->arg[1] ? HOST_COPIED : HOST_PLAIN;
+}
+
+/* Whether a block that rests serves the job. */
+static bool rested(const struct job *job)
+{
+    return use_asked(job) == HOST_REACHED && resting_find(&job->session->memory, job->arg[0]);
+}
+
+/* Finds how a new block is made: sinks go from its place while no kernel of the session runs; or
+ * all blocks that rest go first. On failure the job has failed. */
+static gs_status new_prepare(struct job *job)
+{
+    const struct session_memory *memory = &job->session->memory;
+    const enum host_use use = use_asked(job);
+    const uint64_t size = job->arg[0];
+
+    job->session_idle = use == HOST_REACHED && memory->cover;
+    if (!size || size > host_limit() || !memory->resting ||
+        (memory->resting_count < RESTING_MAX &&
+         segment_size_for(size, use) <= host_limit() - memory->host_bytes))
+        return host_block_admit(job, size);
+    job->kind = &job_host_alloc_quiet;
+    return GS_OK;
+}
+
 static void alloc_prepare(struct job *job)
 {
     struct session *session = job->session;
 
-    if (host_block_admit(job, job->arg[0]) != GS_OK || table_make(job) != GS_OK)
+    if ((!rested(job) && new_prepare(job) != GS_OK) || table_make(job) != GS_OK)
         return;
     for (job->index = 0; job->index < SEG_HOSTS && session->memory.hosts[job->index];)
         job->index++;
@@ -86,7 +140,10 @@ void host_block_free(struct session *session, struct host_block *block)
 {
     if (!block)
         return;
-    deferred_release_add(block->memory, block->pinned ? block->memory : NULL, block->size);
+    if (block->room)
+        deferred_release_place(block->memory, block->room);
+    else
+        deferred_release_add(block->memory, block->pinned ? block->memory : NULL, block->size);
     session->memory.host_bytes -= block->size;
     user_host_discharge(session->memory.user, block->size);
     free(block);
@@ -128,10 +185,10 @@ static bool has_own_address(const struct host_block *block)
            address == (uintptr_t)block->memory;
 }
 
-/* Makes a block of mapped memory, which is unmapped on failure. registered: the driver has it
- * already. NULL: the job has failed. */
-static struct host_block *block_of(struct job *job, void *memory, uint64_t size, enum host_use use,
-                                   bool registered)
+/* Makes a block of mapped memory, which is unmapped on failure. room: of its place, or 0.
+ * registered: the driver has it already. NULL: the job has failed. */
+static struct host_block *block_of(struct job *job, void *memory, uint64_t size, uint64_t room,
+                                   enum host_use use, bool registered)
 {
     struct host_block *block = calloc(1, sizeof(*block));
     CUresult result = CUDA_SUCCESS;
@@ -139,41 +196,68 @@ static struct host_block *block_of(struct job *job, void *memory, uint64_t size,
     if (!block)
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a host block's record");
     else if (use != HOST_PLAIN && !registered)
-        result = DRV(cuMemHostRegister_v2, memory, size,
+        result = DRV(cuMemHostRegister_v2, memory, room ? room : size,
                      use >= HOST_MAPPED ? CU_MEMHOSTREGISTER_DEVICEMAP : 0);
     if (result)
         job_fail_driver(job, result);
     if (job->status != GS_OK) {
-        deferred_release_add(memory, registered ? memory : NULL, size);
+        if (room && registered)
+            deferred_release_place(memory, room);
+        else if (room)
+            host_place_give(job->session, memory, size);
+        else
+            deferred_release_add(memory, registered ? memory : NULL, size);
         free(block);
         return NULL;
     }
-    *block = (struct host_block){.memory = memory, .size = size, .pinned = use != HOST_PLAIN};
+    *block = (struct host_block){
+        .memory = memory, .size = size, .room = room, .pinned = use != HOST_PLAIN};
     if (use == HOST_REACHED && has_own_address(block))
         block->address = (uintptr_t)memory;
     job->session->memory.host_bytes += size;
     return block;
 }
 
-struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use use, int *id)
+/* Moves a segment, which is attached, to a place of the session's. Returns its room; 0: it has
+ * none. */
+static uint64_t place_move(struct job *job, int id, uint64_t size, void **memory)
 {
-    struct user *user = job->session->memory.user;
+    void *place = host_place_take(job, id, size, 0);
+
+    if (!place)
+        return 0;
+    shmdt(*memory);
+    *memory = place;
+    job->session->memory.host_places = true;
+    return host_place_room(size);
+}
+
+struct host_block *host_block_new(struct job *job, uint64_t asked, enum host_use use, int *id)
+{
+    struct session_memory *own = &job->session->memory;
     struct host_block *block = NULL;
+    uint64_t size, room = 0;
     void *memory;
     int error;
 
+    if (use == HOST_REACHED && segment_size_for(asked, use) > host_limit() - own->host_bytes)
+        use = HOST_COPIED;
+    size = segment_size_for(asked, use);
     if (!user_admit(job, size))
         return NULL;
     error = segment_make(size, S_IRUSR | S_IWUSR, job->session->uid, id, &memory);
-    if (error)
+    if (error) {
         job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %" PRIu64 " bytes: %s", size,
                  strerror(-error));
-    else if (use == HOST_REACHED && !host_place_move(job->session, *id, size, &memory))
-        block = block_of(job, memory, size, HOST_COPIED, false);
+    } else {
+        if (use == HOST_REACHED && !(room = place_move(job, *id, size, &memory)))
+            use = HOST_COPIED;
+        block = block_of(job, memory, size, room, use, false);
+    }
+    if (block)
+        block->id = *id;
     else
-        block = block_of(job, memory, size, use, false);
-    if (!block)
-        user_host_discharge(user, size);
+        user_host_discharge(own->user, size);
     return block;
 }
 
@@ -186,59 +270,120 @@ static bool segment_there(const struct session *session, int id, uint64_t size)
            status.shm_perm.uid == session->uid;
 }
 
+/* Attaches a former worker's segment where it was, or takes it over from the preload. NULL: the job
+ * has failed. */
+static void *attach_again(struct job *job, int id, uint64_t size, uint64_t address, uint64_t room,
+                          void *preloaded)
+{
+    void *memory = preloaded;
+
+    if (room && preloaded && !chunk_place_new(job, address, room)) {
+        deferred_release_place(preloaded, room);
+        memory = NULL;
+    } else if (room && !preloaded) {
+        memory = host_place_take(job, id, size, address);
+    } else if (!preloaded) {
+        memory = shmat(id, (void *)(uintptr_t)address, 0); // NOLINT: an address that it had
+        memory = memory == (void *)-1 ? NULL : memory;
+    }
+    if (!memory)
+        job_fail(job, GS_ERR_INTERRUPTED, "a host block has no place: %s", strerror(errno));
+    return memory;
+}
+
 struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum host_use use,
                                     uint64_t address)
 {
-    struct user *user = job->session->memory.user;
+    struct session_memory *own = &job->session->memory;
     struct preload *preload = job->session->resume ? job->session->resume->preload : NULL;
     struct host_block *block;
-    void *memory = NULL;
-    bool registered;
+    void *memory, *preloaded = NULL;
+    uint64_t room = 0;
 
     if (!segment_there(job->session, id, size)) {
         job_fail(job, GS_ERR_INTERRUPTED, "a host block is gone");
         return NULL;
     }
+    if (address >= own->window_base && address - own->window_base < own->window_size)
+        room = host_place_room(size);
     if (use != HOST_PLAIN)
-        memory = preload_host_take(preload, id, size, use >= HOST_MAPPED, address);
-    registered = memory;
+        preloaded = preload_host_take(preload, id, size, use >= HOST_MAPPED, address);
+    own->host_places = own->host_places || room;
+    memory = attach_again(job, id, size, address, room, preloaded);
     if (!memory)
-        memory = shmat(id, (void *)(uintptr_t)address, 0); // NOLINT: an address that the block had
-    if (memory == (void *)-1) {
-        job_fail(job, GS_ERR_INTERRUPTED, "a host block has no place: %s", strerror(errno));
         return NULL;
-    }
-    user_host_charge(user, 0);
-    user_host_bytes_charge(user, size, 0);
-    block = block_of(job, memory, size, use, registered);
+    user_host_charge(own->user, 0);
+    user_host_bytes_charge(own->user, size, 0);
+    block = block_of(job, memory, size, room, use, preloaded);
     if (block && block->address != address) {
         job_fail(job, GS_ERR_INTERRUPTED, "kernels do not reach a host block where they did");
         host_block_free(job->session, block);
         return NULL;
     }
-    if (!block)
-        user_host_discharge(user, size);
+    if (block)
+        block->id = id;
+    else
+        user_host_discharge(own->user, size);
+    return block;
+}
+
+/* Lets all blocks go that rest. At a quiet moment. */
+static void resting_release(struct session *session)
+{
+    struct session_memory *memory = &session->memory;
+
+    for (struct host_block *block; (block = memory->resting);) {
+        memory->resting = block->next;
+        DRV_MUST(cuMemHostUnregister, block->memory);
+        host_place_give(session, block->memory, block->size);
+        memory->host_bytes -= block->size;
+        user_host_discharge(memory->user, block->size);
+        free(block);
+    }
+    memory->resting_count = 0;
+}
+
+/* A block that rests, zeroed; NULL: none serves. */
+static struct host_block *resting_take(struct job *job)
+{
+    struct session_memory *memory = &job->session->memory;
+    struct host_block **link = rested(job) ? resting_find(memory, job->arg[0]) : NULL, *block;
+
+    if (!link)
+        return NULL;
+    block = *link;
+    *link = block->next;
+    memory->resting_count--;
+    memset(block->memory, 0, block->size);
     return block;
 }
 
 static void alloc_work(struct job *job)
 {
-    const enum host_use use = job->arg[1] == SEG_HOST_REACHED ? HOST_REACHED
-                              : job->arg[1]                   ? HOST_COPIED
-                                                              : HOST_PLAIN;
-    uint64_t size = (job->arg[0] + PAGE - 1) / PAGE * PAGE;
+    struct host_block *block = resting_take(job);
     int id;
 
-    const struct host_block *block = job->object = host_block_new(job, size, use, &id);
+    if (!block)
+        block = host_block_new(job, job->arg[0], use_asked(job), &id);
     if (!block)
         return;
+    job->object = block;
     job->ret[0] = job->index;
-    job->ret[1] = (uint64_t)id;
+    job->ret[1] = (uint64_t)block->id;
     job->ret[2] = block->address;
-    const uint64_t value[JOURNAL_VALUES] = {(uint64_t)id, size,
+    const uint64_t value[JOURNAL_VALUES] = {(uint64_t)block->id, block->size,
                                             block->address ? block->address : block->pinned,
                                             job->session->serial + 1};
     journal_put(job->session->journal, JOURNAL_HOST, job->index, value, NULL, 0);
+}
+
+static void alloc_quiet_work(struct job *job)
+{
+    if (job->status != GS_OK) /* no quiet moment came */
+        return;
+    resting_release(job->session);
+    if (host_block_admit(job, job->arg[0]) == GS_OK)
+        alloc_work(job);
 }
 
 /* From now on copies may name the block by its device address. false: no memory for that. */
@@ -278,15 +423,27 @@ static void free_prepare(struct job *job)
         job->kind = &job_host_free_plain;
 }
 
+static void block_rest(struct session_memory *memory, struct host_block *block)
+{
+    block->next = memory->resting;
+    memory->resting = block;
+    memory->resting_count++;
+}
+
 static void free_work(struct job *job)
 {
     job_commit(job);
     journal_drop(job->session->journal, JOURNAL_HOST, job->arg[0]);
-    host_block_free(job->session, job->object);
+    if (((const struct host_block *)job->object)->room)
+        block_rest(&job->session->memory, job->object);
+    else
+        host_block_free(job->session, job->object);
 }
 
 const struct job_kind job_host_alloc = {"host_alloc", JOB_QUICK,     alloc_prepare,
                                         alloc_work,   alloc_install, NULL};
+static const struct job_kind job_host_alloc_quiet = {
+    "host_alloc", JOB_PATIENT | JOB_QUIET, NULL, alloc_quiet_work, alloc_install, NULL};
 const struct job_kind job_host_free = {"host_free", JOB_SESSION_IDLE, free_prepare, free_work, NULL,
                                        NULL};
 
@@ -324,4 +481,9 @@ void host_blocks_deinit(struct session *session)
     }
     free(session->memory.hosts);
     session->memory.hosts = NULL;
+    for (struct host_block *block; (block = session->memory.resting);) {
+        session->memory.resting = block->next;
+        host_block_free(session, block);
+    }
+    session->memory.resting_count = 0;
 }

@@ -1,17 +1,34 @@
 /*
- * host_place.h - places: addresses where a session's kernels reach host memory; see host_place.c.
- * Service threads, in the session's job in progress.
+ * host_place.h - places: addresses in a session's window where host memory lies, which the device
+ * reaches there; see host_place.c. Service threads, in the session's job in progress.
  */
 #ifndef GS_WORKER_MEMORY_HOST_PLACE_H
 #define GS_WORKER_MEMORY_HOST_PLACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/mman.h>
 
+struct job;
 struct session;
 
-/* Attaches the segment, which is attached at *memory, at a place of the session's instead. Returns
- * false, and leaves it, where the session has no place for it. */
-bool host_place_move(struct session *session, int id, uint64_t size, void **memory);
+/* The size of the segment for a block of that size. */
+uint64_t host_place_segment_size(uint64_t size);
+/* How many bytes of addresses a segment of such a size takes. */
+uint64_t host_place_room(uint64_t segment_size);
+/* Attaches a segment at a place of the session's; at that one, if `address` is not 0. NULL: there
+ * is none; the job has not failed. */
+void *host_place_take(struct job *job, int id, uint64_t segment_size, uint64_t address);
+/* Gives the place back, where the driver does not know the memory any more. */
+void host_place_give(struct session *session, void *memory, uint64_t segment_size);
+
+/* Attaches the segment at addresses that are reserved. Any thread. */
+bool host_place_attach(int id, uint64_t segment_size, uint64_t address);
+/* Detaches it: the addresses stay reserved. What fails only where the process has no more mappings
+ * leaves the segment there, which is the session's own. Any thread. */
+static inline void host_place_detach(void *memory, uint64_t room)
+{
+    mmap(memory, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
 
 #endif

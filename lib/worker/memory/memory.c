@@ -167,6 +167,15 @@ static void malloc_install(struct job *job)
     }
 }
 
+/* Whether the allocation's memory is unmapped with it: a kernel that used it would fault. */
+static bool unmaps(struct session *session, uint64_t address)
+{
+    const struct chunk *chunk = space_containing(&session->memory.window, address, 1)->tag;
+
+    return !chunk->shared || chunk->blocks.count == 1;
+}
+
+/* What stays mapped goes back to its chunk on the tenant's word: it stays the session's. */
 static void free_prepare(struct job *job)
 {
     struct span *span = space_at(&job->session->memory.allocations, job->arg[0]);
@@ -176,15 +185,25 @@ static void free_prepare(struct job *job)
                  job->arg[0]);
         return;
     }
-    space_remove(&job->session->memory.allocations, span);
-    job->session->memory.generation++;
+    job->session_idle = unmaps(job->session, job->arg[0]);
+    job->at_once = job->arg[1] == SEG_FREE_BESIDE;
 }
 
 static void free_work(struct job *job)
 {
+    if (job->status != GS_OK) /* it was not to wait */
+        return;
     job_commit(job);
     journal_drop(job->session->journal, JOURNAL_ALLOCATION, job->arg[0]);
     memory_give(job->session, job->arg[0]);
+}
+
+static void free_install(struct job *job)
+{
+    struct space *allocations = &job->session->memory.allocations;
+
+    space_remove(allocations, space_at(allocations, job->arg[0]));
+    job->session->memory.generation++;
 }
 
 static uint64_t left(uint64_t limit, uint64_t used)
@@ -217,6 +236,6 @@ static const struct job_kind job_malloc_large = {"malloc",    JOB_PATIENT,    ma
                                                  malloc_work, malloc_install, NULL};
 const struct job_kind job_malloc = {"malloc",    JOB_QUICK,      malloc_prepare,
                                     malloc_work, malloc_install, NULL};
-const struct job_kind job_mem_free = {"free", JOB_SESSION_IDLE, free_prepare, free_work, NULL,
-                                      NULL};
+const struct job_kind job_mem_free = {"free",    JOB_QUICK,    free_prepare,
+                                      free_work, free_install, NULL};
 const struct job_kind job_mem_info = {"mem_info", JOB_QUICK, NULL, mem_info_work, NULL, NULL};

@@ -8,6 +8,7 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/device_memory.h"
+#include "worker/memory/host_place.h"
 #include "worker/memory/segment_mapping.h"
 #include "worker/memory/window.h"
 
@@ -119,6 +120,31 @@ static uint64_t segment_size(int id, uint32_t uid)
     return shmctl(id, IPC_STAT, &status) == 0 && status.shm_perm.uid == uid ? status.shm_segsz : 0;
 }
 
+/* Whether [address, address + size) is a place in the window, which is reserved. */
+static bool is_place(const struct preload *preload, uint64_t address, uint64_t size)
+{
+    return preload->window && address >= preload->window_base &&
+           address % worker->granularity == 0 &&
+           address - preload->window_base < preload->window_size &&
+           size <= preload->window_size - (address - preload->window_base);
+}
+
+/* address: 0: anywhere. */
+static bool host_attach(const struct preload *preload, struct preload_host *host, uint64_t address)
+{
+    const uint64_t room = host_place_room(host->size);
+
+    if (address && is_place(preload, address, room)) {
+        if (room % host->size || !host_place_attach(host->id, host->size, address))
+            return false;
+        host->memory = (void *)(uintptr_t)address; // NOLINT: an address of the window
+        host->room = room;
+        return true;
+    }
+    host->memory = shmat(host->id, (void *)(uintptr_t)address, 0); // NOLINT: that it has
+    return host->memory != (void *)-1;
+}
+
 /* address: where kernels reach it; NULL: anywhere. */
 static void host_make(struct preload *preload, int id, uint32_t uid, bool mapped, void *address)
 {
@@ -135,12 +161,13 @@ static void host_make(struct preload *preload, int id, uint32_t uid, bool mapped
         preload->hosts = hosts;
         preload->host_capacity = capacity;
     }
-    host.memory = shmat(id, address, 0);
-    if (host.memory == (void *)-1)
+    if (!host_attach(preload, &host, (uintptr_t)address))
         return;
-    if (done(DRV(cuMemHostRegister_v2, host.memory, host.size,
+    if (done(DRV(cuMemHostRegister_v2, host.memory, host.room ? host.room : host.size,
                  mapped ? CU_MEMHOSTREGISTER_DEVICEMAP : 0)))
         preload->hosts[preload->host_count++] = host;
+    else if (host.room)
+        host_place_detach(host.memory, host.room);
     else
         shmdt(host.memory);
 }
@@ -179,22 +206,49 @@ void *preload_host_take(struct preload *preload, int id, uint64_t size, bool map
     return NULL;
 }
 
+static bool journal_names(const struct journal *journal, const struct preload_host *host)
+{
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        if (e->kind == JOURNAL_HOST && (int)e->value[0] == host->id &&
+            e->value[2] == (uintptr_t)host->memory)
+            return true;
+    }
+    return false;
+}
+
+void preload_hosts_settle(struct preload *preload, const struct journal *journal)
+{
+    for (uint32_t i = 0; preload && i < preload->host_count; i++) {
+        struct preload_host *host = &preload->hosts[i];
+
+        if (!host->room || journal_names(journal, host))
+            continue;
+        DRV_MUST(cuMemHostUnregister, host->memory);
+        host_place_detach(host->memory, host->room);
+        host->memory = NULL;
+    }
+}
+
 /* ---- Sessions -------------------------------------------------------------------------------- */
 
 void preload_free(struct preload *preload)
 {
+    bool places = false;
+
     if (!preload)
         return;
     preload_pieces_drop(preload);
-    if (preload->window)
-        DRV_MUST(cuMemAddressFree, preload->window_base,
-                 preload->window_size + window_behind_of(preload->fenced));
     for (uint32_t i = 0; i < preload->host_count; i++) {
         struct preload_host *host = &preload->hosts[i];
 
-        if (host->memory)
+        places = places || host->room;
+        if (host->memory && host->room)
+            deferred_release_place(host->memory, host->room);
+        else if (host->memory)
             deferred_release_add(host->memory, host->memory, host->size);
     }
+    if (preload->window)
+        window_unreserve(preload->window_base, preload->window_size, preload->fenced, places);
     free(preload->pieces);
     free(preload->hosts);
     free(preload);

@@ -31,8 +31,11 @@ struct preload_host {
     int id;
     void *memory; /* NULL: taken */
     uint64_t size;
-    bool mapped; /* kernels may use it, not only copies */
+    uint64_t room; /* of its place in the window (host_place.h); 0: it has none */
+    bool mapped;   /* kernels may use it, not only copies */
 };
+
+struct journal;
 
 struct preload {
     uint64_t session_id;
@@ -71,6 +74,9 @@ struct preload_piece *preload_piece_at(const struct preload *preload, uint64_t a
 void *preload_host_take(struct preload *preload, int id, uint64_t size, bool mapped,
                         uint64_t address);
 
+/* Makes room in the window where host memory was mapped beforehand that the journal does not name.
+ */
+void preload_hosts_settle(struct preload *preload, const struct journal *journal);
 /* Whether the window is reserved; the caller has it then. */
 static inline bool preload_window_take(struct preload *preload)
 {

@@ -203,6 +203,7 @@ gs_status memory_resume(struct job *job, struct resume *resume)
 
     loose_drop(job->session->journal);
     preload_settle(job, resume);
+    preload_hosts_settle(resume->preload, journal);
     chunks_resume(job, resume);
     preload_pieces_drop(resume->preload); /* also on failure, where the window goes next */
     if (job->status != GS_OK)

@@ -24,8 +24,11 @@ struct imports;
 struct user;
 
 struct host_block {
+    struct host_block *next; /* of those that rest */
     unsigned char *memory;
     uint64_t size;
+    uint64_t room;    /* of its place in the window (host_place.h); 0: it has none */
+    int id;           /* System V's */
     uint64_t serial;  /* of the session, when it was made */
     bool pinned;      /* registered with the driver, so that the device copies from and to it */
     uint64_t address; /* where the session's kernels reach it; 0: they do not */
@@ -58,6 +61,10 @@ struct session_memory {
     uint32_t exports;        /* the number of its exports, see memory_share.c */
     struct imports *imports; /* NULL: none */
     uint64_t host_bytes;
+    bool host_places; /* host memory was given a place in the window */
+    /* freed blocks that have a place: they stay registered for the session's next need */
+    struct host_block *resting;
+    uint32_t resting_count;
 };
 
 #endif

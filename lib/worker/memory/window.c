@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "ptx/rewrite/rewrite.h"
+#include "worker/memory/deferred_release.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/preload.h"
@@ -134,6 +135,14 @@ gs_status window_init(struct job *job)
     return GS_OK;
 }
 
+void window_unreserve(uint64_t base, uint64_t size, bool fenced, bool places)
+{
+    if (places)
+        deferred_release_window(base, size + window_behind_of(fenced));
+    else
+        DRV_MUST(cuMemAddressFree, base, size + window_behind_of(fenced));
+}
+
 void window_deinit(struct session *session)
 {
     struct session_memory *memory = &session->memory;
@@ -142,7 +151,8 @@ void window_deinit(struct session *session)
     sinks_deinit(session);
     if (!memory->window_size)
         return;
-    DRV_MUST(cuMemAddressFree, memory->window_base, memory->window_size + window_behind(session));
+    window_unreserve(memory->window_base, memory->window_size, session->fenced,
+                     memory->host_places);
     atomic_fetch_sub_explicit(&windows_reserved, window_stride(session, memory->window_size),
                               memory_order_relaxed);
     memory->window_base = memory->window_size = memory->window_open = 0;

@@ -18,6 +18,9 @@ gs_status window_init(struct job *job);
 /* Reserves a window's addresses again, and what is behind them. *there: they were free; else,
  * without an error, nothing is reserved. */
 CUresult window_reserve_at(uint64_t base, uint64_t size, bool fenced, bool *there);
+/* Gives the addresses up. places: once host memory is gone from them, which was given to the
+ * deferred release. */
+void window_unreserve(uint64_t base, uint64_t size, bool fenced, bool places);
 /* How much is reserved behind a window. */
 uint64_t window_behind_of(bool fenced);
 /* Frees the window, which has no chunks any more. Safe when window_init failed. */

@@ -16,6 +16,7 @@
 #include "worker/submit/stream.h"
 
 #define POLL_NS         20000u    /* how often waiting jobs are looked at */
+#define TOLD_NS         100000u   /* from when a kernel tells its end until it has ended */
 #define CONFIRM_NS      1000000u  /* how often the driver is asked though the words say no */
 #define PATIENCE_NS     10000000u /* how long a job waits for a quiet moment by chance */
 #define HOLD_FIRST_NS   3000000u  /* how long new work is held back at first; doubles each time */
@@ -120,9 +121,12 @@ static bool may_start(struct job *job, uint64_t now)
     if (!awaits_session(job))
         return true;
     /* Asking the driver takes its lock from launches, so the words are asked first. */
-    if (!session_seems_idle(job->session) && now < quiet.next_confirm)
-        return false;
-    return streams_idle(job->session);
+    if ((session_seems_idle(job->session) || now >= quiet.next_confirm) &&
+        streams_idle(job->session))
+        return true;
+    if (job->at_once && now > job->waiting_ns + TOLD_NS)
+        job_fail(job, GS_NOT_READY, "the session has work");
+    return job->status != GS_OK;
 }
 
 void quiet_poll(uint64_t now)

@@ -81,13 +81,13 @@ static void release_device(struct session *session)
     streams_deinit(session);
     textures_deinit(session);
     chunks_deinit(session);
+    host_blocks_deinit(session); /* some lie in the window */
     window_deinit(session);
 }
 
 /* Releases what the session shares with its tenant. */
 static void release_host(struct session *session)
 {
-    host_blocks_deinit(session);
     print_deinit(session);
     user_release(session->memory.user);
     session->memory.user = NULL;

@@ -1,0 +1,171 @@
+/* freed.c - see freed.h. */
+#include "client/memory/freed.h"
+
+#include <stdlib.h>
+
+#include "client/base/error.h"
+#include "client/memory/memory.h"
+#include "client/submit/sync_request.h"
+#include "client/submit/wait.h"
+
+struct freed {
+    struct freed *next;
+    uint64_t address, size;
+    uint64_t position[SEG_STREAMS]; /* the memory is free when all streams have passed these */
+};
+
+void freed_init(struct freed_list *list)
+{
+    pthread_mutex_init(&list->lock, NULL);
+    list->end = &list->first;
+}
+
+void freed_deinit(struct freed_list *list)
+{
+    while (list->first) {
+        struct freed *next = list->first->next;
+
+        free(list->first);
+        list->first = next;
+    }
+    pthread_mutex_destroy(&list->lock);
+}
+
+/* Returns whether work before the positions is still to be done. */
+static bool positions_note(struct session *session, uint64_t position[SEG_STREAMS])
+{
+    bool busy = false;
+
+    for (uint32_t i = 0; i < SEG_STREAMS; i++) {
+        position[i] = position_tail(session, i);
+        busy = busy || !position_passed(position_complete(session, i), position[i]);
+    }
+    return busy;
+}
+
+static bool positions_passed(const struct session *session, const uint64_t position[SEG_STREAMS])
+{
+    for (uint32_t i = 0; i < SEG_STREAMS; i++) {
+        if (!position_passed(position_complete(session, i), position[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Adds it at the end. false: too much waits already. */
+static bool list_add(struct freed_list *list, struct freed *freed)
+{
+    bool room;
+
+    pthread_mutex_lock(&list->lock);
+    room = list->count < FREED_COUNT_MAX && freed->size <= FREED_BYTES_MAX - list->bytes;
+    if (room) {
+        freed->next = NULL;
+        *list->end = freed;
+        list->end = &freed->next;
+        list->bytes += freed->size;
+        atomic_fetch_add_explicit(&list->count, 1, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&list->lock);
+    return room;
+}
+
+/* Takes all that no work can use any more out of the list. */
+static struct freed *list_take(struct session *session, struct freed_list *list)
+{
+    struct freed *taken = NULL, **end = &taken, **link;
+
+    pthread_mutex_lock(&list->lock);
+    for (link = &list->first; *link;) {
+        struct freed *freed = *link;
+
+        if (!positions_passed(session, freed->position)) {
+            link = &freed->next;
+            continue;
+        }
+        *link = freed->next;
+        freed->next = NULL;
+        *end = freed;
+        end = &freed->next;
+        list->bytes -= freed->size;
+        atomic_fetch_sub_explicit(&list->count, 1, memory_order_relaxed);
+    }
+    list->end = link;
+    pthread_mutex_unlock(&list->lock);
+    return taken;
+}
+
+static gs_status server_free(struct session *session, uint64_t address, uint64_t how)
+{
+    struct sync_request request = {.op = REQ_FREE, .arg = {address, how}};
+
+    return sync_request(session, &request);
+}
+
+/* Frees what was taken out of the list, or puts it back to wait for what is submitted by now:
+ * memory that is unmapped cannot go beside the session's work. */
+static void freed_end(struct session *session, struct freed *freed, uint64_t how)
+{
+    positions_note(session, freed->position);
+    if (server_free(session, freed->address, how) == GS_NOT_READY) {
+        if (list_add(&session->memory->freed, freed))
+            return;
+        server_free(session, freed->address, SEG_FREE_WAIT);
+    }
+    free(freed);
+}
+
+static void settle(struct session *session, uint64_t how)
+{
+    struct freed_list *list = &session->memory->freed;
+    char message[ERROR_MESSAGE_MAX];
+
+    /* relaxed: who frees on another thread may be too late for this call */
+    if (!atomic_load_explicit(&list->count, memory_order_relaxed))
+        return;
+    error_keep(message);
+    for (struct freed *freed = list_take(session, list), *next; freed; freed = next) {
+        next = freed->next;
+        freed_end(session, freed, how);
+    }
+    if (message[0])
+        error_server(GS_OK, message);
+}
+
+void freed_settle(struct session *session)
+{
+    settle(session, SEG_FREE_BESIDE);
+}
+
+gs_status freed_give(struct session *session, uint64_t address, uint64_t size)
+{
+    struct freed *freed = malloc(sizeof(*freed));
+    gs_status status;
+
+    freed_settle(session);
+    /* No thread is any more between the look at the map and the record. */
+    streams_pass(session);
+    if (freed) {
+        *freed = (struct freed){.address = address, .size = size};
+        if (positions_note(session, freed->position) && session_alive(session) &&
+            list_add(&session->memory->freed, freed))
+            return GS_OK;
+        free(freed);
+    }
+    status = wait_all(session);
+    return status == GS_OK ? server_free(session, address, SEG_FREE_WAIT) : status;
+}
+
+gs_status freed_request(struct session *session, struct sync_request *request)
+{
+    gs_status status;
+
+    freed_settle(session);
+    status = sync_request(session, request);
+    if ((status != GS_ERR_QUOTA && status != GS_ERR_NO_DEVICE_MEMORY) ||
+        !atomic_load_explicit(&session->memory->freed.count, memory_order_relaxed) ||
+        wait_all(session) != GS_OK)
+        return status;
+    settle(session, SEG_FREE_WAIT);
+    return sync_request(session, request);
+}

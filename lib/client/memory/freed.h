@@ -1,0 +1,38 @@
+/*
+ * freed.h - device memory that the program has freed while the session's work may still use it. The
+ * server gets it back once all that was submitted before is complete, in the next call that asks
+ * for memory, frees some, or waits. Any thread.
+ */
+#ifndef GS_CLIENT_FREED_H
+#define GS_CLIENT_FREED_H
+
+#include <stdatomic.h>
+
+#include "client/session/session.h"
+
+/* How much may wait. Other tenants do not get it meanwhile. */
+#define FREED_BYTES_MAX (UINT64_C(256) << 20)
+#define FREED_COUNT_MAX 256u
+
+struct freed;
+struct sync_request;
+
+struct freed_list {
+    pthread_mutex_t lock;
+    struct freed *first, **end; /* oldest first */
+    uint64_t bytes;
+    _Atomic uint32_t count; /* changed under the lock */
+};
+
+void freed_init(struct freed_list *list);
+void freed_deinit(struct freed_list *list);
+
+/* Frees an allocation that is out of the map. Waits only where too much would wait for work. */
+gs_status freed_give(struct session *session, uint64_t address, uint64_t size);
+/* Gives the server what no work can use any more. Leaves the thread's error message. */
+void freed_settle(struct session *session);
+/* sync_request for a request that takes device memory: where there is too little, tries again once
+ * all that was freed is given back, which waits for the session's work. */
+gs_status freed_request(struct session *session, struct sync_request *request);
+
+#endif
