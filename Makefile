@@ -119,7 +119,8 @@ BINS := $(BUILD)/bin/gshared $(BUILD)/bin/gsctl $(BUILD)/bin/gshare-run
 LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshare-softcuda.so $(BUILD)/lib/libgshare_cudart.so \
         $(BUILD)/lib/libgshare_cudart12.so $(BUILD)/lib/gshare/libcudart.so.13 $(BUILD)/lib/gshare/libcudart.so.12 \
         $(BUILD)/lib/libgshare_cublas.so $(BUILD)/lib/libgshare_cublas12.so \
-        $(BUILD)/lib/gshare/libcublas.so.13 $(BUILD)/lib/gshare/libcublas.so.12
+        $(BUILD)/lib/gshare/libcublas.so.13 $(BUILD)/lib/gshare/libcublas.so.12 \
+        $(BUILD)/lib/gshare/libcublasLt.so.13 $(BUILD)/lib/gshare/libcublasLt.so.12
 
 .PHONY: all examples demo test test-cudart-native test-cublas-native test-slurm test-systemd chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
@@ -227,11 +228,14 @@ $(BUILD)/room/cublas12.a: $(CUBLAS12_OBJS)
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(Q)$(AR) qcs $@ $^
+# One library has the names of cuBLAS and of cuBLASLt, each with the version of the library that NVIDIA has them in.
+CUBLAS_NAMES = sed -nE 's/^(UN)?SUPPORTED(_$(1))?\((.*)\)$$/\3;/p' $(2)
 # CUBLAS_RULES,version,suffix of the library's and the room's name
 define CUBLAS_RULES
-$(BUILD)/obj/lib/cublas/cublas$(1).map: lib/cublas/functions.def
+$(BUILD)/obj/lib/cublas/cublas$(1).map: lib/cublas/functions.def lib/cublas/functions_lt.def
 	@mkdir -p $$(@D)
-	$(Q)(echo 'libcublas.so.$(1) { global:' && sed -nE 's/^(UN)?SUPPORTED(_$(1))?\((.*)\)$$$$/\3;/p' $$< && echo 'local: *; };') >$$@
+	$(Q)(echo 'libcublas.so.$(1) { global:' && $$(call CUBLAS_NAMES,$(1),lib/cublas/functions.def) && echo '};' && \
+	    echo 'libcublasLt.so.$(1) { global:' && $$(call CUBLAS_NAMES,$(1),lib/cublas/functions_lt.def) && echo 'local: *; };') >$$@
 $(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION): $(BUILD)/room/cublas$(2).a $(BUILD)/obj/lib/cublas/cublas$(1).map $(BUILD)/lib/libgshare_cudart$(2).so
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
@@ -240,7 +244,7 @@ $(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION): $(BUILD)/room/cublas$(2).a $(
 	    -L$(BUILD)/lib -lgshare_cudart$(2) -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..' -Wl,-rpath-link,$(BUILD)/lib
 $(BUILD)/lib/libgshare_cublas$(2).so: $(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION)
 	$(Q)ln -sf $$(<F) $$@
-$(BUILD)/lib/gshare/libcublas.so.$(1): $(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION)
+$(BUILD)/lib/gshare/libcublas.so.$(1) $(BUILD)/lib/gshare/libcublasLt.so.$(1): $(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION)
 	@mkdir -p $$(@D)
 	$(Q)ln -sf ../$$(<F) $$@
 endef
@@ -378,7 +382,7 @@ KILL_STEPS := $(BUILD)/test/e2e/test_supervisor_steps
 E2E_TESTS  := $(filter-out $(KILL_STEPS),$(call test_programs,e2e))
 CXX_TESTS  := $(patsubst %.cpp,$(BUILD)/%,$(wildcard test/e2e/test_*.cpp))
 CONFORMANCE_TESTS := $(call test_programs,conformance)
-CUDART_TESTS := $(BUILD)/test/cudart/test_abi $(BUILD)/test/cudart/test_programs
+CUDART_TESTS := $(BUILD)/test/cudart/test_abi $(BUILD)/test/cudart/test_programs $(BUILD)/test/cudart/test_corpus
 CUBLAS_TESTS := $(BUILD)/test/cublas/test_abi $(BUILD)/test/cublas/test_cublas
 PYTHON_TESTS := $(patsubst %.py,$(BUILD)/%,$(wildcard test/python/test_*.py))
 # Debian's first, since it has Debian's NumPy. A sanitizer's library cannot be loaded into it.
@@ -435,7 +439,9 @@ CUDART_PROGRAMS := $(basename $(notdir $(wildcard test/cudart/programs/*.cu)))
 CUDART_NATIVE := $(addprefix $(BUILD)/test/cudart/native/,$(filter-out own_%,$(CUDART_PROGRAMS)))
 CUDART_TOOLKIT := $(firstword $(wildcard $(if $(NVCC),$(abspath $(dir $(NVCC))/../include/cuda_runtime_api.h)) /usr/local/cuda/include/cuda_runtime_api.h))
 comma := ,
-NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -gencode arch=compute_80,code=compute_80 -Xcompiler -fPIC
+NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -gencode arch=$(TEST_ARCH),code=$(TEST_ARCH) -Xcompiler -fPIC
+TEST_ARCH = compute_80
+$(BUILD)/obj/test/cudart/programs/bulk_%.o: TEST_ARCH = compute_90
 NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
 $(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter pool_%,$(CUDART_PROGRAMS))): test/cudart/programs/pool.h
 $(BUILD)/obj/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
@@ -483,6 +489,31 @@ $(BUILD)/test/cudart/test_programs: $(BUILD)/obj/test/cudart/test_programs.o $(H
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
+# The corpus through the runtime: of each case a library, of its two halves. The one that is left out has to be
+# refused.
+CUDART_CORPUS := $(filter-out dynamic_parallelism,$(basename $(notdir $(wildcard test/corpus/*.cu))))
+$(BUILD)/obj/test/cudart/corpus/%.o: test/corpus/%.cu test/corpus/corpus.h
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)
+	$(Q)$(NVCC) -arch=compute_$(or $(shell sed -n 's|.*arch: *\([0-9]*\).*|\1|p' $<),80) -Xcompiler -fPIC -c -o $@ $<
+$(CUDART_CORPUS:%=$(BUILD)/test/cudart/corpus/%.so): $(BUILD)/test/cudart/corpus/%.so: $(BUILD)/obj/test/cudart/corpus/%.o $(BUILD)/obj/test/corpus/%.o
+	@mkdir -p $(@D)
+	$(Q)$(LINK_CXX) -shared -o $@ $^ -lm
+$(BUILD)/obj/test/cudart/corpus/run_case.o: GS_CFLAGS += $(if $(CUDART_TOOLKIT),-isystem $(dir $(CUDART_TOOLKIT)))
+$(BUILD)/test/cudart/corpus/run_case: $(BUILD)/obj/test/cudart/corpus/run_case.o $(BUILD)/obj/test/corpus/expect.o $(BUILD)/lib/libgshare_cudart.so
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -rdynamic -o $@ $(filter %.o,$^) -L$(BUILD)/lib -lgshare_cudart -Wl,-rpath,'$$ORIGIN/../../../lib' -Wl,-rpath-link,$(BUILD)/lib -lm -ldl
+.SECONDARY: $(CUDART_CORPUS:%=$(BUILD)/obj/test/cudart/corpus/%.o)
+$(BUILD)/obj/test/cudart/corpus.inc: $(wildcard test/corpus/*.cu) test/corpus
+	@mkdir -p $(@D)
+	$(Q)printf 'CASE(%s)\n' $(sort $(CUDART_CORPUS)) >$@
+$(BUILD)/obj/test/cudart/test_corpus.o: $(BUILD)/obj/test/cudart/corpus.inc
+$(BUILD)/obj/test/cudart/test_corpus.o: GS_CFLAGS += -I$(BUILD)/obj/test/cudart
+$(BUILD)/test/cudart/test_corpus: $(BUILD)/obj/test/cudart/test_corpus.o $(HARNESS) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so \
+        $(if $(NVCC),$(BUILD)/test/cudart/corpus/run_case $(CUDART_CORPUS:%=$(BUILD)/test/cudart/corpus/%.so))
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../../lib) -lm $(LDLIBS_RT)
 $(BUILD)/test/cudart/runtime12: $(BUILD)/obj/test/cudart/runtime12.o
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $< -ldl
@@ -526,7 +557,7 @@ $(BUILD)/test/cublas/programs/%: $(BUILD)/obj/test/cublas/programs/%.o $(BUILD)/
 	$(Q)$(NVCC_LINK) -cudart none -o $@ $< -L$(BUILD)/lib -lgshare_cublas -lgshare_cudart -lgshare -Xlinker -rpath='$$ORIGIN/../../../lib'
 $(BUILD)/test/cublas/native/%: $(BUILD)/obj/test/cublas/programs/%.o
 	@mkdir -p $(@D)
-	$(Q)$(NVCC) -cudart shared -o $@ $< -lcublas
+	$(Q)$(NVCC) -cudart shared -o $@ $< -lcublas -lcublasLt
 .SECONDARY: $(CUBLAS_PROGRAMS:%=$(BUILD)/obj/test/cublas/programs/%.o)
 $(BUILD)/obj/test/cublas/programs.inc: $(wildcard test/cublas/programs/*.cu) test/cublas/programs
 	@mkdir -p $(@D)
@@ -582,7 +613,7 @@ $(addprefix $(BUILD)/test/e2e/test_,hostile_driver hostile_module preload stuck 
 
 # A program that loads libgshare by dlopen, libraries that use up static TLS, and a plugin with the archive.
 # What stands for cuBLASLt on the software device.
-$(BUILD)/obj/test/shim/cublaslt.o: lib/cublas/kernels/gemm_f16.ptx lib/cublas/kernels/gemm_f32.ptx lib/cublas/kernels/gemm_f64.ptx
+$(BUILD)/obj/test/shim/cublaslt.o: $(patsubst %,lib/cublas/kernels/%.ptx,gemm_f16 gemm_f32 gemm_f64 gemm_s8 level3)
 $(BUILD)/obj/test/shim/cublaslt.o: GS_CFLAGS += -DKERNELS_DIR='"$(CURDIR)/lib/cublas/kernels"' -Wno-missing-prototypes
 $(BUILD)/test/e2e/libgshare-cublaslt.so: $(BUILD)/obj/test/shim/cublaslt.o $(BUILD)/lib/libgshare-softcuda.so
 	@mkdir -p $(@D)
@@ -628,7 +659,7 @@ $(CORPUS_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
-$(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES) $(BUILD)/obj/test/corpus/completing.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+$(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES) $(BUILD)/obj/test/corpus/expect.o $(BUILD)/obj/test/corpus/completing.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 $(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions) $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 
 # Whether ptxas takes what the fence makes of every module here.
@@ -762,7 +793,9 @@ install: all man
 	ln -sf ../libgshare_cudart.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcudart.so.13
 	ln -sf ../libgshare_cudart12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcudart.so.12
 	ln -sf ../libgshare_cublas.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcublas.so.13
+	ln -sf ../libgshare_cublas.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcublasLt.so.13
 	ln -sf ../libgshare_cublas12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcublas.so.12
+	ln -sf ../libgshare_cublas12.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/gshare/libcublasLt.so.12
 	install -m 755 $(BUILD)/lib/libgshare-softcuda.so $(DESTDIR)$(SOFTDIR)
 	ln -sf libgshare.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libgshare.so
 	install -m 644 $(BUILD)/lib/libgshare.a $(DESTDIR)$(LIBDIR)
@@ -790,6 +823,7 @@ uninstall: man
 	        libgshare_cudart12.so libgshare_cudart12.so.$(SOVERSION) gshare/libcudart.so.12 \
 	        libgshare_cublas.so libgshare_cublas.so.$(SOVERSION) gshare/libcublas.so.13 pkgconfig/gshare-cublas.pc \
 	        libgshare_cublas12.so libgshare_cublas12.so.$(SOVERSION) gshare/libcublas.so.12 \
+	        gshare/libcublasLt.so.13 gshare/libcublasLt.so.12 \
 	        cmake/gshare/gshare-config.cmake cmake/gshare/gshare-config-version.cmake) \
 	    $(foreach n,$(MAN_SECTIONS),$(patsubst %,$(DESTDIR)$(MANDIR)/man$(n)/%,$(notdir $(filter %.$(n),$(MAN_PAGES))))) \
 	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl \

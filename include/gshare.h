@@ -320,15 +320,20 @@ typedef struct gs_session_desc {
     uint64_t window_size;
     unsigned sm_granularity; /* SMs of a group, in which SMs are granted; 0: no partitions here */
     unsigned fenced;         /* gs_fence: its kernels are kept to its own memory; 0: they are not */
+    char device_uuid[48];    /* "GPU-8c5f...", as nvidia-smi prints it; "": not known */
 } gs_session_desc;
 #define GS_SESSION_DESC_INIT                                                                       \
     {                                                                                              \
         sizeof(gs_session_desc), 0, 0, 0, "", "", 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, \
-            0, 0, 0                                                                                \
+            0, 0, 0, ""                                                                            \
     }
 
 /* Fills *desc as far as desc->size reaches. Does not block. */
 GS_API gs_status gs_session_info(gs_session session, gs_session_desc *desc);
+/* What cuDeviceGetAttribute tells of the whole device: attribute is a number of CUdevice_attribute,
+ * 38 (the size of the L2 cache) for one. 0: the server's driver does not know it, or a feature is
+ * not there. Does not block. GS_ERR_INVALID_VALUE: no such number, or value is NULL. */
+GS_API gs_status gs_device_attribute(gs_session session, unsigned attribute, int *value);
 
 /* Asks the server for another quality of service. All fields count; *qos is not kept. Blocks until
  * the change is in force for the next launch, or until the server refuses it or gives up; then
@@ -894,14 +899,18 @@ typedef enum gs_gemm_type {
     GS_GEMM_F16 = 1,
     GS_GEMM_BF16 = 2,
     GS_GEMM_F32 = 3,
-    GS_GEMM_F64 = 4
+    GS_GEMM_F64 = 4,
+    GS_GEMM_S8 = 5, /* of A and B, with C of s32 */
+    GS_GEMM_S32 = 6
 } gs_gemm_type;
 
-/* The type of sums and scalars: f16 and bf16 have GS_GEMM_COMPUTE_F32. */
+/* The type of sums and scalars: f16 and bf16 have GS_GEMM_COMPUTE_F32, s8 has GS_GEMM_COMPUTE_S32.
+ */
 typedef enum gs_gemm_compute {
     GS_GEMM_COMPUTE_F32 = 1,
     GS_GEMM_COMPUTE_TF32 = 2, /* of f32, whose inputs are rounded to 10 bits behind the point */
-    GS_GEMM_COMPUTE_F64 = 3
+    GS_GEMM_COMPUTE_F64 = 3,
+    GS_GEMM_COMPUTE_S32 = 4
 } gs_gemm_compute;
 
 /* A matrix that lies in columns. */
@@ -915,13 +924,13 @@ typedef struct gs_gemm_matrix {
 typedef struct gs_gemm_params {
     size_t size;
     gs_gemm_type inputs; /* of A and B */
-    gs_gemm_type output; /* of C: the inputs', or f32 */
+    gs_gemm_type output; /* of C: the inputs', f32, or s32 */
     gs_gemm_compute compute;
     unsigned transpose_a, transpose_b; /* not 0: op transposes */
     unsigned m, n, k;                  /* 1 to 2^31 - 1, and so is batch */
     unsigned batch;
     gs_gemm_matrix a, b, c;
-    double alpha, beta;          /* rounded to the compute type */
+    double alpha, beta;          /* rounded to the compute type; for s32 whole numbers */
     gs_devptr alpha_at, beta_at; /* not 0, both: alpha and beta are read there, when it runs */
 } gs_gemm_params;
 #define GS_GEMM_PARAMS_INIT                                                                        \
@@ -936,8 +945,12 @@ typedef struct gs_gemm_params {
  * dimension. GS_ERR_INVALID_POINTER: a matrix is not in one live allocation. GS_ERR_NOT_SUPPORTED:
  * the server has no cuBLAS, or cuBLAS has no such product. GS_ERR_TIMEOUT: no such moment came, or
  * lately none did. GS_ERR_RECORDING: graphs record no products. GS_ERR_NO_MEMORY,
- * GS_ERR_NO_DEVICE_MEMORY: of the server's. */
+ * GS_ERR_NO_DEVICE_MEMORY: of the server's. Where it makes products faster, the server allocates up
+ * to 32 MiB for the stream, which count against the session's limit until the stream is destroyed;
+ * at the limit it does without. */
 GS_API gs_status gs_gemm(gs_session session, const gs_gemm_params *params, gs_stream stream);
+/* Does what the first such product would block for, and computes nothing. Statuses as gs_gemm. */
+GS_API gs_status gs_gemm_prepare(gs_session session, const gs_gemm_params *params);
 
 /* Begins to record a graph: until gs_graph_end the stream keeps launches, copies from and to
  * gs_host_alloc memory or within device memory, and memsets in a graph instead of running them.

@@ -21,8 +21,9 @@ GS_API gs_status gs_cuda_attach(const gs_attach_params *params);
  * not by gs_detach. GS_ERR_INVALID_VALUE: session is NULL; else as gs_attach. */
 GS_API gs_status gs_cuda_session(gs_session *session);
 
-/* gs_gemm in a stream of cuda* calls, with the order that it keeps with other streams. Statuses as
- * gs_gemm, and GS_ERR_NOT_SUPPORTED in a stream that captures. */
+/* gs_gemm in a stream of cuda* calls, with the order that it keeps with other streams; one that
+ * captures takes it as a kernel's node. Statuses as gs_gemm, and GS_ERR_NOT_SUPPORTED where the
+ * capture has failed. */
 GS_API gs_status gs_cuda_gemm(const gs_gemm_params *params, struct CUstream_st *stream);
 
 #ifdef __cplusplus

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* True if this process may run on so many CPUs that threads may wait awake. One system call; any
+/* True if this process may run on enough CPUs for threads to wait awake. One system call; any
  * thread. */
 bool cpus_to_spare(void);
 

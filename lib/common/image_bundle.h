@@ -24,7 +24,8 @@ struct image_bundle {
 static_assert(sizeof(struct image_bundle) == 8 && offsetof(struct image_bundle, size) == 8,
               "crosses a process boundary");
 
-/* Where the first image begins, and where one of that size ends and the next begins. */
+/* The offset of the first image, and the offset of the image that comes after one of `size` bytes.
+ */
 static inline uint64_t bundle_head(uint32_t count)
 {
     return sizeof(struct image_bundle) + (uint64_t)count * sizeof(uint64_t);

@@ -1,10 +1,11 @@
 /*
  * link.h - messages between the supervisor and its worker on a SOCK_SEQPACKET socketpair.
  *
- * Both ends are the same executable of the same build, so the messages have no version. The worker
- * runs tenants' code under a driver, so the supervisor trusts its messages no more than a
- * stranger's: a message of a wrong size or about a wrong slot ends the worker, never the
- * supervisor.
+ * The messages have no version. Both ends are of one build until the supervisor goes on as another
+ * program, which is refused where a layout differs (server/upgrade.h): the workers of the program
+ * before stay, until a restart replaces them. The worker runs tenants' code under a driver, so the
+ * supervisor trusts its messages no more than a stranger's: a message of a wrong size or about a
+ * wrong slot ends the worker, never the supervisor.
  *
  * Life of a session slot:
  *   supervisor                         worker
@@ -81,14 +82,15 @@ enum link_op {
     LINK_RETIRE = 21,  /* supervisor: come to rest, and exit, so that another worker takes the
                           sessions up */
     LINK_RETIRED = 22, /* worker: it is at rest, to be ended; with {status, text}: it stays */
-    LINK_TRIED = 23,   /* worker: what the session had not finished has run again, by itself */
-    LINK_RESYNC = 24,  /* supervisor: another supervisor has taken its predecessor's place; say what
-                          has become of each session */
-    LINK_SESSION = 25, /* worker: what has become of {slot}; one for each slot that is not empty */
+    LINK_TRIED = 23,  /* worker: the session's unfinished work has run again, while no other session
+                         had work */
+    LINK_RESYNC = 24, /* supervisor: another supervisor has taken its predecessor's place; the
+                         worker tells the state of each session */
+    LINK_SESSION = 25,  /* worker: the state of {slot}; one for each slot that is not empty */
     LINK_RESYNCED = 26, /* worker: after the LINK_SESSIONs */
-    LINK_TRACE = 27, /* supervisor: what is done is written into this trace segment from now on */
-    LINK_VAULT_SHARE =
-        28,            /* worker: keep for {slot, address, size} what is kept for another slot */
+    LINK_TRACE = 27,    /* supervisor: the worker writes its trace into this segment from now on */
+    LINK_VAULT_SHARE = 28, /* worker: the memory of {slot, address, size} is one that the vault has
+                              for another slot */
     LINK_PRELOAD = 29, /* supervisor, to a standby, with the journal's descriptor: a session that
                           it may have to take up */
     LINK_PRELOAD_PIECE = 30, /* supervisor, to a standby, with one descriptor: memory of {slot} */
@@ -120,9 +122,10 @@ struct link_device {
     int32_t numa_node;       /* of the host, next to the device (numa.h); negative: unknown */
     char name[64];
     char driver[32];
-    char uuid[48];                  /* "GPU-8c5f...", "MIG-8c5f..."; "": not known */
-    char pci[24];                   /* "00000000:65:00.0"; "": not known */
-    uint8_t sm_group[LINK_SMS_MAX]; /* the group of each SM below sm_count */
+    char uuid[48];                      /* "GPU-8c5f...", "MIG-8c5f..."; "": not known */
+    char pci[24];                       /* "00000000:65:00.0"; "": not known */
+    uint8_t sm_group[LINK_SMS_MAX];     /* the group of each SM below sm_count */
+    int32_t attribute[WIRE_ATTRIBUTES]; /* 0: the driver does not know it */
 };
 
 /* What a session may use. The supervisor decides it from the session's request, the operator's
@@ -133,10 +136,10 @@ struct link_grant {
     int32_t priority;      /* in gs_qos's scale */
     int32_t priority_max;  /* the highest that streams and launches may have */
     uint32_t weight;       /* at least 1 */
-    uint32_t inflight_max; /* kernels issued and not finished; 0: the class's default */
+    uint32_t inflight_max; /* kernels issued and not finished; 0: no cap */
     uint32_t exclusive;
     uint32_t user_hosts;                /* host blocks of all sessions of its user; 0: no limit */
-    uint32_t kernel_ms;                 /* how long a kernel may run; 0: as long as it likes */
+    uint32_t kernel_limit;              /* ms that a kernel may run; 0: no limit */
     uint64_t deadline_ns;               /* for launches without one of their own; 0: none */
     uint64_t mem_limit;                 /* of the session; 0: the device's memory */
     uint64_t user_mem_limit;            /* of all sessions of its user; 0: none */
@@ -255,28 +258,34 @@ struct link_ping {     /* LINK_PING, LINK_PONG */
     uint64_t stuck_ns; /* PONG: how long a lane has been in one round, the longest; 0: all sleep */
 };
 
+/* What messages carry; server/upgrade.c compares the sizes. */
+#define LINK_BODIES(BODY)                                                                          \
+    BODY(struct link_device, device)                                                               \
+    BODY(struct link_open, open)                                                                   \
+    BODY(struct link_opened, opened)                                                               \
+    BODY(struct link_vault, vault)                                                                 \
+    BODY(struct link_vault_share, share)                                                           \
+    BODY(struct link_fatal, fatal)                                                                 \
+    BODY(struct link_grant, grant)                                                                 \
+    BODY(struct link_granted, granted)                                                             \
+    BODY(struct link_policy, policy)                                                               \
+    BODY(uint32_t, resuming)  /* LINK_BEGIN: sessions to be taken up before any has new work */    \
+    BODY(int32_t, segment_id) /* LINK_SEGMENT_DROP */                                              \
+    BODY(struct link_ping, ping)                                                                   \
+    BODY(uint64_t, resync) /* LINK_RESYNC, LINK_RESYNCED: a number */                              \
+    BODY(uint32_t, force)  /* LINK_RETIRE: sessions that cannot be taken up end */                 \
+    BODY(int32_t, retired) /* LINK_RETIRED: gs_status */                                           \
+    BODY(struct link_session, session)                                                             \
+    BODY(struct link_trace, trace)                                                                 \
+    BODY(struct link_preload, preload)
+
 struct link_message {
     uint32_t op;
     uint32_t slot;
     union {
-        struct link_device device;
-        struct link_open open;
-        struct link_opened opened;
-        struct link_vault vault;
-        struct link_vault_share share;
-        struct link_fatal fatal;
-        struct link_grant grant;
-        struct link_granted granted;
-        struct link_policy policy;
-        uint32_t resuming;  /* LINK_BEGIN: sessions to be taken up before any has new work */
-        int32_t segment_id; /* LINK_SEGMENT_DROP */
-        struct link_ping ping;
-        uint64_t resync; /* LINK_RESYNC, LINK_RESYNCED: a number */
-        uint32_t force;  /* LINK_RETIRE: sessions that cannot be taken up end */
-        int32_t retired; /* LINK_RETIRED: gs_status */
-        struct link_session session;
-        struct link_trace trace;
-        struct link_preload preload;
+#define LINK_BODY(type, name) type name;
+        LINK_BODIES(LINK_BODY)
+#undef LINK_BODY
     } u;
     char text[192]; /* for people: why something failed */
 };
@@ -310,13 +319,13 @@ struct link_stats {
     _Atomic uint64_t deadlines_missed; /* launches that ended after their deadline */
     _Atomic uint64_t sm_ns;            /* the same time, each moment by the SMs that were taken */
     _Atomic uint64_t strays; /* accesses that the fence kept in the window, where they are told */
-    /* Of launches and captured graphs: from the moment that the lane saw the record, */
+    /* Times of launches and captured graphs since the lane saw their records. */
     struct link_histogram {
         _Atomic uint64_t count[HISTOGRAM_BUCKETS];
         _Atomic uint64_t sum_ns;
-    } wait,                 /* to its issue, */
-        latency;            /* to its end */
-    _Atomic uint64_t depth; /* of these, issued and not seen to have ended */
+    } wait,                 /* until their issue */
+        latency;            /* until their end */
+    _Atomic uint64_t depth; /* launches and graphs that are issued and not known to have ended */
     uint64_t reserved[3];   /* whole cache lines */
 };
 static_assert(sizeof(struct link_stats) == 384, "link_stats");

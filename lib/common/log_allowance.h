@@ -14,10 +14,10 @@
 /* A user is remembered longer than its last session. Begins with lock, lines and window. */
 struct log_allowance {
     pthread_mutex_t lock;
-    uint32_t lines;     /* that a user may have ... */
-    uint64_t window_ns; /* ... in so long */
+    uint32_t lines; /* lines of a user within window_ns */
+    uint64_t window_ns;
     struct {
-        uint64_t since_ns; /* 0: nobody's */
+        uint64_t since_ns; /* 0: the entry is free */
         uint32_t uid, lines;
     } user[LOG_ALLOWANCE_USERS];
 };
@@ -26,7 +26,7 @@ struct log_allowance {
         .lock = PTHREAD_MUTEX_INITIALIZER, .lines = (lines_), .window_ns = (window_ns_)            \
     }
 
-/* Whether the user may have another line now, which it then has had. */
+/* Whether the user may have another line now; true counts the line. */
 bool log_allowance_take(struct log_allowance *allowance, uint32_t uid);
 
 #endif

@@ -9,7 +9,7 @@
  *   device threads   reserve room with one atomic addition, write a record, then its stamp
  *   client           prints the records whose stamp is written, clears them, advances `taken`
  *
- * The head also has room for fault records (fault_record.h).
+ * The head also has room for fault notes (fault_note.h).
  *
  * Trust: the worker never reads the ring. The device masks every offset that it writes to, so the
  * device writes inside the block whatever the tenant stores there. The client checks every length

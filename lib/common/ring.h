@@ -1,11 +1,10 @@
 /*
- * ring.h - arithmetic of a submission ring: one producer (the client), one consumer (the
- * dispatcher), free-running 64-bit byte positions, records that are multiples of REC_ALIGN and
- * never wrap.
+ * ring.h - arithmetic of a submission ring: one producer (the client), one consumer (the worker),
+ * free-running 64-bit byte positions, records that are multiples of REC_ALIGN and never wrap.
  *
  *   complete <= head <= tail <= complete + SEG_RING_BYTES
  *
- * The client writes tail, the dispatcher keeps head to itself, and the GPU writes complete; bytes
+ * The client writes tail, the worker keeps head to itself, and the GPU writes complete; bytes
  * before complete may be overwritten. The functions are inline and work on plain numbers: they
  * access no memory.
  */

@@ -1,9 +1,9 @@
 /*
  * seg_grant.h - writing and reading a session's grant, which may change during a read.
  *
- * The worker's dispatcher is the only writer; the tenant's threads read. The sequence is odd while
- * the writer changes the other words. All accesses are atomic words, because a race of plain
- * accesses would be undefined.
+ * The worker is the only writer; the tenant's threads read. The sequence is odd while the writer
+ * changes the other words. All accesses are atomic words, because a race of plain accesses would be
+ * undefined.
  */
 #ifndef GS_COMMON_SEG_GRANT_H
 #define GS_COMMON_SEG_GRANT_H

@@ -18,10 +18,11 @@ const struct setting_field setting_fields[] = {
      SM_HUNDREDTHS},
     {CTL_SMS, "sms", "1 to as many SMs as there are", SETTING_NUMBER, AT(sms), 1, SM_MASK_SMS},
     {CTL_MASK, "mask", "SMs, such as 0-7,16", SETTING_MASK, AT(sm_mask), 0, 0},
-    {CTL_EXCLUSIVE, "exclusive", "yes or no", SETTING_YES, AT(exclusive), 0, 0},
+    {CTL_EXCLUSIVE, "exclusive", "yes or no", SETTING_YES, AT(exclusive), 0, 1},
     {CTL_PRIORITY, "priority", "0 to what the device has, at most 64", SETTING_NUMBER, AT(priority),
      0, 64},
-    {CTL_CLASS, "class", "latency, normal or best-effort", SETTING_CLASS, AT(cls), 0, 0},
+    {CTL_CLASS, "class", "latency, normal or best-effort", SETTING_CLASS, AT(cls), 0,
+     GS_CLASS_BEST_EFFORT},
     {CTL_WEIGHT, "weight", "1 to 1000", SETTING_NUMBER, AT(weight), 1, QOS_WEIGHT_MAX},
     {CTL_MEM, "mem", "bytes, 2M at least; with K, M, G or T", SETTING_BYTES, AT(mem),
      SETTING_MEM_LEAST, UINT64_MAX},
@@ -33,7 +34,7 @@ const struct setting_field setting_fields[] = {
      SETTING_COUNT_MAX},
     {CTL_USER_PIECES, "user-pieces", "1 to 1048576 pieces of memory", SETTING_NUMBER,
      AT(user_pieces), 1, SETTING_COUNT_MAX},
-    {CTL_TRUST, "trust", "yes or no", SETTING_YES, AT(trust), 0, 0},
+    {CTL_TRUST, "trust", "yes or no", SETTING_YES, AT(trust), 0, 1},
     {CTL_INFLIGHT, "inflight", "1 to 4096 kernels", SETTING_NUMBER, AT(inflight), 1,
      SETTING_INFLIGHT_MAX},
     {CTL_KERNEL_LIMIT, "kernel-limit", "1 to 86400000 ms that a kernel may run", SETTING_NUMBER,
@@ -186,20 +187,40 @@ bool setting_parse(struct ctl_settings *settings, const struct setting_field *fi
     return true;
 }
 
-bool setting_possible(const struct ctl_settings *settings, const struct setting_field *field)
+/* The bytes of a field in ctl_settings. */
+static size_t field_size(const struct setting_field *field)
+{
+    if (field->kind == SETTING_MASK)
+        return sizeof(((struct ctl_settings *)NULL)->sm_mask);
+    return field->kind == SETTING_BYTES ? sizeof(uint64_t) : sizeof(uint32_t);
+}
+
+void setting_copy(struct ctl_settings *to, const struct setting_field *field,
+                  const struct ctl_settings *from)
+{
+    memcpy((unsigned char *)to + field->offset, (const unsigned char *)from + field->offset,
+           field_size(field));
+}
+
+uint64_t setting_number(const struct ctl_settings *settings, const struct setting_field *field)
 {
     const unsigned char *place = (const unsigned char *)settings + field->offset;
-    uint64_t number = 0;
+    uint64_t number;
     uint32_t word;
 
-    memcpy(&word, place, sizeof(word));
-    if (field->kind == SETTING_BYTES)
+    if (field->kind == SETTING_BYTES) {
         memcpy(&number, place, sizeof(number));
-    else if (field->kind == SETTING_NUMBER || field->kind == SETTING_PERCENT)
-        number = word;
-    else
-        return true;
-    return number >= field->min && number <= field->max;
+        return number;
+    }
+    memcpy(&word, place, sizeof(word));
+    return word;
+}
+
+bool setting_possible(const struct ctl_settings *settings, const struct setting_field *field)
+{
+    const uint64_t number = setting_number(settings, field);
+
+    return field->kind == SETTING_MASK || (number >= field->min && number <= field->max);
 }
 
 /* Uses the largest unit that divides the number. */
@@ -218,32 +239,28 @@ static void bytes_print(char *out, size_t size, uint64_t bytes)
 const char *setting_print(char out[SETTING_TEXT_MAX], const struct ctl_settings *settings,
                           const struct setting_field *field)
 {
-    const unsigned char *place = (const unsigned char *)settings + field->offset;
+    const uint64_t number = setting_number(settings, field);
     struct sm_mask mask;
-    uint64_t bytes = 0;
-    uint32_t word;
 
-    memcpy(&word, place, sizeof(word));
     switch (field->kind) {
     case SETTING_NUMBER:
-        snprintf(out, SETTING_TEXT_MAX, "%u", word);
+        snprintf(out, SETTING_TEXT_MAX, "%" PRIu64, number);
         break;
     case SETTING_PERCENT:
-        snprintf(out, SETTING_TEXT_MAX, "%g", (double)word / 100);
+        snprintf(out, SETTING_TEXT_MAX, "%g", (double)number / 100);
         break;
     case SETTING_BYTES:
-        memcpy(&bytes, place, sizeof(bytes));
-        bytes_print(out, SETTING_TEXT_MAX, bytes);
+        bytes_print(out, SETTING_TEXT_MAX, number);
         break;
     case SETTING_MASK:
-        memcpy(mask.word, place, sizeof(mask.word));
+        mask = sm_mask_of(settings->sm_mask);
         sm_mask_print(out, SETTING_TEXT_MAX, &mask);
         break;
     case SETTING_YES:
-        snprintf(out, SETTING_TEXT_MAX, "%s", word ? "yes" : "no");
+        snprintf(out, SETTING_TEXT_MAX, "%s", number ? "yes" : "no");
         break;
     case SETTING_CLASS:
-        snprintf(out, SETTING_TEXT_MAX, "%s", class_name(word));
+        snprintf(out, SETTING_TEXT_MAX, "%s", class_name((uint32_t)number));
         break;
     }
     return out;

@@ -1,6 +1,6 @@
 /*
- * setting_text.h - an operator's settings as text: one table of names and kinds, which gsctl's
- * options and the server's state file share. Pure; any thread.
+ * setting_text.h - the fields of an operator's settings in one table of names, kinds and ranges,
+ * which gsctl's options, the server's checks, its files and its limits share. Pure; any thread.
  */
 #ifndef GS_COMMON_SETTING_TEXT_H
 #define GS_COMMON_SETTING_TEXT_H
@@ -35,7 +35,7 @@ struct setting_field {
         SETTING_CLASS
     } kind;
     size_t offset;     /* in ctl_settings */
-    uint64_t min, max; /* on any device; for numbers and bytes */
+    uint64_t min, max; /* on any device; of all kinds but SETTING_MASK */
 };
 /* All fields, in the order of their bits. */
 extern const struct setting_field setting_fields[];
@@ -47,6 +47,11 @@ const struct setting_field *setting_find(const char *name);
  * nothing has changed. The server checks the range. */
 bool setting_parse(struct ctl_settings *settings, const struct setting_field *field,
                    const char *value);
+/* The value of a field that is no SETTING_MASK. */
+uint64_t setting_number(const struct ctl_settings *settings, const struct setting_field *field);
+/* Copies the value, not whether it is set. */
+void setting_copy(struct ctl_settings *to, const struct setting_field *field,
+                  const struct ctl_settings *from);
 /* True if the field's value is in the range of any device. */
 bool setting_possible(const struct ctl_settings *settings, const struct setting_field *field);
 /* Writes the value in the form that setting_parse reads. Returns out. */

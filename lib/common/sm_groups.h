@@ -74,8 +74,7 @@ static inline struct sm_mask sm_groups_first(const struct sm_mask *of, uint32_t 
 
 #define SM_HUNDREDTHS 10000u /* of a percent: all SMs */
 
-/* The number of SMs that so many hundredths of a percent of the device mean, not yet rounded up to
- * whole groups. */
+/* The SMs of `hundredths` of a percent of the device, not yet rounded up to whole groups. */
 static inline uint32_t sm_count_of_hundredths(uint32_t sms, uint32_t hundredths)
 {
     return (uint32_t)(((uint64_t)sms * hundredths + SM_HUNDREDTHS - 1) / SM_HUNDREDTHS);

@@ -13,19 +13,23 @@
 
 #include "gshare.h"
 
-#define WIRE_VERSION 13u
+#define WIRE_VERSION 14u
 #define WIRE_MAGIC   0x52485347u /* "GSHR" */
 
 /* ---- Names ------------------------------------------------------------------------------------
  * /gshare.UID.INSTANCE            control queue; the supervisor holds a read lock on it while alive
  * /gshare.UID.INSTANCE.lock       mode 0600: who holds flock(LOCK_EX) on it serves the instance
- * /gshare.UID.INSTANCE.bell.N     doorbell of device N's dispatcher
+ * /gshare.UID.INSTANCE.bell.N     doorbell of device N's worker
  * /gshare.UID.INSTANCE.r.NAME     a client's reply queue, NAME = 16 hex digits, a hash of its token
  * UID is the server's user. A queue of that name that belongs to somebody else is nobody's server.
  */
 #define WIRE_INSTANCE_MAX 31u
 #define WIRE_NAME_MAX     80u /* bytes for any of the queue names above, with its NUL */
 #define WIRE_BELL_MAX     64u /* the same for a doorbell's */
+
+/* ---- The device -------------------------------------------------------------------------------
+ * Its attributes by their number in CUdevice_attribute, of which CUDA 13 has 147. */
+#define WIRE_ATTRIBUTES 160u
 
 /* ---- Quality of service --------------------------------------------------------------------- */
 
@@ -52,7 +56,7 @@ struct wire_qos {
 static_assert(sizeof(struct wire_qos) == 104, "wire_qos");
 
 /* ---- Doorbell -----------------------------------------------------------------------------------
- * A message of 4 bytes: the session's slot, a hint that the dispatcher does not rely on. */
+ * A message of 4 bytes: the session's slot, a hint that the worker does not rely on. */
 #define BELL_MESSAGE_SIZE 4u
 #define BELL_QUEUE_DEPTH  10u
 

@@ -112,7 +112,7 @@ enum ctl_takeover {
     CTL_TAKEOVERS = 5
 };
 
-/* So many faults and evictions were of this user's sessions. */
+/* The faults and evictions that sessions of one user caused. */
 struct ctl_blamed {
     uint32_t uid; /* the last one: CTL_OTHERS, of all for whom there was no place */
     uint32_t count;
@@ -135,7 +135,7 @@ struct ctl_device {
     char pci[24];                         /* "00000000:65:00.0" */
     uint32_t takeovers[CTL_TAKEOVERS];    /* by enum ctl_takeover */
     uint32_t drained;                     /* 1: it takes no new sessions */
-    struct ctl_blamed blamed[CTL_BLAMED]; /* those with a count */
+    struct ctl_blamed blamed[CTL_BLAMED]; /* users whose kernels lost workers; count 0: none */
 };
 enum ctl_device_state {
     CTL_DEVICE_STARTING = 0,
@@ -162,7 +162,7 @@ struct ctl_status_reply {
     struct ctl_device device[8];
 };
 
-/* How often it took so long (histogram.h), each time in one bucket, and the sum of all times. */
+/* A histogram of times (histogram.h): each counts in one bucket; and the sum of all times. */
 struct ctl_histogram {
     uint64_t count[HISTOGRAM_BUCKETS];
     uint64_t sum_ns;
@@ -192,9 +192,9 @@ struct ctl_tenant {
     uint64_t sm_ns;  /* time on the device, each moment by the number of SMs that were taken */
     uint64_t strays; /* accesses outside of its memory, of a session whose fence reports them */
     uint64_t depth;  /* launches and captured graphs that the device has and has not finished */
-    /* Of these, from the moment that the worker saw the record, */
-    struct ctl_histogram wait, /* until they were given to the device; */
-        latency;               /* until they had ended */
+    /* Times of launches and captured graphs since the worker saw their records. */
+    struct ctl_histogram wait, /* until their issue to the device */
+        latency;               /* until their end */
 };
 #define CTL_PS_ROWS 17u
 
@@ -468,7 +468,7 @@ struct ctl_explain_reply {
     uint64_t sm_mask[GS_SM_MASK_WORDS]; /* granted */
     char name[32];
     char reservation[32];
-    char waits[128]; /* why what was decided for it does not hold yet; "": it holds */
+    char waits[128]; /* why its latest grant is not in force yet; "": it is */
     struct ctl_settings set[CTL_SOURCES];
 };
 

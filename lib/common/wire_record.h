@@ -4,6 +4,7 @@
 #ifndef GS_COMMON_WIRE_RECORD_H
 #define GS_COMMON_WIRE_RECORD_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "common/wire_segment.h"
@@ -118,9 +119,14 @@ struct rec_box {
 };
 
 /* The types of a product's elements: gs_gemm_type. */
-enum rec_gemm_type { REC_F16 = 1, REC_BF16 = 2, REC_F32 = 3, REC_F64 = 4 };
+enum rec_gemm_type { REC_F16 = 1, REC_BF16 = 2, REC_F32 = 3, REC_F64 = 4, REC_S8 = 5, REC_S32 = 6 };
 /* How sums are computed: gs_gemm_compute. */
-enum rec_gemm_compute { REC_COMPUTE_F32 = 1, REC_COMPUTE_TF32 = 2, REC_COMPUTE_F64 = 3 };
+enum rec_gemm_compute {
+    REC_COMPUTE_F32 = 1,
+    REC_COMPUTE_TF32 = 2,
+    REC_COMPUTE_F64 = 3,
+    REC_COMPUTE_S32 = 4
+};
 
 /* A matrix in columns, one for each product of the batch. */
 struct rec_gemm_matrix {
@@ -146,6 +152,12 @@ struct rec_gemm {
 #define REC_GEMM_DEVICE_SCALARS                                                                    \
     4u /* alpha and beta are read from device memory, of compute's type */
 #define REC_GEMM_FLAGS 7u
+
+/* Whether a scalar is a number of s32. */
+static inline bool rec_gemm_whole(double scalar)
+{
+    return scalar >= INT32_MIN && scalar <= INT32_MAX && scalar == (double)(int32_t)scalar;
+}
 
 /* Which scalars of a product are 0 in compute's type: 1 alpha, 2 beta. The library has other
  * kernels for these. 0 where they are in device memory, since it cannot know them then. */

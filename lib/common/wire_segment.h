@@ -11,7 +11,7 @@
  *   0x00000  seg_info     written by the server before the client knows the segment
  *   0x01000  seg_client   written by the client: activity, ring tails
  *   0x02000  seg_complete written by the GPU: completion words (the driver's only registered page)
- *   0x03000  seg_server   written by the server: state, doorbell flag, fault, reports
+ *   0x03000  seg_server   written by supervisor and worker: state, doorbell flag, fault, reports
  *   0x05000  seg_request  the slot for synchronous requests
  *   0x10000  ring 0 .. ring 62, SEG_RING_BYTES each
  */
@@ -62,11 +62,13 @@ struct seg_info {
     char device_name[64];
     char bell[WIRE_BELL_MAX];
     uint8_t sm_group[GS_SM_MASK_WORDS * 64]; /* the group of each SM, if there are partitions */
+    char device_uuid[48];                    /* "GPU-8c5f...", as nvidia-smi prints it */
+    int32_t attribute[WIRE_ATTRIBUTES];      /* of the device; 0: its driver does not know it */
 };
 
 struct seg_client {
     /* Bit s: stream s may have new records. SEG_REQUEST_BIT: a request is posted. The client sets a
-     * bit after it has stored the tail; the dispatcher takes all bits with an exchange. */
+     * bit after it has stored the tail; the worker takes all bits with an exchange. */
     alignas(64) _Atomic uint64_t activity;
     /* Free-running byte position up to which stream s's records are written. */
     alignas(64) _Atomic uint64_t tail[SEG_STREAMS];
@@ -127,7 +129,7 @@ struct seg_grant {
 };
 
 struct seg_server {
-    /* Non-zero: the dispatcher does not poll this session. A client that has set activity then sets
+    /* Non-zero: the worker does not poll this session. A client that has set activity then sets
      * this to 0 and sends a doorbell message. */
     alignas(64) _Atomic uint32_t need_bell;
     alignas(64) _Atomic uint32_t state; /* enum seg_state; written after `fault` */
@@ -143,7 +145,7 @@ struct seg_server {
 
 /* ---- Synchronous requests ----------------------------------------------------------------------
  * The client owns the slot while state is IDLE. It fills the request in, stores POSTED (release),
- * sets SEG_REQUEST_BIT and rings the doorbell if needed. The server copies the request out,
+ * sets SEG_REQUEST_BIT and rings the doorbell if needed. The worker copies the request out,
  * executes it, writes the reply, stores DONE (release) and wakes the futex. The client reads the
  * reply and stores IDLE. */
 enum req_state { REQ_IDLE = 0, REQ_POSTED = 1, REQ_DONE = 2 };
@@ -170,7 +172,7 @@ enum req_op {
     REQ_MEM_REVOKE = 17,     /* address */
     /* kernel, threads of a block, dynamic shared memory -> blocks that an SM runs at once */
     REQ_KERNEL_OCCUPANCY = 18,
-    REQ_FAULT = 19, /* the worker looks at the fault record (fault_record.h) -> of strays: count,
+    REQ_FAULT = 19, /* the worker looks at the fault note (fault_note.h) -> of strays: count,
                        address and line of the first; message: its kernel */
     /* width, height, depth, req_array_kind -> array */
     REQ_ARRAY_CREATE = 20,
@@ -243,7 +245,7 @@ struct seg_request {
     } payload;
 };
 
-static_assert(sizeof(struct seg_info) == 752, "seg_info");
+static_assert(sizeof(struct seg_info) == 1440, "seg_info");
 static_assert(sizeof(struct seg_client) == 1088, "seg_client");
 static_assert(sizeof(struct seg_complete) == 504, "seg_complete");
 static_assert(sizeof(struct seg_server) == 3200, "seg_server");

@@ -2,6 +2,8 @@
 #ifndef GS_CUDART_ABI_GRAPH_H
 #define GS_CUDART_ABI_GRAPH_H
 
+#include "cudart/abi_memory.h"
+
 typedef struct CUgraphNode_st *cudaGraphNode_t;
 
 enum cudaGraphNodeType {
@@ -12,7 +14,10 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeGraph = 4,
     cudaGraphNodeTypeEmpty = 5,
     cudaGraphNodeTypeWaitEvent = 6,
-    cudaGraphNodeTypeEventRecord = 7
+    cudaGraphNodeTypeEventRecord = 7,
+    cudaGraphNodeTypeMemAlloc = 10,
+    cudaGraphNodeTypeMemFree = 11,
+    cudaGraphNodeTypeConditional = 13
 };
 
 struct cudaKernelNodeParams {
@@ -32,6 +37,20 @@ struct cudaMemsetParams {
 struct cudaHostNodeParams {
     cudaHostFn_t fn;
     void *userData;
+};
+
+struct cudaMemAllocNodeParams {
+    struct cudaMemPoolProps poolProps;
+    const struct cudaMemAccessDesc *accessDescs;
+    size_t accessDescCount, bytesize;
+    void *dptr;
+};
+
+enum cudaGraphMemAttributeType {
+    cudaGraphMemAttrUsedMemCurrent = 0,
+    cudaGraphMemAttrUsedMemHigh = 1,
+    cudaGraphMemAttrReservedMemCurrent = 2,
+    cudaGraphMemAttrReservedMemHigh = 3
 };
 
 typedef struct cudaGraphEdgeData_st {
@@ -56,6 +75,10 @@ struct cudaGraphNodeParams {
         struct {
             cudaEvent_t event;
         } eventWait, eventRecord;
+        struct cudaMemAllocNodeParams alloc;
+        struct {
+            void *dptr;
+        } free;
     };
     long long reserved2;
 };

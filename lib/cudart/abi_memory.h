@@ -87,6 +87,10 @@ typedef struct cudaIpcMemHandle_st {
     char reserved[64];
 } cudaIpcMemHandle_t;
 
+typedef struct cudaIpcEventHandle_st {
+    char reserved[64];
+} cudaIpcEventHandle_t;
+
 #define cudaIpcMemLazyEnablePeerAccess 0x01
 #define cudaMemAttachGlobal            0x01
 #define cudaMemAttachHost              0x02

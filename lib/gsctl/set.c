@@ -59,6 +59,11 @@ static gs_status row_of(struct control *control, const struct ctl_set *request, 
     return status;
 }
 
+/* The fields whose effect has_the_same compares. */
+#define COMPARED                                                                                   \
+    (CTL_PERCENTAGE | CTL_SMS | CTL_MASK | CTL_EXCLUSIVE | CTL_PRIORITY | CTL_CLASS | CTL_WEIGHT | \
+     CTL_MEM | CTL_INFLIGHT)
+
 static bool has_the_same(const struct ctl_row *a, const struct ctl_row *b)
 {
     return a->cls == b->cls && a->priority == b->priority && a->weight == b->weight &&
@@ -76,8 +81,8 @@ static const struct ctl_row *session_row(const struct rows *rows, uint64_t key)
     return NULL;
 }
 
-/* Says where what was set for all, or for a user, has changed nothing for any session that is
- * there: a limit that is above what programs and their environments ask for. */
+/* Remarks that a setting for all, or for a user, has changed no session: each asks for less, by its
+ * program or environment. */
 static void sessions_remark(const struct ctl_set *request, const struct rows *before,
                             const struct rows *after, char remark[REQUEST_MESSAGE_MAX])
 {
@@ -104,18 +109,15 @@ static void sessions_remark(const struct ctl_set *request, const struct rows *be
 gs_status settings_make(struct control *control, struct ctl_set *request,
                         char remark[REQUEST_MESSAGE_MAX])
 {
-    /* Rows do not have what holds of the others. */
-    const uint32_t seen = CTL_PERCENTAGE | CTL_SMS | CTL_MASK | CTL_EXCLUSIVE | CTL_PRIORITY |
-                          CTL_CLASS | CTL_WEIGHT | CTL_MEM | CTL_INFLIGHT;
     const bool of_several =
         (request->target == CTL_DEFAULT || request->target == CTL_USER) && !request->unset;
-    const bool all_seen = !((request->unset | request->settings.fields) & ~seen);
+    const bool comparable = !((request->unset | request->settings.fields) & ~COMPARED);
     struct ctl_row before, after;
     struct rows rows_before = {0}, rows_after = {0};
     char message[REQUEST_MESSAGE_MAX];
     gs_status status = row_of(control, request, &before, remark);
 
-    if (status == GS_OK && of_several && all_seen)
+    if (status == GS_OK && of_several && comparable)
         status = rows_read(control, &rows_before, remark);
     if (status == GS_OK)
         status = change_make(control, &request->h, CTL_SET, sizeof(*request), remark);
@@ -128,9 +130,9 @@ gs_status settings_make(struct control *control, struct ctl_set *request,
         ;
     else if (!memcmp(&before.set, &after.set, sizeof(before.set)))
         snprintf(remark, REQUEST_MESSAGE_MAX, "nothing has changed: this is set already");
-    else if (of_several && all_seen && rows_read(control, &rows_after, message) == GS_OK)
+    else if (of_several && comparable && rows_read(control, &rows_after, message) == GS_OK)
         sessions_remark(request, &rows_before, &rows_after, remark);
-    else if (request->target == CTL_TENANT && has_the_same(&before, &after) && all_seen)
+    else if (request->target == CTL_TENANT && has_the_same(&before, &after) && comparable)
         snprintf(remark, REQUEST_MESSAGE_MAX,
                  "set, but session %llu has what it had: its own request or another limit is "
                  "tighter; see gsctl explain %llu",

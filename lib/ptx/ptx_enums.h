@@ -200,7 +200,10 @@ enum ptx_mode {
     PTX_MODE_PROXY_ASYNC_GLOBAL,
     PTX_MODE_PROXY_ASYNC_SHARED, /* fence.proxy */
     PTX_MODE_INC,
-    PTX_MODE_DEC /* setmaxnreg */
+    PTX_MODE_DEC, /* setmaxnreg */
+    PTX_MODE_COMPLETE_TX,
+    PTX_MODE_BULK_GROUP,
+    PTX_MODE_READ /* cp.async.bulk */
 };
 
 enum ptx_sem {
@@ -340,7 +343,7 @@ enum ptx_class {
     PTX_CLASS_LOAD,
     PTX_CLASS_STORE,
     PTX_CLASS_ATOM,     /* atom, red */
-    PTX_CLASS_ASYNC,    /* cp.async: reads and writes memory */
+    PTX_CLASS_ASYNC,    /* cp.async, cp.async.bulk: read and write memory */
     PTX_CLASS_MBARRIER, /* on an mbarrier object in memory */
     PTX_CLASS_MATRIX_LOAD,
     PTX_CLASS_MATRIX_STORE,

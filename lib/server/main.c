@@ -170,7 +170,7 @@ static int supervise(struct kept_server *kept, bool again)
     if (again)
         ready_pipe = -1; /* the number may be another descriptor's by now */
     good = server_init(kept, again);
-    if (!good && again) { /* what is kept stays as it is */
+    if (!good && again) { /* nothing is freed: the next supervisor takes it over */
         log_error("event=supervisor-failed reason=%s", kept->server.failure);
         _exit(KEEPER_AGAIN);
     }
@@ -216,7 +216,8 @@ int supervisor_main(int argc, char **argv)
     options_parse(argc, argv, &options, &workers);
     if (options.log_file && (log = log_open(options.log_file)) < 0)
         return EXIT_FAILURE;
-    /* Who waits for the background's start reads on standard error why it failed. */
+    /* Standard error stays open until the start is done: the process that waits for it reads there
+     * why it failed. */
     if (options.background && memory < 0)
         background_enter(&options);
     if (log >= 0)

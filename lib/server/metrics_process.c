@@ -23,8 +23,10 @@
 #define READY_MS         10000
 #define STOP_NS          UINT64_C(1000000000)
 #define IN_USE_NS        UINT64_C(2000000000) /* a former server's gsctl may be about to end */
-#define DELAY_LEAST_S    1u                   /* before gsctl is started again, twice as long ... */
-#define DELAY_MOST_S     60u                  /* ... each time, unless it has served so long */
+/* The delay before gsctl is started again doubles each time, unless gsctl has served for as long.
+ */
+#define DELAY_LEAST_S    1u
+#define DELAY_MOST_S     60u
 #define SERVES           "serves "
 #define PROGRAM_SAYS     "gsctl: "
 #define WATCHER_LEAST_NS UINT64_C(1000000000)

@@ -20,7 +20,8 @@
 #include "server/state/settings_log.h"
 #include "server/state/state_file.h"
 
-/* One reading by a thread of its own. The loop has it back when `done` is readable. */
+/* One reading of the file by a thread of its own. It is the loop's again when `done` is readable.
+ */
 struct policy_reading {
     struct server *server;
     struct watch done; /* an eventfd */
@@ -280,7 +281,7 @@ void policy_file_reload(struct server *server)
 
     if (!server->options.policy_file || server->phase >= PHASE_STOPPING)
         return;
-    if (server->reading) { /* what it has read may be out of date already */
+    if (server->reading) { /* the file may have changed since that reading began */
         server->reading_again = true;
         return;
     }

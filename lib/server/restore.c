@@ -101,7 +101,8 @@ static void close_unowned(int fd, const void *with)
         close(fd);
 }
 
-/* One that was not made to the end has no number yet. Its asker is told to ask again. */
+/* Drops sessions that were not made to the end: they have no number yet. Their askers are told to
+ * ask again. */
 static void sessions_drop_unmade(struct kept_server *kept)
 {
     for (uint32_t i = 0; i < kept->server.options.max_tenants; i++) {
@@ -200,7 +201,7 @@ static void reply_restore(struct server *server, int fd, const struct kept *kept
     mq_unlink(name);
     if (server_committed_by(server, reply.token)) {
         if (in_hand)
-            request->magic = 0; /* its change would be made twice */
+            request->magic = 0; /* otherwise its change would be made twice */
         operators_await(server, &reply, "");
     } else if (in_hand && crashed) {
         request->magic = 0;
@@ -262,8 +263,8 @@ static void workers_restore(struct device *device)
     device_due(device, DUE_POLICY | DUE_SEND | DUE_SETTLE);
 }
 
-/* Those whose end was seen by a supervisor that was killed before it had begun with theirs, and
- * those whose segment went with all who had it. */
+/* Ends the sessions whose end the killed supervisor saw and did not deal with, and those whose
+ * segment is gone. */
 static void sessions_end_gone(struct server *server)
 {
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {

@@ -289,7 +289,7 @@ static bool workers_all(const struct server *server, enum worker_state state)
     return true;
 }
 
-/* The first device is ready, and its driver has so many: all are served if that is wanted. */
+/* Adds the driver's other devices, once the first one is ready, if all are to be served. */
 static void devices_find(struct server *server)
 {
     const uint32_t count = server->device[0].info.device_count;
@@ -400,7 +400,7 @@ bool server_prepare(struct server *server, const struct server_options *options,
     return r == 0;
 }
 
-/* What belongs to this process, for whoever had the server before. */
+/* Makes what belongs to this process and not to the kept memory. */
 static bool process_init(struct kept_server *kept)
 {
     struct server *server = &kept->server;

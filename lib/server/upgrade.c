@@ -36,13 +36,18 @@ void upgrade_init(char **arguments)
     program.arguments = arguments;
 }
 
-/* What two programs have to agree on. */
+/* The layouts that two programs have to agree on, as text. */
 static const char *layout(void)
 {
-    static char text[96];
+#define BODY_SIZE(type, name) sizeof(type),
+    static const size_t sizes[] = {sizeof(struct kept_server), sizeof(struct session),
+                                   sizeof(struct link_stats), LINK_BODIES(BODY_SIZE)};
+#undef BODY_SIZE
+    static char text[256];
+    int length = snprintf(text, sizeof(text), "%u:%u", UPGRADE_LAYOUT, WIRE_VERSION);
 
-    snprintf(text, sizeof(text), "%u:%zu:%zu:%zu:%u", UPGRADE_LAYOUT, sizeof(struct kept_server),
-             sizeof(struct session), sizeof(struct link_message), WIRE_VERSION);
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+        length += snprintf(text + length, sizeof(text) - (size_t)length, ":%zu", sizes[i]);
     return text;
 }
 

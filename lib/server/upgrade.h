@@ -4,16 +4,16 @@
  *
  * The keeper asks the program at its own path whether that one can go on with what this one has
  * kept, kills the supervisor, and becomes that program (execve), with all descriptors. Its new
- * supervisor takes the place of the killed one (restore.h). Workers stay what they are until
- * `gsctl restart-worker`.
+ * supervisor takes the place of the killed one (restore.h). Workers go on as the program before
+ * until `gsctl restart-worker`; the next worker reads their journals.
  */
 #ifndef GS_SERVER_UPGRADE_H
 #define GS_SERVER_UPGRADE_H
 
 #include <stdbool.h>
 
-/* Counted up when anything in struct kept_server, common/link.h or a worker's journal gets another
- * meaning and keeps its size. */
+/* Counted up with each change that the sizes of struct kept_server and of common/link.h's structs
+ * do not show: another meaning, another order, a new message, an entry of the journal. */
 #define UPGRADE_LAYOUT 6u
 
 #define UPGRADE_SIGNAL SIGUSR2

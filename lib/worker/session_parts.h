@@ -38,12 +38,12 @@ struct session {
     uint32_t uid;
     uint64_t id;
     char name[32];   /* the tenant's, for people */
-    char user[33];   /* whose it is, for people */
+    char user[33];   /* the name of its user, for people */
     uint32_t fenced; /* its kernels are kept to its window (module/fenced.h): gs_fence; 0: not */
     struct segment_mapping *mapping;
     unsigned char *segment; /* the mapping's memory */
     struct seg_client *client;
-    struct seg_server *server;
+    struct seg_server *server_page;
     struct seg_request *request;
     struct link_stats *stats;
     struct journal *journal;             /* NULL: none, and the session ends with its worker */
@@ -59,7 +59,7 @@ struct session {
     _Alignas(64) struct lane *lane;
     bool elsewhere;            /* a lane beside the main one has it */
     _Atomic bool recalled;     /* the main lane wants the session back */
-    struct session *lane_next; /* of those on the way to a lane, or back */
+    struct session *lane_next; /* the next session on the way to a lane, or back */
 
     /* The lane's that the session belongs to, but where a part says otherwise. */
     _Alignas(64) struct session_round round;

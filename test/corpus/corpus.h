@@ -19,6 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A case in a library calls who runs it. */
+#pragma GCC visibility push(default)
+
 typedef uint64_t device_ptr;
 struct size3 {
     unsigned x, y, z;
@@ -71,6 +74,9 @@ uint32_t random_u32(void);
 float random_f32(float low, float high);
 void *scratch(size_t bytes); /* zeroed; freed behind the case */
 
+/* Of who runs the case. */
+void corpus_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+void random_restart(void);
 void corpus_add(const char *name, void (*run)(void), const char *refused_for);
 #define CASE(name)                                                                                 \
     static void name##_run(void);                                                                  \
@@ -85,6 +91,7 @@ void corpus_add(const char *name, void (*run)(void), const char *refused_for);
     {                                                                                              \
         corpus_add(#name, NULL, word);                                                             \
     }
+#pragma GCC visibility pop
 #endif
 
 #endif

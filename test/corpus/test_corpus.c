@@ -39,11 +39,9 @@ static CUarray arrays[MAX_BLOCKS];
 static CUtexObject textures[MAX_BLOCKS];
 static CUsurfObject surfaces[MAX_BLOCKS];
 static unsigned nblocks, nscratches, narrays, ntextures, nsurfaces;
-static uint64_t random_state;
 static CUdeviceptr counter; /* of kernels that tell their own end */
 
-static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-static void fail(const char *format, ...)
+void corpus_fail(const char *format, ...)
 {
     va_list args;
 
@@ -60,7 +58,7 @@ static void check(CUresult result, const char *what)
     if (result == CUDA_SUCCESS)
         return;
     cu.cuGetErrorName(result, &name);
-    fail("%s: %s", what, name);
+    corpus_fail("%s: %s", what, name);
 }
 
 /* ---- What cases call ---- */
@@ -79,7 +77,7 @@ device_ptr zeros(size_t bytes)
     CUdeviceptr p = 0;
 
     if (nblocks == MAX_BLOCKS)
-        fail("more than %d blocks of device memory", MAX_BLOCKS);
+        corpus_fail("more than %d blocks of device memory", MAX_BLOCKS);
     check(cu.cuMemAlloc_v2(&p, bytes), "cuMemAlloc");
     blocks[nblocks++] = p;
     check(cu.cuMemsetD8_v2(p, 0, bytes), "cuMemsetD8");
@@ -159,7 +157,7 @@ static uint64_t array_make(const void *data, enum texel texel, unsigned channels
     CUarray a;
 
     if (narrays == MAX_BLOCKS)
-        fail("more than %d arrays", MAX_BLOCKS);
+        corpus_fail("more than %d arrays", MAX_BLOCKS);
     check(cu.cuArray3DCreate_v2(&a, &desc), "cuArray3DCreate");
     arrays[narrays++] = a;
     copy.srcMemoryType = CU_MEMORYTYPE_HOST;
@@ -255,7 +253,7 @@ static uint64_t texture_make(const CUDA_RESOURCE_DESC *resource, unsigned flags)
     CUtexObject t;
 
     if (ntextures == MAX_BLOCKS)
-        fail("more than %d textures", MAX_BLOCKS);
+        corpus_fail("more than %d textures", MAX_BLOCKS);
     check(cu.cuTexObjectCreate(&t, resource, &desc, NULL), "cuTexObjectCreate");
     textures[ntextures++] = t;
     return number_of(t, resource, false);
@@ -284,7 +282,7 @@ uint64_t surface(uint64_t array)
     CUsurfObject s;
 
     if (nsurfaces == MAX_BLOCKS)
-        fail("more than %d surfaces", MAX_BLOCKS);
+        corpus_fail("more than %d surfaces", MAX_BLOCKS);
     check(cu.cuSurfObjectCreate(&s, &resource), "cuSurfObjectCreate");
     surfaces[nsurfaces++] = s;
     return number_of(s, &resource, true);
@@ -312,11 +310,11 @@ static void wait_for_end(const char *kernel)
 
     check(cu.cuCtxSynchronize(), kernel);
     if (wrong)
-        fail("%s: %s", kernel, wrong);
+        corpus_fail("%s: %s", kernel, wrong);
     if (completing_told())
         download(&left, counter, sizeof left);
     if (left)
-        fail("%s: the counter is %u behind the kernel", kernel, left);
+        corpus_fail("%s: the counter is %u behind the kernel", kernel, left);
 }
 
 void launch(const char *kernel, struct size3 grid, struct size3 block, unsigned shared, void **args)
@@ -343,61 +341,11 @@ void launch_cooperative(const char *kernel, struct size3 grid, struct size3 bloc
 void *scratch(size_t bytes)
 {
     if (nscratches == MAX_BLOCKS)
-        fail("more than %d blocks of memory", MAX_BLOCKS);
+        corpus_fail("more than %d blocks of memory", MAX_BLOCKS);
     scratches[nscratches] = calloc(1, bytes);
     if (!scratches[nscratches])
-        fail("out of memory");
+        corpus_fail("out of memory");
     return scratches[nscratches++];
-}
-
-uint32_t random_u32(void)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(random_state >> 33) ^ (uint32_t)(random_state >> 20);
-}
-
-float random_f32(float low, float high)
-{
-    return low + (high - low) * (float)(random_u32() >> 8) / 16777216.0f;
-}
-
-/* ---- Comparisons ---- */
-
-void expect_bytes(const void *got, const void *want, size_t bytes)
-{
-    const unsigned char *g = got, *w = want;
-
-    for (size_t i = 0; i < bytes; i++)
-        if (g[i] != w[i])
-            fail("byte %zu is 0x%02x, not 0x%02x", i, g[i], w[i]);
-}
-
-void expect_u32(const uint32_t *got, const uint32_t *want, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (got[i] != want[i])
-            fail("[%zu] is %u (0x%x), not %u (0x%x)", i, got[i], got[i], want[i], want[i]);
-}
-
-static bool is_close(double got, double want, double relative, double absolute)
-{
-    if (isnan(got) || isnan(want))
-        return isnan(got) && isnan(want);
-    return got == want || fabs(got - want) <= absolute + relative * fabs(want);
-}
-
-void expect_f64(const double *got, const double *want, size_t n, double relative, double absolute)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!is_close(got[i], want[i], relative, absolute))
-            fail("[%zu] is %.17g, not %.17g", i, got[i], want[i]);
-}
-
-void expect_f32(const float *got, const float *want, size_t n, double relative, double absolute)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!is_close((double)got[i], (double)want[i], relative, absolute))
-            fail("[%zu] is %.9g, not %.9g", i, (double)got[i], (double)want[i]);
 }
 
 /* ---- Running ---- */
@@ -452,7 +400,7 @@ static void place(void)
     const char *wrong = fencing_place(&at, 0, 1ull << 47);
 
     if (wrong)
-        fail("cannot place %s", wrong);
+        corpus_fail("cannot place %s", wrong);
 }
 
 static void expect_refusal(const char *text, const char *word)
@@ -462,14 +410,14 @@ static void expect_refusal(const char *text, const char *word)
     void *values[] = {log, (void *)(sizeof log - 1)};
 
     if (cu.cuModuleLoadDataEx(&module, text, 2, options, values) == CUDA_SUCCESS)
-        fail("the module loads");
+        corpus_fail("the module loads");
     if (!strstr(log, word))
-        fail("the log does not name %s: %s", word, log);
+        corpus_fail("the log does not name %s: %s", word, log);
 }
 
 static bool run_case(unsigned i, const char *text)
 {
-    random_state = 1;
+    random_restart();
     failure[0] = 0;
     if (!setjmp(end_of_case)) {
         if (cases[i].refused_for) {

@@ -63,6 +63,9 @@ static void with_the_servers_library(const char *program)
     }
 BY_SERVER(gemm_of_all_transposes)
 BY_SERVER(gemm_of_batches)
+BY_SERVER(gemm_ex_of_all_types)
+BY_SERVER(products_in_graphs)
+BY_SERVER(own_captured_products_are_the_servers)
 
 static const struct test tests[] = {
 #define PROGRAM(name) TEST(name),
@@ -70,6 +73,9 @@ static const struct test tests[] = {
 #undef PROGRAM
     TEST(gemm_of_all_transposes_by_the_server),
     TEST(gemm_of_batches_by_the_server),
+    TEST(gemm_ex_of_all_types_by_the_server),
+    TEST(products_in_graphs_by_the_server),
+    TEST(own_captured_products_are_the_servers_by_the_server),
     TEST(a_program_of_nvidias_cublas_runs_by_gshare_run),
     TEST(a_program_of_cublas_12_runs_by_gshare_run),
 };

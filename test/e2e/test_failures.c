@@ -255,7 +255,7 @@ static void each_call_of_a_whole_session_fails_once(void)
             break;
     }
     printf("# %u calls failed\n", call);
-    /* At least the first doorbell and the mapping of the host block. How often the dispatcher must
+    /* At least the first doorbell and the mapping of the host block. How often the worker must
      * be woken besides is a matter of time, and the heap may be a sanitizer's. */
     CHECK(call >= 2 && call < CALLS_MAX);
     scene_end(&s);
@@ -360,7 +360,7 @@ static void each_call_of_the_server_fails_once(void)
 static void each_call_of_the_worker_fails_once(void)
 {
     each_call_of(FAIL_WORKER,
-                 0); /* the segment's mapping; the dispatcher's calls are a matter of time */
+                 0); /* the segment's mapping; the worker's calls are a matter of time */
 }
 
 static const struct test tests[] = {

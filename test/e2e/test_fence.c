@@ -480,10 +480,9 @@ static void what_cannot_be_fenced_is_refused_with_the_reason(void)
     static const char bulk[] =
         ".version 8.0\n.target sm_90\n.address_size 64\n"
         ".visible .entry f(.param .u64 p)\n{ .reg .b64 %rd<2>; .reg .b32 %r;\n"
-        "  .shared .align 16 .b8 s[64];\n  .shared .align 8 .b64 m;\n"
+        "  .shared .align 16 .b8 s[64];\n\n"
         "  ld.param.u64 %rd0, [p];\n"
-        "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd0], 64, "
-        "[m];\n"
+        "  cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd0], [s], 64;\n"
         "  ret; }\n";
     static const char outside[] =
         HEAD ".extern .func (.param .b64 r) elsewhere(.param .b64 n);\n"
@@ -497,7 +496,7 @@ static void what_cannot_be_fenced_is_refused_with_the_reason(void)
     CHECK_OK(server_attach(server, &session));
     CHECK_STATUS(load(session, bulk, &module), GS_ERR_PERMISSION);
     CHECK_TEXT(gs_last_error_message(), "line 9");
-    CHECK_TEXT(gs_last_error_message(), "cp.async.bulk");
+    CHECK_TEXT(gs_last_error_message(), "cp.reduce.async");
     CHECK_STATUS(load(session, outside, &module), GS_ERR_PERMISSION);
     CHECK_TEXT(gs_last_error_message(), "elsewhere");
     CHECK_OK(load(session, strays_ptx, &module));

@@ -37,7 +37,17 @@ static struct server *blas_server(const char *option, const char *value)
 
 static uint32_t element_bytes(gs_gemm_type type)
 {
-    return type == GS_GEMM_F64 ? 8 : type == GS_GEMM_F32 ? 4 : 2;
+    switch (type) {
+    case GS_GEMM_F64:
+        return 8;
+    case GS_GEMM_F32:
+    case GS_GEMM_S32:
+        return 4;
+    case GS_GEMM_S8:
+        return 1;
+    default:
+        return 2;
+    }
 }
 
 static void element_set(void *matrix, size_t i, gs_gemm_type type, double value)
@@ -53,6 +63,12 @@ static void element_set(void *matrix, size_t i, gs_gemm_type type, double value)
         break;
     case GS_GEMM_F32:
         memcpy((float *)matrix + i, &f32, 4);
+        break;
+    case GS_GEMM_S8:
+        ((int8_t *)matrix)[i] = (int8_t)value;
+        break;
+    case GS_GEMM_S32:
+        ((int32_t *)matrix)[i] = (int32_t)value;
         break;
     case GS_GEMM_BF16:
         half = (uint16_t)(bits >> 16);
@@ -74,6 +90,10 @@ static double element_get(const void *matrix, size_t i, gs_gemm_type type)
     double value;
     float f32;
 
+    if (type == GS_GEMM_S8)
+        return ((const int8_t *)matrix)[i];
+    if (type == GS_GEMM_S32)
+        return ((const int32_t *)matrix)[i];
     if (type == GS_GEMM_F64) {
         memcpy(&value, (const double *)matrix + i, 8);
         return value;
@@ -130,9 +150,9 @@ static void product_make(gs_session session, struct product *product, const gs_g
                  b_columns = params->transpose_b ? params->k : params->n;
 
     *p = *params;
-    p->a.ld = a_rows + 3;
+    p->a.ld = a_rows + (p->inputs == GS_GEMM_S8 ? 4 : 3); /* multiples of 4 for s8 */
     p->b.ld = b_rows;
-    p->c.ld = p->m + 5;
+    p->c.ld = p->m + (p->inputs == GS_GEMM_S8 ? 4 : 5);
     if (p->batch > 1) {
         p->a.stride = p->a.ld * a_columns + 1;
         p->b.stride = 0;
@@ -212,7 +232,9 @@ static gs_gemm_params params_of(gs_gemm_type inputs, gs_gemm_type output, unsign
 
     p.inputs = inputs;
     p.output = output;
-    p.compute = inputs == GS_GEMM_F64 ? GS_GEMM_COMPUTE_F64 : GS_GEMM_COMPUTE_F32;
+    p.compute = inputs == GS_GEMM_F64  ? GS_GEMM_COMPUTE_F64
+                : inputs == GS_GEMM_S8 ? GS_GEMM_COMPUTE_S32
+                                       : GS_GEMM_COMPUTE_F32;
     p.m = m;
     p.n = n;
     p.k = k;
@@ -256,6 +278,54 @@ static void products_right(gs_session session)
             }
         }
     }
+}
+
+/* The library need not have one for all transposes. */
+static void products_of_s8_are_right_or_refused(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_S8, GS_GEMM_S32, 36, 24, 20);
+    gs_session session;
+    gs_devptr scalars;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, 8, &scalars));
+    CHECK_OK(gs_memcpy_htod(session, scalars, (const int32_t[]){-3, 2}, 8));
+    params.beta = -1;
+    for (unsigned trans = 0; trans < 4; trans++) {
+        struct product product;
+
+        params.transpose_a = trans & 1;
+        params.transpose_b = trans >> 1;
+        product_make(session, &product, &params);
+        product.p.alpha = 1000;
+        const gs_status status = gs_gemm(session, &product.p, NULL);
+        if (on_gpu() && trans != 1 && status == GS_ERR_NOT_SUPPORTED) {
+            product_free(session, &product);
+            continue;
+        }
+        CHECK_OK(status);
+        product_expect(&product, 1000, -1);
+        product_check(session, &product);
+        product.p.alpha_at = scalars;
+        product.p.beta_at = scalars + 4;
+        CHECK_OK(gs_gemm(session, &product.p, NULL));
+        CHECK_OK(gs_sync(session));
+        product_expect(&product, -3, 2);
+        product_check(session, &product);
+        product.p.alpha_at = product.p.beta_at = 0;
+        product.p.alpha = 0.5;
+        CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_INVALID_VALUE);
+        product.p.alpha = 3e9;
+        CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_INVALID_VALUE);
+        product.p.alpha = 1;
+        product.p.a.ld--;
+        if (!on_gpu())
+            CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_NOT_SUPPORTED);
+        product_free(session, &product);
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
 }
 
 static void products_of_all_types_transposes_and_batches_are_right(void)
@@ -412,6 +482,142 @@ static void products_of_many_streams_do_not_meet(void)
     server_stop(server);
 }
 
+/* ---- Workspaces ------------------------------------------------------------------------------ */
+
+#define MIB ((uint64_t)1 << 20)
+
+static gs_session limited_attach(const struct server *server, uint64_t limit)
+{
+    gs_attach_params attach = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+
+    attach.instance = server->instance;
+    attach.mem_limit = limit;
+    CHECK_OK(gs_attach(&attach, &session));
+    return session;
+}
+
+static uint64_t memory_left(gs_session session)
+{
+    size_t left;
+
+    CHECK_OK(gs_mem_info(session, &left, NULL));
+    return left;
+}
+
+/* Libgshare-cublaslt.so wants room for C, and gets it in sizes that double. */
+static void workspaces_are_charged_by_stream_and_given_back_with_it(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params small_params = params_of(GS_GEMM_F32, GS_GEMM_F32, 37, 24, 19),
+                   large_params = params_of(GS_GEMM_F32, GS_GEMM_F32, 900, 700, 4);
+    gs_session session = limited_attach(server, 128 * MIB);
+    struct product small_one, large_one;
+    gs_stream stream;
+
+    small_params.beta = large_params.beta = 1;
+    product_make(session, &small_one, &small_params);
+    product_make(session, &large_one, &large_params);
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    const uint64_t before = memory_left(session);
+    for (unsigned round = 0; round < 4;
+         round++) { /* as a call, as a graph, with another's address */
+        CHECK_OK(gs_gemm(session, &small_one.p, stream));
+        CHECK_OK(gs_stream_sync(session, stream));
+        product_expect(&small_one, 1, 1);
+    }
+    if (!on_gpu())
+        CHECK_EQUAL(before - memory_left(session), 2 * MIB);
+    for (unsigned round = 0; round < 4; round++) {
+        CHECK_OK(gs_gemm(session, &large_one.p, stream));
+        product_expect(&large_one, 1, 1);
+        CHECK_OK(gs_gemm(session, &small_one.p, stream));
+        product_expect(&small_one, 1, 1);
+    }
+    CHECK_OK(gs_stream_sync(session, stream));
+    product_check(session, &small_one);
+    product_check(session, &large_one);
+    if (!on_gpu())
+        CHECK_EQUAL(before - memory_left(session), 4 * MIB);
+    CHECK_OK(gs_gemm(session, &small_one.p, NULL));
+    CHECK_OK(gs_sync(session));
+    if (!on_gpu())
+        CHECK_EQUAL(before - memory_left(session), 6 * MIB);
+    CHECK_OK(gs_stream_destroy(stream));
+    if (!on_gpu())
+        CHECK_EQUAL(before - memory_left(session), 2 * MIB);
+    product_free(session, &small_one);
+    product_free(session, &large_one);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* At its limit a session's products do without one, until it has freed something. */
+static void products_of_a_session_without_room_for_a_workspace_are_right(void)
+{
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 64, 48, 40);
+    gs_session session = limited_attach(server, 16 * MIB);
+    struct product product;
+    gs_devptr rest;
+
+    product_make(session, &product, &params);
+    CHECK_OK(gs_malloc(session, memory_left(session), &rest));
+    product_expect(&product, 1, 0);
+    for (unsigned round = 0; round < 5; round++)
+        CHECK_OK(gs_gemm(session, &product.p, NULL));
+    product_check(session, &product);
+    CHECK_EQUAL(memory_left(session), 0);
+    CHECK_OK(gs_free(session, rest));
+    const uint64_t freed = memory_left(session);
+    for (unsigned round = 0; round < 5; round++) {
+        CHECK_OK(gs_memset(session, product.p.c.at, 0, 4));
+        CHECK_OK(gs_gemm(session, &product.p, NULL));
+    }
+    product_check(session, &product);
+    if (!on_gpu())
+        CHECK_EQUAL(freed - memory_left(session), 2 * MIB);
+    product_free(session, &product);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* What one leaves in its workspace must not come into another's C. */
+static void streams_that_multiply_at_a_time_do_not_share_a_workspace(void)
+{
+    enum { STREAMS = 4, ROUNDS = 40 };
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 96, 64, 32);
+    struct product product[STREAMS];
+    gs_stream stream[STREAMS];
+    gs_session session[2];
+
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_OK(server_attach(server, &session[i]));
+    for (unsigned i = 0; i < STREAMS; i++) {
+        CHECK_OK(gs_stream_create(session[i % 2], NULL, &stream[i]));
+        product_make(session[i % 2], &product[i], &params);
+        product_expect(&product[i], 1, 0);
+    }
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned i = 0; i < STREAMS; i++)
+            CHECK_OK(gs_gemm(session[i % 2], &product[i].p, stream[i]));
+        if (round % 4 == 3) {
+            const unsigned i = round / 4 % STREAMS;
+            CHECK_OK(gs_stream_sync(session[i % 2], stream[i]));
+            product_check(session[i % 2], &product[i]);
+        }
+    }
+    for (unsigned i = 0; i < STREAMS; i++) {
+        CHECK_OK(gs_stream_sync(session[i % 2], stream[i]));
+        product_check(session[i % 2], &product[i]);
+        product_free(session[i % 2], &product[i]);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_OK(gs_detach(session[i]));
+    server_stop(server);
+}
+
 /* What is prepared holds for every grant. */
 static void a_session_on_few_sms_has_products_too(void)
 {
@@ -521,11 +727,19 @@ static void wrong_parameters_are_refused_and_nothing_else_happens(void)
     WRONG(a.at, product.p.a.at + 4096, GS_ERR_INVALID_POINTER);
     WRONG(b.at, 0, GS_ERR_INVALID_POINTER);
     WRONG(c.at, foreign, GS_ERR_INVALID_POINTER);
+    wrong = product.p;
+    wrong.k = 0;
+    CHECK_STATUS(gs_gemm_prepare(session, NULL), GS_ERR_INVALID_VALUE);
+    CHECK_STATUS(gs_gemm_prepare(session, &wrong), GS_ERR_INVALID_VALUE);
+    wrong = product.p;
+    wrong.c.at = foreign;
+    CHECK_STATUS(gs_gemm_prepare(session, &wrong), GS_ERR_INVALID_POINTER);
     product.p.batch = 2;
     WRONG(c.stride, 4096, GS_ERR_INVALID_POINTER);
     WRONG(a.stride, UINT64_MAX / 2, GS_ERR_INVALID_VALUE);
     product.p.batch = 1;
 #undef WRONG
+    CHECK_OK(gs_gemm_prepare(session, &product.p)); /* which computes nothing */
     CHECK_OK(gs_graph_begin(session, NULL));
     CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_RECORDING);
     CHECK_EQUAL(gs_graph_end(session, NULL, &graph), GS_ERR_RECORDING);
@@ -547,6 +761,7 @@ static void product_refused(struct server *server, unsigned k)
 
     CHECK_OK(server_attach(server, &session));
     product_make(session, &product, &params);
+    CHECK_STATUS(gs_gemm_prepare(session, &product.p), GS_ERR_NOT_SUPPORTED);
     for (unsigned i = 0; i < 2; i++)
         CHECK_STATUS(gs_gemm(session, &product.p, NULL), GS_ERR_NOT_SUPPORTED);
     CHECK_OK(gs_sync(session));
@@ -796,7 +1011,15 @@ static void record_spoil(struct rec_gemm *r, unsigned way, const struct raw_belo
     case 16:
         r->h.size = 192;
         break;
-    case 17:
+    case 17: { /* no number of s32 */
+        const double nan = 0.0 / 0.0;
+        r->inputs = REC_S8;
+        r->output = REC_S32;
+        r->compute = REC_COMPUTE_S32;
+        memcpy(&r->beta, &nan, sizeof(nan));
+        break;
+    }
+    case 18:
         r->batch = 3;
         r->b.stride = b->memory_size / 8;
         break;
@@ -806,7 +1029,7 @@ static void record_spoil(struct rec_gemm *r, unsigned way, const struct raw_belo
         break;
     }
 }
-#define SPOILS 19u
+#define SPOILS 20u
 
 static void every_wrong_field_of_a_record_ends_its_session_alone(void)
 {
@@ -893,6 +1116,37 @@ static void nothing_is_prepared_for_memory_that_the_session_does_not_have(void)
     server_stop(server);
 }
 
+/* Its workspace is for nobody then. */
+static void a_stream_may_be_destroyed_while_its_product_waits(void)
+{
+    enum { ROUNDS = 30 };
+    struct server *server = blas_server(NULL, NULL);
+    struct raw_belongings b;
+    struct raw_client raw;
+
+    CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+    raw_belongings_get(&raw, &b);
+    const struct rec_gemm record = good_record(&b);
+    CHECK_EQUAL(prepare(&raw, &record), GS_OK);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct raw_request create = {.op = REQ_STREAM_CREATE, .arg = {0, GS_CLASS_NORMAL}};
+        CHECK_EQUAL(raw_ask(&raw, &create), GS_OK);
+        raw_push(&raw, (unsigned)create.ret[0], &record, sizeof(record));
+        struct raw_request destroy = {.op = REQ_STREAM_DESTROY, .arg = {create.ret[0]}};
+        CHECK_EQUAL(raw_ask(&raw, &destroy), GS_OK);
+        if (!raw_open(&raw)) /* the record was read when its stream was gone */
+            break;
+    }
+    raw_detach(&raw);
+    CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+    raw_belongings_get(&raw, &b);
+    const struct rec_gemm good = good_record(&b);
+    record_send(&raw, &good);
+    CHECK(raw_open(&raw));
+    raw_detach(&raw);
+    server_stop(server);
+}
+
 /* Nothing has prepared it, and beside a kernel without end nothing can: it is given up at the
  * second time-out, and others go on. */
 static void a_record_that_never_finds_a_quiet_moment_is_given_up(void)
@@ -936,27 +1190,35 @@ static void worker_replace(const struct server *server)
     CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
 }
 
-/* The client has prepared it, the next worker has not. */
+/* The client has prepared it, the next worker has not, and no workspace either. */
 static void products_go_on_with_the_next_worker(void)
 {
+    enum { SESSIONS = 3 };
     struct server *server = blas_server(NULL, NULL);
     gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 33, 17, 21);
-    struct product product;
-    gs_session session;
+    struct product product[SESSIONS];
+    gs_session session[SESSIONS];
 
-    CHECK_OK(server_attach(server, &session));
-    product_make(session, &product, &params);
+    for (unsigned i = 0; i < SESSIONS; i++) {
+        CHECK_OK(server_attach(server, &session[i]));
+        product_make(session[i], &product[i], &params);
+    }
     for (unsigned round = 0; round < 3; round++) {
-        CHECK_OK(gs_memset(session, product.p.c.at, 0, product.c_count * 4));
-        CHECK_OK(gs_gemm(session, &product.p, NULL));
-        CHECK_OK(gs_sync(session));
-        memset(product.c, 0, product.c_count * 4);
-        product_expect(&product, 1, 0);
-        product_check(session, &product);
+        for (unsigned i = 0; i < SESSIONS; i++) {
+            CHECK_OK(gs_memset(session[i], product[i].p.c.at, 0, product[i].c_count * 4));
+            CHECK_OK(gs_gemm(session[i], &product[i].p, NULL));
+        }
+        for (unsigned i = 0; i < SESSIONS; i++) {
+            memset(product[i].c, 0, product[i].c_count * 4);
+            product_expect(&product[i], 1, 0);
+            product_check(session[i], &product[i]);
+        }
         worker_replace(server);
     }
-    product_free(session, &product);
-    CHECK_OK(gs_detach(session));
+    for (unsigned i = 0; i < SESSIONS; i++) {
+        product_free(session[i], &product[i]);
+        CHECK_OK(gs_detach(session[i]));
+    }
     server_stop(server);
 }
 
@@ -997,11 +1259,15 @@ int main(int argc, char **argv)
 {
     static const struct test tests[] = {
         TEST(products_of_all_types_transposes_and_batches_are_right),
+        TEST(products_of_s8_are_right_or_refused),
         TEST(a_fenced_session_has_products_too),
         TEST(a_product_has_its_place_in_its_stream),
         TEST(scalars_in_device_memory_are_read_when_it_runs),
         TEST(products_that_come_again_are_told_apart),
         TEST(products_of_many_streams_do_not_meet),
+        TEST(workspaces_are_charged_by_stream_and_given_back_with_it),
+        TEST(products_of_a_session_without_room_for_a_workspace_are_right),
+        TEST(streams_that_multiply_at_a_time_do_not_share_a_workspace),
         TEST(a_session_on_few_sms_has_products_too),
         TEST(best_effort_products_run_beside_latency_work),
         TEST(wrong_parameters_are_refused_and_nothing_else_happens),
@@ -1013,6 +1279,7 @@ int main(int argc, char **argv)
         TEST(every_wrong_field_of_a_record_ends_its_session_alone),
         TEST(a_record_that_finds_nothing_prepared_waits_and_is_run),
         TEST(nothing_is_prepared_for_memory_that_the_session_does_not_have),
+        TEST(a_stream_may_be_destroyed_while_its_product_waits),
         TEST(a_record_that_never_finds_a_quiet_moment_is_given_up),
         TEST(products_go_on_with_the_next_worker),
         TEST(an_unfinished_product_is_replayed),

@@ -669,7 +669,7 @@ static void best_effort_keeps_off_reserved_sms_whatever_it_launches(void)
     latency_launch(&scene.latency, 0);
     do
         used = spread(&scene.back, PLAIN, NULL, NULL);
-    while (sm_mask_meets(&used, &reserved)); /* until the dispatcher has seen it */
+    while (sm_mask_meets(&used, &reserved)); /* until the worker has seen it */
     for (unsigned i = 0; i < 5 * SPREADS; i++) {
         used = spread(&scene.back, i % SPREADS, &own, graph);
         CHECK(!sm_mask_meets(&used, &reserved));

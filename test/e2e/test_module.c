@@ -71,6 +71,38 @@ static void a_module_tells_its_kernels(void)
 #define PTX_HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
 
 /* One calls what the other has, and both have a variable of the same name of their own. */
+static void a_kernel_that_the_software_device_lacks_leaves_the_others(void)
+{
+    static const char text[] =
+        ".version 7.8\n.target sm_90\n.address_size 64\n"
+        ".visible .entry good(.param .u64 p)\n{ .reg .b64 %x; ld.param.u64 %x, [p];\n"
+        "st.global.u32 [%x], 9; ret; }\n"
+        ".visible .entry lacking(.param .u64 p)\n{ .reg .b32 %r<2>;\n"
+        "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%r0], {%r1}; ret; }\n";
+    struct server *server = server_start(NULL);
+    gs_session session;
+    gs_module module;
+    gs_kernel kernel;
+    gs_devptr to;
+    uint32_t found;
+
+    CHECK_OK(server_attach(server, &session));
+    if (!test_device_is_soft(session))
+        test_skip("a GPU refuses the module");
+    CHECK_OK(gs_malloc(session, sizeof(found), &to));
+    CHECK_OK(gs_module_load(session, text, sizeof(text), &module));
+    CHECK_STATUS(gs_kernel_get(module, "lacking", &kernel), GS_ERR_BAD_IMAGE);
+    CHECK_TEXT(gs_last_error_message(), "kernel \"lacking\" cannot be had: line ");
+    CHECK_TEXT(gs_last_error_message(), "stmatrix.sync.aligned");
+    CHECK_STATUS(gs_kernel_get(module, "lack", &kernel), GS_ERR_NOT_FOUND);
+    CHECK_OK(gs_kernel_get(module, "good", &kernel));
+    CHECK_OK(kernels_launch(NULL, kernel, 1, 1, (void *[]){&to}));
+    CHECK_OK(gs_memcpy_dtoh(session, &found, to, sizeof(found)));
+    CHECK_EQUAL(found, 9);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void modules_that_need_each_other_are_linked(void)
 {
     static const char caller[] = PTX_HEAD
@@ -471,6 +503,7 @@ static void a_module_loads_beside_a_tenant_that_never_pauses(void)
 static const struct test tests[] = {
     TEST(a_module_loads_from_text_from_bytes_and_from_a_file),
     TEST(a_module_tells_its_kernels),
+    TEST(a_kernel_that_the_software_device_lacks_leaves_the_others),
     TEST(modules_that_need_each_other_are_linked),
     TEST(kernels_compute_what_they_should),
     TEST(parameters_of_every_size_arrive),

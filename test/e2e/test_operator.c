@@ -272,8 +272,8 @@ static void what_cannot_be_is_refused_with_the_limit(void)
     const uint64_t id = strtoull(guest.id, NULL, 10);
     char beyond[32];
 
-    value_refused(server, "a percentage of 0.00: 0.01 to 100", 0, "percentage", "0");
-    value_refused(server, "a percentage of 101.00: 0.01 to 100", 0, "percentage", "101");
+    value_refused(server, "percentage 0: 0.01 to 100", 0, "percentage", "0");
+    value_refused(server, "percentage 101: 0.01 to 100", 0, "percentage", "101");
     GSCTL_REFUSED(number(guest.sms), "set", guest.id, "--sms", number(guest.sms + 1));
     snprintf(beyond, sizeof(beyond), "%u", guest.sms);
     GSCTL_REFUSED("which the device has", "set", guest.id, "--mask", beyond);
@@ -283,11 +283,11 @@ static void what_cannot_be_is_refused_with_the_limit(void)
     value_refused(server, "weight 1001: 1 to 1000", id, "weight", "1001");
     value_refused(server, "priority 1000: 0 to", id, "priority", "1000");
     GSCTL_REFUSED("priority 7: 0 to", "set", guest.id, "--priority", "7");
-    value_refused(server, "0 kernels in flight: 1 to", id, "inflight", "0");
-    value_refused(server, "memory limit of 0", id, "mem", "0");
+    value_refused(server, "inflight 0: 1 to 4096 kernels", id, "inflight", "0");
+    value_refused(server, "mem 0: bytes, 2M at least", id, "mem", "0");
     /* With less nobody could attach. */
-    value_refused(server, "memory limit of 2096128 bytes: 2097152 at least", 0, "mem", "2047K");
-    value_refused(server, "2097152 at least", 0, "user-mem", "1M");
+    value_refused(server, "mem 2047K: bytes, 2M at least", 0, "mem", "2047K");
+    value_refused(server, "user-mem 1M: bytes, 2M at least", 0, "user-mem", "1M");
     GSCTL_REFUSED("for a user or the default", "set", guest.id, "--user-mem", "1G");
     GSCTL_REFUSED("exclusive goes with", "set", guest.id, "--exclusive");
     GSCTL_REFUSED("there is no session 999", "set", "999", "--sms", "2");

@@ -79,7 +79,7 @@ static void best_effort_leaves_sms_to_latency_work_and_gets_them_back(void)
     CHECK_OK(kernels_launch(NULL, wait, 1, 1, (void *[]){&flag}));
     do
         less = launch_reported(back, nothing, NULL, NULL);
-    while (less.partition == 0); /* until the dispatcher has seen the latency launch */
+    while (less.partition == 0); /* until the worker has seen the latency launch */
     for (int i = 0; i < 10; i++)
         CHECK_EQUAL(launch_reported(back, nothing, NULL, NULL).sm_count, less.sm_count);
     CHECK_OK(gs_memset_async(latency, flag, 1, sizeof(one), other));

@@ -62,6 +62,18 @@ static const char *const forms[] = {
     "cp.async.cg.shared.global [tile], [%own+16], 16;",
     "cp.async.ca.shared.global [tile+16], [%own+-16], 8, %a;",
     "cp.async.cg.shared.global.L2::128B [tile], [%own], 16, 0;",
+    "mbarrier.init.shared.b64 [tile+496], 1; "
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%own], 16, "
+    "[tile+496];",
+    "mov.u32 %a, 496; mbarrier.init.shared.b64 [tile+504], 1; "
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%own+1048576], %a, "
+    "[tile+504];",
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint [tile], "
+    "[memory+8064], 256, [tile+504], %f;",
+    "and.b32 %a, %i, 0xf0; mov.b32 %b, tile; @%own_p cp.async.bulk.global.shared::cta.bulk_group "
+    "[%own], [%b], %a; cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;",
+    "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%own+-1048592], [tile], 512, %f;",
+    "cp.async.bulk.global.shared::cta.bulk_group [memory+16], [tile], 512;",
     "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%a,%b,%c,%e,%a,%b,%c,%e}, [%own], %i;",
     "wmma.load.b.sync.aligned.col.m16n16k16.f16 {%a,%b,%c,%e,%a,%b,%c,%e}, [%own], %i;",
     "wmma.load.c.sync.aligned.row.m8n32k16.global.s32 {%a,%b,%c,%e,%a,%b,%c,%e}, [%own], %i;",

@@ -31,6 +31,7 @@ def a_kernel_runs_and_its_memory_comes_back():
         module.kernel("scale", "ptr", "f32", "u32").launch((1, 1), (32,), x, 2.5, 3)
         equal(x.download().tolist(), [2.5, 5, 7.5])
         equal(session.info().session_id > 0 and session.info().instance, os.environ["GSHARE_INSTANCE"])
+        equal(session.device_attribute(10), 32)  # the warp size
         assert os.path.basename(__file__) in gsctl("ps"), gsctl("ps")
 
 

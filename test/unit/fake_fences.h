@@ -1,11 +1,12 @@
 /*
- * fake_fences.h - the page of fences of worker/sched/inflight.c, for tests that write fences as a
+ * fake_fences.h - the page of fences of worker/sched/fence.c, for tests that write fences as a
  * kernel would. The page's address on the device is 0, so a fence's address is its offset.
  */
 #ifndef GS_TEST_FAKE_FENCES_H
 #define GS_TEST_FAKE_FENCES_H
 
 #include "fake_driver.h"
+#include "worker/sched/fence.h"
 #include "worker/sched/inflight.h"
 
 static _Atomic uint64_t *fences;
@@ -31,7 +32,7 @@ static CUresult fences_open(void)
 {
     fake_cu.cuMemHostRegister_v2 = host_register;
     fake_cu.cuMemHostGetDevicePointer_v2 = device_pointer;
-    return fences ? CUDA_SUCCESS : inflight_init();
+    return fences ? CUDA_SUCCESS : fences_init();
 }
 
 #endif

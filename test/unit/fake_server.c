@@ -1,4 +1,4 @@
-/* fake_server.c - see fake_server.h. The control thread attaches and detaches; the dispatcher
+/* fake_server.c - see fake_server.h. The control thread attaches and detaches; the worker
  * thread does everything in segments. `lock` orders the two on the list of sessions. */
 #include "fake_server.h"
 
@@ -298,7 +298,7 @@ static void request_answer(struct fake *fake, struct tenant *tenant)
     futex_wake(&r->state);
 }
 
-/* ---- The dispatcher ---- */
+/* ---- The worker ---- */
 
 static bool tenant_dispatch(struct fake *fake, struct tenant *tenant)
 {
@@ -400,6 +400,8 @@ static void info_fill(struct fake *fake, struct tenant *tenant)
         .max_dynamic_smem = FAKE_SMEM_MAX,
         .sm_granularity = 2,
         .device_name = "fake",
+        .device_uuid = "GPU-fa",
+        .attribute = {[38] = FAKE_L2_BYTES},
     };
     memcpy(info->bell, fake->bell_name, sizeof(info->bell));
     for (unsigned sm = 0; sm < FAKE_SM_COUNT; sm++)

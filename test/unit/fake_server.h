@@ -7,7 +7,7 @@
  *     wide(4,096 bytes)                         stores the last 8 bytes where the first 8 point to
  *
  * Any PTX text is a module, but text that begins with "bad", which is refused with a log. Its
- * dispatcher sleeps at the first opportunity, so that every doorbell counts: a lost one shows as a
+ * worker sleeps at the first opportunity, so that every doorbell counts: a lost one shows as a
  * delay of FAKE_NAP_MS.
  */
 #ifndef GS_TEST_FAKE_SERVER_H
@@ -21,6 +21,7 @@
 #define FAKE_NAP_MS        5000u
 #define FAKE_SM_COUNT      16u
 #define FAKE_THREADS_MAX   1024u
+#define FAKE_L2_BYTES      4096
 #define FAKE_SMEM_MAX      49152u
 #define FAKE_DEVICE_MEMORY (64u << 20)
 

@@ -86,7 +86,7 @@ static inline void mark_issue(struct tenant *tenant)
     gpu_fence((unsigned)(tenant - tenants), now + LATENCY_NS,
               &fences[inflight_fence_address(stream->inflight) / sizeof(uint64_t)],
               inflight_fence_next(stream->inflight), FENCE_PRIORITY);
-    inflight_fenced(stream->inflight);
+    inflight_fence_follows(stream->inflight);
 }
 
 /* Drains copies, in which the SMs have no part: the last one tells its end. */
@@ -102,12 +102,12 @@ static inline uint32_t copies_drain(struct tenant *tenant, struct sched_allowanc
     gpu_fence((unsigned)(tenant - tenants), tenant->copied_ns,
               &fences[inflight_fence_address(stream->inflight) / sizeof(uint64_t)],
               inflight_fence_next(stream->inflight), FENCE_PRIORITY);
-    inflight_fenced(stream->inflight);
+    inflight_fence_follows(stream->inflight);
     return allowance.launches;
 }
 
 static inline void issue_some(struct tenant *tenant, const struct launch *launch, uint32_t count,
-                              bool fenced)
+                              bool with_fence)
 {
     struct session *session = &tenant->session;
     struct stream *stream = &session->submit.streams[0];
@@ -122,7 +122,7 @@ static inline void issue_some(struct tenant *tenant, const struct launch *launch
             gpu_kernel(index, now + LATENCY_NS, kernel_time(tenant), WORK_PRIORITY);
     }
     inflight_add(stream->inflight, launch, count);
-    if (fenced)
+    if (with_fence)
         mark_issue(tenant);
 }
 
@@ -133,7 +133,7 @@ static inline uint32_t events_drain(struct tenant *tenant, const struct launch *
 {
     struct stream *stream = &tenant->session.submit.streams[0];
     uint64_t each = estimate_ns(&tenant->kernel, launch->grid, launch->block);
-    uint64_t guessed = 0, unfenced = 0;
+    uint64_t guessed = 0, since_fence = 0;
     uint32_t taken = 0;
 
     for (; taken < allowance.launches && guessed < allowance.ns; taken++) {
@@ -141,8 +141,8 @@ static inline uint32_t events_drain(struct tenant *tenant, const struct launch *
             inflight_issue(stream->inflight);
             inflight_add_event(stream->inflight);
         } else {
-            issue_some(tenant, launch, 1, unfenced + each >= RUN_NS / 2);
-            unfenced = unfenced + each >= RUN_NS / 2 ? 0 : unfenced + each;
+            issue_some(tenant, launch, 1, since_fence + each >= RUN_NS / 2);
+            since_fence = since_fence + each >= RUN_NS / 2 ? 0 : since_fence + each;
             guessed += each;
         }
         tenant->event_next = !tenant->event_next;
@@ -182,10 +182,10 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
     tenant->left -= count;
     for (uint32_t left = count, silent = 0; left > 0;) {
         uint32_t some = left >= GRAPH_LENGTH ? GRAPH_LENGTH : 1;
-        bool fenced = left == some ||
-                      (some == GRAPH_LENGTH && (silent > 0 || GRAPH_LENGTH * each > RUN_NS / 2));
-        issue_some(tenant, &launch, some, fenced);
-        silent = fenced ? 0 : silent + some;
+        bool with_fence = left == some || (some == GRAPH_LENGTH &&
+                                           (silent > 0 || GRAPH_LENGTH * each > RUN_NS / 2));
+        issue_some(tenant, &launch, some, with_fence);
+        silent = with_fence ? 0 : silent + some;
         left -= some;
     }
     *drained = tenant->left > 0 ? DRAINED_SOME : DRAINED_ALL;

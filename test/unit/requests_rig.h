@@ -93,7 +93,7 @@ static inline int set(void **state)
     session = (struct session){.lane = &lane,
                                .segment = segment,
                                .client = &client,
-                               .server = &server,
+                               .server_page = &server,
                                .stats = &stats,
                                .kernels.table = kernels,
                                .kernels.capacity = KERNELS,

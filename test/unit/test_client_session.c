@@ -79,12 +79,19 @@ static void attaching_tells_what_the_device_is(void **state)
     struct fixture *f = *state;
     gs_session_desc desc = GS_SESSION_DESC_INIT;
     gs_exec_affinity affinity;
+    int value = 0;
 
     OK(gs_session_info(f->s, &desc));
     assert_string_equal(desc.instance, f->instance);
     assert_string_equal(desc.device_name, "fake");
     assert_int_equal(desc.sm_count, FAKE_SM_COUNT);
     assert_int_equal(desc.max_streams, 63);
+    assert_string_equal(desc.device_uuid, "GPU-fa");
+    OK(gs_device_attribute(f->s, 38, &value));
+    assert_int_equal(value, FAKE_L2_BYTES);
+    FAILS(gs_device_attribute(f->s, 0, &value), GS_ERR_INVALID_VALUE, "attribute 0");
+    FAILS(gs_device_attribute(f->s, 1000000, &value), GS_ERR_INVALID_VALUE, "attribute 1000000");
+    FAILS(gs_device_attribute(f->s, 38, NULL), GS_ERR_INVALID_VALUE, "NULL");
     OK(gs_get_exec_affinity(f->s, &affinity));
     assert_int_equal(affinity.type, GS_EXEC_AFFINITY_SM_COUNT);
     assert_int_equal(affinity.sm_count, FAKE_SM_COUNT);

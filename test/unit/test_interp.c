@@ -314,7 +314,7 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
 {
     /* by the reader */
     static const char *const words[] = {"wgmma.fence.sync.aligned",
-                                        "cp.async.bulk.commit_group",
+                                        "cp.async.bulk.prefetch.L2.global [%y0], 16",
                                         "cp.async.bulk.tensor.1d.shared::cluster.global.tile",
                                         "barrier.cluster.arrive",
                                         "mapa.shared::cluster.u32 %r1, %r2, %r3",
@@ -341,6 +341,43 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
     assert_null(program);
     assert_non_null(strstr(log, "k, line 11"));
     assert_non_null(strstr(log, "stmatrix"));
+    ptx_module_free(module);
+}
+
+/* With what calls it, as long as a kernel is left; each has its reason. */
+static void what_cannot_be_lowered_is_left_out(void **state)
+{
+    static const char text[] =
+        HEAD ".global .b32 v;\n.func f()\n{\n.reg .b32 "
+             "%r<2>;\nstmatrix.sync.aligned.m16n8.x1.trans.shared.b8 "
+             "[%r0], {%r1};\nret;\n}\n"
+             ".func g()\n{\ncall f;\nret;\n}\n"
+             ".visible .entry calls()\n{\ncall g;\nret;\n}\n"
+             ".visible .entry any()\n{\nP: .callprototype _ ();\n.reg .b64 %x;\n"
+             "call %x, (), P;\nret;\n}\n"
+             ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %x;\nld.param.u64 %x, [p];\n"
+             "st.global.u32 [%x], 5;\nret;\n}\n"
+             ".visible .entry itself()\n{\n.reg .b32 %r<2>;\n.reg .b64 %x;\nmov.u64 %x, v;\n"
+             "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%r0], {%r1};\nret;\n}\n";
+    char log[1024];
+    struct ptx_module *module;
+    struct ptx_error error;
+    struct exec_program *program;
+    struct rig *r = load(text);
+    uint32_t *words;
+
+    (void)state;
+    assert_int_equal(run(r, 3, 1, &words), EXEC_DONE);
+    assert_int_equal(words[0], 5);
+    rig_free(r);
+    assert_int_equal(ptx_parse(text, strlen(text), &module, &error), 0);
+    assert_int_equal(exec_program_new(module, &program, log, sizeof log), 0);
+    assert_int_equal(exec_program_kernel_count(program), 1);
+    assert_int_equal(strncmp(log, "calls: it calls f, line 8: ", 27), 0);
+    assert_non_null(strstr(log, "stmatrix"));
+    assert_non_null(strstr(log, "\nany: it calls f, line 8: "));
+    assert_non_null(strstr(log, "\nitself, line "));
+    exec_program_free(program);
     ptx_module_free(module);
 }
 
@@ -437,6 +474,7 @@ int main(void)
         cmocka_unit_test(a_copy_of_no_bytes_has_no_source),
         cmocka_unit_test(an_endless_loop_stays_within_its_budget),
         cmocka_unit_test(what_is_left_out_is_refused_by_name_and_line),
+        cmocka_unit_test(what_cannot_be_lowered_is_left_out),
         cmocka_unit_test(exchanges_of_different_kinds_do_not_meet),
         cmocka_unit_test(values_of_128_bits_live_in_registers),
         cmocka_unit_test(what_a_fault_leaves_open_is_freed),

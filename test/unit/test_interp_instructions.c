@@ -328,6 +328,100 @@ static void a_copy_that_ignores_its_source_writes_zeros(void **state)
     rig_free(r);
 }
 
+/* A word of each half, and the phases that the bytes end: also where they come before they were
+ * announced. The copy back is of 32 bytes, and what lies behind it stays. */
+static void bulk_copies_bring_their_bytes(void **state)
+{
+    struct rig *r;
+    uint32_t in[16];
+
+    for (uint32_t i = 0; i < 16; i++)
+        in[i] = 100 + i;
+    const uint32_t *got = run(
+        &r,
+        HEAD KERNEL(".shared .align 16 .b32 tile[16];\nmov.u32 %r2, 32;\n"
+                    "mbarrier.init.shared.b64 [bar], 1;\nfence.mbarrier_init.release.cluster;\n"
+                    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], "
+                    "[%y0+32], %r2, [bar];\n"
+                    "mbarrier.arrive.expect_tx.shared.b64 %y1, [bar], 64;\n"
+                    "mbarrier.test_wait.shared.b64 %q1, [bar], %y1;\nselp.u32 %r5, 1, 0, %q1;\n"
+                    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile+32], "
+                    "[%y0], 32, [bar];\n"
+                    "mbarrier.test_wait.shared.b64 %q1, [bar], %y1;\nselp.u32 %r6, 1, 0, %q1;\n"
+                    "ld.shared.u32 %r7, [tile];\nld.shared.u32 %r8, [tile+60];\n"
+                    "st.global.v4.b32 [%y0+64], {%r5, %r6, %r7, %r8};\n"
+                    "cp.async.bulk.global.shared::cta.bulk_group [%y0+128], [tile+16], %r2;\n"
+                    "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\n"
+                    "mov.u32 %r2, 0;\nmov.u64 %y2, 0;\n"
+                    "cp.async.bulk.global.shared::cta.bulk_group [%y2], [tile], %r2;\n"
+                    "ret;"),
+        1, in, 16);
+
+    (void)state;
+    expect(got + 16, (uint32_t[]){0, 1, 108, 107}, 4);
+    expect(got + 32, (uint32_t[]){112, 113, 114, 115, 100, 101, 102, 103, 0}, 9);
+    rig_free(r);
+}
+
+static void bulk_copies_keep_to_their_places(void **state)
+{
+    static const struct {
+        const char *copy;
+        enum exec_fault_kind kind;
+    } all[] = {
+        {"[%y0], [tile], %r7", EXEC_FAULT_ILLEGAL_INSTRUCTION},
+        {"[%y0+8], [tile], 16", EXEC_FAULT_MISALIGNED},
+        {"[%y0], [tile+8], 16", EXEC_FAULT_MISALIGNED},
+        {"[%y0], [tile+496], 32", EXEC_FAULT_ILLEGAL_ADDRESS},
+        {"[%y1], [tile], 16", EXEC_FAULT_ILLEGAL_ADDRESS},
+        {"[%y1+-16], [tile], 32", EXEC_FAULT_ILLEGAL_ADDRESS},
+        /* from a shared address that would lead out of shared memory, to %y0 */
+        {"[%y0], [%y2], 16", EXEC_FAULT_ILLEGAL_ADDRESS},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        char text[2048];
+        snprintf(text, sizeof(text), "%s%s;\nret;" CLOSE,
+                 HEAD OPEN ".shared .align 16 .b8 tile[496];\nmov.u64 %y1, 4096;\n"
+                           "mov.u64 %y3, 0x1000000000000;\nsub.u64 %y2, %y0, %y3;\n"
+                           "mov.u32 %r7, 24;\n"
+                           "cp.async.bulk.global.shared::cta.bulk_group ",
+                 all[i].copy);
+        struct rig *r = rig_new(text, strlen(text));
+        assert_non_null(r);
+        uint32_t *memory = rig_alloc(r, 4096);
+        assert_int_equal(rig_launch(r, "k", 1, 1, 0, &memory), EXEC_FAULT);
+        assert_int_equal(r->fault.kind, all[i].kind);
+        rig_free(r);
+    }
+}
+
+/* As on an H200: a block's own shared memory begins behind 1 KiB that programs of the system may
+ * use, cooperative groups 288 bytes of it. */
+static void a_block_has_reserved_shared_memory(void **state)
+{
+    struct rig *r;
+    const uint32_t *got =
+        run(&r,
+            HEAD KERNEL("mov.u32 %r1, %reserved_smem_offset_begin;\n"
+                        "mov.u32 %r2, %reserved_smem_offset_end;\n"
+                        "mov.u32 %r3, %reserved_smem_offset_cap;\nmov.u32 %r4, bar;\n"
+                        "st.global.v4.b32 [%y0], {%r1, %r2, %r3, %r4};\n"
+                        "mov.u32 %r5, %reserved_smem_offset_1;\nadd.u32 %r6, %r5, 288;\n"
+                        "mov.u32 %r7, %aggr_smem_size;\nmov.u32 %r8, %total_smem_size;\n"
+                        "sub.u32 %r7, %r7, %r8;\ncvt.u64.u32 %y1, %r5;\ncvta.shared.u64 %y1, %y1;\n"
+                        "st.u64 [%y1+280], 77;\nld.shared.u32 %r9, [%r5+280];\n"
+                        "st.global.v4.b32 [%y0+16], {%r6, %r7, %r8, %r9};\nret;"),
+            1, NULL, 0);
+
+    (void)state;
+    expect(got, (uint32_t[]){0, 1024, 1024, 1024}, 4);
+    assert_in_range(got[4], 288, 1024);
+    expect(got + 5, (uint32_t[]){1024, 16, 77}, 3);
+    rig_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +433,9 @@ int main(void)
         cmocka_unit_test(narrow_elements_are_packed_above_what_was_there),
         cmocka_unit_test(a_factor_from_out_of_bounds_makes_zero),
         cmocka_unit_test(a_copy_that_ignores_its_source_writes_zeros),
+        cmocka_unit_test(bulk_copies_bring_their_bytes),
+        cmocka_unit_test(bulk_copies_keep_to_their_places),
+        cmocka_unit_test(a_block_has_reserved_shared_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,7 +175,7 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
 {
     static const char *const bodies[][2] = {
         {"wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"},
-        {"cp.async.bulk.commit_group;", "cp.async.bulk.commit_group"},
+        {"cp.async.bulk.prefetch.L2.global [%q1], 16;", "cp.async.bulk.prefetch"},
         {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;", "tcgen05.alloc"},
         {"barrier.cluster.arrive;", "barrier.cluster.arrive"},
         {"mapa.u64 %q1, %q2, %r1;", "mapa.u64"},

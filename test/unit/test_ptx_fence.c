@@ -442,7 +442,9 @@ static void what_it_cannot_hold_is_refused(void **state)
     static const struct {
         const char *body, *why;
     } all[] = {
-        {"cp.async.bulk.commit_group;", "line 6: the instruction 'cp.async.bulk"},
+        {"cp.async.bulk.prefetch.L2.global [%d1], 16;", "line 6: the instruction 'cp.async.bulk"},
+        {"cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r1], 232464;",
+         "line 6: cp.async.bulk: 232464 bytes, and a block has 232448"},
         {"multimem.ld_reduce.global.add.f32 %f1, [%d1];", "multimem"},
         {"mapa.u64 %d2, %d1, 0;", "mapa"},
         {"alloca.u64 %d2, 16;", "alloca"},
@@ -479,7 +481,6 @@ static void modules_it_cannot_hold_are_refused(void **state)
 {
     (void)state;
     expect_refused(HEAD ".extern .global .u32 x;\n", "line 4: x is defined elsewhere");
-    expect_refused(HEAD ".global .attribute(.managed) .u32 x;\n", "managed");
     expect_refused(HEAD ".global .texref t;\n", "texture");
     expect_refused(HEAD ".global .u32 x; .const .u64 c = x;\n", "begins with an address of x");
     expect_refused(HEAD ".const .u32 c; .global .u64 x = generic(c);\n", "an address in .const");
@@ -626,7 +627,10 @@ static void a_fence_that_lacks_a_piece_is_refused(void **state)
         "%d2; mov.u64 %d3, l; cvta.local.u64 %d3, %d3; ld.u32 %r1, [%d1]; st.global.u32 [%d1+8], "
         "%r1; red.global.add.u32 [%r1+0x7fffff00], 1; mov.u64 %d4, v; st.global.u32 [v+4], 1; "
         "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8}, [%d1], %r9; "
-        "cp.async.ca.shared.global [s], [%d1], 8; ld.global.u64 %d6, [%d1]; X: mul.wide.u32 %d7, "
+        "cp.async.ca.shared.global [s], [%d1], 8; "
+        "cp.async.bulk.global.shared::cta.bulk_group [%d1+16], [%r3], %r4; "
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%d1], %r4, [s]; "
+        "ld.global.u64 %d6, [%d1]; X: mul.wide.u32 %d7, "
         "%r2, 4; add.s64 %d7, %d6, %d7; st.global.u32 [%d7+8], %r3; @%p1 bra X; t: .branchtargets "
         "A, A; brx.idx %r1, t; A: ";
     char *out = fenced_body(body), why[200];
@@ -859,6 +863,25 @@ static void a_store_to_the_stack_is_seen(void **state)
     free(out);
 }
 
+static void the_size_of_a_bulk_copy_is_bounded(void **state)
+{
+    char *out = fenced_body("cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r3], %r4; "
+                            "cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r3], 64;");
+
+    (void)state;
+    expect_text(out,
+                "\tmin.u32 gshare$s, %r4, 232448;\n"
+                "\tcp.async.bulk.global.shared::cta.bulk_group [gshare$at], [%r3], gshare$s;\n",
+                true);
+    expect_checked(out, "%r4, 232448;", "%r4, 232464;", "the size is not bounded");
+    expect_checked(out, "min.u32 gshare$s", "min.s32 gshare$s", "the size is not bounded");
+    expect_checked(out, "\tmin.u32", "\t@%p1 min.u32", "the size is not bounded");
+    expect_checked(out, "], gshare$s;", "], %r4;", "the size is not bounded");
+    expect_checked(out, "\tcp.async", "HERE: cp.async", "the size is not bounded");
+    expect_checked(out, "[%r3], 64;", "[%r3], 232464;", "the size is not bounded");
+    free(out);
+}
+
 /* Control that comes from elsewhere does not pass the fence. */
 static void a_label_within_a_fence_is_refused(void **state)
 {
@@ -954,6 +977,7 @@ int main(void)
         cmocka_unit_test(a_kernel_may_have_many_epilogues),
         cmocka_unit_test(an_alias_has_the_parameters_of_its_function),
         cmocka_unit_test(a_store_to_the_stack_is_seen),
+        cmocka_unit_test(the_size_of_a_bulk_copy_is_bounded),
         cmocka_unit_test(a_label_within_a_fence_is_refused),
         cmocka_unit_test(texts_without_fences_are_refused),
         cmocka_unit_test(any_part_of_a_module_is_survived),

@@ -50,7 +50,7 @@ static char *write_valid(struct program *p)
 
         if (ptx_parse(text, length, &m, &error))
             line = error.line;
-        else if (exec_program_new(m, &program, log, sizeof(log)))
+        else if (exec_program_new(m, &program, log, sizeof(log)) || log[0])
             bad = sscanf(log, "%*[^,], line %u:", &line) == 1;
         else
             bad = false;

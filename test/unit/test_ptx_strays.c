@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/fault_record.h"
+#include "common/fault_note.h"
 #include "ptx/ptx.h"
 #include "ptx/rewrite/rewrite.h"
 #include "ptx_files.h"

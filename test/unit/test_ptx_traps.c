@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "common/fault_record.h"
+#include "common/fault_note.h"
 #include "common/util.h"
 #include "ptx/ptx.h"
 #include "ptx/rewrite/rewrite.h"

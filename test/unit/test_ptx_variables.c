@@ -74,9 +74,8 @@ static void what_cannot_move_stays(void **state)
         HEAD ".const .u32 c = 3;\n.visible .entry k() { ret; }\n",
         /* in a kernel */
         HEAD ".global .u32 a;\n.visible .entry k() { .global .u32 b; ret; }\n",
-        /* defined elsewhere, managed, a texture, aligned beyond any place */
+        /* defined elsewhere, a texture, aligned beyond any place */
         HEAD ".extern .global .u32 a;\n.visible .entry k() { ret; }\n",
-        HEAD ".global .attribute(.managed) .u32 a;\n.visible .entry k() { ret; }\n",
         HEAD ".global .texref t;\n.global .u32 a;\n.visible .entry k() { ret; }\n",
         HEAD ".global .align 131072 .b8 a[4];\n.visible .entry k() { ret; }\n",
         /* beside constants that fill their 64 KiB, where the window's have no room */
@@ -98,6 +97,24 @@ static void what_cannot_move_stays(void **state)
             fail_msg("case %zu has moved", i);
 }
 
+static void managed_variables_have_pages_of_their_own(void **state)
+{
+    char *out =
+        rewritten(HEAD ".global .u32 a;\n.global .attribute(.managed) .align 4 .b8 m[5000];\n"
+                       ".global .u32 b;\n.visible .entry k() { .reg .b32 %r;\n"
+                       " ld.global.u32 %r, [m]; st.global.u32 [b], %r; ret; }\n");
+
+    (void)state;
+    assert_non_null(out);
+    assert_true(report.fence.managed);
+    assert_int_equal(report.fence.align, MANAGED_PAGE);
+    assert_int_equal(report.fence.variables[1].offset, MANAGED_PAGE);
+    assert_int_equal(report.fence.variables[1].size, 5000);
+    assert_int_equal(report.fence.variables[2].offset, 3 * MANAGED_PAGE);
+    assert_null(strstr(out, "managed"));
+    free(out);
+}
+
 /* Addresses of functions are told, for they are others in another context. */
 static void addresses_of_functions_are_told(void **state)
 {
@@ -116,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variables_move_and_other_accesses_stay),
         cmocka_unit_test(what_cannot_move_stays),
+        cmocka_unit_test(managed_variables_have_pages_of_their_own),
         cmocka_unit_test(addresses_of_functions_are_told),
     };
     int failed = cmocka_run_group_tests_name("variables", tests, NULL, NULL);

@@ -366,7 +366,7 @@ static void what_is_set_for_a_session_goes_before_what_holds_for_others(void **s
     server.options.all_users = true;
     assert_true(server_other(&server, t->uid));
     assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);
-    assert_int_equal(effect.grant.kernel_ms, 10000);
+    assert_int_equal(effect.grant.kernel_limit, 10000);
     t->set = (struct ctl_settings){.fields = CTL_CLASS | CTL_PRIORITY | CTL_KERNEL_LIMIT,
                                    .cls = GS_CLASS_LATENCY,
                                    .priority = 2,
@@ -374,7 +374,7 @@ static void what_is_set_for_a_session_goes_before_what_holds_for_others(void **s
     assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);
     assert_int_equal(effect.grant.cls, GS_CLASS_LATENCY);
     assert_int_equal(effect.grant.priority, 2);
-    assert_int_equal(effect.grant.kernel_ms, 60000);
+    assert_int_equal(effect.grant.kernel_limit, 60000);
     server.settings.everybody =
         (struct ctl_settings){.fields = CTL_CLASS, .cls = GS_CLASS_BEST_EFFORT};
     assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);

@@ -55,7 +55,7 @@ static void session_begin(void)
     memset(&client, 0, sizeof(client));
     memset(&server, 0, sizeof(server));
     memset(&lane, 0, sizeof(lane));
-    session = (struct session){.slot = 3, .lane = &lane, .client = &client, .server = &server};
+    session = (struct session){.slot = 3, .lane = &lane, .client = &client, .server_page = &server};
     domain_join(&session);
     session_table_add(&session);
     session_poll_begin(&session);

@@ -31,8 +31,11 @@ static int set(void **state)
     (void)state;
     begun = clock_ns();
     for (uint32_t i = 0; i < SESSIONS; i++) {
-        session[i] = (struct session){
-            .slot = i, .lane = &lane, .id = 10 + i, .client = &clients[i], .server = &servers[i]};
+        session[i] = (struct session){.slot = i,
+                                      .lane = &lane,
+                                      .id = 10 + i,
+                                      .client = &clients[i],
+                                      .server_page = &servers[i]};
         snprintf(session[i].name, sizeof(session[i].name), "tenant-%u", i);
         session_table_add(&session[i]);
     }

@@ -65,7 +65,7 @@ static void issue_blocks(struct tenant *tenant, uint32_t count, uint32_t blocks)
 
     inflight_issue(session->submit.streams[0].inflight);
     inflight_add(session->submit.streams[0].inflight, &launch, count);
-    inflight_fenced(session->submit.streams[0].inflight);
+    inflight_fence_follows(session->submit.streams[0].inflight);
 }
 
 static void issue_scripted(struct tenant *tenant, uint32_t count)
@@ -198,7 +198,7 @@ static void an_event_behind_a_kernel_takes_no_time_from_others(void **state)
     issue_scripted(&tenants[0], 1);
     inflight_issue(tenants[0].session.submit.streams[0].inflight);
     inflight_add_event(tenants[0].session.submit.streams[0].inflight);
-    inflight_fenced(tenants[0].session.submit.streams[0].inflight);
+    inflight_fence_follows(tenants[0].session.submit.streams[0].inflight);
     mark_last(&tenants[1], begun + short_ns);
     mark_last(&tenants[0], begun + short_ns + long_ns);
     now = begun + short_ns + long_ns + 50000;

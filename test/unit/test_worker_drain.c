@@ -239,7 +239,7 @@ static int set(void **state)
         .lane = &lane,
         .segment = segment,
         .client = &client,
-        .server = &server,
+        .server_page = &server,
         .stats = &stats,
         .kernels.table = kernels,
         .kernels.capacity = 1,

@@ -57,22 +57,22 @@ void pool_give_graph(void) {}
 
 /* The graph is empty, and no call of the driver fails: nothing asks for these. */
 
-record_fault record_check_launch(const struct session *unused, unsigned char *record, uint32_t size,
-                                 struct launch *launch)
+record_refusal record_check_launch(const struct session *unused, unsigned char *record,
+                                   uint32_t size, struct launch *launch)
 {
     (void)unused, (void)record, (void)size, (void)launch;
     abort();
 }
 
-record_fault record_check_copy(const struct session *unused, const struct rec_copy *copy,
-                               struct transfer *transfer)
+record_refusal record_check_copy(const struct session *unused, const struct rec_copy *copy,
+                                 struct transfer *transfer)
 {
     (void)unused, (void)copy, (void)transfer;
     abort();
 }
 
-record_fault record_check_memset(const struct session *unused, const struct rec_memset *set,
-                                 struct transfer *transfer)
+record_refusal record_check_memset(const struct session *unused, const struct rec_memset *set,
+                                   struct transfer *transfer)
 {
     (void)unused, (void)set, (void)transfer;
     abort();

@@ -64,7 +64,7 @@ static int unset(void **state)
     return 0;
 }
 
-/* Writes what the device writes at the end of what was fenced last. */
+/* Writes the last fence of the stream as the device does. */
 static void fence_write(uint64_t number, uint64_t time)
 {
     fences[inflight_fence_address(stream->inflight) / sizeof(uint64_t)] =
@@ -89,7 +89,7 @@ static void fences_end_what_was_issued_before_them(void **state)
     for (int i = 0; i < 3; i++) {
         issue(2, 1);
         number[i] = inflight_fence_next(stream->inflight);
-        inflight_fenced(stream->inflight);
+        inflight_fence_follows(stream->inflight);
     }
     assert_int_equal(inflight_count(stream->inflight), 6);
     assert_true(session.inflight.streams != 0);
@@ -113,11 +113,11 @@ static void fences_end_what_was_issued_before_them(void **state)
 static void a_fence_that_follows_nothing_ends_nothing(void **state)
 {
     (void)state;
-    inflight_fenced(stream->inflight);
+    inflight_fence_follows(stream->inflight);
     issue(1, 1);
     uint64_t number = inflight_fence_next(stream->inflight);
-    inflight_fenced(stream->inflight);
-    inflight_fenced(stream->inflight);
+    inflight_fence_follows(stream->inflight);
+    inflight_fence_follows(stream->inflight);
     fence_write(number - 1, clock_ns());
     inflight_poll_all(&lane.inflight_lane, clock_ns());
     assert_int_equal(inflight_count(stream->inflight), 1);
@@ -130,11 +130,11 @@ static void a_full_stream_is_all_remembered_across_the_end_of_the_numbers(void *
 {
     (void)state;
     while (inflight_fence_next(stream->inflight) != MASK24 - SCHED_STREAM_MAX / 2)
-        inflight_fenced(stream->inflight);
+        inflight_fence_follows(stream->inflight);
     fence_write(inflight_fence_next(stream->inflight) - 1, clock_ns());
     for (uint32_t i = 0; i < SCHED_STREAM_MAX; i++) {
         issue(1, 1);
-        inflight_fenced(stream->inflight);
+        inflight_fence_follows(stream->inflight);
     }
     assert_true(inflight_fence_next(stream->inflight) < MASK24 / 2);
     inflight_poll_all(&lane.inflight_lane, clock_ns());
@@ -153,12 +153,12 @@ static void a_stream_that_is_made_anew_begins_with_nothing(void **state)
     (void)state;
     issue(1, 1);
     fence_write(inflight_fence_next(stream->inflight), clock_ns());
-    inflight_fenced(stream->inflight);
+    inflight_fence_follows(stream->inflight);
     inflight_poll_all(&lane.inflight_lane, clock_ns());
     inflight_free(stream->inflight);
     stream->inflight = inflight_new(&session, (uint32_t)(stream - session.submit.streams));
     issue(1, 1);
-    inflight_fenced(stream->inflight);
+    inflight_fence_follows(stream->inflight);
     inflight_poll_all(&lane.inflight_lane, clock_ns());
     assert_int_equal(inflight_count(stream->inflight), 1);
     inflight_settle(stream->inflight);
@@ -175,7 +175,7 @@ static void a_graph_costs_its_time_on_the_device(void **state)
     inflight_issue(stream->inflight);
     inflight_add_graph(stream->inflight, 64);
     uint64_t number = inflight_fence_next(stream->inflight);
-    inflight_fenced(stream->inflight);
+    inflight_fence_follows(stream->inflight);
     assert_true(domain->device_ns > 0);
     while (clock_ns() - begun < 1000000)
         ;
@@ -194,7 +194,7 @@ static void copies_cost_nothing(void **state)
     inflight_issue(stream->inflight);
     inflight_add_other(stream->inflight);
     uint64_t number = inflight_fence_next(stream->inflight);
-    inflight_fenced(stream->inflight);
+    inflight_fence_follows(stream->inflight);
     fence_write(number, clock_ns());
     inflight_poll_all(&lane.inflight_lane, clock_ns());
     assert_int_equal(inflight_count(stream->inflight), 0);
@@ -207,27 +207,27 @@ static void no_more_than_128_short_launches_go_without_a_fence(void **state)
 {
     (void)state;
     const struct launch launch = {.kernel = &kernel, .grid = {1, 1, 1}, .block = {1, 1, 1}};
-    uint32_t unfenced = 0;
+    uint32_t without_fence = 0;
 
     kernel.wave_ns = 1000;
-    while (inflight_may_go_unfenced(stream->inflight, stream->signalled, &launch)) {
+    while (inflight_needs_no_fence(stream->inflight, stream->signalled, &launch)) {
         inflight_issue(stream->inflight);
         inflight_add(stream->inflight, &launch, 1);
-        inflight_unfenced(stream->inflight);
-        assert_true(++unfenced <= 128);
+        inflight_no_fence_follows(stream->inflight);
+        assert_true(++without_fence <= 128);
     }
-    assert_int_equal(unfenced, 128);
+    assert_int_equal(without_fence, 128);
     assert_int_equal(session.sched.entity.inflight, 0);
     inflight_issue(stream->inflight);
     inflight_add(stream->inflight, &launch, 1);
     uint64_t number = inflight_fence_next(stream->inflight);
-    inflight_fenced(stream->inflight);
-    assert_false(inflight_may_go_unfenced(stream->inflight, stream->signalled, &launch));
+    inflight_fence_follows(stream->inflight);
+    assert_false(inflight_needs_no_fence(stream->inflight, stream->signalled, &launch));
     fence_write(number, clock_ns());
     inflight_poll_all(&lane.inflight_lane, clock_ns());
-    assert_true(inflight_may_go_unfenced(stream->inflight, stream->signalled, &launch));
+    assert_true(inflight_needs_no_fence(stream->inflight, stream->signalled, &launch));
     kernel.wave_ns = 1000000;
-    assert_false(inflight_may_go_unfenced(stream->inflight, stream->signalled, &launch));
+    assert_false(inflight_needs_no_fence(stream->inflight, stream->signalled, &launch));
 }
 
 /* Such as a kernel that waits for another session's work; and what is behind it in its stream. */
@@ -240,7 +240,7 @@ static void what_runs_on_and_on_is_not_waited_for(void **state)
     for (int i = 0; i < 4; i++) {
         issue(1, 1 << 20);
         number = inflight_fence_next(stream->inflight);
-        inflight_fenced(stream->inflight);
+        inflight_fence_follows(stream->inflight);
     }
     inflight_poll_all(&lane.inflight_lane, clock_ns());
     assert_false(sched_open(domain, &other, clock_ns()));
@@ -275,7 +275,7 @@ static void what_runs_on_and_on_is_charged_meanwhile(void **state)
 
     issue(1, 1 << 20);
     number = inflight_fence_next(stream->inflight);
-    inflight_fenced(stream->inflight);
+    inflight_fence_follows(stream->inflight);
     for (uint64_t later = 0; later <= 950; later += 10)
         inflight_poll_all(&lane.inflight_lane, begun + later * ms);
     assert_in_range(stats.gpu_ns, 800 * ms, 951 * ms);
@@ -297,7 +297,7 @@ static void what_ends_behind_a_runaway_is_charged_only_with_the_rest(void **stat
     for (int i = 0; i < 2; i++) {
         issue(1, 1);
         number = inflight_fence_next(stream->inflight);
-        inflight_fenced(stream->inflight);
+        inflight_fence_follows(stream->inflight);
     }
     while (clock_ns() < begun + 260 * ms)
         inflight_poll_all(&lane.inflight_lane, clock_ns());
@@ -323,7 +323,7 @@ static void a_stream_is_as_wide_as_the_widest_that_it_has_in_flight(void **state
             (last - first < 2 || (last - first < SCHED_STREAM_MAX && dice >> 63))) {
             width[last] = SCHED_WIDTH >> (dice >> 40) % wide;
             issue(1, capacity / SCHED_WIDTH * width[last++]);
-            inflight_fenced(stream->inflight);
+            inflight_fence_follows(stream->inflight);
         } else {
             first++;
             fence_write(inflight_fence_next(stream->inflight) - 1 - (last - first), clock_ns());
@@ -345,7 +345,7 @@ static void an_end_before_its_beginning_costs_nothing(void **state)
 
     issue(1, 1);
     fence_write(inflight_fence_next(stream->inflight), clock_ns());
-    inflight_fenced(stream->inflight);
+    inflight_fence_follows(stream->inflight);
     inflight_poll_all(&lane.inflight_lane, before);
     assert_int_equal(inflight_count(stream->inflight), 0);
     assert_true(stats.gpu_ns < 1000000);

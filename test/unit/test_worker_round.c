@@ -11,8 +11,10 @@
 
 #include <cmocka.h>
 
+#include "common/fault_note.h"
 #include "common/util.h"
 #include "fake_round.h"
+#include "worker/loop/rings.h"
 #include "worker/loop/round.h"
 #include "worker/sched/domain.h"
 
@@ -23,6 +25,7 @@
 static struct sender {
     struct session session; /* first: the rounds know only the session */
     struct seg_client client;
+    struct seg_server server;
     uint32_t left[SEG_STREAMS];
     uint32_t taken[SEG_STREAMS];
     uint32_t in_turn; /* records taken */
@@ -34,6 +37,10 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
 {
     struct sender *sender = (struct sender *)(void *)session;
 
+    if (session->submit.faulted) {
+        *drained = DRAINED_ALL;
+        return 0;
+    }
     if (sender->stalls[index]) {
         *drained = DRAINED_STALLED;
         return 0;
@@ -61,6 +68,7 @@ static int set(void **state)
         session->slot = i;
         session->lane = &lane;
         session->client = &senders[i].client;
+        session->server_page = &senders[i].server;
         session->sched.polled = true;
         lane.polled[i] = session;
         domain_join(session);
@@ -215,6 +223,44 @@ static void a_session_that_waits_for_another_stream_lets_the_lane_nap(void **sta
     assert_true(senders[0].session.round.pending == 0);
 }
 
+/* A side lane serves a session by the same loop. */
+static void a_side_lane_takes_as_much_of_a_session_in_a_round(void **state)
+{
+    struct lane side = {.index = 1};
+
+    (void)state;
+    senders[0].session.lane = &side;
+    for (uint32_t stream = 0; stream < SEG_STREAMS; stream++)
+        send(&senders[0], stream, 1000000);
+    for (uint32_t n = 0; n < 10; n++) {
+        side.round++;
+        senders[0].in_turn = 0;
+        assert_int_equal(rings_drain(&senders[0].session), RINGS_TAKEN | RINGS_HELD | RINGS_SPENT);
+        assert_in_range(senders[0].in_turn, 1, TURN_MOST);
+    }
+    senders[0].session.lane = &lane;
+}
+
+static void nothing_more_goes_when_a_kernel_has_trapped_whatever_the_lane(void **state)
+{
+    struct lane side = {.index = 1};
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct sender *sender = &senders[i];
+        struct fault_notes faults = {.end.where = (uint64_t)FAULT_TRAP << 56};
+        sender->session.lane = i ? &side : &lane;
+        sender->session.module.faults = &faults;
+        sender->session.lane->round++;
+        send(sender, 0, 1);
+        assert_int_equal(rings_drain(&sender->session), 0);
+        assert_true(sender->session.submit.faulted);
+        assert_int_equal(sender->server.fault.kind, GS_FAULT_TRAP);
+        assert_int_equal(sender->left[0], 1);
+        sender->session.lane = &lane;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +272,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_session_that_waits_for_another_stream_lets_the_lane_nap,
                                         set, unset),
         cmocka_unit_test_setup_teardown(in_a_crowd_requests_begin_side_by_side, set, unset),
+        cmocka_unit_test_setup_teardown(a_side_lane_takes_as_much_of_a_session_in_a_round, set,
+                                        unset),
+        cmocka_unit_test_setup_teardown(
+            nothing_more_goes_when_a_kernel_has_trapped_whatever_the_lane, set, unset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static void fault(uint32_t uid)
 {
     static uint64_t id;
 
-    session = (struct session){.id = ++id, .uid = uid, .server = &server};
+    session = (struct session){.id = ++id, .uid = uid, .server_page = &server};
     memset(&server, 0, sizeof(server));
     session_fault(&session, 0, GS_FAULT_KERNEL, GS_ERR_FAULT, "kernel", "a trap");
     assert_int_equal(atomic_load(&server.state), SEG_FAULTED);

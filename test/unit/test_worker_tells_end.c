@@ -397,7 +397,7 @@ static void each_stream_has_its_own_counter_and_words(void **state)
     drain(true);
     for (uint32_t i = 0; i < LEARNING; i++) {
         ran_count = 1;
-        assert_int_equal(launch_issue(&session, other, &single, 1, COMPLETION_FENCED), 0);
+        assert_int_equal(launch_issue(&session, other, &single, 1, COMPLETION_FENCE), 0);
         inflight_settle(other->inflight);
     }
     assert_int_equal(ran[0].tell.word, COMPLETE);

@@ -36,8 +36,8 @@ static struct seg_server servers[SESSIONS + 1];
 /* Makes a session with two SMs of its own, and the reserved ones. */
 static void session_make(uint32_t i)
 {
-    session[i] =
-        (struct session){.slot = i, .lane = &lane, .client = &clients[i], .server = &servers[i]};
+    session[i] = (struct session){
+        .slot = i, .lane = &lane, .client = &clients[i], .server_page = &servers[i]};
     sm_mask_set(&session[i].grant.mask, 2 * i);
     sm_mask_set(&session[i].grant.mask, 2 * i + 1);
     for (uint32_t sm = SM_COUNT - RESERVED; sm < SM_COUNT; sm++)
@@ -64,7 +64,7 @@ static int set(void **state)
                                .lane = &lane,
                                .segment = latency_segment,
                                .client = &clients[SESSIONS],
-                               .server = &servers[SESSIONS],
+                               .server_page = &servers[SESSIONS],
                                .sched.entity.cls = GS_CLASS_LATENCY,
                                .inflight.busy = 1,
                                .submit.streams[0].issued = 1};

@@ -9,7 +9,17 @@
 
 static uint32_t type_bytes(gs_gemm_type type)
 {
-    return type == GS_GEMM_F64 ? 8 : type == GS_GEMM_F32 ? 4 : 2;
+    switch (type) {
+    case GS_GEMM_F64:
+        return 8;
+    case GS_GEMM_F32:
+    case GS_GEMM_S32:
+        return 4;
+    case GS_GEMM_S8:
+        return 1;
+    default:
+        return 2;
+    }
 }
 
 static gs_status types_check(const gs_gemm_params *p)
@@ -27,6 +37,9 @@ static gs_status types_check(const gs_gemm_params *p)
         break;
     case GS_GEMM_COMPUTE_F64:
         good = p->inputs == GS_GEMM_F64 && p->output == GS_GEMM_F64;
+        break;
+    case GS_GEMM_COMPUTE_S32:
+        good = p->inputs == GS_GEMM_S8 && p->output == GS_GEMM_S32;
         break;
     default:
         return error_set(GS_ERR_INVALID_VALUE, "compute is %d, no gs_gemm_compute",
@@ -74,6 +87,10 @@ static gs_status params_check(const gs_gemm_params *p, struct extents *extents)
         p->n > INT32_MAX || p->k > INT32_MAX || p->batch > INT32_MAX)
         return error_set(GS_ERR_INVALID_VALUE, "m %u, n %u, k %u, batch %u: not 1 to 2^31 - 1",
                          p->m, p->n, p->k, p->batch);
+    if (p->compute == GS_GEMM_COMPUTE_S32 && !p->alpha_at &&
+        !(rec_gemm_whole(p->alpha) && rec_gemm_whole(p->beta)))
+        return error_set(GS_ERR_INVALID_VALUE, "alpha %g, beta %g: not of 32 bits, for s32",
+                         p->alpha, p->beta);
     if (!p->alpha_at != !p->beta_at)
         return error_set(GS_ERR_INVALID_VALUE, "one of alpha_at and beta_at is 0");
     extents->scalar = p->compute == GS_GEMM_COMPUTE_F64 ? 8 : 4;
@@ -165,24 +182,46 @@ static gs_status gemm_give(struct session *session, const gs_gemm_params *p,
     return stream_unlock(stream, status);
 }
 
-gs_status gs_gemm(gs_session handle, const gs_gemm_params *params, gs_stream stream)
+/* Reads and checks the parameters, and finds the session, which the caller leaves. */
+static gs_status gemm_begin(gs_session handle, const gs_gemm_params *params, gs_gemm_params *p,
+                            struct extents *extents, struct session **session)
 {
-    gs_gemm_params p = GS_GEMM_PARAMS_INIT;
-    struct extents extents;
-    struct session *session;
     gs_status status;
 
     if (!params)
         return error_set(GS_ERR_INVALID_VALUE, "the gs_gemm_params pointer is NULL");
     status =
-        params_read(&p, sizeof(p), PARAMS_UP_TO(gs_gemm_params, beta_at), params, "gs_gemm_params");
+        params_read(p, sizeof(*p), PARAMS_UP_TO(gs_gemm_params, beta_at), params, "gs_gemm_params");
     if (status == GS_OK)
-        status = params_check(&p, &extents);
-    if (status == GS_OK)
-        status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+        status = params_check(p, extents);
+    return status == GS_OK ? session_use(handle_decode(handle), HANDLE_SESSION, session) : status;
+}
+
+gs_status gs_gemm(gs_session handle, const gs_gemm_params *params, gs_stream stream)
+{
+    gs_gemm_params p = GS_GEMM_PARAMS_INIT;
+    struct extents extents;
+    struct session *session;
+    gs_status status = gemm_begin(handle, params, &p, &extents, &session);
+
     if (status != GS_OK)
         return status;
     status = gemm_give(session, &p, &extents, stream);
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_gemm_prepare(gs_session handle, const gs_gemm_params *params)
+{
+    gs_gemm_params p = GS_GEMM_PARAMS_INIT;
+    struct extents extents;
+    struct session *session;
+    gs_status status = gemm_begin(handle, params, &p, &extents, &session);
+
+    if (status != GS_OK)
+        return status;
+    const struct rec_gemm record = record_of(&p);
+    status = product_prepare(session, &record); /* the server checks the memory */
     session_leave(session);
     return status;
 }

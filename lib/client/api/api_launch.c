@@ -145,7 +145,7 @@ static gs_status report_open(struct session *session, uint64_t *id)
     if ((uint32_t)next == 0) /* the wire carries the low 32 bits, of which 0 means no report */
         next++;
     report = &session->report[next % SEG_REPORTS];
-    if (report->asked && atomic_load_explicit(&session->server->report[next % SEG_REPORTS].id,
+    if (report->asked && atomic_load_explicit(&session->server_page->report[next % SEG_REPORTS].id,
                                               memory_order_acquire) != (uint32_t)report->asked) {
         status = error_set(GS_ERR_LIMIT,
                            "%u launches with reports are unfinished or newer than one that is: "
@@ -163,7 +163,7 @@ static gs_status report_open(struct session *session, uint64_t *id)
 static gs_status report_fetch(struct session *session, gs_report_id id, gs_report *out)
 {
     struct report *report = &session->report[id % SEG_REPORTS];
-    const struct seg_report *slot = &session->server->report[id % SEG_REPORTS];
+    const struct seg_report *slot = &session->server_page->report[id % SEG_REPORTS];
     gs_report read = GS_REPORT_INIT;
     gs_status status;
 
@@ -251,7 +251,8 @@ static gs_status extras_read(const struct session *session, struct stream *strea
 {
     /* A launch of a session with a deadline carries its time of submission. relaxed: a grant that
      * arrives now need not count for this launch. */
-    bool deadline = __atomic_load_n(&session->server->grant.deadline_ns, __ATOMIC_RELAXED) != 0;
+    bool deadline =
+        __atomic_load_n(&session->server_page->grant.deadline_ns, __ATOMIC_RELAXED) != 0;
     gs_status status = GS_OK;
 
     *flags = 0;

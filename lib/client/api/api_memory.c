@@ -290,7 +290,7 @@ gs_status gs_memcpy_dtod_async(gs_session session, gs_devptr dst, gs_devptr src,
 /* ---- Memsets ---- */
 
 /* Under the stream's lock. */
-/* What a memset writes, again and again. */
+/* A memset: `element` bytes of `value`, repeated over `bytes` from `dst` on. */
 struct fill {
     gs_devptr dst;
     uint32_t value, element; /* bytes of an element: 1, 2 or 4 */
@@ -350,7 +350,7 @@ static gs_status memset_run(gs_session handle, const struct fill *fill, gs_strea
     return status;
 }
 
-/* The bytes of so many elements; more than any memory has where they do not fit. */
+/* The bytes of `count` elements; more than any memory has where the product does not fit. */
 static uint64_t element_bytes(size_t count, uint32_t element)
 {
     return count > UINT64_MAX / element ? UINT64_MAX : (uint64_t)count * element;

@@ -92,6 +92,7 @@ static void session_describe(const struct session *session, gs_session_desc *des
     desc->window_size = info->window_size;
     desc->sm_granularity = info->sm_granularity;
     desc->fenced = info->fenced;
+    snprintf(desc->device_uuid, sizeof(desc->device_uuid), "%s", info->device_uuid);
 }
 
 gs_status gs_session_info(gs_session handle, gs_session_desc *desc)
@@ -105,6 +106,24 @@ gs_status gs_session_info(gs_session handle, gs_session_desc *desc)
     session_describe(session, &read);
     status = params_write(desc, PARAMS_UP_TO(gs_session_desc, session_id), &read, sizeof(read),
                           "gs_session_desc");
+    session_leave(session);
+    return status;
+}
+
+gs_status gs_device_attribute(gs_session handle, unsigned attribute, int *value)
+{
+    struct session *session;
+    gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    if (attribute == 0 || attribute >= WIRE_ATTRIBUTES)
+        status = error_set(GS_ERR_INVALID_VALUE, "attribute %u: there are 1 to %u", attribute,
+                           WIRE_ATTRIBUTES - 1);
+    else if (!value)
+        status = error_set(GS_ERR_INVALID_VALUE, "value is NULL");
+    else
+        *value = session->info.attribute[attribute];
     session_leave(session);
     return status;
 }
@@ -171,9 +190,9 @@ gs_status gs_get_exec_affinity(gs_session handle, gs_exec_affinity *affinity)
 
 static void fault_read(const struct session *session, gs_fault *fault)
 {
-    const struct seg_fault *from = &session->server->fault;
+    const struct seg_fault *from = &session->server_page->fault;
     /* acquire: pairs with the server's release of the state, which it stores after the fault. */
-    uint32_t state = atomic_load_explicit(&session->server->state, memory_order_acquire);
+    uint32_t state = atomic_load_explicit(&session->server_page->state, memory_order_acquire);
 
     if (state != SEG_FAULTED && state != SEG_LOST)
         return;

@@ -6,7 +6,7 @@
 
 #include "common/util.h"
 
-/* How long a wait sleeps that has waited for so long. */
+/* The length of the next sleep, which grows with the time already waited. */
 static uint64_t sleep_ns(const struct backoff *backoff, uint64_t now)
 {
     uint64_t sleep = (now - backoff->started_ns) / BACKOFF_SLEEP_SHARE;
@@ -41,7 +41,7 @@ bool backoff_pause_on(struct backoff *backoff, _Atomic uint32_t *word, uint32_t 
         return true;
     backoff->spins = 15; /* each further pause is a yield or a sleep */
     if (waited < BACKOFF_YIELD_NS)
-        sched_yield(); /* the dispatcher that this thread waits for may need the processor */
+        sched_yield(); /* the worker that this thread waits for may need the processor */
     else if (word)
         futex_wait(word, expected, sleep_ns(backoff, now));
     else /* a signal may end the sleep early; the caller reads its word again, and pauses again */

@@ -26,7 +26,7 @@ bool env_parse_priority(const char *text, int *priority);
 /* Upper limits of a session. */
 struct env_limits {
     uint64_t mem_limit; /* 0: none */
-    bool mem_lowered;   /* it is the environment's */
+    bool mem_lowered;   /* the environment lowered it */
     int priority;
     gs_class cls;        /* the highest: GS_CLASS_LATENCY or GS_CLASS_BEST_EFFORT */
     unsigned percentage; /* of the SMs, rounded up */

@@ -133,7 +133,7 @@ static gs_status segments_map(struct session *session, const struct ctl_attach_r
     session->page = page;
     session->client = (struct seg_client *)(session->segment + SEG_OFF_CLIENT);
     session->complete = (struct seg_complete *)(session->segment + SEG_OFF_COMPLETE);
-    session->server = (struct seg_server *)(session->segment + SEG_OFF_SERVER);
+    session->server_page = (struct seg_server *)(session->segment + SEG_OFF_SERVER);
     session->request = (struct seg_request *)(session->segment + SEG_OFF_REQUEST);
     return GS_OK;
 }
@@ -151,6 +151,7 @@ static gs_status segments_read(struct session *session, const struct ctl_attach_
                          reply->segment_id, (unsigned long long)reply->session_id);
     session->info = *info;
     session->info.device_name[sizeof(info->device_name) - 1] = '\0';
+    session->info.device_uuid[sizeof(info->device_uuid) - 1] = '\0';
     session->info.bell[sizeof(info->bell) - 1] = '\0';
     session->stream[0].ring = session->segment + SEG_OFF_RINGS;
     atomic_store_explicit(&session->stream[0].generation, session->generation,
@@ -268,7 +269,7 @@ gs_status detach_session(struct session *session)
     uint64_t deadline = clock_ns() + session->timeout_ns;
     char message[REQUEST_MESSAGE_MAX];
     struct ctl_header detach;
-    _Atomic uint32_t *state = &session->server->state;
+    _Atomic uint32_t *state = &session->server_page->state;
     uint32_t seen;
     gs_status status = control_send(&session->control, &detach, CTL_DETACH, sizeof(detach),
                                     session->cookie, deadline, message);

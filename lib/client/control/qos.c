@@ -170,7 +170,7 @@ bool qos_hold(const struct session *session, gs_qos *qos)
 gs_status qos_granted(const struct session *session, struct seg_grant *grant)
 {
     for (unsigned i = 0; i < GRANT_TRIES; i++) {
-        if (seg_grant_read(&session->server->grant, grant))
+        if (seg_grant_read(&session->server_page->grant, grant))
             return GS_OK;
         cpu_relax();
     }

@@ -146,7 +146,7 @@ static int helper_start(void)
 {
     static int registered;
 
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 4) /* the dispatcher and the caller need a CPU each */
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 4) /* the worker and the caller need a CPU each */
         return HELPER_REFUSED;
     if (!registered && pthread_atfork(NULL, NULL, helper_forget))
         return HELPER_REFUSED;

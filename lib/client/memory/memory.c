@@ -57,7 +57,8 @@ static bool import_revoked(const struct session *session, const struct range *ra
     if (range->value < MEMORY_IMPORT || range->value >= MEMORY_MODULES)
         return false;
     /* relaxed: nothing depends on the order; a copy that comes too early still finds its memory */
-    return atomic_load_explicit(&session->server->revoked[number / 64], memory_order_relaxed) >>
+    return atomic_load_explicit(&session->server_page->revoked[number / 64],
+                                memory_order_relaxed) >>
                number % 64 &
            1;
 }

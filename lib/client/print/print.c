@@ -30,7 +30,7 @@ static void error_write(const char *bytes, size_t size)
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
-            return; /* there is nowhere to report it */
+            return; /* the loss cannot be reported anywhere */
         bytes += written;
         size -= (size_t)written;
     }

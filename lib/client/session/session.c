@@ -246,8 +246,8 @@ void session_unmap(struct session *session, unsigned place, void *address)
 gs_status session_trouble(const struct session *session)
 {
     uint32_t owner = atomic_load_explicit(&session->page->owner, memory_order_relaxed);
-    uint32_t state = atomic_load_explicit(&session->server->state, memory_order_acquire);
-    const struct seg_fault *fault = &session->server->fault;
+    uint32_t state = atomic_load_explicit(&session->server_page->state, memory_order_acquire);
+    const struct seg_fault *fault = &session->server_page->fault;
     gs_status status = (gs_status)fault->status;
 
     if (!owner || owner & STATUS_OWNER_DIED)

@@ -116,7 +116,7 @@ struct session {
     const struct status_page *page;
     struct seg_client *client;
     struct seg_complete *complete;
-    struct seg_server *server;
+    struct seg_server *server_page;
     struct seg_request *request;
     struct seg_info info; /* a copy: the original never changes */
     mqd_t bell;
@@ -135,7 +135,7 @@ struct session {
     struct handle_table events, modules, kernels, graphs, arrays;
 
     struct printing printing;
-    _Atomic uint64_t fault_seen_ns; /* when a call first saw a kernel's fault record; 0: none has */
+    _Atomic uint64_t fault_seen_ns; /* when a call first saw a kernel's fault note; 0: none has */
 
     struct products products;
 
@@ -182,7 +182,7 @@ static inline bool session_alive(const struct session *session)
 {
     uint32_t owner = atomic_load_explicit(&session->page->owner, memory_order_relaxed);
     /* acquire: pairs with the server's release of the state after the fault's text. */
-    uint32_t state = atomic_load_explicit(&session->server->state, memory_order_acquire);
+    uint32_t state = atomic_load_explicit(&session->server_page->state, memory_order_acquire);
 
     return owner && !(owner & STATUS_OWNER_DIED) && state == SEG_OPEN;
 }

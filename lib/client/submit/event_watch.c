@@ -179,7 +179,7 @@ gs_status event_watch(const struct session *session, uint32_t stream, uint64_t p
     /* An eventfd that thread and caller share would stay in an epoll after the caller's close. */
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return error_system("a pipe");
-    fcntl(ends[0], F_SETPIPE_SZ, 1); /* one page, and what a user may have of them is limited */
+    fcntl(ends[0], F_SETPIPE_SZ, 1); /* one page, since a user's pages in pipes are limited */
     watch.fd = ends[1];
     if (watch_over(&watch)) {
         pipe_tell(watch.fd);

@@ -67,7 +67,7 @@ gs_status stream_not_recording(const struct stream *stream, const char *what)
 
 /* Waits until a quarter of the ring is free; the device works on the other three quarters
  * meanwhile. If a caller waited only for the room of its record, each completion would let one
- * record in, and the dispatcher would issue each alone: an H200 does 350,000 launches a second that
+ * record in, and the worker would issue each alone: an H200 does 350,000 launches a second that
  * way, and over a million in longer runs. */
 static gs_status ring_await(struct session *session, struct stream *stream)
 {
@@ -106,7 +106,7 @@ gs_status stream_reserve(struct session *session, struct stream *stream, uint32_
 #define BELL_TRIES    200u
 #define BELL_PAUSE_NS 1000000
 
-/* Sends the message that makes the dispatcher read the activity words; its slot is a hint. */
+/* Sends the message that makes the worker read the activity words; its slot is a hint. */
 static void bell_ring(struct session *session)
 {
     char message[BELL_MESSAGE_SIZE];
@@ -114,7 +114,7 @@ static void bell_ring(struct session *session)
     int result;
 
     memcpy(message, &session->info.slot, sizeof(message));
-    /* The kernel may lack memory for the message for a moment. Without the message the dispatcher
+    /* The kernel may lack memory for the message for a moment. Without the message the worker
      * might sleep on, and the caller wait without end, so the call is repeated. */
     while ((result = mq_send(session->bell, message, sizeof(message), 0)) < 0 && errno != EAGAIN &&
            ++tries < BELL_TRIES) {
@@ -126,7 +126,7 @@ static void bell_ring(struct session *session)
         log_error("event=doorbell-failed doorbell=%s reason=%s", session->info.bell,
                   strerror(errno));
         /* The next call rings again. */
-        atomic_store_explicit(&session->server->need_bell, 1, memory_order_relaxed);
+        atomic_store_explicit(&session->server_page->need_bell, 1, memory_order_relaxed);
     }
 }
 
@@ -135,17 +135,17 @@ void activity_signal(struct session *session, unsigned bit)
     _Atomic uint64_t *activity = &session->client->activity;
     uint64_t mask = UINT64_C(1) << bit;
 
-    /* The caller's store and this load are seq_cst, and so are the dispatcher's exchange of
+    /* The caller's store and this load are seq_cst, and so are the worker's exchange of
      * activity and its later loads of tails and request state. So if the bit is set here, the
      * exchange is still to come, and the loads after it see the store. (ThreadSanitizer does not
      * know fences.) */
     if (!(atomic_load_explicit(activity, memory_order_seq_cst) & mask))
         atomic_fetch_or_explicit(activity, mask, memory_order_seq_cst);
-    /* Before the dispatcher stops polling it sets need_bell and then reads activity once more, both
-     * seq_cst. So either the dispatcher sees the bit or this thread sees need_bell. The exchange
+    /* Before the worker stops polling it sets need_bell and then reads activity once more, both
+     * seq_cst. So either the worker sees the bit or this thread sees need_bell. The exchange
      * lets one of several threads ring. */
-    if (atomic_load_explicit(&session->server->need_bell, memory_order_seq_cst) &&
-        atomic_exchange_explicit(&session->server->need_bell, 0, memory_order_seq_cst))
+    if (atomic_load_explicit(&session->server_page->need_bell, memory_order_seq_cst) &&
+        atomic_exchange_explicit(&session->server_page->need_bell, 0, memory_order_seq_cst))
         bell_ring(session);
 }
 
@@ -159,7 +159,7 @@ void stream_commit(struct session *session, struct stream *stream, uint32_t size
     }
     stream->tail += size;
     /* seq_cst: before activity_signal's load of the activity word. A release store could pass that
-     * load, and the dispatcher could take the bit without seeing the record. */
+     * load, and the worker could take the bit without seeing the record. */
     atomic_store(&session->client->tail[stream->number], stream->tail);
     activity_signal(session, stream->number);
 }

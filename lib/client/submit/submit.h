@@ -31,7 +31,7 @@ gs_status stream_reserve(struct session *session, struct stream *stream, uint32_
 /* Gives the reserved record to the server, or adds it to the recording. */
 void stream_commit(struct session *session, struct stream *stream, uint32_t size);
 
-/* Sets a bit of seg_client.activity and wakes the dispatcher if it sleeps. The caller has stored
+/* Sets a bit of seg_client.activity and wakes the worker if it sleeps. The caller has stored
  * the announced tail or request state before, with memory_order_seq_cst. */
 void activity_signal(struct session *session, unsigned bit);
 

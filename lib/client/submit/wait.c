@@ -30,7 +30,7 @@ gs_status wait_position_until(struct session *session, uint32_t stream, uint64_t
     struct backoff backoff = {.deadline_ns = deadline_ns};
 
     backoff.yield_soon =
-        atomic_load_explicit(&session->server->yield_soon, memory_order_relaxed) != 0;
+        atomic_load_explicit(&session->server_page->yield_soon, memory_order_relaxed) != 0;
     while (!position_passed(position_complete(session, stream), position)) {
         if (!session_alive(session)) {
             /* The completion may have arrived after the first read and before the session ended. */

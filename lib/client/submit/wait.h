@@ -7,7 +7,7 @@
 
 #include "client/print/print.h"
 #include "client/session/session.h"
-#include "common/fault_record.h"
+#include "common/fault_note.h"
 
 /* Byte position up to which a stream is complete. */
 static inline uint64_t position_complete(const struct session *session, uint32_t stream)
@@ -34,37 +34,37 @@ gs_status wait_position(struct session *session, uint32_t stream, uint64_t posit
 /* The same, up to a moment of clock_ns: GS_NOT_READY. */
 gs_status wait_position_until(struct session *session, uint32_t stream, uint64_t position,
                               uint64_t deadline_ns);
-/* The moment until which a call waits that has so long. */
+/* The moment at which a wait of `timeout_ns` from now ends. */
 uint64_t wait_deadline(uint64_t timeout_ns);
 
-/* Has the server end the session for what a kernel has recorded. Returns session_trouble's status.
+/* Has the server end the session for what a kernel has noted. Returns session_trouble's status.
  * The caller may hold a stream's lock. */
 gs_status fault_tell(struct session *session);
 
-/* A kernel has recorded what ends the session. One load where none can. */
+/* A kernel has noted what ends the session. One load where none can. */
 static inline bool fault_seen(struct session *session)
 {
     /* acquire: pairs with print_adopt, which has mapped the block before */
     unsigned char *block = atomic_load_explicit(&session->printing.block, memory_order_acquire);
-    struct fault_records *records;
+    struct fault_notes *notes;
 
     if (__builtin_expect(!block, 1))
         return false;
-    records = fault_records_of(block);
-    return atomic_load_explicit(&records->end.where, memory_order_relaxed) ||
+    notes = fault_notes_of(block);
+    return atomic_load_explicit(&notes->end.where, memory_order_relaxed) ||
            (session->info.fenced == GS_FENCE_STRICT &&
-            atomic_load_explicit(&records->stray.where, memory_order_relaxed));
+            atomic_load_explicit(&notes->stray.where, memory_order_relaxed));
 }
 
 /* Threads of a kernel may wait for ever for one that has trapped, where CUDA ends them with it. So
- * a call that sees the record, and work that goes on, for so long ends the session; the server ends
- * the kernel when the session's grace is over. */
+ * the session is ended when calls have seen the note, and unfinished work, for FAULT_LATE_NS; the
+ * server ends the kernel when the session's grace is over. */
 #define FAULT_LATE_NS UINT64_C(100000000)
-/* Called where fault_seen: whether it was first called so long ago. */
+/* Called where fault_seen is true: whether the first such call was FAULT_LATE_NS ago. */
 bool fault_is_late(struct session *session);
 
 /* The status of a call that was to see the end of work with GS_OK, or work that goes on with
- * GS_NOT_READY: the session's fault where a kernel has recorded one. The caller holds no lock. */
+ * GS_NOT_READY: the session's fault where a kernel has noted one. The caller holds no lock. */
 static inline gs_status fault_check(struct session *session, gs_status status)
 {
     if ((status != GS_OK && status != GS_NOT_READY) || !fault_seen(session))

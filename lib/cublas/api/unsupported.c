@@ -33,3 +33,4 @@ static cublasStatus_t unsupported(const char *name, atomic_flag *said)
 #define UNSUPPORTED_13 UNSUPPORTED
 #endif
 #include "cublas/functions.def"
+#include "cublas/functions_lt.def"

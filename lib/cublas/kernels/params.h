@@ -75,4 +75,24 @@ struct elementwise_params {
     unsigned scalar_type;
 };
 
+/* What follows a product: bits of cublasLtEpilogue_t. */
+enum epilogue_does {
+    DOES_RELU = 2,
+    DOES_BIAS = 4,
+    DOES_DRELU = 8,
+    DOES_GELU = 32,
+    DOES_DGELU = 64,
+    DOES_AUX = 128
+};
+
+/* Changes D in place. aux: by columns, the mask of ReLU in bits, else the input of GELU. bias: one
+ * of each row; or, of row_sums, where the sums of D's rows go. */
+struct epilogue_params {
+    struct matrix d, aux;
+    unsigned long long bias;
+    long long bias_stride;
+    int m, n, batch;
+    unsigned does, bias_type, aux_type;
+};
+
 #endif

@@ -21,6 +21,12 @@ static bool type_find(cudaDataType type, gs_gemm_type *found)
     case CUDA_R_64F:
         *found = GS_GEMM_F64;
         return true;
+    case CUDA_R_8I:
+        *found = GS_GEMM_S8;
+        return true;
+    case CUDA_R_32I:
+        *found = GS_GEMM_S32;
+        return true;
     default:
         return false;
     }
@@ -44,6 +50,9 @@ static bool compute_find(const struct operation *op, gs_gemm_compute *found)
     case CUBLAS_COMPUTE_64F:
         *found = GS_GEMM_COMPUTE_F64;
         return true;
+    case CUBLAS_COMPUTE_32I:
+        *found = GS_GEMM_COMPUTE_S32;
+        return true;
     default:
         return false;
     }
@@ -64,11 +73,16 @@ static double scalar_value(const struct scalar *scalar, cudaDataType type)
     unsigned short half;
     double f64;
     float f32;
+    int s32;
 
     memcpy(&half, &scalar->bits, sizeof(half));
     memcpy(&f32, &scalar->bits, sizeof(f32));
     memcpy(&f64, &scalar->bits, sizeof(f64));
-    return type == CUDA_R_64F ? f64 : type == CUDA_R_32F ? (double)f32 : half_value(half);
+    memcpy(&s32, &scalar->bits, sizeof(s32));
+    return type == CUDA_R_64F   ? f64
+           : type == CUDA_R_32F ? (double)f32
+           : type == CUDA_R_32I ? s32
+                                : half_value(half);
 }
 
 static gs_gemm_matrix matrix_of(const struct operand *operand)
@@ -84,7 +98,7 @@ bool vendor_gemm(cublasHandle_t handle, const struct operation *op)
         op->a.type != op->b.type || !compute_find(op, &params.compute) ||
         !type_find(op->a.type, &params.inputs) || !type_find(op->c.type, &params.output) ||
         (op->scalar_type != CUDA_R_16F && op->scalar_type != CUDA_R_32F &&
-         op->scalar_type != CUDA_R_64F))
+         op->scalar_type != CUDA_R_64F && op->scalar_type != CUDA_R_32I))
         return false;
     params.transpose_a = op->transa != CUBLAS_OP_N;
     params.transpose_b = op->transb != CUBLAS_OP_N;

@@ -7,7 +7,7 @@
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
 #include "cudart/graph/exec.h"
-#include "cudart/state/arch.h"
+#include "cudart/graph/graph_memory.h"
 #include "cudart/state/device.h"
 #include "cudart/state/device_memory.h"
 #include "cudart/state/event.h"
@@ -80,6 +80,29 @@ CUDART_API cudaError_t cudaDeviceCanAccessPeer(int *can, int number, int peer)
     return cudaSuccess;
 }
 
+/* There is no other device that could be a peer. */
+CUDART_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    (void)peer;
+    return error_record(flags != 0 ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
+}
+
+CUDART_API cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+    (void)peer;
+    return error_record(cudaErrorInvalidDevice);
+}
+
+CUDART_API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute,
+                                                 int from, int to)
+{
+    (void)from, (void)to;
+    if (value == NULL || attribute < cudaDevP2PAttrPerformanceRank ||
+        attribute > cudaDevP2PAttrCudaArrayAccessSupported)
+        return error_record(cudaErrorInvalidValue);
+    return error_record(cudaErrorInvalidDevice);
+}
+
 /* ---- Waiting and ending ---------------------------------------------------------------------- */
 
 CUDART_API cudaError_t cudaDeviceSynchronize(void)
@@ -103,6 +126,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
     events_forget();
     textures_forget();
     execs_forget();
+    graph_memory_forget();
     managed_forget();
     device_memory_forget();
     device_detach();
@@ -131,44 +155,46 @@ CUDART_API cudaError_t cudaGetDeviceFlags(unsigned *flags)
     return cudaSuccess;
 }
 
-/* The figures of CUDA's own defaults, where gshare has no such limit. */
-CUDART_API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
+/* Kernels launch no kernels, which the other two limits are about. */
+static cudaError_t limit_check(enum cudaLimit limit)
 {
-    if (value == NULL)
-        return error_record(cudaErrorInvalidValue);
-    switch (limit) {
-    case cudaLimitStackSize:
-        *value = 1024;
-        return cudaSuccess;
-    case cudaLimitPrintfFifoSize:
-        *value = 1u << 20;
-        return cudaSuccess;
-    case cudaLimitMallocHeapSize:
-        *value = device.kernel_heap;
-        return cudaSuccess;
-    default:
-        return error_record(cudaErrorInvalidValue);
-    }
+    if ((unsigned)limit >= DEVICE_LIMITS)
+        return cudaErrorInvalidValue;
+    return limit == cudaLimitDevRuntimeSyncDepth || limit == cudaLimitDevRuntimePendingLaunchCount
+               ? cudaErrorUnsupportedLimit
+               : cudaSuccess;
 }
 
-/* The heap is the session's from its attach on: a larger one needs to be asked for before. What
- * kernels print has a buffer of fixed size, and the driver makes a stack as deep as a kernel needs.
- */
+CUDART_API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
+{
+    cudaError_t error = value != NULL ? limit_check(limit) : cudaErrorInvalidValue;
+
+    if (error == cudaSuccess)
+        *value = device.limit[limit];
+    return error_record(error);
+}
+
+/* The heap is the session's from its attach on: a larger one needs to be asked for before. The
+ * others are kept and have no effect: what kernels print has a buffer of fixed size, the driver
+ * makes a stack as deep as a kernel needs, and those of the L2 cache are hints. */
 CUDART_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
-    switch (limit) {
-    case cudaLimitStackSize:
-    case cudaLimitPrintfFifoSize:
-        return cudaSuccess;
-    case cudaLimitMallocHeapSize:
-        if (device_session() != NULL && value > device.kernel_heap)
+    cudaError_t error = limit_check(limit);
+
+    if (error != cudaSuccess)
+        return error_record(error);
+    if (limit == cudaLimitMallocHeapSize && device_session() != NULL) {
+        if (value > device.limit[limit])
             return error_record(error_unsupported("cudaLimitMallocHeapSize of a running session"));
-        if (device_session() == NULL)
-            device.kernel_heap = value;
         return cudaSuccess;
-    default:
-        return error_record(cudaErrorInvalidValue);
     }
+    device.limit[limit] = value;
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaCtxResetPersistingL2Cache(void)
+{
+    return error_record(device_use());
 }
 
 /* Hints. */
@@ -201,11 +227,6 @@ CUDART_API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig con
 }
 
 /* ---- What the device is ---------------------------------------------------------------------- */
-
-static size_t smem_optin(void)
-{
-    return device.desc.max_dynamic_smem;
-}
 
 enum {
 #define TEXTURE_LIMIT(name, number, value) LIMIT_##name = value,
@@ -259,13 +280,69 @@ static void texture_limits_fill(struct cudaDeviceProp *p)
     p->maxSurfaceCubemapLayered[1] = LIMIT_SurfaceCubemapLayeredLayers;
 }
 
-/* What gshare does not know (clocks, the bus, the PCI address) is 0, and so are features that it
- * has not. */
+/* What is a feature, and not a figure, is gshare's to have or not. */
+static int attribute_of(enum cudaDeviceAttr attribute)
+{
+    switch ((int)attribute) {
+    case cudaDevAttrMultiProcessorCount:
+        return (int)device_sm_count();
+    case cudaDevAttrUnifiedAddressing:
+        return device.host_range_reserved;
+    case cudaDevAttrGpuOverlap:
+    case cudaDevAttrCanMapHostMemory:
+    case cudaDevAttrConcurrentKernels:
+    case cudaDevAttrManagedMemory:
+    case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrHostRegisterSupported:
+    case cudaDevAttrMemoryPoolsSupported:
+    case cudaDevAttrIpcEventSupport:
+        return 1;
+#define TEXTURE_LIMIT(name, number, value)                                                         \
+    case cudaDevAttrMax##name:                                                                     \
+        return value;
+#include "cudart/base/texture_limits.def"
+#undef TEXTURE_LIMIT
+    case cudaDevAttrComputePreemptionSupported:
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+    case cudaDevAttrMaxPersistingL2CacheSize:
+    case cudaDevAttrMaxAccessPolicyWindowSize:
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+    case cudaDevAttrMemSyncDomainCount:
+    case cudaDevAttrNumaConfig:
+    case cudaDevAttrNumaId:
+    case cudaDevAttrMpsEnabled:
+    case cudaDevAttrHostNumaId:
+    case cudaDevAttrGpuPciDeviceId:
+    case cudaDevAttrGpuPciSubsystemId:
+        return device_attribute(attribute);
+    default: /* up to here all numbers are figures, from there on the others features */
+        return attribute <= cudaDevAttrSingleToDoublePrecisionPerfRatio
+                   ? device_attribute(attribute)
+                   : 0;
+    }
+}
+
+/* The bytes of "GPU-8c5f0a3e-...". */
+static void uuid_fill(cudaUUID_t *uuid, const char *text)
+{
+    const char *at = strchr(text, '-');
+
+    for (size_t i = 0; at != NULL && i < sizeof(uuid->bytes); i++) {
+        unsigned byte;
+
+        at += *at == '-';
+        if (sscanf(at, "%2x", &byte) != 1)
+            return;
+        uuid->bytes[i] = (char)byte;
+        at += 2;
+    }
+}
+
 CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int number)
 {
     cudaError_t error = device_use();
     const gs_session_desc *desc = &device.desc;
-    const struct arch *arch;
 
     if (error != cudaSuccess)
         return error_record(error);
@@ -273,123 +350,77 @@ CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int num
         return error_record(cudaErrorInvalidValue);
     if (number != 0)
         return error_record(cudaErrorInvalidDevice);
-    arch = arch_find(desc->compute_major, desc->compute_minor);
     memset(p, 0, sizeof(*p));
     snprintf(p->name, sizeof(p->name), "%s", desc->device_name);
-    /* No device's identity: the same device of a server has the same one for all its tenants. */
-    snprintf(p->uuid.bytes, sizeof(p->uuid.bytes), "gshare-%d", desc->device);
+    uuid_fill(&p->uuid, desc->device_uuid);
     p->totalGlobalMem = desc->mem_limit ? desc->mem_limit : desc->device_memory;
-    p->sharedMemPerBlock = ARCH_SMEM_DEFAULT;
-    p->sharedMemPerBlockOptin = smem_optin();
-    p->sharedMemPerMultiprocessor = (size_t)arch->smem_sm << 10;
-    p->reservedSharedMemPerBlock = arch->smem_own;
-    p->regsPerBlock = ARCH_REGISTERS;
-    p->regsPerMultiprocessor = ARCH_REGISTERS;
-    p->warpSize = ARCH_WARP;
-    p->memPitch = ARCH_PITCH_MAX;
-    p->maxThreadsPerBlock = (int)desc->max_threads_per_block;
-    p->maxThreadsPerMultiProcessor = (int)arch->threads;
-    p->maxBlocksPerMultiProcessor = (int)arch->blocks;
     for (int i = 0; i < 3; i++) {
         p->maxThreadsDim[i] = (int)desc->max_block_dim[i];
         p->maxGridSize[i] = (int)desc->max_grid_dim[i];
     }
-    p->totalConstMem = ARCH_CONSTANT;
-    p->major = (int)desc->compute_major;
-    p->minor = (int)desc->compute_minor;
-    p->textureAlignment = ARCH_TEXTURE_ALIGN;
-    p->texturePitchAlignment = ARCH_PITCH_ALIGN;
-    p->surfaceAlignment = ARCH_TEXTURE_ALIGN;
     texture_limits_fill(p);
-    p->multiProcessorCount = (int)device_sm_count();
-    p->concurrentKernels = 1;
-    p->asyncEngineCount = 1;
-    p->unifiedAddressing = device.host_range_reserved;
-    p->streamPrioritiesSupported = 1;
-    p->globalL1CacheSupported = 1;
-    p->localL1CacheSupported = 1;
-    p->computePreemptionSupported = 1;
-    p->cooperativeLaunch = 1;
-    p->managedMemory = 1;
-    p->canMapHostMemory = 1;
-    p->hostRegisterSupported = 1;
-    p->memoryPoolsSupported = 1;
+#define FILL(field, name) p->field = (__typeof__(p->field))attribute_of(cudaDevAttr##name)
+    FILL(sharedMemPerBlock, MaxSharedMemoryPerBlock);
+    FILL(sharedMemPerBlockOptin, MaxSharedMemoryPerBlockOptin);
+    FILL(sharedMemPerMultiprocessor, MaxSharedMemoryPerMultiprocessor);
+    FILL(reservedSharedMemPerBlock, ReservedSharedMemoryPerBlock);
+    FILL(regsPerBlock, MaxRegistersPerBlock);
+    FILL(regsPerMultiprocessor, MaxRegistersPerMultiprocessor);
+    FILL(warpSize, WarpSize);
+    FILL(memPitch, MaxPitch);
+    FILL(maxThreadsPerBlock, MaxThreadsPerBlock);
+    FILL(maxThreadsPerMultiProcessor, MaxThreadsPerMultiProcessor);
+    FILL(maxBlocksPerMultiProcessor, MaxBlocksPerMultiprocessor);
+    FILL(totalConstMem, TotalConstantMemory);
+    FILL(major, ComputeCapabilityMajor);
+    FILL(minor, ComputeCapabilityMinor);
+    FILL(textureAlignment, TextureAlignment);
+    FILL(texturePitchAlignment, TexturePitchAlignment);
+    FILL(surfaceAlignment, SurfaceAlignment);
+    FILL(multiProcessorCount, MultiProcessorCount);
+    FILL(integrated, Integrated);
+    FILL(canMapHostMemory, CanMapHostMemory);
+    FILL(concurrentKernels, ConcurrentKernels);
+    FILL(ECCEnabled, EccEnabled);
+    FILL(pciBusID, PciBusId);
+    FILL(pciDeviceID, PciDeviceId);
+    FILL(pciDomainID, PciDomainId);
+    FILL(tccDriver, TccDriver);
+    FILL(asyncEngineCount, AsyncEngineCount);
+    FILL(unifiedAddressing, UnifiedAddressing);
+    FILL(memoryBusWidth, GlobalMemoryBusWidth);
+    FILL(l2CacheSize, L2CacheSize);
+    FILL(persistingL2CacheMaxSize, MaxPersistingL2CacheSize);
+    FILL(accessPolicyMaxWindowSize, MaxAccessPolicyWindowSize);
+    FILL(streamPrioritiesSupported, StreamPrioritiesSupported);
+    FILL(globalL1CacheSupported, GlobalL1CacheSupported);
+    FILL(localL1CacheSupported, LocalL1CacheSupported);
+    FILL(managedMemory, ManagedMemory);
+    FILL(isMultiGpuBoard, IsMultiGpuBoard);
+    FILL(multiGpuBoardGroupID, MultiGpuBoardGroupID);
+    FILL(hostNativeAtomicSupported, HostNativeAtomicSupported);
+    FILL(computePreemptionSupported, ComputePreemptionSupported);
+    FILL(cooperativeLaunch, CooperativeLaunch);
+    FILL(hostRegisterSupported, HostRegisterSupported);
+    FILL(memoryPoolsSupported, MemoryPoolsSupported);
+    FILL(ipcEventSupported, IpcEventSupport);
 #ifdef GS_CUDART_12
-    p->deviceOverlap = 1;
+    FILL(clockRate, ClockRate);
+    FILL(deviceOverlap, GpuOverlap);
+    FILL(kernelExecTimeoutEnabled, KernelExecTimeout);
+    FILL(computeMode, ComputeMode);
+    FILL(memoryClockRate, MemoryClockRate);
+    FILL(singleToDoublePrecisionPerfRatio, SingleToDoublePrecisionPerfRatio);
+#else
+    FILL(deviceNumaConfig, NumaConfig);
+    FILL(deviceNumaId, NumaId);
+    FILL(mpsEnabled, MpsEnabled);
+    FILL(hostNumaId, HostNumaId);
+    FILL(gpuPciDeviceID, GpuPciDeviceId);
+    FILL(gpuPciSubsystemID, GpuPciSubsystemId);
 #endif
+#undef FILL
     return cudaSuccess;
-}
-
-static int attribute_of(enum cudaDeviceAttr attribute)
-{
-    const gs_session_desc *desc = &device.desc;
-    const struct arch *arch = arch_find(desc->compute_major, desc->compute_minor);
-
-    switch ((int)attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-        return (int)desc->max_threads_per_block;
-    case cudaDevAttrMaxBlockDimX:
-    case cudaDevAttrMaxBlockDimY:
-    case cudaDevAttrMaxBlockDimZ:
-        return (int)desc->max_block_dim[attribute - cudaDevAttrMaxBlockDimX];
-    case cudaDevAttrMaxGridDimX:
-    case cudaDevAttrMaxGridDimY:
-    case cudaDevAttrMaxGridDimZ:
-        return (int)desc->max_grid_dim[attribute - cudaDevAttrMaxGridDimX];
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        return ARCH_SMEM_DEFAULT;
-    case cudaDevAttrTotalConstantMemory:
-        return ARCH_CONSTANT;
-    case cudaDevAttrWarpSize:
-        return ARCH_WARP;
-    case cudaDevAttrMaxPitch:
-        return ARCH_PITCH_MAX;
-    case cudaDevAttrMaxRegistersPerBlock:
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-        return ARCH_REGISTERS;
-    case cudaDevAttrTextureAlignment:
-    case cudaDevAttrSurfaceAlignment:
-        return ARCH_TEXTURE_ALIGN;
-    case cudaDevAttrTexturePitchAlignment:
-        return ARCH_PITCH_ALIGN;
-    case cudaDevAttrMultiProcessorCount:
-        return (int)device_sm_count();
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-        return (int)arch->threads;
-    case cudaDevAttrMaxBlocksPerMultiprocessor:
-        return (int)arch->blocks;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-        return (int)(arch->smem_sm << 10);
-    case cudaDevAttrReservedSharedMemoryPerBlock:
-        return (int)arch->smem_own;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        return (int)smem_optin();
-    case cudaDevAttrUnifiedAddressing:
-        return device.host_range_reserved;
-    case cudaDevAttrComputeCapabilityMajor:
-        return (int)desc->compute_major;
-    case cudaDevAttrComputeCapabilityMinor:
-        return (int)desc->compute_minor;
-    case cudaDevAttrGpuOverlap:
-    case cudaDevAttrConcurrentKernels:
-    case cudaDevAttrAsyncEngineCount:
-    case cudaDevAttrStreamPrioritiesSupported:
-    case cudaDevAttrGlobalL1CacheSupported:
-    case cudaDevAttrLocalL1CacheSupported:
-    case cudaDevAttrComputePreemptionSupported:
-    case cudaDevAttrCooperativeLaunch:
-    case cudaDevAttrCanMapHostMemory:
-    case cudaDevAttrManagedMemory:
-    case cudaDevAttrHostRegisterSupported:
-        return 1;
-#define TEXTURE_LIMIT(name, number, value)                                                         \
-    case cudaDevAttrMax##name:                                                                     \
-        return value;
-#include "cudart/base/texture_limits.def"
-#undef TEXTURE_LIMIT
-    default:
-        return 0;
-    }
 }
 
 CUDART_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int number)
@@ -404,6 +435,44 @@ CUDART_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr at
     if (error == cudaSuccess)
         *value = attribute_of(attribute);
     return error_record(error);
+}
+
+/* As "0000:65:00.0". */
+CUDART_API cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int number)
+{
+    cudaError_t error = device_use();
+
+    if (error == cudaSuccess && (text == NULL || size <= 0))
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess && number != 0)
+        error = cudaErrorInvalidDevice;
+    if (error == cudaSuccess &&
+        snprintf(text, (size_t)size, "%04x:%02x:%02x.0", attribute_of(cudaDevAttrPciDomainId),
+                 attribute_of(cudaDevAttrPciBusId), attribute_of(cudaDevAttrPciDeviceId)) >= size)
+        error = cudaErrorInvalidValue;
+    return error_record(error);
+}
+
+/* [domain:]bus:device[.function] */
+CUDART_API cudaError_t cudaDeviceGetByPCIBusId(int *number, const char *text)
+{
+    cudaError_t error = device_use();
+    int domain = 0, bus, unit;
+
+    if (error == cudaSuccess && (number == NULL || text == NULL))
+        error = cudaErrorInvalidValue;
+    if (error != cudaSuccess)
+        return error_record(error);
+    if (sscanf(text, "%x:%x:%x", (unsigned *)&domain, (unsigned *)&bus, (unsigned *)&unit) != 3) {
+        domain = 0;
+        if (sscanf(text, "%x:%x", (unsigned *)&bus, (unsigned *)&unit) != 2)
+            return error_record(cudaErrorInvalidValue);
+    }
+    if (domain != attribute_of(cudaDevAttrPciDomainId) ||
+        bus != attribute_of(cudaDevAttrPciBusId) || unit != attribute_of(cudaDevAttrPciDeviceId))
+        return error_record(cudaErrorInvalidDevice);
+    *number = 0;
+    return cudaSuccess;
 }
 
 /* ---- Versions -------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "cudart/graph/capture.h"
 #include "cudart/state/device_memory.h"
 #include "cudart/state/event.h"
+#include "cudart/state/shared_event.h"
 #include "cudart/state/stream.h"
 
 CUDART_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
@@ -17,8 +18,6 @@ CUDART_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned fla
             ~(unsigned)(cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess) ||
         (flags & cudaEventInterprocess && !(flags & cudaEventDisableTiming)))
         return error_record(cudaErrorInvalidValue);
-    if (flags & cudaEventInterprocess)
-        return error_record(error_unsupported("cudaEventInterprocess"));
     return error_record(event_new(flags, event));
 }
 
@@ -60,7 +59,10 @@ static cudaError_t event_record(cudaEvent_t handle, cudaStream_t stream_handle, 
         status = gs_event_record(event, stream->handle);
     if (status == GS_OK)
         stream_leave(stream);
-    return error_record(stream_error(stream, status));
+    error = stream_error(stream, status);
+    if (error == cudaSuccess && event_shared(handle) != NULL)
+        error = shared_event_record(event_shared(handle), stream);
+    return error_record(error);
 }
 
 CUDART_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
@@ -94,6 +96,8 @@ CUDART_API cudaError_t cudaEventSynchronize(cudaEvent_t handle)
         error = event_find(handle, &event);
     if (error == cudaSuccess)
         error = capture_forbids_event(handle);
+    if (error == cudaSuccess && event_shared(handle) != NULL)
+        error = shared_event_wait(event_shared(handle));
     if (error == cudaSuccess)
         error = device_error(gs_event_sync(event));
     mem_pools_waited();
@@ -111,7 +115,9 @@ CUDART_API cudaError_t cudaEventQuery(cudaEvent_t handle)
         error = capture_forbids_event(handle);
     if (error == cudaSuccess)
         error = capture_forbids_unsafe();
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && event_shared(handle) != NULL)
+        error = shared_event_done(event_shared(handle)) ? cudaSuccess : cudaErrorNotReady;
+    else if (error == cudaSuccess)
         error = device_error(gs_event_query(event));
     return error_record(error);
 }

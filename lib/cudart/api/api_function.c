@@ -3,7 +3,6 @@
 
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
-#include "cudart/state/arch.h"
 #include "cudart/state/device.h"
 #include "cudart/state/module.h"
 
@@ -19,8 +18,8 @@ static int dynamic_smem_max(const struct kernel *kernel)
 
     if (set != 0)
         return (int)set;
-    return kernel->desc.static_smem < ARCH_SMEM_DEFAULT
-               ? (int)(ARCH_SMEM_DEFAULT - kernel->desc.static_smem)
+    return kernel->desc.static_smem < DEVICE_SMEM_DEFAULT
+               ? (int)(DEVICE_SMEM_DEFAULT - kernel->desc.static_smem)
                : 0;
 }
 
@@ -194,7 +193,6 @@ CUDART_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 CUDART_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, const void *stub,
                                                                  int blocks, int threads)
 {
-    const struct arch *arch;
     struct kernel *kernel;
     gs_kernel handle;
     cudaError_t error = function_use(stub, &kernel, &handle);
@@ -204,9 +202,10 @@ CUDART_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, c
         error = cudaErrorInvalidValue;
     if (error != cudaSuccess)
         return error_record(error);
-    arch = arch_find(device.desc.compute_major, device.desc.compute_minor);
-    each = ((size_t)arch->smem_sm << 10) / (size_t)blocks / 128 * 128;
-    used = kernel->desc.static_smem + arch->smem_own;
+    each = (size_t)device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / (size_t)blocks /
+           128 * 128;
+    used = kernel->desc.static_smem +
+           (size_t)device_attribute(cudaDevAttrReservedSharedMemoryPerBlock);
     each = each > used ? each - used : 0;
     *size = each < kernel->desc.max_dynamic_smem ? each : kernel->desc.max_dynamic_smem;
     return cudaSuccess;

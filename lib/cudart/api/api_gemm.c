@@ -2,26 +2,29 @@
 #include "gshare_cuda.h"
 
 #include "cudart/graph/capture.h"
-#include "cudart/state/managed.h"
-#include "cudart/state/stream.h"
+#include "cudart/state/product.h"
+
+/* The server is asked now, so that a launch of the graph waits for nothing. */
+static gs_status product_capture(struct stream *stream, const gs_gemm_params *params)
+{
+    struct op op;
+    gs_status status = gs_gemm_prepare(device_session(), params);
+
+    if (status != GS_OK)
+        return status;
+    if (op_product(&op, params) != cudaSuccess)
+        return GS_ERR_NO_MEMORY;
+    return capture_op(stream, &op) == cudaSuccess ? GS_OK : GS_ERR_NOT_SUPPORTED;
+}
 
 GS_API gs_status gs_cuda_gemm(const gs_gemm_params *params, cudaStream_t handle)
 {
     struct stream *stream;
-    gs_status status;
-    bool held;
 
     if (stream_find(handle, false, &stream) != cudaSuccess)
         return GS_ERR_INVALID_HANDLE;
-    if (stream_capturing(stream) || capture_forbids_legacy(stream) != cudaSuccess)
+    if (capture_forbids_legacy(stream) != cudaSuccess)
         return GS_ERR_NOT_SUPPORTED;
-    if (managed_work_begin(&held) != cudaSuccess)
-        return GS_ERR_DRIVER;
-    status = stream_enter(stream);
-    if (status == GS_OK)
-        status = gs_gemm(device_session(), params, stream->handle);
-    managed_work_end(held);
-    if (status == GS_OK)
-        stream_leave(stream);
-    return status;
+    return stream_capturing(stream) ? product_capture(stream, params)
+                                    : product_issue(stream, params);
 }

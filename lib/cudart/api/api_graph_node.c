@@ -6,6 +6,8 @@
 #include "cudart/base/error.h"
 #include "cudart/graph/exec.h"
 #include "cudart/graph/graph.h"
+#include "cudart/graph/graph_memory.h"
+#include "cudart/state/device.h"
 #include "cudart/state/module.h"
 
 /* ---- What all kinds share -------------------------------------------------------------------- */
@@ -87,6 +89,9 @@ CUDART_API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
     struct op op;
     cudaError_t error = get(node, cudaGraphNodeTypeKernel, params, &op);
 
+    if (error == cudaSuccess && op.launch.product != NULL)
+        return error_record(
+            cudaErrorInvalidDeviceFunction); /* as of nodes that cuBLAS has captured */
     if (error == cudaSuccess)
         *params = (struct cudaKernelNodeParams){
             (void *)(uintptr_t)op.launch.kernel->stub, // NOLINT: without const
@@ -450,6 +455,69 @@ CUDART_API cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec,
     return set_exec(op_event(&op, cudaGraphNodeTypeWaitEvent, event), exec, node, &op);
 }
 
+/* ---- Memory ------------------------------------------------------------------------------------
+ */
+
+static cudaError_t op_of_alloc(struct op *op, struct cudaMemAllocNodeParams *params)
+{
+    const struct cudaMemPoolProps *props = params != NULL ? &params->poolProps : NULL;
+
+    if (props == NULL || (params->accessDescs == NULL && params->accessDescCount != 0) ||
+        props->allocType != cudaMemAllocationTypePinned ||
+        props->handleTypes != cudaMemHandleTypeNone)
+        return cudaErrorInvalidValue;
+    if (props->location.type != cudaMemLocationTypeDevice)
+        return error_unsupported("memory of a graph that is not of the device");
+    if (props->location.id != 0)
+        return cudaErrorInvalidDevice;
+    return op_alloc(op, params->bytesize, &params->dptr);
+}
+
+CUDART_API cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                const cudaGraphNode_t *deps, size_t count,
+                                                struct cudaMemAllocNodeParams *params)
+{
+    cudaError_t error = device_use();
+    struct op op;
+
+    if (error == cudaSuccess)
+        error = op_of_alloc(&op, params);
+    return add(error, node, graph, deps, count, &op);
+}
+
+CUDART_API cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
+                                                      struct cudaMemAllocNodeParams *params)
+{
+    struct op op;
+    cudaError_t error = get(node, cudaGraphNodeTypeMemAlloc, params, &op);
+
+    if (error == cudaSuccess)
+        *params = (struct cudaMemAllocNodeParams){
+            .poolProps = {.allocType = cudaMemAllocationTypePinned,
+                          .location = {.type = cudaMemLocationTypeDevice}},
+            .bytesize = graph_memory_size(op.memory),
+            .dptr = graph_memory_at(op.memory)};
+    return error;
+}
+
+CUDART_API cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                               const cudaGraphNode_t *deps, size_t count, void *ptr)
+{
+    struct op op;
+
+    return add(op_free_memory(&op, ptr), node, graph, deps, count, &op);
+}
+
+CUDART_API cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *ptr)
+{
+    struct op op;
+    cudaError_t error = get(node, cudaGraphNodeTypeMemFree, ptr, &op);
+
+    if (error == cudaSuccess)
+        *(void **)ptr = graph_memory_at(op.memory);
+    return error;
+}
+
 /* ---- Empty nodes and child graphs -------------------------------------------------------------
  */
 
@@ -482,7 +550,7 @@ CUDART_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec
 /* ---- Any kind ---------------------------------------------------------------------------------
  */
 
-static cudaError_t op_of_params(struct op *op, const struct cudaGraphNodeParams *params)
+static cudaError_t op_of_params(struct op *op, struct cudaGraphNodeParams *params)
 {
     struct cudaKernelNodeParams kernel;
 
@@ -505,7 +573,13 @@ static cudaError_t op_of_params(struct op *op, const struct cudaGraphNodeParams 
         return op_event(op, cudaGraphNodeTypeEventRecord, params->eventRecord.event);
     case cudaGraphNodeTypeWaitEvent:
         return op_event(op, cudaGraphNodeTypeWaitEvent, params->eventWait.event);
-    default: /* memory, semaphores, conditions */
+    case cudaGraphNodeTypeMemAlloc:
+        return op_of_alloc(op, (struct cudaMemAllocNodeParams *)&params->alloc);
+    case cudaGraphNodeTypeMemFree:
+        return op_free_memory(op, params->free.dptr);
+    case cudaGraphNodeTypeConditional:
+        return error_unsupported("a conditional node, whose condition a kernel would set");
+    default: /* semaphores */
         return error_unsupported("a node of this kind");
     }
 }

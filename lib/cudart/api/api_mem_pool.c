@@ -5,19 +5,26 @@
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
+#include "cudart/graph/graph_memory.h"
 #include "cudart/state/device_memory.h"
 #include "cudart/state/stream.h"
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
 
-/* The stream of an allocation, which no graph can have. */
-static cudaError_t stream_check(cudaStream_t handle, bool per_thread, struct stream **stream)
+static cudaError_t alloc_capture(void **out, size_t size, struct stream *stream)
 {
-    cudaError_t error = stream_find(handle, per_thread, stream);
+    struct op op;
+    cudaError_t error = out != NULL ? op_alloc(&op, size, out) : cudaErrorInvalidValue;
 
-    if (error == cudaSuccess && stream_capturing(*stream))
-        error = capture_refuse(*stream);
-    return error;
+    return error == cudaSuccess ? capture_op(stream, &op) : error;
+}
+
+static cudaError_t free_capture(const void *ptr, struct stream *stream)
+{
+    struct op op;
+    cudaError_t error = op_free_memory(&op, ptr);
+
+    return error == cudaSuccess ? capture_op(stream, &op) : error;
 }
 
 static cudaError_t alloc_async(void **out, size_t size, cudaMemPool_t pool, cudaStream_t handle,
@@ -25,11 +32,13 @@ static cudaError_t alloc_async(void **out, size_t size, cudaMemPool_t pool, cuda
 {
     unsigned number = mem_pool_find(pool);
     struct stream *stream;
-    cudaError_t error = stream_check(handle, per_thread, &stream);
+    cudaError_t error = stream_find(handle, per_thread, &stream);
 
     if (error == cudaSuccess && number == 0)
         error = cudaErrorInvalidValue;
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && stream_capturing(stream))
+        error = alloc_capture(out, size, stream);
+    else if (error == cudaSuccess)
         error = device_memory_alloc_async(out, size, number, stream);
     return error_record(error);
 }
@@ -59,10 +68,15 @@ CUDART_API cudaError_t cudaMallocFromPoolAsync_ptsz(void **out, size_t size, cud
 static cudaError_t free_async(void *ptr, cudaStream_t handle, bool per_thread)
 {
     struct stream *stream;
-    cudaError_t error = stream_check(handle, per_thread, &stream);
+    cudaError_t error = stream_find(handle, per_thread, &stream);
 
-    return error_record(error == cudaSuccess && ptr != NULL ? device_memory_free_async(ptr, stream)
-                                                            : error);
+    if (error != cudaSuccess || ptr == NULL)
+        return error_record(error);
+    if (stream_capturing(stream))
+        error = free_capture(ptr, stream);
+    else if (!graph_memory_free_at(ptr, &error))
+        error = device_memory_free_async(ptr, stream);
+    return error_record(error);
 }
 
 CUDART_API cudaError_t cudaFreeAsync(void *ptr, cudaStream_t stream)
@@ -229,4 +243,61 @@ CUDART_API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cuda
         return error_record(cudaErrorInvalidDevice);
     *flags = cudaMemAccessFlagsProtReadWrite;
     return cudaSuccess;
+}
+
+/* ---- Memory of graphs ------------------------------------------------------------------------ */
+
+static cudaError_t graph_device_check(int number, const void *value)
+{
+    cudaError_t error = device_use();
+
+    if (error == cudaSuccess && number != 0)
+        error = cudaErrorInvalidDevice;
+    return error == cudaSuccess && value == NULL ? cudaErrorInvalidValue : error;
+}
+
+CUDART_API cudaError_t cudaDeviceGetGraphMemAttribute(int number,
+                                                      enum cudaGraphMemAttributeType what,
+                                                      void *value)
+{
+    cudaError_t error = graph_device_check(number, value);
+    struct graph_memory_figures now;
+    uint64_t figures[4];
+
+    if (error == cudaSuccess && (unsigned)what > cudaGraphMemAttrReservedMemHigh)
+        error = cudaErrorInvalidValue;
+    if (error != cudaSuccess)
+        return error_record(error);
+    now = graph_memory_figures(false, false);
+    figures[cudaGraphMemAttrUsedMemCurrent] = now.used;
+    figures[cudaGraphMemAttrUsedMemHigh] = now.used_high;
+    figures[cudaGraphMemAttrReservedMemCurrent] = now.reserved;
+    figures[cudaGraphMemAttrReservedMemHigh] = now.reserved_high;
+    memcpy(value, &figures[what], sizeof(figures[what]));
+    return cudaSuccess;
+}
+
+/* A highest value can only be set back. */
+CUDART_API cudaError_t cudaDeviceSetGraphMemAttribute(int number,
+                                                      enum cudaGraphMemAttributeType what,
+                                                      void *value)
+{
+    cudaError_t error = graph_device_check(number, value);
+    uint64_t given = 0;
+
+    if (error == cudaSuccess)
+        memcpy(&given, value, sizeof(given));
+    if (error == cudaSuccess && (given != 0 || (what != cudaGraphMemAttrUsedMemHigh &&
+                                                what != cudaGraphMemAttrReservedMemHigh)))
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        graph_memory_figures(what == cudaGraphMemAttrUsedMemHigh,
+                             what == cudaGraphMemAttrReservedMemHigh);
+    return error_record(error);
+}
+
+/* What no graph needs is given back at once. */
+CUDART_API cudaError_t cudaDeviceGraphMemTrim(int number)
+{
+    return error_record(graph_device_check(number, ""));
 }

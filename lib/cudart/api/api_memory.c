@@ -2,6 +2,7 @@
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
+#include "cudart/graph/graph_memory.h"
 #include "cudart/state/device_memory.h"
 #include "cudart/state/heaps.h"
 #include "cudart/state/memory_map.h"
@@ -56,7 +57,9 @@ static cudaError_t device_free(void *ptr)
 
     if (error == cudaSuccess && ptr != NULL)
         error = capture_forbids_unsafe();
-    return error == cudaSuccess && ptr != NULL ? device_memory_free(ptr) : error;
+    if (error != cudaSuccess || ptr == NULL)
+        return error;
+    return graph_memory_free_at(ptr, &error) ? error : device_memory_free(ptr);
 }
 
 CUDART_API cudaError_t cudaFree(void *ptr)

@@ -2,8 +2,6 @@
  * api_registration.c - what code that nvcc and clang generate calls before main(): registration of
  * the program's device code; and the launch configuration between <<<...>>> and the stub.
  */
-#include <stdlib.h>
-
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/base/report.h"
@@ -45,26 +43,20 @@ CUDART_API void __cudaRegisterVar(void **handle, char *shadow, char *address, co
         report_error("no memory to register variable %s", name);
 }
 
-/* The host's code follows the pointer in *shadow, to memory of its own here, which no kernel sees:
- * zeros, until the host writes. */
+/* The host's code follows the pointer in *shadow, once it has called __cudaInitModule. */
 CUDART_API void __cudaRegisterManagedVar(void **handle, void **shadow, char *address,
                                          const char *name, int external, size_t size, int constant,
                                          int global)
 {
-    report_error("__managed__ variable %s is not supported: host and kernels each have their own",
-                 name);
-    *shadow = calloc(1, size);
-    if (*shadow == NULL) {
-        report_error("no memory for variable %s", name);
-        return;
-    }
-    __cudaRegisterVar(handle, *shadow, address, name, external, size, constant, global);
+    (void)address, (void)external, (void)constant, (void)global;
+    if (handle == NULL || !image_add_managed((struct image *)handle, shadow, name, size))
+        report_error("no memory to register variable %s", name);
 }
 
-/* Called before a use of managed variables. */
+/* Called before the first use of managed variables, until it returns 1. */
 CUDART_API char __cudaInitModule(void **handle)
 {
-    (void)handle;
+    error_record(handle != NULL ? image_use((struct image *)handle) : cudaErrorInvalidValue);
     return 1;
 }
 

@@ -4,6 +4,7 @@
 #include "cudart/graph/capture.h"
 #include "cudart/state/device_memory.h"
 #include "cudart/state/event.h"
+#include "cudart/state/shared_event.h"
 #include "cudart/state/stream.h"
 
 #define PRIORITY_LEAST    0
@@ -107,6 +108,9 @@ static cudaError_t stream_wait_event(cudaStream_t handle, cudaEvent_t event_hand
         error = capture_wait(stream, event_handle, &captured);
     if (error != cudaSuccess || captured)
         return error_record(error);
+    /* The device cannot wait for another session's work. */
+    if (event_shared(event_handle) != NULL && !shared_event_is_own(event_shared(event_handle)))
+        return error_record(shared_event_wait(event_shared(event_handle)));
     status = stream_enter(stream);
     if (status == GS_OK)
         status = gs_stream_wait_event(stream->handle, event);

@@ -6,6 +6,7 @@
 
 #include "cudart/base/handles.h"
 #include "cudart/graph/graph.h"
+#include "cudart/graph/graph_memory.h"
 #include "cudart/state/managed.h"
 
 #define EXECS_MAX 65536u
@@ -17,6 +18,7 @@ struct exec {
     unsigned long long flags;
     gs_graph recorded; /* what the steps were when it was instantiated; NULL: not recorded */
     bool changed;      /* the steps are others now */
+    bool memory;       /* some steps allocate or free */
     struct user_refs objects;
     unsigned users; /* under execs_lock: the handle, and calls in progress */
 };
@@ -129,6 +131,9 @@ cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_
         exec_free(exec);
         return error == cudaSuccess ? cudaErrorMemoryAllocation : error;
     }
+    for (size_t i = 0; i < exec->count; i++)
+        exec->memory |= exec->steps[i].op.type == cudaGraphNodeTypeMemAlloc ||
+                        exec->steps[i].op.type == cudaGraphNodeTypeMemFree;
     exec_record(exec);
     execs[number] = exec;
     handles_open(&handles, number);
@@ -194,6 +199,23 @@ static cudaError_t recorded_launch(gs_graph graph, struct stream *stream)
     return stream_error(stream, status);
 }
 
+/* What the launch allocates and frees; the memory is there. */
+static cudaError_t steps_memory(const struct exec *exec)
+{
+    const bool again = exec->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
+    cudaError_t error = cudaSuccess;
+
+    for (size_t i = 0; i < exec->count && error == cudaSuccess; i++) {
+        const struct op *op = &exec->steps[i].op;
+
+        if (op->type == cudaGraphNodeTypeMemAlloc)
+            error = graph_memory_alloc(op->memory, again);
+        else if (op->type == cudaGraphNodeTypeMemFree)
+            error = graph_memory_free(op->memory);
+    }
+    return error;
+}
+
 cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
 {
     struct exec *exec = exec_use(handle);
@@ -201,6 +223,11 @@ cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
 
     if (exec == NULL)
         return cudaErrorInvalidValue;
+    error = exec->memory ? steps_memory(exec) : cudaSuccess;
+    if (error != cudaSuccess) {
+        exec_leave(exec);
+        return error;
+    }
     if (exec->recorded != NULL && !exec->changed)
         error = recorded_launch(exec->recorded, stream);
     else

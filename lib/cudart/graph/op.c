@@ -6,12 +6,15 @@
 
 #include "cudart/base/error.h"
 #include "cudart/graph/graph.h"
+#include "cudart/graph/graph_memory.h"
+#include "cudart/state/array.h"
 #include "cudart/state/copy.h"
 #include "cudart/state/event.h"
 #include "cudart/state/host_call.h"
 #include "cudart/state/launch.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/module.h"
+#include "cudart/state/product.h"
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
@@ -42,13 +45,25 @@ cudaError_t op_kernel_params(struct op *op, const struct cudaKernelNodeParams *p
                      params->kernelParams);
 }
 
+cudaError_t op_product(struct op *op, const gs_gemm_params *params)
+{
+    const size_t size = params->size < sizeof(*params) ? params->size : sizeof(*params);
+    gs_gemm_params *product = calloc(1, sizeof(*product));
+
+    *op = (struct op){.type = cudaGraphNodeTypeKernel};
+    if (product == NULL)
+        return cudaErrorMemoryAllocation;
+    memcpy(product, params, size);
+    product->size = size;
+    op->launch.product = product;
+    return cudaSuccess;
+}
+
 cudaError_t op_copy3d(struct op *op, const struct cudaMemcpy3DParms *params)
 {
     *op = (struct op){.type = cudaGraphNodeTypeEmpty};
     if (params == NULL)
         return cudaErrorInvalidValue;
-    if (params->srcArray != NULL || params->dstArray != NULL)
-        return error_unsupported("a graph's copy of arrays");
     if ((unsigned)params->kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
     op->type = cudaGraphNodeTypeMemcpy;
@@ -99,9 +114,36 @@ cudaError_t op_event(struct op *op, enum cudaGraphNodeType type, cudaEvent_t eve
     return event_find(event, &found);
 }
 
+cudaError_t op_alloc(struct op *op, size_t size, void **out)
+{
+    cudaError_t error;
+
+    *op = (struct op){.type = cudaGraphNodeTypeMemAlloc};
+    error = graph_memory_new(size, &op->memory);
+    if (error == cudaSuccess)
+        *out = graph_memory_at(op->memory);
+    return error;
+}
+
+cudaError_t op_free_memory(struct op *op, const void *ptr)
+{
+    *op = (struct op){.type = cudaGraphNodeTypeMemFree};
+    op->memory = graph_memory_find(ptr);
+    return op->memory != NULL ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+static bool op_has_memory(const struct op *op)
+{
+    return op->type == cudaGraphNodeTypeMemAlloc || op->type == cudaGraphNodeTypeMemFree;
+}
+
 cudaError_t op_clone(struct op *op, const struct op *from)
 {
     *op = *from;
+    if (op_has_memory(op))
+        graph_memory_hold(op->memory);
+    if (from->type == cudaGraphNodeTypeKernel && from->launch.product != NULL)
+        return op_product(op, from->launch.product);
     if (from->type == cudaGraphNodeTypeKernel)
         return kernel_args_copy(from->launch.kernel, from->launch.args, &op->launch.args);
     if (from->type != cudaGraphNodeTypeGraph)
@@ -112,10 +154,14 @@ cudaError_t op_clone(struct op *op, const struct op *from)
 
 void op_free(struct op *op)
 {
-    if (op->type == cudaGraphNodeTypeKernel)
+    if (op->type == cudaGraphNodeTypeKernel) {
         free(op->launch.args);
-    else if (op->type == cudaGraphNodeTypeGraph && op->child != NULL)
+        free(op->launch.product);
+    } else if (op->type == cudaGraphNodeTypeGraph && op->child != NULL) {
         graph_free(op->child);
+    } else if (op_has_memory(op) && op->memory != NULL) {
+        graph_memory_drop(op->memory);
+    }
     *op = (struct op){.type = cudaGraphNodeTypeEmpty};
 }
 
@@ -125,6 +171,8 @@ static cudaError_t launch_issue(const struct op *op, struct stream *stream)
 {
     gs_launch_config config = GS_LAUNCH_CONFIG_INIT;
 
+    if (op->launch.product != NULL)
+        return stream_error(stream, product_issue(stream, op->launch.product));
     /* The image may have been unregistered since. */
     if (kernel_find(op->launch.kernel) != op->launch.kernel)
         return cudaErrorInvalidDeviceFunction;
@@ -168,7 +216,9 @@ cudaError_t op_issue(const struct op *op, struct stream *stream)
     case cudaGraphNodeTypeKernel:
         return launch_issue(op, stream);
     case cudaGraphNodeTypeMemcpy:
-        return copy_box(stream, &op->copy, false);
+        return op->copy.srcArray != NULL || op->copy.dstArray != NULL
+                   ? array_copy_box(stream, &op->copy, false)
+                   : copy_box(stream, &op->copy, false);
     case cudaGraphNodeTypeMemset:
         return memset_issue(&op->set, stream);
     case cudaGraphNodeTypeHost:
@@ -176,7 +226,7 @@ cudaError_t op_issue(const struct op *op, struct stream *stream)
     case cudaGraphNodeTypeEventRecord:
     case cudaGraphNodeTypeWaitEvent:
         return event_issue(op, stream);
-    default: /* empty, and a child graph, whose nodes follow it */
+    default: /* empty, memory, and a child graph, whose nodes follow it */
         return cudaSuccess;
     }
 }
@@ -193,7 +243,7 @@ bool op_recordable(const struct op *op)
 {
     switch (op->type) {
     case cudaGraphNodeTypeKernel:
-        return !op->launch.cooperative;
+        return !op->launch.cooperative && op->launch.product == NULL;
     case cudaGraphNodeTypeMemcpy:
         return op->copy.kind != cudaMemcpyHostToHost && direct(op->copy.srcPtr.ptr) &&
                direct(op->copy.dstPtr.ptr) &&
@@ -201,6 +251,8 @@ bool op_recordable(const struct op *op)
     case cudaGraphNodeTypeMemset:
     case cudaGraphNodeTypeEmpty:
     case cudaGraphNodeTypeGraph:
+    case cudaGraphNodeTypeMemAlloc:
+    case cudaGraphNodeTypeMemFree:
         return true;
     default:
         return false;

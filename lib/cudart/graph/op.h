@@ -9,6 +9,7 @@
 #include "cudart/state/stream.h"
 
 struct graph;
+struct graph_memory;
 struct kernel;
 
 struct op {
@@ -19,13 +20,15 @@ struct op {
             dim3 grid, block;
             unsigned shared;
             bool cooperative;
-            void **args; /* one block of memory: the pointers, then the values */
+            void **args;             /* one block of memory: the pointers, then the values */
+            gs_gemm_params *product; /* the op's own, in place of all above; NULL: a kernel */
         } launch;
         struct cudaMemcpy3DParms copy;
         struct cudaMemsetParams set;
         struct cudaHostNodeParams host;
         struct graph *child; /* the op's own */
         cudaEvent_t event;
+        struct graph_memory *memory; /* which the op holds */
     };
 };
 
@@ -35,6 +38,8 @@ cudaError_t op_launch(struct op *op, struct kernel *kernel, dim3 grid, dim3 bloc
                       void **args);
 /* Checks what the runtime checks of a node's parameters. */
 cudaError_t op_kernel_params(struct op *op, const struct cudaKernelNodeParams *params);
+/* The parameters as gs_gemm_prepare has taken them. */
+cudaError_t op_product(struct op *op, const gs_gemm_params *params);
 cudaError_t op_copy3d(struct op *op, const struct cudaMemcpy3DParms *params);
 /* One row, or several of a pitch. */
 void op_copy_rows(struct op *op, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
@@ -42,12 +47,16 @@ void op_copy_rows(struct op *op, void *dst, size_t dst_pitch, const void *src, s
 cudaError_t op_memset(struct op *op, const struct cudaMemsetParams *params);
 cudaError_t op_host(struct op *op, const struct cudaHostNodeParams *params);
 cudaError_t op_event(struct op *op, enum cudaGraphNodeType type, cudaEvent_t event);
+/* Allocates the memory that each launch has then. */
+cudaError_t op_alloc(struct op *op, size_t size, void **out);
+cudaError_t op_free_memory(struct op *op, const void *ptr);
 cudaError_t op_clone(struct op *op, const struct op *from);
 void op_free(struct op *op);
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
-/* Gives the op to the stream, which does not capture. */
+/* Gives the op to the stream, which does not capture. Allocating and freeing are a launch's as a
+ * whole (exec.c). */
 cudaError_t op_issue(const struct op *op, struct stream *stream);
 /* Whether a session's graph can have it: see gs_graph_begin. */
 bool op_recordable(const struct op *op);

@@ -1,7 +1,6 @@
 /* submit.c - see submit.h. */
 #include "cudart/graph/submit.h"
 
-#include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
 #include "cudart/state/copy.h"
 
@@ -44,8 +43,52 @@ cudaError_t submit_copy3d(struct stream *stream, const struct cudaMemcpy3DParms 
     if (error != cudaSuccess)
         return error;
     if (!stream_capturing(stream))
-        return copy_box(stream, params, wait);
+        return params->srcArray != NULL || params->dstArray != NULL
+                   ? array_copy_box(stream, params, wait)
+                   : copy_box(stream, params, wait);
     error = op_copy3d(&op, params);
+    return error == cudaSuccess ? capture_op(stream, &op) : error;
+}
+
+/* A side as cudaMemcpy3D has it: x counts texels of an array. */
+static cudaError_t side_give(const struct array_side *side, size_t width, cudaArray_t *array,
+                             struct cudaPitchedPtr *memory, struct cudaPos *at, size_t *texel)
+{
+    gs_array_desc desc;
+    cudaError_t error;
+
+    *at = side->at;
+    if (side->array == NULL) {
+        *memory = (struct cudaPitchedPtr){side->memory, side->pitch, width, side->rows};
+        return cudaSuccess;
+    }
+    *array = (cudaArray_t)(uintptr_t)side->array; // NOLINT: without const
+    error = array_describe(side->array, &desc);
+    if (error != cudaSuccess)
+        return error;
+    *texel = array_texel(&desc);
+    if (at->x % *texel != 0 || width % *texel != 0)
+        return cudaErrorInvalidValue;
+    at->x /= *texel;
+    return cudaSuccess;
+}
+
+static cudaError_t capture_array(struct stream *stream, const struct array_side *dst,
+                                 const struct array_side *src, struct cudaExtent extent,
+                                 enum cudaMemcpyKind kind)
+{
+    struct cudaMemcpy3DParms box = {.extent = extent, .kind = kind};
+    size_t texel = 1;
+    struct op op;
+    cudaError_t error =
+        side_give(dst, extent.width, &box.dstArray, &box.dstPtr, &box.dstPos, &texel);
+
+    if (error == cudaSuccess)
+        error = side_give(src, extent.width, &box.srcArray, &box.srcPtr, &box.srcPos, &texel);
+    if (error != cudaSuccess)
+        return error;
+    box.extent.width /= texel;
+    error = op_copy3d(&op, &box);
     return error == cudaSuccess ? capture_op(stream, &op) : error;
 }
 
@@ -58,7 +101,7 @@ cudaError_t submit_array(struct stream *stream, const struct array_side *dst,
     if (error != cudaSuccess)
         return error;
     if (stream_capturing(stream))
-        return error_unsupported("a copy of an array in a capture");
+        return capture_array(stream, dst, src, extent, kind);
     return array_copy(stream, dst, src, extent, kind, wait);
 }
 

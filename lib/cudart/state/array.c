@@ -193,3 +193,45 @@ cudaError_t array_copy(struct stream *stream, const struct array_side *dst,
         status = stream_wait(stream);
     return stream_error(stream, status);
 }
+
+/* One side of a copy with an array. CUDA counts x in texels of an array and in bytes of memory. */
+static cudaError_t side_take(cudaArray_t array, const struct cudaPitchedPtr *memory,
+                             const struct cudaPos *at, struct array_side *side, size_t *texel)
+{
+    gs_array_desc desc;
+    cudaError_t error;
+
+    if ((array != NULL) == (memory->ptr != NULL))
+        return cudaErrorInvalidValue; /* both, or neither */
+    *side = (struct array_side){.array = array,
+                                .memory = memory->ptr,
+                                .at = *at,
+                                .pitch = memory->pitch,
+                                .rows = memory->ysize};
+    if (array == NULL)
+        return cudaSuccess;
+    error = array_describe(array, &desc);
+    if (error != cudaSuccess)
+        return error;
+    if (*texel != 0 && *texel != array_texel(&desc))
+        return cudaErrorInvalidValue;
+    *texel = array_texel(&desc);
+    return __builtin_mul_overflow(at->x, *texel, &side->at.x) ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+/* The extent's width is in texels where an array takes part. */
+cudaError_t array_copy_box(struct stream *stream, const struct cudaMemcpy3DParms *p, bool wait)
+{
+    struct cudaExtent extent = p->extent;
+    struct array_side dst, src;
+    size_t texel = 0;
+    cudaError_t error = side_take(p->dstArray, &p->dstPtr, &p->dstPos, &dst, &texel);
+
+    if (error == cudaSuccess)
+        error = side_take(p->srcArray, &p->srcPtr, &p->srcPos, &src, &texel);
+    if (error != cudaSuccess)
+        return error;
+    if (__builtin_mul_overflow(extent.width, texel, &extent.width))
+        return cudaErrorInvalidValue;
+    return array_copy(stream, &dst, &src, extent, p->kind, wait);
+}

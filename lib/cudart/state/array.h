@@ -28,5 +28,8 @@ struct array_side {
 cudaError_t array_copy(struct stream *stream, const struct array_side *dst,
                        const struct array_side *src, struct cudaExtent extent,
                        enum cudaMemcpyKind kind, bool wait);
+/* A box of cudaMemcpy3D's, one side of which is an array. */
+cudaError_t array_copy_box(struct stream *stream, const struct cudaMemcpy3DParms *params,
+                           bool wait);
 
 #endif

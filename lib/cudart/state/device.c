@@ -8,7 +8,11 @@
 #include "cudart/base/report.h"
 #include "cudart/state/memory_map.h"
 
-struct device device = {.kernel_heap = 8u << 20};
+/* CUDA's own defaults. */
+struct device device = {.limit = {[cudaLimitStackSize] = 1024,
+                                  [cudaLimitPrintfFifoSize] = 1u << 20,
+                                  [cudaLimitMallocHeapSize] = 8u << 20,
+                                  [cudaLimitMaxL2FetchGranularity] = 64}};
 
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -78,7 +82,7 @@ cudaError_t device_attach_slow(void)
     gs_status status = GS_OK;
 
     pthread_mutex_lock(&attach_lock);
-    params.kernel_heap = device.kernel_heap;
+    params.kernel_heap = device.limit[cudaLimitMallocHeapSize];
     if (device_session() == NULL)
         status = attach_locked(&params);
     pthread_mutex_unlock(&attach_lock);
@@ -119,6 +123,14 @@ unsigned device_sm_count(void)
 
     return gs_get_exec_affinity(device_session(), &affinity) == GS_OK ? affinity.sm_count
                                                                       : device.desc.sm_count;
+}
+
+int device_attribute(enum cudaDeviceAttr attribute)
+{
+    int value = 0;
+
+    gs_device_attribute(device_session(), (unsigned)attribute, &value);
+    return value;
 }
 
 cudaError_t device_error(gs_status status)

@@ -9,11 +9,14 @@
 #include "cudart/abi.h"
 #include "gshare.h"
 
+#define DEVICE_SMEM_DEFAULT 49152u /* of a block, unless cudaFuncSetAttribute allows more */
+#define DEVICE_LIMITS       7      /* cudaLimit...: numbers below it */
+
 struct device {
     _Atomic(gs_session) session; /* NULL: not attached */
     gs_session_desc desc;        /* valid while attached */
     bool host_range_reserved;    /* no host memory lies at the addresses of the session's window */
-    size_t kernel_heap;          /* cudaLimitMallocHeapSize, for the next attach */
+    size_t limit[DEVICE_LIMITS]; /* cudaDeviceSetLimit; the heap's for the next attach */
     unsigned flags;              /* cudaSetDeviceFlags */
 };
 extern struct device device;
@@ -36,6 +39,8 @@ static inline gs_session device_session(void)
 
 /* The SMs that the session's kernels may run on at present, of an attached session. */
 unsigned device_sm_count(void);
+/* What the device's driver says of it, of an attached session. */
+int device_attribute(enum cudaDeviceAttr attribute);
 /* The code for what a call of the session returned. */
 cudaError_t device_error(gs_status status);
 /* Attaches with parameters of the program's own. GS_ERR_INVALID_VALUE:

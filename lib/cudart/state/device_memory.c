@@ -179,15 +179,23 @@ cudaError_t device_memory_free_async(void *ptr, struct stream *stream)
     return device_error(block_free(&range, stream));
 }
 
-cudaError_t device_memory_share(const void *ptr)
+cudaError_t device_memory_share(const void *ptr, gs_devptr *exported, size_t *offset, size_t *size)
 {
+    const uint64_t address = (uint64_t)(uintptr_t)ptr;
     struct memory_range range;
 
-    if (!memory_map_find(ptr, &range) || range.block == NULL)
-        return cudaSuccess;
-    return range.flags == HEAP_OF_MALLOC && range.base == (uintptr_t)ptr && heaps_share(range.block)
-               ? cudaSuccess
-               : cudaErrorInvalidValue;
+    *exported = address;
+    *offset = *size = 0;
+    if (!memory_map_find(ptr, &range))
+        return cudaSuccess; /* of gs_malloc, which libgshare checks */
+    if (range.kind != MEMORY_DEVICE || range.base != address ||
+        (range.block != NULL && range.flags != HEAP_OF_MALLOC))
+        return cudaErrorInvalidValue;
+    if (range.block != NULL)
+        *exported = heaps_share(range.block);
+    *offset = address - *exported;
+    *size = range.size;
+    return cudaSuccess;
 }
 
 /* ---- Pools ----------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "cudart/abi.h"
+#include "gshare.h"
 
 struct stream;
 
@@ -17,8 +18,9 @@ cudaError_t device_memory_alloc_async(void **out, size_t size, unsigned pool,
                                       struct stream *stream);
 /* Waits for the session's work if no pool has the memory. */
 cudaError_t device_memory_free_async(void *ptr, struct stream *stream);
-/* Another process is about to have it too. */
-cudaError_t device_memory_share(const void *ptr);
+/* Another process is about to have it too. exported: the allocation of the server's which it is a
+ * part of, at the offset. */
+cudaError_t device_memory_share(const void *ptr, gs_devptr *exported, size_t *offset, size_t *size);
 
 /* ---- Pools: numbers from 1; the device's default pool is 1 and stays ------------------------- */
 

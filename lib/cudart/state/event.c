@@ -6,6 +6,7 @@
 #include "cudart/base/handles.h"
 #include "cudart/base/report.h"
 #include "cudart/state/device.h"
+#include "cudart/state/shared_event.h"
 
 #define EVENTS_MAX 131072u /* a session has fewer: gs_event_create tells */
 
@@ -13,11 +14,37 @@ static struct handle_slot slots[EVENTS_MAX];
 static struct {
     gs_event event;
     unsigned flags;
+    struct shared_event *shared;
     _Atomic(struct event_nodes *) captured;
 } events[EVENTS_MAX];
 static struct handles handles = HANDLES_INIT(slots, EVENTS_MAX, 12);
 
+/* Of a slot that nobody finds any more. */
+static void event_clear(int number)
+{
+    free(atomic_exchange(&events[number].captured, NULL));
+    if (events[number].shared != NULL)
+        shared_event_drop(events[number].shared);
+    events[number].shared = NULL;
+}
+
 cudaError_t event_new(unsigned flags, cudaEvent_t *handle)
+{
+    struct shared_event *shared = NULL;
+    cudaError_t error;
+
+    if (flags & cudaEventInterprocess) {
+        shared = shared_event_new();
+        if (shared == NULL)
+            return cudaErrorMemoryAllocation;
+    }
+    error = event_new_shared(flags, shared, handle);
+    if (error != cudaSuccess && shared != NULL)
+        shared_event_drop(shared);
+    return error;
+}
+
+cudaError_t event_new_shared(unsigned flags, struct shared_event *shared, cudaEvent_t *handle)
 {
     uint64_t value;
     gs_status status;
@@ -33,6 +60,7 @@ cudaError_t event_new(unsigned flags, cudaEvent_t *handle)
         return device_error(status);
     }
     events[number].flags = flags;
+    events[number].shared = shared;
     handles_open(&handles, number);
     *handle = (cudaEvent_t)(uintptr_t)value; // NOLINT: a handle is a value
     return cudaSuccess;
@@ -46,7 +74,7 @@ cudaError_t event_end(cudaEvent_t handle)
     if (number < 0)
         return cudaErrorInvalidResourceHandle;
     status = gs_event_destroy(events[number].event);
-    free(atomic_exchange(&events[number].captured, NULL));
+    event_clear(number);
     handles_free(&handles, number);
     return device_error(status);
 }
@@ -64,6 +92,13 @@ cudaError_t event_find(cudaEvent_t handle, gs_event *event)
 unsigned event_flags(cudaEvent_t handle)
 {
     return events[(uint64_t)(uintptr_t)handle >> 4 & 0xfffff].flags;
+}
+
+struct shared_event *event_shared(cudaEvent_t handle)
+{
+    int number = handles_find(&handles, (uint64_t)(uintptr_t)handle);
+
+    return number >= 0 ? events[number].shared : NULL;
 }
 
 cudaError_t event_capture(cudaEvent_t handle, uint64_t capture, const cudaGraphNode_t *nodes,
@@ -107,7 +142,7 @@ void events_forget(void)
         uint64_t handle = handles_of(&handles, (int)i);
 
         if (handle != 0 && handles_close(&handles, handle) >= 0) {
-            free(atomic_exchange(&events[i].captured, NULL));
+            event_clear((int)i);
             handles_free(&handles, (int)i);
         }
     }

@@ -12,6 +12,13 @@ cudaError_t event_find(cudaEvent_t handle, gs_event *event);
 /* The flags of a handle that event_find has found. */
 unsigned event_flags(cudaEvent_t handle);
 
+/* With cudaEventInterprocess among the flags the event is shared; shared: one that another process
+ * has made, which the event holds then. */
+struct shared_event;
+cudaError_t event_new_shared(unsigned flags, struct shared_event *shared, cudaEvent_t *handle);
+/* NULL: it is not, or the handle is none. */
+struct shared_event *event_shared(cudaEvent_t handle);
+
 /* What an event captured that was recorded in a stream that captures: see graph/capture.h, whose
  * lock is held. */
 struct event_nodes {

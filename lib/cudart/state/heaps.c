@@ -266,13 +266,15 @@ gs_status heaps_give(struct block *block, struct stream *stream)
     return over && status == GS_OK ? spare_trim() : status;
 }
 
-bool heaps_share(const struct block *block)
+uint64_t heaps_share(const struct block *block)
 {
+    uint64_t base;
+
     pthread_mutex_lock(&lock);
-    if (block->arena->whole)
-        block->arena->shared = true;
+    block->arena->shared = true;
+    base = block->arena->base;
     pthread_mutex_unlock(&lock);
-    return block->arena->whole;
+    return base;
 }
 
 size_t heaps_held(unsigned pool)

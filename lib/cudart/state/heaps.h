@@ -31,9 +31,9 @@ gs_status heaps_take(unsigned pool, struct stream *stream, size_t size, struct b
                      size_t *held);
 /* Gives a block back in the order of the stream; NULL: all work that may use it is done. */
 gs_status heaps_give(struct block *block, struct stream *stream);
-/* Others have the block's memory from now on, so that it is not kept. false: it is a part of some.
- */
-bool heaps_share(const struct block *block);
+/* Others have the block's arena from now on, so that it is not kept once it is empty. Returns where
+ * the arena begins. */
+uint64_t heaps_share(const struct block *block);
 size_t heaps_held(unsigned pool);
 /* What cudaMalloc has kept back for itself, and may keep back at most. */
 size_t heaps_spare(void);

@@ -7,16 +7,15 @@
 #include "cudart/base/report.h"
 #include "cudart/state/managed.h"
 
-#define SMEM_DEFAULT_MAX (48u << 10) /* a block's, unless cudaFuncSetAttribute allows more */
-
 static unsigned dynamic_smem_max(const struct kernel *kernel)
 {
     unsigned allowed = atomic_load_explicit(&kernel->dynamic_smem_max, memory_order_relaxed);
 
     if (allowed != 0)
         return allowed;
-    return kernel->desc.static_smem < SMEM_DEFAULT_MAX ? SMEM_DEFAULT_MAX - kernel->desc.static_smem
-                                                       : 0;
+    return kernel->desc.static_smem < DEVICE_SMEM_DEFAULT
+               ? DEVICE_SMEM_DEFAULT - kernel->desc.static_smem
+               : 0;
 }
 
 /* The runtime of CUDA 13 passes the driver's CUDA_ERROR_INVALID_VALUE on for a shape that cannot

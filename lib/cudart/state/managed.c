@@ -22,8 +22,9 @@ struct region {
     struct region *next;
     char *base;       /* where host and device reach it; the beginning of a page */
     char *view;       /* the same pages, which the host can always reach here */
-    gs_devptr memory; /* of gs_malloc */
+    gs_devptr memory; /* of gs_malloc; 0: a module's, which has a variable there */
     size_t size;      /* whole pages */
+    size_t used;      /* of them, for which the device has memory: a variable's size */
     size_t blocks;
     struct managed_advice advice;
     bool host[]; /* whose each block is */
@@ -65,6 +66,14 @@ static size_t block_size(const struct region *region, size_t block)
     size_t left = region->size - block * BLOCK;
 
     return left < BLOCK ? left : BLOCK;
+}
+
+/* Of a run of blocks, what is copied. */
+static size_t copy_size(const struct region *region, const char *from, size_t size)
+{
+    size_t left = region->used - (size_t)(from - region->base);
+
+    return left < size ? left : size;
 }
 
 static void region_free(struct region *region)
@@ -159,12 +168,12 @@ static void block_to_host(struct region *region, size_t block)
     gs_status status = wait_idle(NULL);
 
     if (status == GS_OK)
-        status =
-            gs_memcpy_dtoh_async(device_session(), bounce, (uint64_t)(uintptr_t)base, size, stream);
+        status = gs_memcpy_dtoh_async(device_session(), bounce, (uint64_t)(uintptr_t)base,
+                                      copy_size(region, base, size), stream);
     if (status == GS_OK)
         status = wait_idle(stream);
     if (status == GS_OK)
-        memcpy(region->view + block * BLOCK, bounce, size);
+        memcpy(region->view + block * BLOCK, bounce, copy_size(region, base, size));
     region->host[block] = true;
     host_blocks++;
     mprotect(base, size, PROT_READ | PROT_WRITE);
@@ -179,7 +188,8 @@ static gs_status run_to_device(struct region *region, size_t first, size_t count
     memset(&region->host[first], 0, count);
     host_blocks -= count;
     return gs_memcpy_htod_async(device_session(), (uint64_t)(uintptr_t)(region->base + at),
-                                region->view + at, size, stream);
+                                region->view + at, copy_size(region, region->base + at, size),
+                                stream);
 }
 
 static gs_status region_to_device(struct region *region)
@@ -230,33 +240,48 @@ static gs_status memory_alloc(size_t size, size_t page, struct region *region)
     return status;
 }
 
+/* NULL: no memory. */
+static struct region *region_new(size_t size, size_t page)
+{
+    size_t whole = (size + page - 1) / page * page, blocks = (whole + BLOCK - 1) / BLOCK;
+    struct region *region = whole >= size ? calloc(1, sizeof(*region) + blocks) : NULL;
+
+    if (region == NULL)
+        return NULL;
+    region->size = region->used = whole;
+    region->blocks = blocks;
+    region->advice.preferred = region->advice.prefetched = cudaInvalidDeviceId;
+    return region;
+}
+
+static void region_add(struct region *region)
+{
+    atomic_fetch_add(&managed_regions, 1);
+    region->next = regions;
+    regions = region;
+}
+
 static cudaError_t region_make(void **out, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t whole = (size + page - 1) / page * page, blocks = (whole + BLOCK - 1) / BLOCK;
-    struct region *region = whole >= size ? calloc(1, sizeof(*region) + blocks) : NULL;
-    cudaError_t error = cudaErrorMemoryAllocation;
+    struct region *region = region_new(size, page);
+    cudaError_t error;
 
     if (region == NULL)
-        return error;
-    region->size = whole;
-    region->blocks = blocks;
-    region->advice.preferred = region->advice.prefetched = cudaInvalidDeviceId;
+        return cudaErrorMemoryAllocation;
     lock_take();
     error = managed_start(fault_resolve);
     if (error == cudaSuccess)
-        error = device_error(memory_alloc(whole, page, region));
+        error = device_error(memory_alloc(region->size, page, region));
     if (error == cudaSuccess && !region_map(region)) {
         gs_free(device_session(), region->memory);
         error = cudaErrorMemoryAllocation;
     }
     if (error == cudaSuccess) {
         /* Zeros on both sides; the program is about to fill it. */
-        memset(region->host, true, blocks);
-        host_blocks += blocks;
-        atomic_fetch_add(&managed_regions, 1);
-        region->next = regions;
-        regions = region;
+        memset(region->host, true, region->blocks);
+        host_blocks += region->blocks;
+        region_add(region);
     }
     lock_give();
     if (error == cudaSuccess)
@@ -274,7 +299,8 @@ cudaError_t managed_alloc(void **out, size_t size)
     return error == cudaErrorMemoryAllocation && heaps_give_all() ? region_make(out, size) : error;
 }
 
-cudaError_t managed_free(void *ptr)
+/* variable: whether it is one of a module's. */
+static cudaError_t region_end(const void *ptr, bool variable)
 {
     cudaError_t error = cudaErrorInvalidValue;
     struct region **place = &regions, *region;
@@ -283,14 +309,50 @@ cudaError_t managed_free(void *ptr)
     while (*place != NULL && (*place)->base != ptr)
         place = &(*place)->next;
     region = *place;
-    if (region != NULL) {
+    if (region != NULL && (region->memory == 0) == variable) {
         *place = region->next;
         region_unmap(region);
-        error = device_error(gs_free(device_session(), region->memory));
+        error = variable ? cudaSuccess : device_error(gs_free(device_session(), region->memory));
         region_free(region);
     }
     lock_give();
     return error;
+}
+
+cudaError_t managed_free(void *ptr)
+{
+    return region_end(ptr, false);
+}
+
+cudaError_t managed_add_variable(void *base, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct region *region =
+        (uintptr_t)base % page == 0 && device_has(base) ? region_new(size, page) : NULL;
+    cudaError_t error;
+
+    if (region == NULL)
+        return cudaErrorNotSupported;
+    region->base = base;
+    region->used = size;
+    lock_take();
+    error = managed_start(fault_resolve);
+    if (error == cudaSuccess && !region_map(region))
+        error = cudaErrorMemoryAllocation;
+    if (error == cudaSuccess) {
+        /* The device has its initial value. */
+        mprotect(region->base, region->size, PROT_NONE);
+        region_add(region);
+    }
+    lock_give();
+    if (error != cudaSuccess)
+        free(region);
+    return error;
+}
+
+void managed_remove_variable(void *base)
+{
+    region_end(base, true);
 }
 
 bool managed_has_slow(const void *ptr)

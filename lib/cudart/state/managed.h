@@ -24,6 +24,10 @@ extern _Atomic unsigned managed_regions;
 cudaError_t managed_alloc(void **out, size_t size);
 /* Waits for the session's work. The address is the beginning of such memory. */
 cudaError_t managed_free(void *ptr);
+/* A __managed__ variable of a module that is loaded: the server has given it whole pages of the
+ * window. cudaErrorNotSupported: it has not. To be removed before the module is unloaded. */
+cudaError_t managed_add_variable(void *base, size_t size);
+void managed_remove_variable(void *base);
 bool managed_has_slow(const void *ptr);
 cudaError_t managed_work_begin_slow(void);
 void managed_work_end_slow(void);

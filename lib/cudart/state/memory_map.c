@@ -87,13 +87,19 @@ static bool locked_add(struct map *map, struct memory_range range)
 
 bool memory_map_add(const void *base, size_t size, enum memory_kind kind, unsigned flags)
 {
-    return locked_add(&memory, (struct memory_range){(uintptr_t)base, size, kind, flags, NULL});
+    return locked_add(&memory, (struct memory_range){(uintptr_t)base, size, kind, flags, NULL, 0});
 }
 
 bool memory_map_add_block(struct block *block, size_t size, unsigned pool)
 {
     return locked_add(&memory,
-                      (struct memory_range){block->base, size, MEMORY_DEVICE, pool, block});
+                      (struct memory_range){block->base, size, MEMORY_DEVICE, pool, block, 0});
+}
+
+bool memory_map_add_opened(const void *base, size_t size, size_t offset)
+{
+    return locked_add(&memory, (struct memory_range){(uintptr_t)base, size, MEMORY_DEVICE,
+                                                     MEMORY_OPENED, NULL, offset});
 }
 
 static void remove_at(struct map *map, uintptr_t base)
@@ -144,7 +150,7 @@ bool memory_map_find(const void *address, struct memory_range *found)
 
 bool memory_map_add_arena(uint64_t base, size_t size)
 {
-    return locked_add(&arenas, (struct memory_range){base, size, MEMORY_DEVICE, 0, NULL});
+    return locked_add(&arenas, (struct memory_range){base, size, MEMORY_DEVICE, 0, NULL, 0});
 }
 
 void memory_map_remove_arena(uint64_t base)

@@ -28,6 +28,7 @@ struct memory_range {
     enum memory_kind kind;
     unsigned flags;      /* of cudaHostAlloc; MEMORY_OPENED; of a block, its pool */
     struct block *block; /* of a heap's arena (device_memory.h); NULL: memory of its own */
+    size_t offset;       /* of MEMORY_OPENED: where it begins in what was imported */
 };
 
 /* Of the host, as cudaPointerGetAttributes has it. */
@@ -39,6 +40,7 @@ static inline bool memory_is_host(const struct memory_range *range)
 /* false: no memory. */
 bool memory_map_add(const void *base, size_t size, enum memory_kind kind, unsigned flags);
 bool memory_map_add_block(struct block *block, size_t size, unsigned pool);
+bool memory_map_add_opened(const void *base, size_t size, size_t offset);
 /* Removes the range that begins there. */
 void memory_map_remove(const void *base);
 /* The same, and tells what it was, unless it is of the host. */

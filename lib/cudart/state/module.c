@@ -13,6 +13,7 @@
 #include "cudart/base/fatbin.h"
 #include "cudart/base/report.h"
 #include "cudart/state/device.h"
+#include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
 
 /* What the compiler leaves of the device code: nvcc a fat binary, clang the file it was given. */
@@ -73,7 +74,8 @@ bool image_add_kernel(struct image *image, const void *stub, const char *name)
     return added;
 }
 
-bool image_add_variable(struct image *image, const void *shadow, const char *name, size_t size)
+static bool variable_register(struct image *image, const void *shadow, const char *name,
+                              size_t size, void **managed)
 {
     struct variable *variable = calloc(1, sizeof(*variable));
     bool added;
@@ -84,12 +86,28 @@ bool image_add_variable(struct image *image, const void *shadow, const char *nam
     variable->name = name;
     variable->image = image;
     variable->size = size;
+    variable->managed = managed;
     pthread_mutex_lock(&lock);
     added = address_table_set(&variables, shadow, variable);
     variable->next = image->variables;
     image->variables = variable;
     pthread_mutex_unlock(&lock);
     return added;
+}
+
+bool image_add_variable(struct image *image, const void *shadow, const char *name, size_t size)
+{
+    return variable_register(image, shadow, name, size, NULL);
+}
+
+bool image_add_managed(struct image *image, void **shadow, const char *name, size_t size)
+{
+    return variable_register(image, shadow, name, size, shadow);
+}
+
+static void *address_of(struct variable *variable)
+{
+    return (void *)(uintptr_t)atomic_load(&variable->address); // NOLINT: a device address
 }
 
 void image_unregister(struct image *image)
@@ -112,8 +130,12 @@ void image_unregister(struct image *image)
     for (struct variable *variable = image->variables, *next; variable != NULL; variable = next) {
         next = variable->next;
         address_table_remove(&variables, variable->shadow, variable);
-        if (atomic_load(&variable->address) != 0)
-            memory_map_remove((const void *)(uintptr_t)variable->address); // NOLINT
+        if (variable->managed != NULL && address_of(variable) != NULL) {
+            managed_remove_variable(address_of(variable));
+            address_table_remove(&variables, address_of(variable), variable);
+        }
+        if (address_of(variable) != NULL)
+            memory_map_remove(address_of(variable));
         if (image->library)
             free((char *)(uintptr_t)variable->name); // NOLINT: its own copy
         free(variable);
@@ -134,8 +156,11 @@ void images_forget(void)
         image->failed = cudaSuccess;
         for (struct kernel *kernel = image->kernels; kernel != NULL; kernel = kernel->next)
             atomic_store(&kernel->handle, NULL);
-        for (struct variable *v = image->variables; v != NULL; v = v->next)
+        for (struct variable *v = image->variables; v != NULL; v = v->next) {
+            if (v->managed != NULL)
+                address_table_remove(&variables, address_of(v), v);
             atomic_store(&v->address, 0);
+        }
     }
     pthread_mutex_unlock(&lock);
 }
@@ -170,8 +195,49 @@ static gs_status parts_load(struct image *image, unsigned count)
     return status;
 }
 
-/* lock is held. A failure is said once, with the server's reason, which CUDA's codes cannot carry.
- */
+/* lock is held, as below. */
+static cudaError_t variable_find_address(struct variable *variable, enum memory_kind kind)
+{
+    gs_devptr address;
+    gs_status status = gs_global_get(variable->image->module, variable->name, &address, NULL);
+
+    if (status != GS_OK)
+        return status == GS_ERR_NOT_FOUND ? cudaErrorInvalidSymbol : device_error(status);
+    /* An unfenced session's variables may lie where the driver put them, outside of the session's
+     * window. */
+    if (!memory_map_add((const void *)(uintptr_t)address, variable->size, kind, 0)) // NOLINT
+        return cudaErrorMemoryAllocation;
+    atomic_store(&variable->address, address);
+    return cudaSuccess;
+}
+
+/* The host's code follows *managed, and names the variable to calls by the address there. */
+static cudaError_t variable_manage(struct variable *variable)
+{
+    cudaError_t error = variable_find_address(variable, MEMORY_MANAGED);
+
+    if (error == cudaSuccess)
+        error = managed_add_variable(address_of(variable), variable->size);
+    if (error == cudaSuccess && !address_table_set(&variables, address_of(variable), variable))
+        error = cudaErrorMemoryAllocation;
+    if (error == cudaSuccess)
+        *variable->managed = address_of(variable);
+    else
+        report_error("__managed__ variable %s cannot be shared%s", variable->name,
+                     error == cudaErrorNotSupported ? ": its module has to come with PTX" : "");
+    return error;
+}
+
+/* Where there is no module, the host's code follows its pointers too. */
+static void managed_stand_in(struct image *image)
+{
+    for (struct variable *v = image->variables; v != NULL; v = v->next) {
+        if (v->managed != NULL && *v->managed == NULL)
+            *v->managed = calloc(1, v->size);
+    }
+}
+
+/* A failure is said once, with the server's reason, which CUDA's codes cannot carry. */
 static cudaError_t image_load(struct image *image)
 {
     const void *data = image->wrapper->data;
@@ -183,11 +249,29 @@ static cudaError_t image_load(struct image *image)
     /* There is no PTX; or there is too much of it, or too many files. */
     if (status == GS_ERR_BAD_IMAGE || status == GS_ERR_LIMIT || status == GS_ERR_INVALID_VALUE)
         status = gs_module_load(device_session(), data, image_size(data), &image->module);
-    if (status == GS_OK)
-        return cudaSuccess;
-    report_error("the program's kernels cannot be loaded: %s", gs_last_error_message());
-    image->failed = device_error(status);
+    if (status != GS_OK) {
+        report_error("the program's kernels cannot be loaded: %s", gs_last_error_message());
+        image->failed = device_error(status);
+    }
+    for (struct variable *v = image->variables; v != NULL && image->failed == cudaSuccess;
+         v = v->next) {
+        if (v->managed != NULL)
+            image->failed = variable_manage(v);
+    }
     return image->failed;
+}
+
+cudaError_t image_use(struct image *image)
+{
+    cudaError_t error = device_use();
+
+    pthread_mutex_lock(&lock);
+    if (error == cudaSuccess)
+        error = image_load(image);
+    if (error != cudaSuccess)
+        managed_stand_in(image);
+    pthread_mutex_unlock(&lock);
+    return error;
 }
 
 cudaError_t kernel_load(struct kernel *kernel)
@@ -216,26 +300,13 @@ cudaError_t kernel_load(struct kernel *kernel)
 cudaError_t variable_load(struct variable *variable)
 {
     cudaError_t error = device_use();
-    gs_devptr address;
-    gs_status status;
 
     if (error != cudaSuccess)
         return error;
     pthread_mutex_lock(&lock);
     error = image_load(variable->image);
-    if (error == cudaSuccess && atomic_load(&variable->address) == 0) {
-        status = gs_global_get(variable->image->module, variable->name, &address, NULL);
-        if (status == GS_OK) {
-            /* An unfenced session's variables lie where the driver put them, outside of the
-             * session's window. */
-            if (memory_map_add((const void *)(uintptr_t)address, variable->size, MEMORY_DEVICE,
-                               0)) // NOLINT
-                atomic_store(&variable->address, address);
-            else
-                status = GS_ERR_NO_MEMORY;
-        }
-        error = status == GS_ERR_NOT_FOUND ? cudaErrorInvalidSymbol : device_error(status);
-    }
+    if (error == cudaSuccess && atomic_load(&variable->address) == 0)
+        error = variable_find_address(variable, MEMORY_DEVICE);
     pthread_mutex_unlock(&lock);
     return error;
 }

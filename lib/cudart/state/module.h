@@ -33,6 +33,7 @@ struct variable {
     struct variable *next;
     _Atomic gs_devptr address; /* 0: not loaded */
     size_t size;
+    void **managed; /* of a __managed__ one: the pointer that the host's code follows; else NULL */
 };
 
 /* ---- Registration: false or NULL where memory ran out ---------------------------------------- */
@@ -40,6 +41,7 @@ struct variable {
 struct image *image_register(const void *wrapper);
 bool image_add_kernel(struct image *image, const void *stub, const char *name);
 bool image_add_variable(struct image *image, const void *shadow, const char *name, size_t size);
+bool image_add_managed(struct image *image, void **shadow, const char *name, size_t size);
 /* Forgets the image and what belongs to it, and unloads it from the session. */
 void image_unregister(struct image *image);
 /* The session is gone: images are loaded again at their next use. */
@@ -63,11 +65,14 @@ cudaError_t library_variable(struct image *library, const char *name, struct var
 
 /* By the stub's address, or by a handle that is such a kernel; NULL: no such kernel. */
 struct kernel *kernel_find(const void *stub);
+/* By its shadow's address, or by its own if it is managed. */
 struct variable *variable_find(const void *shadow);
 
 /* The architecture, such as 80, that the kernel's PTX was compiled for. */
 unsigned kernel_ptx_arch(const struct kernel *kernel);
 
+/* Loads the image if it was not: its managed variables have their addresses then. */
+cudaError_t image_use(struct image *image);
 cudaError_t kernel_load(struct kernel *kernel);
 cudaError_t variable_load(struct variable *variable);
 

@@ -93,6 +93,32 @@ static bool check_cp_async(struct parser *p, const struct ptx_inst *inst, const 
     return true;
 }
 
+static bool check_bulk(struct parser *p, const struct ptx_inst *inst, const struct token *at)
+{
+    const struct ptx_operand *bytes = &inst->ops[2];
+
+    if (bytes->kind != PTX_OPND_IMM || !(bytes->imm & ~0xffff0ull))
+        return true;
+    return parser_fail(p, at,
+                       "cp.async.bulk: expected a multiple of 16 bytes below 1 MiB, "
+                       "found %lld",
+                       (long long)bytes->imm);
+}
+
+static bool check_async(struct parser *p, const struct ptx_inst *inst, const struct token *at)
+{
+    if (!address_check(p, inst, at))
+        return false;
+    switch (inst->op) {
+    case PTX_OP_CP_ASYNC:
+        return check_cp_async(p, inst, at);
+    case PTX_OP_CP_ASYNC_BULK:
+        return check_bulk(p, inst, at);
+    default:
+        return true;
+    }
+}
+
 static bool check_mov(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     if (inst->ops[0].kind == PTX_OPND_VEC && inst->ops[1].kind == PTX_OPND_VEC)
@@ -134,6 +160,9 @@ static bool check_rest(struct parser *p, const struct ptx_inst *inst, const stru
                parser_fail(p, at,
                            "alloca: expected an alignment that is a power of two, found %lld",
                            (long long)align);
+    case PTX_OP_FENCE_MBARRIER_INIT:
+        return (inst->sem == PTX_SEM_RELEASE && inst->scope == PTX_SCOPE_CLUSTER) ||
+               parser_fail(p, at, "fence.mbarrier_init: expected .release.cluster");
     case PTX_OP_MATCH:
         if (inst->mode == PTX_MODE_ALL || inst->ops[1].kind == PTX_OPND_NONE)
             return true;
@@ -167,8 +196,7 @@ bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct toke
     case PTX_CLASS_BARRIER:
         return check_barrier(p, inst, at);
     case PTX_CLASS_ASYNC:
-        return inst->op != PTX_OP_CP_ASYNC ||
-               (address_check(p, inst, at) && check_cp_async(p, inst, at));
+        return check_async(p, inst, at);
     case PTX_CLASS_MBARRIER:
         return address_check(p, inst, at) && space_check(p, inst, shared, at);
     case PTX_CLASS_MATRIX_LOAD:

@@ -37,7 +37,7 @@ bool address_check(struct parser *p, const struct ptx_inst *inst, const struct t
         if (inst->ops[i].kind != PTX_OPND_MEM || inst->ops[i].mem.base == PTX_BASE_REG)
             continue;
         mem = &inst->ops[i].mem;
-        space = inst->op == PTX_OP_CP_ASYNC && i == 1 ? inst->space2 : inst->space;
+        space = ptx_op_class(inst->op) == PTX_CLASS_ASYNC && i == 1 ? inst->space2 : inst->space;
         if (mem->base == PTX_BASE_ABS && space != PTX_SPACE_LOCAL)
             return parser_fail(p, at, "%s: expected a register or a variable as address in .%s",
                                ptx_op_name(inst->op), ptx_space_name(space));

@@ -50,6 +50,10 @@ static const char *instruction_obstacle(const struct ptx_func *f, const struct p
     case PTX_OP_SURED:
     case PTX_OP_SURED_P:
         return "a surface is written, which a release does not order";
+    case PTX_OP_CP_ASYNC_BULK:
+        return inst->space == PTX_SPACE_GLOBAL
+                   ? "a bulk copy writes, which a release does not order"
+                   : NULL;
     case PTX_OP_FENCE_PROXY:
     case PTX_OP_MEMBAR_PROXY:
         return "memory is accessed by several proxies";

@@ -1,8 +1,8 @@
-/* A kernel that traps, asserts or strays writes that into its session's fault record
- * (common/fault_record.h). Functions of the house do it, whose accesses to .global the fence leaves
+/* A kernel that traps, asserts or strays writes that into its session's fault note
+ * (common/fault_note.h). Functions of the house do it, whose accesses to .global the fence leaves
  * alone; their address comes from a constant that the worker writes, and is no tenant's to choose.
  *
- * The thread that makes the count 1 is the first, and alone writes the rest. The record is complete
+ * The thread that makes the count 1 is the first, and alone writes the rest. The note is complete
  * when the kernel is: whoever reads before that sees `where` last. */
 #include "ptx/rewrite/fault_text.h"
 
@@ -33,7 +33,7 @@ const char fault_stray_text[] =
     " ld.param.b64 %rd3, [gshare$address];"
     " st.volatile.global.b64 [%rd0+40], %rd1; st.volatile.global.b64 [%rd0+48], %rd3; membar.sys;"
     " st.volatile.global.b64 [%rd0+56], %rd2; ret; }";
-static_assert(offsetof(struct fault_records, stray) == 32, "as the text");
+static_assert(offsetof(struct fault_notes, stray) == 32, "as the text");
 
 /* By ptx_func.id: the only kernel that reaches the function, as reach_owner says. NULL: no memory.
  */

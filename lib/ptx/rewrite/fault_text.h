@@ -3,7 +3,7 @@
 #ifndef GS_PTX_REWRITE_FAULT_TEXT_H
 #define GS_PTX_REWRITE_FAULT_TEXT_H
 
-#include "common/fault_record.h"
+#include "common/fault_note.h"
 #include "ptx/ptx.h"
 #include "ptx/rewrite/rewrite.h"
 
@@ -11,7 +11,7 @@
  * gshare$trapped(where); the one that returns, gshare$stray(where, address). */
 extern const char fault_variable_text[], fault_trapped_text[], fault_stray_text[];
 
-/* fault_record.where of a line in a function. */
+/* fault_note.where of a line in a function. */
 static inline uint64_t fault_where(enum fault_what what, const struct ptx_func *f, uint32_t line)
 {
     return (uint64_t)what << 56 | (uint64_t)f->id << 32 | line;

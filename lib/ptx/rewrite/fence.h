@@ -17,6 +17,9 @@
  * within FENCE_GUARD. The rows of a matrix reach half as far again. */
 enum { FENCE_OFFSET = 1 << 20 };
 
+/* Bytes of a bulk copy: what a block can have of shared memory. */
+enum { FENCE_BULK = 227 << 10 };
+
 enum {
     FENCE_REGS = 24,   /* that the prologue declares, with that for strays and bases */
     FENCE_BASES = 8,   /* of a function, see fence_base.c */
@@ -59,6 +62,9 @@ uint64_t fence_place(const struct ptx_var *v);
 
 /* The operand of the current instruction that is an address in brackets, GENERIC or global. */
 bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t bytes);
+
+/* The same for the copy cp.async.bulk, which is the current instruction. */
+bool fence_bulk(struct fence *fence);
 
 /* The bytes that the instruction accesses from its address on. */
 uint64_t fence_access_bytes(const struct ptx_inst *inst);

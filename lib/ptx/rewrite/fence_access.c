@@ -13,6 +13,9 @@
  * at most FENCE_OFFSET that stays in the instruction leads no further than the guard. A negative
  * one is added before the fence, so that no access lies before the window.
  *
+ * A bulk copy is of at most FENCE_BULK bytes: no block has more shared memory, so whatever wanted
+ * more would have faulted.
+ *
  * Where strays are recorded the address with its offset is compared with what the fence makes of
  * it, and a call of gshare$stray (fault_text.c) stands between. The fence itself is the same. */
 #include "ptx/rewrite/fault_text.h"
@@ -133,6 +136,16 @@ uint64_t fence_access_bytes(const struct ptx_inst *inst)
                : each * (inst->vec ? inst->vec : 1);
 }
 
+/* The brackets before those of OPERAND. */
+static unsigned brackets_before(const struct ptx_inst *inst, unsigned operand)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < operand; i++)
+        n += inst->ops[i].kind == PTX_OPND_MEM;
+    return n;
+}
+
 bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t bytes)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -141,8 +154,7 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
     const char *from = "gshare$at";
     int64_t offset = 0;
 
-    /* Brackets before this one belong to cp.async's target. */
-    brackets = fence_brackets(fence, inst->op == PTX_OP_CP_ASYNC, &name);
+    brackets = fence_brackets(fence, brackets_before(inst, operand), &name);
     if (!brackets.len || !name.len)
         return fence_refuse(fence, inst->line, "%s: an address in an unknown form",
                             ptx_op_name(inst->op));
@@ -178,5 +190,26 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
     }
     fence_register(fence, from, generic);
     replace_address(fence, brackets, offset);
+    return true;
+}
+
+bool fence_bulk(struct fence *fence)
+{
+    const struct ptx_inst *inst = fence->inst;
+    const struct ptx_operand *size = &inst->ops[2];
+    bool constant = size->kind == PTX_OPND_IMM;
+    struct fence_span text;
+
+    if (constant && size->imm > FENCE_BULK)
+        return fence_refuse(fence, inst->line, "cp.async.bulk: %llu bytes, and a block has %u",
+                            (unsigned long long)size->imm, FENCE_BULK);
+    if (!fence_access(fence, inst->space == PTX_SPACE_SHARED, false,
+                      constant ? size->imm : FENCE_BULK))
+        return false;
+    if (constant)
+        return true;
+    text = fence_operand(fence, 2);
+    fence_before(fence, "min.u32 gshare$s, %.*s, %u; ", (int)text.len, text.text, FENCE_BULK);
+    fence_replace(fence, text, "gshare$s");
     return true;
 }

@@ -11,7 +11,8 @@
  *     address is of another space. Or it goes to gshare$globals + a constant inside the block. Or
  *     right before it stands "gshare$at = any of 32 bits without sign * at most 4 + gshare$fixedN",
  *     where only two kinds of instructions write gshare$fixedN: such a fence, and in the first ones
- *     of the function a move of an address of the window.
+ *     of the function a move of an address of the window. The size of a bulk copy is a constant of
+ *     at most MOST_BULK, or became at most that right before.
  *  3. A computed call goes to gshare$to, which is one of a list of functions; a brx.idx is bounded.
  *     An alias has the parameters of the function that it stands for.
  *  4. A store to the stack ends in a variable, or the checker says that one may not.
@@ -37,7 +38,13 @@
 #include "ptx/rewrite/fence_check.h"
 #include "ptx/rewrite/rewrite.h"
 
-enum { MOST_OFFSET = 1 << 20, MOST_TEXT = 1024, MOST_FIXED = 8, MOST_FACTOR = 4 };
+enum {
+    MOST_OFFSET = 1 << 20,
+    MOST_BULK = 227 << 10,
+    MOST_TEXT = 1024,
+    MOST_FIXED = 8,
+    MOST_FACTOR = 4
+};
 
 struct check {
     const struct ptx_module *m;
@@ -359,6 +366,8 @@ static uint64_t access_bytes(const struct ptx_inst *inst)
         return 128;
     case PTX_OP_CP_ASYNC:
         return 16;
+    case PTX_OP_CP_ASYNC_BULK:
+        return inst->ops[2].kind == PTX_OPND_IMM ? inst->ops[2].imm : MOST_BULK;
     default:
         return bytes ? bytes : 1;
     }
@@ -406,14 +415,34 @@ static bool is_indexed(const struct check *c, uint32_t i)
     return false;
 }
 
+/* A bulk copy's size is a constant, or gshare$s, bounded right before. *I: what runs before that.
+ */
+static bool is_bulk_bounded(const struct check *c, uint32_t *i, const struct ptx_inst *inst)
+{
+    const struct ptx_operand *size = &inst->ops[2], *o;
+
+    if (size->kind == PTX_OPND_IMM)
+        return size->imm <= MOST_BULK;
+    if (size->kind != PTX_OPND_REG || size->reg != find_register(c->f, "gshare$s") || !*i ||
+        c->labelled[*i])
+        return false;
+    o = c->f->insts[--*i].ops;
+    return c->f->insts[*i].op == PTX_OP_MIN && c->f->insts[*i].type[0] == PTX_T_U32 &&
+           c->f->insts[*i].guard == PTX_NO_REG && o[0].kind == PTX_OPND_REG &&
+           o[0].reg == size->reg && o[2].kind == PTX_OPND_IMM && o[2].imm <= MOST_BULK;
+}
+
 static bool check_register_access(struct check *c, uint32_t i, const struct ptx_mem *mem,
                                   bool generic)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
     bool matrix = inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE;
     bool exact, local, elsewhere = true;
+    bool bulk = inst->op == PTX_OP_CP_ASYNC_BULK;
     uint32_t before = i;
 
+    if (bulk && !is_bulk_bounded(c, &before, inst))
+        return fails(c, i, "the size is not bounded");
     if (mem->reg == c->globals) {
         if (matrix || mem->offset < 0 || (uint64_t)mem->offset > c->globals_bytes ||
             access_bytes(inst) > c->globals_bytes - (uint64_t)mem->offset)
@@ -425,7 +454,7 @@ static bool check_register_access(struct check *c, uint32_t i, const struct ptx_
                fails(c, i, "the address is not fenced");
     if (!generic && fence_check_is_table_load(c->f, c->labelled, i))
         return true;
-    if (!matrix && mem->offset >= 0 && mem->offset <= MOST_OFFSET && is_indexed(c, i)) {
+    if (!matrix && !bulk && mem->offset >= 0 && mem->offset <= MOST_OFFSET && is_indexed(c, i)) {
         c->indexed = true;
         return true;
     }
@@ -713,7 +742,7 @@ static bool check_instruction(struct check *c, uint32_t i)
     if ((i >= c->begun && !check_window(c, i)) || !check_class(c, i))
         return false;
     for (unsigned k = 0; k < inst->nops; k++) {
-        bool source = inst->op == PTX_OP_CP_ASYNC && k == 1;
+        bool source = ptx_op_class(inst->op) == PTX_CLASS_ASYNC && k == 1;
 
         if (names_outside(c, &inst->ops[k]))
             return fails(c, i, "the address of a variable that lies outside");

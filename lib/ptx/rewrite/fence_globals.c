@@ -35,8 +35,6 @@ static bool variable_check(struct fence *fence, const struct ptx_var *v)
         return true;
     if (v->linkage == PTX_LINK_EXTERN || v->unsized)
         return fence_refuse(fence, v->line, "%.80s is defined elsewhere", v->name);
-    if (v->managed)
-        return fence_refuse(fence, v->line, "%.80s is managed memory", v->name);
     return true;
 }
 
@@ -91,6 +89,17 @@ static void declare_functions(struct fence *fence, const struct ptx_func **funct
     edits_insert(&fence->edits, end, "};\n");
 }
 
+static uint64_t round_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+/* Managed variables have pages of their own, where their host can map pages of its own. */
+static uint32_t place_align(const struct ptx_var *v)
+{
+    return v->managed && v->align < MANAGED_PAGE ? MANAGED_PAGE : v->align;
+}
+
 static bool place_variables(struct fence *fence, struct ptx_fence_variable *to)
 {
     struct ptx_fence_report *report = fence->report;
@@ -102,8 +111,11 @@ static bool place_variables(struct fence *fence, struct ptx_fence_variable *to)
 
         if (!fence_is_moved(v))
             continue;
-        report->align = v->align > report->align ? v->align : report->align;
-        report->bytes = (report->bytes + v->align - 1) / v->align * v->align;
+        const uint32_t align = place_align(v);
+
+        report->managed |= v->managed;
+        report->align = align > report->align ? align : report->align;
+        report->bytes = round_up(report->bytes, align);
         if (v->ninit) {
             bytes = arena_alloc(report->memory, v->ninit);
             if (!bytes)
@@ -114,11 +126,11 @@ static bool place_variables(struct fence *fence, struct ptx_fence_variable *to)
             .name = arena_string(report->memory, v->name, strlen(v->name)),
             .offset = report->bytes,
             .size = v->size,
-            .align = v->align,
+            .align = align,
             .nbytes = v->ninit,
             .bytes = bytes};
         v->user = &to[report->nvariables - 1];
-        report->bytes += v->size;
+        report->bytes += v->managed ? round_up(v->size, MANAGED_PAGE) : v->size;
         if (report->bytes > BLOCK_MAX)
             return fence_refuse(fence, v->line, "variables of more than 1 TiB");
         if (!to[report->nvariables - 1].name)

@@ -137,6 +137,8 @@ static bool take_instruction(struct fence *fence)
         return true;
     case PTX_OP_CP_ASYNC:
         return take_shared(fence) && fence_access(fence, 1, false, 16);
+    case PTX_OP_CP_ASYNC_BULK:
+        return fence_bulk(fence);
     case PTX_OP_CREATEPOLICY:
         return inst->mode != PTX_MODE_RANGE || take_access(fence);
     case PTX_OP_CALL:
@@ -146,6 +148,8 @@ static bool take_instruction(struct fence *fence)
     case PTX_OP_PRAGMA:
         return pragma_is_harmless(inst->ops[0].string) ||
                fence_refuse(fence, inst->line, ".pragma %.80s", inst->ops[0].string);
+    case PTX_OP_CP_ASYNC_BULK_COMMIT:
+    case PTX_OP_CP_ASYNC_BULK_WAIT:
     case PTX_OP_CP_ASYNC_COMMIT:
     case PTX_OP_CP_ASYNC_WAIT:
     case PTX_OP_CP_ASYNC_WAIT_ALL:

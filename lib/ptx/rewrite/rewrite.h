@@ -92,6 +92,8 @@ static inline struct fence_window fence_window(uint64_t base, uint64_t size, uin
 
 /* A .global variable of the module, which the pass moves into a block of memory that the caller
  * allocates: zeros, then the initial bytes, then the addresses. */
+#define MANAGED_PAGE 4096u /* what a managed variable's place begins and ends with */
+
 struct ptx_fence_variable {
     const char *name;
     uint64_t offset, size; /* in the block; the offset is a multiple of the alignment */
@@ -110,17 +112,17 @@ struct ptx_fence_address {
 };
 
 /* The .const .b64 pair that is added where a kernel can trap or assert (trap_pass.c), or where the
- * fence reports strays: a struct fault_binding. Zeros: nothing is recorded. */
+ * fence reports strays: a struct fault_binding. Zeros: nothing is noted. */
 #define FAULT_VARIABLE "gshare$fault"
 
 struct fault_binding {
-    uint64_t records; /* device address of the session's struct fault_records */
-    uint64_t module;  /* for fault_record.module */
+    uint64_t notes;  /* device address of the session's struct fault_notes */
+    uint64_t module; /* for fault_note.module */
 };
 
-/* The functions that a fault_record can name. */
+/* The functions that a fault_note can name. */
 struct ptx_fault_names {
-    uint32_t count; /* 0: no fault is recorded */
+    uint32_t count; /* 0: no fault is noted */
     struct {
         const char *name;
         const char *kernel; /* the only kernel that reaches it; NULL: several do, or none */
@@ -131,6 +133,7 @@ struct ptx_fault_names {
 struct ptx_fence_report {
     bool fenced;
     bool moved;     /* the variables alone, by PTX_PASS_VARIABLES */
+    bool managed;   /* some of the variables are managed memory */
     uint64_t bytes; /* of the block; 0: the module has no variables */
     uint32_t align; /* of the block, a power of two; at most 256 without a tenant's own .align */
     uint32_t nvariables, naddresses, nfunctions;
@@ -148,7 +151,7 @@ struct ptx_fence_report {
     bool indexed;     /* accesses reach up to FENCE_REACH further behind the window */
     char reason[320]; /* of a refusal: "line 12: cp.async.bulk: ..." */
     void *memory;
-    struct ptx_fault_names strays; /* of fault_records.stray */
+    struct ptx_fault_names strays; /* of fault_notes.stray */
 };
 
 /* Verifies that LEN bytes of a rewritten text go to global memory by fenced addresses only; shares
@@ -193,7 +196,7 @@ struct ptx_rewrite_report {
     char reason[320];
     void *memory; /* holds kernels and names */
     struct ptx_fence_report fence;
-    struct ptx_fault_names traps; /* of fault_records.end */
+    struct ptx_fault_names traps; /* of fault_notes.end */
     struct ptx_left_out left_out;
 };
 

@@ -143,6 +143,8 @@ class GemmType(_Enum):
     BF16 = 2
     F32 = 3
     F64 = 4
+    S8 = 5
+    S32 = 6
 
 
 class GemmCompute(_Enum):
@@ -151,6 +153,7 @@ class GemmCompute(_Enum):
     F32 = 1
     TF32 = 2
     F64 = 3
+    S32 = 4
 
 
 ENUMS = {  # the header's prefix of its constants
@@ -243,6 +246,7 @@ class SessionDesc(Sized):
         ("window_size", c_uint64),
         ("sm_granularity", c_uint),
         ("fenced", c_uint),
+        ("device_uuid", c_char * 48),
     ]
 
 
@@ -429,6 +433,7 @@ FUNCTIONS = {
     "gs_attach": (POINTER(AttachParams), POINTER(_handle)),
     "gs_detach": (_handle,),
     "gs_session_info": (_handle, POINTER(SessionDesc)),
+    "gs_device_attribute": (_handle, c_uint, POINTER(c_int)),
     "gs_set_qos": (_handle, POINTER(QoS)),
     "gs_get_qos": (_handle, POINTER(QoS)),
     "gs_get_exec_affinity": (_handle, POINTER(ExecAffinity)),
@@ -485,8 +490,10 @@ FUNCTIONS = {
 }
 _TEXTURES = "the package has buffers; texels are for kernels that a C or CUDA program sets up"
 _FILLS = "an array of NumPy's is filled on the host and copied"
+_PRODUCTS = "NumPy's products are the host's; those of the device are for C and CUDA programs"
 NOT_WRAPPED = {
-    "gs_gemm": "NumPy's products are the host's; those of the device are for C and CUDA programs",
+    "gs_gemm": _PRODUCTS,
+    "gs_gemm_prepare": _PRODUCTS,
     "gs_launch_host": "the library's thread would wait for the interpreter's lock; gs_event_fd serves event loops",
     "gs_memset_d16": _FILLS,
     "gs_memset_d16_async": _FILLS,

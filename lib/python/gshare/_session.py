@@ -122,6 +122,12 @@ class Session:
         check(lib.gs_session_info(self.handle, ctypes.byref(desc)))
         return _session_info(desc)
 
+    def device_attribute(self, number):
+        """What the driver says of the device: number is one of CUdevice_attribute."""
+        value = ctypes.c_int()
+        check(lib.gs_device_attribute(self.handle, number, ctypes.byref(value)))
+        return value.value
+
     def qos(self):
         """The present quality of service, as granted."""
         struct = _abi.QoS()

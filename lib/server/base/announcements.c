@@ -51,7 +51,7 @@ void announcement_add(struct announcements *a, uint64_t token)
 {
     uint64_t now = clock_ns();
 
-    /* So many at once cannot each be waited for: the oldest has had most of its time. */
+    /* The table is full: the oldest announcement has had most of its time. */
     if (a->count == ANNOUNCEMENTS_MAX)
         orphan_remove(a, announcement_pop(a));
     uint32_t at = (a->first + a->count++) % ANNOUNCEMENTS_MAX;

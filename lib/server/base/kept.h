@@ -18,8 +18,8 @@
 
 enum kept_kind {
     KEPT_NOTHING = 0,
-    KEPT_PIECE = 1, /* of a session's memory, in its vault */
-    KEPT_REPLY = 2  /* of a request that has not been answered */
+    KEPT_PIECE = 1, /* a piece of a session's memory, in its vault */
+    KEPT_REPLY = 2  /* the reply queue of a request that has not been answered */
 };
 
 struct kept {

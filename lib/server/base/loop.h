@@ -28,7 +28,7 @@ struct timer {
 struct loop {
     int epoll_fd;
     struct watch clock;   /* a timerfd */
-    uint64_t armed_ns;    /* what it is set to; 0: nothing */
+    uint64_t armed_ns;    /* the time that the timerfd is set to; 0: none */
     struct timer *timers; /* unsorted: there are few */
     uint32_t expected;    /* events for which the loop stays awake, ... */
     uint64_t awake_ns;    /* ... until then */
@@ -47,7 +47,7 @@ int loop_round(struct loop *loop);
 /* Somebody waits for an event that comes soon: the loop stays awake for it, for 2 ms at most from
  * the last call on, and where there are processors to spare (cpus.h). */
 void loop_expect(struct loop *loop);
-/* One that was expected has come. */
+/* Notes that one of the expected events has come. */
 void loop_expected(struct loop *loop);
 
 /* events: EPOLLIN, EPOLLOUT; level-triggered. 0 or -errno. */

@@ -22,7 +22,7 @@
 
 struct pooled_segment {
     int id;
-    uid_t uid; /* whose it is */
+    uid_t uid; /* the user whom it was made for */
     unsigned char *memory;
 };
 

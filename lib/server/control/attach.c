@@ -101,7 +101,7 @@ static void name_clean(char out[32], const char name[32])
         out[i] = name[i] >= 0x20 && name[i] < 0x7f ? name[i] : '?';
 }
 
-/* Of what others may have altogether, so much is kept for the operator. */
+/* The sessions that other users together may not have, kept for the operator. */
 static uint32_t sessions_reserved(const struct server *server)
 {
     return server->registry.capacity / 8 < 8 ? server->registry.capacity / 8 : 8;

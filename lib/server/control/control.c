@@ -108,7 +108,7 @@ static void handle_silent(struct server *server, const struct ctl_header *h)
         server_session_close(session);
 }
 
-/* Those whose answer may take long keep a descriptor meanwhile. */
+/* A request whose answer may take long keeps its reply queue's descriptor meanwhile. */
 static bool descriptors_low(const struct server *server, const struct reply *reply)
 {
     return (reply->op == CTL_ATTACH || reply->op == CTL_SET_QOS) &&

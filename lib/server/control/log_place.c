@@ -20,7 +20,7 @@ static void path_absolute(char out[CTL_PATH_MAX], const char *path)
         out[0] = 0;
 }
 
-/* Where lines go that no --log-file takes: standard error. */
+/* Where lines go without --log-file: standard error. */
 static enum ctl_log_place error_place(char path[CTL_PATH_MAX])
 {
     struct stat st;
@@ -38,7 +38,7 @@ void operator_log(const struct server *server, const struct reply *reply)
 {
     struct ctl_log_reply answer = {.status = GS_OK, .place = CTL_LOG_FILE};
 
-    /* It tells what all users do. */
+    /* The log tells what all users do. */
     if (reply->uid != 0 && reply->uid != geteuid()) {
         reply_refuse(reply, GS_ERR_PERMISSION,
                      "user %s may not read the log of another user's server",

@@ -30,12 +30,6 @@ static gs_status devices_check(const struct server *server, uint32_t target, uin
         target == CTL_TENANT ? registry_by_id(&server->registry, id) : NULL;
     gs_status status = GS_OK;
 
-    if (s->fields & CTL_PERCENTAGE)
-        status = sm_check_hundredths(s->hundredths, text);
-    if (status != GS_OK)
-        return status;
-    if (s->fields & CTL_EXCLUSIVE && s->exclusive > 1)
-        return refusal(text, GS_ERR_INVALID_VALUE, "exclusive %u: 0 or 1", s->exclusive);
     for (int i = 0; status == GS_OK && i < server->device_count; i++) {
         const struct device *device = &server->device[i];
 
@@ -60,13 +54,10 @@ static gs_status latency_check(const struct server *server, uint64_t id,
     return sms->sm_count ? sm_check_latency(sms, s->latency_sms, text) : GS_OK;
 }
 
-static gs_status trust_check(uint32_t target, uint64_t id, const struct ctl_settings *s,
-                             char text[REFUSAL_TEXT_MAX])
+static gs_status trust_check(uint32_t target, uint64_t id, char text[REFUSAL_TEXT_MAX])
 {
     if (target != CTL_USER || id == CTL_OTHERS)
         return refusal(text, GS_ERR_INVALID_VALUE, "trust is set for one user: --user NAME");
-    if (s->trust > 1)
-        return refusal(text, GS_ERR_INVALID_VALUE, "trust %u: 0 or 1", s->trust);
     return GS_OK;
 }
 
@@ -83,13 +74,6 @@ static int priority_most(const struct server *server)
         most = here > most ? here : most;
     }
     return most;
-}
-
-static gs_status mem_refuse(uint64_t bytes, char text[REFUSAL_TEXT_MAX])
-{
-    return refusal(text, GS_ERR_INVALID_VALUE,
-                   "a memory limit of %llu bytes: %llu at least; unset it for none",
-                   (unsigned long long)bytes, (unsigned long long)SETTING_MEM_LEAST);
 }
 
 static gs_status fields_check(const struct server *server, uint32_t target,
@@ -110,26 +94,14 @@ static gs_status fields_check(const struct server *server, uint32_t target,
         if (status != GS_OK)
             return status;
     }
-    if (s->fields & CTL_CLASS && s->cls > GS_CLASS_BEST_EFFORT)
-        return refusal(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", s->cls,
-                       GS_CLASS_BEST_EFFORT);
-    if (s->fields & CTL_WEIGHT && (s->weight == 0 || s->weight > QOS_WEIGHT_MAX))
-        return refusal(text, GS_ERR_INVALID_VALUE, "weight %u: 1 to %u", s->weight, QOS_WEIGHT_MAX);
-    if (s->fields & CTL_INFLIGHT && (s->inflight == 0 || s->inflight > SETTING_INFLIGHT_MAX))
-        return refusal(text, GS_ERR_INVALID_VALUE, "%u kernels in flight: 1 to %u", s->inflight,
-                       SETTING_INFLIGHT_MAX);
     for (size_t i = 0; i < setting_field_count; i++) {
         const struct setting_field *field = &setting_fields[i];
+        char value[SETTING_TEXT_MAX];
 
-        if (s->fields & field->bit &
-                (CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES | CTL_KERNEL_LIMIT) &&
-            !setting_possible(s, field))
-            return refusal(text, GS_ERR_INVALID_VALUE, "%s: %s", field->name, field->values);
+        if (s->fields & field->bit && !setting_possible(s, field))
+            return refusal(text, GS_ERR_INVALID_VALUE, "%s %s: %s", field->name,
+                           setting_print(value, s, field), field->values);
     }
-    if (s->fields & CTL_MEM && s->mem < SETTING_MEM_LEAST)
-        return mem_refuse(s->mem, text);
-    if (s->fields & CTL_USER_MEM && s->user_mem < SETTING_MEM_LEAST)
-        return mem_refuse(s->user_mem, text);
     return GS_OK;
 }
 
@@ -162,7 +134,7 @@ gs_status settings_check(const struct server *server, const struct ctl_set *requ
         return refusal(text, GS_ERR_INVALID_VALUE, "target %u cannot be set", target);
     status = fields_check(server, target, asked, text);
     if (status == GS_OK && asked->fields & CTL_TRUST)
-        status = trust_check(target, id, asked, text);
+        status = trust_check(target, id, text);
     if (status == GS_OK)
         status = merged_check(merged, text);
     return status == GS_OK ? devices_check(server, target, id, asked, text) : status;

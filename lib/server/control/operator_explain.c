@@ -99,7 +99,7 @@ void operator_explain(struct server *server, const struct ctl_admin *request,
     answer.priority = grant->priority;
     answer.weight = grant->weight;
     answer.inflight = grant->inflight_max;
-    answer.kernel_limit = grant->kernel_ms;
+    answer.kernel_limit = grant->kernel_limit;
     answer.provision = server->settings.provision;
     answer.fenced = session->fenced;
     answer.fence_policy = (uint32_t)server->options.fence;

@@ -9,8 +9,8 @@
 #include "server/placer/placer.h"
 #include "server/placer/placer_sets.h"
 
-/* A session that may be nowhere else weighs as much as so many capped sessions of a group: taking
- * its last SMs would be refused. */
+/* A session that fits nowhere else counts as LOAD_BOUNDED capped sessions of a group: taking its
+ * last SMs would be refused. */
 #define LOAD_BOUNDED 4096u
 
 struct placing {
@@ -102,7 +102,7 @@ static uint32_t group_next(const struct placer_device *device, const struct sm_m
     return best;
 }
 
-/* Takes from `has` the most loaded groups that are not needed for so many SMs. */
+/* Takes from `has` the most loaded groups that are not needed for `sms` SMs. */
 static struct sm_mask mask_trim(const struct placer_device *device, struct sm_mask has,
                                 uint32_t sms, const uint32_t *load)
 {
@@ -123,7 +123,7 @@ static struct sm_mask mask_trim(const struct placer_device *device, struct sm_ma
     }
 }
 
-/* Adds groups of `from` to `has` until there are so many SMs. */
+/* Adds groups of `from` to `has` until it has `sms` SMs. */
 static struct sm_mask mask_grow(const struct placer_device *device, struct sm_mask has,
                                 struct sm_mask from, uint32_t sms, const uint32_t *load, bool last)
 {

@@ -37,8 +37,8 @@ struct placer_device {
 struct placer_session {
     uint64_t id;           /* for refusals */
     uint32_t space;        /* index of the space that it lives in */
-    uint32_t sms;          /* at most so many, rounded up to whole groups; 0: no cap */
-    struct sm_mask within; /* and only these: whole groups; all of the device: no bound */
+    uint32_t sms;          /* the most SMs, rounded up to whole groups; 0: no cap */
+    struct sm_mask within; /* the SMs that it may have: whole groups; all of the device: no bound */
     bool bounded;          /* `within` is less than the device */
     bool whole;            /* all of `within`, or a refusal: it has been asked for just now */
     bool exclusive;

@@ -185,8 +185,7 @@ static uint32_t kind_next(const struct placer_circle *circle, const uint16_t *th
     return best;
 }
 
-/* Sets how many groups of each kind a window has, of so many that there are: as few SMs as can be.
- */
+/* Sets how many of the `there` groups of each kind a window has: as few SMs as are enough. */
 static void circle_quota(struct placer_circle *circle, const uint16_t *there)
 {
     while (circle->sms < circle->wanted) {

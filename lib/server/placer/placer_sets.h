@@ -17,7 +17,7 @@ struct placer_set {
     uint32_t space; /* of its users */
     uint32_t users;
     uint32_t capped; /* users that count as load */
-    bool pinned;     /* one of them can have no other */
+    bool pinned;     /* a user of the set can have no other */
     uint32_t groups;
     uint8_t group[PLACER_GROUPS_MAX];
 };
@@ -26,10 +26,11 @@ struct placer_set {
 struct placer_circle {
     struct sm_mask room;
     uint32_t wanted; /* SMs; 0: not made yet */
-    uint32_t sms;    /* of a window, rounded up */
-    uint32_t groups; /* in the circle; `window` of them in a window */
-    uint32_t window;
-    uint32_t kinds; /* the groups' sizes, and of each how many a window has */
+    uint32_t sms;    /* SMs of a window, rounded up */
+    uint32_t groups; /* groups in the circle */
+    uint32_t window; /* groups in a window */
+    uint32_t kinds;  /* different sizes of groups */
+    /* for each kind: its size, and how many groups of it a window has */
     uint16_t size[PLACER_GROUPS_MAX], quota[PLACER_GROUPS_MAX];
     /* for each position in the circle: the group, and the kind of its size */
     uint8_t group[PLACER_GROUPS_MAX], kind[PLACER_GROUPS_MAX];
@@ -38,7 +39,7 @@ struct placer_circle {
 struct placer_sets {
     const struct placer_device *device;
     uint32_t count;
-    uint32_t used;                    /* those that have users */
+    uint32_t used;                    /* sets with users */
     uint32_t load[PLACER_GROUPS_MAX]; /* capped sessions on each group */
     struct placer_set set[PLACER_SETS_KNOWN];
     uint16_t index[PLACER_SETS_INDEX]; /* from masks to numbers of sets, from 1 on */
@@ -56,10 +57,10 @@ bool placer_sets_has(const struct placer_sets *sets, const struct sm_mask *mask)
  * sets, the one with the fewest users. These have no set then. false: there is no such set. */
 bool placer_sets_retire(struct placer_sets *sets, struct sm_mask *mask);
 
-/* The set with the least load for a session that is to have so many SMs (rounded up to whole
- * groups) of `room`, which has more. One that somebody has is as good as a new one with less load:
- * the more sets are in use the more, up to half a session in each group. may_add: no new one
- * otherwise. Empty: there is none. */
+/* The set with the least load for a session that is to have `sms` SMs (rounded up to whole groups)
+ * of `room`, which has more. A set in use is preferred to a new one whose load is a little less: by
+ * the more, the more sets are in use, up to half a session in each group. may_add: a new set may be
+ * made. Empty: there is none. */
 struct sm_mask placer_sets_choose(struct placer_sets *sets, const struct sm_mask *room,
                                   uint32_t sms, bool may_add);
 

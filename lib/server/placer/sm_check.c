@@ -20,14 +20,6 @@ gs_status sm_check_count(const struct placer_device *device, uint32_t count,
                    device->sm_count);
 }
 
-gs_status sm_check_hundredths(uint32_t hundredths, char text[REFUSAL_TEXT_MAX])
-{
-    if (hundredths > 0 && hundredths <= SM_HUNDREDTHS)
-        return GS_OK;
-    return refusal(text, GS_ERR_INVALID_VALUE, "a percentage of %u.%02u: 0.01 to 100",
-                   hundredths / 100, hundredths % 100);
-}
-
 gs_status sm_check_percentage(uint32_t percentage, char text[REFUSAL_TEXT_MAX])
 {
     if (percentage > 0 && percentage <= 100)

@@ -9,8 +9,6 @@
 gs_status sm_check_partitions(const struct placer_device *device, char text[REFUSAL_TEXT_MAX]);
 gs_status sm_check_count(const struct placer_device *device, uint32_t count,
                          char text[REFUSAL_TEXT_MAX]);
-/* A percentage is one of any device; of an operator in hundredths. */
-gs_status sm_check_hundredths(uint32_t hundredths, char text[REFUSAL_TEXT_MAX]);
 gs_status sm_check_percentage(uint32_t percentage, char text[REFUSAL_TEXT_MAX]);
 /* count: the SMs that are left to latency work. */
 gs_status sm_check_latency(const struct placer_device *device, uint32_t count,

@@ -89,7 +89,7 @@ void operators_settle(struct server *server)
             snprintf(text, sizeof(text), "session %llu keeps its former grant: %.60s",
                      (unsigned long long)refused->id, refused->grant.refusal);
         else if (grants_open_count(device) || device->plan_soon.due_ns)
-            return; /* what has just been given up goes to others yet */
+            return; /* the SMs that have just become free are yet to be planned */
     }
     if (state_writer_idle(&server->state))
         operators_answer(server, text);

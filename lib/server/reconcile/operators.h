@@ -8,14 +8,14 @@
 
 #include "server/state/server.h"
 
-/* Takes the reply over, unless too many wait already: then it is answered. note: what is to be said
- * of the change besides; "": nothing. */
+/* Takes the reply over, unless too many wait already: then it is answered. note: a remark for the
+ * answer; "": none. */
 void operators_await(struct server *server, struct reply *reply, const char *note);
 /* Answers the operators if what they wait for has come. */
 void operators_settle(struct server *server);
-/* Those who wait for a former supervisor's answers get them from this one. */
+/* Operators who wait for a former supervisor's answer get it from this one. */
 void operators_restore(struct server *server);
-/* Nobody is answered any more. */
+/* Drops all that wait, without an answer. */
 void operators_deinit(struct server *server);
 
 #endif

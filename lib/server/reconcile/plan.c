@@ -9,7 +9,7 @@
 
 /* ---- What goes into a candidate -------------------------------------------------------------- */
 
-/* Who asks, and whether for something new. */
+/* The session that asks, and whether for something new. */
 struct ask {
     const struct session *session; /* NULL: nobody */
     bool anew;
@@ -127,7 +127,7 @@ static gs_status item_make(const struct session *s, uint32_t share, const struct
                                     .held = grants_held(s, false),
                                     .sure = grants_sure(s),
                                     .held_exclusive = grants_held(s, true)};
-    if (s->state == SESSION_CLOSING) { /* it keeps its exclusive SMs until it has closed */
+    if (s->state == SESSION_CLOSING) { /* a closing session keeps its exclusive SMs */
         item->exclusive = item->was_exclusive = item->bounded = item->leaving = true;
         item->mask = item->within = item->held_exclusive;
         return GS_OK;
@@ -272,7 +272,7 @@ static bool planned_simply(struct session *s, const struct ask *ask)
         target_changed(&s->grant);
     s->grant.target = effect.grant;
     s->grant.place = device->sms.all;
-    device_due(device, DUE_SEND | DUE_SETTLE); /* and the policy is what it was */
+    device_due(device, DUE_SEND | DUE_SETTLE); /* the policy has not changed */
     return true;
 }
 

@@ -11,11 +11,12 @@
  * nothing: 16 SMs of 132, with which a request's tail stays within a tenth of what it is alone. At
  * most half of the device is left in all. */
 #define LATENCY_PERCENT 12u
-/* One SM in so many of these is left all the time, while it is not known when latency work comes.
- */
+/* The part of the headroom that is left free all the time while it is not known when latency work
+ * comes: one SM in FEW_OF. */
 #define FEW_OF          4u
 
-/* Returns the SMs for so many sessions at work. The operator's number holds for any of them. */
+/* Returns the SMs for `sessions` sessions at work. The operator's number holds for any number of
+ * sessions. */
 static uint32_t latency_sms(const struct device *device, uint32_t sessions)
 {
     const struct ctl_settings *set = &device->server->settings.device[device->index];

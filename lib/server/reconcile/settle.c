@@ -12,8 +12,8 @@
 #include "server/session/qos_requests.h"
 #include "server/state/server.h"
 
-/* An answer has so long to reach its client, who may have to wait for a processor: a quarter of the
- * client's patience, but no more than this. */
+/* The time that an answer needs to reach its client, which may have to wait for a processor: a
+ * quarter of the client's patience, and no more than this. */
 #define ANSWER_SPARE_NS 2000000000u
 
 static void patience_fire(struct timer *timer);

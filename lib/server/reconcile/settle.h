@@ -15,8 +15,9 @@ void settle_device(struct device *device);
 void settle_begin(struct session *session);
 /* A session that cannot be opened yet, for its SMs are not free, is given some time. */
 void settle_await(struct session *session);
-/* The client waits so long for the answer to its attach, from now on; 0: any time. Before that it
- * is told why there is none: by the worker, which knows best, or else by the supervisor. */
+/* The client waits for the answer to its attach for patience_ns from now on; 0: without end. Before
+ * that it is told why it has no session: by the worker, which knows best, or else by the
+ * supervisor. */
 void settle_attach_by(struct session *session, uint64_t patience_ns);
 /* The same for the time that a former supervisor has set. */
 void settle_attach_restore(struct session *session);

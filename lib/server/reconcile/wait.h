@@ -15,7 +15,7 @@
 const struct session *wait_blocker(const struct session *session, const struct sm_mask *alone);
 /* The session whose refused grant keeps this session's from being sent, or NULL. */
 const struct session *wait_blamed(const struct session *session);
-/* What a session waits for that has asked for SMs and has no answer in time. */
+/* Says what the session waits for, which has asked for SMs and has no answer in time. */
 void wait_describe(const struct session *session, char text[REFUSAL_TEXT_MAX]);
 
 #endif

@@ -123,7 +123,7 @@ void server_session_not_resumed(struct session *session, const char *text)
 
 void server_session_refuse(struct session *session, gs_status status, const char *text)
 {
-    if (session->resuming) { /* its attach was answered long ago */
+    if (session->resuming) { /* the attach of a resumed session was answered long ago */
         const bool gone = session->close_wanted;
 
         server_session_not_resumed(session, text);
@@ -306,7 +306,7 @@ static void session_wait(struct session *session)
     grants_forget(session);
     session->state = SESSION_WAITING;
     session->attached_base = 1; /* ours */
-    session->missing_ns = 0;    /* what was seen while the worker died says nothing */
+    session->missing_ns = 0;    /* observations from the time of the worker's end do not count */
     session->device->resuming += !session->resuming;
     session->resuming = true;
     if (session->close_wanted)
@@ -330,7 +330,7 @@ static void session_open_again(struct session *session, const char *why)
 void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
                                 const struct culprit *culprit, const char *why)
 {
-    session->segment_kept = SEGMENT_NOT_KEPT; /* also of one that waits for the next worker */
+    session->segment_kept = SEGMENT_NOT_KEPT; /* the next worker keeps no segment yet */
     switch (session->state) {
     case SESSION_OPENING:
         if (session->resuming)

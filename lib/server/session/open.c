@@ -56,7 +56,7 @@ bool server_session_opened(struct session *session, const struct link_opened *op
         return true;
     }
     session->attached_base = 2; /* the worker's and ours */
-    if (session->resuming) {    /* its client knows the segment, and need not know more */
+    if (session->resuming) {    /* the client of a resumed session knows the segment already */
         log_debug("session %llu of uid %u (%s) goes on with worker %d",
                   (unsigned long long)session->id, (unsigned)session->uid, session->name,
                   (int)session->device->worker.pid);

@@ -48,7 +48,7 @@ void qos_requests_answer(struct session *session, gs_status status, const char *
 
 void qos_requests_hold(struct session *session)
 {
-    /* One is under way in an open session that is in the list: it begins anew. */
+    /* An open session in the list has a request under way, which begins anew. */
     if (session->state == SESSION_OPEN && session->requests.listed && session->requests.first)
         session->qos = session->requests.former;
     qos_requests_unlist(session);

@@ -9,19 +9,19 @@
 
 #include "server/state/session.h"
 
-/* A session's threads may ask side by side; more than so many at once are no use. */
+/* A session's threads may ask side by side; more requests at once are of no use. */
 #define QOS_REQUESTS_MAX 16u
 
 struct qos_request {
     struct reply reply;
     struct wire_qos qos;
-    uint64_t due_ns; /* it is answered by then, also when it has to wait for others in the queue */
+    uint64_t due_ns; /* when it is answered at the latest, also behind others in the queue */
     struct qos_request *next;
 };
 
 /* Puts a request at the end of the queue and takes the reply over. false: there is no memory. */
 bool qos_requests_push(struct session *session, const struct wire_qos *qos, struct reply *reply);
-/* As many as there may be are in the queue. */
+/* The queue is full. */
 bool qos_requests_full(const struct session *session);
 /* Answers the request under way and takes the session out of the list. */
 void qos_requests_answer(struct session *session, gs_status status, const char *text);
@@ -33,7 +33,7 @@ void qos_requests_refuse_all(struct session *session, gs_status status, const ch
 /* Somebody waits for the session's grant, until the time of its request, or for
  * GRANT_PATIENCE_NS; then `fire` is called. Harmless on a session that is in the list. */
 void qos_requests_await(struct session *session, void (*fire)(struct timer *patience));
-/* Nobody waits any more. Harmless on a session that is not in the list. */
+/* Drops all requests. Harmless on a session that is not in the list. */
 void qos_requests_unlist(struct session *session);
 
 #endif

@@ -48,7 +48,7 @@ int session_segment_restore(struct session *session)
     return session->segment ? 0 : -errno;
 }
 
-/* What the pool has is kept by the worker that is there, and by no other. */
+/* The pool's segments are kept by the device's present worker, and by no other. */
 int session_segment_init(struct session *session)
 {
     struct device *device = session->device;
@@ -90,6 +90,8 @@ void session_segment_fill(struct session *session)
     memcpy(info->device_name, device->name, sizeof(info->device_name));
     memcpy(info->bell, session->device->bell, sizeof(info->bell));
     memcpy(info->sm_group, device->sm_group, sizeof(info->sm_group));
+    memcpy(info->device_uuid, device->uuid, sizeof(info->device_uuid));
+    memcpy(info->attribute, device->attribute, sizeof(info->attribute));
     /* Until now the supervisor may be the only one to have it attached, and be killed. */
     segment_mark(session->segment_id);
     /* Release: the info before the state; the client learns of the segment only by the reply. */
@@ -117,7 +119,7 @@ static void victim_describe(char text[], size_t size, const struct session *sess
 }
 
 /* The fault is written before the state that points to it; the pair is the client's acquire load. A
- * fault that the dispatcher wrote before stays. */
+ * fault that the worker wrote before stays. */
 void session_segment_fault(struct session *session, const struct link_fatal *fatal,
                            const struct culprit *culprit, const char *why)
 {

@@ -27,7 +27,7 @@ void accounts_restore(struct accounts *accounts)
     }
 }
 
-/* Where the user's is, or would be. */
+/* The index of the user's account, or where it would be. */
 static uint32_t account_index(const struct accounts *accounts, uid_t uid)
 {
     uint32_t low = 0, high = accounts->count;
@@ -106,7 +106,7 @@ bool account_ask(struct account *account, uint64_t now_ns)
     return true;
 }
 
-/* One fault is an accident; from the second on each doubles the time. */
+/* The first fault is taken for an accident; from the second on each doubles the time. */
 uint64_t account_fault(struct account *account, uint64_t now_ns)
 {
     uint64_t out_ns = 0;

@@ -29,7 +29,7 @@ struct account {
     uint64_t refilled_ns;
     /* Faults of its kernels that lost a device. */
     uint32_t faults;
-    uint64_t kept_out_ns; /* until then it may not attach */
+    uint64_t kept_out_ns; /* the user may not attach before this time */
     /* Lines of the log that it has caused: warnings, and sessions that come and go. */
     struct log_allowance log, event;
 };

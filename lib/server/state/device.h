@@ -23,10 +23,9 @@
 /* A device whose worker has failed so often in a row counts as failed. */
 #define DEVICE_FAILURES_MAX 5u
 
-/* A worker answers a ping at once: one that takes so long is what others wait for. */
+/* A worker answers a ping at once. After this time it is silent: it is what others wait for. */
 #define SILENT_NS 500000000u
-/* One that takes so long does not do what it was told, and is ended where somebody waits for that.
- */
+/* After this time without an answer it is ended where somebody waits for what it was told to do. */
 #define HUNG_NS   1000000000u
 
 struct server;
@@ -39,7 +38,7 @@ enum worker_state {
     WORKER_ENDING = 3 /* killed or told to quit; waiting to be reaped */
 };
 
-/* Whose kernel lost a device. */
+/* The session whose kernel lost a device. */
 struct culprit {
     uint64_t session_id;
     uid_t uid;
@@ -49,13 +48,14 @@ struct culprit {
 
 struct outbox_message {
     struct link_message message;
-    int descriptor; /* that goes with it; -1: none */
+    int descriptor; /* a descriptor to send along; -1: none */
 };
 
 struct outbox {
     struct outbox_message *waiting;
-    uint32_t first, count, room; /* those from first on wait; room: of the array */
-    uint32_t pieces;             /* of those, LINK_RESUME_PIECE, which the vault bounds */
+    uint32_t first, count; /* the messages from `first` up to `count` wait */
+    uint32_t room;         /* messages that the array can hold */
+    uint32_t pieces;       /* LINK_RESUME_PIECEs that wait, which the vault bounds */
 };
 
 struct worker_process {
@@ -63,12 +63,12 @@ struct worker_process {
     pid_t pid;
     struct watch process;              /* pidfd */
     struct watch link;                 /* our end of the socketpair */
-    struct outbox outbox;              /* what the socket has not taken yet */
-    struct link_message inbox;         /* being dealt with; op 0: none */
-    struct link_control inbox_control; /* what came with it */
+    struct outbox outbox;              /* messages that the socket has not taken yet */
+    struct link_message inbox;         /* the message being dealt with; op 0: none */
+    struct link_control inbox_control; /* tells of the descriptor that came with `inbox` */
     struct resync *resync;             /* see workers/resync.h; NULL: none is under way */
-    bool said_ready;                   /* it has sent a LINK_READY, ... */
-    struct link_device said;           /* ... with this */
+    bool said_ready;                   /* it has sent a LINK_READY */
+    struct link_device said;           /* the content of its LINK_READY */
     bool begun;                        /* a LINK_BEGIN was sent, and what follows from it done */
     uint64_t ready_ns;                 /* when it became ready */
     uint64_t pinged_ns;                /* when the ping was sent that it has to answer; 0: none */
@@ -92,26 +92,26 @@ struct former {
 /* How much a standby has been told of the sessions that it will take up; see link/preload.h. */
 enum preload_phase {
     PRELOAD_NONE = 0,
-    PRELOAD_CLEAR = 1, /* it is to forget what it was told before */
+    PRELOAD_CLEAR = 1, /* the standby is to forget earlier sessions */
     PRELOAD_SENDING = 2,
     PRELOAD_SENT = 3,
-    PRELOAD_DONE = 4 /* it has answered */
+    PRELOAD_DONE = 4 /* the standby has answered */
 };
 struct preload_progress {
     enum preload_phase phase;
     uint32_t slot;    /* the session's that is being sent */
-    uint64_t address; /* its memory below that has been sent; 0: nothing of it */
+    uint64_t address; /* the memory below this address has been sent */
 };
 
 /* A worker that waits to take the other's place; see standby.h. */
 struct standby {
     pid_t pid; /* 0: none */
     bool ready;
-    bool lost;                  /* it has been killed, and is to be reaped */
+    bool lost;                  /* the process was killed, and is to be reaped */
     struct link_device info;    /* once it is ready */
-    struct watch process, link; /* as the worker's */
-    struct timer timer;         /* its start */
-    uint64_t next_ns;           /* not before that */
+    struct watch process, link; /* of this process, as in worker_process */
+    struct timer timer;         /* starts the standby */
+    uint64_t next_ns;           /* the standby is not started before this time */
     struct preload_progress preload;
 };
 
@@ -127,25 +127,25 @@ struct restart {
     enum restart_phase phase;
     bool force;
     pid_t former;
-    uint32_t sessions; /* when the worker ended */
+    uint32_t sessions; /* sessions that the worker had when it ended */
     uint64_t retired_ns;
-    struct timer patience; /* until the next look at whether the worker answers */
+    struct timer patience; /* fires when the worker is looked at again */
     uint64_t give_up_ns;
     struct reply reply; /* closed: no operator has asked */
     uint64_t next_ns;   /* a worker that needs recycling is not replaced before that */
 };
 
-/* Who looks at what the device does; see session/trace.h. */
+/* The reader of the device's trace; see session/trace.h. */
 struct device_trace {
     struct trace_segment *segment; /* NULL: nobody */
     int segment_id;
-    uid_t uid;          /* who reads it */
+    uid_t uid;          /* the user that reads it */
     bool all;           /* all sessions, not only those of that user */
     struct timer lease; /* the trace ends then, unless it is renewed */
     uint64_t next_ns;   /* a user besides the operator may begin a trace from then on */
 };
 
-/* What reconcile() does for a device at the end of the round. */
+/* The steps that reconcile() takes for a device at the end of the round. */
 enum device_due {
     DUE_PLAN = 1u << 0,   /* sessions are placed anew, though nobody asks for it */
     DUE_POLICY = 1u << 1, /* the policy may have changed */
@@ -167,7 +167,7 @@ struct device {
     struct segment_pool segments;         /* of closed sessions, all of which the worker keeps */
     uint32_t faults;                      /* workers lost after they were ready */
     uint32_t takeovers[CTL_TAKEOVERS];    /* by enum ctl_takeover */
-    struct ctl_blamed blamed[CTL_BLAMED]; /* whose kernels lost workers; count 0: unused */
+    struct ctl_blamed blamed[CTL_BLAMED]; /* users whose kernels lost workers; count 0: none */
     uint32_t failures;                    /* starts that failed in a row */
     struct timer timer;           /* start deadline, next start, or patience with one that ends */
     char failure[ERROR_TEXT_MAX]; /* of the last worker lost */
@@ -188,10 +188,10 @@ struct device {
     struct timer heartbeat;    /* of the worker */
     struct timer plan_soon;    /* due at once: DUE_PLAN in a round of its own */
     bool early;                /* sessions that came before the worker may have to be placed yet */
-    struct timer grant_retry;  /* then grants that the worker refused are tried again */
-    struct link_policy policy; /* that the worker has been told */
+    struct timer grant_retry;  /* when grants that the worker refused are tried again */
+    struct link_policy policy; /* the last one that was sent */
     bool policy_sent;
-    uint32_t policy_sms; /* in its reserve_mask */
+    uint32_t policy_sms; /* SMs in the reserve_mask of `policy` */
     struct device_trace trace;
 };
 
@@ -209,7 +209,7 @@ void device_plan_soon(struct device *device);
 bool device_usable(const struct device *device);
 /* The operator lets no new sessions on it. */
 bool device_drained(const struct device *device);
-/* The worker is ready, but has left a ping unanswered for so long, or is stuck for so long. */
+/* The worker is ready, but has left a ping unanswered for at_least_ns, or is stuck for so long. */
 bool device_silent(const struct device *device, uint64_t at_least_ns);
 /* Of one that is silent: it answers, but a lane of it is stuck in a driver call. */
 bool device_stuck(const struct device *device);

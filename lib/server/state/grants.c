@@ -81,7 +81,7 @@ uint32_t grants_open_count(const struct device *device)
     for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
         if (s->device != device)
             continue;
-        if (s->state == SESSION_OPENING) /* it will hold from its first launch on */
+        if (s->state == SESSION_OPENING) /* the grant holds from the first launch on */
             count += !grant_same(&s->grant.target, &s->grant.sent);
         else if (s->state == SESSION_OPEN)
             count += !grants_hold(s);
@@ -188,7 +188,8 @@ bool grants_granted(struct session *s, const struct link_granted *granted, const
         granted_refused(s, granted->status, text);
     }
     g->awaited = false;
-    /* What others wait for, they get in a round of its own: many such messages come at once. */
+    /* Sessions that wait for these SMs are planned in a round of its own: many such messages come
+     * at once. */
     if (freed || device->blocked)
         device_plan_soon(device);
     device_due(device, grants_due(s) ? DUE_SEND | DUE_SETTLE : DUE_SETTLE);

@@ -88,41 +88,31 @@ static uint64_t bytes_lower(uint64_t a, uint64_t b)
     return a && (b == 0 || a < b) ? a : b;
 }
 
-#define LOWER(field, bit)                                                                          \
-    do {                                                                                           \
-        if ((b->fields & (bit)) && (!(t.fields & (bit)) || b->field < t.field))                    \
-            t.field = b->field;                                                                    \
-    } while (0)
-
-/* Returns the tighter of two sets of limits, field by field. */
+/* Returns the tighter of two sets of limits, field by field. The lower number is the tighter one,
+ * and no (0) is tighter than yes. */
 static struct ctl_settings settings_tightest(const struct ctl_settings *a,
                                              const struct ctl_settings *b,
                                              const struct placer_device *device)
 {
     struct ctl_settings t = *a;
 
-    LOWER(hundredths, CTL_PERCENTAGE);
-    LOWER(sms, CTL_SMS);
-    LOWER(priority, CTL_PRIORITY);
-    LOWER(weight, CTL_WEIGHT);
-    LOWER(inflight, CTL_INFLIGHT);
-    LOWER(mem, CTL_MEM);
-    LOWER(user_mem, CTL_USER_MEM);
-    LOWER(user_sessions, CTL_USER_SESSIONS);
-    LOWER(user_hosts, CTL_USER_HOSTS);
-    LOWER(user_pieces, CTL_USER_PIECES);
-    LOWER(kernel_limit, CTL_KERNEL_LIMIT);
-    if (b->fields & CTL_CLASS)
-        t.cls = t.fields & CTL_CLASS ? class_lower(t.cls, b->cls) : b->cls;
-    if (b->fields & CTL_MASK) {
-        struct sm_mask more = sm_mask_of(b->sm_mask),
-                       all = t.fields & CTL_MASK ? sm_mask_of(t.sm_mask) : device->all;
-        all = sm_mask_and(all, more);
-        memcpy(t.sm_mask, all.word, sizeof(t.sm_mask));
+    for (size_t i = 0; i < setting_field_count; i++) {
+        const struct setting_field *field = &setting_fields[i];
+        const bool both = t.fields & field->bit;
+
+        if (!(b->fields & field->bit))
+            continue;
+        if (field->kind == SETTING_MASK) {
+            struct sm_mask more = sm_mask_of(b->sm_mask),
+                           all = both ? sm_mask_of(t.sm_mask) : device->all;
+            all = sm_mask_and(all, more);
+            memcpy(t.sm_mask, all.word, sizeof(t.sm_mask));
+        } else if (both && field->kind == SETTING_CLASS) {
+            t.cls = class_lower(t.cls, b->cls);
+        } else if (!both || setting_number(b, field) < setting_number(&t, field)) {
+            setting_copy(&t, field, b);
+        }
     }
-    /* A ban anywhere is a ban. */
-    if (b->fields & CTL_EXCLUSIVE)
-        t.exclusive = t.fields & CTL_EXCLUSIVE ? t.exclusive && b->exclusive : b->exclusive;
     t.fields |= b->fields;
     return t;
 }
@@ -185,7 +175,8 @@ static struct ctl_settings user_limits(const struct server *server, uid_t uid,
 
     if (server_other(server, uid)) {
         others = qos_others(server, device);
-        /* What is granted to the user or the session counts, though it be more. */
+        /* A setting of the user or the session replaces that for other users, also where it is
+         * more. */
         others.fields &= ~(own.fields | granted);
         limit = settings_tightest(&limit, &others, &device->sms);
     }
@@ -283,7 +274,7 @@ gs_status qos_effect(const struct session *session, uint32_t share, struct qos_e
     grant->weight = asked->weight ? asked->weight : 1;
     if (limit.fields & CTL_WEIGHT)
         grant->weight = cap_lower(asked->weight, limit.weight);
-    grant->kernel_ms = limit.fields & CTL_KERNEL_LIMIT ? limit.kernel_limit : 0;
+    grant->kernel_limit = limit.fields & CTL_KERNEL_LIMIT ? limit.kernel_limit : 0;
     grant->inflight_max = limit.fields & CTL_INFLIGHT ? limit.inflight : 0;
     grant->deadline_ns = asked->deadline_ns;
     grant->mem_limit = bytes_lower(session->mem_asked, server->options.mem_limit);

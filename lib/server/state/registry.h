@@ -17,8 +17,8 @@ struct registry {
     uint32_t capacity, count;
 };
 
-/* capacity: at most LINK_SLOTS_MAX. session: so many, zero or of a former registry, whose sessions
- * this one then has; NULL: memory of the registry's own. false: no memory. */
+/* capacity: at most LINK_SLOTS_MAX. session: an array of `capacity`, all zero or of a former
+ * registry, whose sessions this one then has; NULL: the registry makes one. false: no memory. */
 bool registry_init(struct registry *registry, uint32_t capacity, struct session *session);
 void registry_deinit(struct registry *registry);
 /* Returns a zeroed session with slot and cookie set, or NULL: no slot is free, or there is no

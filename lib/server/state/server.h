@@ -29,7 +29,7 @@
 #define DEVICES_ALL     0
 #define TENANTS_DEFAULT 2048u
 
-/* Whose kernels are kept to their session's window, besides those of sessions that ask for it. */
+/* Whether kernels are kept to their session's window where the session has not asked for it. */
 enum fence_policy { FENCE_AUTO, FENCE_ALWAYS, FENCE_NEVER };
 
 struct server_options {
@@ -52,7 +52,7 @@ struct server_options {
     /* The directory where workers keep machine code; "none": nowhere, "": not said. Once the
      * options are whole, "": nowhere. */
     char cache[CACHE_PATH_MAX];
-    char metrics[METRICS_ADDRESS_MAX]; /* where they are served; the same of "none" and "" */
+    char metrics[METRICS_ADDRESS_MAX]; /* where metrics are served; "" or "none": nowhere */
     bool background;
 };
 
@@ -64,8 +64,8 @@ enum server_phase {
     PHASE_ENDED = 4
 };
 
-/* What has been decided, for a supervisor that takes the place of one that is killed while it
- * decides on a change: one of the two is whole. */
+/* The settings in force, in two copies. A supervisor that is killed while it changes one leaves the
+ * other, at `index`, whole for the next supervisor. */
 struct committed {
     _Atomic uint32_t index;
     struct {
@@ -86,7 +86,7 @@ struct killing {
 #define OPERATOR_NOTE_MAX 112
 struct operators {
     struct reply reply[OPERATORS_MAX];
-    char note[OPERATORS_MAX][OPERATOR_NOTE_MAX]; /* what is to be said of a change; "": nothing */
+    char note[OPERATORS_MAX][OPERATOR_NOTE_MAX]; /* remarks for the answers; "": none */
     uint32_t count;
     struct timer patience;
 };
@@ -115,9 +115,9 @@ struct server {
     struct registry registry;
     struct announcements announcements;
     struct accounts accounts;
-    struct settings policy; /* of the policy file; what is set in `settings` goes before it */
+    struct settings policy;         /* of the policy file; `settings` goes before it */
     struct policy_reading *reading; /* policy_file.c; NULL: the file is not being read */
-    bool reading_again;             /* it is to be read once more after that */
+    bool reading_again;             /* the file is to be read once more after `reading` */
     struct settings settings;
     struct committed *committed; /* NULL: nothing is kept */
     struct state_writer state;
@@ -126,7 +126,7 @@ struct server {
     struct timer sweep;       /* liveness.c */
     struct timer drain;       /* wakes the loop at end_by_ns */
     uint64_t swept_all_ns;    /* when all sessions were last looked at */
-    uint32_t sessions_polled; /* whose client's pid is not known */
+    uint32_t sessions_polled; /* sessions whose client's pid is not known */
     uint32_t descriptors_max; /* RLIMIT_NOFILE */
     uint32_t segments_max;    /* kernel.shmmni */
     int device_count;
@@ -135,7 +135,8 @@ struct server {
 
 /* Users besides root and the server's own are served. */
 bool server_serves_others(const struct server_options *options);
-/* One of those users: what is finite is bounded for them, and some of it kept free of them. */
+/* True for a user besides root and the server's own. What is finite is bounded for these users, and
+ * a part of it kept from them. */
 bool server_other(const struct server *server, uid_t uid);
 /* The descriptor is one of those that tenants may not keep. The kernel gives the lowest that is
  * free, so what is kept fills the numbers from below. */
@@ -155,7 +156,7 @@ bool server_committed_by(const struct server *server, uint64_t token);
 /* Notes the first failure: the server ends with this round. */
 void server_fail(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The server is to end: sessions have so long to detach; 0: none. A second call makes it shorter,
+/* Ends the server: sessions have timeout_ns to detach; 0: no time. A second call makes it shorter,
  * never longer. */
 void server_drain(struct server *server, uint64_t timeout_ns);
 

@@ -35,23 +35,23 @@ enum session_state {
 };
 
 enum session_client {
-    CLIENT_UNCONFIRMED = 0, /* it has not said that it mapped its segment */
-    CLIENT_WATCHED = 1,     /* it has; its end is known by its pidfd */
-    CLIENT_POLLED = 2,      /* it has; by the segment's count of attachments */
+    CLIENT_UNCONFIRMED = 0, /* the client has not said that it mapped its segment */
+    CLIENT_WATCHED = 1,     /* it has mapped it; a pidfd tells its end */
+    CLIENT_POLLED = 2,      /* it has mapped it; the segment's count of attachments tells its end */
     CLIENT_GONE = 3
 };
 
 /* What the worker has of a session's segment once the session ends. */
 enum segment_kept {
-    SEGMENT_NOT_KEPT = 0, /* nothing: it was never told of the segment, or it is gone */
+    SEGMENT_NOT_KEPT = 0, /* nothing: the worker was never told of the segment, or is gone */
     SEGMENT_KEPT = 1,     /* the mapping, with the completion page registered, for a next session */
-    SEGMENT_IN_DOUBT = 2  /* it refused to open the session: perhaps the mapping */
+    SEGMENT_IN_DOUBT = 2  /* perhaps the mapping: the worker refused to open the session */
 };
 
 /* Its requests for another quality of service, and its wait for SMs; see qos_requests.h. */
 struct session_requests {
     struct qos_request *first; /* the one under way, or NULL */
-    struct wire_qos former;    /* what held before it */
+    struct wire_qos former;    /* what was in force before it */
     struct timer patience;     /* with the worker, or with those whose SMs it waits for */
     struct session *next;      /* in the device's list of those whose grant somebody waits for */
     bool listed;
@@ -63,16 +63,17 @@ struct session {
     uint32_t slot;
     enum session_state state;
     enum session_client client;
-    bool close_wanted; /* as soon as it is open */
-    /* It was open, its worker is gone, and the next worker takes it up: until it is open again. */
+    bool close_wanted; /* close it as soon as it is open */
+    /* The session was open, its worker is gone, and the next worker takes it up: true until it is
+     * open again. */
     bool resuming;
     uint32_t attempts;       /* workers lost since it began to be opened or taken up */
     bool replays;            /* its unfinished work is to run again with the next worker */
     enum link_replay replay; /* with the worker that takes it up */
-    uint32_t losses;         /* of workers, with nobody to blame, since losses_ns */
+    uint32_t losses;         /* workers lost with nobody to blame, since losses_ns */
     uint64_t losses_ns;
     bool attached;       /* its attach was answered */
-    bool by_operator;    /* it is closing because the operator ended it */
+    bool by_operator;    /* an operator ended it */
     bool killed;         /* the same, and its client has not gone yet */
     uint64_t kill_token; /* of the last request to end it; 0: none */
     uint32_t grace_ms;   /* while it is closing: how long its work may run on; 0: no limit */
@@ -80,16 +81,16 @@ struct session {
     int journal;         /* descriptor of what a next worker needs to know (journal.h); -1: none */
     uint64_t id;
     uint64_t cookie;
-    uint64_t mem_asked;   /* what it asked for; 0: no limit of its own */
-    uint64_t kernel_heap; /* that it asked for; 0: the worker's default */
-    uint64_t mem_limit;   /* what holds */
+    uint64_t mem_asked;   /* the limit that the client asked for; 0: none */
+    uint64_t kernel_heap; /* the heap that the client asked for; 0: the worker's default */
+    uint64_t mem_limit;   /* the limit in force */
     uint64_t window_base; /* the session's range of device addresses */
     uint64_t window_size;
-    uint32_t fenced; /* its kernels are kept to that: gs_fence; 0: not */
+    uint32_t fenced; /* gs_fence: its kernels are kept to the window; 0: not */
     uint64_t attached_ns;
     uid_t uid;
     pid_t pid;               /* 0: not known */
-    struct wire_qos qos;     /* what it asks for */
+    struct wire_qos qos;     /* its last request */
     struct ctl_settings set; /* by the operator, for just this session */
     uint32_t space;          /* 0, or 1 + the index of the reservation that it lives in */
     struct session_grant grant;
@@ -101,10 +102,10 @@ struct session {
     uint64_t attached_base; /* attachments of the segment without the client's */
     uint64_t missing_ns;  /* since when the client's attachment seems to be gone; 0: it does not */
     struct watch process; /* pidfd of the client */
-    struct timer answer_by;  /* until then its client waits for the attach, and has time to spare */
-    uint64_t give_up_ns;     /* when the worker should do so; 0: in its own time */
-    struct timer confirm_by; /* until then it must have mapped its segment */
-    struct timer evict_by;   /* until then the device must have finished, while it is closing */
+    struct timer answer_by;  /* its client waits for the attach until then, with time to spare */
+    uint64_t give_up_ns;     /* when the worker should give up opening it; 0: never */
+    struct timer confirm_by; /* the client must have mapped its segment by then */
+    struct timer evict_by;   /* the device must have finished the closing session's work by then */
     struct reply reply;      /* open until the attach is answered */
     struct vault vault;
 };

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-/* Where the user is, or would be. */
+#include "common/setting_text.h"
+
+/* The index of the user's settings, or where they would be. */
 static uint32_t user_index(const struct settings *settings, uid_t uid)
 {
     uint32_t low = 0, high = settings->user_count;
@@ -69,38 +71,20 @@ bool reservation_name_valid(const char name[32])
     return length > 0 && length < 32 && strspn(name, allowed) == length;
 }
 
-#define MERGE(field, bit)                                                                          \
-    do {                                                                                           \
-        if (set->fields & (bit))                                                                   \
-            merged.field = set->field;                                                             \
-        else if (!(merged.fields & (bit)))                                                         \
-            merged.field = 0;                                                                      \
-    } while (0)
-
 struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unset,
                                    const struct ctl_settings *set)
 {
+    static const struct ctl_settings nothing;
     struct ctl_settings merged = *old;
 
     merged.fields = (old->fields & ~unset) | set->fields;
-    MERGE(hundredths, CTL_PERCENTAGE);
-    MERGE(sms, CTL_SMS);
-    MERGE(exclusive, CTL_EXCLUSIVE);
-    MERGE(priority, CTL_PRIORITY);
-    MERGE(cls, CTL_CLASS);
-    MERGE(weight, CTL_WEIGHT);
-    MERGE(inflight, CTL_INFLIGHT);
-    MERGE(latency_sms, CTL_LATENCY_SMS);
-    MERGE(mem, CTL_MEM);
-    MERGE(user_mem, CTL_USER_MEM);
-    MERGE(user_sessions, CTL_USER_SESSIONS);
-    MERGE(user_hosts, CTL_USER_HOSTS);
-    MERGE(user_pieces, CTL_USER_PIECES);
-    MERGE(kernel_limit, CTL_KERNEL_LIMIT);
-    MERGE(trust, CTL_TRUST);
-    if (set->fields & CTL_MASK)
-        memcpy(merged.sm_mask, set->sm_mask, sizeof(merged.sm_mask));
-    else if (!(merged.fields & CTL_MASK))
-        memset(merged.sm_mask, 0, sizeof(merged.sm_mask));
+    for (size_t i = 0; i < setting_field_count; i++) {
+        const struct setting_field *field = &setting_fields[i];
+
+        if (set->fields & field->bit)
+            setting_copy(&merged, field, set);
+        else if (!(merged.fields & field->bit))
+            setting_copy(&merged, field, &nothing);
+    }
     return merged;
 }

@@ -26,8 +26,8 @@ struct user_settings {
 struct reservation {
     char name[32]; /* "": none here */
     int device;
-    uint32_t sms;          /* so many, rounded up to whole groups; 0: those of the mask */
-    struct sm_mask wanted; /* these, where sms is 0 */
+    uint32_t sms;          /* a number of SMs, rounded up to whole groups; 0: `wanted` says which */
+    struct sm_mask wanted; /* the SMs, where sms is 0 */
 };
 
 struct settings {

@@ -195,7 +195,7 @@ bool policy_load(struct settings *settings, struct policy *policy, const char *p
 
     if (fd < 0 || fstat(fd, &st) < 0)
         return failed(error, "opening it");
-    /* Who can write the file decides who is served. */
+    /* The file says who is served, so only root and the server's user may write it. */
     if ((st.st_uid != 0 && st.st_uid != geteuid()) || st.st_mode & (S_IWGRP | S_IWOTH)) {
         snprintf(error, STATE_ERROR_MAX, "others than root and uid %u can write it",
                  (unsigned)geteuid());

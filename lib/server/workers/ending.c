@@ -139,7 +139,7 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     device->culprit = blamed ? culprit : (struct culprit){0};
     if (blamed)
         culprit_log(device, fatal, &culprit);
-    else if (server->phase != PHASE_STARTING) /* then it is the server's failure, and said there */
+    else if (server->phase != PHASE_STARTING) /* at the start the server reports its own failure */
         log_error("event=fault device=%d reason=%s", device->index, device->failure);
 
     if (was_ready) {
@@ -170,7 +170,7 @@ void worker_quit(struct device *device)
     }
     if (device->worker.state != WORKER_ENDING)
         worker_send(device, &message);
-    /* One that is stopped does not read that it is to quit. */
+    /* A silent worker would not read LINK_QUIT. */
     timer_set(&server->loop, &device->timer,
               clock_ns() + (device_silent(device, HUNG_NS) ? 0 : QUIT_NS), ending_fire);
     device->worker.state = WORKER_ENDING;

@@ -10,7 +10,8 @@
 #include "server/base/child.h"
 #include "server/state/server.h"
 
-#define PATIENCE_NS 1000000000u /* it holds device memory that the next worker may need */
+#define PATIENCE_NS                                                                                \
+    1000000000u /* the former worker holds device memory that the next one may need */
 
 static void former_forget(struct device *device)
 {

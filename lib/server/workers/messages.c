@@ -306,8 +306,8 @@ bool worker_receive_one(struct device *device)
     return true;
 }
 
-/* What it says may have been done already, in part or all. The worker tells all else once more
- * (resync.h). */
+/* Deals with the message that the killed supervisor was dealing with, which may be done already, in
+ * part or all. The worker tells everything else once more (resync.h). */
 void worker_receive_again(struct device *device)
 {
     struct worker_process *worker = &device->worker;
@@ -316,7 +316,7 @@ void worker_receive_again(struct device *device)
     int fd = message->op ? link_descriptor(&worker->inbox_control) : -1;
 
     if (fd >= 0 && (kept_noted(fd) || (session && session->journal == fd))) {
-        fd = -1; /* it has its owner */
+        fd = -1; /* the killed supervisor has stored it already */
     } else if (fd >= 0 && session && message->op == LINK_VAULT_PUT) {
         on_vault_put(device, session, &message->u.vault, &fd);
     } else if (fd >= 0 && session && message->op == LINK_OPENED && session->journal < 0) {

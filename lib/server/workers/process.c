@@ -193,7 +193,7 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     int status;
 
     (void)events;
-    worker_receive(device); /* its last words may still be in the socket */
+    worker_receive(device); /* its last messages may still be in the socket */
     if (!child_reap(worker->pid, watch->fd, &status))
         return;
     leftover_segments_remove();

@@ -66,7 +66,7 @@ static bool session_settle(struct session *session, const struct link_session *t
     case SESSION_OPEN:
         if (!told || told->state != LINK_SESSION_OPEN)
             return false;
-        if (session->reply.queue >= 0) { /* what follows from its opening was not all done */
+        if (session->reply.queue >= 0) { /* the consequences of its opening were not all drawn */
             session->state = SESSION_OPENING;
             return server_session_opened(session, &told->opened, "");
         }
@@ -95,7 +95,7 @@ static bool answer_await(struct device *device, const struct resync *resync)
         struct pollfd link = {device->worker.link.fd, POLLIN, 0};
         const uint64_t now = clock_ns();
 
-        /* What comes after the answer is newer than it. */
+        /* Messages after the answer are newer than it. */
         while (!resync->done && worker_receive_one(device))
             continue;
         if (resync->done || device->worker.state != WORKER_READY || device->worker.link.fd < 0)
@@ -137,7 +137,7 @@ void worker_resync(struct device *device)
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d tells a new supervisor of sessions that cannot be",
                     (int)worker->pid);
-    else if (device->resuming == 0) /* its predecessor may not have said so */
+    else if (device->resuming == 0) /* the killed supervisor may not have told the worker */
         worker_send(device, &resumed);
     worker->resync = NULL;
     worker->pinged_ns = worker->stuck_ns = 0;

@@ -34,8 +34,8 @@ static void standby_forget(struct device *device)
     standby->preload = (struct preload_progress){0};
 }
 
-/* It serves nobody, so its loss is no more than a delay of the next start. The process is reaped
- * when it has ended, which may take the driver a while. */
+/* A standby serves nobody, so its loss only delays the next start. The process is reaped when it
+ * has ended, which may take the driver a while. */
 static void standby_lost(struct device *device, const char *why)
 {
     struct standby *standby = &device->standby;

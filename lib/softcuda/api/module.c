@@ -11,7 +11,7 @@
 #include "softcuda/launch/launch.h"
 #include "softcuda/module/module.h"
 
-enum { LOG_BYTES = 4096, IMAGE_FILE_MAX = 256 << 20 };
+enum { LOG_BYTES = 16384, IMAGE_FILE_MAX = 256 << 20 };
 
 // ---- Loading
 

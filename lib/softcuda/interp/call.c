@@ -126,8 +126,10 @@ static int call(struct warp *w, const struct insn *in, const struct code *code)
 
 int op_call(struct warp *w, const struct insn *in, uint32_t mask)
 {
-    (void)mask;
-    return call(w, in, w->block->program->codes[in->target]);
+    const struct code *code = w->block->program->codes[in->target];
+    if (!code) // it could not be lowered: see shared_layout_spread
+        return warp_fault(w, in, mask, EXEC_FAULT_INVALID_PC, 0);
+    return call(w, in, code);
 }
 
 int op_call_indirect(struct warp *w, const struct insn *in, uint32_t mask)

@@ -119,7 +119,7 @@ struct pool_reloc {
 };
 
 struct kernel_layout {
-    uint32_t static_shared;  // end of the static variables
+    uint32_t static_shared;  // bytes of the static variables
     uint32_t dynamic_shared; // where the unsized ones begin
     uint32_t stack_static;   // bytes of call stack where the call graph bounds it, else 0
 };
@@ -231,8 +231,8 @@ struct exec_block {
     uint32_t smid;
     uint32_t nwarps, nthreads;
     uint8_t *shared;
-    uint32_t shared_bytes;
-    uint8_t *local; // lane after lane, local_bytes each
+    uint32_t shared_bytes; // with BLOCK_SHARED_RESERVED at its start
+    uint8_t *local;        // lane after lane, local_bytes each
     uint32_t local_bytes;
     uint64_t memory_bytes; // of the host: see block_charge
     uint32_t next_warp;
@@ -299,7 +299,7 @@ int op_stmatrix(struct warp *w, const struct insn *in, uint32_t mask);
 // Lanes exited or arrived: groups that are complete now run.
 void warp_recheck_members(struct warp *w);
 
-// ---- Memory (mem.c, atom.c, mbarrier.c)
+// ---- Memory (mem.c, atom.c, bulk.c, mbarrier.c)
 
 // The same for one lane and any generic address; NULL where it is not allowed.
 void *warp_generic_pointer(struct warp *w, unsigned lane, uint64_t address, uint64_t bytes,
@@ -310,8 +310,11 @@ int op_atom(struct warp *w, const struct insn *in, uint32_t mask);
 int op_fence(struct warp *w, const struct insn *in, uint32_t mask);
 int op_isspacep(struct warp *w, const struct insn *in, uint32_t mask);
 int op_cp_async(struct warp *w, const struct insn *in, uint32_t mask);
+int op_bulk(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier_wait(struct warp *w, const struct insn *in, uint32_t mask);
+// BYTES have come that the mbarrier object waits for.
+void mbarrier_complete(uint64_t *object, uint32_t bytes);
 
 // ---- Values of the machine (interp/value.c)
 

@@ -69,17 +69,20 @@ static uint64_t after_arrive(uint64_t object, const struct insn *in, uint32_t op
     return pack(m);
 }
 
-// Of complete_tx, and of expect_tx, which by itself never ends a phase.
-static uint64_t after_bytes(uint64_t object, const struct insn *in, uint32_t bytes)
+// By itself it never ends a phase.
+static uint64_t after_announcement(uint64_t object, uint32_t bytes)
 {
     struct mbarrier m = unpack(object);
-    if (in->target == PTX_OP_MBARRIER_EXPECT_TX) {
-        announce(&m, bytes);
-    } else {
-        m.bytes -= (int32_t)field(bytes, 0, COUNT_BITS);
-        end_phase(&m);
-    }
+    announce(&m, bytes);
     return pack(m);
+}
+
+void mbarrier_complete(u64 *object, uint32_t bytes)
+{
+    struct mbarrier m = unpack(*object);
+    m.bytes -= (int32_t)field(bytes, 0, COUNT_BITS);
+    end_phase(&m);
+    *object = pack(m);
 }
 
 // Whether the phase that STATE was taken in, or that PARITY names, is over.
@@ -106,8 +109,10 @@ static void change(struct warp *w, const struct insn *in, unsigned lane, u64 *ob
             *object = after_arrive(old, in, 1);
         break;
     case PTX_OP_MBARRIER_EXPECT_TX:
+        *object = after_announcement(old, operand);
+        break;
     case PTX_OP_MBARRIER_COMPLETE_TX:
-        *object = after_bytes(old, in, operand);
+        mbarrier_complete(object, operand);
         break;
     default:
         *object = after_arrive(old, in, operand);

@@ -1,6 +1,7 @@
 // Values that come from the machine rather than from registers: special registers, addresses in the
 // frame, the carry; and the choice of handlers for this host.
 #include "common/util.h"
+#include "softcuda/device/device.h"
 #include "softcuda/interp/path.h"
 
 static void put32(struct warp *w, const struct insn *in, uint32_t mask, uint64_t value)
@@ -82,8 +83,14 @@ static uint64_t uniform_sreg(const struct warp *w, uint32_t sreg, uint64_t index
     case PTX_SREG_ENVREG:
         return envreg(w, index);
     case PTX_SREG_TOTAL_SMEM_SIZE:
+        return b->shared_bytes - BLOCK_SHARED_RESERVED;
     case PTX_SREG_AGGR_SMEM_SIZE:
         return b->shared_bytes;
+    case PTX_SREG_RESERVED_SMEM_END: // it begins at 0
+    case PTX_SREG_RESERVED_SMEM_CAP:
+        return BLOCK_SHARED_RESERVED;
+    case PTX_SREG_RESERVED_SMEM_1: // cooperative groups take 288 bytes from here on
+        return BLOCK_SHARED_RESERVED / 2;
     case PTX_SREG_DYNAMIC_SMEM_SIZE:
         return g->dynamic_shared;
     default:

@@ -421,6 +421,7 @@ bool lower_control(struct lower *L)
         return true;
     case PTX_OP_MEMBAR:
     case PTX_OP_FENCE:
+    case PTX_OP_FENCE_MBARRIER_INIT:
     case PTX_OP_FENCE_PROXY:
     case PTX_OP_MEMBAR_PROXY:
         lower_emit(L, op_fence);

@@ -1,8 +1,8 @@
 // The layout of shared memory. Variables that several functions may name (those of the module, and
-// those of non-entry functions) have one place for all kernels, from 0 on; an entry's own follow
-// behind the last common one that it can reach, and unsized ones (dynamic shared memory) behind
-// all. Works on the PTX, before anything is lowered; follows direct calls, and takes an indirect
-// one to reach every function.
+// those of non-entry functions) have one place for all kernels, behind what the hardware reserves
+// of each block; an entry's own follow behind the last common one that it can reach, and unsized
+// ones (dynamic shared memory) behind all. Works on the PTX, before anything is lowered; follows
+// direct calls, and takes an indirect one to reach every function.
 #include "softcuda/lower/layout.h"
 
 #include <errno.h>
@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "softcuda/device/device.h"
+
 enum {
-    SHARED_LIMIT = 227 << 10,
+    SHARED_LIMIT = BLOCK_SHARED_MAX,
     STACK_LIMIT = 1 << 20,
     CLOSURE_ROUNDS = 64, // longest chain of calls that is followed exactly
 };
@@ -151,7 +153,7 @@ static void close_reach(struct shared_layout *s)
 static int place_common(struct shared_layout *s, char *log, size_t log_size)
 {
     const struct ptx_module *m = s->module;
-    uint64_t end = 0;
+    uint64_t end = BLOCK_SHARED_RESERVED;
     for (uint32_t i = 0; i < m->nvars; i++) {
         const struct ptx_var *v = m->vars[i];
         if (v->space == PTX_SPACE_SHARED && v->unsized && v->align > s->dynamic_align &&
@@ -190,10 +192,10 @@ static int check_kernels(struct shared_layout *s, char *log, size_t log_size)
         if (!f->entry)
             continue;
         uint64_t reached = s->reach[i].indirect ? s->common_end : s->reach[i].shared_end;
-        s->func_base[i] = align_up(reached, reached ? 16 : 1);
+        s->func_base[i] = reached ? align_up(reached, 16) : BLOCK_SHARED_RESERVED;
         uint64_t end = place_own(f, s->func_base[i], NULL);
         s->func_bytes[i] = end - s->func_base[i];
-        if (end > SHARED_LIMIT)
+        if (end - BLOCK_SHARED_RESERVED > SHARED_LIMIT)
             goto too_big;
         continue;
     too_big:
@@ -263,8 +265,27 @@ void shared_layout_kernel(const struct shared_layout *s, const struct ptx_func *
                           struct kernel_layout *out)
 {
     uint64_t end = s->func_base[f->id] + s->func_bytes[f->id];
-    out->static_shared = (uint32_t)end;
+    out->static_shared = (uint32_t)end - BLOCK_SHARED_RESERVED;
     out->dynamic_shared = (uint32_t)align_up(end, s->dynamic_align);
+}
+
+void shared_layout_spread(const struct shared_layout *s, uint32_t *whom)
+{
+    bool changed = true;
+    uint32_t any = LACKS_NOTHING;
+    for (uint32_t i = 0; i < s->module->nfuncs; i++)
+        any = s->module->funcs[i]->entry || whom[i] == LACKS_NOTHING ? any : whom[i];
+    for (uint32_t i = 0; i < s->module->nfuncs; i++)
+        whom[i] = whom[i] == LACKS_NOTHING && s->reach[i].indirect ? any : whom[i];
+    // A longer chain of calls ends in a function without code, which is a fault at run time.
+    for (int round = 0; changed && round < CLOSURE_ROUNDS; round++) {
+        changed = false;
+        for (uint32_t i = 0; i < s->module->nfuncs; i++)
+            for (uint32_t k = 0; whom[i] == LACKS_NOTHING && k < s->reach[i].ncallees; k++) {
+                whom[i] = whom[s->reach[i].callees[k]];
+                changed |= whom[i] != LACKS_NOTHING;
+            }
+    }
 }
 
 // A call takes what the callee has of local memory and what its own calls take. True: something

@@ -16,6 +16,9 @@ uint64_t *shared_layout_take(struct shared_layout *s);
 void shared_layout_func(const struct shared_layout *s, const struct ptx_func *f, uint64_t *at);
 void shared_layout_kernel(const struct shared_layout *s, const struct ptx_func *f,
                           struct kernel_layout *out);
+// By function: whose code it lacks. Whoever calls it lacks that too, as does a caller of anything.
+enum { LACKS_NOTHING = UINT32_MAX };
+void shared_layout_spread(const struct shared_layout *s, uint32_t *whom);
 // When all functions of P are lowered: what their calls take of the stack.
 void shared_layout_close_stacks(struct shared_layout *s, const struct exec_program *p);
 // The call stack F needs at most, where recursion, alloca and indirect calls leave a bound: else

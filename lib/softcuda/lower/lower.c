@@ -3,6 +3,7 @@
 #include "softcuda/lower/lower.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,24 +243,88 @@ static void finish_kernels(struct exec_program *p, struct shared_layout *shared)
     }
 }
 
-static int lower_all(struct exec_program *p, const struct shared_layout *shared, char *log,
-                     size_t log_size)
+// What cannot be lowered, by function.
+struct lacking {
+    char **why;     // NULL: its code is there, or nothing of it is its own fault
+    uint32_t *whom; // who lacks code that it calls, itself included; LACKS_NOTHING
+    int error;      // the first
+};
+
+static int lacking_init(struct lacking *l, const struct ptx_module *m)
+{
+    l->why = calloc(m->nfuncs + 1, sizeof *l->why);
+    l->whom = malloc((m->nfuncs + 1) * sizeof *l->whom);
+    if (!l->why || !l->whom)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        l->whom[i] = LACKS_NOTHING;
+    return 0;
+}
+
+static void lacking_deinit(struct lacking *l, const struct ptx_module *m)
+{
+    for (uint32_t i = 0; l->why && i < m->nfuncs; i++)
+        free(l->why[i]);
+    free(l->why);
+    free(l->whom);
+}
+
+static int lower_all(struct exec_program *p, const struct shared_layout *shared, struct lacking *l)
 {
     const struct ptx_module *m = p->module;
     size_t kernel = 0;
     for (uint32_t i = 0; i < m->nfuncs; i++) {
         const struct ptx_func *f = m->funcs[i];
         const struct kernel_layout *layout = NULL;
+        char why[512] = "";
         if (!f->has_body)
             continue;
         if (f->entry)
             layout = &p->layouts[kernel++];
         int error = 0;
-        p->codes[i] = lower_func(p, f, shared, layout, log, log_size, &error);
-        if (error)
-            return error;
+        size_t relocs = p->nrelocs;
+        p->codes[i] = lower_func(p, f, shared, layout, why, sizeof why, &error);
+        if (!error)
+            continue;
+        p->nrelocs = relocs; // those of its code, which is no more
+        l->why[i] = error == -ENOMEM ? NULL : strdup(why);
+        if (!l->why[i])
+            return -ENOMEM;
+        l->whom[i] = i;
+        l->error = l->error ? l->error : error;
     }
     return 0;
+}
+
+// Kernels that lack code go, with a line in LOG for each, as long as one is left. 0 or the error.
+static int leave_out(struct exec_program *p, const struct shared_layout *shared,
+                     const struct lacking *l, char *log, size_t log_size)
+{
+    size_t kept = 0, used = 0;
+    if (!l->error)
+        return 0;
+    shared_layout_spread(shared, l->whom);
+    for (size_t i = 0; i < p->nkernels; i++) {
+        const struct ptx_func *f = p->kernels[i].func;
+        uint32_t whom = l->whom[f->id];
+        if (whom == LACKS_NOTHING) {
+            p->kernels[kept] = p->kernels[i];
+            p->layouts[kept++] = p->layouts[i];
+        } else if (used < log_size) {
+            used += (size_t)snprintf(log + used, log_size - used, "%s%s%s%s", used ? "\n" : "",
+                                     whom == f->id ? "" : f->name,
+                                     whom == f->id ? "" : ": it calls ", l->why[whom]);
+        }
+    }
+    p->nkernels = kept;
+    if (kept)
+        return 0;
+    for (uint32_t i = 0; i < p->module->nfuncs; i++)
+        if (l->why[i]) {
+            snprintf(log, log_size, "%s", l->why[i]);
+            break;
+        }
+    return l->error;
 }
 
 int exec_program_new(const struct ptx_module *module, struct exec_program **out, char *log,
@@ -269,6 +334,7 @@ int exec_program_new(const struct ptx_module *module, struct exec_program **out,
         log[0] = 0;
     struct exec_program *p = calloc(1, sizeof *p);
     struct shared_layout *shared = NULL;
+    struct lacking lacking = {0};
     int error = -ENOMEM;
     if (p) {
         p->module = module;
@@ -278,12 +344,17 @@ int exec_program_new(const struct ptx_module *module, struct exec_program **out,
     }
     if (!error)
         error = describe_kernels(p, shared);
+    if (!error)
+        error = lacking_init(&lacking, module);
     if (!error) {
         p->shared_at = shared_layout_take(shared);
-        error = lower_all(p, shared, log, log_size);
+        error = lower_all(p, shared, &lacking);
     }
     if (!error)
+        error = leave_out(p, shared, &lacking, log, log_size);
+    if (!error)
         finish_kernels(p, shared);
+    lacking_deinit(&lacking, module);
     shared_layout_free(shared);
     if (error) {
         exec_program_free(p);

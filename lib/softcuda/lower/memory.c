@@ -243,6 +243,15 @@ static void lower_atom(struct lower *L)
 
 // ---- Asynchronous copies: done at once, which any program must expect
 
+// An address as four words of code.aux.
+static void put_mem(uint32_t words[4], const struct lower_mem *m)
+{
+    words[0] = m->slot;
+    words[1] = m->space;
+    words[2] = (uint32_t)m->imm;
+    words[3] = (uint32_t)(m->imm >> 32);
+}
+
 static void lower_cp_async(struct lower *L)
 {
     const struct ptx_operand *size = op(L, 2), *limit = op(L, 3);
@@ -257,7 +266,8 @@ static void lower_cp_async(struct lower *L)
         ignore = lower_pred(L, limit);
     else if (limit->kind != PTX_OPND_NONE)
         bytes = lower_src(L, limit, 32);
-    uint32_t words[4] = {to.slot, to.space, (uint32_t)to.imm, (uint32_t)(to.imm >> 32)};
+    uint32_t words[4];
+    put_mem(words, &to);
     uint32_t aux = lower_aux(L, words, 4);
     struct insn *in = lower_emit(L, op_cp_async);
     lower_set_mem(in, &from);
@@ -265,6 +275,24 @@ static void lower_cp_async(struct lower *L)
     in->b = bytes;
     in->c = ignore;
     in->target = (uint32_t)size->imm;
+}
+
+static void lower_bulk(struct lower *L)
+{
+    const struct ptx_inst *i = L->inst;
+    bool completes = i->mode == PTX_MODE_COMPLETE_TX;
+    struct lower_mem to = lower_mem(L, op(L, 0), (enum ptx_space)i->space);
+    struct lower_mem from = lower_mem(L, op(L, 1), (enum ptx_space)i->space2);
+    struct lower_mem object = completes ? lower_mem(L, op(L, 3), PTX_SPACE_SHARED) : to;
+    uint32_t words[12], bytes = lower_src(L, op(L, 2), 32);
+    put_mem(words, &to);
+    put_mem(words + 4, &from);
+    put_mem(words + 8, &object);
+    uint32_t aux = lower_aux(L, words, 12);
+    struct insn *in = lower_emit(L, op_bulk);
+    in->aux = aux;
+    in->b = bytes;
+    in->target = completes;
 }
 
 static bool mbarrier_waits(enum ptx_op op)
@@ -325,6 +353,11 @@ bool lower_memory(struct lower *L)
     case PTX_OP_CP_ASYNC:
         lower_cp_async(L);
         return true;
+    case PTX_OP_CP_ASYNC_BULK:
+        lower_bulk(L);
+        return true;
+    case PTX_OP_CP_ASYNC_BULK_COMMIT:
+    case PTX_OP_CP_ASYNC_BULK_WAIT:
     case PTX_OP_CP_ASYNC_COMMIT:
     case PTX_OP_CP_ASYNC_WAIT:
     case PTX_OP_CP_ASYNC_WAIT_ALL:

@@ -17,6 +17,8 @@
 // Lowers all functions of MODULE, which must live as long as the program. Returns 0 and sets *OUT;
 // or -ENOTSUP with a text in LOG naming the function, line and instruction that is left out, or the
 // extern symbol that nothing defines; or -E2BIG over a bound; or -ENOMEM. LOG always ends with NUL.
+// A kernel that is refused is left out as long as another is there: LOG then has a line for each,
+// "KERNEL, line 12: ..." or "KERNEL: it calls FUNCTION, line 12: ...", and is empty otherwise.
 int exec_program_new(const struct ptx_module *module, struct exec_program **out, char *log,
                      size_t log_size);
 void exec_program_free(struct exec_program *program); // NULL is fine; no block of it may exist

@@ -17,7 +17,8 @@
 enum { LINKED_MAX = 4 }; // kept; one more drops the oldest
 
 // Compiles the text, of which PTX is the reading, and keeps the program; takes PTX in any case.
-// Where the program cannot be made, nothing is kept, and loading the text says why.
+// Where the program, or one of its kernels, cannot be made, nothing is kept, and loading the text
+// says why.
 void linked_put(const char *text, size_t length, struct ptx_module *ptx);
 // Gives the program of this text away. False: none is kept.
 bool linked_take(const char *text, size_t length, struct ptx_module **ptx,

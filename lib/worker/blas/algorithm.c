@@ -8,11 +8,12 @@
  * device has finished (bench/results/h200-driver-facts-cublas.txt, 31). So the first call for a
  * problem is captured into a graph that is thrown away, at a quiet moment: that loads the kernels
  * and runs nothing (31cl). The heuristic takes 25 to 80 ms for the first of a type, and nobody
- * waits for it but in tf32, where it loads something too (31l). What f64 does was not measured.
+ * waits for it but in tf32, where it loads something too (31l). What f64 and s8 do was not
+ * measured.
  *
- * No algorithm has a workspace: a shared one would let a tenant's stream wait for another's. Square
- * products of f16, bf16 and tf32 take none anyway (30); small ones of f32 and those of a long k
- * lose the kernels that split k.
+ * Some kernels compute in parts, which they add up in a workspace: without one tf32 had half of the
+ * library's rate. The stream that runs the product brings it (workspace.h), or else runs the
+ * fastest kernel that needs none.
  */
 #include "worker/blas/algorithm.h"
 
@@ -23,18 +24,30 @@
 
 #include "common/siphash.h"
 #include "worker/blas/library.h"
+#include "worker/blas/workspace.h"
 #include "worker/driver/lost.h"
 
 #define WAYS    4u
 #define BUCKETS 256u /* WAYS algorithms each */
 #define ANSWERS 16   /* of the heuristic, the fastest first */
 
+/* A kernel, and how much of a workspace it needs. */
+struct choice {
+    struct lt_algo algo;
+    size_t workspace;
+};
+
+/* Indices of a choice. */
+enum { DEVICE, PARTITION, PLACES };
+enum { ALONE, WITH_WORKSPACE, ROOMS };
+
 struct algorithm {
     struct problem problem;
     lt_desc desc;
     lt_layout a, b, c;
-    /* the fastest on the whole device, and the fastest of those that any partition can run */
-    struct lt_algo algo, algo_partition;
+    /* the fastest on the whole device, and the fastest of those that any partition can run; of all,
+     * and of those without a workspace */
+    struct choice choice[PLACES][ROOMS];
     uint64_t used; /* kept.clock when it was last found */
 };
 
@@ -57,6 +70,10 @@ static int type_of(uint32_t type)
         return LT_R_16BF;
     case REC_F64:
         return LT_R_64F;
+    case REC_S8:
+        return LT_R_8I;
+    case REC_S32:
+        return LT_R_32I;
     default:
         return LT_R_32F;
     }
@@ -69,6 +86,8 @@ static int compute_of(uint32_t compute)
         return LT_COMPUTE_64F;
     case REC_COMPUTE_TF32:
         return LT_COMPUTE_32F_FAST_TF32;
+    case REC_COMPUTE_S32:
+        return LT_COMPUTE_32I;
     default:
         return LT_COMPUTE_32F;
     }
@@ -98,7 +117,9 @@ static int desc_make(lt_desc *desc, const struct problem *p)
                   mode = p->flags & REC_GEMM_DEVICE_SCALARS ? LT_POINTER_MODE_DEVICE
                                                             : LT_POINTER_MODE_HOST;
     int result = lt->cublasLtMatmulDescCreate(desc, compute_of(p->compute),
-                                              p->compute == REC_COMPUTE_F64 ? LT_R_64F : LT_R_32F);
+                                              p->compute == REC_COMPUTE_F64   ? LT_R_64F
+                                              : p->compute == REC_COMPUTE_S32 ? LT_R_32I
+                                                                              : LT_R_32F);
 
     if (result == LT_SUCCESS)
         result = lt->cublasLtMatmulDescSetAttribute(*desc, LT_DESC_TRANSA, &a, sizeof(a));
@@ -140,27 +161,31 @@ static bool fits_partitions(const struct lt_algo *algo)
            shape == LT_CLUSTER_1X2;
 }
 
-/* Takes the first algorithms that the problem can have: both, since a session's grant may change
- * between two products. */
-static int taken(struct algorithm *made, const struct lt_heuristic *answers, int count)
+/* Takes the first algorithms that the problem can have: those for both places, since a session's
+ * grant may change between two products. */
+static int taken(struct algorithm *made, unsigned room, const struct lt_heuristic *answers,
+                 int count)
 {
+    const size_t most = room == ALONE ? 0 : WORKSPACE_MOST;
     bool any = false;
 
     for (int i = 0; i < count; i++) {
-        if (answers[i].state != LT_SUCCESS || answers[i].workspace > 0)
+        const struct choice choice = {answers[i].algo, answers[i].workspace};
+
+        if (answers[i].state != LT_SUCCESS || choice.workspace > most)
             continue;
         if (!any)
-            made->algo = answers[i].algo;
+            made->choice[DEVICE][room] = choice;
         any = true;
-        if (!fits_partitions(&answers[i].algo))
+        if (!fits_partitions(&choice.algo))
             continue;
-        made->algo_partition = answers[i].algo;
+        made->choice[PARTITION][room] = choice;
         return LT_SUCCESS;
     }
     return LT_NOT_SUPPORTED;
 }
 
-static int asked(struct algorithm *made, lt_preference preference)
+static int asked(struct algorithm *made, unsigned room, lt_preference preference)
 {
     const struct problem *p = &made->problem;
     const struct {
@@ -170,11 +195,11 @@ static int asked(struct algorithm *made, lt_preference preference)
                   {LT_PREFERENCE_ALIGN_B, p->align[1]},
                   {LT_PREFERENCE_ALIGN_C, p->align[2]},
                   {LT_PREFERENCE_ALIGN_D, p->align[2]}};
-    const size_t room = 0;
+    const size_t most = room == ALONE ? 0 : WORKSPACE_MOST;
     struct lt_heuristic answers[ANSWERS];
     int found = 0;
     int result = lt->cublasLtMatmulPreferenceSetAttribute(preference, LT_PREFERENCE_MAX_WORKSPACE,
-                                                          &room, sizeof(room));
+                                                          &most, sizeof(most));
 
     for (size_t i = 0; i < sizeof(aligns) / sizeof(aligns[0]) && result == LT_SUCCESS; i++)
         result = lt->cublasLtMatmulPreferenceSetAttribute(preference, aligns[i].attribute,
@@ -183,68 +208,100 @@ static int asked(struct algorithm *made, lt_preference preference)
         result = lt->cublasLtMatmulAlgoGetHeuristic(library_handle(), made->desc, made->a, made->b,
                                                     made->c, made->c, preference, ANSWERS, answers,
                                                     &found);
-    return result == LT_SUCCESS ? taken(made, answers, found) : result;
+    return result == LT_SUCCESS ? taken(made, room, answers, found) : result;
 }
 
+/* Lets products do without a workspace wherever they run. */
+static void choose_alone(struct algorithm *made)
+{
+    for (unsigned place = 0; place < PLACES; place++)
+        made->choice[place][WITH_WORKSPACE] = made->choice[place][ALONE];
+}
+
+/* A problem must have an algorithm without a workspace, since its stream may get none. */
 static int picked(struct algorithm *made)
 {
     lt_preference preference = NULL;
     int result = lt->cublasLtMatmulPreferenceCreate(&preference);
 
     if (result == LT_SUCCESS)
-        result = asked(made, preference);
+        result = asked(made, ALONE, preference);
+    if (result == LT_SUCCESS && asked(made, WITH_WORKSPACE, preference) != LT_SUCCESS)
+        choose_alone(made);
     if (preference)
         lt->cublasLtMatmulPreferenceDestroy(preference);
     return result;
 }
 
-static int call(const struct algorithm *algorithm, const struct lt_algo *algo,
-                const struct rec_gemm *r, CUstream stream)
-{
-    const bool device = r->h.flags & REC_GEMM_DEVICE_SCALARS;
-    double alpha, beta;
-    float alpha_f32, beta_f32;
-    const void *alpha_at = (const void *)(uintptr_t)r->alpha,
-               *beta_at = (const void *)(uintptr_t)r->beta;
-    void *c = (void *)(uintptr_t)r->c.at;
+/* As the library reads it on the host. */
+union scalar {
+    double f64;
+    float f32;
+    int32_t s32;
+};
 
-    memcpy(&alpha, &r->alpha, sizeof(alpha));
-    memcpy(&beta, &r->beta, sizeof(beta));
-    alpha_f32 = (float)alpha;
-    beta_f32 = (float)beta;
-    if (!device && r->compute == REC_COMPUTE_F64) {
-        alpha_at = &alpha;
-        beta_at = &beta;
-    } else if (!device) {
-        alpha_at = &alpha_f32;
-        beta_at = &beta_f32;
-    }
-    return lt->cublasLtMatmul(library_handle(), algorithm->desc, alpha_at,
-                              (const void *)(uintptr_t)r->a.at, algorithm->a,
-                              (const void *)(uintptr_t)r->b.at, algorithm->b, beta_at, c,
-                              algorithm->c, c, algorithm->c, algo, NULL, 0, stream);
+static union scalar scalar_of(uint64_t bits, uint32_t compute)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    if (compute == REC_COMPUTE_F64)
+        return (union scalar){.f64 = value};
+    if (compute == REC_COMPUTE_S32) /* any other is a device address */
+        return (union scalar){.s32 = rec_gemm_whole(value) ? (int32_t)value : 0};
+    return (union scalar){.f32 = (float)value};
 }
 
-gs_status algorithm_capture(const struct algorithm *algorithm, const struct rec_gemm *record,
-                            bool partition, CUstream stream, CUgraph *graph, char *text,
-                            size_t size)
+static int call(const struct algorithm *algorithm, const struct choice *choice,
+                const struct rec_gemm *r, CUdeviceptr workspace, CUstream stream)
 {
-    const struct lt_algo *algo = partition ? &algorithm->algo_partition : &algorithm->algo;
-    CUgraph captured = NULL;
+    const bool device = r->h.flags & REC_GEMM_DEVICE_SCALARS;
+    const union scalar alpha = scalar_of(r->alpha, r->compute),
+                       beta = scalar_of(r->beta, r->compute);
+    const void *alpha_at = device ? (const void *)(uintptr_t)r->alpha : &alpha,
+               *beta_at = device ? (const void *)(uintptr_t)r->beta : &beta;
+    void *c = (void *)(uintptr_t)r->c.at;
+
+    return lt->cublasLtMatmul(
+        library_handle(), algorithm->desc, alpha_at, (const void *)(uintptr_t)r->a.at, algorithm->a,
+        (const void *)(uintptr_t)r->b.at, algorithm->b, beta_at, c, algorithm->c, c, algorithm->c,
+        &choice->algo, (void *)(uintptr_t)workspace, choice->workspace, stream);
+}
+
+size_t algorithm_workspace(const struct algorithm *algorithm, bool partition)
+{
+    return algorithm->choice[partition ? PARTITION : DEVICE][WITH_WORKSPACE].workspace;
+}
+
+/* The fastest that the workspace is enough for. */
+static const struct choice *choice_for(const struct algorithm *algorithm, bool partition,
+                                       const struct workspace *workspace)
+{
+    const struct choice *choices = algorithm->choice[partition ? PARTITION : DEVICE];
+
+    return &choices[workspace_holds(workspace, choices[WITH_WORKSPACE].workspace) ? WITH_WORKSPACE
+                                                                                  : ALONE];
+}
+
+static gs_status captured(const struct algorithm *algorithm, const struct choice *choice,
+                          const struct rec_gemm *record, CUdeviceptr workspace, CUstream stream,
+                          CUgraph *graph, char *text, size_t size)
+{
+    CUgraph made = NULL;
     CUresult begun = DRV(cuStreamBeginCapture_v2, stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 
     if (begun) {
         driver_describe(text, size);
         return driver_status(begun);
     }
-    const int result = call(algorithm, algo, record, stream);
-    const CUresult ended = DRV(cuStreamEndCapture, stream, &captured);
+    const int result = call(algorithm, choice, record, workspace, stream);
+    const CUresult ended = DRV(cuStreamEndCapture, stream, &made);
     if (result == LT_SUCCESS && !ended) {
-        *graph = captured;
+        *graph = made;
         return GS_OK;
     }
-    if (captured)
-        DRV_MUST(cuGraphDestroy, captured);
+    if (made)
+        DRV_MUST(cuGraphDestroy, made);
     snprintf(text, size, "cublasLtMatmul under capture: cuBLAS status %d, driver status %d", result,
              (int)ended);
     return GS_ERR_DRIVER;
@@ -253,7 +310,7 @@ gs_status algorithm_capture(const struct algorithm *algorithm, const struct rec_
 bool algorithm_choice_loads(const struct problem *problem)
 {
     /* acquire: pairs with the release of the thread that has chosen the first */
-    return (problem->compute == REC_COMPUTE_TF32 || problem->compute == REC_COMPUTE_F64) &&
+    return problem->compute != REC_COMPUTE_F32 &&
            !(atomic_load_explicit(&chosen_before, memory_order_acquire) & 1u << problem->compute);
 }
 
@@ -284,20 +341,51 @@ gs_status algorithm_choose(const struct problem *problem, struct algorithm **cho
     return GS_OK;
 }
 
-gs_status algorithm_load(const struct algorithm *algorithm, const struct rec_gemm *record,
+/* Loads one choice, unless it is the same as one before it. */
+static gs_status choice_load(const struct algorithm *algorithm, const struct choice *choice,
+                             const struct rec_gemm *record, CUdeviceptr workspace, CUstream stream,
+                             char *text, size_t size)
+{
+    CUgraph graph;
+
+    for (const struct choice *c = &algorithm->choice[0][0]; c < choice; c++) {
+        if (!memcmp(&c->algo, &choice->algo, sizeof(c->algo)))
+            return GS_OK;
+    }
+    if (captured(algorithm, choice, record, workspace, stream, &graph, text, size) != GS_OK)
+        return GS_ERR_NOT_SUPPORTED;
+    DRV_MUST(cuGraphDestroy, graph);
+    return GS_OK;
+}
+
+static gs_status choices_load(const struct algorithm *algorithm, const struct rec_gemm *record,
+                              CUdeviceptr workspace, CUstream stream, char *text, size_t size)
+{
+    gs_status status = GS_OK;
+
+    for (unsigned i = 0; i < PLACES * ROOMS && status == GS_OK; i++)
+        status = choice_load(algorithm, &algorithm->choice[i / ROOMS][i % ROOMS], record, workspace,
+                             stream, text, size);
+    return status;
+}
+
+/* A call of a choice with a workspace names one, even where it is only captured. */
+gs_status algorithm_load(struct algorithm *algorithm, const struct rec_gemm *record,
                          CUstream stream, char *text, size_t size)
 {
-    const bool differ =
-        memcmp(&algorithm->algo, &algorithm->algo_partition, sizeof(algorithm->algo)) != 0;
+    const size_t device = algorithm_workspace(algorithm, false),
+                 partition = algorithm_workspace(algorithm, true),
+                 bytes = device > partition ? device : partition;
+    CUdeviceptr workspace = 0;
 
-    for (int partition = 0; partition <= differ; partition++) {
-        CUgraph graph;
-
-        if (algorithm_capture(algorithm, record, partition, stream, &graph, text, size) != GS_OK)
-            return GS_ERR_NOT_SUPPORTED;
-        DRV_MUST(cuGraphDestroy, graph);
+    if (bytes > 0 && DRV(cuMemAlloc_v2, &workspace, bytes)) {
+        workspace = 0;
+        choose_alone(algorithm);
     }
-    return GS_OK;
+    const gs_status status = choices_load(algorithm, record, workspace, stream, text, size);
+    if (workspace)
+        DRV_MUST(cuMemFree_v2, workspace);
+    return status;
 }
 
 void algorithm_free(struct algorithm *algorithm)
@@ -358,12 +446,21 @@ void algorithm_keep(struct algorithm *algorithm)
 /* ---- Running --------------------------------------------------------------------------------- */
 
 gs_status algorithm_run(const struct algorithm *algorithm, const struct rec_gemm *record,
-                        CUstream stream, char *text, size_t size)
+                        const struct workspace *workspace, CUstream stream, char *text, size_t size)
 {
-    const int result = call(algorithm, &algorithm->algo, record, stream);
+    const int result = call(algorithm, choice_for(algorithm, false, workspace), record,
+                            workspace_address(workspace), stream);
 
     if (result == LT_SUCCESS)
         return GS_OK;
     snprintf(text, size, "cublasLtMatmul: cuBLAS status %d", result);
     return GS_ERR_DRIVER;
+}
+
+gs_status algorithm_capture(const struct algorithm *algorithm, const struct rec_gemm *record,
+                            bool partition, const struct workspace *workspace, CUstream stream,
+                            CUgraph *graph, char *text, size_t size)
+{
+    return captured(algorithm, choice_for(algorithm, partition, workspace), record,
+                    workspace_address(workspace), stream, graph, text, size);
 }

@@ -12,8 +12,20 @@
 #include "cuda/abi.h"
 
 enum lt_status { LT_SUCCESS = 0, LT_EXECUTION_FAILED = 13, LT_NOT_SUPPORTED = 15 };
-enum lt_type { LT_R_32F = 0, LT_R_64F = 1, LT_R_16F = 2, LT_R_16BF = 14 };
-enum lt_compute { LT_COMPUTE_32F = 68, LT_COMPUTE_64F = 70, LT_COMPUTE_32F_FAST_TF32 = 77 };
+enum lt_type {
+    LT_R_32F = 0,
+    LT_R_64F = 1,
+    LT_R_16F = 2,
+    LT_R_8I = 3,
+    LT_R_32I = 10,
+    LT_R_16BF = 14
+};
+enum lt_compute {
+    LT_COMPUTE_32F = 68,
+    LT_COMPUTE_64F = 70,
+    LT_COMPUTE_32I = 72,
+    LT_COMPUTE_32F_FAST_TF32 = 77
+};
 enum lt_operation { LT_OP_N = 0, LT_OP_T = 1 };
 enum lt_pointer_mode { LT_POINTER_MODE_HOST = 0, LT_POINTER_MODE_DEVICE = 1 };
 enum lt_desc_attribute { LT_DESC_POINTER_MODE = 2, LT_DESC_TRANSA = 3, LT_DESC_TRANSB = 4 };

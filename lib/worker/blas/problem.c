@@ -9,14 +9,15 @@
 #define ALIGN_MOST 256u               /* what cuBLAS takes for granted of an allocation */
 #define ALIGN_FINE 16u /* the widest access: more makes no difference below ALIGN_MOST */
 
-/* The combinations that cuBLASLt has an algorithm for at every size and alignment. */
+/* The combinations that cuBLASLt has algorithms for: of s8 where leading dimensions and addresses
+ * are multiples of 4, of the others at every size and alignment. */
 static const struct types {
     uint32_t inputs, output, compute, input_bytes, output_bytes, scalar_bytes;
 } types_table[] = {
     {REC_F16, REC_F16, REC_COMPUTE_F32, 2, 2, 4},   {REC_F16, REC_F32, REC_COMPUTE_F32, 2, 4, 4},
     {REC_BF16, REC_BF16, REC_COMPUTE_F32, 2, 2, 4}, {REC_BF16, REC_F32, REC_COMPUTE_F32, 2, 4, 4},
     {REC_F32, REC_F32, REC_COMPUTE_F32, 4, 4, 4},   {REC_F32, REC_F32, REC_COMPUTE_TF32, 4, 4, 4},
-    {REC_F64, REC_F64, REC_COMPUTE_F64, 8, 8, 8},
+    {REC_F64, REC_F64, REC_COMPUTE_F64, 8, 8, 8},   {REC_S8, REC_S32, REC_COMPUTE_S32, 1, 4, 4},
 };
 
 static const struct types *types_find(const struct rec_gemm *r)
@@ -27,6 +28,17 @@ static const struct types *types_find(const struct rec_gemm *r)
             return t;
     }
     return NULL;
+}
+
+/* In s32 a number that is none would have no meaning. */
+static bool scalars_right(const struct rec_gemm *r)
+{
+    double alpha, beta;
+
+    memcpy(&alpha, &r->alpha, sizeof(alpha));
+    memcpy(&beta, &r->beta, sizeof(beta));
+    return r->compute != REC_COMPUTE_S32 || r->h.flags & REC_GEMM_DEVICE_SCALARS ||
+           (rec_gemm_whole(alpha) && rec_gemm_whole(beta));
 }
 
 static const char *matrix_check(const struct rec_gemm_matrix *matrix, uint64_t rows,
@@ -73,6 +85,8 @@ const char *problem_of(const struct rec_gemm *r, struct problem *problem, struct
                               types->input_bytes, &extents->b)) ||
         (fault = matrix_check(&r->c, r->m, r->n, r->batch, types->output_bytes, &extents->c)))
         return fault;
+    if (!scalars_right(r))
+        return "a product whose scalars are not of its type";
     extents->scalar = types->scalar_bytes;
     if (r->h.flags & REC_GEMM_DEVICE_SCALARS && (r->alpha | r->beta) % types->scalar_bytes)
         return "a product whose scalars are not aligned";
@@ -91,7 +105,7 @@ const char *problem_of(const struct rec_gemm *r, struct problem *problem, struct
         .align = {alignment(r->a.at), alignment(r->b.at), alignment(r->c.at)},
         .zeros = rec_gemm_zeros(r),
     };
-    if (r->batch == 1) /* then strides mean nothing */
+    if (r->batch == 1) /* strides have no meaning for one matrix */
         memset(problem->stride, 0, sizeof(problem->stride));
     return NULL;
 }

@@ -5,7 +5,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    uint32_t slots;                           /* those from here on have never been used */
+    uint32_t slots;                           /* the slots from this one on have never been used */
     struct link_session slot[LINK_SLOTS_MAX]; /* state 0: empty */
 } known = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -25,7 +25,7 @@ void link_heard(const struct link_message *message)
             known.slots = message->slot + 1;
         break;
     case LINK_CLOSE:
-        if (slot->state) /* it may come twice */
+        if (slot->state) /* a LINK_CLOSE may come twice */
             slot->state = LINK_SESSION_CLOSING;
         break;
     case LINK_GRANT:

@@ -34,7 +34,7 @@ static struct {
     bool enabled;
     int link;                                   /* eventfd */
     _Atomic uint64_t until_ns[PREWAKE_TARGETS]; /* each target stays awake until then */
-    /* when a grant was announced that has not come yet; 0: none */
+    /* since when an announced grant has not come; 0: none is announced */
     _Atomic uint64_t announced_ns;
 } prewake_state = {.link = -1};
 

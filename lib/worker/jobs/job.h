@@ -12,14 +12,15 @@ struct partition;
 
 enum job_flags {
     JOB_QUICK = 0,
-    /* The device first finishes all that the session has issued. */
-    JOB_QUIESCE = 1,
+    /* The job waits until the device has finished all that the session has issued; the session's
+     * new work waits until the job is done. */
+    JOB_SESSION_IDLE = 1,
     /* The driver may let this job wait for every kernel on the device, also other tenants', or the
      * job compiles; so it goes to threads of its own. */
     JOB_PATIENT = 2,
     /* While the driver does this, no launch goes through until every kernel has ended (measured:
-     * loading a module, unregistering host memory). The job starts at a quiet moment, or when none
-     * has come for a while, and has a thread of its own. */
+     * loading a module, unregistering host memory). The job waits for a quiet moment, in which the
+     * device has nothing of any session, and has a thread of its own. */
     JOB_QUIET = 4,
     /* A chore: the session's tenant did not ask for the job and gets no answer. It is made without
      * a session, for the session in slot `index` with the id arg[0]. It waits as chore.c says, and
@@ -29,9 +30,9 @@ enum job_flags {
     JOB_PROMPT = 16,
     /* With JOB_QUIET: nothing waits for the job. */
     JOB_UNHURRIED = 32,
-    /* With JOB_CHORE: the device first finishes what the session has issued, and the session's new
-     * work waits until the job is done. */
-    JOB_IDLE = 64,
+    /* With JOB_CHORE: the same as JOB_SESSION_IDLE, but the session's new work is held back for a
+     * while at a time only, until the device has finished (chore.c). */
+    JOB_HOLD = 64,
     /* The job concerns memory that other sessions hold too, so it starts when no session is still
      * being taken up. */
     JOB_TAKEN_UP = 128
@@ -62,11 +63,11 @@ struct job {
     struct req_texture texture; /* of REQ_TEXTURE_CREATE */
     struct rec_gemm gemm;       /* of REQ_GEMM_PREPARE, or the product that a chore prepares */
 
-    /* what prepare or work found or made */
+    /* objects that prepare or work found or made */
     void *object;
     void *made;
     uint32_t index;
-    bool quiesce; /* prepare found that this job needs what JOB_QUIESCE says */
+    bool session_idle; /* prepare found that this job needs what JOB_SESSION_IDLE says */
 
     /* the reply */
     gs_status status;

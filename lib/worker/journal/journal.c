@@ -47,7 +47,7 @@ struct journal {
     /* The index: open addressing, a power of two. A slot is 1 + the unit of an entry, or 0: free.
      * The slot of a dropped entry stays, as a step on the way to others. */
     uint32_t *slots;
-    uint32_t room, used;
+    uint32_t capacity, used;
 };
 
 static uint64_t extent_of(uint64_t begin, uint64_t end)
@@ -77,7 +77,7 @@ static uint64_t unit_of(const struct journal *journal, const struct journal_entr
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-/* Maps the header, and so many bytes of log. */
+/* Maps the header, and `bytes` of log. */
 static bool file_map(struct journal *journal, uint64_t bytes)
 {
     void *header = mmap(NULL, HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, journal->descriptor, 0);
@@ -89,8 +89,8 @@ static bool file_map(struct journal *journal, uint64_t bytes)
     return journal->header && journal->log;
 }
 
-/* Makes room for so many bytes of log. The pages are taken now: a page that could not be had later
- * would end the worker by SIGBUS. */
+/* Makes room for `bytes` of log. The pages are taken now: a page that could not be had later would
+ * end the worker by SIGBUS. */
 static bool log_grow(struct journal *journal, uint64_t bytes)
 {
     uint64_t wanted = journal->bytes;
@@ -166,13 +166,13 @@ static uint64_t hash_of(uint32_t kind, uint64_t key)
 /* The slot of the entry, or the free one where it would be. There is always a free one. */
 static uint32_t *slot_of(const struct journal *journal, uint32_t kind, uint64_t key)
 {
-    uint32_t at = (uint32_t)hash_of(kind, key) & (journal->room - 1);
+    uint32_t at = (uint32_t)hash_of(kind, key) & (journal->capacity - 1);
 
     while (journal->slots[at]) {
         const struct journal_entry *entry = entry_at(journal, journal->slots[at] - 1);
         if (entry->kind == kind && entry->key == key)
             break;
-        at = (at + 1) & (journal->room - 1);
+        at = (at + 1) & (journal->capacity - 1);
     }
     return &journal->slots[at];
 }
@@ -191,18 +191,18 @@ static void entry_drop(struct journal *journal, uint32_t slot)
  * a worker was lost between adding the second and dropping the first. */
 static bool index_make(struct journal *journal)
 {
-    uint32_t count = 0, room = 64;
+    uint32_t count = 0, capacity = 64;
 
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));)
         count++;
-    while (room < 4 * (uint64_t)count)
-        room *= 2;
-    uint32_t *slots = calloc(room, sizeof(*slots));
+    while (capacity < 4 * (uint64_t)count)
+        capacity *= 2;
+    uint32_t *slots = calloc(capacity, sizeof(*slots));
     if (!slots)
         return false;
     free(journal->slots);
     journal->slots = slots;
-    journal->room = room;
+    journal->capacity = capacity;
     journal->used = count;
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         uint32_t *slot = slot_of(journal, e->kind, e->key), former = *slot;
@@ -257,7 +257,7 @@ static void entry_add(struct journal *journal, const struct journal_entry *head,
     uint32_t *slot, former;
 
     if (!log_grow(journal, (end + head->units) * UNIT) ||
-        (2 * (journal->used + 1) > journal->room && !index_make(journal))) {
+        (2 * (journal->used + 1) > journal->capacity && !index_make(journal))) {
         journal_spoil(journal, "its journal is full");
         return;
     }

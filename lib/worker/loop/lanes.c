@@ -35,7 +35,7 @@
 #include "common/util.h"
 #include "worker/driver/wake.h"
 #include "worker/loop/lane_choice.h"
-#include "worker/loop/round.h"
+#include "worker/loop/rings.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/inflight.h"
@@ -132,25 +132,15 @@ static void sessions_accept(struct side *side)
     }
 }
 
-/* Issues the session's records. Returns false when the next record is for the main lane. */
-static bool session_serve(struct lane *lane, struct session *session)
+/* Issues the session's records. Returns false when the next record is for the main lane, or waits
+ * for something other than space on the device. */
+static bool session_serve(struct session *session)
 {
-    bool mine = true, progress = false;
-
-    lane->draining = session;
-    for (uint64_t left = session->round.pending & ~REQUEST_BIT; left && mine; left &= left - 1) {
-        const uint32_t index = (uint32_t)__builtin_ctzll(left);
-        enum drained drained;
-
-        if (round_drain(session, index, round_allowance(session, index), &drained) > 0)
-            progress = true;
-        mine = drained != DRAINED_ELSEWHERE && drained != DRAINED_STALLED;
-    }
-    lane->draining = NULL;
-    round_seen(session);
-    if (progress)
-        round_given(session);
-    return mine;
+    if (!session->round.pending)
+        return true;
+    const unsigned drained = rings_drain(session);
+    rings_seen(session);
+    return !(drained & (RINGS_ELSEWHERE | RINGS_STALLED));
 }
 
 /* Whether the session stays with the lane. */
@@ -173,7 +163,7 @@ static void clients_tell(struct lane *lane)
         if (session->round.yield_soon == yield_soon)
             continue;
         session->round.yield_soon = yield_soon;
-        atomic_store_explicit(&session->server->yield_soon, yield_soon, memory_order_relaxed);
+        atomic_store_explicit(&session->server_page->yield_soon, yield_soon, memory_order_relaxed);
     }
 }
 
@@ -181,15 +171,16 @@ static void side_round(struct side *side)
 {
     struct lane *lane = &side->lane;
 
+    lane->round++;
     inflight_poll_all(&lane->inflight_lane, lane->now);
     lane->active = lane->lately = 0;
     for (uint32_t i = 0; i < lane->polled_count; i++)
-        round_look(lane->polled[i]);
+        rings_look(lane->polled[i]);
     lane->crowded = lane->active > 2;
     clients_tell(lane);
     for (uint32_t i = lane->polled_count; i > 0; i--) {
         struct session *session = lane->polled[i - 1];
-        if (!session_stays(lane, session) || !session_serve(lane, session))
+        if (!session_stays(lane, session) || !session_serve(session))
             session_return(lane, session);
     }
 }

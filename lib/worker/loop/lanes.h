@@ -10,7 +10,8 @@
 
 /* Makes the contexts of as many lanes as the machine's CPUs are good for, or as GSHARE_LANES says;
  * the number counts the main lane, so 1 means no side lane. Called at the start, with the context
- * current, before there are tenants. */
+ * current, before there are tenants: making a green context holds all launches up until every
+ * kernel has ended, and a side lane is wanted when tenants keep the device busy. */
 void lanes_init(void);
 /* Starts the side lanes' threads. Returns false when a thread could not be made. */
 bool lanes_start(void);

@@ -208,7 +208,7 @@ static void sleep_until_woken(uint64_t most)
     struct pollfd events[] = {{bell_descriptor(), POLLIN, 0}, {waker->fd, POLLIN, 0}};
 
     waker_doze(waker);
-    if (most == 0 && deferred_release_any()) /* by the control thread, just now */
+    if (most == 0 && deferred_release_any()) /* the control thread has just added some */
         most = WATCH_NS;
     if (!jobs_returned() && !lanes_returned() && !change_waits() && !lost_pending()) {
         const struct timespec time = {.tv_sec = 0, .tv_nsec = (long)most};
@@ -248,7 +248,7 @@ static void *loop_main(void *unused)
         partitions_begin();
         if ((lane.busy || deferred_release_any()) && lane.now >= d.next_watch) {
             device_watch();
-            deferred_release_poll(lane.now);
+            quiet_release_poll(lane.now);
             evict_overdue(lane.now);
             d.next_watch = lane.now + WATCH_NS;
         }

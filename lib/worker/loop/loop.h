@@ -3,11 +3,13 @@
  *
  *   loop.c     the loop: sleeping, waking, watching the device
  *   round.c    a scheduling round: what each polled session does in it
+ *   rings.c    what a session's rings give to the device in a round, on any lane
  *   lanes.c    the dispatch lanes beside the main one
  *   route.c    sends jobs on their way
  *   request.c  takes and answers tenants' synchronous requests
  *   blame.c    the end of the context
- *   main.c     the worker's start, and the control thread
+ *   control.c  the control thread: the supervisor's messages
+ *   main.c     the worker's start
  */
 #ifndef GS_WORKER_LOOP_LOOP_H
 #define GS_WORKER_LOOP_LOOP_H

@@ -1,51 +1,39 @@
 /*
- * main.c - starts the worker, and is its control thread, which reads the supervisor's messages from
- * the link.
+ * main.c - starts the worker: opens the driver, the context and what is made before there are
+ * tenants, waits as a standby until the supervisor makes this worker the device's, and starts the
+ * threads. Its own thread then is the control thread (control.c).
  *
  * The process ends when the link ends, when the supervisor says so, or when the context is lost.
  */
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/log.h"
 #include "common/numa.h"
-#include "common/util.h"
 #include "worker/blas/library.h"
-#include "worker/driver/link_state.h"
 #include "worker/driver/prewake.h"
 #include "worker/driver/privileges.h"
-#include "worker/driver/wake.h"
-#include "worker/loop/blame.h"
+#include "worker/loop/control.h"
 #include "worker/loop/lanes.h"
 #include "worker/loop/loop.h"
 #include "worker/loop/main.h"
-#include "worker/loop/route.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/preload.h"
-#include "worker/memory/resume.h"
-#include "worker/memory/segment_mapping.h"
 #include "worker/module/code_cache.h"
 #include "worker/module/code_disk.h"
 #include "worker/module/compile.h"
 #include "worker/partition/carveout.h"
 #include "worker/partition/partition.h"
 #include "worker/partition/sm_topology.h"
-#include "worker/sched/inflight.h"
-#include "worker/session/evict.h"
-#include "worker/session/grant.h"
+#include "worker/sched/fence.h"
 #include "worker/session/polling.h"
 #include "worker/session/quiet.h"
-#include "worker/session/resume.h"
-#include "worker/session/retire.h"
-#include "worker/session/session.h"
 #include "worker/submit/completion.h"
 #include "worker/submit/pool.h"
 
@@ -72,6 +60,17 @@ static void identity_read(struct worker *made)
         sscanf(text, "%x:%x:%x.%x", &domain, &bus, &device, &function) == 4)
         snprintf(made->info.pci, sizeof(made->info.pci), "%08X:%02X:%02X.%X", domain, bus & 0xff,
                  device & 0xff, function & 0xf);
+}
+
+/* All that the driver tells, for who asks gs_device_attribute. */
+static void attributes_read(struct worker *made)
+{
+    for (int i = 1; i < (int)WIRE_ATTRIBUTES; i++) {
+        int value = 0;
+
+        if (!cu->cuDeviceGetAttribute(&value, (CUdevice_attribute)i, made->device))
+            made->info.attribute[i] = value;
+    }
 }
 
 static CUresult limits_read(struct worker *made)
@@ -110,6 +109,7 @@ static CUresult limits_read(struct worker *made)
     if ((result = DRV(cuDeviceGetName, made->info.name, sizeof(made->info.name), made->device)))
         return result;
     identity_read(made);
+    attributes_read(made);
     return CUDA_SUCCESS;
 }
 
@@ -135,7 +135,7 @@ static CUresult context_open(struct worker *made, int ordinal)
         (result = DRV(cuMemGetAllocationGranularity, &granularity, &prop,
                       CU_MEM_ALLOC_GRANULARITY_MINIMUM)))
         return result;
-    if ((result = carveout_init()) || (result = completion_init()) || (result = inflight_init()))
+    if ((result = carveout_init()) || (result = completion_init()) || (result = fences_init()))
         return result;
     sm_topology_find(made);
     if (partitions_init() != GS_OK)
@@ -149,267 +149,7 @@ static CUresult context_open(struct worker *made, int ordinal)
     return CUDA_SUCCESS;
 }
 
-/* ---- The link -------------------------------------------------------------------------------- */
-
-/* The close job of each slot, made before the slot's session is opened, so that a session can be
- * closed when there is no memory. */
-static struct job *closing[LINK_SLOTS_MAX];
-static struct link_stats *stats; /* LINK_SLOTS_MAX of them, shared with the supervisor */
-
-/* What has come for a session that is to be taken up, until its LINK_OPEN comes. */
-static struct resume *resuming;
-
-/* The pieces of a session that is taken up; none may have come. Takes the journal's descriptor. */
-static struct resume *resume_take(uint32_t slot, int journal)
-{
-    struct resume *resume = resuming;
-
-    if (!resume || resume->slot != slot)
-        resume = resume_new(slot);
-    else
-        resuming = NULL;
-    if (resume)
-        resume->journal = journal;
-    else if (journal >= 0)
-        close(journal);
-    return resume;
-}
-
-/* Takes the descriptor. Without memory for it, the session cannot be taken up. */
-static void resume_piece(const struct link_message *message, int descriptor)
-{
-    if (!resuming || resuming->slot != message->slot) {
-        resume_free(resuming);
-        resuming = resume_new(message->slot);
-    }
-    if (!resuming)
-        close(descriptor);
-    else
-        resume_add(resuming, &message->u.vault, descriptor);
-}
-
-/* Takes the descriptor, that of the journal of a session that is to be taken up, or -1. */
-static void open_session(const struct link_message *message, int descriptor)
-{
-    struct session *session = session_new(message->slot, &message->u.open, &stats[message->slot]);
-    struct job *job = session ? job_new(session, &job_open_partition) : NULL;
-    struct resume *resume = message->u.open.resume ? resume_take(message->slot, descriptor) : NULL;
-
-    if (resume)
-        resume->preload = preload_take(message->slot, &message->u.open);
-    if (session)
-        session->resume = resume;
-    else
-        resume_free(resume);
-    if (message->u.open.resume && !resume) {
-        job_free(job);
-        job = NULL;
-    }
-    if (!closing[message->slot])
-        closing[message->slot] = job_new(NULL, &job_close);
-    if (!job || !closing[message->slot]) {
-        struct link_message refusal = {.op = LINK_OPENED, .slot = message->slot};
-        job_free(job);
-        session_free(session);
-        refusal.u.opened.status = GS_ERR_NO_MEMORY;
-        snprintf(refusal.text, sizeof(refusal.text), "the worker has no memory for a session");
-        link_send(&refusal, -1);
-        return;
-    }
-    job->index = message->slot;
-    job->open = message->u.open;
-    job->grant = message->u.open.grant;
-    if (grant_has_mask(&job->grant)) {
-        job_return(job);
-    } else { /* the session needs no partition that would have to be made first */
-        job->kind = job->open.resume ? &job_resume : &job_open;
-        service_push(job);
-    }
-}
-
-static void grant_session(const struct link_message *message)
-{
-    struct job *job = job_new(NULL, &job_grant);
-
-    if (!job) {
-        struct link_message refusal = {.op = LINK_GRANTED, .slot = message->slot};
-        refusal.u.granted.sequence = message->u.grant.sequence;
-        refusal.u.granted.status = GS_ERR_NO_MEMORY;
-        snprintf(refusal.text, sizeof(refusal.text), "the worker has no memory for a grant");
-        link_send(&refusal, -1);
-        return;
-    }
-    job->index = message->slot;
-    job->grant = message->u.grant;
-    job_return(job);
-}
-
-static void close_session(const struct link_message *message)
-{
-    struct job *job = closing[message->slot];
-
-    if (!job) {
-        log_error("event=bad-message slot=%u reason=\"it was never open, and is to be closed\"",
-                  message->slot);
-        return;
-    }
-    closing[message->slot] = NULL;
-    job->index = message->slot;
-    job_return(job);
-}
-
-static void evict_session(const struct link_message *message)
-{
-    struct job *job = job_new(NULL, &job_evict);
-
-    if (!job) /* the supervisor asks again */
-        return;
-    job->index = message->slot;
-    snprintf(job->message, sizeof(job->message), "%.190s", message->text);
-    job_return(job);
-}
-
-static void retire_begin(const struct link_message *message)
-{
-    struct job *job = job_new(NULL, &job_retire);
-
-    if (!job) {
-        struct link_message refusal = {.op = LINK_RETIRED, .slot = LINK_SLOT_NONE};
-        refusal.u.retired = GS_ERR_NO_MEMORY;
-        snprintf(refusal.text, sizeof(refusal.text), "the worker has no memory for that");
-        link_send(&refusal, -1);
-        return;
-    }
-    job->arg[0] = message->u.force;
-    job_return(job);
-}
-
-/* Sleeps until a message has come or has been announced (prewake.h), or the device is lost. */
-static void link_sleep(void)
-{
-    struct pollfd events[] = {
-        {LINK_FD, POLLIN, 0}, {prewake_descriptor(), POLLIN, 0}, {lost_descriptor(), POLLIN, 0}};
-    uint64_t count;
-
-    if (poll(events, 3, -1) > 0 && events[1].revents &&
-        read(events[1].fd, &count, sizeof(count)) < 0)
-        log_error("event=worker-failed reason=\"eventfd: %s\"", strerror(errno));
-}
-
-/* Waits for the next message; otherwise as link_read. */
-static ssize_t link_receive(struct link_message *message, int *descriptor)
-{
-    struct link_control control;
-
-    for (;;) {
-        if (lost_pending())
-            blame();
-        ssize_t n = link_read(LINK_FD, message, &control, descriptor);
-
-        if (n >= 0 || errno != EAGAIN)
-            return n;
-        if (prewake_pending(PREWAKE_LINK, clock_ns()))
-            sched_yield();
-        else
-            link_sleep();
-    }
-}
-
-/* Wakes the threads that will have the grant next, so that they are awake when it comes. */
-static void grant_announce(const struct link_grant *grant)
-{
-    prewake(PREWAKE_JOBS);
-    if (grant_has_mask(grant))
-        prewake(PREWAKE_QUIET);
-}
-
-/* Sessions are to be taken up before any has new work, or no more. */
-static void resuming_set(bool any)
-{
-    quiet_resuming(any);
-    dispatch_wake();
-    lanes_wake();
-}
-
-static bool names_slot(uint32_t op)
-{
-    return op == LINK_OPEN || op == LINK_CLOSE || op == LINK_GRANT || op == LINK_RESUME_PIECE ||
-           op == LINK_EVICT;
-}
-
-static int link_loop(void)
-{
-    struct link_message message;
-    int descriptor;
-
-    for (;;) {
-        ssize_t n = link_receive(&message, &descriptor);
-        if (n <= 0)
-            return 0; /* the supervisor has closed its end */
-        if (n != sizeof(message) || (names_slot(message.op) && message.slot >= LINK_SLOTS_MAX)) {
-            log_error("event=bad-message size=%zd", n);
-            return 1;
-        }
-        link_heard(&message);
-        switch (message.op) {
-        case LINK_OPEN:
-            grant_announce(&message.u.open.grant);
-            open_session(&message, descriptor);
-            break;
-        case LINK_BEGIN: /* again, from a supervisor that cannot know whether its predecessor sent
-                            it */
-            resuming_set(message.u.resuming);
-            break;
-        case LINK_RESUMED:
-            preload_drop(LINK_SLOT_NONE, 0); /* of sessions that have ended since */
-            resuming_set(false);
-            break;
-        case LINK_EVICT:
-            evict_session(&message);
-            break;
-        case LINK_RETIRE:
-            retire_begin(&message);
-            break;
-        case LINK_RESUME_PIECE:
-            resume_piece(&message, descriptor);
-            break;
-        case LINK_CLOSE:
-            close_session(&message);
-            break;
-        case LINK_GRANT:
-            prewake_grant_met();
-            grant_announce(&message.u.grant);
-            grant_session(&message);
-            break;
-        case LINK_POLICY:
-            loop_policy(&message.u.policy);
-            break;
-        case LINK_TRACE:
-            loop_trace(&message.u.trace);
-            break;
-        case LINK_SEGMENT_DROP:
-            segment_mapping_drop(message.u.segment_id);
-            dispatch_wake(); /* for the quiet moment that the end of a registration waits for */
-            break;
-        case LINK_PING:
-            message.op = LINK_PONG;
-            message.u.ping.stuck_ns = lanes_stuck_ns();
-            link_send(&message, -1);
-            break;
-        case LINK_RESYNC:
-            resume_free(resuming); /* they come again */
-            resuming = NULL;
-            if (!link_resync(message.u.resync))
-                return 1;
-            break;
-        case LINK_QUIT:
-            return 0;
-        default:
-            log_error("event=bad-message operation=%u reason=\"it is unknown\"", message.op);
-            return 1;
-        }
-    }
-}
+/* ---- The start ------------------------------------------------------------------------------- */
 
 /* A message of a standby's. Takes the descriptor. false: it is none. */
 static bool preload_message(const struct link_message *message, int descriptor)
@@ -506,8 +246,8 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
         return 0;
     descriptors_drop();
     code_disk_start(code_directory);
-    stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(*stats), PROT_READ | PROT_WRITE, MAP_SHARED,
-                 LINK_STATS_FD, 0);
+    struct link_stats *stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(*stats), PROT_READ | PROT_WRITE,
+                                    MAP_SHARED, LINK_STATS_FD, 0);
     if (stats == MAP_FAILED)
         return give_up("the statistics cannot be mapped");
     if (!bell_open(bell_name))
@@ -544,5 +284,5 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
     if (!lost_init() || !prewake_init() || !service_start() || !loop_start())
         return give_up("the worker's threads cannot be started");
     /* _exit, because the driver's exit handlers would wait for tenants' kernels. */
-    _exit(link_loop());
+    _exit(control_run(stats));
 }

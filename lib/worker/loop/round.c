@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "common/cpus.h"
-#include "common/ring.h"
 #include "common/util.h"
 #include "worker/jobs/job.h"
 #include "worker/loop/request.h"
+#include "worker/loop/rings.h"
 #include "worker/loop/route.h"
 #include "worker/module/kernel_fault.h"
 #include "worker/sched/domain.h"
@@ -22,14 +22,10 @@
 #include "worker/session/polling.h"
 #include "worker/session/quiet.h"
 #include "worker/session/trial.h"
+#include "worker/submit/drain.h"
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
 
-#define DRAIN_BUDGET      64u  /* records of a stream in a round */
-#define SESSION_BUDGET    128u /* records of all streams of a session: others wait meanwhile */
-/* records of a latency stream, in a crowd: what one graph takes */
-#define CROWDED_BUDGET    16u
-#define CROWD_NS          30000u  /* how recent activity is that makes a crowd: a few round trips */
 #define POLLED_NS         200000u /* how long a session stays polled after its last activity */
 /* With many CPUs a session stays polled longer, because waking the thread delays the next record by
  * 100 to 300 us: a latency session for so long after its last work, the others while work of theirs
@@ -46,137 +42,7 @@ static struct {
     uint64_t polled_latency_ns, polled_work_ns;
 } rounds;
 
-/* ---- Draining -------------------------------------------------------------------------------- */
-
-/* What one of the session's streams may give to the device now. */
-struct sched_allowance round_allowance(const struct session *session, uint32_t index)
-{
-    struct sched_allowance allowance = sched_allowance(domain_of(session), &session->sched.entity);
-    uint32_t count = inflight_count(session->submit.streams[index].inflight);
-    uint32_t most = session->lane->quiet_wanted ? 2 : SCHED_STREAM_MAX;
-
-    /* A stream with nothing on the device may issue one launch: work of the session's other streams
-     * may wait for it. */
-    if (count == 0 && allowance.launches == 0 && sched_allowed(&session->sched.entity))
-        allowance = (struct sched_allowance){1, 1};
-    /* Refilled at half, so that launches go out in exec graphs. */
-    if (count > most / 2)
-        allowance.launches = 0;
-    else if (allowance.launches > most - count)
-        allowance.launches = most - count;
-    if (allowance.launches > DRAIN_BUDGET)
-        allowance.launches = DRAIN_BUDGET;
-    return allowance;
-}
-
-uint32_t round_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
-                     enum drained *drained)
-{
-    uint32_t taken = 0;
-
-    *drained = DRAINED_SOME;
-    if (allowance.launches) {
-        taken = stream_drain(session, index, allowance, drained);
-        session->round.fresh &= ~(UINT64_C(1) << index);
-    }
-    arrival_took(&session->submit.streams[index], taken);
-    if (*drained == DRAINED_ALL)
-        session->round.pending &= ~(UINT64_C(1) << index);
-    return taken;
-}
-
-void round_seen(struct session *session)
-{
-    for (uint64_t left = session->round.fresh & ~REQUEST_BIT; left; left &= left - 1) {
-        const uint32_t index = (uint32_t)__builtin_ctzll(left);
-        const struct stream *stream = &session->submit.streams[index];
-        /* Relaxed: the records are not read. What is drained later is checked then. */
-        const uint64_t tail =
-            atomic_load_explicit(&session->client->tail[index], memory_order_relaxed);
-
-        if (ring_tail_valid(tail, stream->head))
-            inflight_seen(stream->inflight, tail, session->lane->now);
-    }
-    session->round.fresh = 0;
-}
-
-void round_given(struct session *session)
-{
-    session->poll.active_ns = session->lane->now;
-    session->poll.given_ns = session->lane->now;
-}
-
-/* The first of these streams from `first` on, and around. */
-static uint32_t stream_from(uint64_t streams, uint32_t first)
-{
-    uint64_t behind = streams >> first << first;
-
-    return (uint32_t)__builtin_ctzll(behind ? behind : streams);
-}
-
-/* How many records one of the session's streams may hand over in this round. In a crowd of latency
- * tenants, each has the begin of its request on the device before any has the rest, unless the
- * request is one graph. */
-static uint32_t stream_budget(const struct session *session, const struct stream *stream)
-{
-    bool crowded = session->sched.entity.cls == GS_CLASS_LATENCY && session->lane->crowded &&
-                   !stream->arrival.entire;
-
-    return crowded && session->round.budget > CROWDED_BUDGET ? CROWDED_BUDGET
-                                                             : session->round.budget;
-}
-
-static bool session_drain(struct session *session)
-{
-    const uint32_t first = session->round.stream_first;
-    uint64_t streams = session->round.pending & ~REQUEST_BIT;
-    bool progress = false, held = false, stalled = false;
-
-    if (session->round.budget_round != session->lane->round) {
-        session->round.budget_round = session->lane->round;
-        session->round.budget = SESSION_BUDGET;
-    }
-    session->round.awaits = false;
-    kernel_fault_poll(session);
-    session->lane->draining = session;
-    while (streams && session->round.budget > 0) {
-        uint32_t index = stream_from(streams, first);
-        struct stream *stream = &session->submit.streams[index];
-        struct sched_allowance allowance = round_allowance(session, index);
-        enum drained drained;
-
-        streams &= ~(UINT64_C(1) << index);
-        if (allowance.launches && arrival_awaited(session, index, allowance.launches)) {
-            session->round.awaits = true;
-            continue;
-        }
-        uint32_t most = stream_budget(session, stream);
-        bool cut = allowance.launches > most;
-        if (cut)
-            allowance.launches = most;
-        uint32_t taken = round_drain(session, index, allowance, &drained);
-
-        session->round.budget -= taken;
-        session->round.stream_first = index + 1;
-        progress = progress || taken > 0;
-        held = held || (drained == DRAINED_SOME && !(cut && taken == most));
-        stalled = stalled || drained == DRAINED_STALLED;
-    }
-    session->lane->draining = NULL;
-    session->round.stalled = stalled && !progress;
-    bool spent = session->round.budget == 0 && session->round.pending & ~REQUEST_BIT;
-    if (spent) {
-        session->round.tried = session->lane->round;
-        session->lane->live = true;
-    } else {
-        session->round.stream_first = 0;
-    }
-    if (held)
-        sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
-    else if (!spent) /* else it is not known yet whether work is held back */
-        sched_satisfied(domain_of(session), &session->sched.entity);
-    return progress;
-}
+/* ---- Sessions -------------------------------------------------------------------------------- */
 
 /* How long best-effort work ahead of a latency request takes: the session's own launches end one
  * after the other, and wait for normal ones. */
@@ -190,32 +56,27 @@ static uint64_t best_effort_ahead(const struct session *session)
 /* Drains the session. Returns whether it gave work to the device. */
 static bool session_serve(struct session *session)
 {
-    const bool drained = session_drain(session);
+    const unsigned drained = rings_drain(session);
+    const bool taken = drained & RINGS_TAKEN, spent = drained & RINGS_SPENT;
 
+    session->round.stalled = drained & RINGS_STALLED && !taken;
+    session->lane->live = session->lane->live || spent || session->round.awaits;
+    if (drained & RINGS_HELD)
+        sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
+    else if (!spent) /* else it is not known yet whether work is held back */
+        sched_satisfied(domain_of(session), &session->sched.entity);
     /* An awaited arrival counts as work, so that best effort that comes later in this round keeps
      * off. */
-    if (session->sched.entity.cls == GS_CLASS_LATENCY && (drained || session->round.awaits))
+    if (session->sched.entity.cls == GS_CLASS_LATENCY && (taken || session->round.awaits))
         headroom_note(&session->lane->headroom, &session->sched.headroom, true, session->lane->now);
-    session->lane->live = session->lane->live || session->round.awaits;
-    if (!drained) {
+    if (spent || !taken)
         session->round.tried = session->lane->round;
+    if (!taken)
         return false;
-    }
     if (session->sched.entity.cls == GS_CLASS_BEST_EFFORT)
         headroom_ahead(&session->lane->headroom, best_effort_ahead(session), session->lane->now);
-    round_given(session);
     session->lane->busy = true;
     return true;
-}
-
-/* Whether any of the session's streams may issue something. */
-static bool session_has_allowance(const struct session *session)
-{
-    for (uint64_t left = session->round.pending & ~REQUEST_BIT; left; left &= left - 1) {
-        if (round_allowance(session, (uint32_t)__builtin_ctzll(left)).launches)
-            return true;
-    }
-    return false;
 }
 
 /* The sessions that wait in a domain. */
@@ -251,7 +112,7 @@ static void waiting_find(const struct lane *lane, struct waiting waiting[DOMAINS
         if (!session->sched.entity.waiting || session->round.tried == session->lane->round ||
             session->jobs.paused || trial_holds(session) || !streams || !sched_contended(domain))
             continue;
-        const bool allowance = session_has_allowance(session);
+        const bool allowance = rings_allowed(session);
         if (!allowance && !session_full(session))
             continue;
         session->sched.entity.deadline_ns =
@@ -299,33 +160,6 @@ static void waiting_serve(struct lane *lane)
                 first->round.tried = lane->round;
             served = true;
         }
-    }
-}
-
-/* The first pass of a round. Takes the activity word and fetches ahead what the second pass reads,
- * so that the cache lines of many sessions come from other CPUs at the same time. */
-void round_look(struct session *session)
-{
-    session->lane->polled_of[sched_rank(session->sched.entity.cls)]++;
-    /* Tenants in step come one a round, so recent activity counts. */
-    if (session->lane->now - session->poll.active_ns < CROWD_NS)
-        session->lane->active++;
-    session->lane->lately += session->lane->now - session->poll.active_ns < LANE_LATELY_NS;
-    const uint64_t activity =
-        atomic_load_explicit(&session->client->activity, memory_order_relaxed);
-    /* While an arrival is awaited, its client keeps the activity word's cache line to itself. */
-    if (!activity || (session->round.awaits && !(activity & ~session->round.pending)))
-        return;
-    /* seq_cst: taken before the tails are read; pairs with the client's store of its tail */
-    session->round.fresh |= atomic_exchange(&session->client->activity, 0);
-    session->round.pending |= session->round.fresh;
-    session->poll.active_ns = session->lane->now;
-    for (uint64_t left = session->round.pending & ~REQUEST_BIT; left; left &= left - 1) {
-        uint32_t index = (uint32_t)__builtin_ctzll(left);
-        uint64_t head = session->submit.streams[index].head;
-        __builtin_prefetch(&session->client->tail[index]);
-        __builtin_prefetch(ring_at(session, index, head));
-        __builtin_prefetch(ring_at(session, index, head + REC_ALIGN));
     }
 }
 
@@ -383,7 +217,7 @@ static void session_round(struct session *session)
             active = session_serve(session) || active ||
                      !(session->sched.entity.waiting || session->round.stalled);
     }
-    round_seen(session);
+    rings_seen(session);
     if (session->submit.reports_open)
         reports_poll(session);
     if (active)
@@ -453,7 +287,7 @@ void round_run(struct lane *lane)
     inflight_poll_all(&lane->inflight_lane, lane->now);
     domains_update();
     for (uint32_t i = 0; i < lane->polled_count; i++)
-        round_look(lane->polled[i]);
+        rings_look(lane->polled[i]);
     lane->crowded = lane->active > 2;
     headroom_update(&lane->headroom, lane->now);
     for (uint32_t rank = 0; rank < ARRAY_SIZE(lane->polled_of); rank++) {

@@ -100,7 +100,7 @@ static void request_end(struct job *job)
         session_fault(session, 0, GS_FAULT_LAUNCH, GS_ERR_DRIVER, "",
                       job->message[0] ? job->message : "a sink could not be mapped");
     session->jobs.current = NULL;
-    session->jobs.paused = false; /* it is set also for a job that failed in prepare */
+    session->jobs.paused = false; /* a job that failed in prepare has set it too */
     partition_release(job->partition);
     job_free(job);
     if (session->jobs.close)

@@ -1,4 +1,4 @@
-/* session_round.h - a session's part in a scheduling round; see round.c. The session's lane. */
+/* session_round.h - a session in a scheduling round; see rings.c, round.c. The session's lane. */
 #ifndef GS_WORKER_LOOP_SESSION_ROUND_H
 #define GS_WORKER_LOOP_SESSION_ROUND_H
 
@@ -12,7 +12,7 @@
 
 struct session_round {
     uint64_t pending; /* bits of streams that may have records, and the request bit */
-    uint64_t fresh;   /* those of them that have come since the streams were last read */
+    uint64_t fresh;   /* those that have come since the streams were last read */
     bool awaits;      /* the rest of an arrival in one of the streams is awaited */
     /* the last drain issued nothing, because the next records wait for something other than space
      * on the device */
@@ -21,7 +21,7 @@ struct session_round {
     uint64_t budget_round; /* the round that `budget` is for */
     uint32_t budget;       /* records that the session may still hand over in that round */
     uint32_t stream_first; /* the stream that the next round begins with */
-    bool yield_soon;       /* what the client of the session has been told (seg_server) */
+    bool yield_soon;       /* the value of seg_server.yield_soon */
 };
 
 #endif

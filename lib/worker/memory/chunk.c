@@ -124,7 +124,7 @@ static void chunk_undo(struct session *session, struct chunk *chunk)
 /* Whether the session's kernels may run while the job does. */
 static bool beside_work(const struct job *job)
 {
-    return !(job->quiesce || job->kind->flags & (JOB_QUIESCE | JOB_QUIET));
+    return !(job->session_idle || job->kind->flags & (JOB_SESSION_IDLE | JOB_QUIET));
 }
 
 static struct chunk *chunk_make(struct job *job, uint64_t asked)

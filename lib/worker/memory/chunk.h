@@ -36,7 +36,7 @@ uint32_t chunk_noted_import(const struct journal_entry *entry);
  * NULL: the job has failed. */
 struct chunk *chunk_adopt(struct job *job, const struct journal_entry *entry,
                           const struct chunk_source *source);
-/* Whether the session's spare chunk is there and has room for so many bytes. */
+/* Whether the session has a spare chunk with room for `size` bytes. */
 bool chunk_spare_holds(const struct session *session, uint64_t size);
 /* The chunk that begins at an address of the window; NULL: none begins there. */
 struct chunk *chunk_at(struct session *session, uint64_t address);

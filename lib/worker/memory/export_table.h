@@ -29,7 +29,7 @@ struct mem_export {
 void exports_lock(void);
 void exports_unlock(void);
 
-/* These three under the lock. */
+/* The next three are called under the lock. */
 void exports_add(struct mem_export *made);
 void exports_remove(struct mem_export *export);
 /* NULL: there is none. */

@@ -275,8 +275,8 @@ static void free_work(struct job *job)
 
 const struct job_kind job_host_alloc = {"host_alloc", JOB_QUICK,     alloc_prepare,
                                         alloc_work,   alloc_install, NULL};
-const struct job_kind job_host_free = {"host_free", JOB_QUIESCE, free_prepare,
-                                       free_work,   NULL,        NULL};
+const struct job_kind job_host_free = {"host_free", JOB_SESSION_IDLE, free_prepare, free_work, NULL,
+                                       NULL};
 
 gs_status host_blocks_resume(struct job *job)
 {
@@ -286,7 +286,7 @@ gs_status host_blocks_resume(struct job *job)
         if (e->kind != JOURNAL_HOST)
             continue;
         if (e->key >= SEG_HOSTS || table_make(job) != GS_OK || session->memory.hosts[e->key])
-            return job_fail(job, GS_ERR_INTERRUPTED, "a host block has no place in its table");
+            return job_fail(job, GS_ERR_INTERRUPTED, "a host block has no slot in its table");
         /* Its tenant has not mapped it yet, so nothing is in it: the tenant finds it gone, and asks
          * for another. */
         if (!segment_there(session, (int)e->value[0], e->value[1]))

@@ -15,19 +15,19 @@
 #include "worker/session_parts.h"
 
 #define ATTEMPTS 8u
-/* What a driver keeps of the process's addresses for its reservations it takes, and gives up, in
- * pieces: 32 MiB on an H200 (bench/results/h200-driver-facts-host.txt). A segment can be attached
- * where a whole one has been given up. */
-#define PIECE    (UINT64_C(64) << 20) /* as was tried there */
+/* A driver takes and gives up the process's addresses for its reservations in pieces: 32 MiB on an
+ * H200 (bench/results/h200-driver-facts-host.txt). A segment can be attached where a whole piece
+ * has been given up. */
+#define PIECE    (UINT64_C(64) << 20) /* the size of a piece in that measurement */
 
-/* An address of that much room. false: the driver has none. */
+/* Finds free addresses for so many bytes. false: the driver has none. */
 static bool place_find(uint64_t size, CUdeviceptr *address)
 {
-    const uint64_t room = (size + PIECE - 1) / PIECE * PIECE;
+    const uint64_t reserved = (size + PIECE - 1) / PIECE * PIECE;
 
-    if (DRV(cuMemAddressReserve, address, room, PIECE, 0, 0))
+    if (DRV(cuMemAddressReserve, address, reserved, PIECE, 0, 0))
         return false;
-    DRV_MUST(cuMemAddressFree, *address, room);
+    DRV_MUST(cuMemAddressFree, *address, reserved);
     return true;
 }
 

@@ -7,7 +7,7 @@
 /* Relaxed: each limit is a number by itself, and what was allocated before a change stays. */
 uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t user_mem_limit)
 {
-    uint64_t most = window_room(session);
+    uint64_t most = window_capacity(session);
 
     if (!most || most > worker->info.memory_total)
         most = worker->info.memory_total;

@@ -146,7 +146,7 @@ static void malloc_prepare(struct job *job)
     else if (job->arg[0] > worker->info.memory_total) /* up to here rounding up does not wrap */
         too_much(job);
     else
-        job->quiesce = job->session->memory.cover && maps(job->session, job->arg[0]);
+        job->session_idle = job->session->memory.cover && maps(job->session, job->arg[0]);
     if (job->arg[0] >= LARGE_BYTES)
         job->kind = &job_malloc_large;
 }
@@ -217,5 +217,6 @@ static const struct job_kind job_malloc_large = {"malloc",    JOB_PATIENT,    ma
                                                  malloc_work, malloc_install, NULL};
 const struct job_kind job_malloc = {"malloc",    JOB_QUICK,      malloc_prepare,
                                     malloc_work, malloc_install, NULL};
-const struct job_kind job_mem_free = {"free", JOB_QUIESCE, free_prepare, free_work, NULL, NULL};
+const struct job_kind job_mem_free = {"free", JOB_SESSION_IDLE, free_prepare, free_work, NULL,
+                                      NULL};
 const struct job_kind job_mem_info = {"mem_info", JOB_QUICK, NULL, mem_info_work, NULL, NULL};

@@ -240,7 +240,7 @@ static void number_set(struct imports *imports, uint32_t number)
 
 static _Atomic uint64_t *revoked_word(const struct session *session, uint32_t number)
 {
-    return &session->server->revoked[number / 64];
+    return &session->server_page->revoked[number / 64];
 }
 
 /* Tells the tenant that the import has been taken back. */
@@ -404,7 +404,7 @@ static void import_install(struct job *job)
 
 static void import_prepare(struct job *job)
 {
-    job->quiesce = job->session->memory.cover;
+    job->session_idle = job->session->memory.cover;
 }
 
 const struct job_kind job_mem_import = {"mem_import", JOB_QUICK | JOB_TAKEN_UP, import_prepare,
@@ -440,5 +440,5 @@ static void unshare_work(struct job *job)
     }
 }
 
-const struct job_kind job_unshare = {"unshare", JOB_CHORE | JOB_IDLE, NULL, unshare_work, NULL,
+const struct job_kind job_unshare = {"unshare", JOB_CHORE | JOB_HOLD, NULL, unshare_work, NULL,
                                      NULL};

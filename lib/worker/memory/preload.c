@@ -82,16 +82,16 @@ static bool piece_make(struct preload_piece *piece, int descriptor)
 
 static bool piece_room(struct preload *preload)
 {
-    const uint32_t room = preload->room ? 2 * preload->room : 16;
+    const uint32_t capacity = preload->capacity ? 2 * preload->capacity : 16;
     struct preload_piece *pieces;
 
-    if (preload->count < preload->room)
+    if (preload->count < preload->capacity)
         return true;
-    pieces = reallocarray(preload->pieces, room, sizeof(*pieces));
+    pieces = reallocarray(preload->pieces, capacity, sizeof(*pieces));
     if (!pieces)
         return false;
     preload->pieces = pieces;
-    preload->room = room;
+    preload->capacity = capacity;
     return true;
 }
 
@@ -123,17 +123,17 @@ static uint64_t segment_size(int id, uint32_t uid)
 static void host_make(struct preload *preload, int id, uint32_t uid, bool mapped, void *address)
 {
     struct preload_host host = {.id = id, .size = segment_size(id, uid), .mapped = mapped};
-    const uint32_t room = preload->host_room ? 2 * preload->host_room : 4;
+    const uint32_t capacity = preload->host_capacity ? 2 * preload->host_capacity : 4;
     struct preload_host *hosts;
 
     if (host.size == 0)
         return;
-    if (preload->host_count == preload->host_room) {
-        hosts = reallocarray(preload->hosts, room, sizeof(*hosts));
+    if (preload->host_count == preload->host_capacity) {
+        hosts = reallocarray(preload->hosts, capacity, sizeof(*hosts));
         if (!hosts)
             return;
         preload->hosts = hosts;
-        preload->host_room = room;
+        preload->host_capacity = capacity;
     }
     host.memory = shmat(id, address, 0);
     if (host.memory == (void *)-1)
@@ -200,8 +200,7 @@ void preload_free(struct preload *preload)
     free(preload);
 }
 
-/* Also gives up its segment, which no session has taken; it is none of those that are kept if one
- * has. */
+/* Also gives up its segment, unless a session has taken it. */
 static void slot_drop(uint32_t slot)
 {
     struct preload *preload = preloads[slot];

@@ -40,10 +40,10 @@ struct preload {
     bool fenced;
     bool window; /* reserved */
     int segment; /* kept by segment_mapping.c until the session takes it; -1: not made */
-    struct preload_piece *pieces; /* by address */
-    uint32_t count, room;
+    struct preload_piece *pieces; /* sorted by address */
+    uint32_t count, capacity;
     struct preload_host *hosts;
-    uint32_t host_count, host_room;
+    uint32_t host_count, host_capacity;
 };
 
 /* ---- The control thread ---------------------------------------------------------------------- */

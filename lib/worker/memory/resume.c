@@ -26,15 +26,15 @@ struct resume *resume_new(uint32_t slot)
 
 bool resume_add(struct resume *resume, const struct link_vault *vault, int descriptor)
 {
-    if (resume->count == resume->room) {
-        uint32_t room = resume->room ? 2 * resume->room : 16;
-        struct resume_piece *pieces = reallocarray(resume->pieces, room, sizeof(*pieces));
+    if (resume->count == resume->capacity) {
+        uint32_t capacity = resume->capacity ? 2 * resume->capacity : 16;
+        struct resume_piece *pieces = reallocarray(resume->pieces, capacity, sizeof(*pieces));
         if (!pieces) {
             close(descriptor);
             return false;
         }
         resume->pieces = pieces;
-        resume->room = room;
+        resume->capacity = capacity;
     }
     resume->pieces[resume->count++] =
         (struct resume_piece){vault->address, vault->size, vault->number, descriptor};
@@ -204,7 +204,7 @@ gs_status memory_resume(struct job *job, struct resume *resume)
     loose_drop(job->session->journal);
     preload_settle(job, resume);
     chunks_resume(job, resume);
-    preload_pieces_drop(resume->preload); /* also on failure: the window may go now */
+    preload_pieces_drop(resume->preload); /* also on failure, where the window goes next */
     if (job->status != GS_OK)
         return job->status;
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {

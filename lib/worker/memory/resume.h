@@ -25,8 +25,8 @@ struct resume {
     uint32_t slot;
     int journal; /* the journal's descriptor; -1: taken */
     struct resume_piece *pieces;
-    uint32_t count, room;
-    struct preload *preload; /* what was made of it beforehand; NULL: nothing */
+    uint32_t count, capacity;
+    struct preload *preload; /* what the standby made of it beforehand; NULL: nothing */
 };
 
 /* NULL: no memory. */

@@ -13,7 +13,7 @@
 
 /* The supervisor keeps few segments, so a list will do. */
 static struct {
-    pthread_mutex_t lock; /* of first; service threads and the control thread */
+    pthread_mutex_t lock; /* guards `first`, which service threads and the control thread use */
     struct segment_mapping *first;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

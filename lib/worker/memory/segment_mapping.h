@@ -12,7 +12,7 @@
 #include "worker/jobs/job.h"
 
 struct segment_mapping {
-    struct segment_mapping *next; /* of those that are kept */
+    struct segment_mapping *next; /* the next mapping that is kept */
     int id;                       /* System V's */
     unsigned char *memory;
     CUdeviceptr complete; /* seg_complete, as the device sees it */

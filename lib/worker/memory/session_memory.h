@@ -16,7 +16,7 @@
 enum cover {
     COVER_NONE,
     COVER_WINDOW, /* in the window's open part, and a granule behind it */
-    COVER_REACH   /* and as far behind it as indices of 32 bits reach */
+    COVER_REACH   /* there and as far behind it as indices of 32 bits reach */
 };
 
 struct chunk;

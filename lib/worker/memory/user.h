@@ -16,7 +16,7 @@ struct user {
     uint32_t uid;
     uint32_t sessions;
     _Atomic uint64_t used;
-    struct user_sinks sinks; /* they count nowhere */
+    struct user_sinks sinks; /* sinks are charged to nobody */
     _Atomic uint64_t hosts;  /* host blocks */
 };
 

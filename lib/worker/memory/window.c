@@ -152,7 +152,7 @@ void window_deinit(struct session *session)
     memory->bound_count = 0;
 }
 
-uint64_t window_room(const struct session *session)
+uint64_t window_capacity(const struct session *session)
 {
     return session->memory.window_size ? session->memory.window_size - worker->granularity : 0;
 }
@@ -220,7 +220,7 @@ static CUresult cover_first(struct session *session)
     }
     while (covered-- > 0) {
         const uint64_t at = gap_at(memory, covered, end, &size);
-        if (size > 0) /* else a chunk begins there, which may be a sink itself */
+        if (size > 0) /* 0: a chunk begins at `at`, which may itself be a sink */
             sinks_drop(session, at, size);
     }
     memory->hole = false; /* holes do no harm: the session has no kernel yet */
@@ -296,7 +296,7 @@ bool window_put(struct session *session, uint64_t address, uint64_t size, void *
     struct session_memory *memory = &session->memory;
     uint64_t open = memory->window_open;
 
-    /* No kernel is there yet. */
+    /* The window can grow: the session has no kernel yet. */
     while (open < memory->window_size && address + size > memory->window_base + open)
         open *= 2;
     window_open(memory, open);

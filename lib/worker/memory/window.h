@@ -23,7 +23,7 @@ uint64_t window_behind_of(bool fenced);
 /* Frees the window, which has no chunks any more. Safe when window_init failed. */
 void window_deinit(struct session *session);
 /* How many bytes of chunks the window can hold; 0: it is not open yet. */
-uint64_t window_room(const struct session *session);
+uint64_t window_capacity(const struct session *session);
 
 /* Finds a place for a chunk, in a wider open part if need be. NULL: the job has failed. */
 struct span *window_take(struct job *job, uint64_t size);

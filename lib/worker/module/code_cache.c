@@ -96,14 +96,14 @@ static unsigned char *memory_find(const unsigned char *text, size_t size)
 
 static void memory_put(const unsigned char *text, size_t size, const void *code, size_t code_size)
 {
-    const uint64_t hash = text_hash(text, size), room = LINK_CODE_BYTES - sizeof(struct cache);
+    const uint64_t hash = text_hash(text, size), capacity = LINK_CODE_BYTES - sizeof(struct cache);
     struct entry *entry;
     uint64_t used;
 
     pthread_mutex_lock(&opened.lock);
     if (!entry_find(text, size, hash)) { /* two may compile the same text side by side */
         used = atomic_load_explicit(&opened.cache->used, memory_order_relaxed);
-        if (entry_size(size, code_size) > room - used) {
+        if (entry_size(size, code_size) > capacity - used) {
             used = 0;
             atomic_store_explicit(&opened.cache->used, 0, memory_order_relaxed);
         }

@@ -110,7 +110,8 @@ static void put_serve(int directory, const struct message *message, int from)
         trim_when_due(directory, (uint64_t)size);
 }
 
-/* Nothing that the worker says is believed beyond what it may say of the store. */
+/* Serves the worker's requests. Its messages are checked: it can do no more than read and write the
+ * store. */
 static void serve(int socket, int directory)
 {
     struct message message;

@@ -78,7 +78,7 @@ static bool file_own(const struct stat *status)
            !(status->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Copies so many bytes from one file's beginning to another's. */
+/* Copies `size` bytes from the beginning of one file to that of another. */
 static bool bytes_copy(int from, int to, uint64_t size)
 {
     static unsigned char bytes[1 << 16];
@@ -146,7 +146,7 @@ struct kept_file {
 
 struct kept_files {
     struct kept_file *file;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t bytes;
 };
 
@@ -162,13 +162,13 @@ static int by_use(const void *a, const void *b)
 
 static bool file_add(struct kept_files *files, const char *name, const struct stat *status)
 {
-    if (files->count == files->room) {
-        const size_t room = files->room ? 2 * files->room : 256;
-        struct kept_file *file = reallocarray(files->file, room, sizeof(*file));
+    if (files->count == files->capacity) {
+        const size_t capacity = files->capacity ? 2 * files->capacity : 256;
+        struct kept_file *file = reallocarray(files->file, capacity, sizeof(*file));
         if (!file)
             return false;
         files->file = file;
-        files->room = room;
+        files->capacity = capacity;
     }
     struct kept_file *added = &files->file[files->count++];
     *added = (struct kept_file){status->st_mtim, (uint64_t)status->st_size, ""};

@@ -87,7 +87,7 @@ gs_status fenced_place(struct job *job, struct module *module)
 
     if (!report || report->bytes == 0)
         return GS_OK;
-    if (job->session->resume) /* they have their place and their values */
+    if (job->session->resume) /* the variables kept their memory, which has their values */
         return memory_place(job->session, module->variables, report->bytes)
                    ? GS_OK
                    : job_fail(job, GS_ERR_INTERRUPTED, "a module's variables have no place");
@@ -126,7 +126,7 @@ static CUresult bind_textures(const struct session *session, const struct module
     CUresult result = DRV(cuModuleGetGlobal_v2, &constant, NULL, module->cu, FENCE_TEXTURES);
 
     if (result == CUDA_ERROR_NOT_FOUND)
-        return CUDA_SUCCESS; /* as below */
+        return CUDA_SUCCESS; /* see below */
     if (!result)
         result = write_bytes(constant, &table, sizeof(table));
     return result ? result : DRV(cuStreamSynchronize, service_stream());

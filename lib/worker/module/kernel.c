@@ -143,6 +143,20 @@ static void kernels_read(struct module *module)
     module->kernel_names = names;
 }
 
+/* Why the device has the kernel not, as far as its line on it says; NULL: there is none. */
+static const char *device_reason(const struct module *module, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *line = module->left_out;
+
+    for (; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (!strncmp(line, name, length) && (line[length] == ',' || line[length] == ':'))
+            return line + length + 2;
+    }
+    return NULL;
+}
+
 /* Fails the job with the names that there are. */
 static void kernel_missing(struct job *job)
 {
@@ -156,6 +170,12 @@ static void kernel_missing(struct job *job)
                  job->session->fenced ? "the session's kernels are fenced into its memory, and "
                                       : "",
                  job->name, reason);
+        return;
+    }
+    reason = device_reason(module, job->name);
+    if (reason) {
+        job_fail(job, GS_ERR_BAD_IMAGE, "kernel \"%.200s\" cannot be had: %.*s", job->name,
+                 (int)strcspn(reason, "\n"), reason);
         return;
     }
     kernels_read(module);
@@ -306,7 +326,7 @@ static gs_status kernel_resume(struct job *job, const struct journal_entry *entr
     if (!job->object || entry->size >= sizeof(job->name) || entry->key >= SEG_KERNELS ||
         !table_reach((void ***)&session->kernels.table, &session->kernels.capacity, job->index,
                      SEG_KERNELS))
-        return job_fail(job, GS_ERR_INTERRUPTED, "a kernel has no place in its table");
+        return job_fail(job, GS_ERR_INTERRUPTED, "a kernel has no slot in its table");
     memcpy(job->name, entry->bytes, entry->size);
     job->name[entry->size] = '\0';
     session->serial = entry->value[1] - 1;

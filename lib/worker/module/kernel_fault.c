@@ -1,8 +1,8 @@
 /*
  * kernel_fault.c - the end of a session whose kernel trapped, asserted, or in a strict session
  * strayed. Such a kernel ends by itself (ptx/rewrite/trap_pass.c), without loss for others, and
- * leaves a fault record (fault_record.h) in the session's print block. The worker looks at the
- * record before it issues further work of the session, and when the client has seen the record at
+ * leaves a fault note (fault_note.h) in the session's print block. The worker looks at the
+ * note before it issues further work of the session, and when the client has seen the note at
  * the end of a wait (REQ_FAULT).
  *
  * The tenant can write the block, so what it says is checked: the worst that it can do is to end
@@ -14,14 +14,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/fault_record.h"
+#include "common/fault_note.h"
 #include "common/link.h"
 #include "common/log.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/submit/session_fault.h"
 
-bool kernel_fault_recorded(const struct ptx_rewrite_report *report)
+bool kernel_fault_possible(const struct ptx_rewrite_report *report)
 {
     return report && (report->traps.count > 0 || report->fence.strays.count > 0);
 }
@@ -37,7 +37,7 @@ CUresult kernel_fault_bind(const struct session *session, const struct module *m
     CUdeviceptr variable, block;
     CUresult result;
 
-    if (!kernel_fault_recorded(module->rewrite))
+    if (!kernel_fault_possible(module->rewrite))
         return CUDA_SUCCESS;
     result = DRV(cuModuleGetGlobal_v2, &variable, NULL, module->cu, FAULT_VARIABLE);
     if (result == CUDA_ERROR_NOT_FOUND)
@@ -46,18 +46,18 @@ CUresult kernel_fault_bind(const struct session *session, const struct module *m
         result = DRV(cuMemHostGetDevicePointer_v2, &block, session->module.print->memory, 0);
     if (result)
         return result;
-    const struct fault_binding binding = {.records = block + PRINT_AT_FAULT, .module = number};
+    const struct fault_binding binding = {.notes = block + PRINT_AT_FAULT, .module = number};
     result = DRV(cuMemcpyHtoDAsync_v2, variable, &binding, sizeof(binding), service_stream());
     return result ? result : DRV(cuStreamSynchronize, service_stream());
 }
 
 void kernel_fault_watch(struct session *session, const struct module *module)
 {
-    if (kernel_fault_recorded(module->rewrite))
-        session->module.faults = fault_records_of(session->module.print->memory);
+    if (kernel_fault_possible(module->rewrite))
+        session->module.faults = fault_notes_of(session->module.print->memory);
 }
 
-/* What a record says. */
+/* A note as read. */
 struct told {
     enum fault_what what;
     uint32_t line;
@@ -74,26 +74,26 @@ static const struct ptx_rewrite_report *report_of(const struct session *session,
     return module ? module->rewrite : NULL;
 }
 
-static bool is_complete(const struct fault_record *record)
+static bool is_complete(const struct fault_note *note)
 {
-    return atomic_load_explicit(&record->where, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&note->where, memory_order_relaxed) != 0;
 }
 
-static struct told record_read(const struct session *session, bool stray)
+static struct told note_read(const struct session *session, bool stray)
 {
-    struct fault_records *records = session->module.faults;
-    struct fault_record *record = stray ? &records->stray : &records->end;
+    struct fault_notes *notes = session->module.faults;
+    struct fault_note *note = stray ? &notes->stray : &notes->end;
     /* acquire: pairs with the device's barrier before it writes the word */
-    const uint64_t where = atomic_load_explicit(&record->where, memory_order_acquire);
-    const uint64_t module = atomic_load_explicit(&record->module, memory_order_relaxed);
+    const uint64_t where = atomic_load_explicit(&note->where, memory_order_acquire);
+    const uint64_t module = atomic_load_explicit(&note->module, memory_order_relaxed);
     const struct ptx_rewrite_report *report = report_of(session, module);
     const struct ptx_fault_names *names = !report ? NULL
                                           : stray ? &report->fence.strays
                                                   : &report->traps;
     struct told told = {.what = fault_what(where), .line = fault_line(where)};
 
-    told.count = atomic_load_explicit(&record->count, memory_order_relaxed);
-    told.address = atomic_load_explicit(&record->address, memory_order_relaxed);
+    told.count = atomic_load_explicit(&note->count, memory_order_relaxed);
+    told.address = atomic_load_explicit(&note->address, memory_order_relaxed);
     told.kernel = told.function = "";
     if (names && fault_function(where) < names->count) {
         told.function = names->functions[fault_function(where)].name;
@@ -122,7 +122,7 @@ static void what_happened(const struct told *told, bool stray, char *text, size_
 
 static void session_end(struct session *session, bool stray)
 {
-    const struct told told = record_read(session, stray);
+    const struct told told = note_read(session, stray);
     const uint32_t kind = stray                       ? GS_FAULT_STRAY
                           : told.what == FAULT_ASSERT ? GS_FAULT_ASSERT
                                                       : GS_FAULT_TRAP;
@@ -136,9 +136,9 @@ static void session_end(struct session *session, bool stray)
 
 void kernel_strays_count(struct session *session)
 {
-    const struct fault_records *records = session->module.faults;
+    const struct fault_notes *notes = session->module.faults;
     const uint64_t count =
-        records ? atomic_load_explicit(&records->stray.count, memory_order_relaxed) : 0;
+        notes ? atomic_load_explicit(&notes->stray.count, memory_order_relaxed) : 0;
 
     if (count > session->module.strays)
         link_stat_add(&session->stats->strays, count - session->module.strays);
@@ -147,14 +147,14 @@ void kernel_strays_count(struct session *session)
 
 void kernel_fault_poll(struct session *session)
 {
-    const struct fault_records *records = session->module.faults;
+    const struct fault_notes *notes = session->module.faults;
 
-    if (!records || session->submit.faulted)
+    if (!notes || session->submit.faulted)
         return;
     kernel_strays_count(session);
-    if (is_complete(&records->end))
+    if (is_complete(&notes->end))
         session_end(session, false);
-    else if (session->fenced == GS_FENCE_STRICT && is_complete(&records->stray))
+    else if (session->fenced == GS_FENCE_STRICT && is_complete(&notes->stray))
         session_end(session, true);
 }
 
@@ -163,7 +163,7 @@ static void fault_prepare(struct job *job)
     kernel_fault_poll(job->session);
     if (!job->session->module.faults || !is_complete(&job->session->module.faults->stray))
         return;
-    const struct told stray = record_read(job->session, true);
+    const struct told stray = note_read(job->session, true);
     job->ret[0] = stray.count;
     job->ret[1] = stray.address;
     job->ret[2] = stray.line;

@@ -29,6 +29,7 @@
 #include "worker/submit/graph_cache.h"
 
 #define IMAGE_MAX (UINT64_C(512) << 20)
+enum { LEFT_OUT_BYTES = 16384 };
 
 /* ---- Freeing --------------------------------------------------------------------------------- */
 
@@ -42,6 +43,7 @@ static void module_free(struct session *session, struct module *module)
     image_report_free(module->rewrite);
     free(module->code);
     free(module->source);
+    free(module->left_out);
     grid_sync_deinit(&module->grid);
     free(module);
 }
@@ -186,18 +188,25 @@ static CUresult functions_load(CUmodule module)
 }
 
 /* Has the driver load the module's code. At a quiet moment. */
-static gs_status module_place(struct job *job, struct module *module)
+static gs_status module_code_load(struct job *job, struct module *module)
 {
     struct image_log log = {{0}};
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text)};
+    char *left_out = calloc(1, LEFT_OUT_BYTES);
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text), left_out,
+                      (void *)(uintptr_t)LEFT_OUT_BYTES};
+    /* A GPU's driver has other things to say there. */
+    const unsigned count = left_out && !worker->machine_code ? 4 : 2;
     CUresult result;
 
+    free(module->left_out);
+    module->left_out = left_out;
     if (fenced_place(job, module) != GS_OK || heap_open(job, module) != GS_OK)
         return job->status;
-    result = DRV(cuModuleLoadDataEx, &module->cu, module->code, 2, options, values);
+    result = DRV(cuModuleLoadDataEx, &module->cu, module->code, count, options, values);
     if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
-        result = CUDA_ERROR_INVALID_IMAGE; /* so it is for some: the context lives */
+        result = CUDA_ERROR_INVALID_IMAGE; /* the driver says so of some invalid images */
     if (result) {
         module->cu = NULL;
         return image_refused(job, result, &log);
@@ -219,7 +228,7 @@ static void load_work(struct job *job)
 
     module->id = job->index;
     /* The status is another where no quiet moment came. */
-    if (job->status != GS_OK || module_place(job, module) != GS_OK) {
+    if (job->status != GS_OK || module_code_load(job, module) != GS_OK) {
         module_free(job->session, module);
         return;
     }
@@ -259,7 +268,7 @@ gs_status modules_resume(struct job *job)
     return GS_OK;
 }
 
-gs_status modules_resume_place(struct job *job)
+gs_status modules_resume_load(struct job *job)
 {
     struct session *session = job->session;
 
@@ -267,7 +276,7 @@ gs_status modules_resume_place(struct job *job)
         struct module *module = session->module.modules[i];
         memset(job->ret, 0, sizeof(job->ret));
         if (module && ((session->module.print && print_open(job) != GS_OK) ||
-                       module_place(job, module) != GS_OK))
+                       module_code_load(job, module) != GS_OK))
             return job->status;
         if (module)
             kernel_fault_watch(session, module);
@@ -321,7 +330,7 @@ void modules_deinit(struct session *session)
     for (uint32_t i = 0; i < session->module.module_capacity; i++) {
         if (!session->module.modules[i])
             continue;
-        session->module.modules[i]->variables = 0; /* they went with the window */
+        session->module.modules[i]->variables = 0; /* the variables went with the window */
         module_free(session, session->module.modules[i]);
     }
     free(session->module.modules);
@@ -331,9 +340,9 @@ void modules_deinit(struct session *session)
     session->kernels = (struct session_kernels){0};
 }
 
-static const struct job_kind job_module_place = {
-    "module_place", JOB_PATIENT | JOB_QUIET, NULL, load_work, load_install, NULL};
+static const struct job_kind job_module_code_load = {
+    "module_code_load", JOB_PATIENT | JOB_QUIET, NULL, load_work, load_install, NULL};
 const struct job_kind job_module_load = {"module_load", JOB_PATIENT, load_prepare,
-                                         compile_work,  NULL,        &job_module_place};
+                                         compile_work,  NULL,        &job_module_code_load};
 const struct job_kind job_module_unload = {
-    "module_unload", JOB_QUIESCE | JOB_PATIENT, unload_prepare, unload_work, NULL, NULL};
+    "module_unload", JOB_SESSION_IDLE | JOB_PATIENT, unload_prepare, unload_work, NULL, NULL};

@@ -8,7 +8,7 @@
  * moment; then, in such a moment, the rest, and their kernels. On failure the job has failed, and
  * modules_deinit undoes what was done. */
 gs_status modules_resume(struct job *job);
-gs_status modules_resume_place(struct job *job);
+gs_status modules_resume_load(struct job *job);
 /* Unloads all modules of a session, after the device has finished with them. Service thread. */
 void modules_deinit(struct session *session);
 

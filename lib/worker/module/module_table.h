@@ -12,7 +12,7 @@ struct module *module_find(const struct session *session, uint64_t number);
 /* The index of a free entry in a table, which grows up to `max` entries. UINT32_MAX: the table is
  * full, or there is no memory. */
 uint32_t table_slot(void ***table, uint32_t *capacity, uint32_t max);
-/* Makes the table so long that it has an entry of this index. */
+/* Makes the table long enough for an entry `index`. */
 bool table_reach(void ***table, uint32_t *capacity, uint32_t index, uint32_t max);
 
 #endif

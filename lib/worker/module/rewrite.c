@@ -7,9 +7,9 @@
  * The driver gets machine code only: what it loads, it loads while no launch goes out, and 60 MiB
  * of PTX, which a fatbin packs into 5.5 KB, took it a minute. So PTX is compiled apart (module.c),
  * and a fatbin is either replaced by its PTX or stripped of all but machine code for this device.
- * Where it holds both, the PTX is taken only if the PTX prints or allocates, because compiling PTX
- * takes longer than loading machine code. In a fenced session every kernel is fenced into the
- * window, so all that runs there is compiled from PTX.
+ * Where it holds both, the PTX is taken only if the PTX prints, allocates or has managed variables,
+ * because compiling PTX takes longer than loading machine code. In a fenced session every kernel is
+ * fenced into the window, so all that runs there is compiled from PTX.
  */
 #include "worker/module/rewrite.h"
 
@@ -128,10 +128,12 @@ static bool code_keep(unsigned char *image, uint64_t *size, char reason[256])
     return true;
 }
 
-/* Whether calls in the text may have to go elsewhere than in the machine code beside it. */
+/* Whether calls in the text may have to go elsewhere than in the machine code beside it, or its
+ * managed variables into the window, where their tenant can reach them. */
 static bool text_wanted(const char *text, size_t length)
 {
-    return printf_pass_maybe(text, length) || heap_pass_maybe(text, length);
+    return printf_pass_maybe(text, length) || heap_pass_maybe(text, length) ||
+           memmem(text, length, ".managed", strlen(".managed")) != NULL;
 }
 
 static gs_status kernels_find(struct job *job, const char *text, size_t length,
@@ -287,11 +289,12 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
         return job->status;
     /* Where text_wanted saw words in comments, the machine code is loaded after all. A module
      * without kernels has no report. */
-    const bool calls = *report && ((*report)->prints || (*report)->allocates);
+    const bool wanted =
+        *report && ((*report)->prints || (*report)->allocates || (*report)->fence.managed);
     const bool code =
-        unpacked && !job->session->fenced && !calls && code_keep(*image, size, reason);
+        unpacked && !job->session->fenced && !wanted && code_keep(*image, size, reason);
     if (code || !rewritten ||
-        (((*report)->prints || kernel_fault_recorded(*report)) && print_open(job) != GS_OK)) {
+        (((*report)->prints || kernel_fault_possible(*report)) && print_open(job) != GS_OK)) {
         image_report_free(*report);
         *report = NULL;
     }

@@ -10,7 +10,7 @@
 #include "ptx/rewrite/grid_sync.h"
 #include "worker/driver/driver.h"
 
-struct fault_records;
+struct fault_notes;
 struct host_block;
 struct kernel;
 struct ptx_rewrite_report;
@@ -21,11 +21,12 @@ struct module {
     struct kernel *kernels;
     const char **kernel_names; /* the driver's, once they were asked for; NULL: not yet */
     uint32_t kernel_count;
-    struct ptx_rewrite_report *rewrite; /* what the passes did; NULL: nothing was rewritten */
-    struct grid_sync grid;              /* the kernels that need a cooperative launch */
+    struct ptx_rewrite_report *rewrite; /* what the passes report; NULL: nothing was rewritten */
+    char *left_out; /* the software device's lines on kernels that it cannot run; may be NULL */
+    struct grid_sync grid; /* the kernels that need a cooperative launch */
     uint64_t variables;    /* where the global variables of a fenced module lie; 0: it has none */
-    CUdeviceptr window;    /* its struct fence_window; 0: it has none */
-    unsigned char *code;   /* what the driver is to load; NULL once it has */
+    CUdeviceptr window;    /* the address of its struct fence_window; 0: it has none */
+    unsigned char *code;   /* the image that the driver is to load; NULL once it has */
     unsigned char *source; /* the tenant's image, for the journal; NULL once it is there */
     uint64_t source_size;
 };
@@ -38,8 +39,8 @@ struct session_module {
     uint64_t heap;            /* where the heap of its kernels lies; 0: no kernel allocates */
     uint64_t heap_asked;      /* the size that the tenant wishes, 0: the default; constant */
     /* in the print block, once a kernel that can fault is loaded; the session's lane */
-    struct fault_records *faults;
-    uint64_t strays; /* of them, so many are counted in the session's figures */
+    struct fault_notes *faults;
+    uint64_t strays; /* strays that the session's figures count already */
 };
 
 #endif

@@ -20,7 +20,7 @@
 
 #include "common/log.h"
 
-#define FEW_BLOCKS 8u /* from so many blocks on an SM on, the driver's carveout is wide enough */
+#define FEW_BLOCKS 8u /* blocks on an SM for which the driver's carveout is wide enough */
 
 /* CARVEOUT_OWN: the driver's choice again, and for good, because a launch needs more shared
  * memory. */
@@ -75,7 +75,7 @@ uint32_t carveout_threads(uint32_t registers)
                                                                   : sm.threads;
 }
 
-/* How many blocks of so many threads of the kernel an SM can hold: at least one, since the kernel
+/* How many blocks of `threads` threads of the kernel an SM can hold: at least one, since the kernel
  * can be launched. */
 static uint32_t blocks_of(const struct kernel *kernel, uint32_t threads)
 {

@@ -10,7 +10,7 @@
 /* Reads the device's limits. Called once, before the first kernel. */
 CUresult carveout_init(void);
 
-/* How many threads an SM can hold when each uses so many registers. */
+/* How many threads an SM can hold when each uses `registers` registers. */
 uint32_t carveout_threads(uint32_t registers);
 
 /* Sets the carveout of a kernel that is about to be launched with such blocks. Any thread. */

@@ -229,7 +229,7 @@ static bool failure_is_old(const struct partition *partition)
            clock_ns() - partition->failed_ns > FAILURE_KEPT_NS;
 }
 
-/* Whether so many partitions are being made for launches that others would find no room. */
+/* Whether partitions are being made for launches in such number that another would find no room. */
 static bool making_enough(void)
 {
     uint32_t making = 0;

@@ -21,7 +21,7 @@
 /* A component: sessions whose SMs are connected by overlap. */
 struct component {
     struct sm_mask mask; /* of all its sessions; empty: it has become part of another component */
-    uint32_t into;       /* that other component; a component by itself: its own index */
+    uint32_t into;       /* the index of the component that it has become part of; else its own */
     uint32_t domain;
     struct sched sched; /* the domain's new state */
 };

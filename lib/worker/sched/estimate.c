@@ -58,15 +58,19 @@ uint64_t estimate_width(const struct launch *launch)
     return width < most ? width : most;
 }
 
-bool estimate_short(const struct launch *launch)
+static bool known_short(const struct kernel *kernel, uint64_t ns)
 {
-    return launch->kernel->wave_ns > 0 &&
-           estimate_ns(launch->kernel, launch->grid, launch->block) <= SHORT_NS;
+    return kernel->wave_ns > 0 && ns <= SHORT_NS;
 }
 
-bool estimate_light(const struct launch *launch)
+bool estimate_short(const struct launch *launch)
 {
-    return estimate_short(launch) && estimate_width(launch) * SCHED_NARROW <= SCHED_WIDTH;
+    return known_short(launch->kernel, estimate_ns(launch->kernel, launch->grid, launch->block));
+}
+
+bool estimate_light(const struct launch *launch, uint64_t ns)
+{
+    return known_short(launch->kernel, ns) && estimate_width(launch) * SCHED_NARROW <= SCHED_WIDTH;
 }
 
 bool estimate_fills(const struct launch *launch, uint64_t width)

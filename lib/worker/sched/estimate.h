@@ -13,8 +13,9 @@ double estimate_waves(const uint32_t grid[3], const uint32_t block[3]);
 uint64_t estimate_ns(const struct kernel *kernel, const uint32_t grid[3], const uint32_t block[3]);
 /* Whether the launch is known to be short. */
 bool estimate_short(const struct launch *launch);
-/* Whether it also fills so little of the device that it delays no other session. */
-bool estimate_light(const struct launch *launch);
+/* Whether it, with its estimate_ns, also fills so little of the device that it delays no other
+ * session. */
+bool estimate_light(const struct launch *launch, uint64_t ns);
 
 /* The SMs of a partition; NULL: of the device. */
 uint32_t estimate_partition_sms(const struct partition *partition);

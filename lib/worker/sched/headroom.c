@@ -44,7 +44,7 @@ static void period_begin(struct headroom_entity *entity, uint64_t period)
     entity->odd = 0;
 }
 
-/* What the session wants of the headroom: an SM for each block, up to a share. */
+/* The SMs of the headroom that the session wants: one for each block, up to a share. */
 static uint32_t entity_wants(const struct headroom *headroom, const struct headroom_entity *entity)
 {
     const uint32_t blocks =

@@ -57,10 +57,11 @@ struct headroom {
 #define HEADROOM_MET           4u     /* requests that must have come when they were expected */
 #define HEADROOM_PARTIAL_COST  4u     /* how many times less the partial headroom costs */
 #define HEADROOM_INTERVAL_NS   50000000u
-#define HEADROOM_FORGET_NS     1000000000u /* a session without work for so long is not expected */
+#define HEADROOM_FORGET_NS                                                                         \
+    1000000000u /* after this time without work a session is not expected                          \
+                 */
 
-/* Notes that the session has a kernel of so many blocks for the device: each block would have an SM
- * of its own. */
+/* Notes the blocks of a kernel of the session: each block would have an SM of its own. */
 static inline void headroom_blocks(struct headroom_entity *entity, const uint32_t grid[3])
 {
     const uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
@@ -73,9 +74,10 @@ static inline void headroom_blocks(struct headroom_entity *entity, const uint32_
  * when it gets work. */
 void headroom_note(struct headroom *headroom, struct headroom_entity *entity, bool at_work,
                    uint64_t now);
-/* Notes that best-effort work of so much time is on the device, and ends no sooner. */
+/* Notes that the device has best-effort work for `ns`. */
 void headroom_ahead(struct headroom *headroom, uint64_t ns, uint64_t now);
-/* Returns what is to be kept free now. The same is in `level` until a session gets work. */
+/* Returns the level that best effort must keep free now. `level` has the same until a session gets
+ * work. */
 enum headroom_level headroom_update(struct headroom *headroom, uint64_t now);
 /* The same with the number of shares: up to HEADROOM_LEVEL_MAX. */
 uint32_t headroom_now(const struct headroom *headroom);

@@ -4,9 +4,8 @@
  *
  * How far ahead of the device a tenant may be, and how much of the device it has had, must not
  * depend on words that a tenant can write. So the kernel that writes a completion word at the end
- * of a batch also writes a timestamped completion fence into memory of the worker's own, which is
- * called the fence here: 24 bits that count the stream's fences and 40 bits of the device's clock,
- * in one store of 8 bytes.
+ * of a batch also writes a timestamped completion fence into memory of the worker's own (fence.h),
+ * which is called the fence here, in one store of 8 bytes.
  *
  * The completion write of the device's front end (the shortest round trip, for a tenant that
  * launches and waits) cannot tell the time and would cost 0.2 us more with a second word. So it
@@ -20,77 +19,50 @@
 #include "worker/sched/inflight.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "common/link.h"
 #include "common/util.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/estimate.h"
+#include "worker/sched/fence.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/latency.h"
 #include "worker/sched/schedule.h"
 #include "worker/sched/span.h"
 #include "worker/sched/trace.h"
+#include "worker/sched/widest.h"
 
-#define FENCE_SEQUENCE_BITS 24u
-#define SEQUENCE_MASK       ((UINT64_C(1) << FENCE_SEQUENCE_BITS) - 1)
-static_assert(FENCE_SEQUENCE_BITS + DEVICE_CLOCK_BITS == 64, "a fence is one word");
-
-#define SPANS_MAX    (2 * SCHED_STREAM_MAX) /* spans in flight; each has a launch or more */
-#define UNFENCED_MAX 128u                   /* records without a fence between two fences */
-/* a span is overdue that has run for so long, and four times as long as was thought */
-#define OVERDUE_NS   50000000u
+#define WITHOUT_FENCE_MAX 128u /* records without a fence between two fences */
+/* A span is overdue once it has run for this long and for four times its expected time. */
+#define OVERDUE_NS        50000000u
 /* How often a span that is overdue is charged while it runs. */
-#define CHARGE_NS    100000000u
-
-/* A span that is wider than all spans behind it. */
-struct peak {
-    uint32_t index, width; /* index: of the ring, free-running */
-};
+#define CHARGE_NS         100000000u
 
 struct inflight {
     struct session *session;
     uint32_t index;                /* of the stream */
     const _Atomic uint64_t *fence; /* the stream's fence; the device writes it */
+    size_t number;                 /* of the fence */
+    CUdeviceptr address;           /* of the fence, on the device */
+    uint64_t looked;               /* the fence when it was last read */
     uint32_t next;                 /* the count in the next fence */
     uint32_t first, last;          /* free-running indices of `ring` */
     uint32_t count;                /* records in the ring */
     uint32_t seen;                 /* spans seen to have ended, and not yet accounted for */
     uint64_t seen_ns;              /* when the last of these ended */
     uint32_t width;                /* of the widest span in flight that is not overdue */
-    uint32_t unfenced;             /* records without a fence since the last fence */
+    uint32_t without_fence;        /* records without a fence since the last fence */
     uint64_t end_ns;               /* when the last span accounted for ended */
     uint64_t graph_ns;             /* how long the stream's graphs ran lately; 0: never measured */
     struct latency_marks marks;    /* records that the lane has seen and not taken */
     struct inflight_span open;     /* the work issued since the last fence */
     struct inflight_span ring[SPANS_MAX];
-    uint32_t peak_first, peak_last; /* free-running indices of `peak` */
-    struct peak peak[SPANS_MAX];    /* the first is the widest; overdue spans are not in it */
+    struct widest widest; /* of the spans that are not overdue */
 };
-
-/* The memory of all fences, set once at the start. */
-static struct {
-    _Atomic uint64_t *fences; /* INFLIGHT_STREAMS for each slot */
-    CUdeviceptr address;      /* the same memory, as the device sees it */
-} memory;
-
-CUresult inflight_init(void)
-{
-    size_t size = INFLIGHT_INDEXES * sizeof(uint64_t);
-    void *fences = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (fences == MAP_FAILED) {
-        driver_failed("mmap of the fences", CUDA_ERROR_OUT_OF_MEMORY);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    memory.fences = fences;
-    CUresult result = DRV(cuMemHostRegister_v2, fences, size, CU_MEMHOSTREGISTER_DEVICEMAP);
-    return result ? result : DRV(cuMemHostGetDevicePointer_v2, &memory.address, fences, 0);
-}
 
 size_t inflight_number(const struct inflight *inflight)
 {
-    return (size_t)inflight->session->slot * INFLIGHT_STREAMS + inflight->index;
+    return inflight->number;
 }
 
 struct inflight *inflight_new(struct session *session, uint32_t index)
@@ -102,10 +74,12 @@ struct inflight *inflight_new(struct session *session, uint32_t index)
     inflight->session = session;
     inflight->index = index;
     session->inflight.stream[index] = inflight;
-    inflight->fence = &memory.fences[inflight_number(inflight)];
+    inflight->number = (size_t)session->slot * FENCES_OF_SLOT + index;
+    inflight->fence = fence_at(inflight->number);
+    inflight->address = fence_address(inflight->number);
     /* The count goes on from the last fence of the stream that had this number before. */
     inflight->next = (uint32_t)((atomic_load_explicit(inflight->fence, memory_order_relaxed) + 1) &
-                                SEQUENCE_MASK);
+                                FENCE_SEQUENCE_MASK);
     return inflight;
 }
 
@@ -118,7 +92,7 @@ void inflight_free(struct inflight *inflight)
 
 CUdeviceptr inflight_fence_address(const struct inflight *inflight)
 {
-    return memory.address + inflight_number(inflight) * sizeof(uint64_t);
+    return inflight->address;
 }
 
 uint64_t inflight_fence_next(const struct inflight *inflight)
@@ -200,43 +174,12 @@ void inflight_add_other(struct inflight *inflight)
 static void width_update(struct inflight *inflight)
 {
     struct session *session = inflight->session;
-    const bool any = inflight->peak_first != inflight->peak_last;
-    uint32_t width = any ? inflight->peak[inflight->peak_first % SPANS_MAX].width : 0;
+    const uint32_t width = widest_width(&inflight->widest);
 
     if (width == inflight->width)
         return;
     sched_width(domain_of(session), &session->sched.entity, inflight->width, width);
     inflight->width = width;
-}
-
-/* Adds the last span to the peaks. It is behind all other spans, so spans that are no wider will
- * never be the widest again. */
-static void width_add(struct inflight *inflight)
-{
-    const uint32_t index = inflight->last - 1, width = inflight->ring[index % SPANS_MAX].work.width;
-
-    while (inflight->peak_first != inflight->peak_last &&
-           inflight->peak[(inflight->peak_last - 1) % SPANS_MAX].width <= width)
-        inflight->peak_last--;
-    inflight->peak[inflight->peak_last++ % SPANS_MAX] = (struct peak){index, width};
-    width_update(inflight);
-}
-
-/* Takes the first span, which has ended, out of the peaks. */
-static void width_end(struct inflight *inflight)
-{
-    if (inflight->peak_first == inflight->peak_last ||
-        inflight->peak[inflight->peak_first % SPANS_MAX].index != inflight->first)
-        return;
-    inflight->peak_first++;
-    width_update(inflight);
-}
-
-/* Empties the peaks, because all spans in flight are overdue. */
-static void width_clear(struct inflight *inflight)
-{
-    inflight->peak_first = inflight->peak_last;
-    width_update(inflight);
 }
 
 /* Whether all sessions of the domain run on one part of the device, of no more than `sms` SMs. */
@@ -245,12 +188,12 @@ static bool domain_within(const struct sched *domain, uint32_t sms)
     return domain->sms > 0 && domain->sms <= sms;
 }
 
-void inflight_fenced(struct inflight *inflight)
+void inflight_fence_follows(struct inflight *inflight)
 {
     struct session *session = inflight->session;
     uint32_t sequence = inflight->next;
 
-    inflight->next = (uint32_t)((sequence + 1) & SEQUENCE_MASK);
+    inflight->next = (uint32_t)((sequence + 1) & FENCE_SEQUENCE_MASK);
     if (inflight->open.records == 0)
         return; /* the work before has its fence already */
     struct inflight_span *span = &inflight->ring[inflight->last++ % SPANS_MAX];
@@ -260,7 +203,7 @@ void inflight_fenced(struct inflight *inflight)
     span->sequence = sequence;
     inflight->open = (struct inflight_span){0};
     inflight->count += span->records;
-    inflight->unfenced = 0;
+    inflight->without_fence = 0;
     session->inflight.streams |= UINT64_C(1) << inflight->index;
     if (!session->inflight.listed) {
         session->inflight.listed = true;
@@ -268,16 +211,17 @@ void inflight_fenced(struct inflight *inflight)
         session->lane->inflight_lane.first = session;
     }
     sched_issued(domain_of(session), &session->sched.entity, &span->work, span->dispatch_ns);
-    width_add(inflight);
+    widest_add(&inflight->widest, inflight->last - 1, span->work.width);
+    width_update(inflight);
 }
 
-void inflight_unfenced(struct inflight *inflight)
+void inflight_no_fence_follows(struct inflight *inflight)
 {
     struct session *session = inflight->session;
     const struct inflight_span open = inflight->open;
 
     inflight->open = (struct inflight_span){0};
-    inflight->unfenced += open.records;
+    inflight->without_fence += open.records;
     if (!span_of_kernels(&open))
         return; /* copies use no SM */
     span_charge_ns(session, &open, open.work.ns);
@@ -287,19 +231,20 @@ void inflight_unfenced(struct inflight *inflight)
                span_vtime_ns(&open, open.work.ns), open.dispatch_ns);
 }
 
-bool inflight_may_go_unfenced(const struct inflight *inflight, uint64_t signalled,
-                              const struct launch *launch)
+bool inflight_needs_no_fence(const struct inflight *inflight, uint64_t signalled,
+                             const struct launch *launch)
 {
     const struct session *session = inflight->session;
     const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
 
     if (launch ? inflight->open.records > 0 : inflight->open.work.ns > 0)
         return false;
-    if (inflight->unfenced >= UNFENCED_MAX || session->lane->quiet_wanted || trace_of(session))
+    if (inflight->without_fence >= WITHOUT_FENCE_MAX || session->lane->quiet_wanted ||
+        trace_of(session))
         return false; /* a trace needs the time of each end */
     /* Copies behind one another go without a fence: the completing kernel between two of them would
      * cost the device more than the way from one engine to another and back. While no fence is on
-     * its way, there are at most UNFENCED_MAX of them. */
+     * its way, there are at most WITHOUT_FENCE_MAX of them. */
     if (!launch && inflight->first == inflight->last)
         return true;
     if (inflight->count > 0 || session->sched.entity.inflight > 0)
@@ -324,7 +269,8 @@ static void span_end(struct inflight *inflight, struct inflight_span *span, uint
         sched_overdue_end(domain_of(session), &session->sched.entity, &span->work);
     inflight->end_ns = end;
     inflight->count -= span->records;
-    width_end(inflight);
+    widest_end(&inflight->widest, inflight->first);
+    width_update(inflight);
     inflight->first++;
     span_learn(session, span, ran, there, &inflight->graph_ns);
     latency_ended(session, &span->seen, end);
@@ -371,7 +317,7 @@ static void overdue_note(struct inflight *inflight, uint64_t now)
     const uint32_t first = inflight->first + inflight->seen;
     struct inflight_span *running = &inflight->ring[first % SPANS_MAX];
 
-    if (first == inflight->last)
+    if (first == inflight->last || now < running->dispatch_ns + OVERDUE_NS)
         return;
     uint64_t since = running_since(inflight);
     if (running->overdue && now >= since + CHARGE_NS && now >= running->charged_ns + CHARGE_NS)
@@ -385,7 +331,8 @@ static void overdue_note(struct inflight *inflight, uint64_t now)
             sched_overdue(domain_of(session), &session->sched.entity, &span->work);
         span->overdue = true;
     }
-    width_clear(inflight);
+    widest_clear(&inflight->widest);
+    width_update(inflight);
 }
 
 /* Accounts for all spans of the stream that were seen to have ended. The fence of the last one has
@@ -444,10 +391,13 @@ static void inflight_look(struct inflight *inflight)
     const struct inflight_span *last = NULL;
     bool wide = false;
 
+    if (fence == inflight->looked)
+        return; /* no later span can have ended */
+    inflight->looked = fence;
     while (inflight->first + inflight->seen != inflight->last) {
         const struct inflight_span *span =
             &inflight->ring[(inflight->first + inflight->seen) % SPANS_MAX];
-        if (((fence - span->sequence) & SEQUENCE_MASK) > SEQUENCE_MASK / 2)
+        if (((fence - span->sequence) & FENCE_SEQUENCE_MASK) > FENCE_SEQUENCE_MASK / 2)
             break;
         last = span;
         wide = wide || span_wide(span);

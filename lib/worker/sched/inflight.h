@@ -12,19 +12,12 @@
 #include "worker/partition/kernel_launch.h"
 #include "worker/sched/inflight_lane.h"
 
-/* Called once, with the context current. */
-CUresult inflight_init(void);
-
 /* Makes the tracker of stream `index`, which has nothing on the device. NULL: no memory. */
 struct inflight *inflight_new(struct session *session, uint32_t index);
 /* NULL is fine. */
 void inflight_free(struct inflight *inflight);
 
-/* The stream's number among those of all slots, below INFLIGHT_INDEXES. A slot has one number more
- * than streams, so that slots begin at cache lines of fences. */
-#define INFLIGHT_STREAMS 64u
-#define INFLIGHT_INDEXES ((size_t)LINK_SLOTS_MAX * INFLIGHT_STREAMS)
-static_assert(SEG_STREAMS <= INFLIGHT_STREAMS, "each stream of a slot has a number");
+/* The number of the stream's fence (fence.h). */
 size_t inflight_number(const struct inflight *inflight);
 /* The device address of the stream's fence, and the count that the next fence is to hold. */
 CUdeviceptr inflight_fence_address(const struct inflight *inflight);
@@ -49,14 +42,14 @@ void inflight_add_event(struct inflight *inflight);
  * no SM. */
 void inflight_add_other(struct inflight *inflight);
 /* Notes that the device writes the fence inflight_fence_next behind all that was added. */
-void inflight_fenced(struct inflight *inflight);
+void inflight_fence_follows(struct inflight *inflight);
 /* Notes that no fence follows what was added. That work counts with the time that it is thought to
  * take, and no session waits for it. */
-void inflight_unfenced(struct inflight *inflight);
+void inflight_no_fence_follows(struct inflight *inflight);
 /* Whether the work that is about to be issued may go without a fence. `launch` is its only launch;
  * NULL: there is none. signalled: the position that the device was last told to write. */
-bool inflight_may_go_unfenced(const struct inflight *inflight, uint64_t signalled,
-                              const struct launch *launch);
+bool inflight_needs_no_fence(const struct inflight *inflight, uint64_t signalled,
+                             const struct launch *launch);
 
 /* Reads the fences of all sessions of a lane, polled or not, and accounts for the work that has
  * ended in the order of the ends. The lane or, once the lanes have stopped, the control thread. */

@@ -7,7 +7,7 @@
  * say, its time of submission or its completion words, counts for nothing here.
  *
  * A mark says up to which position of a ring the lane had seen records at a time. Where more marks
- * come than there are places, the two that are nearest become one with the older time. So a time is
+ * come than are kept, the two that are nearest become one with the older time. So a time is
  * counted too long by a seventh of the oldest record's wait at most, and never too short. A span,
  * whose launches end with one fence, tells apart few times likewise.
  *

@@ -30,7 +30,7 @@ struct sched_work {
 struct sched_entity {
     uint32_t cls;                /* gs_class */
     uint32_t weight;             /* 0 counts as 1 */
-    uint32_t inflight_max;       /* a limit of launches; 0: the class's own */
+    uint32_t inflight_max;       /* launches; 0: no cap */
     uint32_t inflight;           /* launches given to the device and not known to have ended */
     uint32_t wide, overdue_wide; /* kernels among these that fill the device; overdue ones */
     /* the sum of its streams' widest kernels, without overdue ones */
@@ -47,7 +47,7 @@ struct sched_entity {
     uint64_t done_ns;
     uint64_t served_ns;   /* when it last issued something, or began to wait */
     uint64_t deadline_ns; /* of its next launch; 0: none */
-    bool waiting;         /* it has work that was held back */
+    bool waiting;         /* some of its work is held back */
 };
 
 struct sched {
@@ -73,14 +73,13 @@ struct sched {
 #define SCHED_AHEAD_NS   2000000u /* a session's most in flight, but at least two launches */
 #define SCHED_BACK_NS    1000000u /* the same for best effort */
 #define SCHED_REFILL_NS  50000u   /* while several wait, the next goes when less is in flight */
-#define SCHED_QUANTUM_NS 500000u  /* what one entity is given at a time while several wait */
+#define SCHED_QUANTUM_NS 500000u  /* the time that one entity is given while several wait */
 #define SCHED_NARROW     20u /* a kernel that fills a 20th of the device or less delays no other */
-#define SCHED_STARVED_NS 50000000u  /* an entity that has waited for so long goes first */
+#define SCHED_STARVED_NS 50000000u  /* an entity that has waited this long goes first */
 #define SCHED_ADVANCE_NS 100000000u /* how far a deadline lets a session run ahead of its share */
 
-/* What a session may give to the device now: a number of launches, and the time that these may be
- * thought to take together. Where launches is not 0, at least one launch may go, however long it
- * is. */
+/* How much a session may give to the device now: a number of launches, and their expected time
+ * together. Where launches is not 0, at least one launch may go, however long it is. */
 struct sched_allowance {
     uint32_t launches;
     uint64_t ns;
@@ -97,7 +96,7 @@ static inline bool sched_contended(const struct sched *sched)
 
 /* The entity waits: it has work and was idle, or was refused an allowance. May be called again. */
 void sched_wait(struct sched *sched, struct sched_entity *entity, uint64_t now);
-/* None of the entity's work is held back any more. */
+/* Notes that none of the entity's work is held back any more. */
 void sched_satisfied(struct sched *sched, struct sched_entity *entity);
 
 /* The rank of a class: 0 for the class that goes first, up to 2. */
@@ -137,8 +136,8 @@ static inline bool sched_allowed(const struct sched_entity *entity)
 
 void sched_issued(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
                   uint64_t now);
-/* Of what was issued, this work has ended; took_ns is the part of its time that counts for the
- * entity's share. */
+/* Notes that a part of the issued work has ended; took_ns is the part of its time that counts for
+ * the entity's share. */
 void sched_done(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
                 uint64_t took_ns, uint64_t now);
 /* The width of one stream's work in flight has changed from `before` to `after`. */

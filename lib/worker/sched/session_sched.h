@@ -13,7 +13,7 @@
 
 struct session;
 
-/* The session's place among the scheduling domains, see domain.c. */
+/* The session as a member of a scheduling domain; see domain.c. */
 struct domain_member {
     struct session *next;
     struct sched *sched; /* its domain; valid also while the session has no work */

@@ -60,7 +60,7 @@ uint32_t sm_time_timeline(const struct partition *partition)
     struct timeline *timeline = timeline_find(partition->id);
     if (timeline == &timelines[0]) {
         timeline = timeline_oldest();
-        *timeline = timelines[0]; /* what was on the device until now may have been on these SMs */
+        *timeline = timelines[0]; /* work on the device until now may have been on these SMs */
         timeline->id = partition->id;
         timeline->mask = partition->mask;
     }

@@ -17,7 +17,7 @@ struct kernel_run {
     uint64_t ns;     /* how long the launches were thought to run */
 };
 
-/* In place of a span's kernel. */
+/* Values of inflight_span.kernel that are no kernel. */
 #define SPAN_MIXED   UINT32_MAX       /* several kernels, or copies or waits too */
 #define SPAN_GRAPHS  (UINT32_MAX - 1) /* graphs alone */
 #define SPAN_NOTHING (UINT32_MAX - 2) /* events alone: the device spends no time on them */
@@ -40,7 +40,7 @@ struct inflight_span {
     /* the number of kernels that fill their SMs, also where these are a part of the device */
     uint32_t filling;
     uint32_t sequence; /* the count in its fence */
-    bool overdue;      /* it runs on and on, or stands behind a span that does */
+    bool overdue;      /* the span is overdue (inflight.c), or stands behind one that is */
     /* device time of the span that is charged already, and the moment up to which it is */
     uint64_t charged, charged_ns;
     bool beside; /* its kernels may have run beside others' */

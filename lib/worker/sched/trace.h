@@ -40,14 +40,15 @@ void trace_fetched(const struct session *session, uint32_t stream, const unsigne
                    uint64_t fetched_ns);
 /* A driver call begins that issues work of the calling lane. */
 void trace_issuing(void);
-/* That call has given the device launches of one shape, or (below) something else. fence: the count
- * in the fence that will tell the end of it. */
+/* Notes that a driver call has given the device launches of one shape, or (below) other work.
+ * fence: the count in the fence that will tell its end. */
 void trace_launches(const struct session *session, uint32_t stream, uint32_t fence,
                     const struct launch *launches, uint32_t count);
 /* work: REC_COPY, REC_MEMSET, REC_EVENT, REC_WAIT, REC_GRAPH or REC_GEMM. */
 void trace_other(const struct session *session, uint32_t stream, uint32_t fence, uint16_t work,
                  uint64_t bytes);
-/* What was issued for that fence ran from begin_ns to end_ns, and costs the session charged_ns. */
+/* Notes that the work of that fence ran from begin_ns to end_ns, and costs the session charged_ns.
+ */
 void trace_ended(const struct session *session, uint32_t stream, uint32_t fence, uint64_t begin_ns,
                  uint64_t end_ns, uint64_t charged_ns);
 

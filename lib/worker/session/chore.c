@@ -1,6 +1,6 @@
 /*
  * chore.c - chores: jobs that a session's tenant did not ask for. A chore waits until none of the
- * tenant's requests is in progress and, with JOB_IDLE, until the device has finished what the
+ * tenant's requests is in progress and, with JOB_HOLD, until the device has finished what the
  * session has issued.
  *
  * Runs on the main lane. A kernel may be waiting for what another stream of its session is to
@@ -27,7 +27,7 @@ static struct {
 
 void chore_add(struct job *job)
 {
-    bool one_does = job->kind->flags & JOB_IDLE;
+    bool one_does = job->kind->flags & JOB_HOLD;
 
     for (const struct job *other = chores.first; one_does && other; other = other->next) {
         if (other->session == job->session && other->kind == job->kind) {
@@ -92,12 +92,12 @@ struct job *chore_due(uint64_t now)
     for (struct job **link = &chores.first; *link;) {
         struct job *job = *link;
         struct session *session = job->session;
-        bool idle = job->kind->flags & JOB_IDLE;
+        bool holds = job->kind->flags & JOB_HOLD;
 
-        if (!session->jobs.current && (!idle || session_idle(session, now))) {
+        if (!session->jobs.current && (!holds || session_idle(session, now))) {
             *link = job->next;
             session->jobs.current = job;
-            session->jobs.paused = idle; /* until the job returns */
+            session->jobs.paused = holds; /* until the job returns */
             return job;
         }
         if (!session->jobs.current)

@@ -7,7 +7,7 @@
 
 #include "worker/jobs/job.h"
 
-/* Lets a job, whose session is set, wait until it may begin. With JOB_IDLE, a job is dropped if one
+/* Lets a job, whose session is set, wait until it may begin. With JOB_HOLD, a job is dropped if one
  * of its kind waits for the session already. */
 void chore_add(struct job *job);
 /* Whether any chore waits. */

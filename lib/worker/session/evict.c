@@ -55,10 +55,10 @@ void evict_overdue(uint64_t now)
         oldest.from = now;
         return;
     }
-    if (!found->grant.link.kernel_ms ||
-        now - oldest.from < found->grant.link.kernel_ms * UINT64_C(1000000))
+    if (!found->grant.link.kernel_limit ||
+        now - oldest.from < found->grant.link.kernel_limit * UINT64_C(1000000))
         return;
     snprintf(text, sizeof(text), "a kernel ran longer than its limit of %" PRIu32 " ms",
-             found->grant.link.kernel_ms);
+             found->grant.link.kernel_limit);
     device_evict(found->slot, text);
 }

@@ -49,7 +49,7 @@ static void grant_publish(struct session *session, uint64_t mem_limit)
 
     memcpy(words.sm_mask, grant->mask.word, sizeof(words.sm_mask));
     session->grant.sequence += 2;
-    seg_grant_write(&session->server->grant, &words, session->grant.sequence);
+    seg_grant_write(&session->server_page->grant, &words, session->grant.sequence);
 }
 
 void grant_apply(struct session *session, const struct link_grant *link,
@@ -123,7 +123,7 @@ static void partition_find(struct job *job)
                  worker->info.sm_granularity);
         return;
     }
-    partitions_keep(); /* no launch is between its record and its issue now */
+    partitions_keep(); /* at this point no launch is between its record and its issue */
     job->partition = placement_get(&mask, &status);
     if (job->partition)
         partition_hold(job->partition);
@@ -257,4 +257,4 @@ void grant_cancel(const struct session *session)
 
 /* The steps of these two are the main lane's own. */
 const struct job_kind job_grant = {"grant", JOB_QUICK, NULL, NULL, NULL, NULL};
-const struct job_kind job_open_partition = {"open_place", JOB_QUICK, NULL, NULL, NULL, NULL};
+const struct job_kind job_open_partition = {"open_partition", JOB_QUICK, NULL, NULL, NULL, NULL};

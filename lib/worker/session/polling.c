@@ -58,16 +58,16 @@ void session_poll_begin(struct session *session)
     polled_add(lane, session);
     domains_add(session);
     /* The session's client need not ring now. A ring that is under way is read and ignored. */
-    atomic_store_explicit(&session->server->need_bell, 0, memory_order_relaxed);
+    atomic_store_explicit(&session->server_page->need_bell, 0, memory_order_relaxed);
 }
 
 void session_poll_end(struct session *session)
 {
     /* seq_cst on both: the client sets activity, then reads need_bell; this thread does the
      * reverse, so one of the two sees the other. */
-    atomic_store(&session->server->need_bell, 1);
+    atomic_store(&session->server_page->need_bell, 1);
     if (atomic_load(&session->client->activity) != 0) {
-        atomic_store_explicit(&session->server->need_bell, 0, memory_order_relaxed);
+        atomic_store_explicit(&session->server_page->need_bell, 0, memory_order_relaxed);
         session->poll.active_ns = session->lane->now;
         return;
     }
@@ -82,7 +82,7 @@ static void session_look(struct session *session)
 {
     if (session && !session->elsewhere && !session->sched.polled &&
         (atomic_load_explicit(&session->client->activity, memory_order_relaxed) ||
-         !atomic_load_explicit(&session->server->need_bell, memory_order_relaxed)))
+         !atomic_load_explicit(&session->server_page->need_bell, memory_order_relaxed)))
         session_poll_begin(session);
 }
 

@@ -1,7 +1,7 @@
 /*
  * quiet.c - jobs that must wait for the device: until the work of their session is finished
- * (JOB_QUIESCE), until a quiet moment, when the device has nothing to do at all (JOB_QUIET), or
- * until all sessions of a lost worker are taken up (JOB_TAKEN_UP).
+ * (JOB_SESSION_IDLE), until a quiet moment, when the device has nothing to do at all (JOB_QUIET),
+ * or until all sessions of a lost worker are taken up (JOB_TAKEN_UP).
  *
  * Runs on the main lane, which never waits itself but looks at these jobs now and then. Completion
  * words are asked first, since asking the driver takes its lock from launches. A tenant can falsify
@@ -87,9 +87,9 @@ static bool kept_out(const struct job *job, uint64_t now)
 }
 
 /* Whether the device must first finish what the job's session has issued. */
-static bool quiesces(const struct job *job)
+static bool awaits_session(const struct job *job)
 {
-    return job->kind->flags & JOB_QUIESCE || job->quiesce;
+    return job->kind->flags & JOB_SESSION_IDLE || job->session_idle;
 }
 
 /* Whether sessions that the job may concern are still to be taken up. */
@@ -117,7 +117,7 @@ static bool may_start(struct job *job, uint64_t now)
     }
     if (awaits_others(job))
         return false;
-    if (!quiesces(job))
+    if (!awaits_session(job))
         return true;
     /* Asking the driver takes its lock from launches, so the words are asked first. */
     if (!session_seems_idle(job->session) && now < quiet.next_confirm)
@@ -149,12 +149,12 @@ void quiet_poll(uint64_t now)
 
 bool quiet_wanted_by(const struct job *job)
 {
-    return job->kind->flags & JOB_QUIET || quiesces(job) || awaits_others(job);
+    return job->kind->flags & JOB_QUIET || awaits_session(job) || awaits_others(job);
 }
 
 void quiet_add(struct job *job, uint64_t now)
 {
-    if (quiesces(job))
+    if (awaits_session(job))
         job->session->jobs.paused = true;
     job->waiting_ns = now;
     /* Oldest first: where many modules are loaded, none waits for all that come after it. */
@@ -221,7 +221,7 @@ static const struct job_kind job_deferred_release = {"deferred_release",
                                                      NULL,
                                                      NULL};
 
-void deferred_release_poll(uint64_t now)
+void quiet_release_poll(uint64_t now)
 {
     struct job *job;
 

@@ -36,6 +36,6 @@ bool quiet_pressing(void);
 bool quiet_returned(struct job *job, uint64_t now);
 
 /* Starts the deferred release at the next quiet moment, or when much memory waits for it. */
-void deferred_release_poll(uint64_t now);
+void quiet_release_poll(uint64_t now);
 
 #endif

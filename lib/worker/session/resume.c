@@ -66,7 +66,7 @@ static void resume_work(struct job *job)
         memory_resume(job, session->resume) == GS_OK && host_blocks_resume(job) == GS_OK &&
         print_resume(job) == GS_OK && heap_resume(job) == GS_OK && graphs_resume(job) == GS_OK) {
         /* A reader waits while the number is odd. */
-        session->grant.sequence = (atomic_load(&session->server->grant.sequence) + 1) & ~1u;
+        session->grant.sequence = (atomic_load(&session->server_page->grant.sequence) + 1) & ~1u;
         return;
     }
     session_release(session);
@@ -78,9 +78,9 @@ static void modules_work(struct job *job)
         session_release(job->session);
 }
 
-static void place_work(struct job *job)
+static void load_work(struct job *job)
 {
-    if (job->status != GS_OK || modules_resume_place(job) != GS_OK) {
+    if (job->status != GS_OK || modules_resume_load(job) != GS_OK) {
         session_release(job->session);
         return;
     }
@@ -89,17 +89,17 @@ static void place_work(struct job *job)
     activity_renew(job->session);
 }
 
-static const struct job_kind job_resume_place = {
-    "resume_place", JOB_PATIENT | JOB_QUIET, NULL, place_work, NULL, NULL};
-static const struct job_kind job_resume_modules = {
-    "resume_modules", JOB_PATIENT, NULL, modules_work, NULL, &job_resume_place};
+static const struct job_kind job_resume_load = {
+    "resume_load", JOB_PATIENT | JOB_QUIET, NULL, load_work, NULL, NULL};
+static const struct job_kind job_resume_modules = {"resume_modules", JOB_PATIENT, NULL,
+                                                   modules_work,     NULL,        &job_resume_load};
 const struct job_kind job_resume = {"resume",    JOB_QUICK, NULL,
                                     resume_work, NULL,      &job_resume_modules};
 
 bool resume_is_job(const struct job *job)
 {
     return job->kind == &job_resume || job->kind == &job_resume_modules ||
-           job->kind == &job_resume_place;
+           job->kind == &job_resume_load;
 }
 
 void resume_end(struct job *job)

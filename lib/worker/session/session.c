@@ -125,7 +125,7 @@ gs_status session_map(struct job *job)
     session->mapping = mapping;
     session->segment = mapping->memory;
     session->client = (void *)(session->segment + SEG_OFF_CLIENT);
-    session->server = (void *)(session->segment + SEG_OFF_SERVER);
+    session->server_page = (void *)(session->segment + SEG_OFF_SERVER);
     session->request = (void *)(session->segment + SEG_OFF_REQUEST);
     session->submit.complete = mapping->complete;
     return GS_OK;
@@ -190,5 +190,5 @@ static void unload_work(struct job *job)
 /* The other steps of these jobs are in route.c. */
 const struct job_kind job_unload_all = {"unload_all", JOB_PATIENT, NULL, unload_work, NULL, NULL};
 const struct job_kind job_open = {"open", JOB_QUICK, NULL, open_work, NULL, NULL};
-const struct job_kind job_close = {"close",    JOB_QUIESCE,   NULL,
-                                   close_work, close_install, &job_unload_all};
+const struct job_kind job_close = {"close",    JOB_SESSION_IDLE, NULL,
+                                   close_work, close_install,    &job_unload_all};

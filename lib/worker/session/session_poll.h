@@ -8,7 +8,7 @@
 struct session_poll {
     uint32_t index;
     uint64_t active_ns; /* when the session last had something to do */
-    bool trial;         /* it is to have a trial, or has it (trial.h) */
+    bool trial;         /* the session is to have a trial, or has it (trial.h) */
     uint64_t given_ns;  /* when the device was last given work of the session */
 };
 

@@ -7,7 +7,7 @@
 #include "worker/session/quiet.h"
 #include "worker/submit/stream.h"
 
-#define TRIALS_NS 5000000000u /* others wait for so long at most, after a loss */
+#define TRIALS_NS 5000000000u /* the longest that others wait after a loss */
 
 static struct {
     uint32_t left; /* sessions that are to have a trial, with the one that has it */

@@ -25,7 +25,7 @@ static void issued_add(struct session *session, struct stream *stream, const str
         break;
     case ISSUED_GRAPH:
         inflight_add_graph(stream->inflight, issued->position);
-        stream->transferred = issued->position; /* it may have copies */
+        stream->transferred = issued->position; /* a graph may have copies */
         break;
     case ISSUED_PRODUCT:
         inflight_add_graph(stream->inflight, issued->position);
@@ -105,8 +105,8 @@ void account_issued(struct session *session, struct stream *stream, const struct
     if (issued->told == COMPLETION_NONE)
         return;
     stream->signalled = issued->position;
-    if (issued->told == COMPLETION_FENCED)
-        inflight_fenced(stream->inflight);
+    if (issued->told == COMPLETION_FENCE)
+        inflight_fence_follows(stream->inflight);
     else
-        inflight_unfenced(stream->inflight);
+        inflight_no_fence_follows(stream->inflight);
 }

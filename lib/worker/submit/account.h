@@ -19,7 +19,7 @@ enum issued_kind {
     ISSUED_WAIT
 };
 
-/* What a driver call has given the device. */
+/* The work that a driver call has given the device. */
 struct issued {
     enum issued_kind kind;
     uint32_t count; /* of launches */

@@ -120,10 +120,8 @@ bool arrival_awaited(struct session *session, uint32_t index, uint32_t allowance
     struct stream *stream = &session->submit.streams[index];
     struct arrival *arrival = &stream->arrival;
 
-    if (stream->cls != GS_CLASS_LATENCY || !stream->open || session->submit.faulted) {
-        arrival->seen_ns = 0;
+    if (!stream->open || session->submit.faulted)
         return false;
-    }
     if (!arrival->seen_ns) {
         if (!arrival_begins(session, index) || arrival->same < needed(arrival) ||
             arrival->records < 2 || arrival->records > LAUNCHES_MAX || arrival->records > allowance)
@@ -150,5 +148,6 @@ bool arrival_awaited(struct session *session, uint32_t index, uint32_t allowance
 void arrival_took(struct stream *stream, uint32_t records)
 {
     stream->arrival.taken += records;
+    stream->arrival.seen_ns = 0; /* also where a new class has ended the wait */
     stream->arrival.entire = false;
 }

@@ -18,7 +18,8 @@ struct arrival {
     uint32_t records; /* of the last arrival */
     uint32_t taken;   /* records taken of the present arrival */
     uint32_t same;    /* how many arrivals before this one had the same length */
-    /* how many must have had it before the rest is awaited; 0: ARRIVAL_KNOWN */
+    /* arrivals of one length that are needed before the rest of the next one is awaited; 0:
+     * ARRIVAL_KNOWN */
     uint32_t needed;
     uint64_t seen_ns;    /* since when the rest is awaited; 0: it is not */
     uint64_t look_ns;    /* the ring is not looked at before this time */
@@ -26,10 +27,11 @@ struct arrival {
     bool entire;         /* the launches being taken are an arrival from begin to end */
 };
 
-/* Whether stream `index`, which has an allowance of so many launches, holds the begin of an arrival
- * whose rest is worth waiting for. Then the stream is not to be drained in this round. */
+/* Whether stream `index`, of the latency class and with an allowance of `allowance` launches, holds
+ * the begin of an arrival whose rest is worth waiting for. Then the stream is not to be drained in
+ * this round. */
 bool arrival_awaited(struct session *session, uint32_t index, uint32_t allowance);
-/* Notes how many records have been taken. */
+/* Notes how many records have been taken, whatever the stream's class. Ends the wait. */
 void arrival_took(struct stream *stream, uint32_t records);
 
 /* Notes that a padding has been passed, which is no record of the tenant's. */

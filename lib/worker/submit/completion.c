@@ -11,6 +11,7 @@
 #include "worker/submit/completion.h"
 
 #include "worker/partition/kernel_launch.h"
+#include "worker/sched/fence.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/priority.h"
 #include "worker/submit/account.h"
@@ -73,7 +74,7 @@ static CUdeviceptr counters;
 CUresult completion_init(void)
 {
     CUmodule module;
-    const size_t size = INFLIGHT_INDEXES * sizeof(uint32_t);
+    const size_t size = FENCES * sizeof(uint32_t);
     CUresult result = DRV(cuModuleLoadData, &module, done_ptx);
 
     if (!result)
@@ -129,6 +130,6 @@ CUresult completion_fence(struct session *session, struct stream *stream, uint64
 
     if (!result)
         account_issued(session, stream,
-                       &(struct issued){.position = position, .told = COMPLETION_FENCED});
+                       &(struct issued){.position = position, .told = COMPLETION_FENCE});
     return result;
 }

@@ -14,7 +14,7 @@ enum completion {
     /* the device's front end writes the completion word: the shortest round trip */
     COMPLETION_WRITTEN,
     /* a kernel writes the word and the stream's fence (inflight.c): the least lane time */
-    COMPLETION_FENCED
+    COMPLETION_FENCE
 };
 
 /* Called once, with the context current, before the first launch. */

@@ -68,7 +68,7 @@ static void node_note(unsigned char *set, const struct launch *launch,
         memcpy(set + launch->kernel->param_bytes, tell, sizeof(*tell));
 }
 
-/* What kernel number i of the graph stores at its end. */
+/* The parameters of what kernel number i of the graph stores at its end. */
 static const struct completion_params *node_tell(const struct exec_graph *exec_graph, uint32_t i,
                                                  const struct completion_params *tell)
 {

@@ -1,9 +1,10 @@
 /*
- * graph.c - graphs that a tenant has recorded (gs_graph_begin ... gs_graph_end).
+ * graph.c - graphs that a tenant has recorded (gs_graph_begin ... gs_graph_end): which there are,
+ * their variants, and their launches.
  *
- * The client sends the records that it would have put into a ring; they become a sequence of nodes
- * of one executable graph. A service thread makes it (and may read the session's tables while its
- * job runs), the main lane launches it.
+ * The client sends the records that it would have put into a ring; they become an executable graph
+ * (graph_variant.c). A service thread makes it (and may read the session's tables while its job
+ * runs), the main lane launches it.
  *
  * A graph holds device addresses, host blocks and kernels. Some of these may be freed later, so the
  * worker keeps the records too, and checks them again before a launch if anything was freed since.
@@ -15,45 +16,31 @@
 #include "worker/submit/graph.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/ring.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/host_block.h"
-#include "worker/partition/kernel_launch.h"
 #include "worker/sched/lane.h"
+#include "worker/submit/graph_variant.h"
 #include "worker/submit/placement.h"
-#include "worker/submit/pool.h"
 
 #define GRAPH_BYTES_MAX (UINT64_C(64) << 20)
 
 #define CHECK_STEP    128u       /* records that are checked before others are served */
 #define CHECK_HOLD_NS 100000000u /* the longest that a session's requests wait for a check */
 
-#define VARIANTS        4u
-#define STREAM_PRIORITY INT_MAX /* the priority of the stream that the graph is launched in */
-
-/* The graph for one partition and priority. */
-struct variant {
-    CUgraphExec exec; /* NULL: none */
-    CUgraph graph;
-    struct partition *partition; /* NULL: the whole device */
-    int priority;
-    uint64_t used; /* graph->clock when it was last launched, or made */
-};
+#define VARIANTS 4u
 
 struct session_graph {
-    struct variant variants[VARIANTS];
+    struct graph_variant variants[VARIANTS];
     uint64_t clock;
     bool making;       /* a chore makes a variant */
     gs_status trouble; /* why the last variant could not be made */
     char text[192];
-    unsigned char *records;
-    uint64_t bytes;
+    struct graph_records records;
     uint64_t checked_generation; /* session->memory.generation when the records were last checked */
     struct {
         uint64_t generation, offset;
@@ -61,158 +48,7 @@ struct session_graph {
     uint64_t made_serial; /* session->serial when it was made: the graph holds nothing newer */
 };
 
-/* ---- Checking -------------------------------------------------------------------------------- */
-
-/* One record of a graph, checked. */
-struct step {
-    bool is_launch;
-    struct launch launch;
-    struct transfer transfer;
-};
-
-static record_fault step_check(const struct session *session, unsigned char *record, uint32_t size,
-                               struct step *step)
-{
-    const struct rec_header *header = (const void *)record;
-
-    step->is_launch = header->op == REC_LAUNCH;
-    if (step->is_launch && size >= sizeof(struct rec_launch)) {
-        if (((const struct rec_launch *)(const void *)record)->report || header->flags)
-            return "a launch in a graph that is cooperative, or has a report or a qos of its own";
-        return record_check_launch(session, record, size, &step->launch);
-    }
-    if (header->op == REC_COPY && size == sizeof(struct rec_copy))
-        return record_check_copy(session, (const void *)record, &step->transfer);
-    if (header->op == REC_MEMSET && size == sizeof(struct rec_memset))
-        return record_check_memset(session, (const void *)record, &step->transfer);
-    return "a record that a graph cannot hold";
-}
-
-/* The size of the record at `offset`; 0: the size is impossible. */
-static uint32_t step_size(const struct session_graph *graph, uint64_t offset)
-{
-    const struct rec_header *header = (const void *)(graph->records + offset);
-
-    if (graph->bytes - offset < REC_ALIGN || header->size < REC_ALIGN || header->size % REC_ALIGN ||
-        header->size > graph->bytes - offset || header->size > REC_SIZE_MAX)
-        return 0;
-    return header->size;
-}
-
 /* ---- Making ---------------------------------------------------------------------------------- */
-
-static CUDA_MEMCPY3D memcpy_params(const struct transfer *t)
-{
-    return (CUDA_MEMCPY3D){
-        .srcMemoryType = t->kind == TRANSFER_HTOD ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
-        .srcHost = t->kind == TRANSFER_HTOD ? t->host : NULL,
-        .srcDevice = t->kind == TRANSFER_HTOD ? 0 : t->src,
-        .dstMemoryType = t->kind == TRANSFER_DTOH ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
-        .dstHost = t->kind == TRANSFER_DTOH ? t->host : NULL,
-        .dstDevice = t->kind == TRANSFER_DTOH ? 0 : t->dst,
-        .WidthInBytes = t->bytes,
-        .Height = 1,
-        .Depth = 1,
-    };
-}
-
-static CUresult kernel_add(const struct variant *variant, const struct step *step,
-                           const CUgraphNode *last, CUgraphNode *node)
-{
-    void *pointers[LAUNCH_POINTERS];
-    CUDA_KERNEL_NODE_PARAMS params;
-
-    launch_params(&step->launch, &completion_none, pointers, &params);
-    partition_enter(variant->partition);
-    CUresult result =
-        DRV(cuGraphAddKernelNode_v2, node, variant->graph, last, last ? 1 : 0, &params);
-    if (!result && variant->priority != STREAM_PRIORITY)
-        result = node_prioritize(*node, variant->priority);
-    partition_enter(NULL);
-    return result;
-}
-
-static CUresult node_add(const struct variant *variant, const struct step *step,
-                         const CUgraphNode *last, CUgraphNode *node)
-{
-    CUgraph graph = variant->graph;
-    size_t dependencies = last ? 1 : 0;
-
-    if (step->is_launch)
-        return kernel_add(variant, step, last, node);
-    if (step->transfer.kind == TRANSFER_SET) {
-        const struct transfer *set = &step->transfer;
-        const uint32_t low = UINT32_MAX >> (32 - 8 * set->element); /* the driver takes no more */
-        const CUDA_MEMSET_NODE_PARAMS params = {.dst = set->dst,
-                                                .value = set->value & low,
-                                                .elementSize = set->element,
-                                                .width = set->bytes / set->element,
-                                                .height = 1};
-        return DRV(cuGraphAddMemsetNode, node, graph, last, dependencies, &params, worker->context);
-    }
-    const CUDA_MEMCPY3D params = memcpy_params(&step->transfer);
-    return DRV(cuGraphAddMemcpyNode, node, graph, last, dependencies, &params, worker->context);
-}
-
-static gs_status nodes_add(struct job *job, const struct session_graph *graph,
-                           const struct variant *variant)
-{
-    CUgraphNode last = NULL, node;
-    CUresult result;
-
-    for (uint64_t offset = 0; offset < graph->bytes;) {
-        uint32_t size = step_size(graph, offset);
-        struct step step;
-        record_fault fault = size ? step_check(job->session, graph->records + offset, size, &step)
-                                  : "a record of a wrong size";
-        if (fault)
-            return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", fault,
-                            offset);
-        if ((result = node_add(variant, &step, last ? &last : NULL, &node)))
-            return job_fail_driver(job, result);
-        last = node;
-        offset += size;
-    }
-    return GS_OK;
-}
-
-static void variant_deinit(struct variant *variant)
-{
-    if (variant->exec)
-        DRV_MUST(cuGraphExecDestroy, variant->exec);
-    if (variant->graph)
-        DRV_MUST(cuGraphDestroy, variant->graph);
-    if (variant->graph && variant->partition)
-        /* release: publishes that the graph is gone; pairs with the look before the partition is
-         * destroyed */
-        atomic_fetch_sub_explicit(&variant->partition->graphs, 1, memory_order_release);
-    *variant = (struct variant){0};
-}
-
-/* Makes a variant in a partition that the job holds. Service thread. */
-static gs_status variant_make(struct job *job, const struct session_graph *graph,
-                              struct partition *partition, int priority, struct variant *variant)
-{
-    CUresult result = DRV(cuGraphCreate, &variant->graph, 0);
-
-    if (result)
-        return job_fail_driver(job, result);
-    variant->partition = partition;
-    variant->priority = priority;
-    if (partition)
-        atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);
-    if (nodes_add(job, graph, variant) == GS_OK) {
-        pool_give_graph();
-        result =
-            DRV(cuGraphInstantiateWithFlags, &variant->exec, variant->graph,
-                priority == STREAM_PRIORITY ? 0 : CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
-        if (result)
-            job_fail_driver(job, result);
-    }
-    if (job->status != GS_OK)
-        variant_deinit(variant);
-    return job->status;
-}
 
 /* A graph of a copy of the records, which has no variant yet. NULL: the job has failed. */
 static struct session_graph *graph_new(struct job *job, const void *records, uint64_t bytes)
@@ -220,14 +56,14 @@ static struct session_graph *graph_new(struct job *job, const void *records, uin
     struct session_graph *graph = calloc(1, sizeof(*graph));
 
     if (graph)
-        graph->records = malloc(bytes ? bytes : 1);
-    if (!graph || !graph->records) {
+        graph->records.memory = malloc(bytes ? bytes : 1);
+    if (!graph || !graph->records.memory) {
         free(graph);
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph of %" PRIu64 " bytes", bytes);
         return NULL;
     }
-    memcpy(graph->records, records, bytes);
-    graph->bytes = bytes;
+    memcpy(graph->records.memory, records, bytes);
+    graph->records.bytes = bytes;
     return graph;
 }
 
@@ -236,8 +72,8 @@ static void graph_free(struct session_graph *graph)
     if (!graph)
         return;
     for (uint32_t i = 0; i < VARIANTS; i++)
-        variant_deinit(&graph->variants[i]);
-    free(graph->records);
+        graph_variant_deinit(&graph->variants[i]);
+    free(graph->records.memory);
     free(graph);
 }
 
@@ -285,15 +121,16 @@ static void create_work(struct job *job)
         return;
     graph->checked_generation = job->session->memory.generation;
     graph->made_serial = job->session->serial;
-    if (variant_make(job, graph, job->partition, STREAM_PRIORITY, &graph->variants[0]) != GS_OK) {
+    if (graph_variant_make(job, &graph->records, job->partition, STREAM_PRIORITY,
+                           &graph->variants[0]) != GS_OK) {
         graph_free(graph);
         return;
     }
     job->object = graph;
     job->ret[0] = job->index;
     const uint64_t value[JOURNAL_VALUES] = {graph->made_serial};
-    journal_put(job->session->journal, JOURNAL_GRAPH, job->index, value, graph->records,
-                graph->bytes);
+    journal_put(job->session->journal, JOURNAL_GRAPH, job->index, value, graph->records.memory,
+                graph->records.bytes);
 }
 
 static void create_install(struct job *job)
@@ -326,8 +163,8 @@ static void destroy_work(struct job *job)
 
 const struct job_kind job_graph_create = {"graph_create", JOB_PATIENT,    create_prepare,
                                           create_work,    create_install, NULL};
-const struct job_kind job_graph_destroy = {"graph_destroy", JOB_QUIESCE, destroy_prepare,
-                                           destroy_work,    NULL,        NULL};
+const struct job_kind job_graph_destroy = {
+    "graph_destroy", JOB_SESSION_IDLE, destroy_prepare, destroy_work, NULL, NULL};
 
 /* ---- Variants -------------------------------------------------------------------------------- */
 
@@ -353,12 +190,12 @@ static void variant_prepare(struct job *job)
 static void variant_work(struct job *job)
 {
     struct session_graph *graph = job->object;
-    struct variant *made = calloc(1, sizeof(*made));
+    struct graph_variant *made = calloc(1, sizeof(*made));
 
     if (!made)
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph");
     else
-        variant_make(job, graph, job->partition, (int)job->arg[2], made);
+        graph_variant_make(job, &graph->records, job->partition, (int)job->arg[2], made);
     job->made = made;
     job->ret[0] = (uint64_t)job->status;
     job->status = GS_OK;
@@ -367,7 +204,7 @@ static void variant_work(struct job *job)
 static void variant_install(struct job *job)
 {
     struct session_graph *graph = job->object;
-    struct variant *oldest = &graph->variants[0], *made = job->made;
+    struct graph_variant *oldest = &graph->variants[0], *made = job->made;
 
     graph->making = false;
     graph->trouble = (gs_status)job->ret[0];
@@ -380,7 +217,7 @@ static void variant_install(struct job *job)
         if (graph->variants[i].used < oldest->used)
             oldest = &graph->variants[i];
     }
-    variant_deinit(oldest);
+    graph_variant_deinit(oldest);
     *oldest = *made;
     oldest->used = ++graph->clock;
     free(made);
@@ -416,7 +253,7 @@ static gs_status graph_resume(struct job *job, const struct journal_entry *entry
         return job->status;
     graph->checked_generation = graph->check.generation = UINT64_MAX;
     graph->made_serial = entry->value[0];
-    if (graph->made_serial > job->session->serial) /* what is made from now on is newer */
+    if (graph->made_serial > job->session->serial) /* objects that are made from now on are newer */
         job->session->serial = graph->made_serial;
     job->session->submit.graphs[entry->key] = graph;
     return GS_OK;
@@ -428,7 +265,7 @@ gs_status graphs_resume(struct job *job)
         if (e->kind != JOURNAL_GRAPH)
             continue;
         if (e->key >= SEG_GRAPHS || table_make(job) != GS_OK || job->session->submit.graphs[e->key])
-            return job_fail(job, GS_ERR_INTERRUPTED, "a graph has no place in its table");
+            return job_fail(job, GS_ERR_INTERRUPTED, "a graph has no slot in its table");
         if (graph_resume(job, e) != GS_OK)
             return job->status;
     }
@@ -441,7 +278,7 @@ void graphs_evict(struct session *session, const struct partition *partition)
         struct session_graph *graph = session->submit.graphs[i];
         for (uint32_t n = 0; graph && n < VARIANTS; n++) {
             if (graph->variants[n].partition == partition)
-                variant_deinit(&graph->variants[n]);
+                graph_variant_deinit(&graph->variants[n]);
         }
     }
 }
@@ -459,7 +296,7 @@ void graphs_deinit(struct session *session)
 /* Whether a step uses the same kernel or host block as when the graph was made, since their numbers
  * are used again. */
 static bool step_same(const struct session *session, const struct session_graph *graph,
-                      const struct step *step)
+                      const struct graph_step *step)
 {
     if (step->is_launch)
         return step->launch.kernel->serial <= graph->made_serial;
@@ -469,38 +306,40 @@ static bool step_same(const struct session *session, const struct session_graph 
 
 /* Checks some of the records, because a graph may have a million, and all tenants wait meanwhile. A
  * check starts anew when anything is freed before it is done, so the session's requests are held
- * back for a while. *fault: what is wrong, or NULL. Returns true once all records have passed. */
-static bool check_go_on(struct session *session, struct session_graph *graph, record_fault *fault)
+ * back for a while. *refusal: what is wrong, or NULL. Returns true once all records have passed. */
+static bool check_go_on(struct session *session, struct session_graph *graph,
+                        record_refusal *refusal)
 {
-    *fault = NULL;
+    *refusal = NULL;
     if (graph->check.generation != session->memory.generation) {
         graph->check.generation = session->memory.generation;
         graph->check.offset = 0;
         session->submit.requests_from_ns = session->lane->now + CHECK_HOLD_NS;
     }
-    for (uint32_t n = 0; n < CHECK_STEP && graph->check.offset < graph->bytes; n++) {
-        uint32_t size = step_size(graph, graph->check.offset);
-        struct step step;
-        *fault = step_check(session, graph->records + graph->check.offset, size, &step);
-        if (!*fault && !step_same(session, graph, &step))
-            *fault = "a graph of a kernel or host memory that is gone";
-        if (*fault)
+    for (uint32_t n = 0; n < CHECK_STEP && graph->check.offset < graph->records.bytes; n++) {
+        uint32_t size = graph_step_size(&graph->records, graph->check.offset);
+        struct graph_step step;
+        *refusal =
+            graph_step_check(session, graph->records.memory + graph->check.offset, size, &step);
+        if (!*refusal && !step_same(session, graph, &step))
+            *refusal = "a graph of a kernel or host memory that is gone";
+        if (*refusal)
             break;
         graph->check.offset += size;
     }
-    if (!*fault && graph->check.offset < graph->bytes)
+    if (!*refusal && graph->check.offset < graph->records.bytes)
         return false;
     session->submit.requests_from_ns = 0;
-    if (!*fault)
+    if (!*refusal)
         graph->checked_generation = session->memory.generation;
-    return !*fault;
+    return !*refusal;
 }
 
-static struct variant *variant_find(struct session_graph *graph, const struct partition *partition,
-                                    int priority)
+static struct graph_variant *variant_find(struct session_graph *graph,
+                                          const struct partition *partition, int priority)
 {
     for (uint32_t i = 0; i < VARIANTS; i++) {
-        struct variant *variant = &graph->variants[i];
+        struct graph_variant *variant = &graph->variants[i];
         if (variant->exec && variant->partition == partition && variant->priority == priority)
             return variant;
     }
@@ -520,7 +359,8 @@ enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_
         return GRAPH_WAITS;
     if (*text)
         return GRAPH_INVALID;
-    struct variant *variant = variant_find(graph, placement_of(session, stream->cls), priority);
+    struct graph_variant *variant =
+        variant_find(graph, placement_of(session, stream->cls), priority);
     if (variant) {
         variant->used = ++graph->clock;
         *result = DRV(cuGraphLaunch, variant->exec, stream->cu);

@@ -22,7 +22,7 @@
 
 #define GRAPH_AFTER 3u /* how often launches come before they get a graph */
 
-/* What a node is made for: a launch without its parameters. */
+/* The key of a node: a launch without its parameters. */
 struct launch_key {
     const struct kernel *kernel;
     /* the kernel's serial number: the memory at `kernel` may belong to another kernel by now */
@@ -33,7 +33,7 @@ struct launch_key {
     struct partition *partition;
 };
 
-/* What comes again, and its graphs. */
+/* A launch pattern that comes again, and its graphs. */
 struct pattern {
     uint32_t keys;             /* number of keys; 0: unused */
     uint32_t times;            /* how often it came, up to GRAPH_AFTER */

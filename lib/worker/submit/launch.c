@@ -160,7 +160,7 @@ static CUresult issue_some(struct session *session, struct stream *stream,
                               .count = graph ? length : 1,
                               .told = !graph || !tells          ? COMPLETION_NONE
                                       : ending == ENDS_BY_WRITE ? COMPLETION_WRITTEN
-                                                                : COMPLETION_FENCED};
+                                                                : COMPLETION_FENCE};
     issued->position = launches[issued->count - 1].end;
     if (result || graph)
         return result;
@@ -170,7 +170,7 @@ static CUresult issue_some(struct session *session, struct stream *stream,
 
 /* Whether a fence of the launch's own must follow it: to measure its kernel for the first time, or
  * for its deadline. */
-static bool fenced_alone(const struct launch *launch)
+static bool wants_own_fence(const struct launch *launch)
 {
     return launch->kernel->wave_ns == 0 || launch->deadline_ns;
 }
@@ -188,7 +188,7 @@ static bool may_go_as_request(const struct stream *stream, const struct launch *
         inflight_open_count(stream->inflight) + count > FENCE_EVERY_LATENCY)
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (fenced_alone(&launches[i]))
+        if (wants_own_fence(&launches[i]))
             return false;
     }
     return !(power && count <= SHAPE_LONGEST && launches_alike(launches, count) == count);
@@ -217,7 +217,7 @@ static CUresult issue_request(struct session *session, struct stream *stream,
                                         .launches = launches,
                                         .count = count,
                                         .position = last->end,
-                                        .told = tells ? COMPLETION_FENCED : COMPLETION_NONE});
+                                        .told = tells ? COMPLETION_FENCE : COMPLETION_NONE});
     return result;
 }
 
@@ -244,7 +244,7 @@ static CUresult issue_end(struct session *session, struct stream *stream,
                           enum completion completion)
 {
     switch (completion) {
-    case COMPLETION_FENCED:
+    case COMPLETION_FENCE:
         return completion_fence(session, stream, stream->issued);
     case COMPLETION_WRITTEN:
         return completion_write(session, stream, stream->issued);
@@ -262,10 +262,10 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
     if (result || as_request)
         return result;
     while (count > 0) {
-        bool alone = fenced_alone(launches);
+        bool alone = wants_own_fence(launches);
         const uint32_t most = alone ? 1 : count <= SHAPE_LONGEST ? count : SHAPE_LONGEST + 1;
         const uint32_t run = launches_alike(launches, most);
-        const enum completion wanted = alone          ? COMPLETION_FENCED
+        const enum completion wanted = alone          ? COMPLETION_FENCE
                                        : run == count ? completion
                                                       : COMPLETION_NONE;
         struct issued issued;
@@ -278,7 +278,7 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
         launches += issued.count;
         count -= issued.count;
         if (issued.told == COMPLETION_NONE && (alone || count == 0) &&
-            (result = issue_end(session, stream, alone ? COMPLETION_FENCED : completion)))
+            (result = issue_end(session, stream, alone ? COMPLETION_FENCE : completion)))
             return result;
     }
     return CUDA_SUCCESS;

@@ -16,7 +16,7 @@
 #include "worker/submit/placement.h"
 #include "worker/submit/stream.h"
 
-record_fault override_check(const struct wire_qos *qos)
+record_refusal override_check(const struct wire_qos *qos)
 {
     struct sm_mask mask;
 
@@ -65,7 +65,7 @@ static struct sm_mask affinity_mask(const struct grant *grant, const struct wire
                            worker->info.sm_group, worker->info.sm_count);
 }
 
-/* These SMs less those that the launch must keep off; all of them where none would be left. */
+/* The SMs of the launch's affinity less the headroom; all of them where none would be left. */
 static struct sm_mask launch_mask(const struct grant *grant, const struct wire_qos *qos,
                                   uint32_t level)
 {

@@ -6,12 +6,12 @@
 
 /* Checks that the client library can have sent this qos. The check leaves out the grant, which may
  * have changed since. */
-record_fault override_check(const struct wire_qos *qos);
+record_refusal override_check(const struct wire_qos *qos);
 
 enum override_outcome {
     OVERRIDE_PLACED,
     OVERRIDE_WAITS, /* its partition is being made: ask again later */
-    OVERRIDE_FAILED /* it cannot be made: *status, and *text for people */
+    OVERRIDE_FAILED /* its partition cannot be made: *status and *text say why */
 };
 
 /* Gives the launch the class, priority and partition of a checked qos, within the session's grant:

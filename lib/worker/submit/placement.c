@@ -72,7 +72,7 @@ bool placement_free_idle(void)
 {
     bool freed = false;
 
-    partitions_keep(); /* no launch is between its record and its issue now */
+    partitions_keep(); /* at this point no launch is between its record and its issue */
     while (idle_dismiss())
         freed = true;
     return freed;

@@ -29,8 +29,8 @@
 #define GRAPHS_MOST  256u  /* 110 KiB each on an H200 */
 #define REFILL       8u    /* made at a time */
 
-/* Streams of each class's default priority: so many are made at the start; more are made when there
- * are fewer than `least`. */
+/* Streams of each class's default priority: `at_start` are made at the start, more when there are
+ * fewer than `least`. */
 static const struct {
     uint32_t cls, at_start, least;
 } streams_for[] = {
@@ -125,7 +125,7 @@ static CUresult streams_make(uint32_t count, int priority)
     for (uint32_t i = 0; i < count && stream_fits() && !result; i++) {
         result = DRV(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, priority);
         if (!result && !pool_put_stream(stream, priority, NULL))
-            /* A tenant's stream took the last place. */
+            /* A tenant's stream took the last slot. */
             DRV_MUST(cuStreamDestroy_v2, stream);
     }
     return result;

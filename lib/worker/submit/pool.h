@@ -23,7 +23,7 @@ CUresult pool_get_stream(CUstream *stream, int *priority, struct partition **hom
 /* Gives back a stream that has nothing to do. Returns false when the pool is full; the stream then
  * stays the caller's. Any thread. */
 bool pool_put_stream(CUstream stream, int priority, struct partition *home);
-/* Makes so many streams in a lane's context, of the normal class's priority. Called before there
+/* Makes `count` streams in a lane's context, of the normal class's priority. Called before there
  * are tenants. */
 CUresult pool_fill_lane(struct partition *home, uint32_t count);
 

@@ -7,14 +7,19 @@
  * copy are, which is also what fences them. What is kept, for all sessions, is the algorithm for
  * each problem (blas/algorithm.c). A client asks for it before its first product of a kind
  * (REQ_GEMM_PREPARE), so that it learns whether there is one. A record that finds none, as after a
- * takeover, waits in its ring until a chore has made it.
+ * takeover, waits in its ring until a chore has made it. So does the first one in its stream whose
+ * algorithm wants a workspace, or a larger one.
  */
 #include "worker/submit/product.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "common/log.h"
 #include "worker/blas/algorithm.h"
 #include "worker/blas/library.h"
+#include "worker/blas/workspace.h"
 #include "worker/jobs/job.h"
 #include "worker/sched/lane.h"
 #include "worker/submit/placement.h"
@@ -111,6 +116,12 @@ static void kernels_work(struct job *job)
 
 static void kernels_install(struct job *job)
 {
+    const struct rec_gemm *r = &job->gemm;
+
+    log_debug("products of %" PRIu32 " x %" PRIu32 " x %" PRIu32 ", types %" PRIu32 " to %" PRIu32
+              " in %" PRIu32 ": a workspace of %zu bytes, in a partition of %zu",
+              r->m, r->n, r->k, r->inputs, r->output, r->compute,
+              algorithm_workspace(job->made, false), algorithm_workspace(job->made, true));
     job->session->submit.product_timeouts = 0;
     algorithm_keep(job->made);
 }
@@ -189,7 +200,7 @@ static void refused_install(struct job *job)
 static const struct job_kind job_gemm_refused = {"gemm_refused", JOB_CHORE,       NULL,
                                                  NULL,           refused_install, NULL};
 
-static const struct job_kind job_gemm_chore = {"gemm_chore",  JOB_PATIENT | JOB_CHORE | JOB_IDLE,
+static const struct job_kind job_gemm_chore = {"gemm_chore",  JOB_PATIENT | JOB_CHORE | JOB_HOLD,
                                                chore_prepare, load_work,
                                                NULL,          &job_gemm_chore_start};
 
@@ -208,6 +219,79 @@ static void chore_begin(const struct session *session, const struct rec_gemm *re
     job_return(job);
 }
 
+/* ---- Workspaces ------------------------------------------------------------------------------ */
+
+/* The stream may have been destroyed meanwhile, by a tenant that does not wait for its products. */
+static void workspace_prepare(struct job *job)
+{
+    const struct stream *stream = &job->session->submit.streams[job->arg[1]];
+
+    if (!stream->workspace || workspace_holds(stream->workspace, job->arg[2]))
+        job->kind = &job_gemm_chore_known;
+}
+
+/* One that is refused is no failure: products do without. */
+static void workspace_work(struct job *job)
+{
+    struct workspace *workspace = job->session->submit.streams[job->arg[1]].workspace;
+
+    job->ret[0] = workspace_grow(job, workspace, job->arg[2]);
+    job->status = GS_OK;
+}
+
+/* Graphs that were made while a workspace was refused go: with one the products are faster. */
+static void workspace_install(struct job *job)
+{
+    struct session *session = job->session;
+    struct stream *stream = &session->submit.streams[job->arg[1]];
+
+    stream->workspace->growing = false;
+    if (!job->ret[0]) {
+        log_debug("session %" PRIu64 ": products without a workspace of %" PRIu64 " bytes: %s",
+                  session->id, job->arg[2], job->message);
+        stream->workspace->refused = session->memory.generation + 1;
+        return;
+    }
+    stream->workspace->size = job->ret[0];
+    stream->workspace->refused = 0;
+    product_graphs_free(stream->product_graphs);
+    stream->product_graphs = NULL;
+}
+
+static const struct job_kind job_gemm_workspace = {
+    "gemm_workspace", JOB_CHORE, workspace_prepare, workspace_work, workspace_install, NULL};
+
+static void workspace_begin(const struct session *session, uint32_t index, size_t bytes)
+{
+    struct job *job = job_new(NULL, &job_gemm_workspace);
+
+    if (!job)
+        return;
+    session->submit.streams[index].workspace->growing = true;
+    job->index = session->slot;
+    job->arg[0] = session->id;
+    job->arg[1] = index;
+    job->arg[2] = bytes;
+    job_return(job);
+}
+
+/* Whether the stream is to wait until it has such a workspace. One that was refused is asked for
+ * again when the session has freed something. */
+static bool workspace_awaited(struct session *session, uint32_t index, size_t bytes)
+{
+    struct workspace **workspace = &session->submit.streams[index].workspace;
+
+    if (workspace_holds(*workspace, bytes))
+        return false;
+    if (!*workspace)
+        *workspace = calloc(1, sizeof(**workspace));
+    if (!*workspace || (*workspace)->refused == session->memory.generation + 1)
+        return false;
+    if (!(*workspace)->growing)
+        workspace_begin(session, index, bytes);
+    return true;
+}
+
 /* ---- Issuing --------------------------------------------------------------------------------- */
 
 static gs_status product_run(const struct algorithm *algorithm, const struct rec_gemm *record,
@@ -219,7 +303,7 @@ static gs_status product_run(const struct algorithm *algorithm, const struct rec
         product_graph_launch(stream, record, partition, algorithm, &issued, text, size);
 
     if (status == GS_OK && !issued)
-        status = algorithm_run(algorithm, record, stream->cu, text, size);
+        status = algorithm_run(algorithm, record, stream->workspace, stream->cu, text, size);
     if (status != GS_OK) { /* the library does not tell whether the context is lost */
         const CUresult result = cu->cuStreamQuery(stream->cu);
         if (driver_fatal(result))
@@ -229,7 +313,7 @@ static gs_status product_run(const struct algorithm *algorithm, const struct rec
 }
 
 enum product_outcome product_issue(struct session *session, uint32_t index,
-                                   const struct rec_gemm *record, record_fault *fault,
+                                   const struct rec_gemm *record, record_refusal *fault,
                                    gs_status *status, char *text, size_t size)
 {
     struct session_submit *submit = &session->submit;
@@ -249,7 +333,9 @@ enum product_outcome product_issue(struct session *session, uint32_t index,
         chore_begin(session, record);
         return PRODUCT_WAITS;
     }
-    *status =
-        product_run(algorithm, record, placement_of(session, stream->cls), stream, text, size);
+    struct partition *partition = placement_of(session, stream->cls);
+    if (workspace_awaited(session, index, algorithm_workspace(algorithm, partition != NULL)))
+        return PRODUCT_WAITS;
+    *status = product_run(algorithm, record, partition, stream, text, size);
     return *status == GS_OK ? PRODUCT_ISSUED : PRODUCT_FAILED;
 }

@@ -9,14 +9,14 @@
 
 enum product_outcome {
     PRODUCT_ISSUED,
-    PRODUCT_WAITS,   /* its algorithm is being made: ask again later */
+    PRODUCT_WAITS,   /* its algorithm or workspace is being made: ask again later */
     PRODUCT_INVALID, /* *fault: what is wrong with the record */
     PRODUCT_FAILED   /* *status, and text */
 };
 
 /* Gives a product to the device; the record is the worker's own copy. */
 enum product_outcome product_issue(struct session *session, uint32_t index,
-                                   const struct rec_gemm *record, record_fault *fault,
+                                   const struct rec_gemm *record, record_refusal *fault,
                                    gs_status *status, char *text, size_t size);
 
 #endif

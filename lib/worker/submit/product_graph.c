@@ -12,6 +12,9 @@
  * captured in the partition's own stream, where nothing runs, and the graph is launched in the
  * tenant's: tenants who share a partition do not wait for each other.
  *
+ * A graph may name its stream's workspace, which stays where it is and is only used in the stream's
+ * order, as the graph is.
+ *
  * A graph takes up to 110 KiB of GPU memory, so there are few, and the least recently used one
  * goes. Freed memory needs no care: a record is checked whenever it comes, and its graph has no
  * more than its addresses.
@@ -104,12 +107,12 @@ static gs_status driver_trouble(CUresult result, char *text, size_t size)
 }
 
 static gs_status exec_make(struct product_graph *graph, const struct algorithm *algorithm,
-                           CUstream stream, char *text, size_t size)
+                           const struct stream *stream, char *text, size_t size)
 {
     CUgraph captured;
-    gs_status status = algorithm_capture(algorithm, &graph->record, graph->partition != NULL,
-                                         graph->partition ? graph->partition->aside : stream,
-                                         &captured, text, size);
+    gs_status status = algorithm_capture(
+        algorithm, &graph->record, graph->partition != NULL, stream->workspace,
+        graph->partition ? graph->partition->aside : stream->cu, &captured, text, size);
 
     if (status != GS_OK)
         return status;
@@ -125,13 +128,13 @@ static gs_status exec_make(struct product_graph *graph, const struct algorithm *
 
 /* A launch takes device memory too: without, the graph is of no use. */
 static gs_status graph_go(struct product_graph *graph, const struct algorithm *algorithm,
-                          CUstream stream, char *text, size_t size)
+                          const struct stream *stream, char *text, size_t size)
 {
     const gs_status status = graph->exec ? GS_OK : exec_make(graph, algorithm, stream, text, size);
 
     if (status != GS_OK)
         return status;
-    const CUresult result = DRV(cuGraphLaunch, graph->exec, stream);
+    const CUresult result = DRV(cuGraphLaunch, graph->exec, stream->cu);
     if (!result)
         return GS_OK;
     exec_destroy(graph);
@@ -139,10 +142,10 @@ static gs_status graph_go(struct product_graph *graph, const struct algorithm *a
 }
 
 /* Without device memory the stream's other graphs go, since here nothing else can run it. */
-static gs_status graph_go_confined(struct product_graphs *graphs, struct product_graph *graph,
-                                   const struct algorithm *algorithm, CUstream stream, char *text,
-                                   size_t size)
+static gs_status graph_go_confined(struct product_graph *graph, const struct algorithm *algorithm,
+                                   const struct stream *stream, char *text, size_t size)
 {
+    struct product_graphs *graphs = stream->product_graphs;
     const gs_status status = graph_go(graph, algorithm, stream, text, size);
 
     if (status != GS_ERR_NO_DEVICE_MEMORY)
@@ -172,14 +175,13 @@ gs_status product_graph_launch(struct stream *stream, const struct rec_gemm *rec
     if (graph->times < GRAPH_AFTER)
         graph->times++;
     if (partition) {
-        status =
-            graph_go_confined(stream->product_graphs, graph, algorithm, stream->cu, text, size);
+        status = graph_go_confined(graph, algorithm, stream, text, size);
         *issued = status == GS_OK;
         return status;
     }
     if (graph->times < GRAPH_AFTER)
         return GS_OK;
-    *issued = graph_go(graph, algorithm, stream->cu, text, size) == GS_OK;
+    *issued = graph_go(graph, algorithm, stream, text, size) == GS_OK;
     if (!*issued) /* the library's call does without; the record starts to count anew */
         graph->times = 1;
     return GS_OK;

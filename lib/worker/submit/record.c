@@ -16,8 +16,8 @@
 #include "worker/partition/carveout.h"
 #include "worker/texture/array.h"
 
-record_fault record_check_launch(const struct session *session, unsigned char *record,
-                                 uint32_t size, struct launch *launch)
+record_refusal record_check_launch(const struct session *session, unsigned char *record,
+                                   uint32_t size, struct launch *launch)
 {
     struct rec_launch r;
     uint64_t threads = 1;
@@ -74,8 +74,8 @@ static unsigned char *host_range(const struct session *session, uint32_t block, 
     return host->memory + offset;
 }
 
-record_fault record_check_copy(const struct session *session, const struct rec_copy *copy,
-                               struct transfer *transfer)
+record_refusal record_check_copy(const struct session *session, const struct rec_copy *copy,
+                                 struct transfer *transfer)
 {
     *transfer = (struct transfer){
         .bytes = copy->bytes, .dst = copy->dst, .src = copy->src, .block = SEG_HOSTS};
@@ -108,8 +108,8 @@ record_fault record_check_copy(const struct session *session, const struct rec_c
     }
 }
 
-record_fault record_check_memset(const struct session *session, const struct rec_memset *set,
-                                 struct transfer *transfer)
+record_refusal record_check_memset(const struct session *session, const struct rec_memset *set,
+                                   struct transfer *transfer)
 {
     *transfer = (struct transfer){.kind = TRANSFER_SET,
                                   .dst = set->dst,
@@ -150,8 +150,8 @@ struct box_side {
     uint64_t x, y, z, pitch, rows;
 };
 
-static record_fault box_array(const struct session *session, const struct rec_box *box,
-                              const struct rec_box_side *side, struct box_side *to)
+static record_refusal box_array(const struct session *session, const struct rec_box *box,
+                                const struct rec_box_side *side, struct box_side *to)
 {
     const struct array *array = array_find(session, side->object);
 
@@ -171,8 +171,8 @@ static record_fault box_array(const struct session *session, const struct rec_bo
     return NULL;
 }
 
-static record_fault box_side(const struct session *session, const struct rec_box *box,
-                             const struct rec_box_side *side, struct box_side *to)
+static record_refusal box_side(const struct session *session, const struct rec_box *box,
+                               const struct rec_box_side *side, struct box_side *to)
 {
     uint64_t bytes;
 
@@ -196,21 +196,21 @@ static record_fault box_side(const struct session *session, const struct rec_box
     return device_range(session, side->at, bytes) ? NULL : "a box outside an allocation";
 }
 
-record_fault record_check_box(const struct session *session, const struct rec_box *box,
-                              CUDA_MEMCPY3D *copy)
+record_refusal record_check_box(const struct session *session, const struct rec_box *box,
+                                CUDA_MEMCPY3D *copy)
 {
     struct box_side dst, src;
-    record_fault fault;
+    record_refusal refusal;
 
     if (box->width == 0 || box->height == 0 || box->depth == 0)
         return "a box of 0 bytes";
     if (box->dst.place == REC_BOX_HOST && box->src.place == REC_BOX_HOST)
         return "a box from host to host";
-    fault = box_side(session, box, &box->dst, &dst);
-    if (!fault)
-        fault = box_side(session, box, &box->src, &src);
-    if (fault)
-        return fault;
+    refusal = box_side(session, box, &box->dst, &dst);
+    if (!refusal)
+        refusal = box_side(session, box, &box->src, &src);
+    if (refusal)
+        return refusal;
     if (!cu->cuMemcpy3DAsync_v2)
         return "a box, for which the driver has no call";
     *copy = (CUDA_MEMCPY3D){.srcXInBytes = src.x,
@@ -237,14 +237,14 @@ record_fault record_check_box(const struct session *session, const struct rec_bo
     return NULL;
 }
 
-record_fault record_check_gemm(const struct session *session, const struct rec_gemm *gemm,
-                               struct problem *problem)
+record_refusal record_check_gemm(const struct session *session, const struct rec_gemm *gemm,
+                                 struct problem *problem)
 {
     struct extents extents;
-    record_fault fault = problem_of(gemm, problem, &extents);
+    record_refusal refusal = problem_of(gemm, problem, &extents);
 
-    if (fault)
-        return fault;
+    if (refusal)
+        return refusal;
     if (!device_range(session, gemm->a.at, extents.a) ||
         !device_range(session, gemm->b.at, extents.b) ||
         !device_range(session, gemm->c.at, extents.c))

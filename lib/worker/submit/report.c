@@ -58,7 +58,7 @@ CUresult report_launch(struct session *session, uint32_t index, const struct lau
 
 static void publish(struct session *session, struct report *report)
 {
-    struct seg_report *out = &session->server->report[report->id % SEG_REPORTS];
+    struct seg_report *out = &session->server_page->report[report->id % SEG_REPORTS];
     const uint32_t there = atomic_load_explicit(&out->id, memory_order_relaxed);
     float milliseconds = 0;
 

@@ -31,7 +31,7 @@ static void fault_log(const struct session *session, gs_status status, const cha
 void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_status status,
                    const char *kernel, const char *message)
 {
-    struct seg_fault *fault = &session->server->fault;
+    struct seg_fault *fault = &session->server_page->fault;
 
     if (session->submit.faulted)
         return;
@@ -44,6 +44,6 @@ void session_fault(struct session *session, uint32_t stream, uint32_t kind, gs_s
     snprintf(fault->message, sizeof(fault->message), "%.191s", message);
     fault_log(session, status, kernel, message);
     /* release: publishes the fault to the client that sees the state */
-    atomic_store_explicit(&session->server->state, SEG_FAULTED, memory_order_release);
-    futex_wake(&session->server->state);
+    atomic_store_explicit(&session->server_page->state, SEG_FAULTED, memory_order_release);
+    futex_wake(&session->server_page->state);
 }

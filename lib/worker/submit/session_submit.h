@@ -17,6 +17,7 @@ struct graph_cache;
 struct partition;
 struct product_graphs;
 struct session_graph;
+struct workspace;
 
 struct stream {
     bool open;
@@ -37,6 +38,7 @@ struct stream {
     int priority;                          /* CUDA's: lower runs earlier */
     struct graph_cache *graph_cache;       /* NULL until the first launch */
     struct product_graphs *product_graphs; /* NULL until the first product */
+    struct workspace *workspace;           /* NULL until a product wants one */
     struct inflight *inflight;             /* its inflight tracker; there when cu is */
     struct arrival arrival;                /* the batch arrivals of its tenant */
 };
@@ -64,7 +66,7 @@ struct session_submit {
     uint32_t reports_open;
     struct stream streams[SEG_STREAMS];
     struct event *events;          /* SEG_EVENTS entries, or NULL */
-    uint32_t events_end;           /* no entry from there on has a CUDA event */
+    uint32_t events_end;           /* no entry from this one on has a CUDA event */
     struct session_graph **graphs; /* SEG_GRAPHS entries, or NULL */
     /* while a graph is checked, requests wait until then; 0: none is checked */
     uint64_t requests_from_ns;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "common/ring.h"
+#include "worker/blas/workspace.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/sched/inflight.h"
@@ -161,6 +162,16 @@ bool stream_move(struct session *session, struct stream *stream, struct partitio
     return moved;
 }
 
+bool stream_primary(struct session *session, struct stream *stream)
+{
+    if (!stream->home)
+        return true;
+    streams_idle(session);
+    const bool moved = stream_move(session, stream, NULL);
+    partition_home(stream->home);
+    return moved;
+}
+
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static void create_prepare(struct job *job)
@@ -219,6 +230,8 @@ static void stream_deinit(struct stream *stream)
     stream->graph_cache = NULL;
     product_graphs_free(stream->product_graphs);
     stream->product_graphs = NULL;
+    workspace_free(stream->workspace);
+    stream->workspace = NULL;
     inflight_free(stream->inflight);
     stream->inflight = NULL;
     if (stream->cu && !pool_put_stream(stream->cu, stream->cu_priority, stream->home))
@@ -261,8 +274,8 @@ static void elapsed_prepare(struct job *job)
 
 const struct job_kind job_stream_create = {"stream_create", JOB_QUICK,      create_prepare,
                                            create_work,     create_install, NULL};
-const struct job_kind job_stream_destroy = {"stream_destroy", JOB_QUIESCE,     destroy_prepare,
-                                            destroy_work,     destroy_install, NULL};
+const struct job_kind job_stream_destroy = {"stream_destroy", JOB_SESSION_IDLE, destroy_prepare,
+                                            destroy_work,     destroy_install,  NULL};
 const struct job_kind job_event_elapsed = {
     "event_elapsed", JOB_QUICK, elapsed_prepare, NULL, NULL, NULL};
 

@@ -43,6 +43,9 @@ CUresult stream_make(struct session *session, struct stream *stream);
  * cannot move now: the device has work of it (streams_idle has found none since), or the pool has
  * no CUDA stream there. */
 bool stream_move(struct session *session, struct stream *stream, struct partition *home);
+/* Moves the stream back to the primary context, where CUDA's events and captured graphs are, and
+ * makes its context current. Returns false while it cannot move. */
+bool stream_primary(struct session *session, struct stream *stream);
 
 /* Whether the device has finished all that was issued on the session's streams. Asks the driver. */
 bool streams_idle(struct session *session);

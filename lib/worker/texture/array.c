@@ -236,5 +236,5 @@ void arrays_deinit(struct session *session)
 
 const struct job_kind job_array_create = {"array_create", JOB_PATIENT,    create_prepare,
                                           create_work,    create_install, NULL};
-const struct job_kind job_array_destroy = {"array_destroy", JOB_QUIESCE, destroy_prepare,
-                                           destroy_work,    NULL,        NULL};
+const struct job_kind job_array_destroy = {
+    "array_destroy", JOB_SESSION_IDLE, destroy_prepare, destroy_work, NULL, NULL};

@@ -14,7 +14,7 @@ struct array {
     enum texture_column texture, surface; /* its geometry */
     uint64_t counted;
     uint32_t uses;  /* textures and surfaces that show it */
-    bool destroyed; /* by its tenant: it goes with the last of these */
+    bool destroyed; /* the tenant has destroyed it: it goes when `uses` is 0 */
 };
 
 /* The array with that number, or NULL. The main lane; or a job, as worker.h says. */

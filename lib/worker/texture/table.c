@@ -37,15 +37,15 @@ static const struct geometry {
 #define GEOMETRIES ARRAY_SIZE(geometries)
 
 struct texture_table {
-    struct texture_table *next; /* of those without a session */
+    struct texture_table *next; /* the next table without a session */
     CUdeviceptr address;
-    struct array shown[GEOMETRIES]; /* by the null surfaces */
-    struct texture_row null;        /* a row that stands for nothing */
+    struct array shown[GEOMETRIES]; /* the arrays of the null surfaces */
+    struct texture_row null;        /* a row of null objects */
 };
 
 static struct {
     pthread_mutex_t lock;
-    struct array shown[GEOMETRIES]; /* by the null textures */
+    struct array shown[GEOMETRIES]; /* the arrays of the null textures */
     struct texture_row null;        /* the null textures, as far as they are made */
     struct texture_table *spare;
 } tables = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -71,7 +71,7 @@ static CUresult shown_make(struct array *shown, const struct geometry *geometry,
     return result ? result : array_zero(shown);
 }
 
-/* What fails is tried anew for the next table. The lock is held. */
+/* A null texture that cannot be made is tried anew for the next table. The lock is held. */
 static CUresult null_textures_make(void)
 {
     /* cubes have no other coordinates */

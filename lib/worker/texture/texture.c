@@ -32,8 +32,8 @@ struct texture {
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* Finds a free place in the table. Returns false when the job has failed. */
-static bool place_find(struct job *job)
+/* Finds a free slot of the table. Returns false when the job has failed. */
+static bool slot_find(struct job *job)
 {
     struct session_texture *texture = &job->session->texture;
 
@@ -82,7 +82,7 @@ static void texture_prepare(struct job *job)
                  " bytes, which is not inside a live allocation",
                  asked->address, bytes);
     if (job->status == GS_OK)
-        place_find(job);
+        slot_find(job);
 }
 
 /* A number of which kernels use the lowest bits, the row. The others let no other session's number
@@ -165,7 +165,7 @@ static void surface_prepare(struct job *job)
 {
     array_take(job, job->arg[0]);
     if (job->status == GS_OK)
-        place_find(job);
+        slot_find(job);
 }
 
 static void surface_work(struct job *job)
@@ -276,9 +276,11 @@ const struct job_kind job_texture_create = {"texture_create", JOB_PATIENT,    te
                                             texture_work,     create_install, NULL};
 const struct job_kind job_surface_create = {"surface_create", JOB_PATIENT,    surface_prepare,
                                             surface_work,     create_install, NULL};
-const struct job_kind job_texture_destroy = {"texture_destroy",       JOB_QUIESCE | JOB_PATIENT,
-                                             texture_destroy_prepare, destroy_work,
-                                             destroy_install,         NULL};
-const struct job_kind job_surface_destroy = {"surface_destroy",       JOB_QUIESCE | JOB_PATIENT,
-                                             surface_destroy_prepare, destroy_work,
-                                             destroy_install,         NULL};
+const struct job_kind job_texture_destroy = {
+    "texture_destroy",       JOB_SESSION_IDLE | JOB_PATIENT,
+    texture_destroy_prepare, destroy_work,
+    destroy_install,         NULL};
+const struct job_kind job_surface_destroy = {
+    "surface_destroy",       JOB_SESSION_IDLE | JOB_PATIENT,
+    surface_destroy_prepare, destroy_work,
+    destroy_install,         NULL};

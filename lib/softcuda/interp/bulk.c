@@ -1,0 +1,68 @@
+// cp.async.bulk: copies of any multiple of 16 bytes between global and shared memory, done at once,
+// lane by lane. An mbarrier object that waits for the bytes has them with the copy.
+#include "softcuda/interp/address.h"
+
+enum { BULK_GRAIN = 16, BYTES_PER_STEP = 256 };
+
+// The address in four words of code.aux, as put_mem writes them, for one lane. One beyond the
+// window of its space is the window's end, where nothing lies.
+static uint64_t generic_address(const struct warp *w, const uint32_t *mem, unsigned lane)
+{
+    uint8_t space = (uint8_t)mem[1];
+    uint64_t window = space_window(space), imm = mem[2] | (uint64_t)mem[3] << 32;
+    uint64_t at = space_is_narrow(space) ? (uint32_t)(SLOT(u32, w, mem[0])[lane] + (uint32_t)imm)
+                                         : SLOT(u64, w, mem[0])[lane] + imm;
+    return window + (window && at >> 32 ? 0xfffffff0u : at);
+}
+
+// The host's address of MEM, aligned to ALIGN. NULL and a fault where BYTES may not be accessed.
+static void *place(struct warp *w, const struct insn *in, const uint32_t *mem, unsigned lane,
+                   uint32_t align, uint32_t bytes, uint32_t access)
+{
+    uint64_t address = generic_address(w, mem, lane), at;
+    if (address % align) {
+        warp_fault(w, in, 1u << lane, EXEC_FAULT_MISALIGNED, address);
+        return NULL;
+    }
+    at = lane_generic(w, lane, address, bytes, access);
+    if (!at)
+        warp_fault(w, in, 1u << lane, EXEC_FAULT_ILLEGAL_ADDRESS, address);
+    return mem_pointer(at);
+}
+
+static int copy(struct warp *w, const struct insn *in, unsigned lane)
+{
+    const uint32_t *aux = w->frame->code->aux + in->aux;
+    uint32_t bytes = SLOT(u32, w, in->b)[lane];
+    u64 *object = NULL;
+    if (bytes % BULK_GRAIN)
+        return warp_fault(w, in, 1u << lane, EXEC_FAULT_ILLEGAL_INSTRUCTION, bytes);
+    if (in->target) {
+        object = place(w, in, aux + 8, lane, sizeof *object, sizeof *object, MEM_READ | MEM_WRITE);
+        if (!object)
+            return STEP_FAULT;
+    }
+    if (bytes) { // else there is no place
+        void *to = place(w, in, aux, lane, BULK_GRAIN, bytes, MEM_WRITE);
+        const void *from = to ? place(w, in, aux + 4, lane, BULK_GRAIN, bytes, MEM_READ) : NULL;
+        if (!from)
+            return STEP_FAULT;
+        memmove(to, from, bytes);
+    }
+    if (object)
+        mbarrier_complete(object, bytes);
+    uint64_t steps = bytes / BYTES_PER_STEP;
+    w->left -= steps < w->left ? steps : w->left;
+    return STEP_NEXT;
+}
+
+int op_bulk(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    w->strong++;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        int step = copy(w, in, (unsigned)__builtin_ctz(rest));
+        if (step)
+            return step;
+    }
+    return STEP_NEXT;
+}

@@ -1,0 +1,181 @@
+/*
+ * rings.c - the rings of a session in a scheduling round, on whichever lane has it: the first pass
+ * of the round takes what the tenant has announced (rings_look), the second gives the streams'
+ * records to the device (rings_drain), as far as the scheduler lets them.
+ */
+#include "worker/loop/rings.h"
+
+#include "common/ring.h"
+#include "worker/module/kernel_fault.h"
+#include "worker/sched/domain.h"
+#include "worker/sched/inflight.h"
+#include "worker/sched/lane.h"
+#include "worker/submit/drain.h"
+#include "worker/submit/stream.h"
+
+#define DRAIN_BUDGET   64u  /* records of a stream in a round */
+#define SESSION_BUDGET 128u /* records of all streams of a session: others wait meanwhile */
+/* records of a latency stream, in a crowd: what one graph takes */
+#define CROWDED_BUDGET 16u
+#define CROWD_NS       30000u /* how recent activity is that makes a crowd: a few round trips */
+
+/* Fetches ahead what rings_drain reads, so that the cache lines of many sessions come from other
+ * CPUs at the same time. */
+void rings_look(struct session *session)
+{
+    session->lane->polled_of[sched_rank(session->sched.entity.cls)]++;
+    /* Tenants in step come one a round, so recent activity counts. */
+    if (session->lane->now - session->poll.active_ns < CROWD_NS)
+        session->lane->active++;
+    session->lane->lately += session->lane->now - session->poll.active_ns < LANE_LATELY_NS;
+    const uint64_t activity =
+        atomic_load_explicit(&session->client->activity, memory_order_relaxed);
+    /* While an arrival is awaited, its client keeps the activity word's cache line to itself. */
+    if (!activity || (session->round.awaits && !(activity & ~session->round.pending)))
+        return;
+    /* seq_cst: taken before the tails are read; pairs with the client's store of its tail */
+    session->round.fresh |= atomic_exchange(&session->client->activity, 0);
+    session->round.pending |= session->round.fresh;
+    session->poll.active_ns = session->lane->now;
+    for (uint64_t left = session->round.pending & ~REQUEST_BIT; left; left &= left - 1) {
+        uint32_t index = (uint32_t)__builtin_ctzll(left);
+        uint64_t head = session->submit.streams[index].head;
+        __builtin_prefetch(&session->client->tail[index]);
+        __builtin_prefetch(ring_at(session, index, head));
+        __builtin_prefetch(ring_at(session, index, head + REC_ALIGN));
+    }
+}
+
+/* What one of the session's streams may give to the device now. */
+static struct sched_allowance allowance_of(const struct session *session, uint32_t index)
+{
+    struct sched_allowance allowance = sched_allowance(domain_of(session), &session->sched.entity);
+    uint32_t count = inflight_count(session->submit.streams[index].inflight);
+    uint32_t most = session->lane->quiet_wanted ? 2 : SCHED_STREAM_MAX;
+
+    /* A stream with nothing on the device may issue one launch: work of the session's other streams
+     * may wait for it. */
+    if (count == 0 && allowance.launches == 0 && sched_allowed(&session->sched.entity))
+        allowance = (struct sched_allowance){1, 1};
+    /* Refilled at half, so that launches go out in exec graphs. */
+    if (count > most / 2)
+        allowance.launches = 0;
+    else if (allowance.launches > most - count)
+        allowance.launches = most - count;
+    if (allowance.launches > DRAIN_BUDGET)
+        allowance.launches = DRAIN_BUDGET;
+    return allowance;
+}
+
+bool rings_allowed(const struct session *session)
+{
+    for (uint64_t left = session->round.pending & ~REQUEST_BIT; left; left &= left - 1) {
+        if (allowance_of(session, (uint32_t)__builtin_ctzll(left)).launches)
+            return true;
+    }
+    return false;
+}
+
+/* The first of these streams from `first` on, and around. */
+static uint32_t stream_from(uint64_t streams, uint32_t first)
+{
+    uint64_t behind = streams >> first << first;
+
+    return (uint32_t)__builtin_ctzll(behind ? behind : streams);
+}
+
+/* How many records one of the session's streams may hand over in this round. In a crowd of latency
+ * tenants, each has the begin of its request on the device before any has the rest, unless the
+ * request is one graph. */
+static uint32_t stream_budget(const struct session *session, const struct stream *stream)
+{
+    bool crowded = session->sched.entity.cls == GS_CLASS_LATENCY && session->lane->crowded &&
+                   !stream->arrival.entire;
+
+    return crowded && session->round.budget > CROWDED_BUDGET ? CROWDED_BUDGET
+                                                             : session->round.budget;
+}
+
+/* Drains one of the session's streams by an allowance, and returns how many records were taken. */
+static uint32_t ring_drain(struct session *session, uint32_t index,
+                           struct sched_allowance allowance, enum drained *drained)
+{
+    uint32_t taken = 0;
+
+    *drained = DRAINED_SOME;
+    if (allowance.launches) {
+        taken = stream_drain(session, index, allowance, drained);
+        session->round.fresh &= ~(UINT64_C(1) << index);
+        arrival_took(&session->submit.streams[index], taken);
+    }
+    if (*drained == DRAINED_ALL)
+        session->round.pending &= ~(UINT64_C(1) << index);
+    return taken;
+}
+
+unsigned rings_drain(struct session *session)
+{
+    const uint32_t first = session->round.stream_first;
+    uint64_t streams = session->round.pending & ~REQUEST_BIT;
+    unsigned found = 0;
+
+    if (session->round.budget_round != session->lane->round) {
+        session->round.budget_round = session->lane->round;
+        session->round.budget = SESSION_BUDGET;
+    }
+    session->round.awaits = false;
+    kernel_fault_poll(session);
+    session->lane->draining = session;
+    while (streams && session->round.budget > 0) {
+        uint32_t index = stream_from(streams, first);
+        struct stream *stream = &session->submit.streams[index];
+        struct sched_allowance allowance = allowance_of(session, index);
+        enum drained drained;
+
+        streams &= ~(UINT64_C(1) << index);
+        if (allowance.launches && stream->cls == GS_CLASS_LATENCY &&
+            arrival_awaited(session, index, allowance.launches)) {
+            session->round.awaits = true;
+            continue;
+        }
+        uint32_t most = stream_budget(session, stream);
+        bool cut = allowance.launches > most;
+        if (cut)
+            allowance.launches = most;
+        uint32_t taken = ring_drain(session, index, allowance, &drained);
+
+        session->round.budget -= taken;
+        session->round.stream_first = index + 1;
+        if (taken > 0)
+            found |= RINGS_TAKEN;
+        if (drained == DRAINED_SOME && !(cut && taken == most))
+            found |= RINGS_HELD;
+        else if (drained == DRAINED_STALLED)
+            found |= RINGS_STALLED;
+        else if (drained == DRAINED_ELSEWHERE)
+            found |= RINGS_ELSEWHERE;
+    }
+    session->lane->draining = NULL;
+    if (session->round.budget == 0 && session->round.pending & ~REQUEST_BIT)
+        found |= RINGS_SPENT;
+    else
+        session->round.stream_first = 0;
+    if (found & RINGS_TAKEN)
+        session->poll.active_ns = session->poll.given_ns = session->lane->now;
+    return found;
+}
+
+void rings_seen(struct session *session)
+{
+    for (uint64_t left = session->round.fresh & ~REQUEST_BIT; left; left &= left - 1) {
+        const uint32_t index = (uint32_t)__builtin_ctzll(left);
+        const struct stream *stream = &session->submit.streams[index];
+        /* Relaxed: the records are not read. What is drained later is checked then. */
+        const uint64_t tail =
+            atomic_load_explicit(&session->client->tail[index], memory_order_relaxed);
+
+        if (ring_tail_valid(tail, stream->head))
+            inflight_seen(stream->inflight, tail, session->lane->now);
+    }
+    session->round.fresh = 0;
+}

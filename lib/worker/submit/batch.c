@@ -1,0 +1,205 @@
+/*
+ * batch.c - the batch: takes the launches of a stream's ring, gathers them, and gives them to the
+ * device together. Runs on the session's lane.
+ *
+ * A launch is checked (record.c; override.c for the QoS that it asks for) and gets its SMs: the
+ * session's grant or the trimmed partition (placement.c). The batch goes as exec graphs (launch.c)
+ * when the ring is empty, when the batch is full, or before a record that is no launch. Its last
+ * graph tells the end of the work (completion.c).
+ */
+#include "worker/submit/batch.h"
+
+#include <string.h>
+
+#include "common/util.h"
+#include "worker/partition/partition.h"
+#include "worker/sched/estimate.h"
+#include "worker/sched/inflight.h"
+#include "worker/sched/lane.h"
+#include "worker/submit/cooperative.h"
+#include "worker/submit/launch.h"
+#include "worker/submit/override.h"
+#include "worker/submit/placement.h"
+#include "worker/submit/report.h"
+#include "worker/submit/session_fault.h"
+#include "worker/submit/stream.h"
+
+/* Each lane, which is a thread, has its own; it is empty between two drains. */
+static _Thread_local struct {
+    uint32_t count;
+    struct launch launch[LAUNCHES_MAX];
+    _Alignas(16) unsigned char record[LAUNCHES_MAX][REC_SIZE_MAX];
+} batch;
+
+bool batch_issue(struct session *session, uint32_t index, enum completion completion)
+{
+    uint32_t launches = batch.count;
+
+    if (launches == 0)
+        return true;
+    batch.count = 0;
+    CUresult result =
+        launch_issue(session, &session->submit.streams[index], batch.launch, launches, completion);
+    if (result)
+        record_refused(session, index, result, batch.launch[0].kernel->name);
+    return !result;
+}
+
+unsigned char *batch_next(struct session *session, uint32_t index)
+{
+    if (batch.count == LAUNCHES_MAX && !batch_issue(session, index, COMPLETION_NONE))
+        return NULL;
+    return batch.record[batch.count];
+}
+
+/* Applies the QoS that the launch's own record asks for. */
+static enum outcome launch_override(struct session *session, uint32_t index,
+                                    const unsigned char *record, const struct rec_launch *r,
+                                    struct launch *launch, uint64_t *deadline)
+{
+    struct wire_qos qos;
+    gs_status status;
+    const char *text;
+
+    memcpy(&qos, record + launch_record_qos(r->param_bytes), sizeof(qos));
+    record_refusal refusal = override_check(&qos);
+    if (!refusal && qos.deadline_ns && !(r->h.flags & REC_LAUNCH_TIME))
+        refusal = "a launch with a deadline and without the time of its submission";
+    if (!refusal && launch->cooperative && qos.affinity_type != GS_EXEC_AFFINITY_NONE)
+        refusal = "a cooperative launch with an affinity of its own";
+    if (refusal)
+        return record_rejected(session, index, refusal);
+    *deadline = qos.deadline_ns ? qos.deadline_ns : *deadline;
+    if (batch.count == 0) /* the partitions of gathered launches must stay */
+        partitions_keep();
+    switch (override_apply(session, &qos, launch, &status, &text)) {
+    case OVERRIDE_PLACED:
+        return RECORD_TAKEN;
+    case OVERRIDE_WAITS:
+        return RECORD_STALLED;
+    default:
+        session_fault(session, index, GS_FAULT_LAUNCH, status, launch->kernel->name, text);
+        return RECORD_ENDED;
+    }
+}
+
+/* Sets class, priority and partition of a launch whose record asks for none of its own. */
+static void launch_defaults(const struct session *session, const struct stream *stream,
+                            struct launch *launch)
+{
+    launch->cls = stream->cls;
+    launch->priority = stream->priority;
+    launch->partition = session->grant.partition;
+    launch->deadline_ns = 0;
+}
+
+/* When the launch was submitted, as its tenant says; now where the tenant gives no time, or a later
+ * one. */
+static uint64_t launch_submitted(const unsigned char *record, const struct rec_launch *r)
+{
+    uint64_t now = clock_ns(), submitted = now;
+
+    if (r->h.flags & REC_LAUNCH_TIME)
+        memcpy(&submitted, record + launch_record_time(r->h.flags, r->param_bytes),
+               sizeof(submitted));
+    return submitted < now ? submitted : now;
+}
+
+/* Whether any lane may take the launch: it is known to be short, fills so little of the device that
+ * no session waits for it, is not cooperative, and asks for no QoS, report or deadline of its own.
+ */
+static bool launch_light(const struct rec_launch *r, const struct launch *launch, uint64_t ns)
+{
+    return !(r->h.flags & REC_LAUNCH_QOS) && !r->report && !launch->deadline_ns &&
+           !launch->cooperative && launch->cls == GS_CLASS_NORMAL && estimate_light(launch, ns);
+}
+
+/* Issues a launch that is cooperative or wants a report, behind the batch. */
+static enum outcome take_alone(struct session *session, uint32_t index, struct launch alone,
+                               const unsigned char *record, const struct rec_launch *r)
+{
+    struct stream *stream = &session->submit.streams[index];
+    const struct partition *home = stream->home;
+    const uint64_t submitted = launch_submitted(record, r);
+    char text[192];
+
+    if (!batch_issue(session, index, COMPLETION_NONE))
+        return RECORD_ENDED;
+    if (!stream_primary(session, stream))
+        return RECORD_STALLED;
+    if (alone.partition == home)
+        alone.partition = NULL;
+    if (alone.cooperative && !cooperative_ready(stream))
+        return RECORD_STALLED;
+    if (alone.cooperative && !cooperative_fits(&alone, text, sizeof(text))) {
+        session_fault(session, index, GS_FAULT_LAUNCH, GS_ERR_LAUNCH_CONFIG, alone.kernel->name,
+                      text);
+        return RECORD_ENDED;
+    }
+    return record_issued(session, index,
+                         r->report ? report_launch(session, index, &alone, r->report, submitted)
+                                   : launch_issue(session, stream, &alone, 1, COMPLETION_NONE));
+}
+
+enum outcome batch_take(struct session *session, uint32_t index, unsigned char *record,
+                        uint32_t size, uint64_t *ns)
+{
+    struct stream *stream = &session->submit.streams[index];
+    struct launch *launch = &batch.launch[batch.count];
+    record_refusal refusal = record_check_launch(session, record, size, launch);
+    struct rec_launch r;
+
+    if (refusal)
+        return record_rejected(session, index, refusal);
+    memcpy(&r, record, sizeof(r));
+    launch->end = stream->head + size;
+    headroom_blocks(&session->sched.headroom, launch->grid);
+    launch_defaults(session, stream, launch);
+    *ns = estimate_ns(launch->kernel, launch->grid, launch->block);
+    session->submit.light = launch_light(&r, launch, *ns) ? session->submit.light + 1 : 0;
+    if (session->submit.light == 0 && session->lane->index)
+        return RECORD_ELSEWHERE;
+    uint64_t deadline = session->grant.link.deadline_ns;
+    if (r.h.flags & REC_LAUNCH_QOS) {
+        enum outcome outcome = launch_override(session, index, record, &r, launch, &deadline);
+        if (outcome != RECORD_TAKEN)
+            return outcome;
+    }
+    /* A cooperative launch is as large as the grant allows, and would not fit the trimmed
+     * partition. */
+    if (launch->partition == session->grant.partition && !launch->cooperative)
+        launch->partition = placement_of(session, launch->cls);
+    if (!launch->partition)
+        launch->partition = stream->home;
+    if (deadline)
+        launch->deadline_ns = launch_submitted(record, &r) + deadline;
+    if (r.report || launch->cooperative)
+        return take_alone(session, index, *launch, record, &r);
+    batch.count++;
+    return RECORD_TAKEN;
+}
+
+void batch_finish(struct session *session, uint32_t index)
+{
+    struct stream *stream = &session->submit.streams[index];
+    uint64_t position = stream->head;
+
+    if (session->submit.faulted)
+        batch.count = 0;
+    if (session->submit.faulted || position == stream->signalled)
+        return;
+    if (batch.count > 0) {
+        bool lone = batch.count == 1 && session->lane->alone &&
+                    inflight_needs_no_fence(stream->inflight, stream->signalled, &batch.launch[0]);
+        batch.launch[batch.count - 1].end =
+            position; /* a padding may have followed the last launch */
+        if (!batch_issue(session, index, lone ? COMPLETION_WRITTEN : COMPLETION_FENCE))
+            return;
+    } else {
+        bool write = inflight_needs_no_fence(stream->inflight, stream->signalled, NULL);
+        CUresult result = write ? completion_write(session, stream, position)
+                                : completion_fence(session, stream, position);
+        if (result)
+            record_refused(session, index, result, "");
+    }
+}

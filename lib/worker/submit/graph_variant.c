@@ -1,0 +1,154 @@
+/*
+ * graph_variant.c - makes the records of a tenant's graph an executable graph: a sequence of nodes,
+ * each of a record that has passed its checks (record.c).
+ */
+#include "worker/submit/graph_variant.h"
+
+#include <inttypes.h>
+
+#include "worker/jobs/job.h"
+#include "worker/partition/partition.h"
+#include "worker/submit/pool.h"
+
+record_refusal graph_step_check(const struct session *session, unsigned char *record, uint32_t size,
+                                struct graph_step *step)
+{
+    const struct rec_header *header = (const void *)record;
+
+    step->is_launch = header->op == REC_LAUNCH;
+    if (step->is_launch && size >= sizeof(struct rec_launch)) {
+        if (((const struct rec_launch *)(const void *)record)->report || header->flags)
+            return "a launch in a graph that is cooperative, or has a report or a qos of its own";
+        return record_check_launch(session, record, size, &step->launch);
+    }
+    if (header->op == REC_COPY && size == sizeof(struct rec_copy))
+        return record_check_copy(session, (const void *)record, &step->transfer);
+    if (header->op == REC_MEMSET && size == sizeof(struct rec_memset))
+        return record_check_memset(session, (const void *)record, &step->transfer);
+    return "a record that a graph cannot hold";
+}
+
+uint32_t graph_step_size(const struct graph_records *records, uint64_t offset)
+{
+    const struct rec_header *header = (const void *)(records->memory + offset);
+
+    if (records->bytes - offset < REC_ALIGN || header->size < REC_ALIGN ||
+        header->size % REC_ALIGN || header->size > records->bytes - offset ||
+        header->size > REC_SIZE_MAX)
+        return 0;
+    return header->size;
+}
+
+static CUDA_MEMCPY3D memcpy_params(const struct transfer *t)
+{
+    return (CUDA_MEMCPY3D){
+        .srcMemoryType = t->kind == TRANSFER_HTOD ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .srcHost = t->kind == TRANSFER_HTOD ? t->host : NULL,
+        .srcDevice = t->kind == TRANSFER_HTOD ? 0 : t->src,
+        .dstMemoryType = t->kind == TRANSFER_DTOH ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .dstHost = t->kind == TRANSFER_DTOH ? t->host : NULL,
+        .dstDevice = t->kind == TRANSFER_DTOH ? 0 : t->dst,
+        .WidthInBytes = t->bytes,
+        .Height = 1,
+        .Depth = 1,
+    };
+}
+
+static CUresult kernel_add(const struct graph_variant *variant, const struct graph_step *step,
+                           const CUgraphNode *last, CUgraphNode *node)
+{
+    void *pointers[LAUNCH_POINTERS];
+    CUDA_KERNEL_NODE_PARAMS params;
+
+    launch_params(&step->launch, &completion_none, pointers, &params);
+    partition_enter(variant->partition);
+    CUresult result =
+        DRV(cuGraphAddKernelNode_v2, node, variant->graph, last, last ? 1 : 0, &params);
+    if (!result && variant->priority != STREAM_PRIORITY)
+        result = node_prioritize(*node, variant->priority);
+    partition_enter(NULL);
+    return result;
+}
+
+static CUresult node_add(const struct graph_variant *variant, const struct graph_step *step,
+                         const CUgraphNode *last, CUgraphNode *node)
+{
+    CUgraph graph = variant->graph;
+    size_t dependencies = last ? 1 : 0;
+
+    if (step->is_launch)
+        return kernel_add(variant, step, last, node);
+    if (step->transfer.kind == TRANSFER_SET) {
+        const struct transfer *set = &step->transfer;
+        const uint32_t low = UINT32_MAX >> (32 - 8 * set->element); /* the driver takes no more */
+        const CUDA_MEMSET_NODE_PARAMS params = {.dst = set->dst,
+                                                .value = set->value & low,
+                                                .elementSize = set->element,
+                                                .width = set->bytes / set->element,
+                                                .height = 1};
+        return DRV(cuGraphAddMemsetNode, node, graph, last, dependencies, &params, worker->context);
+    }
+    const CUDA_MEMCPY3D params = memcpy_params(&step->transfer);
+    return DRV(cuGraphAddMemcpyNode, node, graph, last, dependencies, &params, worker->context);
+}
+
+static gs_status nodes_add(struct job *job, const struct graph_records *records,
+                           const struct graph_variant *variant)
+{
+    CUgraphNode last = NULL, node;
+    CUresult result;
+
+    for (uint64_t offset = 0; offset < records->bytes;) {
+        uint32_t size = graph_step_size(records, offset);
+        struct graph_step step;
+        record_refusal refusal =
+            size ? graph_step_check(job->session, records->memory + offset, size, &step)
+                 : "a record of a wrong size";
+        if (refusal)
+            return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", refusal,
+                            offset);
+        if ((result = node_add(variant, &step, last ? &last : NULL, &node)))
+            return job_fail_driver(job, result);
+        last = node;
+        offset += size;
+    }
+    return GS_OK;
+}
+
+void graph_variant_deinit(struct graph_variant *variant)
+{
+    if (variant->exec)
+        DRV_MUST(cuGraphExecDestroy, variant->exec);
+    if (variant->graph)
+        DRV_MUST(cuGraphDestroy, variant->graph);
+    if (variant->graph && variant->partition)
+        /* release: publishes that the graph is gone; pairs with the look before the partition is
+         * destroyed */
+        atomic_fetch_sub_explicit(&variant->partition->graphs, 1, memory_order_release);
+    *variant = (struct graph_variant){0};
+}
+
+gs_status graph_variant_make(struct job *job, const struct graph_records *records,
+                             struct partition *partition, int priority,
+                             struct graph_variant *variant)
+{
+    CUresult result = DRV(cuGraphCreate, &variant->graph, 0);
+
+    if (result)
+        return job_fail_driver(job, result);
+    variant->partition = partition;
+    variant->priority = priority;
+    if (partition)
+        atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);
+    if (nodes_add(job, records, variant) == GS_OK) {
+        pool_give_graph();
+        result =
+            DRV(cuGraphInstantiateWithFlags, &variant->exec, variant->graph,
+                priority == STREAM_PRIORITY ? 0 : CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+        if (result)
+            job_fail_driver(job, result);
+    }
+    if (job->status != GS_OK)
+        graph_variant_deinit(variant);
+    return job->status;
+}

@@ -1,0 +1,250 @@
+/*
+ * operation.c - takes the records of a stream that are no launches: copies, memsets, boxes, events,
+ * waits, host functions, captured graphs and products. Runs on the session's lane.
+ *
+ * Each is checked (record.c), issued and accounted for (account.c) in its place between the
+ * stream's launches: those before it, which the batch has gathered, go to the device first. A host
+ * function gives the device nothing; its return is waited for.
+ */
+#include "worker/submit/operation.h"
+
+#include "worker/partition/partition.h"
+#include "worker/sched/inflight.h"
+#include "worker/sched/lane.h"
+#include "worker/submit/account.h"
+#include "worker/submit/batch.h"
+#include "worker/submit/graph.h"
+#include "worker/submit/launch.h"
+#include "worker/submit/product.h"
+#include "worker/submit/session_fault.h"
+#include "worker/submit/stream.h"
+
+static enum outcome take_transfer(struct session *session, uint32_t index,
+                                  const unsigned char *record, bool set, uint64_t *bytes)
+{
+    struct transfer transfer;
+    record_refusal refusal = set ? record_check_memset(session, (const void *)record, &transfer)
+                                 : record_check_copy(session, (const void *)record, &transfer);
+
+    if (refusal)
+        return record_rejected(session, index, refusal);
+    *bytes = transfer.bytes;
+    return record_issued(session, index,
+                         transfer_issue(&transfer, session->submit.streams[index].cu));
+}
+
+/* A box goes the way of a copy, on the main lane: arrays belong to the primary context. */
+static enum outcome take_box(struct session *session, uint32_t index, const struct rec_box *record,
+                             uint64_t *bytes)
+{
+    CUDA_MEMCPY3D copy;
+    record_refusal refusal = record_check_box(session, record, &copy);
+
+    if (refusal)
+        return record_rejected(session, index, refusal);
+    *bytes = copy.WidthInBytes * copy.Height * copy.Depth;
+    return record_issued(session, index,
+                         DRV(cuMemcpy3DAsync_v2, &copy, session->submit.streams[index].cu));
+}
+
+static enum outcome take_event(struct session *session, uint32_t index,
+                               const struct rec_event *record)
+{
+    if (record->event >= SEG_EVENTS)
+        return record_rejected(session, index, "an event that does not exist");
+    struct event *event;
+    CUresult result = event_slot(session, record->event, &event);
+    if (!result)
+        result = DRV(cuEventRecord, event->cu, session->submit.streams[index].cu);
+    if (!result) {
+        event->stream = index;
+        event->position = session->submit.streams[index].head + sizeof(*record);
+    }
+    return record_issued(session, index, result);
+}
+
+/* Has the stream wait for all that the device has been given of the other stream. Used where the
+ * event has been recorded anew elsewhere since: the wait ends later than asked, never earlier. */
+static CUresult wait_for_stream(struct session *session, uint32_t index, uint32_t other)
+{
+    CUevent now = NULL;
+
+    partition_home(
+        session->submit.streams[other].home); /* an event is recorded in its stream's context */
+    CUresult result = DRV(cuEventCreate, &now, CU_EVENT_DISABLE_TIMING);
+    if (!result)
+        result = DRV(cuEventRecord, now, session->submit.streams[other].cu);
+    partition_home(session->submit.streams[index].home);
+    if (!result)
+        result = DRV(cuStreamWaitEvent, session->submit.streams[index].cu, now, 0);
+    CUresult destroyed = now ? DRV(cuEventDestroy_v2, now) : CUDA_SUCCESS;
+    return result ? result : destroyed;
+}
+
+static enum outcome take_wait(struct session *session, uint32_t index,
+                              const struct rec_wait *record)
+{
+    if (record->event >= SEG_EVENTS || record->stream >= SEG_STREAMS)
+        return record_rejected(session, index, "a wait for an event that does not exist");
+    const struct stream *other = &session->submit.streams[record->stream];
+    if (other->head < record->position)
+        return other->open
+                   ? RECORD_STALLED
+                   : record_rejected(session, index, "a wait for a stream that does not exist");
+    if (!other->cu)
+        return RECORD_TAKEN; /* a stream that was never used has nothing unfinished */
+    const struct event *event =
+        session->submit.events ? &session->submit.events[record->event] : NULL;
+    if (event && event->cu && event->stream == record->stream &&
+        event->position >= record->position)
+        return record_issued(
+            session, index,
+            DRV(cuStreamWaitEvent, session->submit.streams[index].cu, event->cu, 0));
+    return record_issued(session, index, wait_for_stream(session, index, record->stream));
+}
+
+/* The client calls its function when it sees that the stream's work before the record is done, and
+ * sets the activity word when the function has returned. So a stream that waits costs the lane
+ * nothing. A tenant that writes nonsense has its own stream wait, or go on, too long or too early.
+ */
+static enum outcome take_host(const struct session *session, uint32_t index)
+{
+    const uint64_t end = session->submit.streams[index].head + sizeof(struct rec_host);
+    /* seq_cst: read after the exchange of the activity word, as the tail is; the client stores it
+     * before it sets the bit */
+    const uint64_t done = atomic_load(&session->client->host_done[index]);
+
+    return (int64_t)(done - end) >= 0 ? RECORD_TAKEN : RECORD_CALLED;
+}
+
+static enum outcome take_graph(struct session *session, uint32_t index,
+                               const struct rec_graph *record)
+{
+    CUresult result = CUDA_SUCCESS;
+    gs_status status;
+    const char *text;
+
+    switch (graph_launch(session, index, record->graph, &result, &status, &text)) {
+    case GRAPH_LAUNCHED:
+        return record_issued(session, index, result);
+    case GRAPH_WAITS:
+        return RECORD_STALLED;
+    case GRAPH_INVALID:
+        return record_rejected(session, index, text);
+    default:
+        session_fault(session, index, GS_FAULT_LAUNCH, status, "", text);
+        return RECORD_ENDED;
+    }
+}
+
+static enum outcome take_gemm(struct session *session, uint32_t index,
+                              const struct rec_gemm *record)
+{
+    gs_status status;
+    record_refusal refusal;
+    char text[192];
+
+    switch (product_issue(session, index, record, &refusal, &status, text, sizeof(text))) {
+    case PRODUCT_ISSUED:
+        return RECORD_TAKEN;
+    case PRODUCT_WAITS:
+        return RECORD_STALLED;
+    case PRODUCT_INVALID:
+        return record_rejected(session, index, refusal);
+    default:
+        session_fault(session, index, GS_FAULT_LAUNCH, status, "", text);
+        return RECORD_ENDED;
+    }
+}
+
+/* The size of records of a kind, launches excepted. */
+static uint32_t record_size(uint32_t op)
+{
+    return op == REC_BOX    ? sizeof(struct rec_box)
+           : op == REC_GEMM ? sizeof(struct rec_gemm)
+                            : REC_ALIGN;
+}
+
+/* Issues the batch before a record that is no launch. Where kernels are measured apart from copies
+ * and waits (launch_apart), a fence follows the kernels. Returns false when the driver refused. */
+static bool kernels_issue(struct session *session, uint32_t index, uint32_t next)
+{
+    struct stream *stream = &session->submit.streams[index];
+    const bool other =
+        next == REC_COPY || next == REC_MEMSET || next == REC_BOX || next == REC_WAIT;
+    const bool apart =
+        (other || next == REC_GRAPH || next == REC_GEMM) && launch_apart(session, stream);
+    /* The host function is called when the end is told. */
+    const bool told = next == REC_HOST || (apart && other);
+    CUresult result = CUDA_SUCCESS;
+
+    if (!batch_issue(session, index, told ? COMPLETION_FENCE : COMPLETION_NONE))
+        return false;
+    if (apart &&
+        (other ? inflight_open_kernels(stream->inflight) : inflight_open_others(stream->inflight)))
+        result = completion_fence(session, stream, stream->issued);
+    if (result)
+        record_refused(session, index, result, "");
+    return !result;
+}
+
+/* Gives the device what a record of the right size asks for. *issued: what the device was given,
+ * where the record was taken. */
+static enum outcome operation_issue(struct session *session, uint32_t index,
+                                    const unsigned char *record, struct issued *issued)
+{
+    const struct rec_header *header = (const void *)record;
+
+    switch (header->op) {
+    case REC_COPY:
+    case REC_MEMSET:
+        issued->kind = ISSUED_TRANSFER;
+        issued->set = header->op == REC_MEMSET;
+        return take_transfer(session, index, record, issued->set, &issued->bytes);
+    case REC_BOX:
+        issued->kind = ISSUED_TRANSFER;
+        return take_box(session, index, (const void *)record, &issued->bytes);
+    case REC_EVENT:
+        issued->kind = ISSUED_EVENT;
+        return take_event(session, index, (const void *)record);
+    case REC_WAIT:
+        issued->kind = ISSUED_WAIT;
+        return take_wait(session, index, (const void *)record);
+    case REC_HOST:
+        issued->kind = ISSUED_HOST;
+        return take_host(session, index);
+    case REC_GRAPH:
+        issued->kind = ISSUED_GRAPH;
+        return take_graph(session, index, (const void *)record);
+    case REC_GEMM:
+        issued->kind = ISSUED_PRODUCT;
+        return take_gemm(session, index, (const void *)record);
+    default:
+        return record_rejected(session, index, "a record of no known kind");
+    }
+}
+
+enum outcome operation_take(struct session *session, uint32_t index, const unsigned char *record,
+                            uint32_t size)
+{
+    const uint32_t op = ((const struct rec_header *)(const void *)record)->op;
+    const bool transfer = op == REC_COPY || op == REC_MEMSET;
+    struct stream *stream = &session->submit.streams[index];
+    struct issued issued = {.position = stream->head + size};
+
+    if (session->lane->index && !transfer)
+        return RECORD_ELSEWHERE;
+    if (!transfer)
+        session->submit.light = 0;
+    if (!kernels_issue(session, index, op))
+        return RECORD_ENDED;
+    if (size != record_size(op))
+        return record_rejected(session, index, "a record of a wrong size");
+    if (!transfer && op != REC_WAIT && op != REC_HOST && !stream_primary(session, stream))
+        return RECORD_STALLED;
+    account_issuing(session, stream);
+    const enum outcome outcome = operation_issue(session, index, record, &issued);
+    if (outcome == RECORD_TAKEN)
+        account_issued(session, stream, &issued);
+    return outcome;
+}
