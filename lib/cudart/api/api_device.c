@@ -83,8 +83,9 @@ CUDART_API cudaError_t cudaDeviceCanAccessPeer(int *can, int number, int peer)
 /* There is no other device that could be a peer. */
 CUDART_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-    (void)peer;
-    return error_record(flags != 0 ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
+    if (flags != 0)
+        return error_record(cudaErrorInvalidValue);
+    return error_record(peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
 }
 
 CUDART_API cudaError_t cudaDeviceDisablePeerAccess(int peer)

@@ -2,7 +2,7 @@
 // the gradients of a bias, in f32 and 16 bits.
 #include "lt.h"
 
-enum { M = 72, N = 37, K = 24, LDA = M + 8, LDB = K + 8, LDD = M + 24, LDX = 128 };
+enum { M = 72, N = 37, K = 24, LDA = M + 8, LDB = K + 8, LDD = M + 24, LDX = 128, LDT = N + 3 };
 
 static double gelu(double x)
 {
@@ -32,10 +32,12 @@ template <class T> struct start {
 };
 
 // Only what the epilogue uses is set, as cuBLASLt wants it.
-template <class T> static void multiply(start<T> &s, unsigned epilogue, void *bias)
+template <class T>
+static void multiply(start<T> &s, unsigned epilogue, void *bias, cublasOperation_t tb = CUBLAS_OP_N)
 {
     const unsigned has_bias = 4 | 16 | 256 | 512, has_aux = 128;
-    lt_matmul<T> lt(CUBLAS_OP_N, CUBLAS_OP_N, {M, K, LDA}, {K, N, LDB}, {M, N, LDD});
+    const lt_size b = tb == CUBLAS_OP_N ? lt_size{K, N, LDB} : lt_size{N, K, LDT};
+    lt_matmul<T> lt(CUBLAS_OP_N, tb, {M, K, LDA}, b, {M, N, LDD});
 
     lt.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
     if (epilogue & has_bias)
@@ -143,12 +145,13 @@ template <class T> static bool gradients()
             sum += s.a[l * LDA + i];
         right &= fabs(plain(sums[i]) - sum) <= 0.02;
     }
-    multiply(s, CUBLASLT_EPILOGUE_BGRADB, s.wide.device);
+    // NVIDIA's library has this for a B that is stored transposed.
+    multiply(s, CUBLASLT_EPILOGUE_BGRADB, s.wide.device, CUBLAS_OP_T);
     sums = s.wide.download();
     for (int j = 0; j < N; j++) {
         double sum = 0;
         for (int l = 0; l < K; l++)
-            sum += s.b[j * LDB + l];
+            sum += s.b[l * LDT + j];
         right &= fabs(plain(sums[j]) - sum) <= 0.02;
     }
     return right;

@@ -40,7 +40,7 @@ int main()
     SHOW(cudaDeviceGetPCIBusId(nullptr, sizeof(address), 0));   //> cudaDeviceGetPCIBusId(nullptr, sizeof(address), 0): cudaErrorInvalidValue
     SHOW(cudaDeviceGetPCIBusId(address, sizeof(address), 1000)); //> cudaDeviceGetPCIBusId(address, sizeof(address), 1000): cudaErrorInvalidDevice
 
-    SHOW(cudaDeviceEnablePeerAccess(0, 0));    //> cudaDeviceEnablePeerAccess(0, 0): cudaErrorInvalidDevice
+    SHOW(cudaDeviceEnablePeerAccess(0, 0));    //> cudaDeviceEnablePeerAccess(0, 0): cudaErrorPeerAccessUnsupported
     SHOW(cudaDeviceEnablePeerAccess(1000, 0)); //> cudaDeviceEnablePeerAccess(1000, 0): cudaErrorInvalidDevice
     SHOW(cudaDeviceGetP2PAttribute(&device, cudaDevP2PAttrAccessSupported, 0, 0)); //> cudaDeviceGetP2PAttribute(&device, cudaDevP2PAttrAccessSupported, 0, 0): cudaErrorInvalidDevice
 
