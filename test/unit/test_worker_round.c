@@ -22,6 +22,8 @@
 /* As many as two streams have: one may have 64 records on the device. */
 #define TURN_MOST 128u
 
+static unsigned char segment[SEG_SIZE]; /* without a record: nothing is unfinished */
+
 static struct sender {
     struct session session; /* first: the rounds know only the session */
     struct seg_client client;
@@ -67,6 +69,7 @@ static int set(void **state)
         struct session *session = &senders[i].session;
         session->slot = i;
         session->lane = &lane;
+        session->segment = segment;
         session->client = &senders[i].client;
         session->server_page = &senders[i].server;
         session->sched.polled = true;

@@ -88,8 +88,6 @@ static struct host_block **resting_find(struct session_memory *memory, uint64_t 
 
 static const struct job_kind job_host_alloc_quiet;
 
-static const struct job_kind job_host_alloc_quiet;
-
 /* Of a segment for the block. */
 static uint64_t segment_size_for(uint64_t size, enum host_use use)
 {
@@ -107,6 +105,16 @@ static bool rested(const struct job *job)
     return use_asked(job) == HOST_REACHED && resting_find(&job->session->memory, job->arg[0]);
 }
 
+/* Whether a block of that size is within the limits on what is pinned: the process's, and what the
+ * user's sessions have together. */
+static bool has_room(const struct session_memory *memory, uint64_t size)
+{
+    const uint64_t most = atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed);
+
+    return size <= host_limit() - memory->host_bytes &&
+           (!most || user_host_bytes(memory->user) + size <= most);
+}
+
 /* Finds how a new block is made: sinks go from its place while no kernel of the session runs; or
  * all blocks that rest go first. On failure the job has failed. */
 static gs_status new_prepare(struct job *job)
@@ -117,8 +125,7 @@ static gs_status new_prepare(struct job *job)
 
     job->session_idle = use == HOST_REACHED && memory->cover;
     if (!size || size > host_limit() || !memory->resting ||
-        (memory->resting_count < RESTING_MAX &&
-         segment_size_for(size, use) <= host_limit() - memory->host_bytes))
+        (memory->resting_count < RESTING_MAX && has_room(memory, segment_size_for(size, use))))
         return host_block_admit(job, size);
     job->kind = &job_host_alloc_quiet;
     return GS_OK;
