@@ -40,12 +40,14 @@ static _Alignas(4096) unsigned char segment[SLOTS][SEG_SIZE];
 // for there must be something to kill.
 static int link_setup(void **state)
 {
+    static struct status_page page;
     int pair[2];
 
     (void)state;
     log_init("test", "error");
     memset(&server, 0, sizeof(server));
     server.options.instance = "unit";
+    server.status.page = &page;
     server.phase = PHASE_SERVING;
     server.device_count = 1;
     server.descriptors_max = 1024;
