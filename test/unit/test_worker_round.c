@@ -22,7 +22,7 @@
 /* As many as two streams have: one may have 64 records on the device. */
 #define TURN_MOST 128u
 
-static unsigned char segment[SEG_SIZE]; /* without a record: nothing is unfinished */
+static _Alignas(4096) unsigned char segment[SEG_SIZE]; /* without a record: nothing is unfinished */
 
 static struct sender {
     struct session session; /* first: the rounds know only the session */
