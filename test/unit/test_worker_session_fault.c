@@ -19,7 +19,7 @@
 #define MANY 1000u
 
 static struct session session;
-static unsigned char segment[SEG_SIZE];
+static _Alignas(4096) unsigned char segment[SEG_SIZE];
 static int logged; /* a file that takes what is logged */
 
 static int set(void **state)
