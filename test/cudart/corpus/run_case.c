@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "corpus/corpus.h"
@@ -288,13 +289,32 @@ void launch_cooperative(const char *kernel, struct size3 grid, struct size3 bloc
     check(cudaDeviceSynchronize(), kernel);
 }
 
+/* Scratch memory, each block behind the address of the one before. */
+union block {
+    union block *before;
+    max_align_t aligned;
+};
+static union block *blocks;
+
 void *scratch(size_t bytes)
 {
-    void *memory = calloc(1, bytes);
+    union block *block = calloc(1, sizeof(*block) + bytes);
 
-    if (memory == NULL)
+    if (block == NULL)
         corpus_fail("out of memory");
-    return memory; /* until the process ends */
+    block->before = blocks;
+    blocks = block;
+    return block + 1;
+}
+
+static void scratch_free(void)
+{
+    while (blocks != NULL) {
+        union block *before = blocks->before;
+
+        free(blocks);
+        blocks = before;
+    }
 }
 
 int main(int argc, char **argv)
@@ -305,6 +325,7 @@ int main(int argc, char **argv)
         corpus_fail("%s has no case", argv[1]);
     random_restart();
     run();
+    scratch_free();
     printf("right\n");
     return 0;
 }
