@@ -290,7 +290,6 @@ gs_status gs_memcpy_dtod_async(gs_session session, gs_devptr dst, gs_devptr src,
 
 /* ---- Memsets ---- */
 
-/* Under the stream's lock. */
 /* A memset: `element` bytes of `value`, repeated over `bytes` from `dst` on. */
 struct fill {
     gs_devptr dst;
@@ -298,6 +297,7 @@ struct fill {
     uint64_t bytes;
 };
 
+/* Under the stream's lock. */
 static gs_status memset_record(struct session *session, struct stream *stream,
                                const struct fill *fill)
 {
