@@ -216,9 +216,7 @@ cudaError_t op_issue(const struct op *op, struct stream *stream)
     case cudaGraphNodeTypeKernel:
         return launch_issue(op, stream);
     case cudaGraphNodeTypeMemcpy:
-        return op->copy.srcArray != NULL || op->copy.dstArray != NULL
-                   ? array_copy_box(stream, &op->copy, false)
-                   : copy_box(stream, &op->copy, false);
+        return array_copy_box(stream, &op->copy, false);
     case cudaGraphNodeTypeMemset:
         return memset_issue(&op->set, stream);
     case cudaGraphNodeTypeHost:

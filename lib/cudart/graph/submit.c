@@ -43,9 +43,7 @@ cudaError_t submit_copy3d(struct stream *stream, const struct cudaMemcpy3DParms 
     if (error != cudaSuccess)
         return error;
     if (!stream_capturing(stream))
-        return params->srcArray != NULL || params->dstArray != NULL
-                   ? array_copy_box(stream, params, wait)
-                   : copy_box(stream, params, wait);
+        return array_copy_box(stream, params, wait);
     error = op_copy3d(&op, params);
     return error == cudaSuccess ? capture_op(stream, &op) : error;
 }

@@ -225,8 +225,11 @@ cudaError_t array_copy_box(struct stream *stream, const struct cudaMemcpy3DParms
     struct cudaExtent extent = p->extent;
     struct array_side dst, src;
     size_t texel = 0;
-    cudaError_t error = side_take(p->dstArray, &p->dstPtr, &p->dstPos, &dst, &texel);
+    cudaError_t error;
 
+    if (p->dstArray == NULL && p->srcArray == NULL)
+        return copy_box(stream, p, wait);
+    error = side_take(p->dstArray, &p->dstPtr, &p->dstPos, &dst, &texel);
     if (error == cudaSuccess)
         error = side_take(p->srcArray, &p->srcPtr, &p->srcPos, &src, &texel);
     if (error != cudaSuccess)
