@@ -54,17 +54,23 @@ CUBLAS_API cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int *val
 /* ---- Descriptors: a program has them made, or keeps the words itself --------------------------
  */
 
+static cublasStatus_t descriptor_init(void *to, size_t size, size_t opaque_size, const void *value,
+                                      size_t value_size)
+{
+    if (to == NULL || size < opaque_size)
+        return CUBLAS_STATUS_ALLOC_FAILED;
+    memset(to, 0, opaque_size);
+    memcpy(to, value, value_size);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
 static cublasStatus_t layout_init(void *to, size_t size, cudaDataType type, uint64_t rows,
                                   uint64_t columns, int64_t ld)
 {
     const struct lt_layout layout = {
         .type = type, .rows = rows, .columns = columns, .ld = ld, .batch = 1};
 
-    if (to == NULL || size < sizeof(cublasLtMatrixLayoutOpaque_t))
-        return CUBLAS_STATUS_ALLOC_FAILED;
-    memset(to, 0, sizeof(cublasLtMatrixLayoutOpaque_t));
-    memcpy(to, &layout, sizeof(layout));
-    return CUBLAS_STATUS_SUCCESS;
+    return descriptor_init(to, size, sizeof(cublasLtMatrixLayoutOpaque_t), &layout, sizeof(layout));
 }
 
 static cublasStatus_t desc_init(void *to, size_t size, cublasComputeType_t compute,
@@ -77,11 +83,7 @@ static cublasStatus_t desc_init(void *to, size_t size, cublasComputeType_t compu
                                  .aux_type = -1,
                                  .bias_type = -1};
 
-    if (to == NULL || size < sizeof(cublasLtMatmulDescOpaque_t))
-        return CUBLAS_STATUS_ALLOC_FAILED;
-    memset(to, 0, sizeof(cublasLtMatmulDescOpaque_t));
-    memcpy(to, &desc, sizeof(desc));
-    return CUBLAS_STATUS_SUCCESS;
+    return descriptor_init(to, size, sizeof(cublasLtMatmulDescOpaque_t), &desc, sizeof(desc));
 }
 
 static cublasStatus_t preference_init(void *to, size_t size)
@@ -90,11 +92,8 @@ static cublasStatus_t preference_init(void *to, size_t size)
                                              .alignment = {256, 256, 256, 256},
                                              .implementations = UINT64_MAX};
 
-    if (to == NULL || size < sizeof(cublasLtMatmulPreferenceOpaque_t))
-        return CUBLAS_STATUS_ALLOC_FAILED;
-    memset(to, 0, sizeof(cublasLtMatmulPreferenceOpaque_t));
-    memcpy(to, &preference, sizeof(preference));
-    return CUBLAS_STATUS_SUCCESS;
+    return descriptor_init(to, size, sizeof(cublasLtMatmulPreferenceOpaque_t), &preference,
+                           sizeof(preference));
 }
 
 /* What each kind of descriptor has besides Create and Init. */

@@ -85,23 +85,23 @@ template <class T> INLINE void epilogue(const struct epilogue_params &p)
             const long long aux = batch * p.aux.stride + j * p.aux.column;
             float x = inside ? convert<float>::from(T(*d)) : 0.0f;
 
-            if (inside && p.does & DOES_BIAS)
+            if (inside && p.does & EPILOGUE_BIAS)
                 x += number_read(p.bias, batch * p.bias_stride + i, p.bias_type);
-            if (p.does & DOES_RELU) {
-                if (p.does & DOES_AUX)
+            if (p.does & EPILOGUE_RELU) {
+                if (p.does & EPILOGUE_AUX)
                     mask_write(p, aux, i, x > 0.0f);
                 x = x > 0.0f ? x : 0.0f;
             }
             if (!inside)
                 continue;
-            if (p.does & DOES_DRELU)
+            if (p.does & EPILOGUE_DRELU)
                 x = mask_read(p, aux, i) ? x : 0.0f;
-            if (p.does & DOES_GELU) {
-                if (p.does & DOES_AUX)
+            if (p.does & EPILOGUE_GELU) {
+                if (p.does & EPILOGUE_AUX)
                     number_write(p.aux.address, aux + i, p.aux_type, x);
                 x = gelu(x);
             }
-            if (p.does & DOES_DGELU)
+            if (p.does & EPILOGUE_DGELU)
                 x *= gelu_slope(number_read(p.aux.address, aux + i, p.aux_type));
             *d = convert<T>::from(x);
         }

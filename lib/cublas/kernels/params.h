@@ -75,14 +75,18 @@ struct elementwise_params {
     unsigned scalar_type;
 };
 
-/* What follows a product: bits of cublasLtEpilogue_t. */
-enum epilogue_does {
-    DOES_RELU = 2,
-    DOES_BIAS = 4,
-    DOES_DRELU = 8,
-    DOES_GELU = 32,
-    DOES_DGELU = 64,
-    DOES_AUX = 128
+/* What follows a product: the bits that cublasLtEpilogue_t is made of. */
+enum epilogue {
+    EPILOGUE_NONE = 1,
+    EPILOGUE_RELU = 2,
+    EPILOGUE_BIAS = 4,
+    EPILOGUE_DRELU = 8,
+    EPILOGUE_BGRAD = 16,
+    EPILOGUE_GELU = 32,
+    EPILOGUE_DGELU = 64,
+    EPILOGUE_AUX = 128,
+    EPILOGUE_BGRADA = 256,
+    EPILOGUE_BGRADB = 512
 };
 
 /* Changes D in place. aux: by columns, the mask of ReLU in bits, else the input of GELU. bias: one

@@ -8,20 +8,6 @@
 
 /* ---- Which products there are ---------------------------------------------------------------- */
 
-/* The bits that cublasLtEpilogue_t is made of. */
-enum {
-    EPILOGUE_NONE = 1,
-    EPILOGUE_RELU = 2,
-    EPILOGUE_BIAS = 4,
-    EPILOGUE_DRELU = 8,
-    EPILOGUE_BGRAD = 16,
-    EPILOGUE_GELU = 32,
-    EPILOGUE_DGELU = 64,
-    EPILOGUE_AUX = 128,
-    EPILOGUE_BGRADA = 256,
-    EPILOGUE_BGRADB = 512
-};
-
 static bool epilogue_valid(uint32_t epilogue)
 {
     switch (epilogue) {
