@@ -37,10 +37,6 @@ def a_kernel_runs_and_its_memory_comes_back():
 
 def a_kernel_reaches_a_host_block():
     with scene() as (session, module), session.host_block(32, "u32") as block:
-        if session.info().fenced:
-            with raises(Status.ERR_NOT_SUPPORTED, ""):
-                block.device
-            return
         module.kernel("fill", "ptr", "u32", "u32").launch(1, 32, block.device, 7, 32)
         session.sync()
         equal(list(block.memory), list(range(7, 39)))
