@@ -20,7 +20,8 @@
  * with it, GS_ERR_INVALID_HANDLE (destroyed, of another session, detached), GS_ERR_INVALID_VALUE (a
  * NULL out-parameter, a size of a parameter struct that no version had), GS_ERR_FORKED,
  * GS_ERR_SERVER_LOST and, after a fault, the session's sticky GS_ERR_FAULT, GS_ERR_ILLEGAL_ADDRESS
- * or GS_ERR_INTERRUPTED (gs_last_fault has the details).
+ * or GS_ERR_INTERRUPTED (gs_last_fault has the details). One that blocks for the server or for the
+ * device may also return GS_ERR_NO_MEMORY, GS_ERR_SYSTEM, GS_ERR_DRIVER and GS_ERR_PROTOCOL.
  *
  * HANDLES are values, not pointers to memory: the use of a handle after its object is gone gives an
  * error status, never undefined behaviour. A handle belongs to the session that it was made in.
@@ -36,7 +37,7 @@
  *
  * BLOCKING. "Does not block" means that the call waits neither for the server nor for the device.
  * "Blocks for the server" means that the call waits for the server's answer and not for work on
- * the device.
+ * the device; "blocks for the device" means that it waits for such work, too.
  *
  * LIMITS. Counts and sizes that end in GS_ERR_LIMIT, and the times after which a call gives up,
  * belong to this version and not to the interface. gs_session_info tells those that depend on the
@@ -233,9 +234,8 @@ typedef enum gs_on_fault {
     /* Unfinished work runs again, from the first call of each stream that is not known to be
      * complete: its kernels and copies may run twice, whole or in part. For work whose results do
      * not change by that: a kernel that updates its data in place is none. What kernels print may
-     * come twice, or be lost. The session whose kernel
-     * faulted ends nevertheless; the others, where nobody can be blamed over and over (see
-     * doc/limits.md). */
+     * come twice, or be lost. The session whose kernel faulted ends nevertheless; the others, where
+     * nobody can be blamed over and over (see doc/limits.md). */
     GS_ON_FAULT_REPLAY = 1
 } gs_on_fault;
 
@@ -286,9 +286,9 @@ typedef struct gs_attach_params {
 
 /* Opens a session with the server. params may be NULL: all defaults. Blocks for the server; makes
  * no CUDA context. The caller owns *session and ends it with gs_detach; a process may hold several.
- * GS_ERR_NO_SERVER, GS_ERR_VERSION, GS_ERR_REFUSED, GS_ERR_NO_DEVICE, GS_ERR_NO_DEVICE_MEMORY,
- * GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. GS_ERR_LIMIT: too many tenants or sessions, or the SMs asked for
- * are not free (the message says which are). GS_ERR_NOT_FOUND: no such reservation.
+ * GS_ERR_NO_SERVER, GS_ERR_VERSION, GS_ERR_REFUSED, GS_ERR_NO_DEVICE, GS_ERR_NO_DEVICE_MEMORY.
+ * GS_ERR_LIMIT: too many tenants or sessions, or the SMs asked for are not free (the message says
+ * which are). GS_ERR_NOT_FOUND: no such reservation.
  * GS_ERR_NOT_SUPPORTED: of the qos. GS_ERR_PERMISSION: exclusive SMs, which the operator forbids.
  * GS_ERR_TIMEOUT: no answer in time, or the SMs are a new set and no moment without running kernels
  * came (the message says whose kernels run). */
@@ -296,8 +296,9 @@ GS_API gs_status gs_attach(const gs_attach_params *params, gs_session *session);
 
 /* Waits for the session's work, frees everything that the session holds, and ends the session and
  * all handles made in it. The server does the same for a process that exits or dies without
- * gs_detach. The session ends with any status: GS_ERR_SERVER_LOST or a fault's status says that
- * some of its work was lost. Blocks for the device. GS_ERR_TIMEOUT, GS_ERR_SYSTEM. */
+ * gs_detach. The session ends with any status but that of a host function (gs_launch_host) which
+ * calls this: GS_ERR_INVALID_VALUE. GS_ERR_SERVER_LOST or a fault's status says that some of its
+ * work was lost. Blocks for the device. GS_ERR_TIMEOUT. */
 GS_API gs_status gs_detach(gs_session session);
 
 /* Whose kernels reach a session's memory, besides its own and what it exports: those of sessions
@@ -350,9 +351,9 @@ GS_API gs_status gs_device_attribute(gs_session session, unsigned attribute, int
 
 /* Asks the server for another quality of service. All fields count; *qos is not kept. Blocks until
  * the change is in force for the next launch, or until the server refuses it or gives up; then
- * everything is as before. Calls of several threads take effect one after the other. A
- * priority, class, weight or share of SMs above the operator's limit is granted as that limit:
- * gs_get_qos tells. GS_ERR_INVALID_VALUE, GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NO_MEMORY.
+ * everything is as before. Calls of several threads take effect one after the other. A priority,
+ * class, weight or share of SMs above the operator's limit is granted as that limit: gs_get_qos
+ * tells. GS_ERR_INVALID_VALUE, GS_ERR_NO_DEVICE_MEMORY.
  * GS_ERR_LIMIT: exclusive SMs, or those of a mask, are not free (the message says which), or too
  * many different sets are in use, or too many such calls of the session are under way.
  * GS_ERR_NOT_SUPPORTED: of the affinity. GS_ERR_PERMISSION: exclusive SMs, which the operator
@@ -449,13 +450,13 @@ GS_API gs_status gs_stream_query(gs_session session, gs_stream stream);
 /* Makes the stream's later work wait, on the device, for what the event captured last. An event
  * that was never recorded counts as complete. Blocks as gs_launch does. GS_ERR_RECORDING. */
 GS_API gs_status gs_stream_wait_event(gs_stream stream, gs_event event);
+typedef void (*gs_host_fn)(void *data, gs_status status);
 /* Has the library call fn(data, status) when the stream's earlier work is complete; the stream's
  * later work waits until the function has returned. A thread of the library's calls it, one
  * function after the other, and exactly once: status is GS_OK, or the session's where it ends
  * before. The function must not wait for work, or for another host function, that is not ordered
  * before it; gs_detach waits for the functions, and is refused in one. Blocks as gs_launch does.
  * GS_ERR_INVALID_VALUE: fn is NULL. GS_ERR_RECORDING. GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
-typedef void (*gs_host_fn)(void *data, gs_status status);
 GS_API gs_status gs_launch_host(gs_session session, gs_stream stream, gs_host_fn fn, void *data);
 /* Blocks until everything that the session's streams were given before the call is complete. */
 GS_API gs_status gs_sync(gs_session session);
@@ -491,8 +492,7 @@ GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseco
 /* Allocates size bytes of zeroed device memory, aligned to 256 bytes. The session owns it until
  * gs_free. The device gives memory in pieces, and whole pieces count against the limit. Blocks for
  * the server; in a fenced session, where no piece that the session has is free for it, also for the
- * session's work, as gs_mem_import does there.
- * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
+ * session's work. GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
 GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
 /* Frees memory that gs_malloc or gs_mem_import returned; 0 does nothing. Work that the session was
  * given before may use the memory to its end. Where there is such work, the call returns at once,
@@ -528,10 +528,10 @@ GS_API gs_status gs_mem_export(gs_session session, gs_devptr ptr, uint64_t recei
  * allocation's size; size may be NULL. The session uses the memory as its own and gives it up with
  * gs_free. The memory and its contents stay when the exporter frees it or ends. An import counts
  * against this session's limit as an allocation of that size; on the device it takes no memory
- * twice. Blocks for the server. GS_ERR_NOT_FOUND: no such
- * export, because it was revoked or freed, its owner has ended, or it is of another server or
- * device. GS_ERR_PERMISSION: it is for another receiver. GS_ERR_LIMIT: too many imports.
- * GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
+ * twice. Blocks for the server, in a fenced session also for the session's work.
+ * GS_ERR_NOT_FOUND: no such export, because it was revoked or freed, its owner has ended, or it is
+ * of another server or device. GS_ERR_PERMISSION: it is for another receiver. GS_ERR_LIMIT: too
+ * many imports. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
 GS_API gs_status gs_mem_import(gs_session session, const gs_mem_handle *handle, gs_devptr *ptr,
                                size_t *size);
 /* Takes an allocation back from all its importers. When the call returns the handles are void. An
@@ -549,8 +549,7 @@ GS_API gs_status gs_mem_revoke(gs_session session, gs_devptr ptr);
  * 64 KiB on, and after gs_host_free too, until another block of the session takes its place. Blocks
  * for the server, longer the larger it is; in a fenced session also for the session's work, and
  * where freed blocks are in the way, for a moment at which the device is idle (GS_ERR_TIMEOUT).
- * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_LIMIT: too many blocks, or too many bytes of them.
- * GS_ERR_NO_MEMORY. */
+ * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_LIMIT: too many blocks, or too many bytes of them. */
 GS_API gs_status gs_host_alloc(gs_session session, size_t size, void **ptr);
 /* Sets *device to the address at which kernels reach the memory at ptr, which lies in a block of
  * gs_host_alloc, and by which copies and memsets may name it as device memory. It is ptr itself,
@@ -646,7 +645,7 @@ typedef struct gs_array_desc {
 
 /* Makes an array of zeros. Blocks for the server. GS_ERR_INVALID_VALUE: no such array, or beyond
  * the device's limits. GS_ERR_LIMIT: too many arrays. GS_ERR_NOT_SUPPORTED: of the driver.
- * GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NO_MEMORY. */
+ * GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
 GS_API gs_status gs_array_create(gs_session session, const gs_array_desc *desc, gs_array *array);
 /* Waits for the session's work, then destroys the array. Textures and surfaces that show it work
  * on; its memory goes, and stops counting, with the last of them. Blocks for the device. */
@@ -752,7 +751,7 @@ typedef struct gs_texture_desc {
 /* Makes a texture. desc NULL: clamped, unfiltered, coordinates in texels. Memory that is freed
  * while a texture shows it is read as any freed memory. Blocks for the server.
  * GS_ERR_INVALID_VALUE, GS_ERR_INVALID_POINTER: the memory does not lie in one live allocation.
- * GS_ERR_LIMIT: too many textures and surfaces. GS_ERR_NOT_SUPPORTED, GS_ERR_NO_MEMORY. */
+ * GS_ERR_LIMIT: too many textures and surfaces. GS_ERR_NOT_SUPPORTED: of the driver. */
 GS_API gs_status gs_texture_create(gs_session session, const gs_texture_resource *resource,
                                    const gs_texture_desc *desc, gs_texture *texture);
 /* Waits for the session's work, then destroys the texture. Blocks for the device.
@@ -798,8 +797,7 @@ GS_API gs_status gs_module_load(gs_session session, const void *image, size_t si
  * message names the symbol), or one has no PTX; GS_ERR_LIMIT: more than 64 MiB of PTX in all. */
 GS_API gs_status gs_module_link(gs_session session, const void *const *images, const size_t *sizes,
                                 unsigned count, gs_module *module);
-/* gs_module_load of a whole file. GS_ERR_NOT_FOUND: no such file. GS_ERR_NO_MEMORY,
- * GS_ERR_SYSTEM. */
+/* gs_module_load of a whole file. GS_ERR_NOT_FOUND: no such file. */
 GS_API gs_status gs_module_load_file(gs_session session, const char *path, gs_module *module);
 /* Waits for the session's work, then unloads the module. The handles of its kernels end with it.
  * Blocks for the device. */
@@ -981,10 +979,13 @@ GS_API gs_status gs_gemm(gs_session session, const gs_gemm_params *params, gs_st
 /* Does what the first such product would block for, and computes nothing. Statuses as gs_gemm. */
 GS_API gs_status gs_gemm_prepare(gs_session session, const gs_gemm_params *params);
 
+/* ---- Graphs ---------------------------------------------------------------------------------- */
+
 /* Begins to record a graph: until gs_graph_end the stream keeps launches, copies from and to
  * gs_host_alloc memory or within device memory, and memsets in a graph instead of running them.
  * Other calls on the stream give GS_ERR_RECORDING, and so does a launch with a report or a qos of
- * its own. Other streams are not affected. Does not block. GS_ERR_NO_MEMORY. */
+ * its own. Other streams are not affected. Does not block. GS_ERR_RECORDING: the stream records
+ * already. GS_ERR_NO_MEMORY. */
 GS_API gs_status gs_graph_begin(gs_session session, gs_stream stream);
 /* Ends the recording; the stream then works as before. *graph runs its calls one after the other.
  * If a recorded call failed, the recording is dropped and its first failure's status returned.

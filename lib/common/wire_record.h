@@ -11,7 +11,8 @@
 
 /* ---- Ring records -------------------------------------------------------------------------------
  * A record begins at a multiple of REC_ALIGN with a rec_header, and its size is a multiple of
- * REC_ALIGN. A record never wraps: a REC_PAD fills the end of the ring if it is too short. */
+ * REC_ALIGN. A record never wraps: a REC_PAD fills the end of the ring if it is too short. Which
+ * file writes, checks and issues each kind says a table of doc/protocol.md, "Records". */
 #define REC_ALIGN 64u
 
 enum rec_op {

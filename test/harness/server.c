@@ -300,34 +300,40 @@ static unsigned children_of(pid_t parent, pid_t pids[], unsigned room)
     return count;
 }
 
+/* Reads what fits of a file of /proc/PID and ends it with a NUL. Returns its size: 0 where the
+ * process has ended. */
+static size_t proc_read(pid_t pid, const char *name, char *text, size_t room)
+{
+    char path[64];
+    size_t size = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    file = fopen(path, "r");
+    if (file) {
+        size = fread(text, 1, room - 1, file);
+        fclose(file);
+    }
+    text[size] = 0;
+    return size;
+}
+
 /* A worker's command line says so. */
 static bool process_is_worker(pid_t pid)
 {
-    char path[64], line[64] = "";
-    FILE *file;
+    char line[64];
+    const size_t size = proc_read(pid, "cmdline", line, sizeof(line));
 
-    snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-    file = fopen(path, "r");
-    if (file == NULL)
-        return false;
-    size_t size = fread(line, 1, sizeof(line) - 1, file);
-    fclose(file);
     return memmem(line, size, "--worker", sizeof("--worker")) != NULL;
 }
 
 /* gshared --metrics: the process that watches gsctl. */
 static bool process_is_watcher(pid_t pid)
 {
-    char path[64], name[32] = "";
-    FILE *file;
+    char name[32];
 
-    snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-    file = fopen(path, "r");
-    if (file == NULL)
-        return false;
-    const bool is = fgets(name, sizeof(name), file) && !strcmp(name, "gshared-metrics\n");
-    fclose(file);
-    return is;
+    proc_read(pid, "comm", name, sizeof(name));
+    return !strcmp(name, "gshared-metrics\n");
 }
 
 /* A worker that a killed supervisor was starting is the keeper's child too, and has the

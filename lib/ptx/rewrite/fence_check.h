@@ -1,20 +1,54 @@
-/* What the parts of the checker share: see fence_check.c. */
+/* What the files of the checker share: see fence_check.c. */
 #ifndef GS_PTX_REWRITE_FENCE_CHECK_H
 #define GS_PTX_REWRITE_FENCE_CHECK_H
 
 #include "ptx/ptx.h"
 
-/* Whether instruction I of a function reads as FORMAT says. */
-bool fence_check_reads(const struct ptx_func *f, uint32_t i, const char *format, ...)
+enum { MOST_FIXED = 8, MOST_FACTOR = 4 };
+
+struct checker {
+    const struct ptx_module *m;
+    const struct ptx_func *f;
+    bool house;     /* f is of the house */
+    bool *labelled; /* by instruction: control may come from elsewhere */
+    bool stack;     /* a store may hit any byte of it */
+    bool indexed;   /* an access may lie MOST_FACTOR times 4 GiB behind the window */
+    uint64_t globals_bytes;
+    uint32_t mask, base, globals, at, fixed[MOST_FIXED]; /* registers */
+    uint32_t begun; /* so many instructions begin the function */
+    char *why;
+    size_t why_size;
+};
+
+/* ---- fence_check_text.c ---- */
+
+/* Says what is wrong with instruction I, or, beyond the last one, with the function. False. */
+bool checker_fails(struct checker *c, uint32_t i, const char *what);
+/* The name is one that no tenant's text may hold. */
+bool checker_is_house(const char *name);
+/* Whether instruction I reads as FORMAT says. */
+bool checker_reads(const struct checker *c, uint32_t i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Whether the instruction that always runs right before *I reads so. *I becomes its index. */
+bool checker_precedes(const struct checker *c, uint32_t *i, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Whether the operand is, or has in it, the register. */
+bool checker_mentions(const struct ptx_operand *o, uint32_t reg);
+/* The function's register of that name, or PTX_NO_REG. */
+uint32_t checker_register(const struct checker *c, const char *name);
 
-/* ---- fence_check_texture.c ----
- * LABELLED: by instruction, whether control may come to it from elsewhere. */
+/* ---- fence_check_access.c ---- */
 
-/* The instruction loads from the texture table: a row that a number of ten bits names. */
-bool fence_check_is_table_load(const struct ptx_func *f, const bool *labelled, uint32_t i);
+/* Whether instruction I may use the address in that state space; if not, it has said why. */
+bool checker_address(struct checker *c, uint32_t i, const struct ptx_mem *mem, unsigned space);
+/* Whether an access that is not told apart at run time may write any byte of the thread's stack. */
+bool checker_may_hit_stack(const struct checker *c, uint32_t i, const struct ptx_mem *mem);
+
+/* ---- fence_check_texture.c ---- */
+
+/* Instruction I loads from the texture table: a row that a number of ten bits names. */
+bool checker_is_table_load(const struct checker *c, uint32_t i);
 /* NULL, or what is wrong with an instruction of textures or surfaces. */
-const char *fence_check_texture(const struct ptx_module *m, const struct ptx_func *f,
-                                const bool *labelled, uint32_t i);
+const char *checker_texture(const struct checker *c, uint32_t i);
 
 #endif

@@ -22,20 +22,21 @@ static const uint8_t surface_columns[GEOMETRIES] = {
 static_assert(sizeof(struct texture_row) == 128 && TEXTURE_ROWS == 1024,
               "what the checks below read");
 
-bool fence_check_is_table_load(const struct ptx_func *f, const bool *labelled, uint32_t i)
+bool checker_is_table_load(const struct checker *c, uint32_t i)
 {
-    const struct ptx_operand *o = f->insts[i].ops;
+    const bool *labelled = c->labelled;
+    const struct ptx_inst *inst = &c->f->insts[i];
+    const struct ptx_operand *o = inst->ops;
 
     return i >= 3 && !labelled[i] && !labelled[i - 1] && !labelled[i - 2] &&
-           f->insts[i].op == PTX_OP_LD && o[1].kind == PTX_OPND_MEM && o[1].mem.offset >= 0 &&
+           inst->op == PTX_OP_LD && o[1].kind == PTX_OPND_MEM && o[1].mem.offset >= 0 &&
            o[1].mem.offset < 128 && o[1].mem.offset % 8 == 0 &&
-           (o[1].mem.offset
-                ? fence_check_reads(f, i, "ld.global.nc.b64 gshare$sym, [gshare$at+%d];",
-                                    (int)o[1].mem.offset)
-                : fence_check_reads(f, i, "ld.global.nc.b64 gshare$sym, [gshare$at];")) &&
-           fence_check_reads(f, i - 1, "mad.wide.u32 gshare$at, gshare$lo, 128, gshare$at;") &&
-           fence_check_reads(f, i - 2, "ld.const.b64 gshare$at, [gshare$textures];") &&
-           fence_check_reads(f, i - 3, "and.b32 gshare$lo, gshare$lo, 1023;");
+           (o[1].mem.offset ? checker_reads(c, i, "ld.global.nc.b64 gshare$sym, [gshare$at+%d];",
+                                            (int)o[1].mem.offset)
+                            : checker_reads(c, i, "ld.global.nc.b64 gshare$sym, [gshare$at];")) &&
+           checker_reads(c, i - 1, "mad.wide.u32 gshare$at, gshare$lo, 128, gshare$at;") &&
+           checker_reads(c, i - 2, "ld.const.b64 gshare$at, [gshare$textures];") &&
+           checker_reads(c, i - 3, "and.b32 gshare$lo, gshare$lo, 1023;");
 }
 
 static bool is_loaded(const struct ptx_func *f, uint32_t reg)
@@ -46,64 +47,62 @@ static bool is_loaded(const struct ptx_func *f, uint32_t reg)
 }
 
 /* The operand is what the instruction before has loaded from the column. */
-static const char *check_object(const struct ptx_func *f, const bool *labelled, uint32_t i,
+static const char *check_object(const struct checker *c, uint32_t i,
                                 const struct ptx_operand *object, unsigned column)
 {
-    bool loaded = object->kind == PTX_OPND_REG ? is_loaded(f, object->reg)
+    bool loaded = object->kind == PTX_OPND_REG ? is_loaded(c->f, object->reg)
                   : object->kind == PTX_OPND_MEM
                       ? object->mem.base == PTX_BASE_REG && !object->mem.offset &&
-                            is_loaded(f, object->mem.reg)
+                            is_loaded(c->f, object->mem.reg)
                       : false;
 
-    if (!loaded || !i || labelled[i] || !fence_check_is_table_load(f, labelled, i - 1))
+    if (!loaded || !i || c->labelled[i] || !checker_is_table_load(c, i - 1))
         return "an object that is not from the table";
-    if (f->insts[i - 1].ops[1].mem.offset != (int64_t)column * 8)
+    if (c->f->insts[i - 1].ops[1].mem.offset != (int64_t)column * 8)
         return "an object of another geometry";
     return NULL;
 }
 
-static const char *check_sampled(const struct ptx_module *m, const struct ptx_func *f,
-                                 const bool *labelled, uint32_t i)
+static const char *check_sampled(const struct checker *c, uint32_t i)
 {
-    const struct ptx_inst *inst = &f->insts[i];
+    const struct ptx_inst *inst = &c->f->insts[i];
     unsigned column = inst->geom < GEOMETRIES ? texture_columns[inst->geom] : 0;
 
     if (!column)
         return "a geometry without a column";
     if (column == TEXTURE_1D && inst->type[1] == PTX_T_S32)
         column = TEXTURE_LINE;
-    if (inst->ops[3].kind != PTX_OPND_NONE || strstr(m->target, "independent"))
+    if (inst->ops[3].kind != PTX_OPND_NONE || strstr(c->m->target, "independent"))
         return "a sampler of its own";
-    return check_object(f, labelled, i, &inst->ops[2], column);
+    return check_object(c, i, &inst->ops[2], column);
 }
 
-static const char *check_surface(const struct ptx_func *f, const bool *labelled, uint32_t i)
+static const char *check_surface(const struct checker *c, uint32_t i)
 {
-    const struct ptx_inst *inst = &f->insts[i];
+    const struct ptx_inst *inst = &c->f->insts[i];
     unsigned column = inst->geom < GEOMETRIES ? surface_columns[inst->geom] : 0;
 
     if (!column)
         return "a geometry without a column";
     if (inst->mode != PTX_MODE_ZERO && inst->mode != PTX_MODE_CLAMPED)
         return "a place outside ends the work of others too";
-    return check_object(f, labelled, i, &inst->ops[inst->op == PTX_OP_SULD], column);
+    return check_object(c, i, &inst->ops[inst->op == PTX_OP_SULD], column);
 }
 
-const char *fence_check_texture(const struct ptx_module *m, const struct ptx_func *f,
-                                const bool *labelled, uint32_t i)
+const char *checker_texture(const struct checker *c, uint32_t i)
 {
-    switch (f->insts[i].op) {
+    switch (c->f->insts[i].op) {
     case PTX_OP_TEX:
     case PTX_OP_TLD4:
-        return check_sampled(m, f, labelled, i);
+        return check_sampled(c, i);
     case PTX_OP_SULD:
     case PTX_OP_SUST:
     case PTX_OP_SURED:
-        return check_surface(f, labelled, i);
+        return check_surface(c, i);
     case PTX_OP_TXQ:
-        return check_object(f, labelled, i, &f->insts[i].ops[1], TEXTURE_ANY);
+        return check_object(c, i, &c->f->insts[i].ops[1], TEXTURE_ANY);
     case PTX_OP_SUQ:
-        return check_object(f, labelled, i, &f->insts[i].ops[1], SURFACE_ANY);
+        return check_object(c, i, &c->f->insts[i].ops[1], SURFACE_ANY);
     default:
         return "not on the list";
     }

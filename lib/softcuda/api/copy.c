@@ -268,68 +268,62 @@ static CUresult linear_checked(struct copy *c, uint64_t dst, bool dst_device, ui
     return copy_linear(c, dst, dst_device, src, src_device, size);
 }
 
-CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t size)
+static CUresult linear_now(uint64_t dst, bool dst_device, uint64_t src, bool src_device,
+                           size_t size)
 {
     struct copy c;
-    CUresult result = linear_checked(&c, dst, false, src, false, size);
+    CUresult result = linear_checked(&c, dst, dst_device, src, src_device, size);
 
     return result ? result : copy_now(&c);
+}
+
+static CUresult linear_async(uint64_t dst, bool dst_device, uint64_t src, bool src_device,
+                             size_t size, CUstream stream)
+{
+    struct copy c;
+    CUresult result = linear_checked(&c, dst, dst_device, src, src_device, size);
+
+    return result ? result : copy_async(&c, stream);
+}
+
+CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t size)
+{
+    return linear_now(dst, false, src, false, size);
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream)
 {
-    struct copy c;
-    CUresult result = linear_checked(&c, dst, false, src, false, size);
-
-    return result ? result : copy_async(&c, stream);
+    return linear_async(dst, false, src, false, size, stream);
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t size)
 {
-    struct copy c;
-    CUresult result = linear_checked(&c, dst, true, (uintptr_t)src, false, size);
-
-    return result ? result : copy_now(&c);
+    return linear_now(dst, true, (uintptr_t)src, false, size);
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t size, CUstream stream)
 {
-    struct copy c;
-    CUresult result = linear_checked(&c, dst, true, (uintptr_t)src, false, size);
-
-    return result ? result : copy_async(&c, stream);
+    return linear_async(dst, true, (uintptr_t)src, false, size, stream);
 }
 
 CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t size)
 {
-    struct copy c;
-    CUresult result = linear_checked(&c, (uintptr_t)dst, false, src, true, size);
-
-    return result ? result : copy_now(&c);
+    return linear_now((uintptr_t)dst, false, src, true, size);
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t size, CUstream stream)
 {
-    struct copy c;
-    CUresult result = linear_checked(&c, (uintptr_t)dst, false, src, true, size);
-
-    return result ? result : copy_async(&c, stream);
+    return linear_async((uintptr_t)dst, false, src, true, size, stream);
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t size)
 {
-    struct copy c;
-    CUresult result = linear_checked(&c, dst, true, src, true, size);
-
-    return result ? result : copy_now(&c);
+    return linear_now(dst, true, src, true, size);
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream)
 {
-    struct copy c;
-    CUresult result = linear_checked(&c, dst, true, src, true, size);
-
-    return result ? result : copy_async(&c, stream);
+    return linear_async(dst, true, src, true, size, stream);
 }
 
 static CUresult box_checked(struct copy *c, const CUDA_MEMCPY3D *box)
@@ -415,68 +409,62 @@ static CUresult fill_checked(struct fill *f, uint64_t dst, uint64_t pitch, uint3
     return result ? result : fill_from(f, dst, pitch, value, element, width, height);
 }
 
-CUresult cuMemsetD8_v2(CUdeviceptr dst, unsigned char value, size_t count)
+static CUresult rows_fill_now(uint64_t dst, uint64_t pitch, uint32_t value, uint32_t element,
+                              uint64_t width, uint64_t height)
 {
     struct fill f;
-    CUresult result = fill_checked(&f, dst, 0, value, 1, count, 1);
+    CUresult result = fill_checked(&f, dst, pitch, value, element, width, height);
 
     return result ? result : fill_now(&f);
+}
+
+static CUresult rows_fill_async(uint64_t dst, uint64_t pitch, uint32_t value, uint32_t element,
+                                uint64_t width, uint64_t height, CUstream stream)
+{
+    struct fill f;
+    CUresult result = fill_checked(&f, dst, pitch, value, element, width, height);
+
+    return result ? result : fill_async(&f, stream);
+}
+
+CUresult cuMemsetD8_v2(CUdeviceptr dst, unsigned char value, size_t count)
+{
+    return rows_fill_now(dst, 0, value, 1, count, 1);
 }
 
 CUresult cuMemsetD16_v2(CUdeviceptr dst, unsigned short value, size_t count)
 {
-    struct fill f;
-    CUresult result = fill_checked(&f, dst, 0, value, 2, count, 1);
-
-    return result ? result : fill_now(&f);
+    return rows_fill_now(dst, 0, value, 2, count, 1);
 }
 
 CUresult cuMemsetD32_v2(CUdeviceptr dst, unsigned int value, size_t count)
 {
-    struct fill f;
-    CUresult result = fill_checked(&f, dst, 0, value, 4, count, 1);
-
-    return result ? result : fill_now(&f);
+    return rows_fill_now(dst, 0, value, 4, count, 1);
 }
 
 CUresult cuMemsetD2D8_v2(CUdeviceptr dst, size_t pitch, unsigned char value, size_t width,
                          size_t height)
 {
-    struct fill f;
-    CUresult result = fill_checked(&f, dst, pitch, value, 1, width, height);
-
-    return result ? result : fill_now(&f);
+    return rows_fill_now(dst, pitch, value, 1, width, height);
 }
 
 CUresult cuMemsetD2D32_v2(CUdeviceptr dst, size_t pitch, unsigned int value, size_t width,
                           size_t height)
 {
-    struct fill f;
-    CUresult result = fill_checked(&f, dst, pitch, value, 4, width, height);
-
-    return result ? result : fill_now(&f);
+    return rows_fill_now(dst, pitch, value, 4, width, height);
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count, CUstream stream)
 {
-    struct fill f;
-    CUresult result = fill_checked(&f, dst, 0, value, 1, count, 1);
-
-    return result ? result : fill_async(&f, stream);
+    return rows_fill_async(dst, 0, value, 1, count, 1, stream);
 }
 
 CUresult cuMemsetD16Async(CUdeviceptr dst, unsigned short value, size_t count, CUstream stream)
 {
-    struct fill f;
-    CUresult result = fill_checked(&f, dst, 0, value, 2, count, 1);
-
-    return result ? result : fill_async(&f, stream);
+    return rows_fill_async(dst, 0, value, 2, count, 1, stream);
 }
 
 CUresult cuMemsetD32Async(CUdeviceptr dst, unsigned int value, size_t count, CUstream stream)
 {
-    struct fill f;
-    CUresult result = fill_checked(&f, dst, 0, value, 4, count, 1);
-
-    return result ? result : fill_async(&f, stream);
+    return rows_fill_async(dst, 0, value, 4, count, 1, stream);
 }

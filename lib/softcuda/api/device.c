@@ -196,7 +196,7 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *desc, CUdevResource *resou
 
 // ---- Errors
 
-static const struct {
+static const struct result_row {
     CUresult value;
     const char *name, *text;
 } results[] = {
@@ -205,32 +205,31 @@ static const struct {
 #undef RESULT_ROW
 };
 
+// The row of an unknown error has no texts.
+static const struct result_row *result_find(CUresult error)
+{
+    static const struct result_row unknown;
+
+    for (size_t i = 0; i < ARRAY_SIZE(results); i++)
+        if (results[i].value == error)
+            return &results[i];
+    return &unknown;
+}
+
 CUresult cuGetErrorName(CUresult error, const char **name)
 {
     if (!name)
         return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < ARRAY_SIZE(results); i++) {
-        if (results[i].value == error) {
-            *name = results[i].name;
-            return CUDA_SUCCESS;
-        }
-    }
-    *name = NULL;
-    return CUDA_ERROR_INVALID_VALUE;
+    *name = result_find(error)->name;
+    return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGetErrorString(CUresult error, const char **text)
 {
     if (!text)
         return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < ARRAY_SIZE(results); i++) {
-        if (results[i].value == error) {
-            *text = results[i].text;
-            return CUDA_SUCCESS;
-        }
-    }
-    *text = NULL;
-    return CUDA_ERROR_INVALID_VALUE;
+    *text = result_find(error)->text;
+    return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 // Not of CUDA: what kernels ran until now, PTX instructions times active threads; 0 where

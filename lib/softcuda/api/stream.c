@@ -217,48 +217,39 @@ CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count,
     return mem_ops_submit(stream, params, count, flags);
 }
 
+// A write and a wait have the same fields, and a value of 32 bits is the low half of one of 64.
+static CUresult mem_op_submit(CUstream stream, CUstreamBatchMemOpType operation,
+                              CUdeviceptr address, uint64_t value, unsigned int flags)
+{
+    const CUstreamBatchMemOpParams p = {
+        .writeValue = {
+            .operation = operation, .address = address, .value64 = value, .flags = flags}};
+
+    return mem_ops_submit(stream, &p, 1, 0);
+}
+
 CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value,
                                  unsigned int flags)
 {
-    CUstreamBatchMemOpParams p = {.writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32,
-                                                 .address = address,
-                                                 .value = value,
-                                                 .flags = flags}};
-
-    return mem_ops_submit(stream, &p, 1, 0);
+    return mem_op_submit(stream, CU_STREAM_MEM_OP_WRITE_VALUE_32, address, value, flags);
 }
 
 CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, uint64_t value,
                                  unsigned int flags)
 {
-    CUstreamBatchMemOpParams p = {.writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64,
-                                                 .address = address,
-                                                 .value64 = value,
-                                                 .flags = flags}};
-
-    return mem_ops_submit(stream, &p, 1, 0);
+    return mem_op_submit(stream, CU_STREAM_MEM_OP_WRITE_VALUE_64, address, value, flags);
 }
 
 CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value,
                                 unsigned int flags)
 {
-    CUstreamBatchMemOpParams p = {.waitValue = {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32,
-                                                .address = address,
-                                                .value = value,
-                                                .flags = flags}};
-
-    return mem_ops_submit(stream, &p, 1, 0);
+    return mem_op_submit(stream, CU_STREAM_MEM_OP_WAIT_VALUE_32, address, value, flags);
 }
 
 CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, uint64_t value,
                                 unsigned int flags)
 {
-    CUstreamBatchMemOpParams p = {.waitValue = {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_64,
-                                                .address = address,
-                                                .value64 = value,
-                                                .flags = flags}};
-
-    return mem_ops_submit(stream, &p, 1, 0);
+    return mem_op_submit(stream, CU_STREAM_MEM_OP_WAIT_VALUE_64, address, value, flags);
 }
 
 CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data)

@@ -2,7 +2,7 @@
  * polling.c - which sessions a lane polls.
  *
  * A session is polled (the lane reads its activity word in every round) or asleep (its client rings
- * the doorbell after setting the word).
+ * the doorbell after setting the word). doc/protocol.md, "Doorbell", has all that waits or sleeps.
  */
 #include "worker/session/polling.h"
 

@@ -11,6 +11,7 @@
  *     then a copy, memset, event or wait, a captured graph (graph.c) or a product (product.c);
  *     completion word and fence tell the end (completion.c);
  *   - account: what was issued (account.c); the inflight tracker reads the fence (inflight.c).
+ * doc/protocol.md, "Records", has the way of each kind.
  */
 #include "worker/submit/drain.h"
 

@@ -1,0 +1,365 @@
+/* The checker's part for addresses: points 2, 4 and 5 of fence_check.c. */
+#include <string.h>
+
+#include "ptx/ptx.h"
+#include "ptx/rewrite/fence_check.h"
+
+enum { MOST_OFFSET = 1 << 20, MOST_BULK = 227 << 10 };
+
+/* Whether instruction I always copies something into the register, with no label behind it. */
+static bool is_copy(const struct checker *c, uint32_t i, const char *to)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+
+    return inst->op == PTX_OP_MOV && inst->guard == PTX_NO_REG && !c->labelled[i + 1] &&
+           inst->ops[0].kind == PTX_OPND_REG && inst->ops[0].reg == checker_register(c, to);
+}
+
+/* ---- 2. Accesses ---- */
+
+/* Behind instruction I the predicate gshare$p says that address FROM is of another space. *LOCAL:
+ * which may be the local one. */
+static bool is_told_apart(const struct checker *c, uint32_t i, const char *from, bool load,
+                          bool *local)
+{
+    static const char *const spaces[] = {"shared", "local", "const"};
+
+    for (;;) {
+        bool more = checker_precedes(c, &i, "or.pred gshare$p, gshare$p, gshare$q;");
+        unsigned k, count = load ? 3 : 2;
+
+        for (k = 0; k < count; k++)
+            if (checker_precedes(c, &i, "isspacep.%s gshare$%c, %s;", spaces[k], more ? 'q' : 'p',
+                                 from))
+                break;
+        if (k == count)
+            return false;
+        *local |= !strcmp(spaces[k], "local");
+        if (!more)
+            return true;
+    }
+}
+
+/* What runs right before instruction I puts an address in gshare$at that may be accessed. EXACT:
+ * only without an offset. */
+static bool is_fenced(const struct checker *c, uint32_t i, bool generic, bool load, bool *exact,
+                      bool *local)
+{
+    char from[256] = "";
+
+    *exact = *local = false;
+    if (!checker_precedes(c, &i, "mov.b64 gshare$at, {gshare$lo, gshare$hi};"))
+        return false;
+    if (checker_precedes(c, &i, "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 234;"))
+        return true;
+    *exact = true;
+    if (!generic ||
+        !checker_precedes(c, &i, "selp.b32 gshare$hi, gshare$hi, gshare$x, gshare$p;") ||
+        !checker_precedes(c, &i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;") ||
+        !i || c->f->insts[i - 1].op != PTX_OP_MOV || c->f->insts[i - 1].ops[1].kind != PTX_OPND_REG)
+        return false;
+    ptx_reg_name(c->f, c->f->insts[i - 1].ops[1].reg, from, sizeof(from));
+    return checker_precedes(c, &i, "mov.b64 {gshare$lo, gshare$hi}, %s;", from) &&
+           is_told_apart(c, i, from, load, local);
+}
+
+/* Bytes from the first to the last row of a matrix for each unit of its stride, or more. */
+static uint64_t rows_span(const struct ptx_inst *inst)
+{
+    unsigned m, n, k, rows, bits = ptx_type_bits(inst->type[0]);
+    bool by_rows = inst->layout[0] == PTX_LAYOUT_ROW;
+
+    ptx_shape_size(inst->shape, &m, &n, &k);
+    rows = inst->mode == PTX_MODE_WMMA_A   ? (by_rows ? m : k)
+           : inst->mode == PTX_MODE_WMMA_B ? (by_rows ? k : n)
+                                           : (by_rows ? m : n);
+    return (uint64_t)(rows - 1) * ((bits + 7) / 8);
+}
+
+/* Rows that begin in shared or local memory end there too. */
+static bool is_bounded_elsewhere(const struct checker *c, uint32_t *i)
+{
+    return checker_precedes(c, i, "selp.b32 gshare$x, gshare$y, gshare$x, gshare$p;") &&
+           checker_precedes(c, i, "min.u32 gshare$y, gshare$s, 65536;") &&
+           checker_precedes(c, i, "mov.b64 gshare$at, {gshare$lo, gshare$hi};") &&
+           checker_precedes(c, i, "selp.b32 gshare$lo, gshare$y, gshare$lo, gshare$p;") &&
+           checker_precedes(c, i, "and.b32 gshare$y, gshare$lo, 268435455;") &&
+           checker_precedes(c, i, "or.pred gshare$p, gshare$p, gshare$q;") &&
+           checker_precedes(c, i, "isspacep.local gshare$q, gshare$at;") &&
+           checker_precedes(c, i, "isspacep.shared gshare$p, gshare$at;") &&
+           checker_precedes(c, i, "mov.b64 {gshare$lo, gshare$hi}, gshare$at;");
+}
+
+/* The stride is a small constant, or gshare$x, chosen right before. *I: what runs before all that.
+ * *ELSEWHERE: the rows may lie in another space. */
+static bool is_stride_bounded(const struct checker *c, uint32_t *i, const struct ptx_inst *inst,
+                              bool *elsewhere)
+{
+    const struct ptx_operand *stride = &inst->ops[2];
+    uint64_t span = rows_span(inst);
+    uint32_t start = *i;
+
+    *elsewhere = false;
+    if (stride->kind == PTX_OPND_NONE || (stride->kind == PTX_OPND_IMM && stride->imm < 1u << 31 &&
+                                          stride->imm * span <= MOST_OFFSET / 2))
+        return true;
+    if (stride->kind != PTX_OPND_REG || stride->reg != checker_register(c, "gshare$x"))
+        return false;
+    *elsewhere = is_bounded_elsewhere(c, i);
+    *i = *elsewhere ? *i : start;
+    return checker_precedes(c, i, "selp.b32 gshare$x, gshare$s, 0, gshare$p;") &&
+           checker_precedes(c, i, "setp.ge.and.s32 gshare$p, gshare$s, 0, gshare$p;") &&
+           checker_precedes(c, i, "setp.eq.u32 gshare$p, gshare$x, gshare$hi;") &&
+           checker_precedes(c, i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;") &&
+           checker_precedes(c, i, "mov.b64 {gshare$lo, gshare$hi}, gshare$far;") &&
+           checker_precedes(c, i, "add.s64 gshare$far, gshare$far, gshare$at;") &&
+           checker_precedes(c, i, "mul.wide.u32 gshare$far, gshare$s, %llu;",
+                            (unsigned long long)span) &&
+           *i && is_copy(c, --*i, "gshare$s");
+}
+
+/* Counted anew, though the pass counts the same: what the pass has wrong is found here. */
+static uint64_t access_bytes(const struct ptx_inst *inst)
+{
+    uint64_t bytes = (ptx_type_bits(inst->type[0]) + 7) / 8 * (inst->vec ? inst->vec : 1);
+
+    switch (inst->op) {
+    case PTX_OP_APPLYPRIORITY:
+        return 128;
+    case PTX_OP_CP_ASYNC:
+        return 16;
+    case PTX_OP_CP_ASYNC_BULK:
+        return inst->ops[2].kind == PTX_OPND_IMM ? inst->ops[2].imm : MOST_BULK;
+    default:
+        return bytes ? bytes : 1;
+    }
+}
+
+static bool is_store(const struct checker *c, const struct ptx_inst *inst)
+{
+    enum ptx_class class = ptx_op_class(inst->op);
+
+    return !c->house &&
+           (class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM || class == PTX_CLASS_MATRIX_STORE);
+}
+
+/* Registers of the epilogue of completion_exits.c, which hold addresses from gshare$done. A kernel
+ * may have several epilogues, each in a scope of its own: the reader names the later ones'
+ * gshare$w$1_, gshare$w$2_ and so on. */
+static bool is_of_epilogue(const struct checker *c, uint32_t reg)
+{
+    char name[256];
+    size_t digits;
+
+    ptx_reg_name(c->f, reg, name, sizeof(name));
+    if (!c->f->entry || (strncmp(name, "gshare$w", 8) && strncmp(name, "gshare$a", 8)))
+        return false;
+    if (!name[8])
+        return true;
+    digits = strspn(name + 9, "0123456789");
+    return name[8] == '$' && digits && !strcmp(name + 9 + digits, "_");
+}
+
+/* What always runs right before instruction I puts a fixed base and an index in gshare$at. */
+static bool is_indexed(const struct checker *c, uint32_t i)
+{
+    const struct ptx_inst *mad = i && !c->labelled[i] ? &c->f->insts[i - 1] : NULL;
+    char index[256];
+
+    if (!mad || mad->op != PTX_OP_MAD || mad->ops[1].kind != PTX_OPND_REG ||
+        mad->ops[2].kind != PTX_OPND_IMM || mad->ops[2].imm > MOST_FACTOR)
+        return false;
+    ptx_reg_name(c->f, mad->ops[1].reg, index, sizeof(index));
+    for (unsigned k = 0; k < MOST_FIXED; k++)
+        if (checker_reads(c, i - 1, "mad.wide.u32 gshare$at, %s, %llu, gshare$fixed%u;", index,
+                          (unsigned long long)mad->ops[2].imm, k))
+            return true;
+    return false;
+}
+
+/* A bulk copy's size is a constant, or gshare$s, bounded right before. *I: what runs before that.
+ */
+static bool is_bulk_bounded(const struct checker *c, uint32_t *i, const struct ptx_inst *inst)
+{
+    const struct ptx_operand *size = &inst->ops[2], *o;
+
+    if (size->kind == PTX_OPND_IMM)
+        return size->imm <= MOST_BULK;
+    if (size->kind != PTX_OPND_REG || size->reg != checker_register(c, "gshare$s") || !*i ||
+        c->labelled[*i])
+        return false;
+    o = c->f->insts[--*i].ops;
+    return c->f->insts[*i].op == PTX_OP_MIN && c->f->insts[*i].type[0] == PTX_T_U32 &&
+           c->f->insts[*i].guard == PTX_NO_REG && o[0].kind == PTX_OPND_REG &&
+           o[0].reg == size->reg && o[2].kind == PTX_OPND_IMM && o[2].imm <= MOST_BULK;
+}
+
+static bool check_register_access(struct checker *c, uint32_t i, const struct ptx_mem *mem,
+                                  bool generic)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    bool matrix = inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE;
+    bool exact, local, elsewhere = true;
+    bool bulk = inst->op == PTX_OP_CP_ASYNC_BULK;
+    uint32_t before = i;
+
+    if (bulk && !is_bulk_bounded(c, &before, inst))
+        return checker_fails(c, i, "the size is not bounded");
+    if (mem->reg == c->globals) {
+        if (matrix || mem->offset < 0 || (uint64_t)mem->offset > c->globals_bytes ||
+            access_bytes(inst) > c->globals_bytes - (uint64_t)mem->offset)
+            return checker_fails(c, i, "outside of the block of variables");
+        return true;
+    }
+    if (mem->reg != c->at)
+        return (!generic && is_of_epilogue(c, mem->reg)) ||
+               checker_fails(c, i, "the address is not fenced");
+    if (!generic && checker_is_table_load(c, i))
+        return true;
+    if (!matrix && !bulk && mem->offset >= 0 && mem->offset <= MOST_OFFSET && is_indexed(c, i)) {
+        c->indexed = true;
+        return true;
+    }
+    if (matrix && !is_stride_bounded(c, &before, inst, &elsewhere))
+        return checker_fails(c, i, "the stride is not bounded");
+    if (!is_fenced(c, before, generic, inst->op == PTX_OP_LD, &exact, &local))
+        return checker_fails(c, i, "the fence is not whole");
+    c->stack |= local && is_store(c, inst);
+    if (exact && !elsewhere)
+        return checker_fails(c, i, "rows in another space are not bounded");
+    if (mem->offset > (exact ? 0 : MOST_OFFSET) || mem->offset < 0)
+        return checker_fails(c, i, "the offset leads too far");
+    return true;
+}
+
+/* ---- 4. The stack ---- */
+
+/* A store to .local off a register: right before it the address was bounded to a variable. */
+static bool is_bounded_to_variable(const struct checker *c, uint32_t i, const struct ptx_mem *mem)
+{
+    const struct ptx_inst *inst = &c->f->insts[i], *min;
+    const struct ptx_operand *o;
+    uint32_t x = checker_register(c, "gshare$x");
+
+    if (mem->base != PTX_BASE_REG || mem->reg != x || mem->offset ||
+        !checker_precedes(c, &i, "add.s32 gshare$x, gshare$x, gshare$y;") || !i || c->labelled[i])
+        return false;
+    min = &c->f->insts[--i];
+    if (min->op != PTX_OP_MIN || min->ops[2].kind != PTX_OPND_IMM || min->ops[2].imm >= 1u << 31 ||
+        !checker_reads(c, i, "min.u32 gshare$x, gshare$x, %llu;",
+                       (unsigned long long)min->ops[2].imm) ||
+        !i || c->labelled[i])
+        return false;
+    if (c->f->insts[i - 1].op == PTX_OP_ADD && checker_mentions(&c->f->insts[i - 1].ops[0], x))
+        i--;
+    if (i < 2 || c->labelled[i] || c->labelled[i - 1] ||
+        !checker_reads(c, i - 1, "sub.s32 gshare$x, gshare$x, gshare$y;"))
+        return false;
+    o = c->f->insts[i - 2].ops;
+    return c->f->insts[i - 2].op == PTX_OP_MOV && o[1].kind == PTX_OPND_SYM && !o[1].sym.offset &&
+           o[1].sym.var->space == PTX_SPACE_LOCAL && o[1].sym.var->func == c->f &&
+           checker_reads(c, i - 2, "mov.u32 gshare$y, %s;", o[1].sym.var->name) &&
+           min->ops[2].imm <= o[1].sym.var->size &&
+           access_bytes(inst) <= o[1].sym.var->size - min->ops[2].imm;
+}
+
+bool checker_may_hit_stack(const struct checker *c, uint32_t i, const struct ptx_mem *mem)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    uint64_t bytes = access_bytes(inst);
+
+    if (!is_store(c, inst))
+        return false;
+    if (mem->base == PTX_BASE_VAR)
+        return mem->var->space != PTX_SPACE_SHARED && mem->var->space != PTX_SPACE_GLOBAL &&
+               (mem->offset < 0 || (uint64_t)mem->offset > mem->var->size ||
+                bytes > mem->var->size - (uint64_t)mem->offset);
+    return inst->space != PTX_SPACE_GLOBAL && inst->space != PTX_SPACE_SHARED &&
+           inst->space != PTX_SPACE_GENERIC && !is_bounded_to_variable(c, i, mem);
+}
+
+/* ---- 5. Kernel parameters ---- */
+
+static bool is_write_of(const struct ptx_inst *inst, uint32_t reg)
+{
+    return inst->ops[0].kind == PTX_OPND_REG && inst->ops[0].reg == reg;
+}
+
+/* Right before instruction I gshare$far becomes the address of the first parameter plus at most
+ * LIMIT. */
+static bool is_bounded_to_parameters(const struct checker *c, uint32_t i, uint64_t limit)
+{
+    uint32_t sym = checker_register(c, "gshare$sym");
+    const struct ptx_inst *min;
+
+    if (!checker_precedes(c, &i, "add.s64 gshare$far, gshare$far, gshare$sym;") || !i ||
+        c->labelled[i])
+        return false;
+    min = &c->f->insts[i - 1];
+    if (min->op != PTX_OP_MIN || min->ops[2].kind != PTX_OPND_IMM || min->ops[2].imm > limit ||
+        !checker_precedes(c, &i, "min.u64 gshare$sym, gshare$sym, %llu;",
+                          (unsigned long long)min->ops[2].imm))
+        return false;
+    /* What the offset is before its bound does not matter, if the base stays. */
+    while (i && !c->labelled[i] &&
+           (c->f->insts[i - 1].op == PTX_OP_ADD || c->f->insts[i - 1].op == PTX_OP_SUB) &&
+           is_write_of(&c->f->insts[i - 1], sym))
+        i--;
+    return i && c->f->insts[i - 1].ops[1].kind == PTX_OPND_SYM &&
+           c->f->insts[i - 1].ops[1].sym.var == c->f->params[0] &&
+           checker_precedes(c, &i, "mov.b64 gshare$far, %s;", c->f->params[0]->name);
+}
+
+static bool check_parameter(struct checker *c, uint32_t i, const struct ptx_mem *mem)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    uint64_t bytes = access_bytes(inst), end = 0;
+
+    if (mem->base == PTX_BASE_VAR) {
+        for (uint32_t k = 0; c->f->entry && k < c->f->nparams; k++)
+            if (mem->var == c->f->params[k] &&
+                (mem->offset < 0 || (uint64_t)mem->offset > mem->var->size ||
+                 bytes > mem->var->size - (uint64_t)mem->offset))
+                return checker_fails(c, i, "not inside the parameter");
+        return true;
+    }
+    if (!c->f->entry)
+        return (mem->base == PTX_BASE_REG && inst->space != PTX_SPACE_PARAM_ENTRY) ||
+               checker_fails(c, i, "a parameter of an unknown kernel");
+    for (uint32_t k = 0; k < c->f->nparams && !checker_is_house(c->f->params[k]->name); k++)
+        end = c->f->params[k]->offset + c->f->params[k]->size;
+    return (inst->op == PTX_OP_LD && inst->space != PTX_SPACE_PARAM_FUNC &&
+            mem->base == PTX_BASE_REG && mem->reg == checker_register(c, "gshare$far") &&
+            !mem->offset && bytes <= end && is_bounded_to_parameters(c, i, end - bytes)) ||
+           checker_fails(c, i, "not inside the kernel's parameters");
+}
+
+/* ---- 2., 4., 5. Any address ---- */
+
+bool checker_address(struct checker *c, uint32_t i, const struct ptx_mem *mem, unsigned space)
+{
+    switch (space) {
+    case PTX_SPACE_CONST:
+    case PTX_SPACE_LOCAL:
+    case PTX_SPACE_SHARED:
+        return true;
+    case PTX_SPACE_PARAM:
+    case PTX_SPACE_PARAM_ENTRY:
+    case PTX_SPACE_PARAM_FUNC:
+        /* The lists of a call name whole variables. */
+        return c->f->insts[i].op == PTX_OP_CALL || check_parameter(c, i, mem);
+    case PTX_SPACE_GLOBAL:
+        if (c->house)
+            return true;
+        break;
+    case PTX_SPACE_GENERIC:
+        break;
+    default:
+        return checker_fails(c, i, "an unknown state space");
+    }
+    if (mem->base == PTX_BASE_VAR)
+        return mem->var->space == PTX_SPACE_SHARED || mem->var->space == PTX_SPACE_LOCAL ||
+               checker_fails(c, i, "a variable that lies outside");
+    return mem->base == PTX_BASE_REG ? check_register_access(c, i, mem, space == PTX_SPACE_GENERIC)
+                                     : checker_fails(c, i, "a constant address");
+}
