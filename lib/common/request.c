@@ -3,7 +3,8 @@
  *
  * The client announces a reply queue before it makes the queue, and holds a record lock on it. By
  * that lock the kernel tells the server which process asks, and whether the maker of an announced
- * queue still lives. A child process does not inherit a record lock.
+ * queue still lives. A child process does not inherit a record lock. A client that cannot make a
+ * queue takes the answer from a socket (reply_socket.h).
  */
 #include "common/request.h"
 
@@ -20,15 +21,16 @@
 
 #include "common/cpus.h"
 #include "common/names.h"
+#include "common/reply_socket.h"
 #include "common/util.h"
 
 /* The longest wait without a check that the server still lives. */
-#define PROBE_NS          100000000u
+#define PROBE_NS 100000000u
 /* The time for which a thread polls for an answer before it sleeps, where there are CPUs to spare:
  * a program waits for the answer and goes on at once. */
-#define AWAKE_NS          2000000u
-/* The server forgets an announcement after a second, so it is repeated before that. */
-#define ANNOUNCE_AGAIN_NS 500000000u
+#define AWAKE_NS 2000000u
+/* A server that has not connected to a reply socket after this time does not find it. */
+#define REACH_NS 500000000u
 
 __attribute__((format(printf, 3, 4))) static gs_status fail(char message[REQUEST_MESSAGE_MAX],
                                                             gs_status status, const char *format,
@@ -140,16 +142,21 @@ void control_close(struct control *control)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-/* The time of the next check on the server, or the deadline if that is nearer, on the clock that
- * the mq_timed calls use. */
-static struct timespec wait_until(uint64_t deadline_ns)
+/* The time to the next check on the server, or to the deadline if that is nearer. */
+static uint64_t wait_ns(uint64_t deadline_ns)
 {
     uint64_t now = clock_ns();
     uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+
+    return left < PROBE_NS ? left : PROBE_NS;
+}
+
+/* The end of that time on the clock that the mq_timed calls use. */
+static struct timespec wait_until(uint64_t deadline_ns)
+{
+    uint64_t left = wait_ns(deadline_ns);
     struct timespec t;
 
-    if (left > PROBE_NS)
-        left = PROBE_NS;
     clock_gettime(CLOCK_REALTIME, &t);
     left += (uint64_t)t.tv_nsec;
     t.tv_sec += (time_t)(left / 1000000000u);
@@ -193,87 +200,85 @@ gs_status control_send(const struct control *control, struct ctl_header *request
     }
 }
 
-/* ---- The reply queue ------------------------------------------------------------------------- */
+/* ---- The reply queue, or socket -------------------------------------------------------------- */
 
-struct reply_queue {
-    mqd_t queue;
+/* Where the answer to one request comes. */
+struct reply_end {
+    mqd_t queue; /* -1: none */
+    int error;   /* why there is none */
+    struct reply_socket socket;
     uint64_t token;
     char name[WIRE_NAME_MAX];
 };
 
-static void reply_queue_deinit(struct reply_queue *reply)
+static void reply_end_deinit(struct reply_end *end)
 {
-    if (reply->queue < 0)
+    reply_socket_close(&end->socket);
+    if (end->queue < 0)
         return;
-    mq_unlink(reply->name); /* usually the server has done that before */
-    mq_close(reply->queue);
-    reply->queue = -1;
+    mq_unlink(end->name); /* usually the server has done that before */
+    mq_close(end->queue);
+    end->queue = -1;
 }
 
-static gs_status announce(const struct control *control, struct reply_queue *reply,
+static gs_status fail_queue(const struct reply_end *end, char message[REQUEST_MESSAGE_MAX])
+{
+    errno = end->error;
+    return fail_errno(message, "mq_open of a reply queue");
+}
+
+static gs_status announce(const struct control *control, struct reply_end *end,
                           uint64_t deadline_ns, char message[REQUEST_MESSAGE_MAX])
 {
     struct ctl_header h;
 
-    if (getrandom(&reply->token, sizeof(reply->token), 0) != sizeof(reply->token))
+    if (getrandom(&end->token, sizeof(end->token), 0) != sizeof(end->token))
         return fail_errno(message, "getrandom");
-    name_reply(reply->name, control->owner, control->instance, reply->token);
-    return control_send(control, &h, CTL_ANNOUNCE, sizeof(h), reply->token, deadline_ns, message);
+    name_reply(end->name, control->owner, control->instance, end->token);
+    return control_send(control, &h, CTL_ANNOUNCE, sizeof(h), end->token, deadline_ns, message);
 }
 
-/* True if the error means that the system's (or the user's) number of queues is used up for now,
- * and not this process's own table of descriptors. */
-static bool queues_exhausted(const struct control *control, int error)
-{
-    int probe;
-
-    if (error == ENOSPC)
-        return true;
-    if (error != EMFILE)
-        return false;
-    probe = fcntl(control->queue, F_DUPFD_CLOEXEC, 0);
-    if (probe < 0)
-        return false;
-    close(probe);
-    return true;
-}
-
-/* A system has few queues (256 by default), and a client holds one for a fraction of a millisecond.
- * When a thousand processes attach at once, each waits here until a queue is free. */
-static gs_status reply_queue_init(const struct control *control, struct reply_queue *reply,
-                                  size_t message_size, uint64_t deadline_ns,
-                                  char message[REQUEST_MESSAGE_MAX])
+static gs_status reply_end_init(const struct control *control, struct reply_end *end,
+                                size_t message_size, uint64_t deadline_ns,
+                                char message[REQUEST_MESSAGE_MAX])
 {
     struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = (long)message_size};
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET}; /* the whole queue */
-    struct timespec pause = {0, 500000};
-    uint64_t announced = 0;
+    gs_status status = announce(control, end, deadline_ns, message);
 
-    for (;;) {
-        if (announced == 0 || clock_ns() - announced > ANNOUNCE_AGAIN_NS) {
-            gs_status status = announce(control, reply, deadline_ns, message);
-            if (status != GS_OK)
-                return status;
-            announced = clock_ns();
-        }
-        reply->queue =
-            mq_open(reply->name, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR, &attr);
-        if (reply->queue >= 0)
-            break;
-        if (!queues_exhausted(control, errno) || clock_ns() >= deadline_ns)
-            return fail_errno(message, "mq_open of a reply queue");
-        nanosleep(&pause, NULL);
-        if (!control_served(control))
-            return fail_lost(control, message);
-    }
-    /* A user's server could not open a queue of root, so root gives the queue to that user. */
-    if (fcntl(reply->queue, F_SETLK, &lock) < 0 ||
-        (geteuid() == 0 && control->owner != 0 && fchown(reply->queue, control->owner, -1) < 0)) {
-        gs_status status = fail_errno(message, "preparing the reply queue");
-        reply_queue_deinit(reply);
+    if (status != GS_OK)
         return status;
-    }
+    end->queue =
+        mq_open(end->name, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR, &attr);
+    end->error = errno;
+    if (end->queue < 0 && reply_socket_listen(&end->socket, end->name) == 0)
+        return GS_OK;
+    if (end->queue < 0)
+        return fail_queue(end, message);
+    /* A user's server could not open a queue of root, so root gives the queue to that user. */
+    if (fcntl(end->queue, F_SETLK, &lock) < 0 ||
+        (geteuid() == 0 && control->owner != 0 && fchown(end->queue, control->owner, -1) < 0))
+        return fail_errno(message, "preparing the reply queue");
     return GS_OK;
+}
+
+/* The answer is to come by a socket, and the server has not connected to that. */
+static bool unreached(const struct reply_end *end)
+{
+    return end->socket.listener >= 0 && end->socket.connection < 0;
+}
+
+/* Waits for the answer: not at all where `awake`, else until the next check on the server. */
+static ssize_t reply_receive(const struct control *control, struct reply_end *end, void *bytes,
+                             size_t size, bool awake, uint64_t deadline_ns)
+{
+    /* A time in the past makes the call return at once, with an answer or ETIMEDOUT. */
+    struct timespec until = awake ? (struct timespec){0, 0} : wait_until(deadline_ns);
+
+    if (end->queue >= 0)
+        return mq_timedreceive(end->queue, bytes, size, NULL, &until);
+    return reply_socket_receive(&end->socket, control->owner, bytes, size,
+                                awake ? 0 : (int)(wait_ns(deadline_ns) / 1000000u) + 1);
 }
 
 /* ---- The answer ------------------------------------------------------------------------------ */
@@ -362,27 +367,27 @@ static gs_status ask_once(const struct control *control, struct ctl_header *requ
                           size_t size, void *reply, size_t reply_size, uint64_t deadline_ns,
                           char message[REQUEST_MESSAGE_MAX], bool *again)
 {
-    size_t queue_size = reply_size > CTL_MESSAGE_MAX ? CTL_REPLY_MAX : CTL_MESSAGE_MAX;
-    __attribute__((cleanup(reply_queue_deinit))) struct reply_queue queue = {.queue = -1};
+    size_t end_size = reply_size > CTL_MESSAGE_MAX ? CTL_REPLY_MAX : CTL_MESSAGE_MAX;
+    __attribute__((cleanup(reply_end_deinit))) struct reply_end end = {
+        .queue = -1, .socket = REPLY_SOCKET_CLOSED};
     unsigned char bytes[CTL_REPLY_MAX];
-    uint64_t awake_ns;
+    uint64_t asked_ns, awake_ns;
     gs_status status;
 
-    status = reply_queue_init(control, &queue, queue_size, deadline_ns, message);
+    status = reply_end_init(control, &end, end_size, deadline_ns, message);
     if (status == GS_OK)
-        status = control_send(control, request, op, size, queue.token, deadline_ns, message);
+        status = control_send(control, request, op, size, end.token, deadline_ns, message);
+    asked_ns = clock_ns();
     awake_ns = awake_until(op, deadline_ns);
     while (status == GS_OK) {
         bool awake = clock_ns() < awake_ns;
-        /* A time in the past makes the call return at once, with an answer or ETIMEDOUT. */
-        struct timespec until = awake ? (struct timespec){0, 0} : wait_until(deadline_ns);
-        ssize_t n = mq_timedreceive(queue.queue, (char *)bytes, queue_size, NULL, &until);
+        ssize_t n = reply_receive(control, &end, bytes, end_size, awake, deadline_ns);
 
         if (n >= 0) {
-            *again = answer_again(bytes, (size_t)n, queue.token);
+            *again = answer_again(bytes, (size_t)n, end.token);
             if (*again)
                 return GS_OK;
-            status = answer_check(bytes, (size_t)n, reply_size, op, queue.token, message);
+            status = answer_check(bytes, (size_t)n, reply_size, op, end.token, message);
             if (status == GS_OK)
                 memcpy(reply, bytes, reply_size);
             return status;
@@ -390,7 +395,13 @@ static gs_status ask_once(const struct control *control, struct ctl_header *requ
         if (awake && errno == ETIMEDOUT)
             sched_yield();
         else
-            status = wait_verdict(control, deadline_ns, "mq_receive of the answer", message);
+            status = wait_verdict(control, deadline_ns, "receiving the answer", message);
+        if (status == GS_ERR_TIMEOUT && unreached(&end))
+            return fail_queue(&end, message);
+        if (status == GS_OK && unreached(&end) && clock_ns() - asked_ns > REACH_NS) {
+            *again = true; /* a queue may be free by now */
+            return GS_OK;
+        }
     }
     return status;
 }

@@ -22,6 +22,7 @@
  * /gshare.UID.INSTANCE.bell.N     doorbell of device N's worker
  * /gshare.UID.INSTANCE.r.NAME     a client's reply queue, NAME = 16 hex digits, a hash of its token
  * UID is the server's user. A queue of that name that belongs to somebody else is nobody's server.
+ * Where a reply queue cannot be made, a socket in the abstract namespace has its name.
  */
 #define WIRE_INSTANCE_MAX 31u
 #define WIRE_NAME_MAX     80u /* bytes for any of the queue names above, with its NUL */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,9 +41,14 @@ static void supervisor_kill(const struct server *server)
 
 /* ---- Tenants --------------------------------------------------------------------------------- */
 
-static void tenants_go_on(enum busy_with with)
+/* Tenants that are started from now on get their answers by sockets. */
+static void queues_forbid(void)
 {
-    struct server *server = server_start(&unfenced);
+    CHECK(setrlimit(RLIMIT_MSGQUEUE, &(struct rlimit){0, 0}) == 0);
+}
+
+static void tenants_of_go_on(struct server *server, enum busy_with with)
+{
     struct busy *busy = busy_start(with);
     const pid_t worker = server_worker_pid(server);
 
@@ -58,12 +64,20 @@ static void tenants_go_on(enum busy_with with)
 
 static void tenants_at_work_go_on(void)
 {
-    tenants_go_on(BUSY_WORKING);
+    tenants_of_go_on(server_start(&unfenced), BUSY_WORKING);
 }
 
 static void tenants_that_come_and_go_do_not_notice(void)
 {
-    tenants_go_on(BUSY_ATTACHING);
+    tenants_of_go_on(server_start(&unfenced), BUSY_ATTACHING);
+}
+
+static void nor_do_those_without_queues(void)
+{
+    struct server *server = server_start(&unfenced);
+
+    queues_forbid();
+    tenants_of_go_on(server, BUSY_ATTACHING);
 }
 
 /* A session with words that are known. */
@@ -190,9 +204,8 @@ static void alone_attach(void *argument)
 }
 
 /* For SMs that another is to leave first. Its segment is known to nobody but the supervisor. */
-static void an_attach_that_waits_goes_on(void)
+static void waiting_attach_goes_on(struct server *server)
 {
-    struct server *server = server_start(&unfenced);
     struct holder holder = holder_make(server);
     const pid_t worker = server_worker_pid(server);
     pid_t waiting;
@@ -206,6 +219,19 @@ static void an_attach_that_waits_goes_on(void)
     holder_check(&holder);
     CHECK_OK(gs_detach(holder.session));
     server_stop(server);
+}
+
+static void an_attach_that_waits_goes_on(void)
+{
+    waiting_attach_goes_on(server_start(&unfenced));
+}
+
+static void one_without_a_queue_too(void)
+{
+    struct server *server = server_start(&unfenced);
+
+    queues_forbid();
+    waiting_attach_goes_on(server);
 }
 
 static pid_t pid_told(void)
@@ -447,11 +473,13 @@ static void a_signal_to_the_server_reaches_the_next_supervisor(void)
 static const struct test tests[] = {
     TEST_WITHIN(tenants_at_work_go_on, 180),
     TEST_WITHIN(tenants_that_come_and_go_do_not_notice, 180),
+    TEST_WITHIN(nor_do_those_without_queues, 180),
     TEST(a_worker_lost_after_it_loses_nobody),
     TEST(all_but_the_keeper_may_be_killed_at_once),
     TEST(a_tenant_killed_with_it_is_missed),
     TEST(in_the_background_too),
     TEST(an_attach_that_waits_goes_on),
+    TEST(one_without_a_queue_too),
     TEST(what_is_set_holds),
     TEST_WITHIN(tenants_go_on_beside_an_upgrade, 180),
     TEST(without_tenants_it_is_as_good),

@@ -12,10 +12,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/names.h"
+#include "common/reply_socket.h"
 #include "common/ring.h"
 #include "common/seg_grant.h"
 #include "common/sm_groups.h"
@@ -488,14 +490,19 @@ static void asker_gone(struct fake *fake, struct tenant *tenant)
 static bool answer(struct fake *fake, uint64_t token, const void *reply, size_t size)
 {
     char name[WIRE_NAME_MAX];
-    mqd_t queue;
+    bool sent;
+    uid_t uid;
+    int end;
 
     name_reply(name, geteuid(), fake->instance, token);
-    queue = mq_open(name, O_WRONLY | O_NONBLOCK);
-    if (queue < 0)
+    end = mq_open(name, O_WRONLY | O_NONBLOCK);
+    if (end >= 0)
+        sent = mq_send(end, reply, size, 0) == 0;
+    else if ((end = reply_socket_connect(name, &uid)) >= 0)
+        sent = send(end, reply, size, MSG_NOSIGNAL) == (ssize_t)size;
+    else
         return false;
-    bool sent = mq_send(queue, reply, size, 0) == 0;
-    mq_close(queue);
+    close(end);
     return sent;
 }
 

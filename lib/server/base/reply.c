@@ -3,24 +3,38 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/log.h"
 #include "common/names.h"
+#include "common/reply_socket.h"
 #include "common/util.h"
 #include "server/base/kept.h"
 #include "server/base/refusal.h"
 
 /* ---- Queues ---------------------------------------------------------------------------------- */
 
+/* false for a message queue. */
+static bool is_socket(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
 pid_t reply_queue_holder(mqd_t queue)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
+    /* The process that made the socket need not be the one that holds it: a child has it too. */
+    if (is_socket(queue))
+        return poll(&(struct pollfd){.fd = queue}, 1, 0) == 0 ? 0 : -1;
     if (fcntl(queue, F_GETLK, &lock) < 0)
         return 0;
     if (lock.l_type == F_UNLCK)
@@ -49,19 +63,39 @@ void reply_close(struct reply *reply)
 {
     if (reply->queue >= 0) {
         kept_forget(reply->queue);
-        mq_close(reply->queue);
+        close(reply->queue);
     }
     reply->queue = -1;
+}
+
+/* Opens the queue of that name, or the socket, and tells whose it is. -1 and errno. */
+static int end_open(const char *name, uid_t *uid)
+{
+    int queue = mq_open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+
+    if (queue < 0 && errno == ENOENT)
+        return reply_socket_connect(name, uid);
+    if (queue < 0)
+        return -1;
+    if (fstat(queue, &st) < 0) {
+        const int error = errno;
+        close(queue);
+        errno = error;
+        return -1;
+    }
+    *uid = st.st_uid;
+    return queue;
 }
 
 bool reply_open(const char *instance, const struct ctl_header *request, struct reply *reply)
 {
     char name[WIRE_NAME_MAX];
-    struct stat st;
-    mqd_t queue;
+    uid_t uid;
+    int queue;
 
     name_reply(name, geteuid(), instance, request->token);
-    queue = mq_open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    queue = end_open(name, &uid);
     if (queue < 0) {
         if (errno == EMFILE || errno == ENFILE)
             log_error("event=reply-failed request=%u reason=%s", request->op, strerror(errno));
@@ -69,12 +103,7 @@ bool reply_open(const char *instance, const struct ctl_header *request, struct r
             log_debug("request %u: reply queue %s: %s", request->op, name, strerror(errno));
         return false;
     }
-    if (fstat(queue, &st) < 0) {
-        log_warning("event=reply-failed queue=%s reason=\"fstat: %s\"", name, strerror(errno));
-        mq_close(queue);
-        return false;
-    }
-    *reply = (struct reply){queue, st.st_uid, request->op, request->token};
+    *reply = (struct reply){queue, uid, request->op, request->token};
     /* Before the name goes: by one of the two a next supervisor finds the way back. */
     kept_reply(queue, reply->op, reply->uid, reply->token);
     mq_unlink(name); /* its client may have done so before us */
@@ -86,6 +115,13 @@ bool reply_open(const char *instance, const struct ctl_header *request, struct r
     return true;
 }
 
+static bool end_send(int queue, const struct ctl_header *answer, size_t size)
+{
+    if (is_socket(queue))
+        return send(queue, answer, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
+    return mq_send(queue, (const char *)answer, size, 0) == 0;
+}
+
 bool reply_send(const struct reply *reply, struct ctl_header *answer, size_t size)
 {
     int error;
@@ -95,7 +131,7 @@ bool reply_send(const struct reply *reply, struct ctl_header *answer, size_t siz
                                   .op = reply->op,
                                   .size = (uint32_t)size,
                                   .token = reply->token};
-    if (mq_send(reply->queue, (const char *)answer, size, 0) == 0)
+    if (end_send(reply->queue, answer, size))
         return true;
     error = errno;
     log_debug("answer to request %u of uid %u: %s", reply->op, (unsigned)reply->uid,

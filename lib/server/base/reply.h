@@ -1,5 +1,6 @@
 /*
- * reply.h - where an answer goes, and who asked: the reply queue's owner, as the kernel tells it.
+ * reply.h - where an answer goes, and who asked: the owner of the reply queue, or of the socket in
+ * its place (common/reply_socket.h), as the kernel tells it.
  */
 #ifndef GS_SERVER_REPLY_H
 #define GS_SERVER_REPLY_H
@@ -13,17 +14,17 @@
 #include "common/wire.h"
 
 struct reply {
-    mqd_t queue; /* -1: closed */
-    uid_t uid;   /* of the asker */
+    int queue; /* or socket; -1: closed */
+    uid_t uid; /* of the asker */
     uint16_t op;
     uint64_t token;
 };
 
-/* Opens the reply queue that the request names and removes its name. false: there is no such queue,
- * or its client is gone; in both cases nobody can be told. */
+/* Opens the reply queue that the request names and removes its name, or connects to the socket.
+ * false: there is neither, or its client is gone; nobody can be told. */
 bool reply_open(const char *instance, const struct ctl_header *request, struct reply *reply);
 /* Returns the process that holds the record lock which the maker of a reply queue takes on it: 0
- * for one in a PID namespace that we cannot see, -1 for none. */
+ * for one in a PID namespace that we cannot see, and for who holds a socket; -1 for none. */
 pid_t reply_queue_holder(mqd_t queue);
 /* Removes a reply queue unless a living client holds it. Never waits. */
 enum orphan { ORPHAN_REMOVED, ORPHAN_NONE, ORPHAN_HELD };
