@@ -799,8 +799,11 @@ GS_API gs_status gs_module_link(gs_session session, const void *const *images, c
                                 unsigned count, gs_module *module);
 /* gs_module_load of a whole file. GS_ERR_NOT_FOUND: no such file. */
 GS_API gs_status gs_module_load_file(gs_session session, const char *path, gs_module *module);
-/* Waits for the session's work, then unloads the module. The handles of its kernels end with it.
- * Blocks for the device. */
+/* Unloads the module. The handles of its kernels end at once. Work that the session was given
+ * before may use it to its end: where there is such work, the call returns at once, and the module
+ * counts, with its variables' memory, as memory of gs_free does that goes whole pieces at a time;
+ * so do the number of modules and that of kernels. What its kernels print, and their faults, later
+ * calls tell. A graph that has a kernel of it is not to be launched any more. */
 GS_API gs_status gs_module_unload(gs_module module);
 /* Looks a kernel up by its (mangled) name. The handle ends with its module. Blocks for the server;
  * a second call for the same name does not. GS_ERR_NOT_FOUND: the message names kernels that the

@@ -661,8 +661,8 @@ class kernel
     gs_kernel handle_;
 };
 
-/* A loaded module: gs_module_load, which blocks for the server, and gs_module_unload, which blocks
- * for the device. */
+/* A loaded module: gs_module_load, which blocks for the server, and gs_module_unload, which lets
+ * work given before use it to its end. */
 class module : public detail::owner<gs_module, gs_module_unload>
 {
   public:

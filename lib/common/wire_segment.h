@@ -25,7 +25,8 @@
 #define SEG_HOST_PLAIN   0u
 #define SEG_HOST_COPIED  1u
 #define SEG_HOST_REACHED 2u
-/* Memory that is unmapped waits for the session's work; or says GS_NOT_READY beside it. */
+/* Freeing memory that is unmapped, or a module, waits for the session's work; or says GS_NOT_READY
+ * beside it. */
 #define SEG_FREE_WAIT    0u
 #define SEG_FREE_BESIDE  1u
 #define SEG_KERNELS      65536u
@@ -167,7 +168,7 @@ enum req_op {
     REQ_HOST_FREE = 5,     /* host block */
     REQ_MODULE_LOAD = 6,   /* host block, size -> module, print_ring.h block's System V id, its size
                               (0: its kernels do not print); message: the log */
-    REQ_MODULE_UNLOAD = 7, /* module */
+    REQ_MODULE_UNLOAD = 7, /* module, SEG_FREE_ */
     REQ_KERNEL_GET = 8,    /* module; name -> kernel; struct req_kernel in payload */
     REQ_GLOBAL_GET = 9,    /* module; name -> address, size */
     REQ_STREAM_CREATE = 10,  /* priority, class, 1: these count (0: the session's do) -> stream */

@@ -370,6 +370,73 @@ static void variables_of_a_module_are_found_and_used(void)
     server_stop(server);
 }
 
+/* Holds the stream until the test lets it go on. */
+static void stream_hold(void *flag, gs_status status)
+{
+    (void)status;
+    while (!atomic_load((_Atomic bool *)flag))
+        test_pause();
+}
+
+static size_t free_bytes_of(gs_session session)
+{
+    size_t free_bytes, total;
+
+    CHECK_OK(gs_mem_info(session, &free_bytes, &total));
+    return free_bytes;
+}
+
+/* gs_module_unload returns while the work waits, which ends only when the test lets it. */
+static void work_given_before_uses_an_unloaded_module_to_its_end(void)
+{
+    struct server *server = server_start(NULL);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    uint32_t out[64] = {0}, n = 64;
+    _Atomic bool go = false;
+    gs_session session;
+    gs_module module, second;
+    gs_stream stream;
+    gs_kernel kernel;
+    gs_devptr memory, table;
+    size_t before;
+
+    params.mem_limit = 64 << 20; /* of the session, so that nobody else changes what is free */
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_OK(gs_malloc(session, sizeof(out), &memory));
+    gs_module_unload(kernels_load(session)); /* what the session's first module makes stays */
+    before = free_bytes_of(session);
+    for (unsigned i = 0; i < 4; i++) {
+        module = kernels_load(session);
+        kernel = kernels_get(module, "table_lookup");
+        CHECK_OK(gs_global_get(module, "table", &table, NULL));
+        atomic_store(&go, false);
+        CHECK_OK(gs_launch_host(session, stream, stream_hold, &go));
+        CHECK_OK(kernels_launch(stream, kernel, 1, 64, (void *[]){&memory, &n}));
+        CHECK_OK(gs_module_unload(module));
+        CHECK_STATUS(gs_module_unload(module), GS_ERR_INVALID_HANDLE);
+        CHECK_STATUS(kernels_launch(stream, kernel, 1, 64, (void *[]){&memory, &n}),
+                     GS_ERR_INVALID_HANDLE);
+        CHECK_STATUS(gs_memset_async(session, table, 1, 1, NULL), GS_ERR_INVALID_POINTER);
+        /* Another module does not take its place. */
+        second = kernels_load(session);
+        CHECK_OK(gs_module_unload(second));
+        CHECK_STATUS(gs_stream_query(session, stream), GS_NOT_READY);
+        atomic_store(&go, true);
+        CHECK_OK(gs_stream_sync(session, stream));
+        CHECK_OK(gs_memcpy_dtoh(session, out, memory, sizeof(out)));
+        for (uint32_t j = 0; j < 64; j++)
+            CHECK_EQUAL(out[j], j * j + 1000);
+        CHECK_OK(gs_memset(session, memory, 0, sizeof(out)));
+        /* The stream tells its end just before the device has done with it. */
+        while (free_bytes_of(session) != before)
+            CHECK_OK(gs_sync(session));
+    }
+    CHECK_OK(gs_detach(session));
+    CHECK_EQUAL(server_memory_used(server), 0);
+    server_stop(server);
+}
+
 static void shared_memory_static_and_dynamic(void)
 {
     enum { WORDS = 2000, N = 5000 };
@@ -511,6 +578,7 @@ static const struct test tests[] = {
     TEST(more_than_four_kibibytes_are_refused),
     TEST(a_kernel_asked_for_twice_is_one_kernel),
     TEST(variables_of_a_module_are_found_and_used),
+    TEST(work_given_before_uses_an_unloaded_module_to_its_end),
     TEST(shared_memory_static_and_dynamic),
     TEST(grids_of_three_dimensions_run_every_thread),
     TEST(fatbins_with_machine_code_and_ptx_load),

@@ -164,9 +164,11 @@ static void call_memset(struct calls *c)
     CHECK_OK(gs_memset(c->session, c->memory, 0, 4));
 }
 
+/* What a kernel prints outlives its module. */
 static void call_unload(struct calls *c)
 {
     CHECK_OK(gs_module_unload(c->module));
+    CHECK_OK(gs_sync(c->session));
 }
 
 static void call_detach(struct calls *c)

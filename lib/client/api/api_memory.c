@@ -54,7 +54,7 @@ gs_status gs_free(gs_session handle, gs_devptr ptr)
     if (ptr) {
         status = memory_take(session, ptr, &size);
         if (status == GS_OK)
-            status = freed_give(session, ptr, size);
+            status = freed_give(session, REQ_FREE, ptr, size);
     }
     session_leave(session);
     return status;

@@ -179,7 +179,7 @@ gs_status gs_module_load_file(gs_session session, const char *path, gs_module *h
 }
 
 /* Retires the handles of the module and its kernels; other threads may use the objects until
- * session_quiesce. NULL: no such module. */
+ * streams_pass. NULL: no such module. */
 static struct module *module_retire(struct session *session, struct handle h)
 {
     struct module *module;
@@ -223,11 +223,9 @@ gs_status gs_module_unload(gs_module handle)
     module = module_retire(session, h);
     if (module) {
         memory_forget_module(session, handle_value(handle));
-        status = session_quiesce(session);
-        status = wait_end(session, status);
-        if (status == GS_OK)
-            status = module_unload_request(session, module->id);
+        status = freed_give(session, REQ_MODULE_UNLOAD, module->id, 0);
         module_free(session, h, module);
+        status = wait_end(session, status);
     } else {
         status = handle_unknown(h, "module");
     }
@@ -354,7 +352,7 @@ static gs_status kernel_ask(struct session *session, struct handle h, uint32_t m
     struct sync_request request = {
         .op = REQ_KERNEL_GET, .arg = {module_id}, .name = name, .kernel = &info};
     struct kernel *kernel;
-    gs_status status = sync_request(session, &request);
+    gs_status status = freed_request(session, &request);
 
     if (status == GS_OK)
         status = kernel_info_check(&info);

@@ -10,8 +10,9 @@
 
 struct freed {
     struct freed *next;
-    uint64_t address, size;
-    uint64_t position[SEG_STREAMS]; /* the memory is free when all streams have passed these */
+    enum req_op op; /* REQ_FREE of an address, or REQ_MODULE_UNLOAD of a module's number */
+    uint64_t what, size;
+    uint64_t position[SEG_STREAMS]; /* no work uses it when all streams have passed these */
 };
 
 void freed_init(struct freed_list *list)
@@ -95,22 +96,24 @@ static struct freed *list_take(struct session *session, struct freed_list *list)
     return taken;
 }
 
-static gs_status server_free(struct session *session, uint64_t address, uint64_t how)
+static gs_status server_free(struct session *session, const struct freed *freed, uint64_t how)
 {
-    struct sync_request request = {.op = REQ_FREE, .arg = {address, how}};
+    struct sync_request request = {.op = freed->op, .arg = {freed->what, how}};
 
     return sync_request(session, &request);
 }
 
 /* Frees what was taken out of the list, or puts it back to wait for what is submitted by now:
- * memory that is unmapped cannot go beside the session's work. */
+ * neither memory that is unmapped nor a module can go beside the session's work. A module whose
+ * kernel has noted a fault stays until the session ends of it, since the server tells the kernel's
+ * name. */
 static void freed_end(struct session *session, struct freed *freed, uint64_t how)
 {
     positions_note(session, freed->position);
-    if (server_free(session, freed->address, how) == GS_NOT_READY) {
+    if (!fault_seen(session) && server_free(session, freed, how) == GS_NOT_READY) {
         if (list_add(&session->memory->freed, freed))
             return;
-        server_free(session, freed->address, SEG_FREE_WAIT);
+        server_free(session, freed, SEG_FREE_WAIT);
     }
     free(freed);
 }
@@ -137,23 +140,24 @@ void freed_settle(struct session *session)
     settle(session, SEG_FREE_BESIDE);
 }
 
-gs_status freed_give(struct session *session, uint64_t address, uint64_t size)
+gs_status freed_give(struct session *session, enum req_op op, uint64_t what, uint64_t size)
 {
-    struct freed *freed = malloc(sizeof(*freed));
+    const struct freed freed = {.op = op, .what = what, .size = size};
+    struct freed *kept = malloc(sizeof(*kept));
     gs_status status;
 
     freed_settle(session);
-    /* No thread is any more between the look at the map and the record. */
+    /* No thread is any more between the look at the object and the record. */
     streams_pass(session);
-    if (freed) {
-        *freed = (struct freed){.address = address, .size = size};
-        if (positions_note(session, freed->position) && session_alive(session) &&
-            list_add(&session->memory->freed, freed))
+    if (kept) {
+        *kept = freed;
+        if (positions_note(session, kept->position) && session_alive(session) &&
+            list_add(&session->memory->freed, kept))
             return GS_OK;
-        free(freed);
+        free(kept);
     }
-    status = wait_all(session);
-    return status == GS_OK ? server_free(session, address, SEG_FREE_WAIT) : status;
+    status = fault_check(session, wait_all(session));
+    return status == GS_OK ? server_free(session, &freed, SEG_FREE_WAIT) : status;
 }
 
 gs_status freed_request(struct session *session, struct sync_request *request)
@@ -162,7 +166,7 @@ gs_status freed_request(struct session *session, struct sync_request *request)
 
     freed_settle(session);
     status = sync_request(session, request);
-    if ((status != GS_ERR_QUOTA && status != GS_ERR_NO_DEVICE_MEMORY) ||
+    if ((status != GS_ERR_QUOTA && status != GS_ERR_NO_DEVICE_MEMORY && status != GS_ERR_LIMIT) ||
         !atomic_load_explicit(&session->memory->freed.count, memory_order_relaxed) ||
         wait_all(session) != GS_OK)
         return status;

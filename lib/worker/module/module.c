@@ -33,19 +33,31 @@ enum { LEFT_OUT_BYTES = 16384 };
 
 /* ---- Freeing --------------------------------------------------------------------------------- */
 
-/* Frees a module, loaded or not. */
-static void module_free(struct session *session, struct module *module)
+/* Takes a module, loaded or not, out of the context, and its variables out of the window. */
+static void module_code_unload(struct session *session, struct module *module)
 {
-    kernels_free(module);
     if (module->cu)
         DRV_MUST(cuModuleUnload, module->cu);
+    module->cu = NULL;
     fenced_free(session, module);
+}
+
+/* Frees what the worker keeps of it. */
+static void module_record_free(struct module *module)
+{
+    kernels_free(module);
     image_report_free(module->rewrite);
     free(module->code);
     free(module->source);
     free(module->left_out);
     grid_sync_deinit(&module->grid);
     free(module);
+}
+
+static void module_free(struct session *session, struct module *module)
+{
+    module_code_unload(session, module);
+    module_record_free(module);
 }
 
 /* ---- Loading --------------------------------------------------------------------------------- */
@@ -288,19 +300,10 @@ gs_status modules_resume_load(struct job *job)
 
 static void unload_prepare(struct job *job)
 {
-    struct session *session = job->session;
-    struct module *module = module_find(session, job->arg[0]);
-
-    if (!module) {
+    job->object = module_find(job->session, job->arg[0]);
+    if (!job->object)
         job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
-        return;
-    }
-    for (struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
-        session->kernels.table[kernel->id] = NULL;
-    space_remove_tagged(&session->memory.allocations, module);
-    session->module.modules[module->id] = NULL;
-    session->memory.generation++;
-    job->object = module;
+    job->at_once = job->arg[1] == SEG_FREE_BESIDE;
 }
 
 /* What the journal has of a module goes with the module. */
@@ -316,13 +319,29 @@ static void module_forget(struct session *session, const struct module *module)
 
 static void unload_work(struct job *job)
 {
+    if (job->status != GS_OK) /* it was not to wait */
+        return;
     job_commit(job);
     module_forget(job->session, job->object);
     /* Nodes of the streams' graphs hold functions of this module. The session is quiet, so no lane
      * uses the graphs now. */
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
         graph_cache_clear(job->session->submit.streams[i].graph_cache);
-    module_free(job->session, job->object);
+    module_code_unload(job->session, job->object);
+}
+
+/* The session's new work waits until now, so no lane has looked at the module since its end. */
+static void unload_install(struct job *job)
+{
+    struct session *session = job->session;
+    struct module *module = job->object;
+
+    for (struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
+        session->kernels.table[kernel->id] = NULL;
+    space_remove_tagged(&session->memory.allocations, module);
+    session->module.modules[module->id] = NULL;
+    session->memory.generation++;
+    module_record_free(module);
 }
 
 void modules_deinit(struct session *session)
@@ -344,5 +363,6 @@ static const struct job_kind job_module_code_load = {
     "module_code_load", JOB_PATIENT | JOB_QUIET, NULL, load_work, load_install, NULL};
 const struct job_kind job_module_load = {"module_load", JOB_PATIENT, load_prepare,
                                          compile_work,  NULL,        &job_module_code_load};
-const struct job_kind job_module_unload = {
-    "module_unload", JOB_SESSION_IDLE | JOB_PATIENT, unload_prepare, unload_work, NULL, NULL};
+const struct job_kind job_module_unload = {"module_unload", JOB_SESSION_IDLE | JOB_PATIENT,
+                                           unload_prepare,  unload_work,
+                                           unload_install,  NULL};
