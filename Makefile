@@ -10,7 +10,7 @@
 #   make deb        Debian packages of all that, in $(BUILD)/deb
 #   make test-slurm   examples/slurm under a Slurm of its own, as root
 #   make test-systemd   the units and packages under a systemd of its own, as root
-#   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000 CHAOS_SECONDS=86400
+#   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000 CHAOS_SECONDS=86400 SEEDS="1 2 3"
 #   make kill-steps the supervisor killed at each of its system calls  STEPS=all
 #   make man        the manual pages of section 3, from include/gshare.h
 #   make test-cudart-native   the CUDA programs of test/cudart with NVIDIA's runtime, on a GPU
@@ -688,12 +688,15 @@ test-slurm: all
 test-systemd: deb
 	@test/systemd $(BUILD)
 
-# Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c. It ends after CHAOS_SECONDS, even
-# where fewer rounds have been done.
+# Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c, once for each of SEEDS, CHAOS_JOBS at a
+# time; test/chaos adds the tables up. A run ends after CHAOS_SECONDS, even where fewer than its ROUNDS have been done.
 ROUNDS ?= 1000
 CHAOS_SECONDS ?= 86400
+CHAOS_JOBS ?= 1
+SEEDS ?= $(shell date +%s)
 chaos: all $(BUILD)/test/e2e/test_chaos
-	@BUILD=$(BUILD) DEVICE=$(DEVICE) V=1 TEST_SECONDS=36000 GS_CHAOS_ROUNDS=$(ROUNDS) GS_CHAOS_SECONDS=$(CHAOS_SECONDS) test/run $(BUILD)/test/e2e/test_chaos
+	@BUILD=$(BUILD) DEVICE=$(DEVICE) GS_CHAOS_ROUNDS=$(ROUNDS) GS_CHAOS_SECONDS=$(CHAOS_SECONDS) \
+	    test/chaos --jobs $(CHAOS_JOBS) --output $(BUILD)/chaos $(SEEDS)
 
 # The supervisor killed at each of its system calls: test/e2e/test_supervisor_steps.c
 STEPS ?= all

@@ -1,5 +1,7 @@
 // Allocations apart from addresses: reserve, create, map, export, import, and what outlives whom.
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,6 +90,54 @@ static void contents_follow_the_allocation(void)
     CHECK(device_word(second + 64) == 1234);
     OK(cu.cuMemUnmap(first, g));
     CHECK(device_word(second + 64) == 1234);
+}
+
+// Pages of host memory behind device memory; 0 where it has none there, as on a GPU.
+static size_t pages_used(CUdeviceptr address, size_t size)
+{
+    const size_t count = size / (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char *pages = calloc(count, 1);
+    size_t used = 0;
+
+    CHECK(pages);
+    if (!mincore((void *)(uintptr_t)address, size, pages)) {
+        for (size_t i = 0; i < count; i++)
+            used += pages[i] & 1;
+    }
+    free(pages);
+    return used;
+}
+
+static void zeros_reach_each_mapping_and_no_further(void)
+{
+    const size_t g = granularity(), size = 4 * g;
+    CUmemGenericAllocationHandle h = create(size);
+    CUdeviceptr first, second;
+
+    OK(cu.cuMemAddressReserve(&first, size, 0, 0, 0));
+    OK(cu.cuMemAddressReserve(&second, size, 0, 0, 0));
+    OK(cu.cuMemMap(first, size, 0, h, 0));
+    OK(cu.cuMemMap(second, size, 0, h, 0));
+    allow(first, size, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    allow(second, size, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    OK(cu.cuMemsetD8_v2(first, 0, size));
+    CHECK(pages_used(first, size) == 0); // fresh, and zero without a write
+    OK(cu.cuMemsetD8_v2(first, 0xab, size));
+    OK(cu.cuMemsetD8_v2(first + g, 0, 2 * g));
+    OK(cu.cuMemsetD8_v2(first + 3 * g + 64, 0, 64));
+    CHECK(device_word(second) == 0xabababab);
+    CHECK(device_word(second + g - 4) == 0xabababab);
+    CHECK(device_word(second + g) == 0);
+    CHECK(device_word(second + 3 * g - 4) == 0);
+    CHECK(device_word(second + 3 * g) == 0xabababab);
+    CHECK(device_word(second + 3 * g + 64) == 0);
+    CHECK(device_word(second + 3 * g + 128) == 0xabababab);
+    launch(NULL, "store", first + 2 * g, 77, 0);
+    OK(cu.cuCtxSynchronize());
+    CHECK(device_word(second + 2 * g) == 77);
+    OK(cu.cuMemUnmap(first, size));
+    OK(cu.cuMemUnmap(second, size));
+    OK(cu.cuMemRelease(h));
 }
 
 static void wrong_use_is_refused(void)
@@ -340,6 +390,8 @@ static void garbage_is_not_imported(void)
 static const struct test tests[] = {
     {"two allocations side by side are one range", map_and_use, false},
     {"an allocation mapped twice has one content", contents_follow_the_allocation, false},
+    {"zeros reach each mapping of an allocation, and no further",
+     zeros_reach_each_mapping_and_no_further, false},
     {"wrong sizes, alignments and orders are refused", wrong_use_is_refused, false},
     {"a mapping without access faults", no_access_is_a_fault, false},
     {"a read-only mapping faults when it is written", read_only_is_a_fault_to_write, false},

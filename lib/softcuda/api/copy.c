@@ -141,7 +141,8 @@ CUresult fill_from(struct fill *f, uint64_t address, uint64_t pitch, uint32_t va
         __builtin_add_overflow(extent, bytes, &extent))
         return CUDA_ERROR_INVALID_VALUE;
     place = memory_locate(address, extent);
-    return place == MEMORY_DEVICE || place == MEMORY_HOST ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    f->device = place == MEMORY_DEVICE;
+    return f->device || place == MEMORY_HOST ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 // ---- Running them

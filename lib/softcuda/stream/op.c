@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "softcuda/sched/grid.h"
 #include "softcuda/stream/run.h"
@@ -77,6 +78,16 @@ static bool copy_move(struct copy *c, struct mem_view *view, bool *fault)
     return c->z == c->depth;
 }
 
+// Device memory is a file, in which zeros may be a hole: nothing is written, and memory that nobody
+// uses takes none of the machine's. So the sinks of a fenced session's window cost next to nothing.
+// Host memory keeps its pages, or another could take them. Small allocations have no file of their
+// own, and are written.
+static bool hole_make(const struct fill *f, uint8_t *p, uint64_t bytes)
+{
+    return f->device && f->value == 0 && (uintptr_t)p % MEMORY_GRANULARITY == 0 &&
+           bytes % MEMORY_GRANULARITY == 0 && !madvise(p, bytes, MADV_REMOVE);
+}
+
 static void fill_row(uint8_t *p, uint64_t bytes, uint32_t value, uint32_t element)
 {
     if (element == 1) {
@@ -103,7 +114,8 @@ static bool fill_move(struct fill *f, struct mem_view *view, bool *fault)
             *fault = true;
             return true;
         }
-        fill_row(mem_pointer(at), bytes, f->value, f->element);
+        if (!hole_make(f, mem_pointer(at), bytes))
+            fill_row(mem_pointer(at), bytes, f->value, f->element);
         moved += bytes;
         f->x += bytes;
         if (f->x == f->width) {

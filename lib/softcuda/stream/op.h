@@ -47,6 +47,7 @@ struct fill {
     uint64_t address, pitch;
     uint64_t width, height; // width in bytes
     uint32_t value, element;
+    bool device; // no part of it is host memory
     uint64_t x, y;
 };
 

@@ -21,8 +21,9 @@
 #define HONEST  (RESTING + WORKING)
 
 struct honest {
-    _Atomic uint32_t round; /* whoever is at rest looks at its memory when this has changed */
-    _Atomic uint32_t hold;  /* those who work are at rest too while this is set */
+    _Atomic uint32_t
+        round;             /* a futex; whoever is at rest looks at its memory when it has changed */
+    _Atomic uint32_t hold; /* those who work are at rest too while this is set */
     _Atomic uint32_t stop;
     struct gate exported;
     gs_mem_handle handle;    /* of the memory that two of those at rest share */

@@ -22,7 +22,7 @@
 #define FORMS_MAX     512u
 #define FORMS_A_TIME  4u
 #define ADDRESSES     256u
-#define MUTANTS       20u
+#define MUTANTS       8u
 #define SESSIONS_MAX  64u
 #define PIECES_MAX    2048u
 #define QUEUES_MAX    300u
@@ -316,22 +316,23 @@ void hostile_scribbles(void *argument)
     raw_drop(&raw);
 }
 
-/* Those kernels that end, whatever their arguments are. */
-static const char *const mutable_kernels[] = {
-    "fill",  "add",   "scale",          "increment",       "count", "sum",
-    "chain", "store", "dynamic_shared", "many_parameters", "trap",  "table_lookup"};
+/* Kernels that end soon and do no harm as they are, where each argument is an address of the
+ * session's: so what harm there is comes of the change, and no mutant keeps the next from its turn.
+ */
+static const char *const mutable_kernels[] = {"fill",        "add", "scale", "increment",
+                                              "count",       "sum", "store", "many_parameters",
+                                              "table_lookup"};
 
 static void mutant_launch(struct hostile *h, gs_module module, gs_devptr at)
 {
-    uint64_t arguments[16][8];
+    uint64_t arguments[8];
     void *pointers[16];
     gs_kernel kernel;
 
-    for (unsigned i = 0; i < 16; i++) {
-        for (unsigned k = 0; k < 8; k++)
-            arguments[i][k] = i < 3 ? at : test_random() % 4096;
-        pointers[i] = arguments[i];
-    }
+    for (unsigned k = 0; k < 8; k++)
+        arguments[k] = at;
+    for (unsigned i = 0; i < 16; i++)
+        pointers[i] = arguments;
     for (unsigned i = 0; i < ARRAY_SIZE(mutable_kernels); i++) {
         if (told(h, gs_kernel_get(module, mutable_kernels[i], &kernel)) == GS_OK)
             kernels_launch(NULL, kernel, 2, 64, pointers);
