@@ -40,6 +40,13 @@ static inline uint32_t ring_pad(uint64_t tail, uint32_t size)
     return left < size ? left : 0;
 }
 
+/* True if a record of `size` bytes and its padding are more than a whole ring: then the padding
+ * goes ahead of the record, as a record of its own. */
+static inline bool ring_pads_ahead(uint64_t tail, uint32_t size)
+{
+    return ring_pad(tail, size) + size > SEG_RING_BYTES;
+}
+
 /* True if a record of `size` bytes fits, with its padding. */
 static inline bool ring_fits(uint64_t tail, uint64_t complete, uint32_t size)
 {

@@ -176,8 +176,8 @@ static inline uint32_t rec_gemm_zeros(const struct rec_gemm *r)
 }
 
 #define REC_SIZE_MAX                                                                               \
-    ((uint32_t)(sizeof(struct rec_launch) + REQ_PARAM_BYTES_MAX + sizeof(struct wire_qos) + 8 +    \
-                REC_ALIGN - 1) /                                                                   \
+    ((uint32_t)(sizeof(struct rec_launch) + (REQ_PARAM_BYTES_MAX + 7) / 8 * 8 +                    \
+                sizeof(struct wire_qos) + 8 + REC_ALIGN - 1) /                                     \
      REC_ALIGN * REC_ALIGN)
 
 static_assert(sizeof(struct rec_header) == 8, "rec_header");
@@ -193,6 +193,6 @@ static_assert(sizeof(struct rec_box_side) == 32, "rec_box_side");
 static_assert(sizeof(struct rec_box) == 128, "rec_box");
 static_assert(sizeof(struct rec_gemm_matrix) == 24, "rec_gemm_matrix");
 static_assert(sizeof(struct rec_gemm) == 128, "rec_gemm");
-static_assert(REC_SIZE_MAX <= SEG_RING_BYTES / 4, "a ring holds several of the largest record");
+static_assert(REC_SIZE_MAX <= SEG_RING_BYTES, "a ring holds the largest record");
 
 #endif

@@ -195,8 +195,8 @@ enum req_op {
     REQ_GEMM_PREPARE = 27
 };
 
-#define REQ_PARAMS_MAX      1024u /* parameters of a kernel */
-#define REQ_PARAM_BYTES_MAX 4096u
+#define REQ_PARAMS_MAX      1024u  /* parameters of a kernel */
+#define REQ_PARAM_BYTES_MAX 32764u /* what CUDA 12.1 and later take */
 
 /* The kernel synchronises its grid: it needs a cooperative launch. */
 #define REQ_KERNEL_SYNCS_GRID 1u

@@ -24,6 +24,7 @@
 #define PTX_MAX_MODULE_REGS (1u << 22)
 #define PTX_MAX_FUNCS       (1u << 16)
 #define PTX_MAX_PARAMS      1024
+#define PTX_MAX_PARAM_BYTES 32764u       /* of one kernel: ptx_param_bytes_max */
 #define PTX_MAX_DEPTH       64           /* nested scopes, nested braces of an initialiser */
 #define PTX_MAX_VAR_BYTES   (1ull << 38) /* one variable; addresses in a module never overflow */
 #define PTX_MAX_OPERANDS    12
@@ -323,6 +324,9 @@ int ptx_inst_choose_form(struct ptx_inst *inst);
 
 /* ---- Facts ---- */
 
+/* The most bytes that the parameters of one of the module's kernels take: PTX_MAX_PARAM_BYTES from
+ * sm_70 and PTX 8.1 on, else 4,352. */
+uint32_t ptx_param_bytes_max(const struct ptx_module *m);
 unsigned ptx_type_bits(enum ptx_type t); /* 1 for .pred; 0 for PTX_T_NONE and opaque types */
 bool ptx_type_is_signed(enum ptx_type t);
 bool ptx_type_is_float(enum ptx_type t);    /* f16, bf16, f32, f64, tf32 and the packed ones */

@@ -142,6 +142,92 @@ static void packed_parameters(void)
     CHECK(device_word(p) == 321);
 }
 
+#define PARAMS_MOST 32764u
+
+// A kernel with BYTES bytes of parameters: *out = the sum of the last's words.
+static CUresult summing_load(CUmodule *module, const char *version, unsigned bytes)
+{
+    char text[1024];
+
+    snprintf(text, sizeof(text),
+             ".version %s\n.target sm_80\n.address_size 64\n"
+             ".visible .entry sum(.param .u64 out, .param .align 4 .b8 data[%u])\n"
+             "{ .reg .b64 %%rd<2>; .reg .b32 %%r<3>; .reg .pred %%p; ld.param.u64 %%rd0, [out];\n"
+             "  mov.b64 %%rd1, data; mov.u32 %%r0, %u; mov.u32 %%r1, 0;\n"
+             "again: ld.param.u32 %%r2, [%%rd1]; add.u32 %%r1, %%r1, %%r2;\n"
+             "  add.u64 %%rd1, %%rd1, 4; sub.u32 %%r0, %%r0, 1; setp.ne.u32 %%p, %%r0, 0;\n"
+             "  @%%p bra again; st.global.u32 [%%rd0], %%r1; ret; }\n",
+             version, bytes - 8, (bytes - 8) / 4);
+    return cu.cuModuleLoadData(module, text);
+}
+
+// Counts from FIRST on, and returns the sum.
+static uint32_t params_fill(uint32_t *data, uint32_t first)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < (PARAMS_MOST - 8) / 4; i++)
+        sum += data[i] = first + i;
+    return sum;
+}
+
+static void large_parameters(void)
+{
+    CUdeviceptr p = device_alloc(4);
+    struct {
+        uint64_t out;
+        uint32_t data[(PARAMS_MOST - 8) / 4];
+    } packed = {.out = p};
+    size_t size = PARAMS_MOST;
+    void *params[] = {&packed.out, packed.data};
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                     CU_LAUNCH_PARAM_END};
+    CUDA_KERNEL_NODE_PARAMS node_params = {.gridDimX = 1,
+                                           .gridDimY = 1,
+                                           .gridDimZ = 1,
+                                           .blockDimX = 1,
+                                           .blockDimY = 1,
+                                           .blockDimZ = 1,
+                                           .kernelParams = params};
+    CUmodule module;
+    CUgraphNode node;
+    CUgraphExec exec;
+    CUgraph graph;
+    uint32_t sum;
+
+    OK(summing_load(&module, "8.1", PARAMS_MOST));
+    OK(cu.cuModuleGetFunction(&node_params.func, module, "sum"));
+    sum = params_fill(packed.data, 1);
+    OK(cu.cuLaunchKernel(node_params.func, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    CHECK(device_word(p) == sum);
+    sum = params_fill(packed.data, 2);
+    OK(cu.cuLaunchKernel(node_params.func, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
+    CHECK(device_word(p) == sum);
+    sum = params_fill(packed.data, 3);
+    OK(cu.cuGraphCreate(&graph, 0));
+    OK(cu.cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &node_params));
+    OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    params_fill(packed.data, 99);
+    OK(cu.cuGraphLaunch(exec, NULL));
+    CHECK(device_word(p) == sum);
+    sum = params_fill(packed.data, 4);
+    OK(cu.cuGraphExecKernelNodeSetParams_v2(exec, node, &node_params));
+    params_fill(packed.data, 99);
+    OK(cu.cuGraphLaunch(exec, NULL));
+    CHECK(device_word(p) == sum);
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(graph));
+}
+
+static void too_large_parameters(void)
+{
+    CUmodule module;
+
+    EXPECT(CUDA_ERROR_INVALID_PTX, summing_load(&module, "8.1", PARAMS_MOST + 4));
+    OK(summing_load(&module, "8.0", 4352));
+    EXPECT(CUDA_ERROR_INVALID_PTX, summing_load(&module, "8.0", 4356));
+}
+
 static void occupancy(void)
 {
     CUfunction f = kernel("empty");
@@ -189,6 +275,8 @@ static const struct test tests[] = {
     {"functions have attributes", function_attributes, false},
     {"more shared memory is opted into", dynamic_shared_memory_is_opted_into, false},
     {"parameters may come packed", packed_parameters, false},
+    {"parameters take up to 32,764 bytes", large_parameters, false},
+    {"larger parameters are refused", too_large_parameters, false},
     {"occupancy follows an SM's limits", occupancy, false},
     {"modules come and go", unloading_spares_what_runs, false},
 };

@@ -96,6 +96,25 @@ def launches_take_arguments_by_type():
         assert typed.occupancy(32) > 0
 
 
+def launches_take_up_to_32764_sizeof_arguments():
+    size = 32764 - 8
+    text = f"""
+.version 8.1
+.target sm_80
+.address_size 64
+.visible .entry last(.param .u64 out, .param .align 4 .b8 data[{size}]) {{
+    .reg .u64 %out; .reg .u32 %v;
+    ld.param.u64 %out, [out]; ld.param.u32 %v, [data+{size - 4}]; st.global.u32 [%out], %v; ret;
+}}
+"""
+    with scene() as (session, _):
+        out = session.buffer(1, "u32")
+        data = (ctypes.c_uint32 * (size // 4))(*range(size // 4))
+        last = session.module(text).kernel("last", "ptr", type(data))
+        last.launch(1, 1, out, data)
+        equal(out.download().tolist(), [size // 4 - 1])
+
+
 def wrong_launches_raise():
     with scene() as (session, module), gshare.Session() as stranger:
         out = session.buffer(100, "u32")

@@ -112,7 +112,7 @@ static bool stream_drain(struct tenant *tenant, unsigned stream)
     /* pairs with stream_commit; seq_cst: after the exchange of activity */
     uint64_t tail = atomic_load_explicit(&tenant->client->tail[stream], memory_order_seq_cst);
     const unsigned char *ring = tenant->segment + SEG_OFF_RINGS + stream * SEG_RING_BYTES;
-    unsigned char bytes[SEG_RING_BYTES / 4];
+    unsigned char bytes[REC_SIZE_MAX];
     bool worked = false;
 
     fake_must(ring_tail_valid(tail, tenant->head[stream]), "a tail that cannot be");

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "client_checks.h"
+#include "common/ring.h"
 #include "common/util.h"
 #include "fake_server.h"
 #include "gshare.h"
@@ -281,26 +282,50 @@ static void launches_of_a_stream_run_in_order_however_many(void **state)
     assert_int_equal(word, 20000);
 }
 
+static void wide_on(const struct fixture *f, gs_devptr x, uint64_t last)
+{
+    unsigned char rest[REQ_PARAM_BYTES_MAX - 8] = {0};
+
+    memcpy(rest + sizeof(rest) - sizeof(last), &last, sizeof(last));
+    OK(gs_launch(NULL, f->wide, &(gs_launch_config)GS_LAUNCH_CONFIG_1D(1, 1),
+                 (void *[]){&x, rest}));
+}
+
+/* Small launches between them move the place where the ring ends. */
 static void large_parameters_arrive_whole_across_the_rings_end(void **state)
 {
     struct fixture *f = *state;
-    struct {
-        uint64_t pad[(4096 - 8) / 8];
-    } rest;
     gs_devptr x;
     uint64_t last = 0;
 
     OK(gs_malloc(f->s, 256, &x));
-    memset(&rest, 0, sizeof(rest));
     for (uint64_t i = 1; i <= 200; i++) {
-        rest.pad[ARRAY_SIZE(rest.pad) - 1] = i;
-        OK(gs_launch(NULL, f->wide, &(gs_launch_config)GS_LAUNCH_CONFIG_1D(1, 1),
-                     (void *[]){&x, &rest}));
+        wide_on(f, x, i);
+        for (uint64_t n = 0; n < i % 7; n++)
+            OK(gs_launch(NULL, f->none, &(gs_launch_config)GS_LAUNCH_CONFIG_1D(1, 1), NULL));
         if (i % 50)
             continue;
         OK(gs_memcpy_dtoh(f->s, &last, x, sizeof(last)));
         assert_int_equal(last, i);
     }
+}
+
+/* In the middle of the ring the largest record and its padding are more than a ring. */
+static void a_padding_that_leaves_no_room_goes_ahead(void **state)
+{
+    const uint32_t size = launch_record_size(0, REQ_PARAM_BYTES_MAX);
+    struct fixture *f = *state;
+    gs_devptr x;
+    uint64_t last = 0;
+
+    assert_true(ring_pads_ahead(SEG_RING_BYTES / 2, size));
+    OK(gs_malloc(f->s, 256, &x));
+    for (uint32_t at = 0; at < SEG_RING_BYTES / 2; at += REC_ALIGN)
+        OK(gs_launch(NULL, f->none, &(gs_launch_config)GS_LAUNCH_CONFIG_1D(1, 1), NULL));
+    wide_on(f, x, 1);
+    wide_on(f, x, 2);
+    OK(gs_memcpy_dtoh(f->s, &last, x, sizeof(last)));
+    assert_int_equal(last, 2);
 }
 
 static void a_wait_makes_one_stream_follow_another(void **state)
@@ -783,6 +808,7 @@ int main(void)
         T(a_child_attaches_anew_and_leaves_its_parents_session_alone),
         T(launches_of_a_stream_run_in_order_however_many),
         T(large_parameters_arrive_whole_across_the_rings_end),
+        T(a_padding_that_leaves_no_room_goes_ahead),
         T(a_wait_makes_one_stream_follow_another),
         T(elapsed_time_needs_two_complete_events),
         T(there_are_65536_events_and_no_more),

@@ -262,6 +262,32 @@ static void huge_things_are_refused_before_they_are_made(void **state)
     free(text);
 }
 
+static void the_bytes_of_a_kernels_parameters_have_a_bound(void **state)
+{
+    static const struct {
+        const char *version, *target;
+        unsigned bytes;
+        int result;
+    } table[] = {
+        {"8.1", "sm_70", 4353, 0},      {"8.1", "sm_70", 32764, 0}, {"8.1", "sm_70", 32765, -E2BIG},
+        {"8.1", "sm_90a", 32764, 0},    {"8.0", "sm_90", 4352, 0},  {"8.0", "sm_90", 4353, -E2BIG},
+        {"8.1", "sm_60", 4353, -E2BIG},
+    };
+    struct ptx_error err;
+    char text[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        snprintf(text, sizeof(text),
+                 ".version %s\n.target %s\n.address_size 64\n"
+                 ".entry k(.param .b8 x[%u]) { ret; }",
+                 table[i].version, table[i].target, table[i].bytes);
+        if (parse(text, &err) != table[i].result)
+            fail_msg("%s gives %u:%u: %s", text, err.line, err.column, err.text);
+    }
+    assert_non_null(strstr(err.text, "4352 bytes; .target sm_70 and .version 8.1 allow more"));
+}
+
 /* Each of these would take minutes if something in the reader were quadratic. */
 static void long_texts_are_read_in_linear_time(void **state)
 {
@@ -380,6 +406,7 @@ int main(void)
         cmocka_unit_test(mistakes_outside_of_functions_are_placed_and_explained),
         cmocka_unit_test(what_is_left_out_is_refused_by_name_and_line),
         cmocka_unit_test(huge_things_are_refused_before_they_are_made),
+        cmocka_unit_test(the_bytes_of_a_kernels_parameters_have_a_bound),
         cmocka_unit_test(long_texts_are_read_in_linear_time),
         cmocka_unit_test(every_cut_of_a_module_gives_an_error_or_a_module),
         cmocka_unit_test(every_flipped_byte_gives_an_error_or_a_module),

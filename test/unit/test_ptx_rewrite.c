@@ -17,10 +17,12 @@
 #include "ptx/rewrite/rewrite.h"
 #include "ptx_files.h"
 
-#define HEAD      ".version 6.4\n.target sm_70\n.address_size 64\n"
-#define ENTRY     ".visible .entry k(.param .u64 a, .param .u32 b)\n"
-#define PARAMETER ".param .align 8 .b8 gshare$done[48]"
-#define VPRINTF   ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n"
+#define HEAD       ".version 6.4\n.target sm_70\n.address_size 64\n"
+/* Kernels of it take parameters of up to 32,764 bytes. */
+#define NEWER_HEAD ".version 8.1\n.target sm_70\n.address_size 64\n"
+#define ENTRY      ".visible .entry k(.param .u64 a, .param .u32 b)\n"
+#define PARAMETER  ".param .align 8 .b8 gshare$done[48]"
+#define VPRINTF    ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n"
 
 enum { BOTH = PTX_PASS_PRINTF | PTX_PASS_COMPLETION };
 
@@ -339,8 +341,10 @@ static void functions_of_the_driver_s_come_back(void **state)
 static void a_kernel_without_room_for_a_parameter_is_left(void **state)
 {
     (void)state;
-    free(completed(HEAD ".entry k(.param .b8 a[4048]) { ret; }\n"));
-    expect_left(HEAD ".entry k(.param .b8 a[4049]) { ret; }\n", "no room");
+    free(completed(HEAD ".entry k(.param .b8 a[4304]) { ret; }\n"));
+    expect_left(HEAD ".entry k(.param .b8 a[4305]) { ret; }\n", "no room");
+    free(completed(NEWER_HEAD ".entry k(.param .b8 a[32712]) { ret; }\n"));
+    expect_left(NEWER_HEAD ".entry k(.param .b8 a[32713]) { ret; }\n", "no room");
 }
 
 static void ends_that_would_hold_up_barriers_are_left(void **state)

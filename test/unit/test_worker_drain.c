@@ -51,6 +51,9 @@ static bool graph_room;
 static uint32_t went[GRAPHS], went_count;
 static uint32_t launches_left; /* until the driver refuses a launch */
 
+/* What the byte is that fills the parameter of each launch, in the order of the nodes set. */
+static uint32_t took[GRAPHS], took_count;
+
 /* Called when a record is about to be taken. */
 static void (*tenant_writes)(void);
 
@@ -102,6 +105,16 @@ static CUresult graph_destroy(CUgraph graph)
     return CUDA_SUCCESS;
 }
 
+static void parameter_note(const CUDA_KERNEL_NODE_PARAMS *params)
+{
+    if (params->func != kernel.function || kernel.param_bytes == 0)
+        return;
+    const unsigned char *bytes = params->kernelParams[0];
+    assert_true(took_count < GRAPHS);
+    assert_int_equal(bytes[0], bytes[kernel.param_bytes - 1]);
+    took[took_count++] = bytes[0];
+}
+
 static CUresult kernel_add(CUgraphNode *node, CUgraph to, const CUgraphNode *after, size_t count,
                            const CUDA_KERNEL_NODE_PARAMS *params)
 {
@@ -109,6 +122,7 @@ static CUresult kernel_add(CUgraphNode *node, CUgraph to, const CUgraphNode *aft
 
     (void)after, (void)count;
     *node = (CUgraphNode)to;
+    parameter_note(params);
     if (params->func == kernel.function)
         graph->kernels++;
     else
@@ -120,6 +134,7 @@ static CUresult kernel_set(CUgraphExec exec, CUgraphNode node,
                            const CUDA_KERNEL_NODE_PARAMS *params)
 {
     (void)node;
+    parameter_note(params);
     if (params->func != kernel.function)
         memcpy(&((struct graph *)exec)->position, params->kernelParams[1], sizeof(uint64_t));
     return CUDA_SUCCESS;
@@ -250,7 +265,7 @@ static int set(void **state)
     tail = 0;
     launched = told = 0;
     graph_room = false;
-    graph_count = went_count = 0;
+    graph_count = went_count = took_count = 0;
     launches_left = UINT32_MAX;
     tenant_writes = NULL;
     return stream->inflight ? 0 : -1;
@@ -276,9 +291,12 @@ static void launch(uint32_t report)
                            .report = report};
     unsigned char *at = segment + SEG_OFF_RINGS + ring_offset(tail);
 
-    r.h.size = launch_record_size(r.h.flags, 0);
+    r.param_bytes = kernel.param_bytes;
+    r.h.size = launch_record_size(r.h.flags, r.param_bytes);
     memcpy(at, &r, sizeof(r));
-    memcpy(at + launch_record_time(r.h.flags, 0), &submitted, sizeof(submitted));
+    if (r.param_bytes)
+        memset(at + sizeof(r), (int)(tail / r.h.size), r.param_bytes);
+    memcpy(at + launch_record_time(r.h.flags, r.param_bytes), &submitted, sizeof(submitted));
     tail += r.h.size;
 }
 
@@ -561,6 +579,61 @@ static void a_launch_that_is_refused_in_the_middle_is_the_last(void **state)
     assert_int_equal(launched, 2);
 }
 
+/* Gives the kernel one parameter; each launch has another value in all its bytes. */
+static void parameter_give(uint32_t bytes)
+{
+    static uint16_t place;
+
+    kernel.param_count = 1;
+    kernel.param_offset = &place;
+    kernel.param_bytes = bytes;
+}
+
+/* A tenant that writes over records which the device has not completed has its batch issued in
+ * parts, each of records that fit one ring. */
+static void more_bytes_than_a_ring_go_in_several_batches(void **state)
+{
+    const uint32_t size = SEG_RING_BYTES / 4;
+
+    (void)state;
+    parameter_give(size - REC_ALIGN);
+    assert_int_equal(launch_record_size(REC_LAUNCH_TIME, kernel.param_bytes), size);
+    graphs_earn(GS_CLASS_LATENCY);
+    launches(2);
+    drain();
+    went_count = told = took_count = 0;
+    to_come = 9;
+    tenant_writes = one_more;
+    launch(0);
+    drain();
+    expect_went(4, 4, 102);
+    assert_int_equal(took_count, 10);
+    for (uint32_t i = 0; i < took_count; i++)
+        assert_int_equal(took[i], tail / size - took_count + i);
+}
+
+static void the_largest_record_is_taken_and_a_larger_one_refused(void **state)
+{
+    const struct sched_allowance room = {1000, UINT64_MAX};
+    const struct rec_header header = {.op = REC_LAUNCH, .size = REC_SIZE_MAX + REC_ALIGN};
+    enum drained drained;
+
+    (void)state;
+    parameter_give(REQ_PARAM_BYTES_MAX);
+    launch(0);
+    drain();
+    assert_int_equal(launched, 1);
+    while (ring_offset(tail) != 0)
+        pad();
+    drain();
+    memcpy(segment + SEG_OFF_RINGS, &header, sizeof(header));
+    atomic_store(&client.tail[0], tail + header.size);
+    assert_int_equal(stream_drain(&session, 0, room, &drained), 0);
+    assert_true(session.submit.faulted);
+    assert_int_equal(server.fault.kind, GS_FAULT_REJECTED);
+    assert_int_equal(launched, 1);
+}
+
 static void a_tail_beyond_the_ring(void)
 {
     atomic_store(&client.tail[0], tail + SEG_RING_BYTES + REC_ALIGN);
@@ -603,6 +676,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_goes_on_writing_has_no_more_than_there_is_room_for, set,
                                         unset),
         cmocka_unit_test_setup_teardown(a_launch_that_is_refused_in_the_middle_is_the_last, set,
+                                        unset),
+        cmocka_unit_test_setup_teardown(more_bytes_than_a_ring_go_in_several_batches, set, unset),
+        cmocka_unit_test_setup_teardown(the_largest_record_is_taken_and_a_larger_one_refused, set,
                                         unset),
         cmocka_unit_test_setup_teardown(a_tail_that_becomes_impossible_ends_the_session_only, set,
                                         unset),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "client/base/error.h"
+#include "common/wire.h"
 
 struct recording *recording_new(void)
 {
@@ -25,7 +26,8 @@ gs_status recording_reserve(struct recording *recording, uint32_t size, void **r
         return error_set(GS_ERR_LIMIT, "the graph's records reach %u bytes, the limit",
                          RECORDING_BYTES_MAX);
     if (recording->size + size > recording->room) {
-        size_t room = recording->room ? recording->room * 2 : 16384;
+        /* The first room is so large that twice the room always holds one more record. */
+        size_t room = recording->room ? recording->room * 2 : 2 * REC_SIZE_MAX;
         unsigned char *bytes = realloc(recording->bytes, room);
         if (!bytes)
             return error_set(GS_ERR_NO_MEMORY, "no memory for %zu bytes of graph records", room);

@@ -1,4 +1,5 @@
-/* Facts about types, state spaces and special registers. Constants only; any thread. */
+/* Facts about types, state spaces, special registers and kernels' parameters. Constants only; any
+ * thread. */
 #include <string.h>
 
 #include "ptx/ptx_table.h"
@@ -52,6 +53,12 @@ static const struct type_fact {
     [PTX_T_SAMPLERREF] = {"samplerref", 0, 0},
     [PTX_T_SURFREF] = {"surfref", 0, 0},
 };
+
+uint32_t ptx_param_bytes_max(const struct ptx_module *m)
+{
+    return m->sm >= 70 && m->version_major * 16u + m->version_minor >= 0x81 ? PTX_MAX_PARAM_BYTES
+                                                                            : 4352;
+}
 
 unsigned ptx_type_bits(enum ptx_type t)
 {

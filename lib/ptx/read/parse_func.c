@@ -3,7 +3,7 @@
 
 #include "ptx/read/parse.h"
 
-enum { MAX_ENTRY_PARAMS = 0x7ffc };
+#define FUNC_PARAMS_MAX (1u << 24) /* bytes of a .func's parameters */
 
 static bool parse_three(struct parser *p, uint32_t out[3])
 {
@@ -105,6 +105,7 @@ static bool parse_directives(struct parser *p, struct ptx_func *f)
 
 static bool layout_params(struct parser *p, const struct token *name, struct ptx_func *f)
 {
+    const uint32_t most = f->entry ? ptx_param_bytes_max(p->m) : FUNC_PARAMS_MAX;
     uint64_t at = 0;
     uint32_t i;
 
@@ -120,9 +121,10 @@ static bool layout_params(struct parser *p, const struct token *name, struct ptx
         at = (at + f->params[i]->align - 1) & ~((uint64_t)f->params[i]->align - 1);
         f->params[i]->offset = at;
         at += f->params[i]->size;
-        if (at > (f->entry ? MAX_ENTRY_PARAMS : 1u << 24))
-            return parser_fail_as(p, -E2BIG, name, "parameters of more than %u bytes",
-                                  f->entry ? MAX_ENTRY_PARAMS : 1u << 24);
+        if (at > most)
+            return parser_fail_as(
+                p, -E2BIG, name, "parameters of more than %u bytes%s", most,
+                most < PTX_MAX_PARAM_BYTES ? "; .target sm_70 and .version 8.1 allow more" : "");
     }
     f->param_bytes = (uint32_t)at;
     return true;

@@ -20,8 +20,6 @@ struct completion_params {
 };
 
 #define COMPLETION_PARAMS_BYTES 48
-/* Of all parameters of a kernel, as a record of the submission ring holds them. */
-#define COMPLETION_ENTRY_BYTES  4096
 
 static_assert(sizeof(struct completion_params) == COMPLETION_PARAMS_BYTES, "as the parameter");
 static_assert(offsetof(struct completion_params, word) == 0, "as the added text");

@@ -103,8 +103,9 @@ static void add_parameter(struct rewrite *rw, const struct ptx_func *f)
                                   : PARAMETER);
 }
 
-static struct obstacle take_kernel(struct rewrite *rw, const struct ptx_func *f,
-                                   const struct findings *found, uint32_t offset)
+static struct obstacle take_kernel(struct rewrite *rw, const struct ptx_module *m,
+                                   const struct ptx_func *f, const struct findings *found,
+                                   uint32_t offset)
 {
     struct obstacle obstacle = {.line = f->line};
 
@@ -112,7 +113,7 @@ static struct obstacle take_kernel(struct rewrite *rw, const struct ptx_func *f,
         return found->obstacles[found->obstacle_in[f->id]];
     if (found->reach.taken[f->id])
         obstacle.what = "the kernel is called, or its address is taken";
-    else if (offset + COMPLETION_PARAMS_BYTES > COMPLETION_ENTRY_BYTES ||
+    else if (offset + COMPLETION_PARAMS_BYTES > ptx_param_bytes_max(m) ||
              f->nparams >= PTX_MAX_PARAMS)
         obstacle.what = "the kernel's parameters leave no room for another";
     else
@@ -122,13 +123,13 @@ static struct obstacle take_kernel(struct rewrite *rw, const struct ptx_func *f,
     return obstacle;
 }
 
-static bool report_kernel(struct rewrite *rw, const struct ptx_func *f,
+static bool report_kernel(struct rewrite *rw, const struct ptx_module *m, const struct ptx_func *f,
                           const struct findings *found)
 {
     struct ptx_rewrite_report *report = rw->report;
     struct ptx_rewrite_kernel *k = &report->kernels[report->count++];
     uint32_t offset = (f->param_bytes + 7) / 8 * 8;
-    struct obstacle obstacle = take_kernel(rw, f, found, offset);
+    struct obstacle obstacle = take_kernel(rw, m, f, found, offset);
 
     *k = (struct ptx_rewrite_kernel){.name = arena_string(report->memory, f->name, strlen(f->name)),
                                      .completes = !obstacle.what,
@@ -165,7 +166,7 @@ static bool take_kernels(struct rewrite *rw, const struct ptx_module *m)
     }
     for (uint32_t i = 0; i < m->nfuncs; i++)
         if (is_kernel(m->funcs[i]))
-            any |= report_kernel(rw, m->funcs[i], &found);
+            any |= report_kernel(rw, m, m->funcs[i], &found);
     findings_deinit(&found);
     return any;
 }

@@ -23,12 +23,21 @@
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
 
-/* Each lane, which is a thread, has its own; it is empty between two drains. */
+/* Each lane, which is a thread, has its own; it is empty between two drains. The records stand one
+ * behind the other. A stream's records that are not complete fit its ring, so a ring's bytes hold
+ * any batch; the batch of a tenant that writes over them goes in parts. */
 static _Thread_local struct {
     uint32_t count;
+    uint32_t bytes; /* of its launches' records */
     struct launch launch[LAUNCHES_MAX];
-    _Alignas(16) unsigned char record[LAUNCHES_MAX][REC_SIZE_MAX];
+    _Alignas(REC_ALIGN) unsigned char records[SEG_RING_BYTES];
 } batch;
+
+static void batch_clear(void)
+{
+    batch.count = 0;
+    batch.bytes = 0;
+}
 
 bool batch_issue(struct session *session, uint32_t index, enum completion completion)
 {
@@ -37,7 +46,7 @@ bool batch_issue(struct session *session, uint32_t index, enum completion comple
 
     if (launches == 0)
         return true;
-    batch.count = 0;
+    batch_clear();
     CUresult result = launch_issue(session, stream, batch.launch, launches, completion);
     if (!result)
         return true;
@@ -48,11 +57,12 @@ bool batch_issue(struct session *session, uint32_t index, enum completion comple
     return false;
 }
 
-unsigned char *batch_next(struct session *session, uint32_t index)
+unsigned char *batch_next(struct session *session, uint32_t index, uint32_t size)
 {
-    if (batch.count == LAUNCHES_MAX && !batch_issue(session, index, COMPLETION_NONE))
+    if ((batch.count == LAUNCHES_MAX || size > sizeof(batch.records) - batch.bytes) &&
+        !batch_issue(session, index, COMPLETION_NONE))
         return NULL;
-    return batch.record[batch.count];
+    return batch.records + batch.bytes;
 }
 
 /* Applies the QoS that the launch's own record asks for. */
@@ -176,6 +186,7 @@ enum outcome batch_take(struct session *session, uint32_t index, unsigned char *
     if (r.report || launch->cooperative)
         return take_alone(session, index, *launch, record, &r);
     batch.count++;
+    batch.bytes += size;
     return RECORD_TAKEN;
 }
 
@@ -185,7 +196,7 @@ void batch_finish(struct session *session, uint32_t index)
     uint64_t position = stream->head;
 
     if (session->submit.faulted)
-        batch.count = 0;
+        batch_clear();
     if (session->submit.faulted || position == stream->signalled)
         return;
     if (batch.count > 0) {

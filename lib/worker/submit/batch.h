@@ -8,9 +8,10 @@
 #include "worker/submit/completion.h"
 #include "worker/submit/outcome.h"
 
-/* The memory for the next record of the stream; the record stays there while its launch is in the
- * batch. A full batch is issued first. NULL: the driver refused it, and the session has ended. */
-unsigned char *batch_next(struct session *session, uint32_t index);
+/* The memory for the next record of the stream, of REC_SIZE_MAX bytes at most; the record stays
+ * there while its launch is in the batch. A full batch is issued first. NULL: the driver refused
+ * it, and the session has ended. */
+unsigned char *batch_next(struct session *session, uint32_t index, uint32_t size);
 /* Takes a launch, whose record of `size` bytes was copied to batch_next: checks it, chooses its
  * SMs, and adds it to the batch. A launch that goes alone is issued at once, behind the batch.
  * *ns: how long a launch that was taken is thought to run. */

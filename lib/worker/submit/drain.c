@@ -59,28 +59,28 @@ static enum outcome take_traced(struct session *session, uint32_t index, unsigne
     return outcome;
 }
 
-/* Copies the record at the stream's head out of the ring, and returns the size that the copied
- * header states; 0: the size cannot be right. */
-static uint32_t record_copy(const struct session *session, uint32_t index, uint64_t tail,
-                            unsigned char *copy)
+/* Copies the record at the stream's head out of the ring: of a padding the header only. NULL: the
+ * session has ended, because the record's size cannot be right or the driver refused the batch that
+ * made room for the record. */
+static unsigned char *record_copy(struct session *session, uint32_t index, uint64_t tail)
 {
     const struct stream *stream = &session->submit.streams[index];
     const struct rec_header header = ring_header(session, index, stream->head);
+    const uint32_t size = header.op == REC_PAD ? REC_ALIGN : header.size;
 
-    if (header.size < REC_ALIGN || header.size % REC_ALIGN ||
-        header.size > ring_to_end(stream->head) || header.size > tail - stream->head)
-        return 0;
-    if (header.op == REC_PAD) {
-        memcpy(copy, &header, sizeof(header));
-        return header.size;
+    if (header.size < REC_ALIGN || header.size % REC_ALIGN || size > REC_SIZE_MAX ||
+        header.size > ring_to_end(stream->head) || header.size > tail - stream->head) {
+        record_rejected(session, index, "a record of a wrong size");
+        return NULL;
     }
-    if (header.size > REC_SIZE_MAX)
-        return 0;
-    memcpy(copy, ring_at(session, index, stream->head), header.size);
+    unsigned char *copy = batch_next(session, index, size);
+    if (!copy)
+        return NULL;
+    memcpy(copy, ring_at(session, index, stream->head), size);
     /* The tenant may have changed the header between the two reads; the first read, which was
      * checked, counts. */
     memcpy(copy, &header, sizeof(header));
-    return header.size;
+    return copy;
 }
 
 /* Whether the tenant has written more than the stream has taken; *tail: how far. */
@@ -163,15 +163,11 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         if (more && !arrival_middle(session, index))
             break;
         uint64_t ns = 0;
-        unsigned char *record = batch_next(session, index);
+        unsigned char *record = record_copy(session, index, tail);
         if (!record)
             break;
-        uint32_t size = record_copy(session, index, tail, record);
-        if (size == 0) {
-            record_rejected(session, index, "a record of a wrong size");
-            break;
-        }
         const uint32_t op = ((const struct rec_header *)(const void *)record)->op;
+        const uint32_t size = ((const struct rec_header *)(const void *)record)->size;
         /* Before the record is taken: one that may be on the device counts as consumed. */
         consumed_note(session, index, stream->head + size, stream->launches + (op == REC_LAUNCH));
         if (op == REC_PAD)
