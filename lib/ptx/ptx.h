@@ -306,21 +306,11 @@ int ptx_print(const struct ptx_module *m, FILE *out);
 /* One instruction, without newline, into BUF (always ended with NUL); for messages and traces. */
 void ptx_inst_format(const struct ptx_func *f, const struct ptx_inst *inst, char *buf, size_t size);
 
+/* NULL: the module has none of that name. */
 struct ptx_func *ptx_module_func(const struct ptx_module *m, const char *name);
 struct ptx_var *ptx_module_var(const struct ptx_module *m, const char *name);
-
-/* ---- For passes that change a module ---- */
-
-void *ptx_alloc(struct ptx_module *m,
-                size_t bytes); /* zeroed, freed with the module; NULL: no memory */
-uint32_t ptx_func_add_reg(
-    struct ptx_module *m, struct ptx_func *f, enum ptx_type type, const char *name,
-    uint32_t count); /* first of COUNT registers named NAME<i>; PTX_NO_REG: no memory */
-/* A fresh instruction of OP with its first form that fits what is then filled in: see
- * ptx_inst_choose_form. */
-int ptx_inst_init(struct ptx_module *m, struct ptx_inst *inst, enum ptx_op op);
-/* Picks the row of ptx_ops.def that prints INST as its fields say. -EINVAL where none does. */
-int ptx_inst_choose_form(struct ptx_inst *inst);
+/* Zeroed memory that is freed with the module; NULL: there is no memory. */
+void *ptx_alloc(struct ptx_module *m, size_t bytes);
 
 /* ---- Facts ---- */
 

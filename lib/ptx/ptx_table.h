@@ -96,7 +96,6 @@ struct ptx_op_info {
 extern const struct ptx_form ptx_forms[];
 extern const struct ptx_op_info ptx_ops[PTX_OP_COUNT];
 extern const struct ptx_slot_info ptx_slots[PTX_SLOT_COUNT];
-extern const uint64_t ptx_sets[PTX_SET_COUNT];
 
 unsigned ptx_op_form_count(enum ptx_op op);
 

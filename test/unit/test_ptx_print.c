@@ -1,6 +1,5 @@
 /* What is printed reads back to the same module, and ptxas takes it. */
 #include <elf.h>
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -179,59 +178,6 @@ static void one_instruction_is_formatted_within_its_buffer(void **state)
     free(text);
 }
 
-static void form_is_found_for_every_instruction_from_its_fields(void **state)
-{
-    size_t len;
-    char *text = ptx_file_read("every_form.ptx", &len), before[512], after[512];
-    struct ptx_module *m = ptx_parse_good(text);
-    const struct ptx_func *f = ptx_module_func(m, "forms");
-    uint32_t i;
-
-    (void)state;
-    for (i = 0; i < f->ninsts; i++) {
-        struct ptx_inst copy = f->insts[i];
-
-        ptx_inst_format(f, &f->insts[i], before, sizeof(before));
-        copy.form = 0;
-        if (ptx_inst_choose_form(&copy) != 0)
-            fail_msg("no form for %s", before);
-        ptx_inst_format(f, &copy, after, sizeof(after));
-        assert_string_equal(before, after);
-    }
-    ptx_module_free(m);
-    free(text);
-}
-
-static void pass_adds_registers_and_instructions_that_print(void **state)
-{
-    char *text = ptx_wrap_body("mov.b32 %r1, 7;"), line[64], *printed;
-    struct ptx_module *m = ptx_parse_good(text), *back;
-    struct ptx_func *k = ptx_module_func(m, "k");
-    uint32_t reg = ptx_func_add_reg(m, k, PTX_T_B64, "%gs", 2);
-    struct ptx_inst inst;
-
-    (void)state;
-    assert_int_equal(reg, k->nregs - 2);
-    assert_int_equal(ptx_inst_init(m, &inst, PTX_OP_AND), 0);
-    inst.type[0] = PTX_T_B64;
-    inst.nops = 3;
-    inst.ops[0] = (struct ptx_operand){.kind = PTX_OPND_REG, .type = PTX_T_B64, .reg = reg};
-    inst.ops[1] = (struct ptx_operand){.kind = PTX_OPND_REG, .type = PTX_T_B64, .reg = reg + 1};
-    inst.ops[2] = (struct ptx_operand){.kind = PTX_OPND_IMM, .type = PTX_T_B64, .imm = 0xffffffff};
-    assert_int_equal(ptx_inst_choose_form(&inst), 0);
-    ptx_inst_format(k, &inst, line, sizeof(line));
-    assert_string_equal(line, "and.b64 %gs0, %gs1, 4294967295;");
-    inst.type[0] = PTX_T_F32;
-    assert_int_equal(ptx_inst_choose_form(&inst), -EINVAL);
-    printed = ptx_print_text(m);
-    back = ptx_parse_good(printed);
-    assert_int_equal(ptx_module_func(back, "k")->nregs, k->nregs);
-    ptx_module_free(back);
-    ptx_module_free(m);
-    free(printed);
-    free(text);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,8 +185,6 @@ int main(void)
         cmocka_unit_test(ptxas_makes_the_same_code_of_what_is_printed),
         cmocka_unit_test(names_of_inner_scopes_become_unique_and_stay_so),
         cmocka_unit_test(one_instruction_is_formatted_within_its_buffer),
-        cmocka_unit_test(form_is_found_for_every_instruction_from_its_fields),
-        cmocka_unit_test(pass_adds_registers_and_instructions_that_print),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

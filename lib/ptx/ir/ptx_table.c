@@ -54,7 +54,7 @@ _Static_assert(PTX_T_COUNT <= 64, "a type set is 64 bits");
     (__VA_ARGS__)
 /* clang-format on */
 
-const uint64_t ptx_sets[PTX_SET_COUNT] = {
+static const uint64_t ptx_sets[PTX_SET_COUNT] = {
 #define TYPESET(id, ...) [PTX_SET_##id] = 0 EACH(__VA_ARGS__),
 #include "ptx/ir/ptx_typesets.def"
 #undef TYPESET

@@ -5,8 +5,7 @@
 
 #include "ptx/ptx.h"
 
-/* %envreg1 or %envreg2. */
-bool grid_is_workspace(const struct ptx_operand *o);
+/* Whether the function reads %envreg1 or %envreg2. */
 bool grid_reads_workspace(const struct ptx_func *f);
 
 #endif

@@ -9,7 +9,7 @@
 #include "ptx/rewrite/grid.h"
 #include "ptx/rewrite/reach.h"
 
-bool grid_is_workspace(const struct ptx_operand *o)
+static bool is_workspace(const struct ptx_operand *o)
 {
     return o->kind == PTX_OPND_SREG && o->sreg == PTX_SREG_ENVREG &&
            (o->index == 1 || o->index == 2);
@@ -19,7 +19,7 @@ bool grid_reads_workspace(const struct ptx_func *f)
 {
     for (uint32_t i = 0; i < f->ninsts; i++)
         for (unsigned k = 0; k < f->insts[i].nops; k++)
-            if (grid_is_workspace(&f->insts[i].ops[k]))
+            if (is_workspace(&f->insts[i].ops[k]))
                 return true;
     return false;
 }

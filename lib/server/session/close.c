@@ -104,7 +104,8 @@ static void session_lost(struct session *session, const struct link_fatal *fatal
     session->attached_base = 1; /* ours */
 }
 
-void server_session_not_resumed(struct session *session, const char *text)
+/* The next worker could not take the session up: its client is told so. */
+static void session_not_resumed(struct session *session, const char *text)
 {
     const struct device *device = session->device;
     const struct culprit *culprit = device->culprit.session_id ? &device->culprit : NULL;
@@ -129,7 +130,7 @@ void server_session_refuse(struct session *session, gs_status status, const char
     if (session->resuming) { /* the attach of a resumed session was answered long ago */
         const bool gone = session->close_wanted;
 
-        server_session_not_resumed(session, text);
+        session_not_resumed(session, text);
         if (gone)
             server_session_end(session);
         return;
@@ -315,7 +316,7 @@ static void session_wait(struct session *session)
     if (session->close_wanted)
         server_session_end(session);
     else if (session->attempts++ >= ATTEMPTS_MAX)
-        server_session_not_resumed(session, "so were the workers that were to take it up");
+        session_not_resumed(session, "so were the workers that were to take it up");
 }
 
 /* The attach begins anew with the next worker, unless workers are lost over and over. */

@@ -22,8 +22,6 @@ void server_session_close_on(struct session *session, bool told);
 /* The worker is gone; see session_segment_fault. */
 void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
                                 const struct culprit *culprit, const char *why);
-/* The next worker could not take the session up: its client is told so. */
-void server_session_not_resumed(struct session *session, const char *text);
 /* The session does not wait to be taken up any more. */
 void server_session_resumed(struct session *session);
 /* Answers the attach with a refusal and ends the session. */

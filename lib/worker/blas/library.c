@@ -40,7 +40,8 @@ bool library_excluded(void)
     return strcmp(setting(), "none") == 0;
 }
 
-bool library_wanted(void)
+/* False: no library is to be used. */
+static bool library_wanted(void)
 {
     return path_wanted() ? !library_excluded() : worker->machine_code;
 }

@@ -22,9 +22,8 @@ struct library {
 extern const struct library *const lt;
 
 /* $GSHARE_CUBLAS: unset, "" or "none": products are refused; a path: that library; "auto": the
- * first of cuBLASLt's sonames that the dynamic linker finds, for an NVIDIA device. False: none is
- * to be used. */
-bool library_wanted(void);
+ * first of cuBLASLt's sonames that the dynamic linker finds, for an NVIDIA device. */
+
 /* Whether no library is to be used on any device. At the start, before there is a driver. */
 bool library_excluded(void);
 /* Finds and maps the library. It calls no driver, so no launch waits for it. GS_ERR_NOT_SUPPORTED:
