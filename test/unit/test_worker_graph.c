@@ -1,6 +1,7 @@
 /*
  * test_worker_graph.c - which variants of a recorded graph are kept: those of the partitions that
- * its launches had last, or that were made for it last.
+ * its launches had last, or that were made for it last. And how much of a graph is checked before
+ * others are served.
  *
  * The driver is a counter of executable graphs. The test stands in for what graph.c asks of other
  * files; the job that makes a variant runs when the test says so.
@@ -17,6 +18,7 @@
 #include "fake_driver.h"
 #include "worker/jobs/job.h"
 #include "worker/memory/host_block.h"
+#include "worker/sched/lane.h"
 #include "worker/session/grant.h"
 #include "worker/submit/graph.h"
 #include "worker/submit/placement.h"
@@ -31,6 +33,7 @@ static struct partition places[VARIANTS + 2];
 static struct partition *place; /* where launches run now */
 static struct job *pushed;      /* for the main lane, not yet begun */
 static unsigned made, live;     /* executable graphs */
+static unsigned checked;        /* records */
 
 /* ---- What graph.c asks of other files -------------------------------------------------------- */
 
@@ -55,7 +58,7 @@ struct host_block *host_block_find(const struct session *unused, uint64_t number
 
 void pool_give_graph(void) {}
 
-/* The graph is empty, and no call of the driver fails: nothing asks for these. */
+/* The graph is empty or of memsets, and no call of the driver fails: nothing asks for these. */
 
 record_refusal record_check_launch(const struct session *unused, unsigned char *record,
                                    uint32_t size, struct launch *launch)
@@ -74,8 +77,11 @@ record_refusal record_check_copy(const struct session *unused, const struct rec_
 record_refusal record_check_memset(const struct session *unused, const struct rec_memset *set,
                                    struct transfer *transfer)
 {
-    (void)unused, (void)set, (void)transfer;
-    abort();
+    (void)unused;
+    *transfer = (struct transfer){
+        .kind = TRANSFER_SET, .bytes = set->bytes, .element = set->element, .block = SEG_HOSTS};
+    checked++;
+    return NULL;
 }
 
 void launch_params(const struct launch *launch, const struct completion_params *tell,
@@ -136,6 +142,14 @@ static CUresult graph_instantiate(CUgraphExec *exec, CUgraph graph, unsigned lon
     return CUDA_SUCCESS;
 }
 
+static CUresult memset_add(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                           size_t count, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context)
+{
+    (void)graph, (void)dependencies, (void)count, (void)params, (void)context;
+    *node = (CUgraphNode)&made;
+    return CUDA_SUCCESS;
+}
+
 static CUresult exec_destroy(CUgraphExec exec)
 {
     (void)exec;
@@ -171,6 +185,7 @@ static int set(void **state)
     (void)state;
     fake_cu.cuGraphCreate = graph_create;
     fake_cu.cuGraphDestroy = graph_destroy;
+    fake_cu.cuGraphAddMemsetNode = memset_add;
     fake_cu.cuGraphInstantiateWithFlags = graph_instantiate;
     fake_cu.cuGraphExecDestroy = exec_destroy;
     fake_cu.cuGraphLaunch = graph_launched;
@@ -256,6 +271,44 @@ static void no_variant_gives_way_while_there_is_room(void **state)
     assert_int_equal(made, VARIANTS);
 }
 
+/* After memory was freed, all of a graph is checked anew, by the lane that serves all tenants. */
+static void a_graph_of_very_many_nodes_is_checked_piece_by_piece(void **state)
+{
+    enum { NODES = 65536, AT_ONCE = 1024 };
+    struct rec_memset *records = calloc(NODES, sizeof(*records));
+    struct job *create = job_new(&session, &job_graph_create);
+    static struct lane lane;
+    enum graph_outcome outcome = GRAPH_WAITS;
+    unsigned calls = 0, before;
+
+    (void)state;
+    assert_true(records && create);
+    for (unsigned i = 0; i < NODES; i++)
+        records[i] = (struct rec_memset){
+            .h = {.op = REC_MEMSET, .size = sizeof(*records)}, .element = 1, .bytes = 1};
+    graphs_deinit(&session);
+    session.lane = &lane;
+    block.memory = (unsigned char *)records;
+    block.size = create->arg[1] = NODES * sizeof(*records);
+    job_run(create);
+    assert_int_equal(launch_at(0), GRAPH_LAUNCHED); /* it was checked when it was made */
+    session.memory.generation++;
+    checked = 0;
+    for (; outcome == GRAPH_WAITS; calls++) {
+        before = checked;
+        outcome = launch_at(0);
+        assert_true(checked - before <= AT_ONCE);
+    }
+    assert_int_equal(outcome, GRAPH_LAUNCHED);
+    assert_int_equal(checked, NODES);
+    assert_true(calls > NODES / AT_ONCE);
+    assert_int_equal(launch_at(0), GRAPH_LAUNCHED);
+    assert_int_equal(checked, NODES);
+    block = (struct host_block){.memory = nothing};
+    session.lane = NULL;
+    free(records);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +316,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_variant_that_was_never_launched_stays_before_older_ones,
                                         set, unset),
         cmocka_unit_test_setup_teardown(no_variant_gives_way_while_there_is_room, set, unset),
+        cmocka_unit_test_setup_teardown(a_graph_of_very_many_nodes_is_checked_piece_by_piece, set,
+                                        unset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

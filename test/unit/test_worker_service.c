@@ -124,6 +124,16 @@ static void nor_do_allocations(void **state)
     one_user_holds_up_no_other(&allocate);
 }
 
+/* A session with thousands of imports is closed in a job that takes long, and a detach waits for
+ * its own. */
+static void nor_do_sessions_that_close(void **state)
+{
+    const struct job_kind close = {"close", job_close.flags, NULL, slow_work, NULL, NULL};
+
+    (void)state;
+    one_user_holds_up_no_other(&close);
+}
+
 /* What had to wait begins once a job of the same user has ended, without another one that comes. */
 static void what_waits_for_its_own_user_goes_on(void **state)
 {
@@ -159,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_users_compilations_hold_up_no_other_user),
         cmocka_unit_test(nor_do_allocations),
+        cmocka_unit_test(nor_do_sessions_that_close),
         cmocka_unit_test(what_waits_for_its_own_user_goes_on),
         cmocka_unit_test(who_has_the_fewest_threads_is_next),
     };
