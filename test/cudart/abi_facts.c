@@ -106,6 +106,8 @@ const struct abi_fact abi_facts_own[] = {
     V(cudaLaunchAttributeClusterDimension) V(cudaLaunchAttributePriority)
     V(cudaLaunchAttributeProgrammaticStreamSerialization) V(cudaLaunchAttributeMemSyncDomain)
     V(cudaLaunchAttributePreferredSharedMemoryCarveout)
+    V(cudaLaunchAttributeDeviceUpdatableKernelNode) V(cudaLaunchAttributeProgrammaticEvent)
+    V(cudaLaunchAttributeLaunchCompletionEvent)
     S(cudaLaunchAttributeValue) S(cudaLaunchAttribute) O(cudaLaunchAttribute, val)
     S(cudaLaunchConfig_t) O(cudaLaunchConfig_t, blockDim) O(cudaLaunchConfig_t, dynamicSmemBytes)
     O(cudaLaunchConfig_t, stream) O(cudaLaunchConfig_t, attrs) O(cudaLaunchConfig_t, numAttrs)

@@ -19,14 +19,28 @@ static cudaError_t add(cudaError_t error, cudaGraphNode_t *node, cudaGraph_t gra
     return error_record(error == cudaSuccess ? graph_add(graph, deps, count, op, node) : error);
 }
 
+/* A kernel's attributes are not among its parameters, so they stay. */
+static void attributes_keep(cudaGraphNode_t node, struct op *op)
+{
+    struct op former;
+
+    if (op->type == cudaGraphNodeTypeKernel && node_op(node, &former) == cudaSuccess &&
+        former.type == cudaGraphNodeTypeKernel)
+        op->launch.attributes = former.launch.attributes;
+}
+
 static cudaError_t set(cudaError_t error, cudaGraphNode_t node, struct op *op)
 {
+    if (error == cudaSuccess)
+        attributes_keep(node, op);
     return error_record(error == cudaSuccess ? node_set(node, op) : error);
 }
 
 static cudaError_t set_exec(cudaError_t error, cudaGraphExec_t exec, cudaGraphNode_t node,
                             struct op *op)
 {
+    if (error == cudaSuccess)
+        attributes_keep(node, op);
     return error_record(error == cudaSuccess ? exec_set(exec, node, op) : error);
 }
 

@@ -4,33 +4,39 @@
 #include "cudart/graph/capture.h"
 #include "cudart/state/launch.h"
 
-static cudaError_t launch(struct kernel *kernel, const gs_launch_config *config, size_t shared,
-                          void **args, cudaStream_t stream_handle, bool per_thread)
+/* The stream of a kernel's launch. */
+static cudaError_t launch_stream(const struct kernel *kernel, cudaStream_t handle, bool per_thread,
+                                 struct stream **stream)
 {
-    struct stream *stream;
-    cudaError_t error;
+    return kernel != NULL ? stream_find(handle, per_thread, stream)
+                          : cudaErrorInvalidResourceHandle;
+}
 
-    if (kernel == NULL)
-        return error_record(cudaErrorInvalidResourceHandle);
-    error = stream_find(stream_handle, per_thread, &stream);
-    if (error != cudaSuccess)
-        return error_record(error);
+/* attributes NULL: none beyond the configuration's. */
+static cudaError_t launch(struct kernel *kernel, const gs_launch_config *config, size_t shared,
+                          void **args, struct stream *stream,
+                          const struct launch_attributes *attributes)
+{
     if (stream_capturing(stream))
-        return error_record(capture_launch(stream, kernel, config, shared, args));
+        return error_record(capture_launch(stream, kernel, config, shared, args, attributes));
     return error_record(kernel_launch(kernel, config, shared, args, stream));
 }
 
 static cudaError_t launch_plain(struct kernel *kernel, dim3 grid, dim3 block, void **args,
-                                size_t shared, cudaStream_t stream, bool per_thread,
+                                size_t shared, cudaStream_t handle, bool per_thread,
                                 bool cooperative)
 {
     gs_launch_config config = GS_LAUNCH_CONFIG_INIT;
+    struct stream *stream;
+    cudaError_t error = launch_stream(kernel, handle, per_thread, &stream);
 
+    if (error != cudaSuccess)
+        return error_record(error);
     config.grid = (gs_dim3){grid.x, grid.y, grid.z};
     config.block = (gs_dim3){block.x, block.y, block.z};
     config.dynamic_smem = (unsigned)shared;
     config.cooperative = cooperative;
-    return launch(kernel, &config, shared, args, stream, per_thread);
+    return launch(kernel, &config, shared, args, stream, NULL);
 }
 
 /* ---- What stubs call ------------------------------------------------------------------------- */
@@ -74,47 +80,52 @@ CUDART_API cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *stub, dim3 g
     return launch_plain(kernel_find(stub), grid, block, args, shared, stream, true, true);
 }
 
-/* Attributes that only hint at speed are taken and have no effect. */
+/* Takes a launch's attributes over. Those that a node does not keep are hints too. */
+static cudaError_t attributes_take(const cudaLaunchConfig_t *config,
+                                   struct launch_attributes *attributes)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (unsigned i = 0; i < config->numAttrs && error == cudaSuccess; i++) {
+        switch ((int)config->attrs[i].id) {
+        case cudaLaunchAttributeIgnore:
+        case cudaLaunchAttributeSynchronizationPolicy:
+        case cudaLaunchAttributeProgrammaticStreamSerialization:
+        case cudaLaunchAttributePreferredClusterDimension:
+            break;
+        case cudaLaunchAttributeProgrammaticEvent:
+        case cudaLaunchAttributeLaunchCompletionEvent:
+            return error_unsupported("an event within a launch");
+        default:
+            error = launch_attribute_set(attributes, config->attrs[i].id, &config->attrs[i].val);
+        }
+    }
+    return error;
+}
+
 static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void *stub, void **args,
                                    bool per_thread)
 {
-    bool cooperative = false;
+    gs_launch_config plain = GS_LAUNCH_CONFIG_INIT;
+    struct launch_attributes attributes = {0};
+    struct kernel *kernel = kernel_find(stub);
+    struct stream *stream;
+    cudaError_t error;
 
     if (config == NULL)
         return error_record(cudaErrorInvalidValue);
-    for (unsigned i = 0; i < config->numAttrs; i++) {
-        const cudaLaunchAttribute *attribute = &config->attrs[i];
-
-        switch (attribute->id) {
-        case cudaLaunchAttributeCooperative:
-            cooperative = attribute->val.cooperative != 0;
-            break;
-        case cudaLaunchAttributeClusterDimension:
-            if (attribute->val.clusterDim.x * attribute->val.clusterDim.y *
-                    attribute->val.clusterDim.z !=
-                1)
-                return error_record(error_unsupported("a launch with clusters"));
-            break;
-        case cudaLaunchAttributeIgnore:
-        case cudaLaunchAttributeAccessPolicyWindow:
-        case cudaLaunchAttributeSynchronizationPolicy:
-        case cudaLaunchAttributeClusterSchedulingPolicyPreference:
-        case cudaLaunchAttributeProgrammaticStreamSerialization:
-        case cudaLaunchAttributePriority:
-        case cudaLaunchAttributeMemSyncDomainMap:
-        case cudaLaunchAttributeMemSyncDomain:
-        case cudaLaunchAttributePreferredClusterDimension:
-        case cudaLaunchAttributePreferredSharedMemoryCarveout:
-#ifndef GS_CUDART_12
-        case cudaLaunchAttributeNvlinkUtilCentricScheduling:
-#endif
-            break;
-        default: /* events within a launch, updatable nodes */
-            return error_record(error_unsupported("an event or an updatable node in a launch"));
-        }
-    }
-    return launch_plain(kernel_find(stub), config->gridDim, config->blockDim, args,
-                        config->dynamicSmemBytes, config->stream, per_thread, cooperative);
+    error = launch_stream(kernel, config->stream, per_thread, &stream);
+    if (error != cudaSuccess)
+        return error_record(error);
+    attributes.priority = stream->priority;
+    error = attributes_take(config, &attributes);
+    if (error != cudaSuccess)
+        return error_record(error);
+    plain.grid = (gs_dim3){config->gridDim.x, config->gridDim.y, config->gridDim.z};
+    plain.block = (gs_dim3){config->blockDim.x, config->blockDim.y, config->blockDim.z};
+    plain.dynamic_smem = (unsigned)config->dynamicSmemBytes;
+    plain.cooperative = attributes.cooperative;
+    return launch(kernel, &plain, config->dynamicSmemBytes, args, stream, &attributes);
 }
 
 CUDART_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *stub,

@@ -285,14 +285,19 @@ cudaError_t capture_op(struct stream *stream, struct op *op)
 }
 
 cudaError_t capture_launch(struct stream *stream, struct kernel *kernel,
-                           const gs_launch_config *config, size_t shared, void **args)
+                           const gs_launch_config *config, size_t shared, void **args,
+                           const struct launch_attributes *attributes)
 {
     dim3 grid = {config->grid.x, config->grid.y, config->grid.z};
     dim3 block = {config->block.x, config->block.y, config->block.z};
     struct op op;
     cudaError_t error = op_launch(&op, kernel, grid, block, (unsigned)shared, args);
 
-    op.launch.cooperative = config->cooperative;
+    if (attributes != NULL)
+        op.launch.attributes = *attributes;
+    else
+        op.launch.attributes = (struct launch_attributes){.cooperative = config->cooperative,
+                                                          .priority = stream->priority};
     return error == cudaSuccess ? capture_op(stream, &op) : error;
 }
 

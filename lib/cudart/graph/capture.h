@@ -35,8 +35,10 @@ cudaError_t capture_mode_exchange(enum cudaStreamCaptureMode *mode);
 
 /* Takes the op over. */
 cudaError_t capture_op(struct stream *stream, struct op *op);
+/* attributes NULL: as the stream and config have them. */
 cudaError_t capture_launch(struct stream *stream, struct kernel *kernel,
-                           const gs_launch_config *config, size_t shared, void **args);
+                           const gs_launch_config *config, size_t shared, void **args,
+                           const struct launch_attributes *attributes);
 /* A node of its own for the event. cudaErrorIllegalState: the stream does not capture. */
 cudaError_t capture_node(struct stream *stream, enum cudaGraphNodeType type, cudaEvent_t event);
 cudaError_t capture_record(struct stream *stream, cudaEvent_t event);

@@ -179,7 +179,7 @@ static cudaError_t launch_issue(const struct op *op, struct stream *stream)
     config.grid = (gs_dim3){op->launch.grid.x, op->launch.grid.y, op->launch.grid.z};
     config.block = (gs_dim3){op->launch.block.x, op->launch.block.y, op->launch.block.z};
     config.dynamic_smem = op->launch.shared;
-    config.cooperative = op->launch.cooperative;
+    config.cooperative = op->launch.attributes.cooperative;
     return kernel_launch(op->launch.kernel, &config, op->launch.shared, op->launch.args, stream);
 }
 
@@ -241,7 +241,7 @@ bool op_recordable(const struct op *op)
 {
     switch (op->type) {
     case cudaGraphNodeTypeKernel:
-        return !op->launch.cooperative && op->launch.product == NULL;
+        return !op->launch.attributes.cooperative && op->launch.product == NULL;
     case cudaGraphNodeTypeMemcpy:
         return op->copy.kind != cudaMemcpyHostToHost && direct(op->copy.srcPtr.ptr) &&
                direct(op->copy.dstPtr.ptr) &&

@@ -6,6 +6,7 @@
 #define GS_CUDART_OP_H
 
 #include "cudart/abi.h"
+#include "cudart/state/launch_attribute.h"
 #include "cudart/state/stream.h"
 
 struct graph;
@@ -19,7 +20,7 @@ struct op {
             struct kernel *kernel;
             dim3 grid, block;
             unsigned shared;
-            bool cooperative;
+            struct launch_attributes attributes;
             void **args;             /* one block of memory: the pointers, then the values */
             gs_gemm_params *product; /* the op's own, in place of all above; NULL: a kernel */
         } launch;

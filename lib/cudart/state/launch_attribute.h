@@ -1,0 +1,26 @@
+/*
+ * launch_attribute.h - the attributes of a launch, also of one that is a node of a graph. But for
+ * the cooperative launch they are hints, which a node keeps for who asks, and have no effect. Any
+ * thread; the owner of the struct orders its use.
+ */
+#ifndef GS_CUDART_LAUNCH_ATTRIBUTE_H
+#define GS_CUDART_LAUNCH_ATTRIBUTE_H
+
+#include "cudart/abi.h"
+
+#define LAUNCH_HINTS 6
+
+struct launch_attributes {
+    bool cooperative;
+    int priority;
+    cudaLaunchAttributeValue hint[LAUNCH_HINTS];
+};
+
+/* cudaErrorInvalidValue: nodes have no such attribute. cudaErrorNotSupported: it is said once. */
+cudaError_t launch_attribute_set(struct launch_attributes *attributes, cudaLaunchAttributeID id,
+                                 const cudaLaunchAttributeValue *value);
+/* cudaErrorInvalidValue: nodes have no such attribute. */
+cudaError_t launch_attribute_get(const struct launch_attributes *attributes,
+                                 cudaLaunchAttributeID id, cudaLaunchAttributeValue *value);
+
+#endif
