@@ -54,6 +54,7 @@ static struct row rows[] = {
     {ROW(operator, G, 0, 90, "An operator looks each second; 1,000 tenants are attached")},
     {ROW(soft, N, N, 40,
          "The software device by itself, under native: thread-instructions, calls")},
+    {ROW(faults, S | M | G, 0, 1500, "Runs that fault beside one that trains")},
 };
 
 struct options {

@@ -8,6 +8,7 @@
 #ifndef GS_BENCH_DEVICE_H
 #define GS_BENCH_DEVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,7 @@ struct role {
     enum role_class cls;
     unsigned weight;      /* gshare; 0: the default */
     unsigned mps_percent; /* CUDA_MPS_ACTIVE_THREAD_PERCENTAGE; 0: not set */
+    bool replay;          /* gshare: GS_ON_FAULT_REPLAY */
 };
 
 #define MARKS 8

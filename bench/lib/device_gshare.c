@@ -31,6 +31,8 @@ static void gshare_open_as(const struct role *role)
     qos.cls = classes[role->cls];
     qos.weight = role->weight;
     params.qos = &qos;
+    if (role->replay)
+        params.on_fault = GS_ON_FAULT_REPLAY;
     GS(gs_attach, &params, &session);
 }
 

@@ -206,6 +206,12 @@ const struct line report_lines[] = {
     {"takeover", "supervisor killed, pause", "supervisor_pause_1_max", UNIT_TIME, AT_MOST(50e6)},
     {"takeover", "upgrade, pause", "upgrade_pause_1_max", UNIT_TIME, AT_MOST(50e6)},
 
+    {"faults", "runs that faulted", "faults", UNIT_COUNT, NONE},
+    {"faults", "... that cost the neighbour its run", "lost_share", UNIT_PERCENT, AT_MOST(0)},
+    {"faults", "the neighbour's wrong words", "wrong", UNIT_COUNT, AT_MOST(0)},
+    {"faults", "... steps done", "steps", UNIT_COUNT, NONE},
+    {"faults", "... longest step", "pause_max", UNIT_TIME, NONE},
+
     {"operator", "tenants", "tenants", UNIT_COUNT, NONE},
     {"operator", "nobody looks: p50", "alone_p50", UNIT_TIME, NONE},
     {"operator", "nobody looks: p99", "alone_p99", UNIT_TIME, NONE},

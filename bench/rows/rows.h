@@ -20,6 +20,7 @@ void row_request(void);
 void row_weights(void);
 void row_accounting(void);
 void row_takeover(void);
+void row_faults(void);
 void row_operator(void);
 void row_soft(void);
 
