@@ -186,7 +186,7 @@ struct link_open {
     uint32_t fenced;     /* gs_fence: the session's kernels are kept to its window; 0: not */
     uint32_t resume;     /* 1: a former worker had it, with the window that follows */
     uint32_t replay;     /* enum link_replay: what becomes of work that is not finished */
-    uint32_t reserved;
+    int32_t pid;         /* of its tenant, for people */
     uint64_t window_base, window_size;
     uint64_t kernel_heap; /* bytes that its kernels can malloc from; 0: the default */
     struct link_grant grant;

@@ -34,6 +34,7 @@ static void session_open(struct session *session)
                                         .fenced = session->fenced,
                                         .resume = session->resuming,
                                         .replay = session->replay,
+                                        .pid = session->pid,
                                         .window_base = session->window_base,
                                         .window_size = session->window_size,
                                         .kernel_heap = session->kernel_heap,
