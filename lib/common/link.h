@@ -97,7 +97,9 @@ enum link_op {
     LINK_PRELOAD_DROP = 31,  /* supervisor, to a standby: let go of the piece {slot, number}, with
                                 number 0 of all of {slot}, or of all of LINK_SLOT_NONE's */
     LINK_PRELOAD_END = 32,   /* supervisor, to a standby: to be answered after all before it */
-    LINK_PRELOADED = 33      /* standby */
+    LINK_PRELOADED = 33,     /* standby */
+    LINK_SUSPECT = 34 /* worker, before a LINK_FATAL that blames nobody: the session had unfinished
+                         work */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -186,9 +188,11 @@ struct link_open {
     uint32_t fenced;     /* gs_fence: the session's kernels are kept to its window; 0: not */
     uint32_t resume;     /* 1: a former worker had it, with the window that follows */
     uint32_t replay;     /* enum link_replay: what becomes of work that is not finished */
-    uint32_t reserved;
+    int32_t pid;         /* of its tenant, for people */
     uint64_t window_base, window_size;
     uint64_t kernel_heap; /* bytes that its kernels can malloc from; 0: the default */
+    uint64_t suspect_ns; /* a suspect, whose work takes turns with other suspects', until clock_ns()
+                            is this; 0: none */
     struct link_grant grant;
 };
 

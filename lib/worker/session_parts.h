@@ -36,6 +36,7 @@ struct session {
     /* The open job sets these; they stay constant. */
     uint32_t slot;
     uint32_t uid;
+    int32_t pid; /* the tenant's, for people */
     uint64_t id;
     char name[32];   /* the tenant's, for people */
     char user[33];   /* the name of its user, for people */

@@ -417,6 +417,151 @@ static void who_faults_again_and_again_is_kept_out_and_named(void)
     server_stop(server);
 }
 
+/* ---- Suspects ---- */
+
+#define HONEST 2u
+
+/* Short, so that it is loaded at once on a busy machine. */
+static const char suspects_ptx[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n"
+    ".visible .entry spin(.param .u64 ns)\n"
+    "{ .reg .b64 %rd<4>; .reg .pred %p; ld.param.u64 %rd0, [ns]; mov.u64 %rd1, %globaltimer;\n"
+    "again: mov.u64 %rd2, %globaltimer; sub.u64 %rd3, %rd2, %rd1; setp.lt.u64 %p, %rd3, %rd0;\n"
+    "  @%p bra again; ret; }\n"
+    ".visible .entry misaligned()\n"
+    "{ .reg .b64 %rd; .reg .b32 %r; mov.u64 %rd, 1; mov.u32 %r, 1; st.global.u32 [%rd], %r; ret; "
+    "}\n"
+    ".visible .entry nothing() { ret; }\n";
+
+struct suspects {
+    struct gate ready;
+    _Atomic uint32_t stop, interrupted;
+    unsigned blamed, unknown; /* the faults of the one who faults */
+    char refusal[256];
+};
+
+static gs_status first_failure(gs_status a, gs_status b)
+{
+    return a != GS_OK ? a : b;
+}
+
+static gs_status load(gs_session session, gs_kernel *spin, gs_kernel *nothing,
+                      gs_kernel *misaligned)
+{
+    gs_module module;
+    gs_status status = gs_module_load(session, suspects_ptx, 0, &module);
+
+    if (status != GS_OK)
+        return status;
+    status = gs_kernel_get(module, "spin", spin);
+    status = first_failure(status, gs_kernel_get(module, "nothing", nothing));
+    return first_failure(status, gs_kernel_get(module, "misaligned", misaligned));
+}
+
+/* On a busy machine a takeover or a load may take longer than the call waits. */
+static gs_status attach_in_the_end(gs_session *session)
+{
+    gs_status status;
+
+    while ((status = gs_attach(NULL, session)) == GS_ERR_TIMEOUT)
+        ;
+    return status;
+}
+
+/* Has kernels on the device all the time, and attaches anew when it is interrupted. */
+static void honest_run(struct suspects *suspects, uid_t uid)
+{
+    const uint64_t ns = 3000000;
+    gs_kernel spin, nothing, misaligned;
+
+    CHECK(setgid(uid) == 0 && setuid(uid) == 0);
+    while (!atomic_load(&suspects->stop)) {
+        gs_session session;
+        CHECK_OK(attach_in_the_end(&session));
+        gs_status status = load(session, &spin, &nothing, &misaligned);
+        for (unsigned n = 0; status == GS_OK && !atomic_load(&suspects->stop); n++) {
+            status = kernels_launch(NULL, spin, 1, 1, (void *[]){(void *)&ns});
+            if (n % 8 == 7)
+                status = first_failure(status, gs_sync(session));
+            if (n == 8)
+                gate_pass(&suspects->ready);
+        }
+        if (status != GS_OK && status != GS_ERR_TIMEOUT)
+            CHECK_STATUS(status, GS_ERR_INTERRUPTED);
+        atomic_fetch_add(&suspects->interrupted, status == GS_ERR_INTERRUPTED);
+        gs_detach(session);
+    }
+}
+
+static void honest_one_run(void *suspects)
+{
+    honest_run(suspects, STRANGER - 1);
+}
+
+static void honest_other_run(void *suspects)
+{
+    honest_run(suspects, STRANGER - 2);
+}
+
+/* Faults at a launch that nobody can tell beforehand, until it is kept out. */
+static void faulting_run(void *argument)
+{
+    struct suspects *suspects = argument;
+    gs_kernel spin, nothing, misaligned;
+    gs_session session;
+    gs_status status;
+
+    become_stranger();
+    while ((status = attach_in_the_end(&session)) == GS_OK) {
+        status = load(session, &spin, &nothing, &misaligned);
+        for (int n = rand() % 50; status == GS_OK && n > 0; n--)
+            status = kernels_launch(NULL, nothing, 1, 1, NULL);
+        if (status == GS_OK)
+            status = kernels_launch(NULL, misaligned, 1, 1, NULL);
+        if (status == GS_OK)
+            status = gs_sync(session);
+        if (status != GS_ERR_FAULT && status != GS_ERR_TIMEOUT)
+            CHECK_STATUS(status, GS_ERR_INTERRUPTED);
+        suspects->blamed += status == GS_ERR_FAULT;
+        suspects->unknown += status == GS_ERR_INTERRUPTED;
+        gs_detach(session);
+    }
+    CHECK_STATUS(status, GS_ERR_REFUSED);
+    snprintf(suspects->refusal, sizeof(suspects->refusal), "%s", gs_last_error_message());
+}
+
+static void who_faults_beside_others_work_is_found_and_nobody_else(void)
+{
+    struct server *server = shared_server(NULL);
+    struct suspects *suspects = shared_alloc(sizeof(*suspects));
+    gs_session session;
+    pid_t honest[HONEST], faulting;
+    char text[96];
+
+    honest[0] = tenant_start(honest_one_run, suspects);
+    honest[1] = tenant_start(honest_other_run, suspects);
+    gate_wait(&suspects->ready, HONEST);
+    faulting = tenant_start(faulting_run, suspects);
+    tenant_join(faulting);
+    atomic_store(&suspects->stop, 1);
+    for (unsigned i = 0; i < HONEST; i++)
+        tenant_join(honest[i]);
+    CHECK(suspects->blamed >= 2); /* more where it asks again when its first second is over */
+    snprintf(text, sizeof(text), "user nobody has lost the device %u times, and is kept out for ",
+             suspects->blamed);
+    CHECK_TEXT(suspects->refusal, text);
+    CHECK(suspects->unknown > 0 && atomic_load(&suspects->interrupted) > 0);
+    snprintf(text, sizeof(text), "event=kept-out user=nobody uid=%u ", STRANGER);
+    CHECK_EQUAL(server_log_lines(server, text), suspects->blamed - 1);
+    CHECK_EQUAL(server_log_lines(server, "event=kept-out "), suspects->blamed - 1);
+    snprintf(text, sizeof(text), " uid=%u pid=%d ", STRANGER, (int)faulting);
+    CHECK(server_log_lines(server, text) > 0);
+    CHECK(server_log_lines(server, "event=suspect session=") >= 2);
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* Nor does the device count as failed for what its tenants do. */
 static void many_faults_do_not_fail_the_device(void)
 {
@@ -509,6 +654,7 @@ static const struct test tests[] = {
     TEST(a_user_who_fills_the_vault_does_not_fill_the_log),
     TEST(who_asks_without_end_is_refused_and_nobody_else),
     TEST(who_faults_again_and_again_is_kept_out_and_named),
+    TEST(who_faults_beside_others_work_is_found_and_nobody_else),
     TEST(many_faults_do_not_fail_the_device),
     TEST(others_have_what_is_modest_unless_more_is_granted),
 };

@@ -73,6 +73,22 @@ static void faults_keep_a_user_out_for_a_growing_time(void **state)
     assert_int_equal(account_fault(&account, now), SECOND);
 }
 
+static void a_suspect_that_is_the_culprit_clears_the_others(void **state)
+{
+    struct accounts accounts = {0};
+
+    (void)state;
+    for (uid_t uid = 1; uid <= 3; uid++)
+        account_get(&accounts, uid)->suspect_ns = uid < 3 ? 50 * SECOND : 0;
+    accounts_culprit(&accounts, 4, 20 * SECOND); // of no account
+    accounts_culprit(&accounts, 3, 20 * SECOND); // was no suspect, so the suspects stay
+    accounts_culprit(&accounts, 1, 50 * SECOND); // is none any more
+    assert_int_equal(account_find(&accounts, 2)->suspect_ns, 50 * SECOND);
+    accounts_culprit(&accounts, 1, 20 * SECOND);
+    for (uid_t uid = 1; uid <= 3; uid++)
+        assert_int_equal(account_find(&accounts, uid)->suspect_ns, 0);
+}
+
 static void log_lines_are_few_in_a_window(void **state)
 {
     struct accounts accounts = {0};
@@ -101,6 +117,7 @@ int main(void)
         cmocka_unit_test(users_without_sessions_are_forgotten_first),
         cmocka_unit_test(an_allowance_refills_with_time),
         cmocka_unit_test(faults_keep_a_user_out_for_a_growing_time),
+        cmocka_unit_test(a_suspect_that_is_the_culprit_clears_the_others),
         cmocka_unit_test(log_lines_are_few_in_a_window),
     };
 

@@ -333,6 +333,7 @@ static void nonsense_ends_the_worker(void **state)
         {LINK_PONG, SESSION_OPEN, false},    // nobody asked
         {LINK_RETIRED, SESSION_OPEN, false}, // nobody asked
         {LINK_TRIED, SESSION_LOST, false},
+        {LINK_SUSPECT, SESSION_LOST, false},
         {UINT32_MAX, SESSION_OPEN, false},
     };
 
@@ -468,7 +469,7 @@ static void random_messages_never_harm_the_supervisor(void **state)
 
             for (size_t b = 0; b < sizeof(message); b++)
                 bytes[b] = (unsigned char)rand();
-            message.op = (uint32_t)rand() % (LINK_TRIED + 2);
+            message.op = (uint32_t)rand() % (LINK_SUSPECT + 2);
             message.slot = (uint32_t)rand() % (SLOTS + 1);
             if (rand() % 2)
                 message.u.opened.status = rand() % 30;

@@ -24,6 +24,7 @@ static void pieces_send(const struct session *session)
 
 static void session_open(struct session *session)
 {
+    const struct account *account = account_find(&session->server->accounts, session->uid);
     struct link_message message = {.op = LINK_OPEN, .slot = session->slot};
 
     session->state = SESSION_OPENING;
@@ -34,9 +35,11 @@ static void session_open(struct session *session)
                                         .fenced = session->fenced,
                                         .resume = session->resuming,
                                         .replay = session->replay,
+                                        .pid = session->pid,
                                         .window_base = session->window_base,
                                         .window_size = session->window_size,
                                         .kernel_heap = session->kernel_heap,
+                                        .suspect_ns = account ? account->suspect_ns : 0,
                                         .grant = session->grant.sent};
     memcpy(message.u.open.name, session->name, sizeof(message.u.open.name));
     if (session->resuming)

@@ -122,6 +122,16 @@ uint64_t account_fault(struct account *account, uint64_t now_ns)
     return out_ns;
 }
 
+void accounts_culprit(struct accounts *accounts, uid_t uid, uint64_t now_ns)
+{
+    const struct account *culprit = account_find(accounts, uid);
+
+    if (!culprit || culprit->suspect_ns <= now_ns)
+        return;
+    for (uint32_t i = 0; i < accounts->count; i++)
+        accounts->entry[i].suspect_ns = 0;
+}
+
 static bool line_take(const struct account *account, struct log_allowance *log, uint32_t lines,
                       uint64_t window_ns, uint64_t now_ns)
 {

@@ -14,6 +14,9 @@
 #define REQUESTS_RATE  1000u
 #define REQUESTS_BURST 4096u
 
+/* How long a user is a suspect. Who loses devices at random, less often than this, is not found. */
+#define SUSPECT_NS UINT64_C(30000000000)
+
 /* Lines of the log in a window of time. */
 struct log_allowance {
     uint64_t since_ns;
@@ -30,6 +33,7 @@ struct account {
     /* Faults of its kernels that lost a device. */
     uint32_t faults;
     uint64_t kept_out_ns; /* the user may not attach before this time */
+    uint64_t suspect_ns;  /* until then one of its sessions may be what has lost a device */
     /* Lines of the log that it has caused: warnings, and sessions that come and go. */
     struct log_allowance log, event;
 };
@@ -51,6 +55,8 @@ struct account *account_get(struct accounts *accounts, uid_t uid);
 bool account_ask(struct account *account, uint64_t now_ns);
 /* Another fault: how long the user is kept out from now on; 0: not this time. */
 uint64_t account_fault(struct account *account, uint64_t now_ns);
+/* The user's session has lost a device. If the user was a suspect, nobody is one any more. */
+void accounts_culprit(struct accounts *accounts, uid_t uid, uint64_t now_ns);
 /* One more line about the user may be logged; a line that says how many were left out may come
  * before. NULL is allowed nothing. */
 bool account_log(struct account *account, uint64_t now_ns);

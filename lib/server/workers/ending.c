@@ -158,6 +158,8 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     if (blamed && !ended) {
         culprit_count(device, &culprit);
         culprit_charge(server, &culprit);
+        if (fatal->kind != GS_FAULT_EVICTED)
+            accounts_culprit(&server->accounts, culprit.uid, clock_ns());
     }
 }
 

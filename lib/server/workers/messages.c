@@ -16,6 +16,7 @@
 #include "server/reconcile/reservations.h"
 #include "server/reconcile/settle.h"
 #include "server/session/close.h"
+#include "server/session/events.h"
 #include "server/session/open.h"
 #include "server/session/trace.h"
 #include "server/state/qos.h"
@@ -186,6 +187,22 @@ static void on_journal(const struct device *device, struct session *session, int
     *fd = -1;
 }
 
+/* The session had unfinished work when its worker was lost, and nobody is to blame. */
+static bool on_suspect(const struct session *session)
+{
+    struct account *account = account_find(&session->server->accounts, session->uid);
+    struct log_event event = log_event_begin("suspect");
+    const uint64_t now = clock_ns();
+
+    if (account)
+        account->suspect_ns = now + SUSPECT_NS;
+    if (!account_event(account, now))
+        return true;
+    event_session(&event, session);
+    log_event_write(&event, LOG_LEVEL_INFO);
+    return true;
+}
+
 static bool on_session_message(struct device *device, const struct link_message *message, int *fd)
 {
     struct session *session = registry_by_slot(&device->server->registry, message->slot);
@@ -208,6 +225,8 @@ static bool on_session_message(struct device *device, const struct link_message 
             return false;
         device_trace_session(session, TRACE_GRANTED);
         return true;
+    case LINK_SUSPECT:
+        return session_has_memory(session) && on_suspect(session);
     case LINK_TRIED:
         session->losses = 0;
         return session_has_memory(session);

@@ -103,6 +103,18 @@ static bool fault_ended_all(void)
     return ended;
 }
 
+/* Any of those with unfinished work may have lost the context. */
+static void suspects_tell(void)
+{
+    struct link_message message = {.op = LINK_SUSPECT};
+
+    for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
+        message.slot = s->slot;
+        if (suspect(s))
+            link_send(&message, -1);
+    }
+}
+
 void blame(void)
 {
     struct link_blame blame = {0};
@@ -115,6 +127,8 @@ void blame(void)
      * that nobody gets before that. */
     const bool at_rest = stopped && (evicted ? others_end(session) : fault_ended_all());
 
+    if (!session && !evicted)
+        suspects_tell();
     if (!session)
         worker_end(lost_result(), lost_text(), NULL, at_rest);
     blame.slot = session->slot;

@@ -24,6 +24,7 @@
 #include "worker/session/retire.h"
 #include "worker/session/session.h"
 #include "worker/session/trial.h"
+#include "worker/session/turn.h"
 #include "worker/submit/placement.h"
 #include "worker/submit/session_fault.h"
 #include "worker/submit/stream.h"
@@ -131,6 +132,7 @@ static void open_end(struct lane *lane, struct job *job)
         session_table_add(session);
         session_poll_begin(session);
         grant_apply(session, &job->grant, job->partition);
+        turn_add(session, job->open.suspect_ns);
     }
     session_opened(job);
     if (job->status != GS_OK) {
@@ -174,6 +176,7 @@ static void close_request(struct job *job)
     job->session = session;
     session_poll_stop(session);
     trial_remove(session);
+    turn_remove(session);
     session_table_closing(session);
     session->round.pending = 0;
     headroom_remove(&session->lane->headroom, &session->sched.headroom);

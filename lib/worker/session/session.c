@@ -53,6 +53,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     session->slot = slot;
     session->id = open->session_id;
     session->uid = open->uid;
+    session->pid = open->pid;
     session->fenced = open->fenced;
     session->module.heap_asked = open->kernel_heap;
     memcpy(session->name, open->name, sizeof(session->name));

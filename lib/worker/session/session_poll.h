@@ -7,9 +7,10 @@
 
 struct session_poll {
     uint32_t index;
-    uint64_t active_ns; /* when the session last had something to do */
-    bool trial;         /* the session is to have a trial, or has it (trial.h) */
-    uint64_t given_ns;  /* when the device was last given work of the session */
+    uint64_t active_ns;  /* when the session last had something to do */
+    bool trial;          /* the session is to have a trial, or has it (trial.h) */
+    uint64_t suspect_ns; /* it takes turns with other suspects until then (turn.h) */
+    uint64_t given_ns;   /* when the device was last given work of the session */
 };
 
 #endif

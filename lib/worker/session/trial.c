@@ -5,6 +5,7 @@
 #include "worker/driver/supervisor_link.h"
 #include "worker/sched/session_table.h"
 #include "worker/session/quiet.h"
+#include "worker/session/turn.h"
 #include "worker/submit/stream.h"
 
 #define TRIALS_NS 5000000000u /* the longest that others wait after a loss */
@@ -35,12 +36,12 @@ void trial_remove(struct session *session)
 
 bool trial_any(void)
 {
-    return trial.left;
+    return trial.left || turn_any();
 }
 
 bool trial_holds(const struct session *session)
 {
-    return trial.left && (session != trial.current || trial.ending);
+    return (trial.left && (session != trial.current || trial.ending)) || turn_holds(session);
 }
 
 /* The supervisor forgets the losses in which the session was a suspect. */
@@ -75,6 +76,7 @@ void trial_poll(uint64_t now)
 {
     struct session *session = trial.current;
 
+    turn_poll(now);
     if (!trial.left || quiet_hold(now))
         return;
     if (session && (session->submit.faulted || session_caught_up(session)))

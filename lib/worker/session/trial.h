@@ -5,7 +5,8 @@
  * A kernel of one of them may have lost the device. If it does so again, its session is the only
  * one with unfinished work, and is blamed. Each trial begins when the device has nothing to do, and
  * ends when the session's unfinished work is complete and the device has nothing to do again; all
- * of them end after five seconds, since such work may wait for other tenants. Main lane.
+ * of them end after five seconds, since such work may wait for other tenants. All suspects take
+ * turns afterwards (turn.h). Main lane.
  */
 #ifndef GS_WORKER_SESSION_TRIAL_H
 #define GS_WORKER_SESSION_TRIAL_H
@@ -21,11 +22,11 @@ void trial_add(struct session *session);
 void trial_remove(struct session *session);
 /* Tells the supervisor that the session is no longer suspect. */
 void trial_passed(const struct session *session);
-/* Whether any session is still to have its trial, or has it. */
+/* Whether any session is still to have its trial, or has it, or has turns. */
 bool trial_any(void);
-/* Whether the session's work waits for a trial of another. */
+/* Whether the session's work waits for a trial or a turn of another. */
 bool trial_holds(const struct session *session);
-/* Ends and begins trials. Called in each round. */
+/* Ends and begins trials and turns. Called in each round. */
 void trial_poll(uint64_t now);
 
 #endif

@@ -21,6 +21,7 @@ static void fault_log(const struct session *session, const struct seg_fault *fau
     log_event_number(&event, "session", session->id);
     log_event_text(&event, "user", session->user);
     log_event_number(&event, "uid", session->uid);
+    log_event_number(&event, "pid", (uint64_t)session->pid);
     log_event_text(&event, "name", session->name);
     log_event_text(&event, "kernel", fault->kernel);
     log_event_fault(&event, fault);

@@ -1,0 +1,106 @@
+/* turn.c - see turn.h. */
+#include "worker/session/turn.h"
+
+#include "worker/sched/lane.h"
+#include "worker/sched/session_table.h"
+#include "worker/submit/stream.h"
+
+#define TURN_NS         2000000u    /* the shortest turn where others wait */
+#define TURN_LONGEST_NS 1000000000u /* with what is on the device then */
+
+static struct {
+    uint64_t until;          /* nobody is a suspect from then on; 0: nobody is one */
+    struct session *current; /* the only suspect whose work may go; NULL: none */
+    uint64_t since;
+    bool ending; /* the current one gets no more, and waits for the device as the others do */
+} turn;
+
+void turn_add(struct session *session, uint64_t until)
+{
+    session->poll.suspect_ns = until;
+    if (until > turn.until)
+        turn.until = until;
+}
+
+void turn_remove(const struct session *session)
+{
+    if (turn.current == session)
+        turn.current = NULL;
+}
+
+bool turn_any(void)
+{
+    return turn.until;
+}
+
+static bool suspect(const struct session *session, uint64_t now)
+{
+    return session->poll.suspect_ns > now;
+}
+
+bool turn_holds(const struct session *session)
+{
+    return turn.until && suspect(session, session->lane->now) &&
+           (session != turn.current || turn.ending);
+}
+
+/* Whether the session has records to issue. */
+static bool waits(const struct session *session)
+{
+    return session->round.pending & ~REQUEST_BIT;
+}
+
+/* The suspect that is to have the next turn, in the table's order; NULL: no other one waits. */
+static struct session *next_waiting(uint64_t now)
+{
+    struct session *first = NULL, *current = turn.current;
+    bool behind = !current;
+
+    for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
+        if (s == current) {
+            behind = true;
+        } else if (s->phase == SESSION_LIVE && suspect(s, now) && waits(s)) {
+            if (behind)
+                return s;
+            first = first ? first : s;
+        }
+    }
+    return first;
+}
+
+/* By their fences and completion words, as blame.c asks; then the driver is asked, because a tenant
+ * may have falsified its words. A suspect that is being closed counts too. */
+static bool suspects_busy(uint64_t now)
+{
+    for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
+        if (suspect(s, now) && (s->lane->index || s->inflight.streams || !session_seems_idle(s)))
+            return true;
+    }
+    for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
+        if (suspect(s, now) && !streams_idle(s))
+            return true;
+    }
+    return false;
+}
+
+void turn_poll(uint64_t now)
+{
+    struct session *next;
+
+    if (!turn.until)
+        return;
+    if (now >= turn.until) {
+        turn.until = 0;
+        turn.current = NULL;
+        return;
+    }
+    next = next_waiting(now);
+    turn.ending = next && turn.current &&
+                  (turn.ending || !waits(turn.current) || now - turn.since >= TURN_NS);
+    if (!next || (turn.current && !turn.ending) ||
+        (suspects_busy(now) && now - turn.since < TURN_LONGEST_NS))
+        return;
+    turn.current = next;
+    turn.since = now;
+    turn.ending = false;
+}

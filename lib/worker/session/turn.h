@@ -1,0 +1,29 @@
+/*
+ * turn.h - turns: no two suspects have work on the device at a time.
+ *
+ * A suspect is a session of a user who had unfinished work when a device was lost and nobody could
+ * be blamed. If a kernel of it loses the device again, no other suspect has unfinished work then,
+ * so in the end the session is the only one. Sessions that are no suspects go on beside them. A
+ * turn lasts as long as nobody else waits for one, else 2 ms, and until its work is complete, but
+ * no longer than a second: such work may wait for another suspect's. Main lane.
+ */
+#ifndef GS_WORKER_SESSION_TURN_H
+#define GS_WORKER_SESSION_TURN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct session;
+
+/* The session is a suspect until clock_ns() is `until`; 0: it is none. */
+void turn_add(struct session *session, uint64_t until);
+/* The session goes, and gives its turn up. */
+void turn_remove(const struct session *session);
+/* Whether any session may be a suspect. */
+bool turn_any(void);
+/* Whether the session's work waits for its turn. */
+bool turn_holds(const struct session *session);
+/* Ends and begins turns. Called in each round. */
+void turn_poll(uint64_t now);
+
+#endif
