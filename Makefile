@@ -10,6 +10,7 @@
 #   make deb        Debian packages of all that, in $(BUILD)/deb
 #   make test-slurm   examples/slurm under a Slurm of its own, as root
 #   make test-systemd   the units and packages under a systemd of its own, as root
+#   make test-container   server and tenants in containers' namespaces, as root
 #   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000 CHAOS_SECONDS=86400 SEEDS="1 2 3"
 #   make kill-steps the supervisor killed at each of its system calls  STEPS=all
 #   make man        the manual pages of section 3, from include/gshare.h
@@ -122,7 +123,7 @@ LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshar
         $(BUILD)/lib/gshare/libcublas.so.13 $(BUILD)/lib/gshare/libcublas.so.12 \
         $(BUILD)/lib/gshare/libcublasLt.so.13 $(BUILD)/lib/gshare/libcublasLt.so.12
 
-.PHONY: all examples demo test test-cudart-native test-cublas-native test-slurm test-systemd chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
+.PHONY: all examples demo test test-cudart-native test-cublas-native test-slurm test-systemd test-container chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 help:
@@ -687,6 +688,8 @@ test-slurm: all
 	@test/slurm $(BUILD)
 test-systemd: deb
 	@test/systemd $(BUILD)
+test-container: all
+	@test/container $(BUILD)
 
 # Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c, once for each of SEEDS, CHAOS_JOBS at a
 # time; test/chaos adds the tables up. A run ends after CHAOS_SECONDS, even where fewer than its ROUNDS have been done.
