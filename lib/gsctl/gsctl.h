@@ -77,6 +77,13 @@ int command_mps(struct control *control, const struct command_options *options);
 int command_completion(struct control *control, const struct command_options *options);
 int command_drain(struct control *control, const struct command_options *options);
 int command_provision(struct control *control, const struct command_options *options);
+int kill_check(const struct command_options *options);
+int set_check(const struct command_options *options);
+int trust_check(const struct command_options *options);
+int reserve_check(const struct command_options *options);
+int reservation_check(const struct command_options *options); /* the name alone */
+int provision_check(const struct command_options *options);
+int mps_check(const struct command_options *options);
 
 /* ---- options.c ------------------------------------------------------------------------------- */
 
@@ -88,6 +95,9 @@ struct command {
     const char *details;  /* further text of `gsctl NAME --help` */
     unsigned takes;       /* options that the command accepts: bits of enum command_takes */
     bool operand_needed;
+    /* Checks what options_parse cannot know to be wrong, before a server is looked for. Returns 0
+     * or the exit status. NULL: there is nothing to check. */
+    int (*check)(const struct command_options *options);
 };
 enum command_takes {
     TAKES_JSON = 1,

@@ -61,6 +61,15 @@ static void end_tell(struct control *control, struct wait *wait, uint64_t deadli
               left == 1 ? " has" : "s have", left == 1 ? "has" : "have", grace_ms);
 }
 
+int kill_check(const struct command_options *options)
+{
+    if (options->pid && options->target_given)
+        usage("one of a session's id, --user and --pid at a time");
+    if (!options->pid && !options->target_given)
+        usage("whom: gsctl kill SESSION, --pid PID or --user NAME");
+    return 0;
+}
+
 static struct ctl_kill request_make(const struct command_options *options)
 {
     struct ctl_kill request = {.target = CTL_KILL_SESSION, .grace_ms = options->grace_ms};
@@ -69,12 +78,8 @@ static struct ctl_kill request_make(const struct command_options *options)
         request.target = CTL_KILL_USER;
     request.id = options->id;
     if (options->pid) {
-        if (options->target_given)
-            usage("one of a session's id, --user and --pid at a time");
         request.target = CTL_KILL_PROCESS;
         request.id = (uint64_t)options->pid;
-    } else if (!options->target_given) {
-        usage("whom: gsctl kill SESSION, --pid PID or --user NAME");
     }
     return request;
 }

@@ -12,9 +12,9 @@
 
 static const struct command commands[] = {
     {"status", command_status, "the server and its devices; what is done without a command", "", "",
-     TAKES_JSON | TAKES_WATCH, false},
+     TAKES_JSON | TAKES_WATCH, false, NULL},
     {"ps", command_ps, "the tenants: process, SMs, class, memory, GPU time, launches", "", "",
-     TAKES_JSON | TAKES_WATCH, false},
+     TAKES_JSON | TAKES_WATCH, false, NULL},
     {"top", command_top, "the tenants, live: SMs, GPU time, launches, latency, memory", "",
      "Keys: q quits; the arrows select a session, and k ends it after asking; u shows one user's;\n"
      "n s g l m p d x sort by session, SMs, GPU time, launches, memory, latency, depth of the\n"
@@ -26,25 +26,25 @@ static const struct command commands[] = {
      "With --json, which needs no terminal: what tenants did in one second; with --watch again "
      "and\n"
      "again in its time.\n\n",
-     TAKES_JSON | TAKES_WATCH | TAKES_TOP, false},
+     TAKES_JSON | TAKES_WATCH | TAKES_TOP, false, NULL},
     {"info", command_info, "the devices, and who may run on which of their SMs", "",
      "A cell of the map is an SM; the last row is all of them together.\n\n",
-     TAKES_JSON | TAKES_WATCH, false},
+     TAKES_JSON | TAKES_WATCH, false, NULL},
     {"dump", command_dump, "all of it for scripts: a line each, fields separated by tabs", "",
      "gsctl(1) has the fields. '-' stands for what there is not. Later versions may add kinds of "
      "lines,\n"
      "and fields at the ends of lines. --json: what status, get and ps print, in one document.\n\n",
-     TAKES_JSON | TAKES_WATCH, false},
+     TAKES_JSON | TAKES_WATCH, false, NULL},
     {"metrics", command_metrics, "the figures for Prometheus: printed, in a file, or served", "",
      "Prints OpenMetrics once, or:\n\n"
      "      --textfile FILE       replace FILE, in the form that node_exporter reads\n"
      "      --listen ADDR:PORT    serve http://ADDR:PORT/metrics; without ADDR of the loopback\n",
-     TAKES_JSON | TAKES_WATCH | TAKES_METRICS | NO_SERVER, false},
+     TAKES_JSON | TAKES_WATCH | TAKES_METRICS | NO_SERVER, false, NULL},
     {"log", command_log, "the server's log: its file, or the journal", "",
      "The log shows what all users do, so only the server's owner and root may read it.\n\n"
      "With --json each line is an object: its time, who wrote it, and its keys or its message.\n\n"
      "  -f, --follow              go on with what is written, also after the file was rotated\n",
-     TAKES_JSON | TAKES_LOG, false},
+     TAKES_JSON | TAKES_LOG, false, NULL},
     {"trace", command_trace, "writes what tenants and devices do into a file for Perfetto",
      "-o FILE|--svg FILE|--json [--seconds N] [--tenant SESSION|PID|USER]...",
      "Ends after --seconds, or by Ctrl-C; ui.perfetto.dev opens the file. Users besides the\n"
@@ -54,12 +54,12 @@ static const struct command commands[] = {
      "      --seconds N           so long\n"
      "      --tenant WHO          only these: a session, a process, a user; may come again\n"
      "The file is JSON with and without --json, which without -o means standard output.\n\n",
-     TAKES_JSON | TAKES_TRACE, false},
+     TAKES_JSON | TAKES_TRACE, false, NULL},
     {"quit", command_quit, "ends the server, and waits for its end", "",
      "On a terminal it asks first, where that would end tenants.\n\n"
      "  -t, --timeout SECS        tenants have that long to detach; default 0\n"
      "  -y, --yes                 do not ask\n",
-     TAKES_JSON | TAKES_QUIT, false},
+     TAKES_JSON | TAKES_QUIT, false, NULL},
     {"drain", command_drain, "admits no new tenants; those that are there may stay", "",
      "Attaches are refused, to one device or all, until --no, or until the server ends. With "
      "several\n"
@@ -68,7 +68,7 @@ static const struct command commands[] = {
      "gone: gsctl quit -t SECONDS.\n\n"
      "      --device D            this device; default: all\n"
      "      --no                  admit tenants again\n",
-     TAKES_JSON | TAKES_DRAIN, false},
+     TAKES_JSON | TAKES_DRAIN, false, NULL},
     {"kill", command_kill, "ends sessions, also in the middle of a kernel",
      "SESSION|--pid PID|--user NAME",
      "What a session has queued is dropped; what runs has the time of --grace. Then the device is\n"
@@ -76,7 +76,7 @@ static const struct command commands[] = {
      "others are told that they were interrupted, or run it again (GS_ON_FAULT_REPLAY). So it is\n"
      "where the worker itself does not answer. Processes are not ended.\n\n"
      "      --grace MS            time for what runs; default 5000\n",
-     TAKES_JSON | TAKES_KILL | TAKES_OPERAND, false},
+     TAKES_JSON | TAKES_KILL | TAKES_OPERAND, false, kill_check},
     {"restart-worker", command_restart, "has another worker process take a device over", "",
      "The tenants notice a pause: a standby is made ready, the worker finishes what runs and "
      "takes\n"
@@ -85,7 +85,7 @@ static const struct command commands[] = {
      "does not answer (it is stopped): then --force ends it at once, with unfinished work.\n\n"
      "      --device D            of this device; default 0\n"
      "      --force               also if sessions end\n",
-     TAKES_JSON | TAKES_RESTART, false},
+     TAKES_JSON | TAKES_RESTART, false, NULL},
     {"set", command_set, "limits a session, a user, or everybody; live",
      "SESSION|--user NAME|--others|--default|--device D",
      "What holds for a session is the tightest of what is set for everybody, for its user and\n"
@@ -93,7 +93,7 @@ static const struct command commands[] = {
      "where nothing is set for them. Counts and percentages of SMs are rounded up to\n"
      "whole groups. --latency-sms goes with --device: best-effort work leaves so many SMs to\n"
      "latency work; 12% of the device for each latency session at work where it is not set.\n\n",
-     TAKES_JSON | TAKES_TARGET | TAKES_SETTINGS | TAKES_OPERAND, false},
+     TAKES_JSON | TAKES_TARGET | TAKES_SETTINGS | TAKES_OPERAND, false, set_check},
     {"trust", command_trust, "does not fence a user's sessions: machine code loads in them",
      "[--no] USER",
      "Trust holds for sessions that attach from now on; the command is the short form of\n"
@@ -101,35 +101,35 @@ static const struct command commands[] = {
      "of the device. A server with --fence always fences them nevertheless, and so does a session\n"
      "that asks for it.\n\n"
      "      --no                  fence the user's sessions again\n",
-     TAKES_JSON | TAKES_NO | TAKES_OPERAND, true},
+     TAKES_JSON | TAKES_NO | TAKES_OPERAND, true, trust_check},
     {"get", command_get, "what is set, and what sessions have of it",
      "[SESSION|--user NAME|--others|--default|--device D]", "",
-     TAKES_JSON | TAKES_WATCH | TAKES_TARGET | TAKES_OPERAND, false},
+     TAKES_JSON | TAKES_WATCH | TAKES_TARGET | TAKES_OPERAND, false, NULL},
     {"explain", command_explain, "what holds for a session, who says so, and whom it waits for",
-     "SESSION", "", TAKES_JSON | TAKES_WATCH | TAKES_SESSION | TAKES_OPERAND, true},
+     "SESSION", "", TAKES_JSON | TAKES_WATCH | TAKES_SESSION | TAKES_OPERAND, true, NULL},
     {"reserve", command_reserve, "sets SMs apart for sessions that attach to their name",
      "NAME --sms N|--mask LIST",
      "      --sms VALUE           so many SMs, rounded up to whole groups\n"
      "      --mask VALUE          these SMs, such as 0-7,16\n"
      "      --device D            of this device; default 0\n",
-     TAKES_JSON | TAKES_SMS | TAKES_OPERAND, true},
+     TAKES_JSON | TAKES_SMS | TAKES_OPERAND, true, reserve_check},
     {"release", command_release, "gives the SMs of a reservation back to all", "RESERVATION", "",
-     TAKES_JSON | TAKES_OPERAND, true},
+     TAKES_JSON | TAKES_OPERAND, true, reservation_check},
     {"provision", command_provision, "shares the SMs out to all tenants, as they come and go",
      "uniform|half|weighted|exact",
      "Each of n tenants has at most: uniform 1/n of the SMs; half 2/n, so that every SM has two;\n"
      "weighted its weight's part of the sum; exact (the default) what is set for it. Rounded up\n"
      "to whole groups of SMs; reserved ones are not counted.\n\n",
-     TAKES_JSON | TAKES_OPERAND, true},
+     TAKES_JSON | TAKES_OPERAND, true, provision_check},
     {"mps", command_mps, "takes the commands of nvidia-cuda-mps-control", "[COMMAND [ARGUMENT]...]",
      "The command is given as arguments, or several on standard input, a line each. 'gsctl mps "
      "help'\n"
      "lists them; doc/mps.md sets all of MPS beside what it is here. --json stands before the "
      "command,\n"
      "and gives a document for each.\n\n",
-     TAKES_JSON | TAKES_WORDS, false},
+     TAKES_JSON | TAKES_WORDS, false, mps_check},
     {"completion", command_completion, "prints a shell's completion script", "bash|zsh", "",
-     NO_JSON | TAKES_OPERAND | NO_SERVER, true},
+     NO_JSON | TAKES_OPERAND | NO_SERVER, true, NULL},
 };
 
 /* Runs the command, and where it is to be watched, again and again: each time over what the
@@ -174,6 +174,11 @@ int main(int argc, char **argv)
         options_parse(argc, argv, commands, ARRAY_SIZE(commands), &options);
     char message[REQUEST_MESSAGE_MAX];
     struct control control = {.queue = -1};
+    int result = command->check ? command->check(&options) : 0;
+
+    /* A wrong line is wrong with and without a server. */
+    if (result != 0)
+        return result;
     gs_status status = server_needed(command, &options)
                            ? control_open(&control, options.instance, message)
                            : GS_OK;
@@ -181,7 +186,7 @@ int main(int argc, char **argv)
     if (status != GS_OK)
         return ask_failed(status, message);
     ask_begin(&control);
-    int result = command_run(command, &control, &options);
+    result = command_run(command, &control, &options);
     control_close(&control);
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "gsctl: writing: %s\n", strerror(errno));

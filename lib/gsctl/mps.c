@@ -171,24 +171,32 @@ int mps_server(const struct mps_call *call, const char *text, struct ctl_status_
 
 /* ---- The commands ---------------------------------------------------------------------------- */
 
-static int call_run(struct control *control, char **words, int count, bool json)
+/* Finds the command that the words are a call of. Returns 0 or the exit status. */
+static int call_find(struct mps_call *call, char **words, int count)
 {
-    struct mps_call call = {
-        .control = control, .argument = words + 1, .count = count - 1, .json = json};
-
+    call->argument = words + 1;
+    call->count = count - 1;
     for (size_t i = 0; i < ARRAY_SIZE(mps_commands); i++) {
         const struct mps_command *c = &mps_commands[i];
 
         if (strcmp(c->name, words[0]) != 0)
             continue;
-        call.command = c;
-        if (call.count < c->least || call.count > c->most)
-            return mps_wrong(&call, EXIT_USAGE, "takes %s",
+        call->command = c;
+        if (call->count < c->least || call->count > c->most)
+            return mps_wrong(call, EXIT_USAGE, "takes %s",
                              *c->arguments ? c->arguments : "nothing");
-        return c->run(&call);
+        return 0;
     }
     fprintf(stderr, "gsctl: mps: there is no command '%s'; gsctl mps help lists them\n", words[0]);
     return EXIT_USAGE;
+}
+
+static int call_run(struct control *control, char **words, int count, bool json)
+{
+    struct mps_call call = {.control = control, .json = json};
+    const int wrong = call_find(&call, words, count);
+
+    return wrong ? wrong : call.command->run(&call);
 }
 
 /* One line; its words are cut out of it. Lines without words do nothing. */
@@ -201,6 +209,13 @@ static int line_run(struct control *control, char *line, bool json)
          word = strtok_r(NULL, " \t\r\n", &next))
         words[count++] = word;
     return count ? call_run(control, words, count, json) : 0;
+}
+
+int mps_check(const struct command_options *options)
+{
+    struct mps_call call = {.json = options->json};
+
+    return options->word_count ? call_find(&call, options->words, options->word_count) : 0;
 }
 
 /* The worst of the lines' results is the command's, as a line that fails does not keep the next

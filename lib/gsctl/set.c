@@ -153,6 +153,15 @@ int settings_change(struct control *control, struct ctl_set *request, bool json)
     return 0;
 }
 
+int set_check(const struct command_options *options)
+{
+    if (!options->target_given)
+        usage("set: a session's id, --user NAME, --others, --default or --device D is missing");
+    if (options->set.fields == 0 && options->unset == 0)
+        usage("set: no setting is given");
+    return 0;
+}
+
 int command_set(struct control *control, const struct command_options *options)
 {
     struct ctl_set request = {.target = options->target,
@@ -160,31 +169,48 @@ int command_set(struct control *control, const struct command_options *options)
                               .id = options->id,
                               .settings = options->set};
 
-    if (!options->target_given)
-        usage("set: a session's id, --user NAME, --others, --default or --device D is missing");
-    if (options->set.fields == 0 && options->unset == 0)
-        usage("set: no setting is given");
     return settings_change(control, &request, options->json);
+}
+
+static uid_t trusted_user(const struct command_options *options)
+{
+    uid_t uid;
+
+    if (!user_parse(options->operand, &uid))
+        usage("'%s': there is no user of that name", options->operand);
+    return uid;
+}
+
+int trust_check(const struct command_options *options)
+{
+    trusted_user(options);
+    return 0;
 }
 
 /* The short form of set --user USER --trust. */
 int command_trust(struct control *control, const struct command_options *options)
 {
     struct ctl_set request = {.target = CTL_USER,
+                              .id = trusted_user(options),
                               .settings = {.fields = CTL_TRUST, .trust = !options->no}};
-    uid_t uid;
 
-    if (!user_parse(options->operand, &uid))
-        usage("'%s': there is no user of that name", options->operand);
-    request.id = uid;
     return settings_change(control, &request, options->json);
 }
 
-static void name_copy(char name[32], const char *operand)
+int reservation_check(const struct command_options *options)
 {
-    if (strlen(operand) >= 32)
-        usage("%s: a name of more than 31 characters", operand);
-    memcpy(name, operand, strlen(operand) + 1);
+    if (strlen(options->operand) >= sizeof(((struct ctl_reserve *)NULL)->name))
+        usage("%s: a name of more than 31 characters", options->operand);
+    return 0;
+}
+
+int reserve_check(const struct command_options *options)
+{
+    if (options->set.fields != CTL_SMS && options->set.fields != CTL_MASK)
+        usage("reserve: either --sms or --mask");
+    if (options->set.fields == CTL_SMS && options->set.sms == 0)
+        usage("--sms 0: 1 and up");
+    return reservation_check(options);
 }
 
 /* The reservation as get prints it: which SMs it has. It is made, whether or not that can be read.
@@ -213,11 +239,7 @@ int command_reserve(struct control *control, const struct command_options *optio
     char remark[REQUEST_MESSAGE_MAX];
     gs_status status;
 
-    if (options->set.fields != CTL_SMS && options->set.fields != CTL_MASK)
-        usage("reserve: either --sms or --mask");
-    if (options->set.fields == CTL_SMS && options->set.sms == 0)
-        usage("--sms 0: 1 and up");
-    name_copy(request.name, options->operand);
+    memcpy(request.name, options->operand, strlen(options->operand) + 1);
     memcpy(request.sm_mask, options->set.sm_mask, sizeof(request.sm_mask));
     status = change_make(control, &request.h, CTL_RESERVE, sizeof(request), remark);
     if (status != GS_OK)
@@ -233,16 +255,21 @@ int command_release(struct control *control, const struct command_options *optio
 {
     struct ctl_reserve request = {.device = 0};
 
-    name_copy(request.name, options->operand);
+    memcpy(request.name, options->operand, strlen(options->operand) + 1);
     return change_ask(control, &request.h, CTL_RELEASE, sizeof(request), options->json);
+}
+
+int provision_check(const struct command_options *options)
+{
+    if (provision_find(options->operand) == CTL_PROVISION_MODES)
+        usage("provision %s: uniform, half, weighted or exact", options->operand);
+    return 0;
 }
 
 int command_provision(struct control *control, const struct command_options *options)
 {
     struct ctl_provision request = {.mode = provision_find(options->operand)};
 
-    if (request.mode == CTL_PROVISION_MODES)
-        usage("provision %s: uniform, half, weighted or exact", options->operand);
     return change_ask(control, &request.h, CTL_PROVISION, sizeof(request), options->json);
 }
 

@@ -133,6 +133,44 @@ static void without_a_server_each_command_says_so(void)
     all_try(NOBODY, "1");
 }
 
+static void wrong_lines_try(void)
+{
+    static const char long_name[] = "a-name-of-more-than-31-characters";
+    static const char *const lines[][5] = {{"kill"},
+                                           {"kill", "1", "--pid", "1"},
+                                           {"set"},
+                                           {"set", "1"},
+                                           {"set", "--weight", "2"},
+                                           {"trust", "no-such-user"},
+                                           {"reserve", "r"},
+                                           {"reserve", "r", "--sms", "0"},
+                                           {"reserve", long_name, "--sms", "1"},
+                                           {"release", long_name},
+                                           {"provision", "nonsense"},
+                                           {"mps", "nonsense"},
+                                           {"mps", "get_server_status"}};
+
+    for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+        const char *const *words = lines[i];
+        const int status = gsctl(words[0], words[1], words[2], words[3], words[4], NULL);
+
+        if (status != 2)
+            test_fail(__FILE__, __LINE__, "gsctl %s %s: %d: %s", words[0], words[1] ? words[1] : "",
+                      status, output);
+        CHECK_TEXT(output, "gsctl: ");
+    }
+}
+
+static void a_wrong_line_is_wrong_with_and_without_a_server(void)
+{
+    struct server *server = server_start(NULL);
+
+    wrong_lines_try();
+    server_stop(server);
+    setenv("GSHARE_INSTANCE", "no-such-server", 1);
+    wrong_lines_try();
+}
+
 static void with_a_stopped_supervisor_each_command_gives_up_in_time(void)
 {
     struct server *server = logging_server_start();
@@ -203,6 +241,7 @@ static void with_a_device_that_failed_each_command_answers(void)
 static const struct test tests[] = {
     TEST(every_command_of_the_help_is_tried),
     TEST(without_a_server_each_command_says_so),
+    TEST(a_wrong_line_is_wrong_with_and_without_a_server),
     TEST_WITHIN(with_a_stopped_supervisor_each_command_gives_up_in_time, 120),
     TEST(another_user_may_look_and_change_nothing),
     TEST_WITHIN(with_a_device_that_failed_each_command_answers, 120),
