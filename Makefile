@@ -11,6 +11,7 @@
 #   make test-slurm   examples/slurm under a Slurm of its own, as root
 #   make test-systemd   the units and packages under a systemd of its own, as root
 #   make test-container   server and tenants in containers' namespaces, as root
+#   make test-foreign   kernels of CUB, Thrust and cuRAND, fenced and not: minutes of nvcc
 #   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000 CHAOS_SECONDS=86400 SEEDS="1 2 3"
 #   make kill-steps the supervisor killed at each of its system calls  STEPS=all
 #   make man        the manual pages of section 3, from include/gshare.h
@@ -123,7 +124,7 @@ LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshar
         $(BUILD)/lib/gshare/libcublas.so.13 $(BUILD)/lib/gshare/libcublas.so.12 \
         $(BUILD)/lib/gshare/libcublasLt.so.13 $(BUILD)/lib/gshare/libcublasLt.so.12
 
-.PHONY: all examples demo test test-cudart-native test-cublas-native test-slurm test-systemd test-container chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
+.PHONY: all examples demo test test-cudart-native test-cublas-native test-slurm test-systemd test-container test-foreign chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 help:
@@ -662,6 +663,19 @@ $(CORPUS_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
 $(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES) $(BUILD)/obj/test/corpus/expect.o $(BUILD)/obj/test/corpus/completing.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 $(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions) $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+
+# Kernels that were not written for gshare: minutes of nvcc.
+FOREIGN := $(basename $(notdir $(wildcard test/foreign/*.cu)))
+$(BUILD)/obj/test/foreign/%.o: test/foreign/%.cu test/foreign/answers.h
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)
+	$(Q)$(NVCC_TEST) -keep -keep-dir $(@D) -c -o $@ $<
+$(BUILD)/test/foreign/%: $(BUILD)/obj/test/foreign/%.o $(BUILD)/lib/libgshare_cudart.so
+	@mkdir -p $(@D)
+	$(Q)$(NVCC_LINK) -cudart none -o $@ $< -L$(BUILD)/lib -lgshare_cudart -lgshare -Xlinker -rpath='$$ORIGIN/../../lib'
+.SECONDARY: $(FOREIGN:%=$(BUILD)/obj/test/foreign/%.o)
+test-foreign: all $(BUILD)/test/ptx/fence $(if $(NVCC),$(FOREIGN:%=$(BUILD)/test/foreign/%))
+	@test/foreign/run $(BUILD) || [ $$? = 77 ]
 
 # Whether ptxas takes what the fence makes of every module here.
 $(BUILD)/test/ptx/fence: $(BUILD)/obj/test/ptx/fence.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
