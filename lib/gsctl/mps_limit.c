@@ -118,12 +118,14 @@ struct whose {
     const char *value; /* the last argument of set; NULL: get */
 };
 
+/* A client that was terminated is none any more. */
 static void sessions_keep(struct whose *whose, size_t count, int32_t pid, bool of_device)
 {
     for (size_t i = 0; i < count; i++) {
         const struct ctl_tenant *t = &whose->sessions[i];
 
-        if (t->pid == pid && (!of_device || t->device == (int32_t)whose->device))
+        if (t->pid == pid && t->state != CTL_TENANT_LOST &&
+            (!of_device || t->device == (int32_t)whose->device))
             whose->sessions[whose->count++] = *t;
     }
 }

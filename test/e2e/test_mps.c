@@ -295,6 +295,8 @@ static void a_client_is_terminated(void)
     CHECK_WITHIN(10000, gs_malloc(session, 4096, &memory) != GS_OK);
     MPS_FAILS(1, line("terminate_client %d 1", server->pid, 0), "there is no such session");
     MPS_FAILS(1, "terminate_client 1 1", "no server has the pid 1");
+    MPS_FAILS(1, line("get_active_thread_percentage %d", (int)getpid(), 0),
+              "no server and no client has the pid");
     /* Its process lives on and has not looked: it is no client any more, and nobody waits for it.
      */
     GSCTL_OK("ps");
@@ -441,7 +443,7 @@ static void the_script_in_the_place_of_mps_passes_options_or_names_them(void)
     CHECK_EQUAL(wrapper("--device soft"), 2);
     CHECK_TEXT(output, "--device soft: -d or -f is missing");
     CHECK_EQUAL(wrapper("get_server_list"), 3);
-    CHECK_EQUAL(wrapper("-S -d --device soft --max-tenants 7 >/dev/null; :"), 0);
+    CHECK_EQUAL(wrapper("-S -p 2 -d --device soft --max-tenants 7 >/dev/null; :"), 0);
     CHECK_EQUAL(wrapper("get_server_list"), 0);
     GSCTL_OK("status");
     CHECK_TEXT(output, "of at most 7");
@@ -451,7 +453,8 @@ static void the_script_in_the_place_of_mps_passes_options_or_names_them(void)
     CHECK_TEXT(output, "100.0\n");
     CHECK_EQUAL(wrapper("-q"), 0);
     CHECK_EQUAL(wrapper("get_server_list"), 3);
-    CHECK_EQUAL(wrapper("-d -p 3"), 2); /* its commands are not those of protocol 2 */
+    CHECK_EQUAL(wrapper("-d -p 3"), 2);
+    CHECK_TEXT(output, "-p 3: gshare has the commands of protocol 2");
     CHECK_EQUAL(wrapper("--help"), 0);
     CHECK_TEXT(output, "get_server_list");
     if (geteuid() == 0) {
