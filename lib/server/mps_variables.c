@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/setting_text.h"
 
@@ -100,5 +101,8 @@ bool mps_variables_log(char *path, size_t size)
 {
     const char *folder = getenv("CUDA_MPS_LOG_DIRECTORY");
 
-    return folder && *folder && snprintf(path, size, "%s/gshared.log", folder) < (int)size;
+    if (!folder || !*folder || snprintf(path, size, "%s/gshared.log", folder) >= (int)size)
+        return false;
+    mkdir(folder, 0755); /* where it cannot be made, opening the log says so */
+    return true;
 }

@@ -18,7 +18,8 @@
  * one of them makes no sense. */
 bool mps_variables_read(struct ctl_settings *settings, int devices, char error[MPS_ERROR_MAX]);
 
-/* Writes the name of the log file in $CUDA_MPS_LOG_DIRECTORY; false: it is not set, or too long. */
+/* Writes the name of the log file in $CUDA_MPS_LOG_DIRECTORY, which is made where it is missing;
+ * false: it is not set, or too long. */
 bool mps_variables_log(char *path, size_t size);
 
 #endif

@@ -211,6 +211,7 @@ static void a_server_in_the_background_can_do_without_a_log(void)
 static void in_the_background_the_log_goes_where_mps_has_it(void)
 {
     CHECK(path_of("gshared.log") && unsetenv("GSHARE_LOG_FILE") == 0);
+    CHECK_EQUAL(rmdir(folder), 0); /* it is made anew */
     background_start("CUDA_MPS_LOG_DIRECTORY", folder);
     GSCTL_OK("log");
     CHECK_TEXT(output, "event=ready server=");

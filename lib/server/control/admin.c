@@ -154,7 +154,8 @@ void admin_quit(struct server *server, const struct ctl_admin *request, const st
     }
     log_event_user(&event, "by", reply->uid);
     log_event_number(&event, "tenants", server->registry.count);
-    log_event_number(&event, "seconds", request->timeout_s);
+    if (request->timeout_s != UINT32_MAX) /* else tenants have all the time that they like */
+        log_event_number(&event, "seconds", request->timeout_s);
     log_event_write(&event, LOG_LEVEL_INFO);
     reply_send(reply, &answer.h, sizeof(answer));
     server_drain(server, (uint64_t)request->timeout_s * 1000000000u);
