@@ -37,6 +37,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR   ?= $(PREFIX)/share/man
 BASHDIR  ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR   ?= $(PREFIX)/share/zsh/site-functions
+MPSDIR   ?= $(PREFIX)/share/gshare/mps
 UNITDIR  ?= $(PREFIX)/lib/systemd/system
 USERUNITDIR ?= $(PREFIX)/lib/systemd/user
 DEVICE   ?= auto
@@ -832,6 +833,7 @@ install: all man
 	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR)
 	$(BUILD)/bin/gsctl completion bash >$(DESTDIR)$(BASHDIR)/gsctl
 	$(BUILD)/bin/gsctl completion zsh >$(DESTDIR)$(ZSHDIR)/_gsctl
+	install -D -m 755 -t $(DESTDIR)$(MPSDIR) examples/nvidia-cuda-mps-control
 	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(USERUNITDIR)
 	$(foreach u,$(UNITS),sed 's|@BINDIR@|$(BINDIR)|' pkgconfig/systemd/$(u).in >$(DESTDIR)$(UNITDIR)/$(u) &&) :
 	$(foreach u,$(USER_UNITS),sed 's|@BINDIR@|$(BINDIR)|' pkgconfig/systemd/user/$(u).in >$(DESTDIR)$(USERUNITDIR)/$(u) &&) :
@@ -846,7 +848,7 @@ uninstall: man
 	        gshare/libcublasLt.so.13 gshare/libcublasLt.so.12 \
 	        cmake/gshare/gshare-config.cmake cmake/gshare/gshare-config-version.cmake) \
 	    $(foreach n,$(MAN_SECTIONS),$(patsubst %,$(DESTDIR)$(MANDIR)/man$(n)/%,$(notdir $(filter %.$(n),$(MAN_PAGES))))) \
-	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl \
+	    $(DESTDIR)$(BASHDIR)/gsctl $(DESTDIR)$(ZSHDIR)/_gsctl $(DESTDIR)$(MPSDIR)/nvidia-cuda-mps-control \
 	    $(patsubst %,$(DESTDIR)$(UNITDIR)/%,$(UNITS)) $(patsubst %,$(DESTDIR)$(USERUNITDIR)/%,$(USER_UNITS))
 	cd $(BUILD)/man3 && for page in *.3; do rm -f "$(DESTDIR)$(MANDIR)/man3/$$page"; done
 
