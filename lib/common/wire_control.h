@@ -157,7 +157,7 @@ struct ctl_status_reply {
     uint64_t sessions_total; /* attached since the start */
     uint32_t tenants;
     uint32_t tenants_max;
-    char message[128];
+    char message[128]; /* why it was refused; else what is to be said of a server that is to end */
     uint64_t refusals[CTL_STATUSES]; /* attaches that were refused, by gs_status */
     struct ctl_device device[8];
 };

@@ -83,6 +83,7 @@ void status_members_json(const struct ctl_status_reply *r, const struct control 
     json_number("tenants", r->tenants);
     json_number("tenants_max", r->tenants_max);
     json_number("sessions_total", r->sessions_total);
+    json_text("ending", r->message);
     devices_json(r);
     json_open("refusals", '{');
     for (uint32_t status = 0; status < CTL_STATUSES; status++) {
@@ -103,6 +104,8 @@ static void print_text(const struct ctl_status_reply *r, const struct control *c
            format_duration(a, r->uptime_ns));
     printf("tenants   %u of at most %u; %llu since the start\n", r->tenants, r->tenants_max,
            (unsigned long long)r->sessions_total);
+    if (*r->message)
+        printf("ending    %s\n", r->message);
     for (uint32_t i = 0; i < r->device_count; i++) {
         const struct ctl_device *d = &r->device[i];
 
@@ -131,6 +134,7 @@ gs_status status_read(struct control *control, struct ctl_status_reply *reply,
         snprintf(message, REQUEST_MESSAGE_MAX, "the server's answer counts too many devices");
         return GS_ERR_PROTOCOL;
     }
+    reply->message[sizeof(reply->message) - 1] = 0;
     for (uint32_t i = 0; i < reply->device_count; i++) {
         reply->device[i].name[sizeof(reply->device[i].name) - 1] = 0;
         reply->device[i].driver[sizeof(reply->device[i].driver) - 1] = 0;

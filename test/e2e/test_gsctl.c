@@ -88,6 +88,27 @@ static void quit_does_not_ask_where_nobody_is_to_be_asked(void)
     gs_detach(session);
 }
 
+/* Whoever has asked may have gone. */
+static void status_tells_that_the_server_is_to_end(void)
+{
+    static const char *const quit[] = {"bin/gsctl", "quit", "-y", "-t", "1000", NULL};
+    struct server *server = server_start(NULL);
+    gs_session session = attach("there", NULL, NULL);
+
+    GSCTL_OK("status", "--json");
+    CHECK_TEXT(output, "\"ending\":\"\"");
+    terminal_start(&terminal, 80, 24, quit);
+    CHECK_WITHIN(10000, gsctl("status", NULL) == 0 && strstr(output, "ending "));
+    terminal_type(&terminal, "\003");
+    terminal_end(&terminal);
+    GSCTL_OK("status");
+    CHECK_TEXT(output, "it admits no new tenants, and ends with the last one, in ");
+    GSCTL_OK("status", "--json");
+    CHECK_TEXT(output, "\"ending\":\"it admits");
+    CHECK_OK(gs_detach(session));
+    server_ended(server);
+}
+
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 static void errors_say_what_to_do(void)
@@ -1008,6 +1029,7 @@ static const struct test tests[] = {
     TEST(a_stopped_worker_without_sessions_is_replaced),
     TEST(quit_asks_on_a_terminal_before_it_ends_tenants),
     TEST(quit_does_not_ask_where_nobody_is_to_be_asked),
+    TEST(status_tells_that_the_server_is_to_end),
     TEST(errors_say_what_to_do),
     TEST(every_command_ends_with_the_status_that_its_help_names),
     TEST(a_setting_that_changes_nothing_says_so),

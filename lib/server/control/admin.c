@@ -66,6 +66,19 @@ static void device_describe(const struct device *device, struct ctl_device *row)
         row->state = CTL_DEVICE_FAILED;
 }
 
+/* What is to be said of a server that is to end. */
+static void ending_describe(const struct server *server, char *text, size_t size)
+{
+    const uint64_t now = clock_ns();
+    const uint64_t left_s =
+        server->end_by_ns > now ? (server->end_by_ns - now) / 1000000000u + 1 : 0;
+    const int n = snprintf(text, size, "it admits no new tenants, and ends with the last one");
+
+    if (left_s < UINT32_MAX) /* else tenants have all the time that they like */
+        snprintf(text + n, size - (size_t)n, ", in %llu s at the latest",
+                 (unsigned long long)left_s);
+}
+
 void admin_status(struct server *server, const struct reply *reply)
 {
     struct ctl_status_reply answer = {.status = GS_OK,
@@ -80,6 +93,8 @@ void admin_status(struct server *server, const struct reply *reply)
     memcpy(answer.refusals, server->refusals, sizeof(answer.refusals));
     for (int i = 0; i < server->device_count; i++)
         device_describe(&server->device[i], &answer.device[i]);
+    if (server->end_wanted)
+        ending_describe(server, answer.message, sizeof(answer.message));
     reply_send(reply, &answer.h, sizeof(answer));
 }
 
