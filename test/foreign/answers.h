@@ -32,23 +32,29 @@ template <class T> std::vector<T> values(size_t count, unsigned range = 50, unsi
 template <class T> const char *name_of()
 {
     static char name[8];
-    snprintf(name, sizeof(name), "%c%zu", std::is_floating_point<T>::value ? 'f' : std::is_signed<T>::value ? 'i' : 'u',
+    snprintf(name, sizeof(name), "%c%zu",
+             std::is_floating_point<T>::value ? 'f'
+             : std::is_signed<T>::value       ? 'i'
+                                              : 'u',
              8 * sizeof(T));
     return name;
 }
 
 /* The sum tells two outputs of the same program apart, also where both are wrong. */
-template <class T> void expect(const char *what, const std::vector<T> &got, const std::vector<T> &answer)
+template <class T>
+void expect(const char *what, const std::vector<T> &got, const std::vector<T> &answer)
 {
     uint64_t sum = got.size();
     for (size_t i = 0; i < got.size(); i++)
         sum = sum * 31 + (uint64_t)got[i];
     const bool right = got == answer;
-    printf("%s %s: %s, %016llx\n", what, name_of<T>(), right ? "right" : "WRONG", (unsigned long long)sum);
+    printf("%s %s: %s, %016llx\n", what, name_of<T>(), right ? "right" : "WRONG",
+           (unsigned long long)sum);
     wrong = wrong || !right;
 }
 
-template <class T> void expect(const char *what, const thrust::device_vector<T> &got, const std::vector<T> &answer)
+template <class T>
+void expect(const char *what, const thrust::device_vector<T> &got, const std::vector<T> &answer)
 {
     std::vector<T> host(got.size());
     thrust::copy(got.begin(), got.end(), host.begin());
