@@ -100,6 +100,7 @@ struct ctl_admin { /* CTL_STATUS, CTL_PS, CTL_QUIT */
     uint32_t timeout_s; /* QUIT: tenants have this long to detach */
     uint32_t reserved;
 };
+#define CTL_QUIT_PATIENT UINT32_MAX /* as timeout_s: all the time that they like */
 
 /* Why another worker has taken a device's work over. */
 enum ctl_takeover {

@@ -182,7 +182,6 @@ void change_remark(const char *remark, bool json);
 /* Ends the sessions that are meant and waits until they hold nothing of a device. */
 gs_status sessions_end(struct control *control, struct ctl_kill *request, uint32_t *count,
                        char message[REQUEST_MESSAGE_MAX]);
-#define QUIT_PATIENT UINT32_MAX /* as a timeout: tenants have all the time that they like */
 /* Tells the server to quit and waits for its end. *pid: of the server. */
 gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
                       char message[REQUEST_MESSAGE_MAX]);

@@ -50,12 +50,12 @@ int mps_server_shutdown(const struct mps_call *call)
     if (call->count == 2 && strcmp(call->argument[1], "-f") != 0)
         return mps_wrong(call, EXIT_USAGE, "takes %s", call->command->arguments);
     result = mps_server(call, call->argument[0], &reply);
-    return result ? result : server_end(call, call->count == 2 ? 0 : QUIT_PATIENT);
+    return result ? result : server_end(call, call->count == 2 ? 0 : CTL_QUIT_PATIENT);
 }
 
 int mps_quit(const struct mps_call *call)
 {
-    uint64_t seconds = QUIT_PATIENT;
+    uint64_t seconds = CTL_QUIT_PATIENT;
 
     if (call->count == 1 || (call->count == 2 && strcmp(call->argument[0], "-t") != 0))
         return mps_wrong(call, EXIT_USAGE, "takes %s", call->command->arguments);

@@ -75,7 +75,7 @@ gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
                      reply.server_pid);
             return GS_ERR_TIMEOUT;
         }
-        if (timeout_s == QUIT_PATIENT)
+        if (timeout_s == CTL_QUIT_PATIENT)
             wait_tell(&wait, 0,
                       "the server ends once no tenant is attached, and admits nobody else: "
                       "see gsctl ps");

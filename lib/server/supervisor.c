@@ -353,7 +353,7 @@ static void ending(struct server *server)
         return;
     }
     server->phase = PHASE_DRAINING;
-    if (server->drain.due_ns != server->end_by_ns)
+    if (server->end_by_ns != UINT64_MAX && server->drain.due_ns != server->end_by_ns)
         timer_set(&server->loop, &server->drain, server->end_by_ns, drain_fire);
 }
 

@@ -91,14 +91,21 @@ static void quit_does_not_ask_where_nobody_is_to_be_asked(void)
 /* Whoever has asked may have gone. */
 static void status_tells_that_the_server_is_to_end(void)
 {
+    static const char *const patient[] = {"bin/gsctl", "mps", "quit", NULL};
     static const char *const quit[] = {"bin/gsctl", "quit", "-y", "-t", "1000", NULL};
     struct server *server = server_start(NULL);
     gs_session session = attach("there", NULL, NULL);
 
     GSCTL_OK("status", "--json");
     CHECK_TEXT(output, "\"ending\":\"\"");
+    terminal_start(&terminal, 80, 24, patient);
+    terminal_expect(&terminal, "admits nobody else");
+    GSCTL_OK("status");
+    CHECK_TEXT(output, "it admits no new tenants, and ends with the last one\n");
+    terminal_type(&terminal, "\003");
+    terminal_end(&terminal);
     terminal_start(&terminal, 80, 24, quit);
-    CHECK_WITHIN(10000, gsctl("status", NULL) == 0 && strstr(output, "ending "));
+    CHECK_WITHIN(10000, gsctl("status", NULL) == 0 && strstr(output, "s at the latest"));
     terminal_type(&terminal, "\003");
     terminal_end(&terminal);
     GSCTL_OK("status");

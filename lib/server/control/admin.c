@@ -74,7 +74,7 @@ static void ending_describe(const struct server *server, char *text, size_t size
         server->end_by_ns > now ? (server->end_by_ns - now) / 1000000000u + 1 : 0;
     const int n = snprintf(text, size, "it admits no new tenants, and ends with the last one");
 
-    if (left_s < UINT32_MAX) /* else tenants have all the time that they like */
+    if (server->end_by_ns != UINT64_MAX)
         snprintf(text + n, size - (size_t)n, ", in %llu s at the latest",
                  (unsigned long long)left_s);
 }
@@ -160,6 +160,7 @@ void admin_ps(struct server *server, const struct ctl_admin *request, const stru
 void admin_quit(struct server *server, const struct ctl_admin *request, const struct reply *reply)
 {
     struct ctl_quit_reply answer = {.status = GS_OK, .server_pid = server->status.page->server_pid};
+    const bool patient = request->timeout_s == CTL_QUIT_PATIENT;
     struct log_event event = log_event_begin("quit");
 
     if (reply->uid != 0 && reply->uid != geteuid()) {
@@ -169,9 +170,9 @@ void admin_quit(struct server *server, const struct ctl_admin *request, const st
     }
     log_event_user(&event, "by", reply->uid);
     log_event_number(&event, "tenants", server->registry.count);
-    if (request->timeout_s != UINT32_MAX) /* else tenants have all the time that they like */
+    if (!patient)
         log_event_number(&event, "seconds", request->timeout_s);
     log_event_write(&event, LOG_LEVEL_INFO);
     reply_send(reply, &answer.h, sizeof(answer));
-    server_drain(server, (uint64_t)request->timeout_s * 1000000000u);
+    server_drain(server, patient ? UINT64_MAX : request->timeout_s * UINT64_C(1000000000));
 }

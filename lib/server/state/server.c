@@ -25,7 +25,8 @@ void server_fail(struct server *server, const char *format, ...)
 
 void server_drain(struct server *server, uint64_t timeout_ns)
 {
-    uint64_t by_ns = clock_ns() + timeout_ns;
+    const uint64_t now = clock_ns();
+    const uint64_t by_ns = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 
     if (server->end_wanted && server->end_by_ns <= by_ns)
         return;

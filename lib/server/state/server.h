@@ -99,7 +99,7 @@ struct server {
     void (*on_ready)(struct server *server);
     char failure[ERROR_TEXT_MAX]; /* why it ends with an error; "": it does not */
     bool end_wanted;              /* the server is to end, ... */
-    uint64_t end_by_ns;           /* ... at this time at the latest */
+    uint64_t end_by_ns;           /* ... at this time at the latest; UINT64_MAX: at none */
     uint64_t started_ns;
     uint64_t sessions_total;         /* also the last session id */
     uint64_t refusals[CTL_STATUSES]; /* attaches, by status */
@@ -157,8 +157,8 @@ bool server_committed_by(const struct server *server, uint64_t token);
 /* Notes the first failure: the server ends with this round. */
 void server_fail(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Ends the server: sessions have timeout_ns to detach; 0: no time. A second call makes it shorter,
- * never longer. */
+/* Ends the server: sessions have timeout_ns to detach; 0: no time; UINT64_MAX: any. A second call
+ * makes it shorter, never longer. */
 void server_drain(struct server *server, uint64_t timeout_ns);
 
 #endif
