@@ -733,8 +733,9 @@ fuzz: $(FUZZ_TARGETS)
 # ---- Benchmark: bench/rows are the measurements ----------------------------------------------------
 bench_objs := $(patsubst %.c,$(BUILD)/obj/%.o,bench/bench.c $(wildcard bench/lib/*.c bench/rows/*.c))
 $(BUILD)/obj/bench/%.o: GS_CFLAGS += -Ibench
-$(BUILD)/obj/bench/rows/soft.o: bench/rows/soft.ptx bench/rows/ordinary.ptx
-$(BUILD)/obj/bench/rows/soft.o: GS_CFLAGS += -DPTX_FOLDER='"$(CURDIR)/bench/rows"'
+$(BUILD)/obj/bench/rows/soft.o: bench/rows/soft.ptx
+$(BUILD)/obj/bench/rows/soft.o $(BUILD)/obj/bench/rows/fenceload.o: bench/rows/ordinary.ptx
+$(BUILD)/obj/bench/rows/soft.o $(BUILD)/obj/bench/rows/fenceload.o: GS_CFLAGS += -DPTX_FOLDER='"$(CURDIR)/bench/rows"'
 $(BUILD)/bench/measure: $(bench_objs) $(BUILD)/room/common.a $(BUILD)/lib/libgshare.so
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)

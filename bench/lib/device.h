@@ -37,6 +37,7 @@ struct role {
     unsigned weight;      /* gshare; 0: the default */
     unsigned mps_percent; /* CUDA_MPS_ACTIVE_THREAD_PERCENTAGE; 0: not set */
     bool replay;          /* gshare: GS_ON_FAULT_REPLAY */
+    bool fenced;          /* gshare: GS_FENCE_ON */
 };
 
 #define MARKS 8
@@ -48,6 +49,8 @@ struct device_ops {
     void (*close)(void);
     void (*load)(const void *image, size_t size); /* the kernels of plan.facts */
     void (*module_cycle)(const char *ptx);        /* loads another module, and unloads it */
+    /* Loads another module, until that kernel of it can be launched; it stays. */
+    void (*module_load)(const char *ptx, const char *kernel);
     void (*launch)(enum kernel kernel, const struct kernel_args *args); /* one thread */
     void (*launch_grid)(enum kernel kernel, const struct kernel_args *args, unsigned blocks,
                         unsigned threads);

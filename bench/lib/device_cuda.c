@@ -120,6 +120,15 @@ static void cuda_module_cycle(const char *ptx)
     CU(cuModuleUnload, other);
 }
 
+static void cuda_module_load(const char *ptx, const char *name)
+{
+    CUfunction kernel;
+    CUmodule other;
+
+    CU(cuModuleLoadData, &other, ptx);
+    CU(cuModuleGetFunction, &kernel, other, name);
+}
+
 static void cuda_launch(enum kernel kernel, const struct kernel_args *args)
 {
     void *params[] = {(void *)&args->a, (void *)&args->b, (void *)&args->c, (void *)&args->d};
@@ -202,6 +211,7 @@ const struct device_ops device_cuda = {
     .close = cuda_close,
     .load = cuda_load,
     .module_cycle = cuda_module_cycle,
+    .module_load = cuda_module_load,
     .launch = cuda_launch,
     .launch_grid = cuda_launch_grid,
     .sync = cuda_sync,

@@ -33,6 +33,8 @@ static void gshare_open_as(const struct role *role)
     params.qos = &qos;
     if (role->replay)
         params.on_fault = GS_ON_FAULT_REPLAY;
+    if (role->fenced)
+        params.fence = GS_FENCE_ON;
     GS(gs_attach, &params, &session);
 }
 
@@ -54,6 +56,15 @@ static void gshare_module_cycle(const char *ptx)
 
     GS(gs_module_load, session, ptx, 0, &other);
     GS(gs_module_unload, other);
+}
+
+static void gshare_module_load(const char *ptx, const char *name)
+{
+    gs_module other;
+    gs_kernel kernel;
+
+    GS(gs_module_load, session, ptx, 0, &other);
+    GS(gs_kernel_get, other, name, &kernel);
 }
 
 static void gshare_launch(enum kernel kernel, const struct kernel_args *args)
@@ -140,6 +151,7 @@ const struct device_ops device_gshare = {
     .close = gshare_close,
     .load = gshare_load,
     .module_cycle = gshare_module_cycle,
+    .module_load = gshare_module_load,
     .launch = gshare_launch,
     .launch_grid = gshare_launch_grid,
     .sync = gshare_sync,

@@ -191,6 +191,34 @@ const struct line report_lines[] = {
     ACCOUNTING("1", "1 tenant"),
     ACCOUNTING("4", "4 tenants"),
 
+#define STANDBY(n, text)                                                                           \
+    {"standby", text ", launches", "on_" n, UNIT_RATE, NONE},                                      \
+        {"standby", text ", with none", "off_" n, UNIT_RATE, NONE},                                \
+        {"standby", "what they take", "loss_" n, UNIT_PERCENT, AT_MOST(0.01)},                     \
+    {                                                                                              \
+        "standby", "... give or take", "loss_error_" n, UNIT_PERCENT, NONE                         \
+    }
+    STANDBY("1", "1 tenant"),
+    STANDBY("4", "4 tenants"),
+    {"standby", "allocate 2 MiB, p50", "malloc_kept_2M_p50", UNIT_TIME, NONE},
+    {"standby", "... with none", "malloc_unkept_2M_p50", UNIT_TIME, NONE},
+    {"standby", "allocate 64 MiB, p50", "malloc_kept_64M_p50", UNIT_TIME, NONE},
+    {"standby", "... with none", "malloc_unkept_64M_p50", UNIT_TIME, NONE},
+    {"standby", "GPU memory that they take", "memory", UNIT_BYTES, NONE},
+
+#define FENCELOAD(name, text)                                                                      \
+    {"fenceload", text ", fenced, first", "first_" name "_p50", UNIT_TIME,                         \
+     RATIO_AT_MOST(1.5, NATIVE)},                                                                  \
+        {"fenceload", "... by the next tenant, p50", "again_" name "_p50", UNIT_TIME,              \
+         AT_MOST(2e6)},                                                                            \
+        {"fenceload", "... the longest", "again_" name "_max", UNIT_TIME, NONE},                   \
+        {"fenceload", text ", no fence, first", "plain_first_" name "_p50", UNIT_TIME, NONE},      \
+    {                                                                                              \
+        "fenceload", "... by the next tenant, p50", "plain_again_" name "_p50", UNIT_TIME, NONE    \
+    }
+    FENCELOAD("ordinary", "10 kernels"),
+    FENCELOAD("large", "one long kernel"),
+
 #define TAKEOVER(n, text, most)                                                                    \
     {"takeover", "fault, " text ", from seen", "fault_seen_" n "_p50", UNIT_TIME, AT_MOST(most)},  \
     {                                                                                              \

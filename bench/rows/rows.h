@@ -22,6 +22,8 @@ void row_accounting(void);
 void row_takeover(void);
 void row_faults(void);
 void row_operator(void);
+void row_standby(void);
+void row_fenceload(void);
 void row_soft(void);
 
 #endif

@@ -15,6 +15,7 @@
 #include "lib/device.h"
 #include "lib/gsctl.h"
 #include "lib/gshare_call.h"
+#include "lib/server_log.h"
 #include "lib/service.h"
 #include "lib/tenants.h"
 #include "rows/rows.h"
@@ -22,7 +23,6 @@
 #define TENANTS    4
 #define REPEATS    5
 #define BLOCK      ((size_t)1 << 30)
-#define AWAIT_NS   30000000000u
 #define NOWHERE    256 /* an address of nobody's */
 #define BREAK_WORD 0x67736861u
 
@@ -140,36 +140,13 @@ static void rest(void)
 
 /* ---- The server's log ------------------------------------------------------------------------ */
 
-/* Reads on to a line with the text, which comes within AWAIT_NS. */
-static void log_await(FILE *log, const char *text, char *line, size_t size)
-{
-    const uint64_t deadline = clock_ns() + AWAIT_NS;
-
-    while (clock_ns() < deadline) {
-        if (fgets(line, (int)size, log) == NULL) {
-            clearerr(log);
-            rest();
-        } else if (strstr(line, text) != NULL) {
-            return;
-        }
-    }
-    cell_fail("the server's log does not say '%s'", text);
-}
-
-static void standby_await(FILE *log)
-{
-    char line[512];
-
-    log_await(log, "is its standby", line, sizeof(line));
-}
-
 /* Returns the time from the loss as the supervisor saw it, in ns. */
 static double takeover_await(FILE *log)
 {
     char line[512];
     double ms = 0;
 
-    log_await(log, "event=takeover", line, sizeof(line));
+    server_log_await(log, "event=takeover", line, sizeof(line), rest);
     if (sscanf(strstr(line, " ms="), " ms=%lf", &ms) != 1)
         cell_fail("the server's log has no time: %s", line);
     return ms * 1e6;
@@ -209,7 +186,7 @@ static double harm_run(FILE *log, enum harm harm, double *gap)
     uint32_t launched;
     double taken_up;
 
-    standby_await(log);
+    server_log_standby(log, rest);
     culprit = tenants_start(1, culprit_body, &harm);
     tenants_await(culprit, 1);
     epoch_begin();
@@ -234,7 +211,7 @@ static double restart_run(FILE *log, double *gap)
     char said[256];
     double taken_up;
 
-    standby_await(log);
+    server_log_standby(log, rest);
     epoch_begin();
     if (!gsctl_run((const char *[]){"restart-worker", NULL}, said, sizeof(said)))
         cell_fail("gsctl restart-worker failed");
@@ -254,7 +231,7 @@ static double supervisor_run(FILE *log, pid_t pid, int signal, pid_t *supervisor
 
     epoch_begin();
     kill(pid, signal);
-    log_await(log, text, line, sizeof(line));
+    server_log_await(log, text, line, sizeof(line), rest);
     if (sscanf(strstr(line, text), "event=supervisor-replaced supervisor=%d", &next) != 1 ||
         sscanf(strstr(line, " ms="), " ms=%lf", &ms) != 1)
         cell_fail("the server's log has no time: %s", line);
@@ -321,9 +298,7 @@ void row_takeover(void)
     if (!server_start(&server, plan.gshared, plan.facts->soft ? "soft" : "cuda", options, path,
                       text, sizeof(text)))
         cell_fail("%s", text);
-    log = fopen(path, "re");
-    if (log == NULL)
-        cell_fail("%s cannot be read", path);
+    log = server_log_open(path);
     for (size_t i = 0; i < count; i++)
         measure(log, &server, sizes[i]);
     fclose(log);

@@ -60,6 +60,8 @@ static const char help[] =
     "      --no-standby       make no second worker, which takes over at once when one is lost "
     "and\n"
     "                         takes device memory for its context\n"
+    "      --no-takeover      keep nothing for a next worker either: who is attached when the\n"
+    "                         worker is lost or replaced loses the session\n"
     "      --metrics [ADDR:]PORT\n"
     "                         serve the figures for Prometheus there, by gsctl metrics; without\n"
     "                         ADDR on the loopback only\n"
@@ -229,6 +231,7 @@ enum option_code {
     OPTION_GRACE,
     OPTION_METRICS,
     OPTION_NO_STANDBY,
+    OPTION_NO_TAKEOVER,
     OPTION_NO_ACCOUNTING,
     OPTION_NO_WEIGHTS,
     OPTION_LOG,
@@ -255,6 +258,7 @@ static const struct option long_options[] = {
     {"grace", required_argument, NULL, OPTION_GRACE},
     {"metrics", required_argument, NULL, OPTION_METRICS},
     {"no-standby", no_argument, NULL, OPTION_NO_STANDBY},
+    {"no-takeover", no_argument, NULL, OPTION_NO_TAKEOVER},
     {"no-accounting", no_argument, NULL, OPTION_NO_ACCOUNTING},
     {"no-weights", no_argument, NULL, OPTION_NO_WEIGHTS},
     {"log", required_argument, NULL, OPTION_LOG},
@@ -325,6 +329,9 @@ static void option_apply(struct server_options *options, struct worker_settings 
         break;
     case OPTION_NO_STANDBY:
         options->no_standby = true;
+        break;
+    case OPTION_NO_TAKEOVER:
+        options->no_standby = options->no_takeover = true;
         break;
     case OPTION_NO_ACCOUNTING:
         options->no_accounting = true;

@@ -543,6 +543,33 @@ static void without_a_standby_there_is_one_worker(void)
     server_stop(server);
 }
 
+/* Nobody notices before, and a restart that is not forced loses nobody. */
+static void without_takeovers_a_session_ends_with_its_worker(void)
+{
+    const char *const arguments[] = {"--fence", "never", "--no-takeover", NULL};
+    struct server *server = server_start(&(struct server_options){.arguments = arguments});
+    gs_session session;
+    char output[256];
+    gs_devptr data;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
+    fill(NULL, kernels_get(load(session, plain_ptx), "fill"), data, 3);
+    check_filled(session, data, 3);
+    CHECK_EQUAL(
+        program_run((const char *[]){"bin/gsctl", "restart-worker", NULL}, output, sizeof(output)),
+        1);
+    CHECK_TEXT(output, "session 1 would end: the server keeps none (--no-takeover)");
+    check_filled(session, data, 3);
+    worker_replace(server);
+    CHECK_STATUS(gs_memset(session, data, 1, N), GS_ERR_INTERRUPTED);
+    gs_detach(session);
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* ---- Replay ---- */
 
 static gs_session attach_replaying(void)
@@ -780,6 +807,7 @@ static const struct test tests[] = {
     TEST(a_standby_takes_the_workers_place),
     TEST(a_lost_standby_loses_nobody),
     TEST(without_a_standby_there_is_one_worker),
+    TEST(without_takeovers_a_session_ends_with_its_worker),
     TEST(an_idle_session_goes_on),
     TEST(a_session_with_a_fat_binary_goes_on),
     TEST(a_fenced_session_goes_on),

@@ -39,6 +39,7 @@ static void session_open(struct session *session)
                                         .window_base = session->window_base,
                                         .window_size = session->window_size,
                                         .kernel_heap = session->kernel_heap,
+                                        .unkept = session->server->options.no_takeover,
                                         .suspect_ns = account ? account->suspect_ns : 0,
                                         .grant = session->grant.sent};
     memcpy(message.u.open.name, session->name, sizeof(message.u.open.name));

@@ -34,6 +34,7 @@ enum fence_policy { FENCE_AUTO, FENCE_ALWAYS, FENCE_NEVER };
 
 struct server_options {
     bool no_standby;
+    bool no_takeover;        /* sessions end with their worker */
     uint32_t grace_ms;       /* how long work of a tenant that has gone may run on; 0: no limit */
     const char *instance;    /* without its user, who is this process's */
     const char *kind;        /* of device: "auto", "cuda", "soft" */

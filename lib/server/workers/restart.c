@@ -196,10 +196,11 @@ static void retire(struct device *device)
     const struct session *bound = restart->force ? NULL : session_bound(device);
 
     if (bound) {
-        restart_refuse(device, GS_ERR_REFUSED,
-                       "session %llu would end: no descriptor is left for %s",
+        restart_refuse(device, GS_ERR_REFUSED, "session %llu would end: %s",
                        (unsigned long long)bound->id,
-                       bound->journal < 0 ? "its journal" : "all of its memory");
+                       device->server->options.no_takeover ? "the server keeps none (--no-takeover)"
+                       : bound->journal < 0                ? "no descriptor is left for its journal"
+                                            : "no descriptor is left for all of its memory");
         return;
     }
     restart->phase = RESTART_ASKED;

@@ -138,7 +138,7 @@ static void open_work(struct job *job)
 
     if (session_map(job) == GS_OK && window_init(job) == GS_OK) {
         session->submit.streams[0].open = true;
-        session->journal = journal_new();
+        session->journal = job->open.unkept ? NULL : journal_new();
         session->positions = journal_positions(session->journal);
         return;
     }
