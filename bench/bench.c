@@ -54,7 +54,7 @@ static struct row rows[] = {
     {ROW(standby, G, 0, 90, "Standby, vault and journals, and none of them (--no-takeover)")},
     {ROW(fenceload, N | G, N | G, 60,
          "PTX to a kernel that can be launched; native: the compiler")},
-    {ROW(operator, G, 0, 90, "An operator looks each second; 1,000 tenants are attached")},
+    {ROW(operator, G, 0, 150, "An operator looks each second; 1,000 tenants are attached")},
     {ROW(soft, N, N, 40,
          "The software device by itself, under native: thread-instructions, calls")},
     {ROW(faults, S | M | G, 0, 1500, "Runs that fault beside one that trains")},
