@@ -2,7 +2,8 @@
  * metrics_text.c - the figures of `gsctl metrics`, from one table, in the two text forms that
  * Prometheus's programs read: see metrics.h.
  *
- * A thousand sessions are 55,000 lines and 10 MB, so a line is put together by copying.
+ * A thousand sessions that have launched are 51,000 lines and 8.5 MB, so a line is put together by
+ * copying.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -231,15 +232,22 @@ static const char *bound_text(char out[FORMAT_MAX], uint32_t bucket)
     return out;
 }
 
+/* Nothing of a histogram that is empty: its 19 lines at 0 are three quarters of what an idle
+ * session would have, and all of its series begin together with the first launch. */
 static void histogram_print(struct output *out, const struct family *f, const void *structure,
                             const struct metrics_both *labels)
 {
     static char les[HISTOGRAM_BUCKETS][FORMAT_MAX + 16]; /* of all histograms */
     struct ctl_histogram h;
     uint64_t below = 0;
+    uint64_t all = 0;
     char bound[FORMAT_MAX];
 
     memcpy(&h, (const unsigned char *)structure + f->offset, sizeof(h));
+    for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+        all += h.count[i];
+    if (all == 0)
+        return;
     for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
         if (!*les[i])
             snprintf(les[i], sizeof(les[i]), ",le=\"%s\"} ", bound_text(bound, i));

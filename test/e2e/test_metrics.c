@@ -269,6 +269,10 @@ static void figures_are_those_of_ps_and_counters_only_grow(void)
 
     CHECK_OK(gs_malloc(session, 3 << 20, &memory));
     CHECK_OK(gs_memset(session, memory, 0, 4096));
+    /* A thousand idle sessions are not a thousand empty histograms. */
+    GSCTL_OK("metrics");
+    CHECK_TEXT(output, "# TYPE gshare_launch_latency_seconds histogram\n");
+    CHECK(strstr(output, "\ngshare_launch_latency_seconds_") == NULL);
     work(session, nothing, 20);
     GSCTL_OK("metrics");
     exposition_read(&first, output);
@@ -301,6 +305,7 @@ static void figures_are_those_of_ps_and_counters_only_grow(void)
     value_of(&second, "gshare_session_info", label);
     value_of(&second, "gshare_launches_total", "gpu=\"0\",UUID=\"GPU-");
     value_of(&second, "gshare_queue_wait_seconds_count", "gpu=\"0\",UUID=\"GPU-");
+    value_of(&second, "gshare_launch_latency_seconds_bucket", "gpu=\"0\",UUID=\"GPU-");
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }
