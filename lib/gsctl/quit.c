@@ -62,28 +62,27 @@ gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
     struct ctl_quit_reply reply;
     gs_status status = control_ask(control, &request.h, CTL_QUIT, sizeof(request), &reply,
                                    sizeof(reply), ask_deadline(), message);
-    const uint64_t deadline = clock_ns() + timeout_s * UINT64_C(1000000000) + END_NS;
-    struct wait wait = {clock_ns(), false};
+    const uint64_t begin = clock_ns(), tenants_end = begin + timeout_s * UINT64_C(1000000000);
+    struct wait tenants = {begin, false}, workers = {tenants_end, false};
 
     if (status != GS_OK)
         return status;
     *pid = reply.server_pid;
     /* The kernel drops the server's lock on the queue when the process ends; no message tells. */
     while (control_served(control)) {
-        if (clock_ns() > deadline) {
+        if (clock_ns() > tenants_end + END_NS) {
             snprintf(message, REQUEST_MESSAGE_MAX, "the server (pid %d) has not ended",
                      reply.server_pid);
             return GS_ERR_TIMEOUT;
         }
         if (timeout_s == CTL_QUIT_PATIENT)
-            wait_tell(&wait, 0,
+            wait_tell(&tenants, 0,
                       "the server ends once no tenant is attached, and admits nobody else: "
                       "see gsctl ps");
-        else if (clock_ns() > wait.since_ns + timeout_s * UINT64_C(1000000000))
-            wait_tell(&wait, deadline, "the workers release their devices");
+        else if (clock_ns() < tenants_end)
+            wait_tell(&tenants, tenants_end, "tenants may detach, and nobody else is admitted");
         else
-            wait_tell(&wait, deadline, "tenants have %u s to detach, and nobody else is admitted",
-                      timeout_s);
+            wait_tell(&workers, tenants_end + END_NS, "the workers release their devices");
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
     return GS_OK;

@@ -106,6 +106,8 @@ static void status_tells_that_the_server_is_to_end(void)
     terminal_end(&terminal);
     terminal_start(&terminal, 80, 24, quit);
     CHECK_WITHIN(10000, gsctl("status", NULL) == 0 && strstr(output, "s at the latest"));
+    /* Of the tenants' time, not of the workers', which comes after it. */
+    terminal_expect(&terminal, "tenants may detach, and nobody else is admitted; 99");
     terminal_type(&terminal, "\003");
     terminal_end(&terminal);
     GSCTL_OK("status");
