@@ -190,7 +190,8 @@ static bool reply_owned(const struct server *server, int fd)
 static void reply_restore(struct server *server, int fd, const struct kept *kept, bool crashed,
                           struct reply *asked)
 {
-    struct reply reply = {fd, kept->uid, kept->op, kept->owner};
+    const pid_t holder = reply_queue_holder(fd);
+    struct reply reply = {fd, kept->uid, kept->op, kept->owner, holder > 0 ? holder : 0};
     struct ctl_header *request = (struct ctl_header *)(void *)server->asked;
     const bool in_hand = request->magic && request->token == reply.token;
     char name[WIRE_NAME_MAX];

@@ -115,12 +115,15 @@ static void a_refusal_is_told_with_its_reason(void)
         &(struct server_options){.arguments = (const char *const[]){"--max-tenants", "1", NULL}});
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
     gs_session first = attach_named("first"), second;
+    char pattern[256];
 
     params.name = "second";
     CHECK_STATUS(gs_attach(&params, &second), GS_ERR_LIMIT);
-    CHECK_EQUAL(lines(server, " event=refused user=[^ ]+ uid=[0-9]+ name=second "
-                              "status=GS_ERR_LIMIT reason=\"the server has its maximum of 1 "),
-                1);
+    snprintf(pattern, sizeof(pattern),
+             " event=refused user=[^ ]+ uid=[0-9]+ pid=%d name=second "
+             "status=GS_ERR_LIMIT reason=\"the server has its maximum of 1 ",
+             (int)getpid());
+    CHECK_EQUAL(lines(server, pattern), 1);
     CHECK_OK(gs_detach(first));
     server_stop(server);
 }
@@ -185,17 +188,26 @@ static void a_change_is_told_with_old_and_new_value_and_who_did_it(void)
     CHECK_EQUAL(gsctl("set", "--default", "--inflight", "50"), 0);
     CHECK_EQUAL(gsctl("set", "1", "--weight", "7"), 0);
     CHECK_EQUAL(gsctl("set", "--default", "--unset", "all"), 0);
-    CHECK_EQUAL(lines(server, " event=limits by=[^ ]+ for=default inflight=40 inflight_was=none$"),
-                1);
-    CHECK_EQUAL(lines(server, " event=limits by=[^ ]+ for=default inflight=50 inflight_was=40$"),
-                1);
-    CHECK_EQUAL(lines(server, " event=limits by=[^ ]+ for=session session=1 weight=7 "), 1);
-    CHECK_EQUAL(lines(server, " event=limits by=[^ ]+ for=default inflight=none inflight_was=50$"),
-                1);
+    CHECK_EQUAL(
+        lines(server,
+              " event=limits by=[^ ]+ by_pid=[0-9]+ for=default inflight=40 inflight_was=none$"),
+        1);
+    CHECK_EQUAL(
+        lines(server,
+              " event=limits by=[^ ]+ by_pid=[0-9]+ for=default inflight=50 inflight_was=40$"),
+        1);
+    CHECK_EQUAL(
+        lines(server, " event=limits by=[^ ]+ by_pid=[0-9]+ for=session session=1 weight=7 "), 1);
+    CHECK_EQUAL(
+        lines(server,
+              " event=limits by=[^ ]+ by_pid=[0-9]+ for=default inflight=none inflight_was=50$"),
+        1);
     CHECK_EQUAL(gsctl("provision", "uniform", NULL, NULL), 0);
-    CHECK_EQUAL(lines(server, " event=provision by=[^ ]+ mode=uniform mode_was=exact$"), 1);
+    CHECK_EQUAL(
+        lines(server, " event=provision by=[^ ]+ by_pid=[0-9]+ mode=uniform mode_was=exact$"), 1);
     CHECK_EQUAL(gsctl("kill", "1", NULL, NULL), 0);
-    CHECK_EQUAL(lines(server, " event=kill by=[^ ]+ session=1 .* name=tenant grace_ms="), 1);
+    CHECK_EQUAL(
+        lines(server, " event=kill by=[^ ]+ by_pid=[0-9]+ session=1 .* name=tenant grace_ms="), 1);
     gs_detach(session);
     CHECK_WITHIN(5000, lines(server, " event=detached session=1 .* by=operator ") == 1);
     server_stop(server);

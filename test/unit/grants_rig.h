@@ -256,7 +256,7 @@ static inline int grants_teardown(void **state)
 
 static inline struct reply reply_make(uint64_t token)
 {
-    return (struct reply){dup(answers), 1000, CTL_SET_QOS, token};
+    return (struct reply){dup(answers), 1000, CTL_SET_QOS, token, 0};
 }
 
 static uint32_t attach_space; // of the next attach: 0, or 1 + a reservation
@@ -397,7 +397,7 @@ static inline void operator_sets(struct session *t, uint32_t unset, struct ctl_s
                                  uint64_t token)
 {
     struct ctl_set set = {.target = CTL_TENANT, .id = t->id, .unset = unset, .settings = settings};
-    struct reply reply = {dup(answers), geteuid(), CTL_SET, token};
+    struct reply reply = {dup(answers), geteuid(), CTL_SET, token, 0};
 
     operator_set(&server, &set, &reply);
     reply_close(&reply);

@@ -301,7 +301,7 @@ static void a_change_that_one_device_refuses_changes_none(void **state)
     struct ctl_set set = {
         .target = CTL_DEFAULT,
         .settings = {.fields = CTL_EXCLUSIVE | CTL_PERCENTAGE, .exclusive = 1, .hundredths = 5000}};
-    struct reply reply = {dup(answers), geteuid(), CTL_SET, 151};
+    struct reply reply = {dup(answers), geteuid(), CTL_SET, 151, 0};
     struct link_grant former;
 
     (void)state;

@@ -58,7 +58,7 @@ static struct ctl_settings settings_random(void)
 // Any request of an operator, mostly near to what can be done.
 static void operator_random(uint64_t token)
 {
-    struct reply reply = {dup(answers), geteuid(), CTL_SET, token};
+    struct reply reply = {dup(answers), geteuid(), CTL_SET, token, 0};
     const struct session *t = session_random();
     struct ctl_set set = {.target = dice(6), .settings = settings_random()};
     struct ctl_reserve reserve = {.sms = dice(5)};

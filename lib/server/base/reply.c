@@ -57,6 +57,13 @@ enum orphan reply_queue_remove_orphan(const char *name)
     return result;
 }
 
+void reply_log(struct log_event *event, const struct reply *reply)
+{
+    log_event_user(event, "by", reply->uid);
+    if (reply->pid > 0)
+        log_event_number(event, "by_pid", (uint64_t)reply->pid);
+}
+
 /* ---- Replies --------------------------------------------------------------------------------- */
 
 void reply_close(struct reply *reply)
@@ -93,6 +100,7 @@ bool reply_open(const char *instance, const struct ctl_header *request, struct r
     char name[WIRE_NAME_MAX];
     uid_t uid;
     int queue;
+    pid_t holder;
 
     name_reply(name, geteuid(), instance, request->token);
     queue = end_open(name, &uid);
@@ -103,15 +111,17 @@ bool reply_open(const char *instance, const struct ctl_header *request, struct r
             log_debug("request %u: reply queue %s: %s", request->op, name, strerror(errno));
         return false;
     }
-    *reply = (struct reply){queue, uid, request->op, request->token};
+    *reply = (struct reply){queue, uid, request->op, request->token, 0};
     /* Before the name goes: by one of the two a next supervisor finds the way back. */
     kept_reply(queue, reply->op, reply->uid, reply->token);
     mq_unlink(name); /* its client may have done so before us */
-    if (reply_queue_holder(queue) < 0) {
+    holder = reply_queue_holder(queue);
+    if (holder < 0) {
         log_debug("request %u: its client has ended", request->op);
         reply_close(reply);
         return false;
     }
+    reply->pid = holder;
     return true;
 }
 

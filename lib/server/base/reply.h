@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/log_event.h"
 #include "common/wire.h"
 
 struct reply {
@@ -18,6 +19,7 @@ struct reply {
     uid_t uid; /* of the asker */
     uint16_t op;
     uint64_t token;
+    pid_t pid; /* of the asker; 0: not known, as of one in another PID namespace */
 };
 
 /* Opens the reply queue that the request names and removes its name, or connects to the socket.
@@ -29,6 +31,8 @@ pid_t reply_queue_holder(mqd_t queue);
 /* Removes a reply queue unless a living client holds it. Never waits. */
 enum orphan { ORPHAN_REMOVED, ORPHAN_NONE, ORPHAN_HELD };
 enum orphan reply_queue_remove_orphan(const char *name);
+/* Adds who asked: "by=NAME", and by_pid=N where it is known. */
+void reply_log(struct log_event *event, const struct reply *reply);
 /* Harmless on a closed one. */
 void reply_close(struct reply *reply);
 /* Fills in the header and sends, without blocking. false, and errno: nobody will read it; EAGAIN:

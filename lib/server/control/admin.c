@@ -168,7 +168,7 @@ void admin_quit(struct server *server, const struct ctl_admin *request, const st
                      log_user_name(reply->uid));
         return;
     }
-    log_event_user(&event, "by", reply->uid);
+    reply_log(&event, reply);
     log_event_number(&event, "tenants", server->registry.count);
     if (!patient)
         log_event_number(&event, "seconds", request->timeout_s);

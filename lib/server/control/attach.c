@@ -316,7 +316,7 @@ void attach_handle(struct server *server, const struct ctl_attach *request, stru
         session = session_make(server, &admission, request, reply, &status, text);
     if (status != GS_OK) {
         name_clean(admission.name, request->name);
-        attach_refused_log(server, reply->uid, admission.name, status, text);
+        attach_refused_log(server, reply, admission.name, status, text);
         reply_refuse(reply, status, "%s", text);
         return;
     }

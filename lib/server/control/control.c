@@ -135,7 +135,7 @@ static void handle_asking(struct server *server, const union control_request *re
         return;
     if (!user_admitted(&server->options, reply->uid)) {
         if (attach)
-            attach_refused_log(server, reply->uid, "", GS_ERR_REFUSED, "allow-users");
+            attach_refused_log(server, reply, "", GS_ERR_REFUSED, "allow-users");
         reply_refuse(reply, GS_ERR_REFUSED,
                      "the server does not serve user %s (see gshared --allow-users)",
                      log_user_name(reply->uid));

@@ -21,13 +21,13 @@ static bool meant(const struct ctl_kill *request, const struct session *session)
 
 /* Counts the session, once: a next supervisor deals with the request from its begin. */
 static void session_count(struct killing *killing, struct session *session, uint32_t grace_ms,
-                          uid_t by)
+                          const struct reply *by)
 {
     struct log_event event = log_event_begin("kill");
 
     if (session->kill_token == killing->token)
         return;
-    log_event_user(&event, "by", by);
+    reply_log(&event, by);
     event_session(&event, session);
     log_event_number(&event, "grace_ms", grace_ms);
     log_event_write(&event, LOG_LEVEL_INFO);
@@ -52,7 +52,7 @@ void operator_kill(struct server *server, const struct ctl_kill *request, struct
     for (struct session *s = NULL, *next; (next = registry_next(&server->registry, s)); s = next) {
         if (!meant(request, next) || next->state == SESSION_LOST)
             continue;
-        session_count(killing, next, request->grace_ms, reply->uid);
+        session_count(killing, next, request->grace_ms, reply);
         server_session_kill(next, request->grace_ms);
     }
     answer.count = killing->count;

@@ -38,7 +38,7 @@ static struct log_event event_by(const char *kind, const struct reply *reply)
 {
     struct log_event event = log_event_begin(kind);
 
-    log_event_user(&event, "by", reply->uid);
+    reply_log(&event, reply);
     return event;
 }
 

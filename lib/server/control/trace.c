@@ -20,7 +20,7 @@ void trace_handle(struct server *server, const struct ctl_trace *request, const 
     }
     struct device *device = &server->device[request->device];
     if (request->action == CTL_TRACE_BEGIN)
-        status = device_trace_begin(device, reply->uid, &answer.segment_id, text);
+        status = device_trace_begin(device, reply, &answer.segment_id, text);
     else if (request->action == CTL_TRACE_KEEP)
         there = device_trace_keep(device, reply->uid, request->segment_id);
     else

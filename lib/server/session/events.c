@@ -112,15 +112,16 @@ void session_refused_log(const struct session *session, gs_status status, const 
     refused_log(&event, status, reason);
 }
 
-void attach_refused_log(struct server *server, uid_t uid, const char *name, gs_status status,
-                        const char *reason)
+void attach_refused_log(struct server *server, const struct reply *reply, const char *name,
+                        gs_status status, const char *reason)
 {
     struct log_event event = log_event_begin("refused");
 
     attach_refused_count(server, status);
-    if (!refusal_allowed(server, uid))
+    if (!refusal_allowed(server, reply->uid))
         return;
-    log_event_user(&event, "user", uid);
+    log_event_user(&event, "user", reply->uid);
+    log_event_number(&event, "pid", (uint64_t)reply->pid);
     log_event_text(&event, "name", name);
     refused_log(&event, status, reason);
 }

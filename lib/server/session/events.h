@@ -21,7 +21,7 @@ void session_detached_log(struct session *session);
 void attach_refused_count(struct server *server, gs_status status);
 void session_refused_log(const struct session *session, gs_status status, const char *reason);
 /* An attach was refused before there was a session. name: the tenant's own, cleaned. */
-void attach_refused_log(struct server *server, uid_t uid, const char *name, gs_status status,
-                        const char *reason);
+void attach_refused_log(struct server *server, const struct reply *reply, const char *name,
+                        gs_status status, const char *reason);
 
 #endif

@@ -110,14 +110,14 @@ static void lease_renew(struct device *device)
 }
 
 /* A program may begin traces without end. */
-static void begin_log(const struct device *device)
+static void begin_log(const struct device *device, const struct reply *by)
 {
     struct account *account = account_get(&device->server->accounts, device->trace.uid);
     struct log_event event = log_event_begin("trace");
 
     if (!account_event(account, clock_ns()))
         return;
-    log_event_user(&event, "by", device->trace.uid);
+    reply_log(&event, by);
     log_event_number(&event, "device", (uint64_t)device->index);
     log_event_text(&event, "sessions", device->trace.all ? "all" : "own");
     log_event_write(&event, LOG_LEVEL_INFO);
@@ -139,10 +139,11 @@ static gs_status begin_check(const struct device *device, bool all, char text[RE
     return GS_OK;
 }
 
-gs_status device_trace_begin(struct device *device, uid_t uid, int32_t *id,
+gs_status device_trace_begin(struct device *device, const struct reply *by, int32_t *id,
                              char text[REFUSAL_TEXT_MAX])
 {
     struct device_trace *trace = &device->trace;
+    const uid_t uid = by->uid;
     const bool all = uid == 0 || uid == geteuid();
     gs_status status = begin_check(device, all, text);
     void *memory;
@@ -170,7 +171,7 @@ gs_status device_trace_begin(struct device *device, uid_t uid, int32_t *id,
         }
     }
     device_trace_tell(device);
-    begin_log(device);
+    begin_log(device, by);
     *id = trace->segment_id;
     return GS_OK;
 }

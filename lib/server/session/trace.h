@@ -13,9 +13,9 @@
 #include "server/state/device.h"
 #include "server/state/session.h"
 
-/* Begins a trace for the user; *id: its segment. The owner's trace takes the place of another
- * user's. Else a status and a text. */
-gs_status device_trace_begin(struct device *device, uid_t uid, int32_t *id,
+/* Begins a trace for that asker's user; *id: its segment. The owner's trace takes the place of
+ * another user's. Else a status and a text. */
+gs_status device_trace_begin(struct device *device, const struct reply *by, int32_t *id,
                              char text[REFUSAL_TEXT_MAX]);
 /* Renews the lease of the user's trace with this segment, or ends the trace. false: it has ended
  * already. */
