@@ -43,17 +43,13 @@
  * belong to this version and not to the interface. gs_session_info tells those that depend on the
  * device; doc/limits.md lists all with their figures.
  *
- * ENVIRONMENT. gs_attach reads GSHARE_INSTANCE, GSHARE_ACTIVE_THREAD_PERCENTAGE, GSHARE_MEM_LIMIT,
- * GSHARE_PRIORITY and GSHARE_LOG. Where one is unset, MPS's variable counts:
- * CUDA_MPS_ACTIVE_THREAD_PERCENTAGE, CUDA_MPS_PINNED_DEVICE_MEM_LIMIT and CUDA_MPS_CLIENT_PRIORITY
- * (whose 1, "below normal", is GS_CLASS_BEST_EFFORT here). Where gs_attach_params names no
- * reservation, GSHARE_RESERVATION does, else CUDA_MPS_SM_PARTITION (0/mps1). A memory limit is a
- * size (512M) or one size for each device (0=1G,1=512M); with GS_DEVICE_AUTO the smallest of these
- * counts. A value that gs_attach does not understand, such as "", gives GS_ERR_INVALID_VALUE. A
- * variable can only lower what the operator and gs_attach_params allow, for the session's whole
- * life: gs_set_qos, streams and launches stay within it.
+ * PARAMETER STRUCTS begin with their own size, so that they can grow: the macros of "Initial
+ * values" set it. An answer is filled as far as its size reaches.
  *
  * Units: sizes are in bytes, and times in nanoseconds unless the name says otherwise.
+ *
+ * gshare(7) has what concerns a program as a whole: the environment, kernels that print and
+ * allocate, cooperative launches, fences and faults.
  */
 #ifndef GSHARE_H
 #define GSHARE_H
@@ -122,7 +118,7 @@ GS_API const char *gs_last_error_message(void);
 /* The library's GS_VERSION. Does not block. GS_ERR_INVALID_VALUE: version is NULL. */
 GS_API gs_status gs_version(unsigned *version);
 
-/* ---- Types ----------------------------------------------------------------------------------- */
+/* ---- Handles --------------------------------------------------------------------------------- */
 
 typedef struct gs_session_handle *gs_session;
 typedef struct gs_stream_handle *gs_stream;
@@ -139,17 +135,10 @@ typedef struct gs_dim3 {
     unsigned x, y, z;
 } gs_dim3;
 
-/* Parameter structs begin with their own size, so that they can grow: the _INIT macro sets it. */
-
-/* ---- Quality of service -----------------------------------------------------------------------
+/* ---- Execution affinity -----------------------------------------------------------------------
  *
- * A session has a quality of service from gs_attach on. gs_set_qos changes it at any time, and a
- * single gs_launch may ask for less. The operator can limit and change it too (gsctl); gs_get_qos
- * tells the present one. A change counts from the next launch on, also for the session's recorded
- * graphs. It stops, reorders and loses nothing: kernels that run keep their SMs until they end.
- *
- * EXECUTION AFFINITY keeps kernels on a set of SMs, exactly: no block of them runs elsewhere. SMs
- * are granted in groups of gs_session_desc.sm_granularity:
+ * An affinity keeps kernels on a set of SMs, exactly: no block of them runs elsewhere. SMs are
+ * granted in groups of gs_session_desc.sm_granularity:
  *   - sm_count n means n SMs, rounded up to whole groups;
  *   - a percentage p means ceil(p/100 of the device's SMs), rounded up to whole groups;
  *   - a mask is granted as it is, and must consist of whole groups.
@@ -184,6 +173,15 @@ typedef struct gs_exec_affinity {
     uint64_t sm_mask[GS_SM_MASK_WORDS];
 } gs_exec_affinity;
 
+/* ---- Quality of service -----------------------------------------------------------------------
+ *
+ * A session has a quality of service from gs_attach on. gs_set_qos changes it at any time, and a
+ * stream or a single launch may ask for less. The operator can limit and change it too (gsctl);
+ * gs_get_qos tells the present one. A change counts from the next launch on, also for the session's
+ * recorded graphs. It stops, reorders and loses nothing: kernels that run keep their SMs until they
+ * end.
+ */
+
 typedef enum gs_class {
     GS_CLASS_NORMAL = 0,
     GS_CLASS_LATENCY = 1, /* first; best-effort kernels leave some SMs to it; the server waits for
@@ -201,7 +199,7 @@ typedef enum gs_class {
  * is lower), a priority up to the session's highest, and SMs among those granted to the session.
  * To change one field, start from gs_get_qos. */
 typedef struct gs_qos {
-    size_t size;          /* of this struct, as the caller was compiled: see GS_QOS_INIT */
+    size_t size;
     gs_class cls;         /* counts before priority, deadline and weight */
     int priority;         /* 0: normal; higher runs earlier within its class. A device has two
                              levels: all values above 0 count as 1 */
@@ -210,44 +208,46 @@ typedef struct gs_qos {
     uint64_t deadline_ns; /* from submission, at most an hour; 0: none */
     gs_exec_affinity affinity;
 } gs_qos;
-#define GS_QOS_INIT                                                                                \
-    {                                                                                              \
-        sizeof(gs_qos), GS_CLASS_NORMAL, 0, 0, 0,                                                  \
-        {                                                                                          \
-            GS_EXEC_AFFINITY_NONE, 0, 0, 0,                                                        \
-            {                                                                                      \
-                0                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    }
 
-/* ---- Sessions -------------------------------------------------------------------------------- */
+/* Asks the server for another quality of service. All fields count; *qos is not kept. Blocks until
+ * the change is in force for the next launch, or until the server refuses it or gives up; then
+ * everything is as before. Calls of several threads take effect one after the other. A priority,
+ * class, weight or share of SMs above the operator's limit is granted as that limit: gs_get_qos
+ * tells. GS_ERR_INVALID_VALUE, GS_ERR_NO_DEVICE_MEMORY. GS_ERR_LIMIT: exclusive SMs, or those of a
+ * mask, are not free (the message says which), or too many different sets are in use, or too many
+ * such calls of the session are under way. GS_ERR_NOT_SUPPORTED: of the affinity.
+ * GS_ERR_PERMISSION: exclusive SMs, which the operator forbids. GS_ERR_TIMEOUT: the SMs are a new
+ * set, and no moment without running kernels came (the message says whose kernels run). */
+GS_API gs_status gs_set_qos(gs_session session, const gs_qos *qos);
+/* The session's present quality of service, as granted. The affinity is GS_EXEC_AFFINITY_NONE if
+ * the session has the whole device, else GS_EXEC_AFFINITY_SM_MASK; given to gs_set_qos, that mask
+ * keeps the same SMs even if the operator later allows more. Does not block. */
+GS_API gs_status gs_get_qos(gs_session session, gs_qos *qos);
+/* The SMs that the session's kernels may run on, as cuCtxGetExecAffinity tells them: the type is
+ * GS_EXEC_AFFINITY_SM_COUNT, and sm_count, percentage (the lowest that means as many SMs) and
+ * sm_mask are set. Does not block. */
+GS_API gs_status gs_get_exec_affinity(gs_session session, gs_exec_affinity *affinity);
 
-/* In a job of Open MPI, MPICH, MVAPICH2 or Slurm: the device of the process's rank on its machine,
- * modulo the server's devices. The first of these that is set has the rank:
- * OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, PMI_LOCAL_RANK, MV2_COMM_WORLD_LOCAL_RANK,
- * SLURM_LOCALID. Elsewhere: the device with the fewest sessions. */
+/* ---- Attaching ------------------------------------------------------------------------------- */
+
+/* In a job of MPI or Slurm the device of the process's rank on its machine (gshare(7) has the
+ * variables), elsewhere the device with the fewest sessions. */
 #define GS_DEVICE_AUTO (-1)
 
+/* What becomes of a session that has unfinished work when another tenant's fault ends the worker.
+ */
 typedef enum gs_on_fault {
-    GS_ON_FAULT_INTERRUPT = 0, /* a session with unfinished work ends: GS_ERR_INTERRUPTED */
-    /* Unfinished work runs again, from the first call of each stream that is not known to be
-     * complete: its kernels and copies may run twice, whole or in part. For work whose results do
-     * not change by that: a kernel that updates its data in place is none. What kernels print may
-     * come twice, or be lost. The session whose kernel faulted ends nevertheless; the others, where
-     * nobody can be blamed over and over (see doc/limits.md). */
+    GS_ON_FAULT_INTERRUPT = 0, /* it ends: GS_ERR_INTERRUPTED */
+    /* Its work runs again, from the first call of each stream that is not known to be complete: its
+     * kernels and copies may run twice, whole or in part, which must not change their results. What
+     * kernels print may come twice, or be lost. */
     GS_ON_FAULT_REPLAY = 1
 } gs_on_fault;
 
 /* Whether a session's kernels are kept to the session's own memory. Fenced kernels reach no other
  * session's memory but what they import, whatever address they use; an access elsewhere meets
  * memory without meaning. Their modules must come as PTX, alone or in a fatbin: one that cannot be
- * fenced is refused.
- *
- * Traps and failed assertions of kernels that come as PTX end this session alone, fenced or not:
- * queries, and the calls that print (see gs_module_load), give GS_ERR_FAULT once such a kernel has
- * ended, the first of them after it has blocked for the server, and gs_last_fault tells kernel and
- * line. A wait ends so after 0.1 s where the kernel's other threads do not end. */
+ * fenced is refused. */
 typedef enum gs_fence {
     GS_FENCE_AUTO = 0, /* as the server's policy says; gs_session_info tells */
     GS_FENCE_ON = 1,   /* the session is fenced */
@@ -275,31 +275,28 @@ typedef struct gs_attach_params {
      * decides the device. */
     const char *reservation;
     gs_fence fence;
-    uint64_t kernel_heap; /* bytes that the session's kernels can malloc from, see gs_module_load;
-                             0: 8 MiB */
+    uint64_t kernel_heap; /* what the session's kernels can malloc from; 0: a default */
 } gs_attach_params;
-#define GS_ATTACH_PARAMS_INIT                                                                      \
-    {                                                                                              \
-        sizeof(gs_attach_params), NULL, NULL, GS_DEVICE_AUTO, GS_ON_FAULT_INTERRUPT, 0, 0, NULL,   \
-            NULL, GS_FENCE_AUTO, 0                                                                 \
-    }
 
-/* Opens a session with the server. params may be NULL: all defaults. Blocks for the server; makes
- * no CUDA context. The caller owns *session and ends it with gs_detach; a process may hold several.
+/* Opens a session with the server. params may be NULL: all defaults. Variables of the environment
+ * (gshare(7)) stand for what params does not name, and can only lower what params and the operator
+ * allow. Blocks for the server; makes no CUDA context. The caller owns *session and ends it with
+ * gs_detach; a process may hold several. GS_ERR_INVALID_VALUE: also a variable without a meaning.
  * GS_ERR_NO_SERVER, GS_ERR_VERSION, GS_ERR_REFUSED, GS_ERR_NO_DEVICE, GS_ERR_NO_DEVICE_MEMORY.
  * GS_ERR_LIMIT: too many tenants or sessions, or the SMs asked for are not free (the message says
- * which are). GS_ERR_NOT_FOUND: no such reservation.
- * GS_ERR_NOT_SUPPORTED: of the qos. GS_ERR_PERMISSION: exclusive SMs, which the operator forbids.
- * GS_ERR_TIMEOUT: no answer in time, or the SMs are a new set and no moment without running kernels
- * came (the message says whose kernels run). */
+ * which are). GS_ERR_NOT_FOUND: no such reservation. GS_ERR_NOT_SUPPORTED: of the qos.
+ * GS_ERR_PERMISSION: exclusive SMs, which the operator forbids. GS_ERR_TIMEOUT: no answer in time,
+ * or the SMs are a new set and no moment without running kernels came (the message says whose
+ * kernels run). */
 GS_API gs_status gs_attach(const gs_attach_params *params, gs_session *session);
-
 /* Waits for the session's work, frees everything that the session holds, and ends the session and
  * all handles made in it. The server does the same for a process that exits or dies without
  * gs_detach. The session ends with any status but that of a host function (gs_launch_host) which
  * calls this: GS_ERR_INVALID_VALUE. GS_ERR_SERVER_LOST or a fault's status says that some of its
  * work was lost. Blocks for the device. GS_ERR_TIMEOUT. */
 GS_API gs_status gs_detach(gs_session session);
+
+/* ---- Session properties ---------------------------------------------------------------------- */
 
 /* Whose kernels reach a session's memory, besides its own and what it exports: those of sessions
  * that are not fenced (gs_fence), on the same device. */
@@ -336,39 +333,20 @@ typedef struct gs_session_desc {
      * some when it attached */
     unsigned window_reserved;
 } gs_session_desc;
-#define GS_SESSION_DESC_INIT                                                                       \
-    {                                                                                              \
-        sizeof(gs_session_desc), 0, 0, 0, "", "", 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, \
-            0, 0, 0, "", GS_TRUST_ALL, 0                                                           \
-    }
 
-/* Fills *desc as far as desc->size reaches. Does not block. */
+/* Does not block. */
 GS_API gs_status gs_session_info(gs_session session, gs_session_desc *desc);
 /* What cuDeviceGetAttribute tells of the whole device: attribute is a number of CUdevice_attribute,
  * 38 (the size of the L2 cache) for one. 0: the server's driver does not know it, or a feature is
  * not there. Does not block. GS_ERR_INVALID_VALUE: no such number, or value is NULL. */
 GS_API gs_status gs_device_attribute(gs_session session, unsigned attribute, int *value);
 
-/* Asks the server for another quality of service. All fields count; *qos is not kept. Blocks until
- * the change is in force for the next launch, or until the server refuses it or gives up; then
- * everything is as before. Calls of several threads take effect one after the other. A priority,
- * class, weight or share of SMs above the operator's limit is granted as that limit: gs_get_qos
- * tells. GS_ERR_INVALID_VALUE, GS_ERR_NO_DEVICE_MEMORY.
- * GS_ERR_LIMIT: exclusive SMs, or those of a mask, are not free (the message says which), or too
- * many different sets are in use, or too many such calls of the session are under way.
- * GS_ERR_NOT_SUPPORTED: of the affinity. GS_ERR_PERMISSION: exclusive SMs, which the operator
- * forbids. GS_ERR_TIMEOUT: the SMs are a new set, and no moment without running kernels came (the
- * message says whose kernels run). */
-GS_API gs_status gs_set_qos(gs_session session, const gs_qos *qos);
-/* The session's present quality of service, as granted; fills *qos as far as qos->size reaches. The
- * affinity is GS_EXEC_AFFINITY_NONE if the session has the whole device, else
- * GS_EXEC_AFFINITY_SM_MASK; given to gs_set_qos, that mask keeps the same SMs even if the operator
- * later allows more. Does not block. */
-GS_API gs_status gs_get_qos(gs_session session, gs_qos *qos);
-/* The SMs that the session's kernels may run on, as cuCtxGetExecAffinity tells them: the type is
- * GS_EXEC_AFFINITY_SM_COUNT, and sm_count, percentage (the lowest that means as many SMs) and
- * sm_mask are set. Does not block. */
-GS_API gs_status gs_get_exec_affinity(gs_session session, gs_exec_affinity *affinity);
+/* ---- Faults -----------------------------------------------------------------------------------
+ *
+ * A fault ends the session. A trap or a failed assertion of a kernel that comes as PTX ends its own
+ * session alone, fenced or not: a wait, a query or a call that prints (see gs_module_load) gives
+ * GS_ERR_FAULT once the kernel has ended.
+ */
 
 typedef enum gs_fault_kind {
     GS_FAULT_NONE = 0,
@@ -399,13 +377,9 @@ typedef struct gs_fault {
     gs_devptr address; /* of a stray; 0: not known, as of what the device reports */
     /* What the session had given that is not known to be complete: some was dropped, of the rest
      * nobody knows how far it came. Launches of kernels, graphs and products; copies and fills, and
-     * their bytes. Of more than 16,384 calls only these are counted. */
+     * their bytes. Of very many calls a limited number is counted. */
     uint64_t lost_launches, lost_copies, lost_bytes;
 } gs_fault;
-#define GS_FAULT_INIT                                                                              \
-    {                                                                                              \
-        sizeof(gs_fault), GS_FAULT_NONE, GS_OK, 0, 0, "", "", 0, 0, 0, 0, 0                        \
-    }
 
 /* The session's first fault; its kind is GS_FAULT_NONE if there was none. Where another tenant lost
  * the device, message says so, and names the session if it is of the same user. Works on a session
@@ -420,17 +394,13 @@ typedef struct gs_stray {
     unsigned line;     /* of the module's PTX, where it is */
     char kernel[64];   /* as gs_fault's */
 } gs_stray;
-#define GS_STRAY_INIT                                                                              \
-    {                                                                                              \
-        sizeof(gs_stray), 0, 0, 0, ""                                                              \
-    }
 
 /* The strays of a session with GS_FENCE_REPORT, whose first one is kept; of kernels that still run
  * it may miss some. Not told are prefetches, and rows of wmma that a stride leads outside. Blocks
  * for the server. GS_ERR_NOT_SUPPORTED: the session records no strays. */
 GS_API gs_status gs_stray_report(gs_session session, gs_stray *stray);
 
-/* ---- Streams and events ---------------------------------------------------------------------- */
+/* ---- Streams --------------------------------------------------------------------------------- */
 
 /* Makes a stream. qos NULL: the session's, with its later changes. Blocks for the server.
  * GS_ERR_LIMIT: more than gs_session_desc.max_streams. GS_ERR_NOT_SUPPORTED: see gs_qos. */
@@ -450,6 +420,9 @@ GS_API gs_status gs_stream_query(gs_session session, gs_stream stream);
 /* Makes the stream's later work wait, on the device, for what the event captured last. An event
  * that was never recorded counts as complete. Blocks as gs_launch does. GS_ERR_RECORDING. */
 GS_API gs_status gs_stream_wait_event(gs_stream stream, gs_event event);
+/* Blocks until everything that the session's streams were given before the call is complete. */
+GS_API gs_status gs_sync(gs_session session);
+
 typedef void (*gs_host_fn)(void *data, gs_status status);
 /* Has the library call fn(data, status) when the stream's earlier work is complete; the stream's
  * later work waits until the function has returned. A thread of the library's calls it, one
@@ -458,10 +431,10 @@ typedef void (*gs_host_fn)(void *data, gs_status status);
  * before it; gs_detach waits for the functions, and is refused in one. Blocks as gs_launch does.
  * GS_ERR_INVALID_VALUE: fn is NULL. GS_ERR_RECORDING. GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
 GS_API gs_status gs_launch_host(gs_session session, gs_stream stream, gs_host_fn fn, void *data);
-/* Blocks until everything that the session's streams were given before the call is complete. */
-GS_API gs_status gs_sync(gs_session session);
 
-/* Makes an event. Does not block. GS_ERR_LIMIT: the session has 65,536. GS_ERR_NO_MEMORY. */
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+/* Makes an event. Does not block. GS_ERR_LIMIT: too many events. GS_ERR_NO_MEMORY. */
 GS_API gs_status gs_event_create(gs_session session, gs_event *event);
 /* Destroys an event at once, also while work waits for it. Does not block. */
 GS_API gs_status gs_event_destroy(gs_event event);
@@ -473,21 +446,19 @@ GS_API gs_status gs_event_record(gs_event event, gs_stream stream);
 GS_API gs_status gs_event_sync(gs_event event);
 /* gs_event_sync for so long at most; 0 looks once. GS_NOT_READY: the time has passed. */
 GS_API gs_status gs_event_sync_for(gs_event event, uint64_t timeout_ns);
-/* Makes a descriptor for poll, epoll and the like: it is readable from when the work that the event
- * has captured by now is complete, or the session has ended or is detached; gs_event_query tells
- * which. The caller closes it, at any time. A thread of the library's watches, from the first such
- * call on, and sleeps while nothing is to be watched. Does not block. GS_ERR_NO_MEMORY,
- * GS_ERR_SYSTEM. */
-GS_API gs_status gs_event_fd(gs_event event, int *fd);
 /* GS_OK if the captured work is complete or the event was never recorded, else GS_NOT_READY. Does
  * not block. */
 GS_API gs_status gs_event_query(gs_event event);
+/* Makes a descriptor for poll, epoll and the like: it is readable from when the work that the event
+ * has captured by now is complete, or the session has ended or is detached; gs_event_query tells
+ * which. The caller closes it, at any time. Does not block. GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
+GS_API gs_status gs_event_fd(gs_event event, int *fd);
 /* Milliseconds of device time between two completed events, as cuEventElapsedTime measures them.
  * Blocks for the server. GS_ERR_INVALID_VALUE: one was never recorded. GS_NOT_READY: one is not
  * complete. */
 GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseconds);
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
+/* ---- Device memory --------------------------------------------------------------------------- */
 
 /* Allocates size bytes of zeroed device memory, aligned to 256 bytes. The session owns it until
  * gs_free. The device gives memory in pieces, and whole pieces count against the limit. Blocks for
@@ -499,19 +470,23 @@ GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
  * and the memory counts until the session's next call that allocates, frees, asks gs_mem_info, or
  * waits for a stream, and finds that work complete; memory that goes whole pieces at a time, until
  * one that finds the session idle. No call is refused for want of memory that waits so: the call
- * waits then. When more than 256 MiB or 256 allocations would wait, gs_free blocks for the device
- * instead. GS_ERR_INVALID_POINTER: not the start of a live allocation. */
+ * waits then. When too much would wait, gs_free blocks for the device instead.
+ * GS_ERR_INVALID_POINTER: not the start of a live allocation. */
 GS_API gs_status gs_free(gs_session session, gs_devptr ptr);
 /* The bytes of device memory that this session may hold in all, and those that it may still
  * allocate: within its own limit, its user's limit and the memory that the device has free. Either
  * pointer may be NULL. Blocks for the server. */
 GS_API gs_status gs_mem_info(gs_session session, size_t *free_bytes, size_t *total_bytes);
 
-/* Sharing. A session can share an allocation with other sessions of the same server and device: it
- * exports the allocation, passes the handle on by any means (a message, a file, MPI), and the
- * others import it. All then use the same memory, each at an address of its own. Work that starts
- * later sees what another session's finished work has written; kernels that run at the same time
- * must not signal each other through shared memory. */
+/* ---- Shared device memory ---------------------------------------------------------------------
+ *
+ * A session can share an allocation with other sessions of the same server and device: it exports
+ * the allocation, passes the handle on by any means (a message, a file, MPI), and the others import
+ * it. All then use the same memory, each at an address of its own. Work that starts later sees what
+ * another session's finished work has written; kernels that run at the same time must not signal
+ * each other through shared memory.
+ */
+
 typedef struct gs_mem_handle {
     unsigned char bytes[32]; /* opaque; cannot be guessed */
 } gs_mem_handle;
@@ -543,13 +518,15 @@ GS_API gs_status gs_mem_import(gs_session session, const gs_mem_handle *handle, 
  * imported. */
 GS_API gs_status gs_mem_revoke(gs_session session, gs_devptr ptr);
 
+/* ---- Host memory ----------------------------------------------------------------------------- */
+
 /* Allocates zeroed host memory that the device reads and writes directly: by copies, and from
  * kernels at the address that gs_host_device_ptr tells. It is pinned and shared with the server;
- * the session owns it until gs_host_free. It counts in pieces of 2 MiB, or even parts of one from
- * 64 KiB on, and after gs_host_free too, until another block of the session takes its place. Blocks
- * for the server, longer the larger it is; in a fenced session also for the session's work, and
- * where freed blocks are in the way, for a moment at which the device is idle (GS_ERR_TIMEOUT).
- * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_LIMIT: too many blocks, or too many bytes of them. */
+ * the session owns it until gs_host_free, and it counts until another block of the session takes
+ * its place. Blocks for the server, longer the larger it is; in a fenced session also for the
+ * session's work, and where freed blocks are in the way, for a moment at which the device is idle
+ * (GS_ERR_TIMEOUT). GS_ERR_INVALID_VALUE: size is 0. GS_ERR_LIMIT: too many blocks, or too many
+ * bytes of them. */
 GS_API gs_status gs_host_alloc(gs_session session, size_t size, void **ptr);
 /* Sets *device to the address at which kernels reach the memory at ptr, which lies in a block of
  * gs_host_alloc, and by which copies and memsets may name it as device memory. It is ptr itself,
@@ -562,15 +539,20 @@ GS_API gs_status gs_host_device_ptr(gs_session session, const void *ptr, gs_devp
  * Blocks for the device. GS_ERR_INVALID_POINTER: not the start of such memory. */
 GS_API gs_status gs_host_free(gs_session session, void *ptr);
 
-/* Copies. Host memory may be any memory. The device reads and writes memory of gs_host_alloc
- * directly; other memory passes through a staging area.
- * The plain forms use the default stream and block until the copy is complete. The _async forms
- * return when the copy is queued, and block as gs_launch does. Memory of gs_host_alloc must then
- * stay untouched until the stream has passed the copy; other memory has been read when the call
- * returns (htod), and the call blocks until the copy is complete (dtoh). size 0 does nothing.
- * GS_ERR_INVALID_POINTER: a device range does not lie inside one live allocation, or host memory
- * runs over an end of a gs_host_alloc block. GS_ERR_RECORDING: the stream records a graph, and the
- * copy waits or uses other host memory. */
+/* ---- Copies and memsets -----------------------------------------------------------------------
+ *
+ * Host memory may be any memory. The device reads and writes memory of gs_host_alloc directly;
+ * other memory passes through a staging area. The plain forms use the default stream and block
+ * until they are complete. The _async forms return when the operation is queued, and block as
+ * gs_launch does. Memory of gs_host_alloc must then stay untouched until the stream has passed the
+ * copy; other memory has been read when the call returns (htod), and the call blocks until the copy
+ * is complete (dtoh). A size of 0 does nothing.
+ *
+ * All have GS_ERR_INVALID_POINTER: a device range does not lie inside one live allocation, or host
+ * memory runs over an end of a gs_host_alloc block. GS_ERR_RECORDING: the stream records a graph,
+ * and the copy waits or uses other host memory.
+ */
+
 GS_API gs_status gs_memcpy_htod(gs_session session, gs_devptr dst, const void *src, size_t size);
 GS_API gs_status gs_memcpy_dtoh(gs_session session, void *dst, gs_devptr src, size_t size);
 GS_API gs_status gs_memcpy_dtod(gs_session session, gs_devptr dst, gs_devptr src, size_t size);
@@ -580,14 +562,12 @@ GS_API gs_status gs_memcpy_dtoh_async(gs_session session, void *dst, gs_devptr s
                                       gs_stream stream);
 GS_API gs_status gs_memcpy_dtod_async(gs_session session, gs_devptr dst, gs_devptr src, size_t size,
                                       gs_stream stream);
-/* Memsets: each of size bytes becomes the low 8 bits of value. The plain form uses the default
- * stream and blocks until it is complete; the _async form blocks as gs_launch does. Statuses as
- * copies. */
+/* Each of size bytes becomes the low 8 bits of value. */
 GS_API gs_status gs_memset(gs_session session, gs_devptr dst, int value, size_t size);
 GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, size_t size,
                                  gs_stream stream);
-/* The same of count elements of 16 or 32 bits. GS_ERR_INVALID_VALUE: dst is no multiple of their
- * size. */
+/* Each of count elements of 16 or 32 bits becomes value. GS_ERR_INVALID_VALUE: dst is no multiple
+ * of their size. */
 GS_API gs_status gs_memset_d16(gs_session session, gs_devptr dst, uint16_t value, size_t count);
 GS_API gs_status gs_memset_d16_async(gs_session session, gs_devptr dst, uint16_t value,
                                      size_t count, gs_stream stream);
@@ -595,21 +575,17 @@ GS_API gs_status gs_memset_d32(gs_session session, gs_devptr dst, uint32_t value
 GS_API gs_status gs_memset_d32_async(gs_session session, gs_devptr dst, uint32_t value,
                                      size_t count, gs_stream stream);
 
-/* ---- Arrays, textures and surfaces ------------------------------------------------------------
+/* ---- Arrays -----------------------------------------------------------------------------------
  *
  * An array is device memory of texels in a layout that only the device knows: kernels read it
  * through textures, which filter and bound their coordinates, and read and write it through
- * surfaces. What follows means what CUDA's driver API means by the same names; the constants have
- * its values. Not there: mipmaps, sparse and external arrays, block-compressed and planar formats.
+ * surfaces. Names and constants mean what CUDA's driver API means by them. Not there: mipmaps,
+ * sparse and external arrays, block-compressed and planar formats.
  *
- * Arrays count against the session's memory limit, with rows rounded up to 512 bytes and 8 rows.
- * The device's own limits of extents are those of its compute capability (CUDA's programming
- * guide); beyond them GS_ERR_INVALID_VALUE. A session with arrays or textures cannot be taken up
- * when its worker is lost: it gets GS_ERR_INTERRUPTED.
- *
- * In a fenced session a kernel reaches the session's own textures and surfaces only, each by
- * instructions of the geometry that it was made with; by others it reads zeros. A place outside of
- * a surface is not written and reads as zero there, also where an instruction says .trap. */
+ * Arrays count against the session's memory limit. The limits of extents are those of the device's
+ * compute capability (CUDA's programming guide). A session with arrays or textures cannot be taken
+ * up when its worker is lost: it gets GS_ERR_INTERRUPTED.
+ */
 
 /* What one channel of a texel is. */
 typedef enum gs_format {
@@ -638,10 +614,6 @@ typedef struct gs_array_desc {
     unsigned channels; /* 1, 2 or 4 */
     unsigned flags;    /* GS_ARRAY_ */
 } gs_array_desc;
-#define GS_ARRAY_DESC_INIT                                                                         \
-    {                                                                                              \
-        sizeof(gs_array_desc), 0, 0, 0, GS_FORMAT_FLOAT32, 1, 0                                    \
-    }
 
 /* Makes an array of zeros. Blocks for the server. GS_ERR_INVALID_VALUE: no such array, or beyond
  * the device's limits. GS_ERR_LIMIT: too many arrays. GS_ERR_NOT_SUPPORTED: of the driver.
@@ -650,8 +622,10 @@ GS_API gs_status gs_array_create(gs_session session, const gs_array_desc *desc, 
 /* Waits for the session's work, then destroys the array. Textures and surfaces that show it work
  * on; its memory goes, and stops counting, with the last of them. Blocks for the device. */
 GS_API gs_status gs_array_destroy(gs_array array);
-/* How the array was made; fills *desc as far as desc->size reaches. Does not block. */
+/* How the array was made. Does not block. */
 GS_API gs_status gs_array_info(gs_array array, gs_array_desc *desc);
+
+/* ---- Copies of boxes ------------------------------------------------------------------------- */
 
 /* One side of gs_memcpy_3d: of array, device and host the first that is not 0. */
 typedef struct gs_memcpy_side {
@@ -670,11 +644,6 @@ typedef struct gs_memcpy_3d_params {
     size_t width;         /* bytes */
     size_t height, depth; /* rows of a slice, slices */
 } gs_memcpy_3d_params;
-#define GS_MEMCPY_3D_PARAMS_INIT                                                                   \
-    {                                                                                              \
-        sizeof(gs_memcpy_3d_params), {NULL, 0, NULL, 0, 0, 0, 0, 0},                               \
-            {NULL, 0, NULL, 0, 0, 0, 0, 0}, 0, 1, 1                                                \
-    }
 
 /* Copies a box between arrays, device memory and host memory; not from host to host. Otherwise as
  * gs_memcpy_htod and its like: what blocks, what must stay untouched, and the statuses. A box that
@@ -684,6 +653,13 @@ typedef struct gs_memcpy_3d_params {
 GS_API gs_status gs_memcpy_3d(gs_session session, const gs_memcpy_3d_params *params);
 GS_API gs_status gs_memcpy_3d_async(gs_session session, const gs_memcpy_3d_params *params,
                                     gs_stream stream);
+
+/* ---- Textures and surfaces --------------------------------------------------------------------
+ *
+ * In a fenced session a kernel reaches the session's own textures and surfaces only, each by
+ * instructions of the geometry that it was made with; by others it reads zeros. A place outside of
+ * a surface is not written and reads as zero there, also where an instruction says .trap.
+ */
 
 /* What kernels take as a parameter of 64 bits: a cudaTextureObject_t, a cudaSurfaceObject_t. Not 0.
  * A kernel that uses one that is destroyed or was never made has an undefined result: in a fenced
@@ -709,10 +685,6 @@ typedef struct gs_texture_resource {
     size_t height;
     size_t pitch; /* bytes, a multiple of 32 */
 } gs_texture_resource;
-#define GS_TEXTURE_RESOURCE_INIT                                                                   \
-    {                                                                                              \
-        sizeof(gs_texture_resource), GS_RESOURCE_ARRAY, NULL, 0, GS_FORMAT_FLOAT32, 1, 0, 0, 0     \
-    }
 
 /* What a texture gives beyond its edge. Wrap and mirror need normalized coordinates. */
 typedef enum gs_address_mode {
@@ -739,14 +711,6 @@ typedef struct gs_texture_desc {
     unsigned max_anisotropy; /* 0 to 16 */
     float border[4];
 } gs_texture_desc;
-#define GS_TEXTURE_DESC_INIT                                                                       \
-    {                                                                                              \
-        sizeof(gs_texture_desc), {GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP},           \
-            GS_FILTER_POINT, 0, 0,                                                                 \
-        {                                                                                          \
-            0, 0, 0, 0                                                                             \
-        }                                                                                          \
-    }
 
 /* Makes a texture. desc NULL: clamped, unfiltered, coordinates in texels. Memory that is freed
  * while a texture shows it is read as any freed memory. Blocks for the server.
@@ -761,40 +725,31 @@ GS_API gs_status gs_texture_destroy(gs_session session, gs_texture texture);
 GS_API gs_status gs_surface_create(gs_session session, gs_array array, gs_surface *surface);
 GS_API gs_status gs_surface_destroy(gs_session session, gs_surface surface);
 
-/* ---- Modules and kernels --------------------------------------------------------------------- */
+/* ---- Modules --------------------------------------------------------------------------------- */
 
 /* Loads PTX text, a cubin or a fatbin of size bytes; size 0 means NUL-terminated PTX text. The
  * library copies the image. Blocks for the server while the driver compiles (PTX takes far longer
  * than a cubin), and for a moment without running kernels, beside which the driver cannot load.
+ *
  * GS_ERR_BAD_IMAGE: the message is the driver's or the parser's log. GS_ERR_TIMEOUT: no such moment
  * came (the message says whose kernels run). GS_ERR_LIMIT: too many modules, no room for the image,
- * or more than 64 MiB of PTX, also where it is packed in a fatbin. In a fenced session (see
- * gs_fence), GS_ERR_PERMISSION: the module cannot be fenced (the message has line and reason), or
- * is machine code without PTX; GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY: for its global variables,
- * which count as the session's memory; GS_ERR_NOT_SUPPORTED: for a variable's alignment.
+ * or too much PTX. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY: for the module's variables, or for the
+ * heap. In a fenced session, GS_ERR_PERMISSION: the module cannot be fenced (the message has line
+ * and reason), or is machine code without PTX; GS_ERR_NOT_SUPPORTED: for a variable's alignment.
  *
- * MALLOC. Kernels that call malloc, free, new or delete allocate from a heap of the session's own:
- * memory of the size that was given at attach (gs_attach_params.kernel_heap), in whole pieces (see
- * gs_malloc), that the first module with such kernels takes from the session's, zeroed, and that is
- * freed with the session. All its modules share the heap; what a kernel allocates lives until a
- * kernel frees it. A hundredth of the heap is for its own records. malloc returns NULL when there
- * is no room. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY: there is none for the heap. A fatbin whose PTX
- * allocates is compiled from that PTX; a cubin alone uses the driver's heap, which all sessions
- * share.
- *
- * PRINTF. What the session's kernels print appears on this process's stdout, and failed assertions
- * on its stderr. The calls that print are gs_sync, gs_stream_sync, gs_event_sync, copies and
- * memsets that wait, gs_module_unload, gs_detach, and any call after a fault. Formats are CUDA's.
- * Messages that find no room in the buffer between two such calls are lost: printf returns -1 to
- * the kernel, and stderr tells how many messages were lost. A fatbin whose PTX prints is compiled
- * from that PTX; a cubin alone prints to the server's output. */
+ * Kernels that call malloc allocate from a heap of the session's own: memory of the size
+ * gs_attach_params.kernel_heap, taken from the session's by the first module with such kernels, and
+ * freed with the session. What kernels print appears on this process's stdout, and failed
+ * assertions on its stderr. The calls that print are gs_sync, gs_stream_sync, gs_event_sync, copies
+ * and memsets that wait, gs_module_unload, gs_detach, and any call after a fault. gshare(7) has
+ * more of both. */
 GS_API gs_status gs_module_load(gs_session session, const void *image, size_t size,
                                 gs_module *module);
-/* Links `count` images, from 1 to 1,024, into one module and loads that: what one declares
- * `.extern` and another defines is one symbol, as between files that nvcc compiles with -rdc=true.
- * Each image is PTX text or a fatbin with PTX, with a size as for gs_module_load; sizes NULL: all
- * are NUL-terminated texts. As gs_module_load, and GS_ERR_BAD_IMAGE: they do not fit together (the
- * message names the symbol), or one has no PTX; GS_ERR_LIMIT: more than 64 MiB of PTX in all. */
+/* Links `count` images into one module and loads that: what one declares `.extern` and another
+ * defines is one symbol, as between files that nvcc compiles with -rdc=true. Each image is PTX text
+ * or a fatbin with PTX, with a size as for gs_module_load; sizes NULL: all are NUL-terminated
+ * texts. As gs_module_load, and GS_ERR_INVALID_VALUE: count is 0, or too large. GS_ERR_BAD_IMAGE:
+ * they do not fit together (the message names the symbol), or one has no PTX. */
 GS_API gs_status gs_module_link(gs_session session, const void *const *images, const size_t *sizes,
                                 unsigned count, gs_module *module);
 /* gs_module_load of a whole file. GS_ERR_NOT_FOUND: no such file. */
@@ -805,6 +760,12 @@ GS_API gs_status gs_module_load_file(gs_session session, const char *path, gs_mo
  * so do the number of modules and that of kernels. What its kernels print, and their faults, later
  * calls tell. A graph that has a kernel of it is not to be launched any more. */
 GS_API gs_status gs_module_unload(gs_module module);
+/* Address and size of a module's global variable, which lives as long as the module. Either pointer
+ * may be NULL. Blocks for the server. GS_ERR_NOT_FOUND. */
+GS_API gs_status gs_global_get(gs_module module, const char *name, gs_devptr *ptr, size_t *size);
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
 /* Looks a kernel up by its (mangled) name. The handle ends with its module. Blocks for the server;
  * a second call for the same name does not. GS_ERR_NOT_FOUND: the message names kernels that the
  * module has, first those whose name is this one mangled by a C++ compiler. GS_ERR_PARAMS: the
@@ -827,12 +788,8 @@ typedef struct gs_kernel_desc {
     unsigned local_bytes;           /* bytes a thread */
     unsigned max_dynamic_smem;      /* bytes a block */
 } gs_kernel_desc;
-#define GS_KERNEL_DESC_INIT                                                                        \
-    {                                                                                              \
-        sizeof(gs_kernel_desc), "", 0, 0, 0, 0, 0, 0, 0                                            \
-    }
 
-/* Fills *desc as far as desc->size reaches. Does not block. */
+/* Does not block. */
 GS_API gs_status gs_kernel_info(gs_kernel kernel, gs_kernel_desc *desc);
 /* Offset and size in bytes of parameter `index` in the parameter buffer. Either pointer may be
  * NULL. Does not block. GS_ERR_INVALID_VALUE: index is not below param_count. */
@@ -843,9 +800,6 @@ GS_API gs_status gs_kernel_param_info(gs_kernel kernel, unsigned index, size_t *
  * cannot have such a block. */
 GS_API gs_status gs_kernel_occupancy(gs_kernel kernel, unsigned threads, unsigned dynamic_smem,
                                      unsigned *blocks);
-/* Address and size of a module's global variable, which lives as long as the module. Either pointer
- * may be NULL. Blocks for the server. GS_ERR_NOT_FOUND. */
-GS_API gs_status gs_global_get(gs_module module, const char *name, gs_devptr *ptr, size_t *size);
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
@@ -863,34 +817,23 @@ typedef struct gs_launch_config {
     gs_report_id *report;    /* not NULL: the launch is measured, and *report names it */
     unsigned cooperative; /* not 0: all blocks run at once, so that they may wait for each other */
 } gs_launch_config;
-#define GS_LAUNCH_CONFIG_INIT                                                                      \
-    {                                                                                              \
-        sizeof(gs_launch_config), {1, 1, 1}, {1, 1, 1}, 0, 0, NULL, NULL, NULL, 0                  \
-    }
-#define GS_LAUNCH_CONFIG_1D(blocks, threads)                                                       \
-    {                                                                                              \
-        sizeof(gs_launch_config), {(unsigned)(blocks), 1, 1}, {(unsigned)(threads), 1, 1}, 0, 0,   \
-            NULL, NULL, NULL, 0                                                                    \
-    }
 
 /* Queues a kernel. stream NULL: the default stream of the kernel's session. args[i] points to the
  * value of parameter i, which is copied before the call returns; the sizes come from the module
  * (gs_kernel_param_info). args may be NULL for a kernel without parameters. Makes no system call
  * while the server polls the session; blocks only while the stream's ring is full of unfinished
  * work. A launch on a set of SMs that has yet to be made waits in its stream; if the set cannot be
- * made, the session ends with GS_FAULT_LAUNCH. GS_ERR_LAUNCH_CONFIG, GS_ERR_PARAMS. GS_ERR_LIMIT:
- * too many reports are open. For its qos: GS_ERR_INVALID_VALUE (beyond the session's grant),
- * GS_ERR_NOT_SUPPORTED. GS_ERR_RECORDING: the stream records a graph, and the launch is cooperative
- * or has a report or a qos of its own.
+ * made, the session ends with GS_FAULT_LAUNCH.
  *
- * COOPERATIVE LAUNCHES. A kernel that synchronises its grid (cooperative groups' grid.sync) needs
- * one: a launch without gives GS_ERR_LAUNCH_CONFIG. So does a grid of more blocks than the
- * session's SMs hold at once, which is gs_kernel_occupancy times the affinity's sm_count of
- * gs_get_qos. The first such launch of a shape blocks for the server. If the session's SMs become
- * fewer before the server takes the launch, the session ends with GS_FAULT_LAUNCH. A cooperative
- * launch with an affinity of its own gives GS_ERR_NOT_SUPPORTED. The server knows kernels that
- * synchronise their grid by their PTX: one of machine code alone, or of PTX that the server cannot
- * read, is not refused without the option, and ends the work of all tenants. */
+ * GS_ERR_LAUNCH_CONFIG, GS_ERR_PARAMS. GS_ERR_LIMIT: too many reports are open. For its qos:
+ * GS_ERR_INVALID_VALUE (beyond the session's grant), GS_ERR_NOT_SUPPORTED. GS_ERR_RECORDING: the
+ * stream records a graph, and the launch is cooperative or has a report or a qos of its own.
+ *
+ * A kernel that synchronises its grid (cooperative groups' grid.sync) needs a cooperative launch:
+ * one without gives GS_ERR_LAUNCH_CONFIG. So does a grid of more blocks than the session's SMs hold
+ * at once, which is gs_kernel_occupancy times the affinity's sm_count of gs_get_qos. A cooperative
+ * launch with an affinity of its own gives GS_ERR_NOT_SUPPORTED. The first one of a shape blocks
+ * for the server. gshare(7) has more. */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
                            void **args);
 
@@ -903,10 +846,6 @@ typedef struct gs_report {
     unsigned partition; /* number of the partition; 0: the whole device */
     unsigned late;      /* 1: the launch ended after its deadline */
 } gs_report;
-#define GS_REPORT_INIT                                                                             \
-    {                                                                                              \
-        sizeof(gs_report), 0, 0, 0, 0, 0, 0                                                        \
-    }
 
 /* The report of a launch. Each report can be fetched once; a limited number of newer reports drops
  * one that was not fetched. Does not block. GS_NOT_READY: the launch is unfinished, or finished so
@@ -963,11 +902,6 @@ typedef struct gs_gemm_params {
     double alpha, beta;          /* rounded to the compute type; for s32 whole numbers */
     gs_devptr alpha_at, beta_at; /* not 0, both: alpha and beta are read there, when it runs */
 } gs_gemm_params;
-#define GS_GEMM_PARAMS_INIT                                                                        \
-    {                                                                                              \
-        sizeof(gs_gemm_params), GS_GEMM_F32, GS_GEMM_F32, GS_GEMM_COMPUTE_F32, 0, 0, 0, 0, 0, 1,   \
-            {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 1, 0, 0, 0                                            \
-    }
 
 /* Gives a product to the stream. The first one of its types, sizes and alignment, with alpha and
  * beta 0 or not, blocks for the server, and for a moment without running kernels; later ones block
@@ -975,8 +909,8 @@ typedef struct gs_gemm_params {
  * dimension. GS_ERR_INVALID_POINTER: a matrix is not in one live allocation. GS_ERR_NOT_SUPPORTED:
  * the server has no cuBLAS, or cuBLAS has no such product. GS_ERR_TIMEOUT: no such moment came, or
  * lately none did. GS_ERR_RECORDING: graphs record no products. GS_ERR_NO_MEMORY,
- * GS_ERR_NO_DEVICE_MEMORY: of the server's. Where it makes products faster, the server allocates up
- * to 32 MiB for the stream, which count against the session's limit until the stream is destroyed;
+ * GS_ERR_NO_DEVICE_MEMORY: of the server's. Where it makes products faster, the server allocates a
+ * workspace for the stream, which counts against the session's limit until the stream is destroyed;
  * at the limit it does without. */
 GS_API gs_status gs_gemm(gs_session session, const gs_gemm_params *params, gs_stream stream);
 /* Does what the first such product would block for, and computes nothing. Statuses as gs_gemm. */
@@ -999,6 +933,37 @@ GS_API gs_status gs_graph_end(gs_session session, gs_stream stream, gs_graph *gr
 GS_API gs_status gs_graph_launch(gs_graph graph, gs_stream stream);
 /* Waits for the session's work, then destroys the graph. Blocks for the device. */
 GS_API gs_status gs_graph_destroy(gs_graph graph);
+
+/* ---- Initial values --------------------------------------------------------------------------
+ *
+ * Each parameter struct with its size and its defaults, and for answers the size alone:
+ *     gs_qos qos = GS_QOS_INIT;
+ */
+
+/* clang-format off */
+#define GS_QOS_INIT {sizeof(gs_qos), GS_CLASS_NORMAL, 0, 0, 0,                                     \
+    {GS_EXEC_AFFINITY_NONE, 0, 0, 0, {0}}}
+#define GS_ATTACH_PARAMS_INIT {sizeof(gs_attach_params), NULL, NULL, GS_DEVICE_AUTO,               \
+    GS_ON_FAULT_INTERRUPT, 0, 0, NULL, NULL, GS_FENCE_AUTO, 0}
+#define GS_SESSION_DESC_INIT {sizeof(gs_session_desc), 0, 0, 0, "", "", 0, 0, 0, 0, {0, 0, 0},     \
+    {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, "", GS_TRUST_ALL, 0}
+#define GS_FAULT_INIT {sizeof(gs_fault), GS_FAULT_NONE, GS_OK, 0, 0, "", "", 0, 0, 0, 0, 0}
+#define GS_STRAY_INIT {sizeof(gs_stray), 0, 0, 0, ""}
+#define GS_ARRAY_DESC_INIT {sizeof(gs_array_desc), 0, 0, 0, GS_FORMAT_FLOAT32, 1, 0}
+#define GS_MEMCPY_3D_PARAMS_INIT {sizeof(gs_memcpy_3d_params), {NULL, 0, NULL, 0, 0, 0, 0, 0},     \
+    {NULL, 0, NULL, 0, 0, 0, 0, 0}, 0, 1, 1}
+#define GS_TEXTURE_RESOURCE_INIT {sizeof(gs_texture_resource), GS_RESOURCE_ARRAY, NULL, 0,         \
+    GS_FORMAT_FLOAT32, 1, 0, 0, 0}
+#define GS_TEXTURE_DESC_INIT {sizeof(gs_texture_desc),                                             \
+    {GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP}, GS_FILTER_POINT, 0, 0, {0, 0, 0, 0}}
+#define GS_KERNEL_DESC_INIT {sizeof(gs_kernel_desc), "", 0, 0, 0, 0, 0, 0, 0}
+#define GS_LAUNCH_CONFIG_1D(blocks, threads) {sizeof(gs_launch_config),                            \
+    {(unsigned)(blocks), 1, 1}, {(unsigned)(threads), 1, 1}, 0, 0, NULL, NULL, NULL, 0}
+#define GS_LAUNCH_CONFIG_INIT GS_LAUNCH_CONFIG_1D(1, 1)
+#define GS_REPORT_INIT {sizeof(gs_report), 0, 0, 0, 0, 0, 0}
+#define GS_GEMM_PARAMS_INIT {sizeof(gs_gemm_params), GS_GEMM_F32, GS_GEMM_F32,                     \
+    GS_GEMM_COMPUTE_F32, 0, 0, 0, 0, 0, 1, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 1, 0, 0, 0}
+/* clang-format on */
 
 #ifdef __cplusplus
 }
