@@ -18,7 +18,7 @@ static cudaError_t batch(void *const *dsts, const void *const *srcs, const size_
     /* The legacy stream has no batches. */
     if (dsts == NULL || srcs == NULL || sizes == NULL || count == 0 || attributes == NULL ||
         indexes == NULL || attribute_count == 0 || attribute_count > count || indexes[0] != 0 ||
-        stream == &stream_legacy)
+        stream_is_legacy(stream))
         return cudaErrorInvalidValue;
     for (size_t i = 0; i < count && error == cudaSuccess; i++) {
         error = submit_copy(stream, dsts[i], sizes[i], srcs[i], sizes[i], sizes[i], 1,

@@ -144,7 +144,7 @@ CUDART_API cudaError_t cudaSetDeviceFlags(unsigned flags)
 
     if (flags & ~(unsigned)cudaDeviceMask || (schedule & (schedule - 1)) != 0)
         return error_record(cudaErrorInvalidValue);
-    device.flags = flags;
+    device_set_flags(flags);
     return cudaSuccess;
 }
 
@@ -152,7 +152,7 @@ CUDART_API cudaError_t cudaGetDeviceFlags(unsigned *flags)
 {
     if (flags == NULL)
         return error_record(cudaErrorInvalidValue);
-    *flags = device.flags | cudaDeviceMapHost;
+    *flags = device->flags | cudaDeviceMapHost;
     return cudaSuccess;
 }
 
@@ -171,7 +171,7 @@ CUDART_API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
     cudaError_t error = value != NULL ? limit_check(limit) : cudaErrorInvalidValue;
 
     if (error == cudaSuccess)
-        *value = device.limit[limit];
+        *value = device->limit[limit];
     return error_record(error);
 }
 
@@ -185,11 +185,11 @@ CUDART_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
     if (error != cudaSuccess)
         return error_record(error);
     if (limit == cudaLimitMallocHeapSize && device_session() != NULL) {
-        if (value > device.limit[limit])
+        if (value > device->limit[limit])
             return error_record(error_unsupported("cudaLimitMallocHeapSize of a running session"));
         return cudaSuccess;
     }
-    device.limit[limit] = value;
+    device_set_limit(limit, value);
     return cudaSuccess;
 }
 
@@ -288,7 +288,7 @@ static int attribute_of(enum cudaDeviceAttr attribute)
     case cudaDevAttrMultiProcessorCount:
         return (int)device_sm_count();
     case cudaDevAttrUnifiedAddressing:
-        return device.host_range_reserved;
+        return device->host_range_reserved;
     case cudaDevAttrGpuOverlap:
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrConcurrentKernels:
@@ -343,7 +343,7 @@ static void uuid_fill(cudaUUID_t *uuid, const char *text)
 CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int number)
 {
     cudaError_t error = device_use();
-    const gs_session_desc *desc = &device.desc;
+    const gs_session_desc *desc = &device->desc;
 
     if (error != cudaSuccess)
         return error_record(error);

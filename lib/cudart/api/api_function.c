@@ -42,7 +42,7 @@ CUDART_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attribut
     /* Host code that compiles a kernel for several architectures (CUB, Thrust) tells by it which of
      * them runs. */
     attributes->ptxVersion = (int)kernel_ptx_arch(kernel);
-    attributes->binaryVersion = (int)(device.desc.compute_major * 10 + device.desc.compute_minor);
+    attributes->binaryVersion = (int)(device->desc.compute_major * 10 + device->desc.compute_minor);
     attributes->maxDynamicSharedSizeBytes = dynamic_smem_max(kernel);
     attributes->preferredShmemCarveout = atomic_load(&kernel->carveout);
     return cudaSuccess;

@@ -193,7 +193,7 @@ static cudaError_t attach(cudaStream_t handle, void *ptr, size_t length, unsigne
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
         error = range_check(ptr, length != 0 ? length : 1, &range);
-    if (error == cudaSuccess && flags == cudaMemAttachSingle && stream == &stream_legacy)
+    if (error == cudaSuccess && flags == cudaMemAttachSingle && stream_is_legacy(stream))
         error = cudaErrorInvalidValue;
     return error_record(error);
 }

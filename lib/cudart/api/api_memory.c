@@ -107,7 +107,7 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
         else if (range.kind == MEMORY_PINNED &&
                  gs_host_device_ptr(device_session(), ptr, &there) == GS_OK)
             attributes->devicePointer = (void *)(uintptr_t)there; // NOLINT: as above
-    } else if (known || (device.host_range_reserved && device_has(ptr))) {
+    } else if (known || (device->host_range_reserved && device_has(ptr))) {
         attributes->type = cudaMemoryTypeDevice;
         attributes->device = 0;
         attributes->devicePointer = (void *)(uintptr_t)ptr; // NOLINT: without const

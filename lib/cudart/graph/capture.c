@@ -141,7 +141,7 @@ cudaError_t capture_begin(struct stream *stream, enum cudaStreamCaptureMode mode
 
     if ((unsigned)mode > cudaStreamCaptureModeRelaxed || (deps == NULL && dep_count != 0))
         return cudaErrorInvalidValue;
-    if (stream == &stream_legacy)
+    if (stream_is_legacy(stream))
         return cudaErrorStreamCaptureUnsupported;
     pthread_mutex_lock(&lock);
     error = begin_locked(stream, mode, graph, deps, dep_count);
@@ -355,7 +355,7 @@ static cudaError_t wait_locked(struct stream *stream, cudaEvent_t event, bool *d
     }
     if (other->invalid)
         return cudaErrorStreamCaptureInvalidated;
-    if (stream == &stream_legacy)
+    if (stream_is_legacy(stream))
         return capture_spoil(other, cudaErrorStreamCaptureImplicit);
     if (capture == NULL)
         stream_join(other, stream);
@@ -450,7 +450,7 @@ cudaError_t capture_forbids_legacy(const struct stream *stream)
 {
     cudaError_t error = cudaSuccess;
 
-    if (stream != &stream_legacy || none())
+    if (!stream_is_legacy(stream) || none())
         return cudaSuccess;
     pthread_mutex_lock(&lock);
     for (struct capture *capture = captures; capture != NULL; capture = capture->next) {

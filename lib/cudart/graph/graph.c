@@ -1,6 +1,7 @@
 /* graph.c - see graph.h. */
 #include "cudart/graph/graph.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +11,23 @@
 #define GRAPHS_MAX 65536u
 #define NODES_MAX  524288u /* of all graphs */
 
-pthread_mutex_t graphs_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct handle_slot graph_slots[GRAPHS_MAX], node_slots[NODES_MAX];
 static struct graph *graphs[GRAPHS_MAX];
 static struct node *nodes[NODES_MAX];
 static struct handles graph_handles = HANDLES_INIT(graph_slots, GRAPHS_MAX, 10);
 static struct handles node_handles = HANDLES_INIT(node_slots, NODES_MAX, 13);
+
+void graphs_enter(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void graphs_leave(void)
+{
+    pthread_mutex_unlock(&lock);
+}
 
 /* ---- Parts: the lock is held ----------------------------------------------------------------- */
 
@@ -173,11 +184,11 @@ cudaError_t graph_new(cudaGraph_t *out)
 {
     struct graph *graph;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     graph = graph_make();
     if (graph != NULL)
         *out = graph->handle;
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return graph != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
@@ -185,9 +196,9 @@ bool graph_is(cudaGraph_t handle)
 {
     bool found;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     found = graph_find(handle) != NULL;
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return found;
 }
 
@@ -195,11 +206,11 @@ cudaError_t graph_end(cudaGraph_t handle)
 {
     struct graph *graph;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     graph = graph_find(handle);
     if (graph != NULL)
         graph_free(graph);
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return graph != NULL ? cudaSuccess : cudaErrorInvalidValue;
 }
 
@@ -208,7 +219,7 @@ cudaError_t graph_clone(cudaGraph_t handle, cudaGraph_t *out)
     cudaError_t error = cudaErrorInvalidValue;
     struct graph *graph;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     graph = graph_find(handle);
     if (graph != NULL) {
         graph = graph_copy(graph);
@@ -216,7 +227,7 @@ cudaError_t graph_clone(cudaGraph_t handle, cudaGraph_t *out)
     }
     if (error == cudaSuccess)
         *out = graph->handle;
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return error;
 }
 
@@ -256,12 +267,12 @@ cudaError_t graph_add(cudaGraph_t handle, const cudaGraphNode_t *deps, size_t co
 {
     cudaError_t error = cudaErrorInvalidValue;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     if (out != NULL)
         error = add_locked(graph_find(handle), deps, count, op, out);
     if (error != cudaSuccess)
         op_free(op);
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return error;
 }
 
@@ -272,7 +283,7 @@ cudaError_t graph_add_child(cudaGraph_t handle, const cudaGraphNode_t *deps, siz
     cudaError_t error = cudaErrorInvalidValue;
     struct graph *from;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     from = graph_find(child);
     if (out != NULL && from != NULL) {
         op.child = graph_copy(from);
@@ -281,7 +292,7 @@ cudaError_t graph_add_child(cudaGraph_t handle, const cudaGraphNode_t *deps, siz
     }
     if (error != cudaSuccess)
         op_free(&op);
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return error;
 }
 
@@ -307,13 +318,13 @@ cudaError_t graph_connect(cudaGraph_t handle, const cudaGraphNode_t *from,
     cudaError_t error = cudaSuccess;
     const struct graph *graph;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     graph = graph_find(handle);
     if (graph == NULL || (count != 0 && (from == NULL || to == NULL)))
         error = cudaErrorInvalidValue;
     for (size_t i = 0; i < count && error == cudaSuccess; i++)
         error = connect_locked(graph, node_find(from[i]), node_find(to[i]), add);
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return error;
 }
 
@@ -324,12 +335,12 @@ cudaError_t graph_retain(cudaGraph_t handle, cudaUserObject_t object, unsigned c
     cudaError_t error = cudaErrorInvalidValue;
     struct graph *graph;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     graph = graph_find(handle);
     if (graph != NULL)
         error =
             user_refs_add(&graph->objects, object, count) ? cudaSuccess : cudaErrorMemoryAllocation;
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return error;
 }
 
@@ -338,11 +349,11 @@ cudaError_t graph_release(cudaGraph_t handle, cudaUserObject_t object, unsigned 
     cudaError_t error = cudaErrorInvalidValue;
     struct graph *graph;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     graph = graph_find(handle);
     if (graph != NULL)
         error = user_refs_drop(&graph->objects, object, count);
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return error;
 }
 
@@ -351,11 +362,11 @@ bool graph_objects_copy(cudaGraph_t handle, struct user_refs *to)
     const struct graph *graph;
     bool copied = false;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     graph = graph_find(handle);
     if (graph != NULL)
         copied = user_refs_copy(to, &graph->objects);
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return copied;
 }
 
@@ -391,13 +402,13 @@ cudaError_t graph_nodes(cudaGraph_t handle, bool roots, cudaGraphNode_t *out, si
 
     if (count == NULL)
         return cudaErrorInvalidValue;
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     graph = graph_find(handle);
     for (size_t i = 0; graph != NULL && i < graph->count; i++) {
         if (!roots || graph->nodes[i]->before_count == 0)
             list_add(&list, graph->nodes[i]);
     }
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     if (graph == NULL)
         return cudaErrorInvalidValue;
     list_give(&list, count);
@@ -412,7 +423,7 @@ cudaError_t graph_edges(cudaGraph_t handle, cudaGraphNode_t *from, cudaGraphNode
 
     if (count == NULL || (from == NULL) != (to == NULL))
         return cudaErrorInvalidValue;
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     graph = graph_find(handle);
     for (size_t i = 0; graph != NULL && i < graph->count; i++) {
         for (size_t j = 0; j < graph->nodes[i]->before_count; j++) {
@@ -420,7 +431,7 @@ cudaError_t graph_edges(cudaGraph_t handle, cudaGraphNode_t *from, cudaGraphNode
             list_add(&second, graph->nodes[i]);
         }
     }
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     if (graph == NULL)
         return cudaErrorInvalidValue;
     list_give(&first, count);
@@ -447,13 +458,13 @@ cudaError_t node_neighbours(cudaGraphNode_t handle, bool dependents, cudaGraphNo
 
     if (count == NULL)
         return cudaErrorInvalidValue;
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     node = node_find(handle);
     if (node != NULL && dependents)
         dependents_list(node, &list);
     for (size_t i = 0; node != NULL && !dependents && i < node->before_count; i++)
         list_add(&list, node->before[i]);
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     if (node == NULL)
         return cudaErrorInvalidValue;
     list_give(&list, count);
@@ -466,11 +477,11 @@ cudaError_t node_op(cudaGraphNode_t handle, struct op *op)
 {
     const struct node *node;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     node = node_find(handle);
     if (node != NULL)
         *op = node->op;
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return node != NULL ? cudaSuccess : cudaErrorInvalidValue;
 }
 
@@ -479,7 +490,7 @@ cudaError_t node_set(cudaGraphNode_t handle, struct op *op)
     cudaError_t error = cudaErrorInvalidValue;
     struct node *node;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     node = node_find(handle);
     if (node != NULL && node->op.type == op->type) {
         struct op former = node->op;
@@ -489,7 +500,7 @@ cudaError_t node_set(cudaGraphNode_t handle, struct op *op)
         error = cudaSuccess;
     }
     op_free(op);
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return error;
 }
 
@@ -499,7 +510,7 @@ cudaError_t node_end(cudaGraphNode_t handle)
     struct graph *graph;
     size_t kept = 0, place;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     node = node_find(handle);
     graph = node != NULL ? node->graph : NULL;
     for (size_t i = 0; graph != NULL && i < graph->count; i++) {
@@ -512,7 +523,7 @@ cudaError_t node_end(cudaGraphNode_t handle)
         graph->count = kept;
         node_free(node);
     }
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return graph != NULL ? cudaSuccess : cudaErrorInvalidValue;
 }
 
@@ -521,13 +532,13 @@ cudaError_t node_child(cudaGraphNode_t handle, cudaGraph_t *graph)
     const struct node *node;
     cudaError_t error = cudaErrorInvalidValue;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     node = node_find(handle);
     if (node != NULL && node->op.type == cudaGraphNodeTypeGraph) {
         *graph = node->op.child->handle;
         error = cudaSuccess;
     }
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return error;
 }
 
@@ -536,7 +547,7 @@ cudaError_t node_in_clone(cudaGraphNode_t handle, cudaGraph_t clone, cudaGraphNo
     const struct graph *graph;
     cudaError_t error = cudaErrorInvalidValue;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     graph = graph_find(clone);
     for (size_t i = 0; graph != NULL && i < graph->count; i++) {
         if (graph->nodes[i]->original == handle && handle != NULL) {
@@ -544,6 +555,6 @@ cudaError_t node_in_clone(cudaGraphNode_t handle, cudaGraph_t clone, cudaGraphNo
             error = cudaSuccess;
         }
     }
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     return error;
 }

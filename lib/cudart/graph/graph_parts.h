@@ -1,8 +1,7 @@
-/* graph_parts.h - what graph.c and graph_steps.c know of a graph; the lock is held. */
+/* graph_parts.h - what graph.c and graph_steps.c know of a graph. The graphs' lock
+ * guards it all. */
 #ifndef GS_CUDART_GRAPH_PARTS_H
 #define GS_CUDART_GRAPH_PARTS_H
-
-#include <pthread.h>
 
 #include "cudart/graph/graph.h"
 #include "cudart/graph/user_object.h"
@@ -24,7 +23,9 @@ struct graph {
     struct user_refs objects;
 };
 
-extern pthread_mutex_t graphs_lock;
+/* Take and give the lock of all graphs. */
+void graphs_enter(void);
+void graphs_leave(void);
 
 /* NULL: none. */
 struct graph *graph_find(cudaGraph_t handle);

@@ -156,11 +156,11 @@ cudaError_t graph_steps(cudaGraph_t handle, struct step **out, size_t *count)
     cudaError_t error = cudaErrorInvalidValue;
     const struct graph *graph;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     graph = graph_find(handle);
     if (graph != NULL)
         error = steps_add_graph(&steps, graph);
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     if (error != cudaSuccess) {
         steps_free(steps.step, steps.count);
         return error;
@@ -180,7 +180,7 @@ bool graph_joined(cudaGraph_t handle, const cudaGraphNode_t *ends, size_t end_co
     bool joined = false;
     size_t depth = 0;
 
-    pthread_mutex_lock(&graphs_lock);
+    graphs_enter();
     graph = graph_find(handle);
     if (graph != NULL)
         stack = malloc((graph->count + 1) * sizeof(struct node *));
@@ -209,7 +209,7 @@ bool graph_joined(cudaGraph_t handle, const cudaGraphNode_t *ends, size_t end_co
             joined = node == NULL || node->mark == 1;
         }
     }
-    pthread_mutex_unlock(&graphs_lock);
+    graphs_leave();
     free(stack);
     return joined;
 }

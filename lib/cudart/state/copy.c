@@ -17,7 +17,7 @@ bool copy_host_cannot(const void *ptr)
 {
     struct memory_range range;
 
-    return device.host_range_reserved && device_has(ptr) &&
+    return device->host_range_reserved && device_has(ptr) &&
            !(memory_map_find(ptr, &range) && range.kind == MEMORY_PINNED);
 }
 

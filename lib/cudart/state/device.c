@@ -8,10 +8,11 @@
 #include "cudart/state/memory_map.h"
 
 /* CUDA's own defaults. */
-struct device device = {.limit = {[cudaLimitStackSize] = 1024,
-                                  [cudaLimitPrintfFifoSize] = 1u << 20,
-                                  [cudaLimitMallocHeapSize] = 8u << 20,
-                                  [cudaLimitMaxL2FetchGranularity] = 64}};
+static struct device own = {.limit = {[cudaLimitStackSize] = 1024,
+                                      [cudaLimitPrintfFifoSize] = 1u << 20,
+                                      [cudaLimitMallocHeapSize] = 8u << 20,
+                                      [cudaLimitMaxL2FetchGranularity] = 64}};
+const struct device *const device = &own;
 
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -31,13 +32,13 @@ static gs_status attach_locked(const gs_attach_params *params)
         gs_detach(session);
         return status;
     }
-    device.desc = desc;
-    device.host_range_reserved = desc.window_reserved;
+    own.desc = desc;
+    own.host_range_reserved = desc.window_reserved;
     if (!desc.window_reserved)
         report_debug("host memory lies in the session's range of device addresses, %#llx and %llu "
                      "bytes: cudaMemcpyDefault knows allocations only",
                      (unsigned long long)desc.window_base, (unsigned long long)desc.window_size);
-    atomic_store_explicit(&device.session, session, memory_order_release);
+    atomic_store_explicit(&own.session, session, memory_order_release);
     return GS_OK;
 }
 
@@ -65,7 +66,7 @@ cudaError_t device_attach_slow(void)
     gs_status status = GS_OK;
 
     pthread_mutex_lock(&attach_lock);
-    params.kernel_heap = device.limit[cudaLimitMallocHeapSize];
+    params.kernel_heap = own.limit[cudaLimitMallocHeapSize];
     if (device_session() == NULL)
         status = attach_locked(&params);
     pthread_mutex_unlock(&attach_lock);
@@ -88,7 +89,7 @@ void device_detach(void)
     gs_session session;
 
     pthread_mutex_lock(&attach_lock);
-    session = atomic_exchange(&device.session, NULL);
+    session = atomic_exchange(&own.session, NULL);
     if (session != NULL) {
         gs_detach(session);
         memory_map_clear();
@@ -97,12 +98,22 @@ void device_detach(void)
     pthread_mutex_unlock(&attach_lock);
 }
 
+void device_set_flags(unsigned flags)
+{
+    own.flags = flags;
+}
+
+void device_set_limit(enum cudaLimit limit, size_t value)
+{
+    own.limit[limit] = value;
+}
+
 unsigned device_sm_count(void)
 {
     gs_exec_affinity affinity;
 
     return gs_get_exec_affinity(device_session(), &affinity) == GS_OK ? affinity.sm_count
-                                                                      : device.desc.sm_count;
+                                                                      : own.desc.sm_count;
 }
 
 int device_attribute(enum cudaDeviceAttr attribute)

@@ -20,24 +20,27 @@ struct device {
     size_t limit[DEVICE_LIMITS]; /* cudaDeviceSetLimit; the heap's for the next attach */
     unsigned flags;              /* cudaSetDeviceFlags */
 };
-extern struct device device;
+/* Every room reads it, device.c alone writes. The pointer is constant. */
+extern const struct device *const device;
 
 cudaError_t device_attach_slow(void);
 
 /* Attaches if nobody has. */
 static inline cudaError_t device_use(void)
 {
-    /* Acquire: device.desc. */
-    if (atomic_load_explicit(&device.session, memory_order_acquire) != NULL)
+    /* Acquire: device->desc. */
+    if (atomic_load_explicit(&device->session, memory_order_acquire) != NULL)
         return cudaSuccess;
     return device_attach_slow();
 }
 
 static inline gs_session device_session(void)
 {
-    return atomic_load_explicit(&device.session, memory_order_relaxed);
+    return atomic_load_explicit(&device->session, memory_order_relaxed);
 }
 
+void device_set_flags(unsigned flags);
+void device_set_limit(enum cudaLimit limit, size_t value);
 /* The SMs that the session's kernels may run on at present, of an attached session. */
 unsigned device_sm_count(void);
 /* What the device's driver says of it, of an attached session. */
@@ -54,7 +57,7 @@ void device_detach(void);
  * there; otherwise the caller asks its table of allocations. */
 static inline bool device_has(const void *ptr)
 {
-    return (uint64_t)(uintptr_t)ptr - device.desc.window_base < device.desc.window_size;
+    return (uint64_t)(uintptr_t)ptr - device->desc.window_base < device->desc.window_size;
 }
 
 #endif

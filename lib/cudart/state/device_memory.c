@@ -21,7 +21,7 @@ static cudaMemPool_t current; /* NULL: the default one */
 
 /* ---- Pools' accounts ------------------------------------------------------------------------- */
 
-_Atomic bool mem_pools_over;
+static _Atomic bool pools_over; /* some pool holds more than it may keep */
 
 static void pool_count_in(unsigned pool, uint64_t size, uint64_t reserved)
 {
@@ -43,7 +43,7 @@ static void pool_count_out(unsigned pool, uint64_t size)
     pthread_mutex_lock(&lock);
     p->used -= size;
     if (heaps_held(pool) > p->release_threshold)
-        atomic_store_explicit(&mem_pools_over, true, memory_order_relaxed);
+        atomic_store_explicit(&pools_over, true, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
 }
 
@@ -257,7 +257,7 @@ cudaError_t mem_pool_end(cudaMemPool_t handle)
     /* Memory that is still out is counted there, so its number is not given out again yet. */
     pools[number].ended = true;
     pools[number].release_threshold = 0;
-    atomic_store_explicit(&mem_pools_over, true, memory_order_relaxed);
+    atomic_store_explicit(&pools_over, true, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
     mem_pools_waited();
     return cudaSuccess;
@@ -314,11 +314,13 @@ cudaError_t mem_pool_trim(cudaMemPool_t handle, size_t kept)
     return streams_query() == GS_OK ? device_error(heaps_trim(pool, kept)) : cudaSuccess;
 }
 
-void mem_pools_release(void)
+void mem_pools_waited(void)
 {
+    if (!atomic_load_explicit(&pools_over, memory_order_relaxed))
+        return;
     if (streams_query() != GS_OK) /* as above; the next call that waits tries again */
         return;
-    atomic_store_explicit(&mem_pools_over, false, memory_order_relaxed);
+    atomic_store_explicit(&pools_over, false, memory_order_relaxed);
     for (uint32_t i = 0; i < handles.fresh; i++) {
         uint64_t threshold;
         bool ended;

@@ -3,8 +3,6 @@
 #ifndef GS_CUDART_DEVICE_MEMORY_H
 #define GS_CUDART_DEVICE_MEMORY_H
 
-#include <stdatomic.h>
-
 #include "cudart/abi.h"
 #include "gshare.h"
 
@@ -51,13 +49,7 @@ cudaError_t mem_pool_trim(cudaMemPool_t handle, size_t kept);
 
 /* At the end of a call that has waited for work: a pool gives the server what it holds beyond its
  * release threshold and does not use. */
-extern _Atomic bool mem_pools_over;
-void mem_pools_release(void);
-static inline void mem_pools_waited(void)
-{
-    if (atomic_load_explicit(&mem_pools_over, memory_order_relaxed))
-        mem_pools_release();
-}
+void mem_pools_waited(void);
 
 /* The session is gone, with its memory; the default pool is the device's again. */
 void device_memory_forget(void);

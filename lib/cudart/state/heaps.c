@@ -216,7 +216,8 @@ gs_status heaps_take(unsigned pool, struct stream *stream, size_t size, struct b
 
 size_t heaps_spare_most(void)
 {
-    uint64_t limit = device.desc.mem_limit != 0 ? device.desc.mem_limit : device.desc.device_memory;
+    uint64_t limit =
+        device->desc.mem_limit != 0 ? device->desc.mem_limit : device->desc.device_memory;
 
     return limit / SPARE_SHARE > SPARE_LEAST ? (size_t)(limit / SPARE_SHARE) : SPARE_LEAST;
 }

@@ -39,7 +39,7 @@ static cudaError_t host_call_give(struct stream *stream, const struct host_call 
         return cudaErrorMemoryAllocation;
     *call = *given;
     status = stream_enter(stream);
-    if (status == GS_OK && atomic_load(&managed_regions) == 0) {
+    if (status == GS_OK && atomic_load(managed_regions) == 0) {
         status = gs_launch_host(device_session(), stream->handle, host_call_run, call);
         if (status == GS_OK) {
             stream_leave(stream);

@@ -31,7 +31,7 @@ static cudaError_t config_error(const struct kernel *kernel, const gs_launch_con
 {
     uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
 
-    if (threads == 0 || threads > device.desc.max_threads_per_block)
+    if (threads == 0 || threads > device->desc.max_threads_per_block)
         return SHAPE_ERROR;
     if (threads > kernel->desc.max_threads_per_block)
         return cudaErrorLaunchOutOfResources;
@@ -116,7 +116,7 @@ cudaError_t kernel_launch(struct kernel *kernel, const gs_launch_config *config,
     if (shared > dynamic_smem_max(kernel))
         return cudaErrorInvalidValue;
     status = stream_enter(stream);
-    if (status == GS_OK && atomic_load_explicit(&managed_regions, memory_order_relaxed) != 0)
+    if (status == GS_OK && atomic_load_explicit(managed_regions, memory_order_relaxed) != 0)
         status = launch_managed(stream->handle, kernel, handle, config, args);
     else if (status == GS_OK)
         status = gs_launch(stream->handle, handle, config, args);

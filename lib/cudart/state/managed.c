@@ -30,7 +30,8 @@ struct region {
     bool host[]; /* whose each block is */
 };
 
-_Atomic unsigned managed_regions;
+static _Atomic unsigned region_count;
+const _Atomic unsigned *const managed_regions = &region_count;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct region *regions;
@@ -82,14 +83,14 @@ static void region_free(struct region *region)
         host_blocks -= region->host[i];
     munmap(region->view, region->size);
     free(region);
-    atomic_fetch_sub(&managed_regions, 1);
+    atomic_fetch_sub(&region_count, 1);
 }
 
 /* The process's pages, at both addresses. */
 static bool region_map(struct region *region)
 {
     int fd = memfd_create("gshare-managed", MFD_CLOEXEC);
-    int place = device.host_range_reserved ? MAP_FIXED : MAP_FIXED_NOREPLACE;
+    int place = device->host_range_reserved ? MAP_FIXED : MAP_FIXED_NOREPLACE;
     void *base = MAP_FAILED;
 
     region->view = MAP_FAILED;
@@ -111,7 +112,7 @@ static bool region_map(struct region *region)
 /* The window's addresses stay the process's, without pages, where they were. */
 static void region_unmap(const struct region *region)
 {
-    if (!device.host_range_reserved) {
+    if (!device->host_range_reserved) {
         munmap(region->base, region->size);
         return;
     }
@@ -256,7 +257,7 @@ static struct region *region_new(size_t size, size_t page)
 
 static void region_add(struct region *region)
 {
-    atomic_fetch_add(&managed_regions, 1);
+    atomic_fetch_add(&region_count, 1);
     region->next = regions;
     regions = region;
 }

@@ -19,7 +19,8 @@
 
 #include "cudart/abi.h"
 
-extern _Atomic unsigned managed_regions;
+/* How much such memory there is; managed.c alone writes. The pointer is constant. */
+extern const _Atomic unsigned *const managed_regions;
 
 cudaError_t managed_alloc(void **out, size_t size);
 /* Waits for the session's work. The address is the beginning of such memory. */
@@ -50,7 +51,7 @@ void managed_forget(void);
 /* Whether host and device both reach the address. */
 static inline bool managed_has(const void *ptr)
 {
-    return atomic_load_explicit(&managed_regions, memory_order_relaxed) != 0 &&
+    return atomic_load_explicit(managed_regions, memory_order_relaxed) != 0 &&
            managed_has_slow(ptr);
 }
 
@@ -61,7 +62,7 @@ static inline cudaError_t managed_work_begin(bool *held)
 {
     cudaError_t error = cudaSuccess;
 
-    *held = atomic_load_explicit(&managed_regions, memory_order_acquire) != 0;
+    *held = atomic_load_explicit(managed_regions, memory_order_acquire) != 0;
     if (*held)
         error = managed_work_begin_slow();
     *held = *held && error == cudaSuccess;

@@ -504,5 +504,5 @@ unsigned kernel_ptx_arch(const struct kernel *kernel)
     const struct image *image = kernel->image;
 
     return image_ptx_arch(image_parts(image) > 0 ? image->wrapper->parts[0] : image->wrapper->data,
-                          device.desc.compute_major * 10 + device.desc.compute_minor);
+                          device->desc.compute_major * 10 + device->desc.compute_minor);
 }

@@ -5,8 +5,6 @@
 #include "cudart/state/heaps.h"
 #include "cudart/state/stream.h"
 
-struct ring ring_legacy = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
 /* Guards which rings there are, and their users. Taken before a ring's own lock. */
 static pthread_mutex_t rings_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ring rings[RINGS_MAX];

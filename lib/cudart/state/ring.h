@@ -37,9 +37,6 @@ struct ring {
     struct stream *last;  /* whose work stands last; NULL: nobody's that asks */
 };
 
-/* The legacy stream's. */
-extern struct ring ring_legacy;
-
 enum ring_mark {
     RING_MARK_NONE, /* the stream has done nothing in its ring */
     RING_MARK_SET,

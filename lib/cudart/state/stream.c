@@ -9,9 +9,9 @@
 
 #define STREAMS_MAX 65536u
 
-struct stream stream_legacy = {.id = 1, .ring = &ring_legacy};
-_Atomic uint64_t stream_legacy_work;
-_Atomic unsigned stream_blocking;
+static struct stream_sides sides;
+static struct ring legacy_ring = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct stream legacy = {.sides = &sides, .id = STREAM_LEGACY_ID, .ring = &legacy_ring};
 
 static struct handle_slot slots[STREAMS_MAX];
 static struct stream streams[STREAMS_MAX];
@@ -20,8 +20,8 @@ static struct handles handles = HANDLES_INIT(slots, STREAMS_MAX, 8);
 /* Guards joins, and which streams there are to join. */
 static pthread_mutex_t join_lock = PTHREAD_MUTEX_INITIALIZER;
 static gs_event legacy_event;
-static uint64_t legacy_recorded; /* stream_legacy_work that legacy_event captured */
-static _Atomic uint64_t ids = 2;
+static uint64_t legacy_recorded; /* sides.legacy_work that legacy_event captured */
+static _Atomic uint64_t ids = STREAM_LEGACY_ID + 1;
 
 /* ---- The legacy stream's order --------------------------------------------------------------- */
 
@@ -58,7 +58,7 @@ static gs_status join_blocking_streams(void)
 /* A blocking stream waits for the legacy stream's work so far. join_lock is held. */
 static gs_status join_legacy(gs_session session, struct stream *stream)
 {
-    uint64_t work = atomic_load_explicit(&stream_legacy_work, memory_order_acquire);
+    uint64_t work = atomic_load_explicit(&sides.legacy_work, memory_order_acquire);
     gs_status status = GS_OK;
 
     if (legacy_event == NULL)
@@ -83,7 +83,7 @@ gs_status stream_join_slow(struct stream *stream)
     gs_status status;
 
     pthread_mutex_lock(&join_lock);
-    if (stream == &stream_legacy)
+    if (stream_is_legacy(stream))
         status = join_blocking_streams();
     else
         status = join_legacy(session, stream);
@@ -93,7 +93,7 @@ gs_status stream_join_slow(struct stream *stream)
 
 cudaError_t stream_error(struct stream *stream, gs_status status)
 {
-    if (status == GS_ERR_RECORDING && stream == &stream_legacy)
+    if (status == GS_ERR_RECORDING && stream_is_legacy(stream))
         return cudaErrorStreamCaptureImplicit;
     return device_error(status);
 }
@@ -107,6 +107,7 @@ static gs_status stream_open(struct stream *stream, unsigned flags, int priority
 
     if (status != GS_OK)
         return status;
+    stream->sides = &sides;
     stream->handle = stream->ring->handle;
     stream->marked = RING_MARK_NONE;
     stream->blocking = blocking;
@@ -138,7 +139,7 @@ cudaError_t stream_new(unsigned flags, int priority, cudaStream_t *handle)
     pthread_mutex_lock(&join_lock);
     handles_open(&handles, number);
     if (streams[number].blocking)
-        atomic_fetch_add_explicit(&stream_blocking, 1, memory_order_release);
+        atomic_fetch_add_explicit(&sides.blocking, 1, memory_order_release);
     pthread_mutex_unlock(&join_lock);
     *handle = (cudaStream_t)(uintptr_t)value; // NOLINT: a handle is a value
     return cudaSuccess;
@@ -161,7 +162,7 @@ static cudaError_t stream_close(uint64_t handle, struct stream **out)
     if (handles_close(&handles, handle) < 0)
         return cudaErrorInvalidResourceHandle;
     if (stream->blocking)
-        atomic_fetch_sub(&stream_blocking, 1);
+        atomic_fetch_sub(&sides.blocking, 1);
     *out = stream;
     return cudaSuccess;
 }
@@ -200,10 +201,10 @@ void streams_forget(void)
         streams[i].mark = NULL;
         handles_free(&handles, (int)i);
     }
-    atomic_store(&stream_blocking, 0);
+    atomic_store(&sides.blocking, 0);
     legacy_event = NULL;
     legacy_recorded = 0;
-    atomic_store(&stream_legacy_work, 0);
+    atomic_store(&sides.legacy_work, 0);
     rings_forget();
     pthread_mutex_unlock(&join_lock);
 }
@@ -250,7 +251,7 @@ cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **st
     if (error != cudaSuccess)
         return error;
     if ((handle == NULL && !per_thread) || handle == cudaStreamLegacy) {
-        *stream = &stream_legacy;
+        *stream = &legacy;
         return cudaSuccess;
     }
     if (handle == NULL || handle == cudaStreamPerThread) {

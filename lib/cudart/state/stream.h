@@ -20,9 +20,17 @@
 
 /* The attributes that a stream keeps for who asks: access policy, synchronisation, domains. */
 #define STREAM_ATTRIBUTES 4
+#define STREAM_LEGACY_ID  1u
+
+/* What the legacy stream and the blocking streams know of each other. */
+struct stream_sides {
+    _Atomic uint64_t legacy_work; /* operations of the legacy stream so far */
+    _Atomic unsigned blocking;    /* streams that it synchronises with */
+};
 
 struct stream {
-    gs_stream handle; /* its ring's; NULL: the legacy stream */
+    struct stream_sides *sides; /* one for all streams */
+    gs_stream handle;           /* its ring's; NULL: the legacy stream */
     struct ring *ring;
     gs_event mark; /* at the end of its work, as far as `marked` says; see ring.h */
     enum ring_mark marked;
@@ -30,7 +38,7 @@ struct stream {
     bool blocking;
     unsigned flags;
     int priority;
-    uint64_t id;
+    uint64_t id;          /* STREAM_LEGACY_ID, or a greater number */
     _Atomic bool working; /* work since the legacy stream waited last; of a blocking one */
     cudaLaunchAttributeValue attributes[STREAM_ATTRIBUTES]; /* hints, by stream_attribute */
     _Atomic uint64_t legacy_seen; /* the legacy stream's work that this one waits for already */
@@ -40,6 +48,11 @@ struct stream {
     cudaGraphNode_t *captured; /* the nodes that its next one comes after */
     size_t captured_count, captured_room;
 };
+
+static inline bool stream_is_legacy(const struct stream *stream)
+{
+    return stream->id == STREAM_LEGACY_ID;
+}
 
 static inline bool stream_capturing(const struct stream *stream)
 {
@@ -69,10 +82,6 @@ static inline gs_status stream_query(struct stream *stream)
     return ring_query(stream->ring, stream);
 }
 
-extern struct stream stream_legacy;
-extern _Atomic uint64_t stream_legacy_work; /* operations of the legacy stream so far */
-extern _Atomic unsigned stream_blocking;    /* streams that it synchronises with */
-
 gs_status stream_join_slow(struct stream *stream);
 /* The code for what an operation on the stream returned. */
 cudaError_t stream_error(struct stream *stream, gs_status status);
@@ -80,13 +89,13 @@ cudaError_t stream_error(struct stream *stream, gs_status status);
 /* Makes the stream wait where it must. */
 static inline gs_status stream_order(struct stream *stream)
 {
-    if (stream == &stream_legacy) {
+    if (stream_is_legacy(stream)) {
         /* Acquire: pairs with stream_new, of which this thread knows only if it is ordered. */
-        if (atomic_load_explicit(&stream_blocking, memory_order_acquire) == 0)
+        if (atomic_load_explicit(&stream->sides->blocking, memory_order_acquire) == 0)
             return GS_OK;
     } else if (!stream->blocking ||
                atomic_load_explicit(&stream->legacy_seen, memory_order_acquire) ==
-                   atomic_load_explicit(&stream_legacy_work, memory_order_acquire)) {
+                   atomic_load_explicit(&stream->sides->legacy_work, memory_order_acquire)) {
         return GS_OK;
     }
     return stream_join_slow(stream);
@@ -106,8 +115,8 @@ static inline gs_status stream_enter(struct stream *stream)
  * finds that there is work. So it comes after the operation, not before. */
 static inline void stream_leave(struct stream *stream)
 {
-    if (stream == &stream_legacy)
-        atomic_fetch_add_explicit(&stream_legacy_work, 1, memory_order_release);
+    if (stream_is_legacy(stream))
+        atomic_fetch_add_explicit(&stream->sides->legacy_work, 1, memory_order_release);
     else if (stream->blocking && !atomic_load_explicit(&stream->working, memory_order_relaxed))
         atomic_store_explicit(&stream->working, true, memory_order_release);
     if (ring_shared(stream->ring))
