@@ -237,5 +237,5 @@ CUresult cuGetErrorString(CUresult error, const char **text)
 CUAPI uint64_t softcudaThreadInstructions(void);
 uint64_t softcudaThreadInstructions(void)
 {
-    return atomic_load_explicit(&device_thread_instructions, memory_order_relaxed);
+    return device_counted();
 }

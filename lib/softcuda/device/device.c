@@ -12,12 +12,22 @@
 #include "common/util.h"
 
 const char device_name[] = "gshare software device";
-_Atomic uint64_t device_thread_instructions;
+static _Atomic uint64_t thread_instructions;
 
 static struct device_config config;
 // Set when everything is there, cleared in a forked child: see device_set_ready.
 static atomic_bool initialized;
 static atomic_int used = -1; // the device that contexts are on; -1: none yet
+
+_Atomic uint64_t *device_counter(void)
+{
+    return config.counting ? &thread_instructions : NULL;
+}
+
+uint64_t device_counted(void)
+{
+    return atomic_load_explicit(&thread_instructions, memory_order_relaxed);
+}
 
 static bool setting_read(const char *name, uint64_t low, uint64_t high, uint64_t *value)
 {

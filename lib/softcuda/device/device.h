@@ -71,8 +71,11 @@ const struct device_config *device_config(void);
 
 CUresult device_attribute(int *value, CUdevice_attribute attribute);
 extern const char device_name[];
-// What kernels of all contexts ran, where the device counts it; relaxed.
-extern _Atomic uint64_t device_thread_instructions;
+// The counter of what kernels of all contexts run; NULL where the device does not count it.
+// Relaxed.
+_Atomic uint64_t *device_counter(void);
+// What they ran so far; 0 where the device does not count it.
+uint64_t device_counted(void);
 void device_uuid(CUuuid *uuid, CUdevice device);
 
 // A set of SMs: a partition, or the whole device.

@@ -84,7 +84,7 @@ static CUresult root_open(CUcontext c, uint32_t flags)
         .texture = texture_look_up,
         .surface = surface_look_up,
         .context = c,
-        .thread_instructions = device_config()->counting ? &device_thread_instructions : NULL,
+        .thread_instructions = device_counter(),
         .sm_count = c->sm_count,
         .clock_khz = device_config()->clock_khz,
     };

@@ -16,7 +16,8 @@
 #include "worker/partition/partition.h"
 #include "worker/sched/lane.h"
 
-const struct trace *trace_running;
+static const struct trace *running;
+const struct trace *const *const trace_running = &running;
 
 /* When the calling lane's driver call began. */
 static _Thread_local uint64_t issuing_ns;
@@ -47,11 +48,11 @@ void trace_free(struct trace *trace)
 
 void trace_set(struct trace *trace)
 {
-    static struct trace *running;
+    static struct trace *former;
 
-    trace_running = trace;
-    trace_free(running);
     running = trace;
+    trace_free(former);
+    former = trace;
     if (!trace)
         return;
     struct trace_event begun = {.at_ns = clock_ns(), .kind = TRACE_WORKER};
@@ -64,7 +65,7 @@ static void put(const struct session *session, struct trace_event *event)
 {
     event->session = session->id;
     event->at_ns = clock_ns();
-    trace_ring_put(&trace_running->segment->ring[1 + session->lane->index], event);
+    trace_ring_put(&running->segment->ring[1 + session->lane->index], event);
 }
 
 static void text_set(struct trace_event *event, const struct kernel *kernel)

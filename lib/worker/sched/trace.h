@@ -16,13 +16,13 @@ struct trace {
     bool all;
 };
 
-/* NULL: there is no trace. Every lane reads it, so the main lane sets it while no other lane has a
- * session. */
-extern const struct trace *trace_running;
+/* The trace that runs; NULL: there is none. Every lane reads it, so the main lane sets it
+ * (trace_set) while no other lane has a session. The pointer to it is constant. */
+extern const struct trace *const *const trace_running;
 
 static inline bool trace_of(const struct session *session)
 {
-    const struct trace *trace = trace_running;
+    const struct trace *trace = *trace_running;
 
     return __builtin_expect(trace != NULL, 0) && (trace->all || trace->uid == session->uid);
 }
