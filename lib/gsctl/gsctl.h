@@ -163,8 +163,7 @@ void ask_begin(const struct control *control);
 /* Prints the message of a failed request and returns the exit status for it. */
 int ask_failed(gs_status status, const char *message);
 
-/* ---- set.c, kill.c, quit.c: changes, which mps makes too ---------------------------------------
- */
+/* ---- set.c, kill.c, quit.c: changes, which mps makes too ------------------------------------- */
 
 /* Asks for a change and returns the exit status. A remark of the server on a change that it made
  * goes to standard error, with `json` into a document on standard output. */
@@ -191,8 +190,7 @@ gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
 /* Prints the names of MPS's commands, each after a blank. */
 void mps_names_print(void);
 
-/* ---- rows.c: the rows of CTL_GET ---------------------------------------------------------------
- */
+/* ---- rows.c: the rows of CTL_GET ------------------------------------------------------------- */
 
 struct rows {
     struct ctl_row *row; /* the caller frees it, also on failure */
@@ -212,8 +210,7 @@ unsigned long long row_id(const struct ctl_row *row); /* of its target */
 void rows_members_json(const struct rows *rows);
 void row_members_json(const struct ctl_row *row); /* of an object of its "rows" */
 
-/* ---- status.c --------------------------------------------------------------------------------
- */
+/* ---- status.c -------------------------------------------------------------------------------- */
 
 gs_status status_read(struct control *control, struct ctl_status_reply *reply,
                       char message[REQUEST_MESSAGE_MAX]);

@@ -409,8 +409,7 @@ static void what_is_wrong_or_cannot_be_is_said(void)
     server_stop(server);
 }
 
-/* ---- In the place of nvidia-cuda-mps-control --------------------------------------------------
- */
+/* ---- In the place of nvidia-cuda-mps-control ------------------------------------------------- */
 
 /* Runs examples/nvidia-cuda-mps-control with these arguments; the folder is where the test runs. */
 static int wrapper(const char *arguments)

@@ -66,8 +66,7 @@ struct test {
 /* Runs the tests that the arguments name, all without arguments. Returns main's exit status. */
 int test_main(int argc, char **argv, const struct test *tests, size_t count);
 
-/* ---- Checks: print what was wrong and end the calling process with status 1 --------------------
- */
+/* ---- Checks: print what was wrong and end the calling process with status 1 ------------------ */
 
 #define CHECK(condition)                                                                           \
     ((condition) ? (void)0 : test_fail(__FILE__, __LINE__, "not so: %s", #condition))
@@ -126,8 +125,7 @@ int test_file_open(const char **path);
 /* Path of a file in the build directory, such as "bin/gsctl". Static buffer of the thread. */
 const char *test_build_path(const char *file);
 
-/* ---- The private server ------------------------------------------------------------------------
- */
+/* ---- The private server ---------------------------------------------------------------------- */
 
 struct server {
     pid_t pid; /* 0 once it has ended */
@@ -184,8 +182,7 @@ unsigned server_workers(const struct server *server, pid_t pids[SERVER_WORKERS_M
  * be NULL) takes stdout and stderr, NUL-terminated and cut to size. */
 int program_run(const char *const *arguments, char *output, size_t size);
 
-/* ---- Tenants -----------------------------------------------------------------------------------
- */
+/* ---- Tenants --------------------------------------------------------------------------------- */
 
 /* Forks a process that runs body and exits with 0 when it returns. It dies with the test. */
 pid_t tenant_start(void (*body)(void *), void *argument);
@@ -210,15 +207,13 @@ void gate_pass(struct gate *gate);
 void gate_wait(struct gate *gate, uint32_t count);
 #endif
 
-/* ---- What is left behind -----------------------------------------------------------------------
- */
+/* ---- What is left behind --------------------------------------------------------------------- */
 
 /* Fails unless no queue of the instance exists (names that are known, and all of /dev/mqueue where
  * that is mounted). test_main does it after each test for each server that the test started. */
 void leak_check_queues(const char *instance);
 
-/* ---- Kernels (kernels.ptx, made from kernels.cu) -----------------------------------------------
- */
+/* ---- Kernels (kernels.ptx, made from kernels.cu) --------------------------------------------- */
 
 extern const char kernels_ptx[]; /* NUL-terminated */
 

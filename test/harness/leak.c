@@ -53,8 +53,7 @@ bool process_wait_end(pid_t pid, uint64_t deadline_ns)
     }
 }
 
-/* ---- Processes: as the subreaper, this program is the parent of every orphan of the test -------
- */
+/* ---- Processes: as the subreaper, this program is the parent of every orphan of the test ----- */
 
 static void process_describe(pid_t pid, char *out, size_t size)
 {
@@ -117,8 +116,7 @@ unsigned leak_processes(void)
     }
 }
 
-/* ---- Queues ------------------------------------------------------------------------------------
- */
+/* ---- Queues ---------------------------------------------------------------------------------- */
 
 static bool queue_exists(const char *name)
 {
@@ -175,8 +173,7 @@ void leak_check_queues(const char *instance)
         test_fail(__FILE__, __LINE__, "instance %s left queues", instance);
 }
 
-/* ---- Segments ----------------------------------------------------------------------------------
- */
+/* ---- Segments -------------------------------------------------------------------------------- */
 
 struct segment_row {
     int id;

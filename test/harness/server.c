@@ -24,8 +24,7 @@
 #define ARGUMENTS_MAX  32
 #define PROGRAM_RUN_MS 30000u
 
-/* ---- Start -------------------------------------------------------------------------------------
- */
+/* ---- Start ----------------------------------------------------------------------------------- */
 
 /* The socket on which the server says READY=1, as it does to systemd. Bound to a name that the
  * kernel chooses in the abstract space, so that nothing is left in a folder. */
@@ -163,8 +162,7 @@ const char *server_notified(const struct server *server)
     test_fail(__FILE__, __LINE__, "the server said nothing of itself within %u ms", STOP_MS);
 }
 
-/* ---- End ---------------------------------------------------------------------------------------
- */
+/* ---- End ------------------------------------------------------------------------------------- */
 
 static int server_reap(struct server *server)
 {
@@ -195,8 +193,7 @@ void server_kill(struct server *server)
     server_reap(server);
 }
 
-/* ---- What it says of itself --------------------------------------------------------------------
- */
+/* ---- What it says of itself ------------------------------------------------------------------ */
 
 gs_status server_attach(const struct server *server, gs_session *session)
 {
@@ -386,8 +383,7 @@ pid_t server_worker_pid(const struct server *server)
     return reply.device_count > 0 ? reply.device[0].worker_pid : 0;
 }
 
-/* ---- Programs ----------------------------------------------------------------------------------
- */
+/* ---- Programs -------------------------------------------------------------------------------- */
 
 /* Reads until the pipe's writers are gone or the deadline has passed. */
 static bool output_read(int fd, char *output, size_t size, uint64_t deadline)

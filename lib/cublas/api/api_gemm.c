@@ -111,8 +111,7 @@ BOTH_FORMS(BATCHED, S, float, types_f32)
 BOTH_FORMS(BATCHED, D, double, types_f64)
 BOTH_FORMS(BATCHED, H, void, types_f16)
 
-/* ---- Types by parameter. Which algorithm is asked for does not matter -------------------------
- */
+/* ---- Types by parameter. Which algorithm is asked for does not matter ------------------------ */
 
 #define TYPED(form, N, unused)                                                                     \
     CUBLAS_API cublasStatus_t cublasSgemmEx##form(                                                 \
@@ -159,8 +158,7 @@ BOTH_FORMS(BATCHED, H, void, types_f16)
 
 BOTH_FORMS(TYPED, )
 
-/* ---- Groups of batches, of other sizes each ---------------------------------------------------
- */
+/* ---- Groups of batches, of other sizes each -------------------------------------------------- */
 
 #define GROUPED(form, N, name, T, P, extra, element, ...)                                          \
     CUBLAS_API cublasStatus_t cublas##name##form(P(N, T, extra))                                   \

@@ -129,8 +129,7 @@ BOTH_FORMS(MOVES, D, double, CUDA_R_64F)
 BOTH_FORMS(MOVES, C, cuComplex, CUDA_C_32F)
 BOTH_FORMS(MOVES, Z, cuDoubleComplex, CUDA_C_64F)
 
-/* ---- Types by parameter: one for all operands, sums of f32 for 16 bits ------------------------
- */
+/* ---- Types by parameter: one for all operands, sums of f32 for 16 bits ----------------------- */
 
 static bool types_agree(cudaDataType type, cudaDataType other, cudaDataType execution)
 {

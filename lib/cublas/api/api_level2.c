@@ -1,8 +1,7 @@
 /* api_level2.c - a matrix and vectors. */
 #include "cublas/api/api.h"
 
-/* ---- gemv, for one, by array and by stride; vectors of 16 bits are void here ------------------
- */
+/* ---- gemv, for one, by array and by stride; vectors of 16 bits are void here ----------------- */
 
 struct strides {
     long long a, x, y;

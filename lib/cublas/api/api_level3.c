@@ -1,8 +1,7 @@
 /* api_level3.c - symmetric products, triangular systems, sums of matrices and diagonal products. */
 #include "cublas/api/api.h"
 
-/* ---- Symmetric products: one triangle of alpha op(A) op(B)' + beta C --------------------------
- */
+/* ---- Symmetric products: one triangle of alpha op(A) op(B)' + beta C ------------------------- */
 
 static struct operation syrk(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
                              int64_t n, int64_t k, const void *alpha, const void *a, int64_t lda,

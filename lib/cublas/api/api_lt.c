@@ -51,8 +51,7 @@ CUBLAS_API cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int *val
     return cublasGetProperty(type, value);
 }
 
-/* ---- Descriptors: a program has them made, or keeps the words itself --------------------------
- */
+/* ---- Descriptors: a program has them made, or keeps the words itself ------------------------- */
 
 static cublasStatus_t descriptor_init(void *to, size_t size, size_t opaque_size, const void *value,
                                       size_t value_size)
@@ -167,8 +166,7 @@ CUBLAS_API cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreferenc
     return preference_init(*preference, sizeof(**preference));
 }
 
-/* ---- Algorithms: there is one, which needs no workspace ---------------------------------------
- */
+/* ---- Algorithms: there is one, which needs no workspace -------------------------------------- */
 
 static cublasStatus_t matmul_of(struct lt_matmul *matmul, cublasLtMatmulDesc_t desc,
                                 cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
@@ -260,8 +258,7 @@ CUBLAS_API cublasStatus_t cublasLtMatmulAlgoCheck(
     return status;
 }
 
-/* ---- The product. Which algorithm is asked for does not matter, nor is the workspace used ------
- */
+/* ---- The product. Which algorithm is asked for does not matter, nor is the workspace used ---- */
 
 CUBLAS_API cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
                                          const void *alpha, const void *a,

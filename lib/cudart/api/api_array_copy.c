@@ -143,8 +143,7 @@ CUDART_API cudaError_t cudaMemcpy2DArrayToArray_ptds(cudaArray_t dst, size_t dst
                    (struct how){NULL, true, true});
 }
 
-/* ---- Bytes, which go on in the next row -------------------------------------------------------
- */
+/* ---- Bytes, which go on in the next row ------------------------------------------------------ */
 
 /* Bytes of an array's rows; 0: it is no array, which the copy itself will say. */
 static size_t row_of(cudaArray_const_t array)

@@ -42,8 +42,7 @@ CUDART_API cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t 
     return error_record(graph_nodes(graph, true, nodes, count));
 }
 
-/* ---- Edges: their data are the ports of programmatic launches, and all zeros ------------------
- */
+/* ---- Edges: their data are the ports of programmatic launches, and all zeros ----------------- */
 
 static void edges_clear(cudaGraphEdgeData *data, size_t count)
 {

@@ -85,95 +85,80 @@ CUDART_API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNo
                                         : cudaErrorInvalidValue);
 }
 
-/* ---- Kernels
- * ------------------------------------------------------------------------------------- */
+/* ---- Kernels, copies, memsets and host functions --------------------------------------------- */
 
-CUDART_API cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                              const cudaGraphNode_t *deps, size_t count,
-                                              const struct cudaKernelNodeParams *params)
+/* Copy a node's parameters out of its op. */
+static cudaError_t kernel_params(const struct op *op, struct cudaKernelNodeParams *params)
 {
-    struct op op;
-
-    return add(op_kernel_params(&op, params), node, graph, deps, count, &op);
+    if (op->launch.product != NULL)
+        return cudaErrorInvalidDeviceFunction; /* as of nodes that cuBLAS has captured */
+    *params = (struct cudaKernelNodeParams){
+        (void *)(uintptr_t)op->launch.kernel->stub, // NOLINT: without const
+        op->launch.grid,
+        op->launch.block,
+        op->launch.shared,
+        op->launch.args,
+        NULL};
+    return cudaSuccess;
 }
 
-CUDART_API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
-                                                    struct cudaKernelNodeParams *params)
+static cudaError_t copy_params(const struct op *op, struct cudaMemcpy3DParms *params)
 {
-    struct op op;
-    cudaError_t error = get(node, cudaGraphNodeTypeKernel, params, &op);
-
-    if (error == cudaSuccess && op.launch.product != NULL)
-        return error_record(
-            cudaErrorInvalidDeviceFunction); /* as of nodes that cuBLAS has captured */
-    if (error == cudaSuccess)
-        *params = (struct cudaKernelNodeParams){
-            (void *)(uintptr_t)op.launch.kernel->stub, // NOLINT: without const
-            op.launch.grid,
-            op.launch.block,
-            op.launch.shared,
-            op.launch.args,
-            NULL};
-    return error;
+    *params = op->copy;
+    return cudaSuccess;
 }
 
-CUDART_API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
-                                                    const struct cudaKernelNodeParams *params)
+static cudaError_t memset_params(const struct op *op, struct cudaMemsetParams *params)
 {
-    struct op op;
-
-    return set(op_kernel_params(&op, params), node, &op);
+    *params = op->set;
+    return cudaSuccess;
 }
 
-CUDART_API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                        const struct cudaKernelNodeParams *params)
+static cudaError_t host_params(const struct op *op, struct cudaHostNodeParams *params)
 {
-    struct op op;
-
-    return set_exec(op_kernel_params(&op, params), exec, node, &op);
+    *params = op->host;
+    return cudaSuccess;
 }
 
-/* ---- Copies
- * -------------------------------------------------------------------------------------- */
+/* The four calls of a kind of node whose parameters are one struct. make: an op of the parameters;
+ * params_of: the parameters of an op. */
+#define NODE_KIND(Kind, type, make, params_of)                                                     \
+    CUDART_API cudaError_t cudaGraphAdd##Kind##Node(cudaGraphNode_t *node, cudaGraph_t graph,      \
+                                                    const cudaGraphNode_t *deps, size_t count,     \
+                                                    const type *params)                            \
+    {                                                                                              \
+        struct op op;                                                                              \
+                                                                                                   \
+        return add(make(&op, params), node, graph, deps, count, &op);                              \
+    }                                                                                              \
+    CUDART_API cudaError_t cudaGraph##Kind##NodeGetParams(cudaGraphNode_t node, type *params)      \
+    {                                                                                              \
+        struct op op;                                                                              \
+        cudaError_t error = get(node, cudaGraphNodeType##Kind, params, &op);                       \
+                                                                                                   \
+        return error == cudaSuccess ? error_record(params_of(&op, params)) : error;                \
+    }                                                                                              \
+    CUDART_API cudaError_t cudaGraph##Kind##NodeSetParams(cudaGraphNode_t node,                    \
+                                                          const type *params)                      \
+    {                                                                                              \
+        struct op op;                                                                              \
+                                                                                                   \
+        return set(make(&op, params), node, &op);                                                  \
+    }                                                                                              \
+    CUDART_API cudaError_t cudaGraphExec##Kind##NodeSetParams(                                     \
+        cudaGraphExec_t exec, cudaGraphNode_t node, const type *params)                            \
+    {                                                                                              \
+        struct op op;                                                                              \
+                                                                                                   \
+        return set_exec(make(&op, params), exec, node, &op);                                       \
+    }
 
-CUDART_API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                              const cudaGraphNode_t *deps, size_t count,
-                                              const struct cudaMemcpy3DParms *params)
-{
-    struct op op;
+NODE_KIND(Kernel, struct cudaKernelNodeParams, op_kernel_params, kernel_params)
+NODE_KIND(Memcpy, struct cudaMemcpy3DParms, op_copy3d, copy_params)
+NODE_KIND(Memset, struct cudaMemsetParams, op_memset, memset_params)
+NODE_KIND(Host, struct cudaHostNodeParams, op_host, host_params)
 
-    return add(op_copy3d(&op, params), node, graph, deps, count, &op);
-}
-
-CUDART_API cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
-                                                    struct cudaMemcpy3DParms *params)
-{
-    struct op op;
-    cudaError_t error = get(node, cudaGraphNodeTypeMemcpy, params, &op);
-
-    if (error == cudaSuccess)
-        *params = op.copy;
-    return error;
-}
-
-CUDART_API cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
-                                                    const struct cudaMemcpy3DParms *params)
-{
-    struct op op;
-
-    return set(op_copy3d(&op, params), node, &op);
-}
-
-CUDART_API cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                        const struct cudaMemcpy3DParms *params)
-{
-    struct op op;
-
-    return set_exec(op_copy3d(&op, params), exec, node, &op);
-}
-
-/* ---- Copies of one row
- * --------------------------------------------------------------------------- */
+/* ---- Copies of one row ----------------------------------------------------------------------- */
 
 static cudaError_t copy1d(struct op *op, void *dst, const void *src, size_t size,
                           enum cudaMemcpyKind kind)
@@ -213,8 +198,7 @@ CUDART_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec,
     return set_exec(copy1d(&op, dst, src, size, kind), exec, node, &op);
 }
 
-/* ---- Copies to and from symbols
- * ------------------------------------------------------------------ */
+/* ---- Copies to and from symbols -------------------------------------------------------------- */
 
 static cudaError_t symbol_at(const void *symbol, size_t size, size_t offset, void **at)
 {
@@ -283,8 +267,7 @@ CUDART_API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t 
     return set_exec(to_symbol(&op, symbol, src, size, offset, kind), exec, node, &op);
 }
 
-/* ---- Copies from symbols
- * ------------------------------------------------------------------------- */
+/* ---- Copies from symbols --------------------------------------------------------------------- */
 
 CUDART_API cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
                                                         const cudaGraphNode_t *deps, size_t count,
@@ -317,160 +300,45 @@ CUDART_API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_
     return set_exec(from_symbol(&op, dst, symbol, size, offset, kind), exec, node, &op);
 }
 
-/* ---- Memsets
- * ------------------------------------------------------------------------------------- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
-CUDART_API cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                              const cudaGraphNode_t *deps, size_t count,
-                                              const struct cudaMemsetParams *params)
-{
-    struct op op;
+/* The four calls of the two kinds that have an event for a parameter. */
+#define EVENT_KIND(Kind, node_type)                                                                \
+    CUDART_API cudaError_t cudaGraphAdd##Kind##Node(cudaGraphNode_t *node, cudaGraph_t graph,      \
+                                                    const cudaGraphNode_t *deps, size_t count,     \
+                                                    cudaEvent_t event)                             \
+    {                                                                                              \
+        struct op op;                                                                              \
+                                                                                                   \
+        return add(op_event(&op, node_type, event), node, graph, deps, count, &op);                \
+    }                                                                                              \
+    CUDART_API cudaError_t cudaGraph##Kind##NodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event) \
+    {                                                                                              \
+        struct op op;                                                                              \
+        cudaError_t error = get(node, node_type, event, &op);                                      \
+                                                                                                   \
+        if (error == cudaSuccess)                                                                  \
+            *event = op.event;                                                                     \
+        return error;                                                                              \
+    }                                                                                              \
+    CUDART_API cudaError_t cudaGraph##Kind##NodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)  \
+    {                                                                                              \
+        struct op op;                                                                              \
+                                                                                                   \
+        return set(op_event(&op, node_type, event), node, &op);                                    \
+    }                                                                                              \
+    CUDART_API cudaError_t cudaGraphExec##Kind##NodeSetEvent(                                      \
+        cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)                             \
+    {                                                                                              \
+        struct op op;                                                                              \
+                                                                                                   \
+        return set_exec(op_event(&op, node_type, event), exec, node, &op);                         \
+    }
 
-    return add(op_memset(&op, params), node, graph, deps, count, &op);
-}
+EVENT_KIND(EventRecord, cudaGraphNodeTypeEventRecord)
+EVENT_KIND(EventWait, cudaGraphNodeTypeWaitEvent)
 
-CUDART_API cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
-                                                    struct cudaMemsetParams *params)
-{
-    struct op op;
-    cudaError_t error = get(node, cudaGraphNodeTypeMemset, params, &op);
-
-    if (error == cudaSuccess)
-        *params = op.set;
-    return error;
-}
-
-CUDART_API cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,
-                                                    const struct cudaMemsetParams *params)
-{
-    struct op op;
-
-    return set(op_memset(&op, params), node, &op);
-}
-
-CUDART_API cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                        const struct cudaMemsetParams *params)
-{
-    struct op op;
-
-    return set_exec(op_memset(&op, params), exec, node, &op);
-}
-
-/* ---- Host functions
- * ------------------------------------------------------------------------------ */
-
-CUDART_API cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                            const cudaGraphNode_t *deps, size_t count,
-                                            const struct cudaHostNodeParams *params)
-{
-    struct op op;
-
-    return add(op_host(&op, params), node, graph, deps, count, &op);
-}
-
-CUDART_API cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node,
-                                                  struct cudaHostNodeParams *params)
-{
-    struct op op;
-    cudaError_t error = get(node, cudaGraphNodeTypeHost, params, &op);
-
-    if (error == cudaSuccess)
-        *params = op.host;
-    return error;
-}
-
-CUDART_API cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
-                                                  const struct cudaHostNodeParams *params)
-{
-    struct op op;
-
-    return set(op_host(&op, params), node, &op);
-}
-
-CUDART_API cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                      const struct cudaHostNodeParams *params)
-{
-    struct op op;
-
-    return set_exec(op_host(&op, params), exec, node, &op);
-}
-
-/* ---- Events: EventRecordNode
- * --------------------------------------------------------------------- */
-
-CUDART_API cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                                   const cudaGraphNode_t *deps, size_t count,
-                                                   cudaEvent_t event)
-{
-    struct op op;
-
-    return add(op_event(&op, cudaGraphNodeTypeEventRecord, event), node, graph, deps, count, &op);
-}
-
-CUDART_API cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *params)
-{
-    struct op op;
-    cudaError_t error = get(node, cudaGraphNodeTypeEventRecord, params, &op);
-
-    if (error == cudaSuccess)
-        *params = op.event;
-    return error;
-}
-
-CUDART_API cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-{
-    struct op op;
-
-    return set(op_event(&op, cudaGraphNodeTypeEventRecord, event), node, &op);
-}
-
-CUDART_API cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec,
-                                                            cudaGraphNode_t node, cudaEvent_t event)
-{
-    struct op op;
-
-    return set_exec(op_event(&op, cudaGraphNodeTypeEventRecord, event), exec, node, &op);
-}
-
-/* ---- Events: EventWaitNode
- * ----------------------------------------------------------------------- */
-
-CUDART_API cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                                 const cudaGraphNode_t *deps, size_t count,
-                                                 cudaEvent_t event)
-{
-    struct op op;
-
-    return add(op_event(&op, cudaGraphNodeTypeWaitEvent, event), node, graph, deps, count, &op);
-}
-
-CUDART_API cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *params)
-{
-    struct op op;
-    cudaError_t error = get(node, cudaGraphNodeTypeWaitEvent, params, &op);
-
-    if (error == cudaSuccess)
-        *params = op.event;
-    return error;
-}
-
-CUDART_API cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-{
-    struct op op;
-
-    return set(op_event(&op, cudaGraphNodeTypeWaitEvent, event), node, &op);
-}
-
-CUDART_API cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec,
-                                                          cudaGraphNode_t node, cudaEvent_t event)
-{
-    struct op op;
-
-    return set_exec(op_event(&op, cudaGraphNodeTypeWaitEvent, event), exec, node, &op);
-}
-
-/* ---- Memory ------------------------------------------------------------------------------------
- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static cudaError_t op_of_alloc(struct op *op, struct cudaMemAllocNodeParams *params)
 {
@@ -532,8 +400,7 @@ CUDART_API cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void 
     return error;
 }
 
-/* ---- Empty nodes and child graphs -------------------------------------------------------------
- */
+/* ---- Empty nodes and child graphs ------------------------------------------------------------ */
 
 CUDART_API cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                              const cudaGraphNode_t *deps, size_t count)
@@ -561,8 +428,7 @@ CUDART_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec
     return error_record(exec_set_child(exec, node, child));
 }
 
-/* ---- Any kind ---------------------------------------------------------------------------------
- */
+/* ---- Any kind -------------------------------------------------------------------------------- */
 
 static cudaError_t op_of_params(struct op *op, struct cudaGraphNodeParams *params)
 {

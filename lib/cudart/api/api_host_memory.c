@@ -114,8 +114,7 @@ CUDART_API cudaError_t cudaHostGetDevicePointer(void **out, void *ptr, unsigned 
     return error_record(error);
 }
 
-/* ---- Registered memory: copies take it as they take any other ---------------------------------
- */
+/* ---- Registered memory: copies take it as they take any other -------------------------------- */
 
 CUDART_API cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned flags)
 {

@@ -66,8 +66,7 @@ static cudaError_t location_check(struct cudaMemLocation location)
     return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
-/* ---- Advice: checked, and kept for cudaMemRangeGetAttribute ------------------------------------
- */
+/* ---- Advice: checked, and kept for cudaMemRangeGetAttribute ---------------------------------- */
 
 CUDART_API cudaError_t cudaMemAdvise(const void *ptr, size_t size, enum cudaMemoryAdvise advice,
                                      struct cudaMemLocation location)
@@ -141,8 +140,7 @@ CUDART_API cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes,
     return error;
 }
 
-/* ---- Moving ------------------------------------------------------------------------------------
- */
+/* ---- Moving ---------------------------------------------------------------------------------- */
 
 /* To the host: the caller waits for the work before it, and for the copy. To the device: memory
  * goes there with the next work. */

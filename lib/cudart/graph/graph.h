@@ -50,8 +50,7 @@ cudaError_t node_end(cudaGraphNode_t node);
 cudaError_t node_child(cudaGraphNode_t node, cudaGraph_t *graph);
 cudaError_t node_in_clone(cudaGraphNode_t node, cudaGraph_t clone, cudaGraphNode_t *out);
 
-/* ---- Objects of the program: the graph takes references over, or gives them up ----------------
- */
+/* ---- Objects of the program: the graph takes references over, or gives them up --------------- */
 
 cudaError_t graph_retain(cudaGraph_t graph, cudaUserObject_t object, unsigned count);
 cudaError_t graph_release(cudaGraph_t graph, cudaUserObject_t object, unsigned count);

@@ -209,8 +209,7 @@ void streams_forget(void)
     pthread_mutex_unlock(&join_lock);
 }
 
-/* ---- The thread's own default stream ----------------------------------------------------------
- */
+/* ---- The thread's own default stream --------------------------------------------------------- */
 
 static pthread_key_t thread_key;
 static pthread_once_t thread_once = PTHREAD_ONCE_INIT;

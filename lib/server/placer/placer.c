@@ -204,8 +204,7 @@ static struct sm_mask session_room(const struct placing *p, const struct placer_
     return sm_mask_and(p->space[s->space], s->within);
 }
 
-/* ---- Exclusive sessions -----------------------------------------------------------------------
- */
+/* ---- Exclusive sessions ---------------------------------------------------------------------- */
 
 static uint32_t exclusive_wants(const struct placer_session *s)
 {
@@ -252,8 +251,7 @@ static gs_status exclusive_place(struct placing *p, uint32_t i)
                    (unsigned long long)s->id, wants, sm_mask_count(&s->next));
 }
 
-/* ---- Shared sessions --------------------------------------------------------------------------
- */
+/* ---- Shared sessions ------------------------------------------------------------------------- */
 
 /* A session that has SMs would lose the last of them. */
 static gs_status shared_bereft(const struct placing *p, uint32_t i)

@@ -6,8 +6,7 @@
 #include "server/placer/sm_check.h"
 #include "server/state/server.h"
 
-/* ---- QoS requests
- * ---------------------------------------------------------------------------------- */
+/* ---- QoS requests ---------------------------------------------------------------------------- */
 
 static gs_status affinity_check(const struct wire_qos *qos, const struct placer_device *sms,
                                 char text[REFUSAL_TEXT_MAX])

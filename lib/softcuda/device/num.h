@@ -133,8 +133,7 @@ static inline double f64_max(double a, double b)
     return a != a ? f64_or_nan(b, b) : b != b ? a : most;
 }
 
-/* ---- binary16 and bfloat16
- * --------------------------------------------------------------------------------------- */
+/* ---- binary16 and bfloat16 ------------------------------------------------------------------- */
 
 static inline float f16_to_f32(uint32_t h)
 {

@@ -137,8 +137,7 @@ bool service_idle(void);
 /* The calling service thread's stream. */
 CUstream service_stream(void);
 
-/* ---- The way back to the main lane ------------------------------------------------------------
- */
+/* ---- The way back to the main lane ----------------------------------------------------------- */
 
 /* Hands a job to the main lane: a new one (open, close) or one whose work is done. Any thread;
  * lock-free. */

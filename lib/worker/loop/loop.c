@@ -122,8 +122,7 @@ static void change_take(void)
     trace_change();
 }
 
-/* ---- The device -------------------------------------------------------------------------------
- */
+/* ---- The device ------------------------------------------------------------------------------ */
 
 static void session_watch(struct session *session)
 {

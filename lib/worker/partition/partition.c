@@ -69,8 +69,7 @@ gs_status partitions_init(void)
     return GS_OK;
 }
 
-/* ---- Making and destroying: a service thread at a quiet moment ---------------------------------
- */
+/* ---- Making and destroying: a service thread at a quiet moment ------------------------------- */
 
 static void partition_destroy(struct partition *partition)
 {
@@ -173,8 +172,7 @@ static void make_work(struct job *job)
 static const struct job_kind job_partition = {
     "partition", JOB_PATIENT | JOB_QUIET | JOB_PROMPT, NULL, make_work, NULL, NULL};
 
-/* ---- The table: the main lane ----------------------------------------------------------------
- */
+/* ---- The table: the main lane ---------------------------------------------------------------- */
 
 /* The most partitions that launches' own choices may lead to where none is destroyed. */
 static uint32_t launches_most(void)

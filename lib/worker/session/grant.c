@@ -86,8 +86,7 @@ void grant_deinit(struct session *session)
     session->grant.partition = NULL;
 }
 
-/* ---- Waiting for a partition -------------------------------------------------------------------
- */
+/* ---- Waiting for a partition ----------------------------------------------------------------- */
 
 static struct sm_mask grant_mask(const struct link_grant *grant)
 {

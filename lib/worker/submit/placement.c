@@ -14,8 +14,7 @@
 
 #define TRIMMED_AGAIN_NS 1000000000u /* when a missing trimmed partition is asked for again */
 
-/* ---- Room for another partition --------------------------------------------------------------
- */
+/* ---- Room for another partition -------------------------------------------------------------- */
 
 /* Destroys the graphs with nodes in the partition of all sessions that the main lane has. A paused
  * session is left out, because a service thread may have its graphs. */
@@ -80,8 +79,7 @@ bool placement_free_idle(void)
     return freed;
 }
 
-/* ---- Best effort beside latency work ---------------------------------------------------------
- */
+/* ---- Best effort beside latency work --------------------------------------------------------- */
 
 static void trimmed_release(struct trimmed *trimmed)
 {
