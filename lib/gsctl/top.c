@@ -92,17 +92,33 @@ __attribute__((format(printf, 2, 3))) static void text_draw(int y, const char *f
     mvaddnstr(y, 0, text, COLS);
 }
 
+/* The selected session, where the table has no room for its pid and the whole of its name. */
+static void selected_text(char out[96], const struct top *top)
+{
+    const struct ctl_tenant *t = &top->sample.row[selected_row(top)].t;
+    char pid[FORMAT_MAX] = "-";
+
+    out[0] = 0;
+    if (COLS >= TOP_PIDS_FROM || top->sample.count == 0)
+        return;
+    if (t->pid)
+        snprintf(pid, sizeof(pid), "%d", t->pid);
+    snprintf(out, 96, " | %llu: pid %s, %s", (unsigned long long)t->session_id, pid, t->name);
+}
+
 static int head_draw(const struct top *top)
 {
     const struct ctl_status_reply *r = &top->sample.status;
     char up[FORMAT_MAX], used[FORMAT_MAX], total[FORMAT_MAX], user[FORMAT_MAX], more[80] = "";
+    char selected[96];
     int y = 0;
 
     if (top->sample.filtered)
         snprintf(more, sizeof(more), ", of %s: %zu", format_user(user, (uint32_t)top->sample.user),
                  top->sample.count);
-    text_draw(y++, "gshare '%s', up %s; tenants: %u%s", top->sample.control->instance,
-              format_duration(up, r->uptime_ns), r->tenants, more);
+    selected_text(selected, top);
+    text_draw(y++, "gshare '%s', up %s; tenants: %u%s%s", top->sample.control->instance,
+              format_duration(up, r->uptime_ns), r->tenants, more, selected);
     for (uint32_t i = 0; i < r->device_count && y < LINES - 4; i++) {
         more[0] = 0;
         if (r->device[i].faults)

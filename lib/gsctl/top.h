@@ -43,6 +43,7 @@ struct top_column {
     int from;  /* the columns of a terminal from which on it is shown */
     void (*text)(char out[FORMAT_MAX], const struct top_row *row);
 };
+#define TOP_PIDS_FROM 120 /* terminals of so many columns show pids */
 extern const struct top_column top_columns[];
 extern const size_t top_column_count;
 

@@ -225,9 +225,10 @@ static void name_text(char out[FORMAT_MAX], const struct top_row *row)
 }
 
 /* 80 columns have room for what a tenant does and suffers, and 6 letters of its name; pid and
- * bytes, which ps shows, give way. 100 leave 17 for the name, 120 leave 20, 170 leave 19. */
+ * bytes, which ps shows, give way; the first line has the pid and the whole name of the session
+ * that is selected. 100 leave 17 for the name, 120 leave 20, 170 leave 19. */
 const struct top_column top_columns[] = {
-    {"SESSION", 7, 0, session_text},   {"PID", 7, 120, pid_text},
+    {"SESSION", 7, 0, session_text},   {"PID", 7, TOP_PIDS_FROM, pid_text},
     {"USER", -8, 0, user_text},        {"SMS", 4, 0, sms_text},
     {"GPU%", 5, 0, gpu_text},          {"LAUNCH/s", 8, 0, launches_text},
     {"P50", 5, 0, p50_text},           {"P99", 5, 0, p99_text},

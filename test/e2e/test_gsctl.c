@@ -129,6 +129,11 @@ static void errors_say_what_to_do(void)
                        "no-such-server");
     CHECK_EQUAL(gsctl("stat", NULL), 2);
     CHECK_TEXT(output, "is 'status' meant?");
+    CHECK_EQUAL(gsctl("explain", NULL), 2);
+    CHECK_TEXT(output, "an argument is missing: gsctl explain SESSION");
+    CHECK_EQUAL(gsctl("help", "kill", NULL), 0);
+    CHECK_TEXT(output, "Usage: gsctl kill SESSION|--pid PID|--user NAME");
+    CHECK_EQUAL(gsctl("help", "nothing", NULL), 2);
     CHECK_EQUAL(gsctl("ps", "--yes", NULL), 2);
     CHECK_TEXT(output, "ps has no --yes");
     server = server_start(NULL);
@@ -761,13 +766,16 @@ static void ps_fits_a_narrow_terminal(void)
 static void top_shows_the_tenants_and_quits(void)
 {
     struct server *server = top_server_start();
-    gs_session session = attach("viewed", NULL, NULL);
+    gs_session session = attach("viewed-at-length", NULL, NULL);
     gs_module module = kernels_load(session);
     gs_kernel nothing = kernels_get(module, "nothing");
+    char selected[64];
 
+    snprintf(selected, sizeof(selected), " | 1: pid %d, viewed-at", (int)getpid());
     CHECK_WITHIN(2000, gsctl("ps", NULL) == 0 && strstr(output, "viewed") != NULL);
     top_start();
     terminal_expect(&terminal, server->instance);
+    terminal_expect(&terminal, selected); /* the table cuts the name, and has no pids */
     terminal_expect(&terminal, "GPU%");
     terminal_expect(&terminal, "viewed");
     /* What it launches from now on shows as launches a second. */
