@@ -50,8 +50,10 @@ static struct addrinfo *address_parse(const char *text)
         return NULL;
     if (length)
         snprintf(host, sizeof(host), "%.*s", (int)length, text);
-    /* An empty port would be any. */
-    return *port && getaddrinfo(host, port, &hints, &found) == 0 ? found : NULL;
+    /* getaddrinfo takes an empty port for any, and of a large one what is left modulo 65536. */
+    return *port && strtoul(port, NULL, 10) <= 65535 && getaddrinfo(host, port, &hints, &found) == 0
+               ? found
+               : NULL;
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */

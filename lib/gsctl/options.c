@@ -349,7 +349,7 @@ static void given_check(const struct command *command, const struct command_opti
         usage("%s has no --json: what it prints is for a shell", command->name);
     if ((command->operand_needed && !options->operand) ||
         (command->takes & TAKES_TRACE && !options->output && !options->svg && !options->json))
-        usage("what is missing: gsctl %s %s", command->name, command->synopsis);
+        usage("an argument is missing: gsctl %s %s", command->name, command->synopsis);
 }
 
 /* The next option. The words between options move to the front of argv: the command, at argv[1],
@@ -392,6 +392,11 @@ const struct command *options_parse(int argc, char **argv, const struct command 
                                         .commands = commands,
                                         .command_count = count};
     options_make(long_options);
+    if (argc > 1 && !strcmp(argv[1], "help")) {
+        if (argc == 2)
+            help_all(commands, count);
+        help_command(command_find(commands, count, argv[2]));
+    }
     /* Hints name the command if it is the first argument, where it usually stands. */
     for (size_t i = 0; argc > 1 && i < count; i++) {
         if (!strcmp(commands[i].name, argv[1]))

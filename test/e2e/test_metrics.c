@@ -389,6 +389,7 @@ static void it_is_served_and_outlives_the_server(void)
         test_skip("gsctl was built without libmicrohttpd");
     }
     CHECK_EQUAL(gsctl("metrics", "--listen", "somewhere", NULL), 2);
+    CHECK_EQUAL(gsctl("metrics", "--listen", "65536", NULL), 2);
     terminal_start(&terminal, 80, 24, listen);
     terminal_expect(&terminal, "http://127.0.0.1:");
     port = (unsigned)atoi(terminal.text + terminal.from);
