@@ -5,7 +5,8 @@
  *
  * Four turns, alone, looked at, looked at, alone, are one comparison, of which a steady drift takes
  * as much from one as from the other. How much the two turns alone differ from each other tells
- * what the machine does by itself. What gsctl was built without is left out, with a note.
+ * what the machine does by itself. Where gsctl was built without libmicrohttpd or ncurses, `gsctl
+ * metrics` and `gsctl top --json` stand for scrapes and for top, with a note.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -36,7 +37,8 @@
 #define WARM_UP     2000
 #define TRIPS_MAX   (1u << 19) /* of a turn */
 #define LOOKS       100
-#define TOP_NS      6000000000u /* in which the time of top is taken, at its own interval */
+#define TOP_NS      6000000000u /* in which the time of top is taken ... */
+#define TOP_S       "2"         /* ... at its own interval */
 
 extern char **environ;
 
@@ -128,9 +130,9 @@ static void gsctl_end(pid_t pid, const char *what)
 
 struct looks {
     int null, terminal, own_end; /* of the terminal, top's and the cell's end */
-    pid_t metrics;               /* which serves them; 0: gsctl cannot */
+    pid_t metrics;               /* which serves them; 0: gsctl can print them only */
     uint16_t port;
-    bool top; /* gsctl can draw it */
+    bool top; /* gsctl can draw it; else it can print JSON only */
 };
 
 /* One that gsctl top draws on, of 24 lines. */
@@ -160,7 +162,7 @@ static bool top_draws(const struct looks *looks)
     if (!WIFEXITED(status) || (WEXITSTATUS(status) != 1 && WEXITSTATUS(status) != 2))
         cell_fail("gsctl top: status %#x", status);
     if (WEXITSTATUS(status) == 1)
-        cell_note("no gsctl top: it was built without ncurses");
+        cell_note("gsctl was built without ncurses: top --json");
     return WEXITSTATUS(status) == 2;
 }
 
@@ -189,7 +191,7 @@ static void looks_begin(struct looks *looks)
     } else if (strstr(line, "without libmicrohttpd") != NULL) {
         waitpid(looks->metrics, NULL, 0);
         looks->metrics = 0;
-        cell_note("no /metrics: gsctl was built without libmicrohttpd");
+        cell_note("gsctl was built without libmicrohttpd: gsctl metrics, printed");
     } else {
         cell_fail("gsctl metrics --listen: %s", n > 0 ? line : "it ended");
     }
@@ -204,7 +206,30 @@ static void looks_end(struct looks *looks)
     close(looks->own_end);
 }
 
-/* Returns how long it took; *bytes: of the answer. */
+/* Both return how long it took; *bytes: of the answer. */
+static double print_metrics(const struct looks *looks, size_t *bytes)
+{
+    static const char *const args[] = {"metrics", NULL};
+    static char answer[1 << 16];
+    uint64_t start = clock_ns();
+    int ends[2], status;
+    ssize_t n;
+    pid_t pid;
+
+    *bytes = 0;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        cell_fail("a pipe for gsctl: %s", strerror(errno));
+    pid = gsctl_start(args, looks->null, ends[1], looks->null);
+    close(ends[1]);
+    while ((n = read(ends[0], answer, sizeof(answer))) > 0)
+        *bytes += (size_t)n;
+    close(ends[0]);
+    waitpid(pid, &status, 0);
+    if (status != 0)
+        cell_fail("gsctl metrics: status %#x", status);
+    return (double)(clock_ns() - start);
+}
+
 static double scrape(const struct looks *looks, size_t *bytes)
 {
     static const char request[] =
@@ -234,6 +259,11 @@ static double scrape(const struct looks *looks, size_t *bytes)
     return (double)(clock_ns() - start);
 }
 
+static double metrics_look(const struct looks *looks, size_t *bytes)
+{
+    return looks->metrics != 0 ? scrape(looks, bytes) : print_metrics(looks, bytes);
+}
+
 /* Takes what top draws. A terminal that nobody reads would stop it. */
 static void drawings_drop(const struct looks *looks, uint64_t until)
 {
@@ -247,29 +277,31 @@ static void drawings_drop(const struct looks *looks, uint64_t until)
     }
 }
 
-static pid_t top_start(const struct looks *looks, const char *const *args)
+static pid_t top_start(const struct looks *looks, const char *seconds)
 {
-    return gsctl_start(args, looks->terminal, looks->terminal, looks->null);
+    const char *const draw[] = {"top", "--watch", seconds, NULL};
+    const char *const print[] = {"top", "--json", "--watch", seconds, NULL};
+
+    if (!looks->top)
+        return gsctl_start(print, looks->null, looks->null, looks->null);
+    return gsctl_start(draw, looks->terminal, looks->terminal, looks->null);
 }
 
 /* Looks in all ways at once until that time. */
 static void look_until(const struct looks *looks, uint64_t until)
 {
     static const char *const ps_args[] = {"ps", "--watch", "1", NULL};
-    static const char *const top_args[] = {"top", "--watch", "1", NULL};
     pid_t ps = gsctl_start(ps_args, looks->null, looks->null, looks->null);
-    pid_t top = looks->top ? top_start(looks, top_args) : 0;
+    pid_t top = top_start(looks, "1");
 
     for (uint64_t due = clock_ns(); due < until; due += SCRAPE_NS) {
         size_t bytes;
 
-        if (looks->metrics != 0)
-            scrape(looks, &bytes);
+        metrics_look(looks, &bytes);
         drawings_drop(looks, due + SCRAPE_NS < until ? due + SCRAPE_NS : until);
     }
     gsctl_end(ps, "ps");
-    if (looks->top)
-        gsctl_end(top, "top");
+    gsctl_end(top, "top");
 }
 
 /* ---- What is measured ------------------------------------------------------------------------ */
@@ -324,12 +356,9 @@ static void looks_time(const struct looks *looks)
         if (status != 0)
             cell_fail("gsctl ps: status %#x", status);
         ps[i] = (double)(clock_ns() - start);
-        if (looks->metrics != 0)
-            metrics[i] = scrape(looks, &bytes);
+        metrics[i] = metrics_look(looks, &bytes);
     }
     cell_summary(ps, LOOKS, "ps");
-    if (looks->metrics == 0)
-        return;
     cell_summary(metrics, LOOKS, "metrics");
     cell_metric((double)bytes, "metrics_bytes");
 }
@@ -337,10 +366,9 @@ static void looks_time(const struct looks *looks)
 /* The processor time of top and what its questions take of the server's. */
 static void top_time(const struct looks *looks)
 {
-    static const char *const args[] = {"top", NULL};
     struct cpu_servers servers;
     double top_ns, server_ns;
-    pid_t top = top_start(looks, args);
+    pid_t top = top_start(looks, TOP_S);
 
     cpu_servers_find(&servers);
     drawings_drop(looks, clock_ns() + 1000000000u); /* its start is not measured */
@@ -366,8 +394,7 @@ void row_operator(void)
     turns_run(&looks, tenant, turn);
     tenants_join(tenant);
     looks_time(&looks);
-    if (looks.top)
-        top_time(&looks);
+    top_time(&looks);
     looks_end(&looks);
     tenants_go(attached, 1);
     tenants_join(attached);
