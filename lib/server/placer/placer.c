@@ -24,52 +24,6 @@ struct placing {
     char *text;
 };
 
-/* ---- Devices and masks ----------------------------------------------------------------------- */
-
-bool placer_device_init(struct placer_device *device, const struct link_device *info)
-{
-    struct placer_device made = {.sm_count = info->sm_count, .group_count = info->sm_groups};
-
-    if (info->sm_count == 0 || (info->sm_groups && info->sm_count > LINK_SMS_MAX) ||
-        info->sm_groups > PLACER_GROUPS_MAX || info->sm_groups > info->sm_count)
-        return false;
-    made.all = sm_mask_first(info->sm_count);
-    for (uint32_t sm = 0; info->sm_groups && sm < info->sm_count; sm++) {
-        if (info->sm_group[sm] >= info->sm_groups)
-            return false;
-        sm_mask_set(&made.group[info->sm_group[sm]], sm);
-    }
-    for (uint32_t g = 0; g < info->sm_groups; g++) {
-        uint32_t size = sm_mask_count(&made.group[g]);
-
-        if (size == 0)
-            return false;
-        made.group_sms[g] = (uint16_t)size;
-        if (made.granularity == 0 || size < made.granularity)
-            made.granularity = size;
-    }
-    *device = made;
-    return true;
-}
-
-struct sm_mask placer_mask_inner(const struct placer_device *device, const struct sm_mask *mask)
-{
-    struct sm_mask inner = {{0}};
-
-    for (uint32_t g = 0; g < device->group_count; g++) {
-        if (sm_mask_within(&device->group[g], mask))
-            inner = sm_mask_or(inner, device->group[g]);
-    }
-    return inner;
-}
-
-bool placer_mask_whole(const struct placer_device *device, const struct sm_mask *mask)
-{
-    struct sm_mask inner = placer_mask_inner(device, mask);
-
-    return !sm_mask_empty(mask) && sm_mask_equal(&inner, mask);
-}
-
 static void load_add(const struct placer_device *device, uint32_t *load, const struct sm_mask *mask,
                      uint32_t amount)
 {
@@ -77,78 +31,6 @@ static void load_add(const struct placer_device *device, uint32_t *load, const s
         if (sm_mask_meets(&device->group[g], mask))
             load[g] += amount;
     }
-}
-
-/* Finds the group of `from` to take next when `missing` SMs are missing, or group_count. A group
- * that does not overshoot is better than one that does, then a smaller overshoot, then a smaller
- * load. */
-static uint32_t group_next(const struct placer_device *device, const struct sm_mask *from,
-                           uint32_t missing, const uint32_t *load, bool last)
-{
-    uint32_t best = device->group_count, best_over = 0;
-
-    for (uint32_t g = 0; g < device->group_count; g++) {
-        uint32_t size = device->group_sms[g];
-        uint32_t over = size > missing ? size - missing : 0;
-
-        if (!sm_mask_within(&device->group[g], from))
-            continue;
-        if (best == device->group_count || over < best_over ||
-            (over == best_over && (load[g] < load[best] || (last && load[g] == load[best])))) {
-            best = g;
-            best_over = over;
-        }
-    }
-    return best;
-}
-
-/* Takes from `has` the most loaded groups that are not needed for `sms` SMs. */
-static struct sm_mask mask_trim(const struct placer_device *device, struct sm_mask has,
-                                uint32_t sms, const uint32_t *load)
-{
-    uint32_t count = sm_mask_count(&has);
-
-    for (;;) {
-        uint32_t worst = device->group_count;
-
-        for (uint32_t g = 0; g < device->group_count; g++) {
-            if (sm_mask_within(&device->group[g], &has) && count - device->group_sms[g] >= sms &&
-                (worst == device->group_count || load[g] >= load[worst]))
-                worst = g;
-        }
-        if (worst == device->group_count)
-            return has;
-        has = sm_mask_minus(has, device->group[worst]);
-        count -= device->group_sms[worst];
-    }
-}
-
-/* Adds groups of `from` to `has` until it has `sms` SMs. */
-static struct sm_mask mask_grow(const struct placer_device *device, struct sm_mask has,
-                                struct sm_mask from, uint32_t sms, const uint32_t *load, bool last)
-{
-    uint32_t count = sm_mask_count(&has);
-
-    from = sm_mask_minus(from, has);
-    while (count < sms) {
-        uint32_t g = group_next(device, &from, sms - count, load, last);
-
-        if (g == device->group_count)
-            break;
-        has = sm_mask_or(has, device->group[g]);
-        from = sm_mask_minus(from, device->group[g]);
-        count += device->group_sms[g];
-    }
-    /* Groups differ in size: the last group may have made an earlier one needless. */
-    return mask_trim(device, has, sms, load);
-}
-
-struct sm_mask placer_mask_choose(const struct placer_device *device, const struct sm_mask *from,
-                                  uint32_t count, const uint32_t *load)
-{
-    static const uint32_t none[PLACER_GROUPS_MAX];
-
-    return mask_grow(device, (struct sm_mask){{0}}, *from, count, load ? load : none, true);
 }
 
 /* ---- Who has what ---------------------------------------------------------------------------- */
@@ -224,8 +106,8 @@ static void exclusive_keep(struct placing *p, uint32_t i)
     if (s->leaving)
         return;
     /* SMs that the session has for sure come first: without any of them it would be stuck. */
-    s->next = mask_trim(p->device, surely, wants, p->load);
-    s->next = mask_grow(p->device, s->next, kept, wants, p->load, false);
+    s->next = placer_mask_trim(p->device, surely, wants, p->load);
+    s->next = placer_mask_grow(p->device, s->next, kept, wants, p->load, false);
 }
 
 static gs_status exclusive_place(struct placing *p, uint32_t i)
@@ -237,7 +119,7 @@ static gs_status exclusive_place(struct placing *p, uint32_t i)
     /* Two sessions that are stuck must not wait for each other. */
     if (session_stuck(s))
         s->next = sm_mask_and(s->next, room);
-    s->next = mask_grow(p->device, s->next, room, wants, p->load, false);
+    s->next = placer_mask_grow(p->device, s->next, room, wants, p->load, false);
     had = sm_mask_count(&s->mask);
     /* A session without a new request that cannot grow keeps what it has. */
     if (sm_mask_count(&s->next) >= (i != p->asker && had && had < wants ? had : wants))
@@ -253,7 +135,7 @@ static gs_status exclusive_place(struct placing *p, uint32_t i)
 
 /* ---- Shared sessions ------------------------------------------------------------------------- */
 
-/* A session that has SMs would lose the last of them. */
+/* Refuses because a session that has SMs would lose the last of them. */
 static gs_status shared_bereft(const struct placing *p, uint32_t i)
 {
     const struct placer_session *asker = p->asker < p->count ? &p->session[p->asker] : NULL;
@@ -307,7 +189,7 @@ static struct sm_mask shared_room(const struct placing *p, uint32_t i)
     return sm_mask_minus(session_room(p, s), taken);
 }
 
-/* The session has a choice among sets. */
+/* Whether the session has a choice among sets. */
 static bool shared_chooses(const struct placer_session *s, const struct sm_mask *room)
 {
     return s->sms && s->sms < sm_mask_count(room);
@@ -428,7 +310,7 @@ static gs_status shared_place(struct placing *p, uint32_t i)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* Places exclusive sessions, to whom shared ones give way. */
+/* Counts the load that shared sessions are on each group, before any is placed. */
 static void load_count(struct placing *p)
 {
     for (uint32_t i = 0; i < p->count; i++) {
@@ -445,6 +327,7 @@ static void load_count(struct placing *p)
     }
 }
 
+/* Places exclusive sessions, to whom shared ones give way. */
 static gs_status exclusives_place(struct placing *p)
 {
     gs_status status = GS_OK;

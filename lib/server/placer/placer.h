@@ -22,17 +22,7 @@
 #include "common/link.h"
 #include "common/sm_mask.h"
 #include "server/base/refusal.h"
-
-#define PLACER_GROUPS_MAX 256u
-
-struct placer_device {
-    uint32_t sm_count;
-    uint32_t group_count; /* 0: the device has no partitions */
-    uint32_t granularity; /* SMs of the smallest group */
-    struct sm_mask all;
-    struct sm_mask group[PLACER_GROUPS_MAX];
-    uint16_t group_sms[PLACER_GROUPS_MAX];
-};
+#include "server/placer/placer_device.h"
 
 struct placer_session {
     uint64_t id;           /* for refusals */
@@ -51,17 +41,6 @@ struct placer_session {
     struct sm_mask held_exclusive; /* the part of it that is its alone */
     struct sm_mask next;           /* the answer */
 };
-
-/* Takes over the worker's description. false: it makes no sense. */
-bool placer_device_init(struct placer_device *device, const struct link_device *info);
-/* The mask consists of whole groups of the device, and of one at least. */
-bool placer_mask_whole(const struct placer_device *device, const struct sm_mask *mask);
-/* Returns the groups that lie wholly in the mask. */
-struct sm_mask placer_mask_inner(const struct placer_device *device, const struct sm_mask *mask);
-/* Chooses count SMs of `from` (rounded up to whole groups), those with the least load first and of
- * equal ones the last; fewer where there are no more. load: of each group; NULL: none. */
-struct sm_mask placer_mask_choose(const struct placer_device *device, const struct sm_mask *from,
-                                  uint32_t count, const uint32_t *load);
 
 /* Fills in every session's `next`. The sessions are to be in the order in which they came; `asker`
  * is the index of the one whose request is new, or `count` for none: it is spoken of in the

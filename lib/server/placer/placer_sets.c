@@ -1,10 +1,10 @@
 /*
  * placer_sets.c - see placer_sets.h.
  *
- * A new set is a *window*: neighbours in the circle of the groups that there is room on. Windows
+ * A new set is an *arc*: neighbours in the circle of the groups that there is room on. Arcs
  * begin at multiples of the greatest common divisor of their own length and the circle's (anywhere
  * where groups differ in size). So those of one length tile the device where that can be, and
- * overlap evenly where it cannot; and sessions with equal requests meet in the same windows,
+ * overlap evenly where it cannot; and sessions with equal requests meet in the same arcs,
  * whatever came before.
  */
 #include "server/placer/placer_sets.h"
@@ -153,7 +153,7 @@ static struct placer_set *set_least(struct placer_sets *sets, const struct sm_ma
     return best;
 }
 
-/* ---- Windows --------------------------------------------------------------------------------- */
+/* ---- Arcs ------------------------------------------------------------------------------------ */
 
 static uint32_t circle_kind(const struct placer_circle *circle, uint32_t size)
 {
@@ -185,7 +185,7 @@ static uint32_t kind_next(const struct placer_circle *circle, const uint16_t *th
     return best;
 }
 
-/* Sets how many of the `there` groups of each kind a window has: as few SMs as are enough. */
+/* Sets how many of the `there` groups of each kind an arc has: as few SMs as are enough. */
 static void circle_quota(struct placer_circle *circle, const uint16_t *there)
 {
     while (circle->sms < circle->wanted) {
@@ -233,12 +233,12 @@ static void circle_make(struct placer_circle *circle, const struct placer_device
         }
     }
     for (uint32_t kind = 0; kind < circle->kinds; kind++)
-        circle->window += circle->quota[kind];
+        circle->arc += circle->quota[kind];
 }
 
-/* Adds to the load of each window that of its groups of one kind. */
-static void windows_load(const struct placer_circle *circle, uint32_t kind, const uint32_t *load,
-                         uint32_t *sum)
+/* Adds to the load of each arc that of its groups of one kind. */
+static void arcs_load(const struct placer_circle *circle, uint32_t kind, const uint32_t *load,
+                      uint32_t *sum)
 {
     uint32_t before[PLACER_GROUPS_MAX + 1] = {0}, count = 0, first = 0;
 
@@ -257,8 +257,8 @@ static void windows_load(const struct placer_circle *circle, uint32_t kind, cons
     }
 }
 
-static struct sm_mask window_mask(const struct placer_circle *circle,
-                                  const struct placer_device *device, uint32_t start)
+static struct sm_mask arc_mask(const struct placer_circle *circle,
+                               const struct placer_device *device, uint32_t start)
 {
     uint16_t missing[PLACER_GROUPS_MAX];
     struct sm_mask mask = {{0}};
@@ -285,16 +285,15 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
     return a;
 }
 
-static uint32_t window_least(const struct placer_circle *circle, const uint32_t *load,
-                             uint32_t *least)
+static uint32_t arc_least(const struct placer_circle *circle, const uint32_t *load, uint32_t *least)
 {
     uint32_t sum[PLACER_GROUPS_MAX] = {0}, mixed = 0, best = 0, step;
 
     for (uint32_t kind = 0; kind < circle->kinds; kind++) {
-        windows_load(circle, kind, load, sum);
+        arcs_load(circle, kind, load, sum);
         mixed += circle->quota[kind] != 0;
     }
-    step = mixed > 1 ? 1 : common_divisor(circle->groups, circle->window);
+    step = mixed > 1 ? 1 : common_divisor(circle->groups, circle->arc);
     for (uint32_t start = 0; start < circle->groups; start += step) {
         if (sum[start] < sum[best])
             best = start;
@@ -307,16 +306,16 @@ struct sm_mask placer_sets_choose(struct placer_sets *sets, const struct sm_mask
                                   uint32_t sms, bool may_add)
 {
     struct placer_circle *circle = &sets->circle;
-    uint32_t set_sum = 0, window_sum, start, worth;
+    uint32_t set_sum = 0, arc_sum, start, worth;
     const struct placer_set *set;
 
     circle_make(circle, sets->device, room, sms);
     set = set_least(sets, room, circle->sms, &set_sum);
     if (!may_add)
         return set ? set->mask : (struct sm_mask){{0}};
-    start = window_least(circle, sets->load, &window_sum);
-    worth = circle->window * sets->used / (2 * LINK_SETS_MAX);
-    if (set && set_sum <= window_sum + worth)
+    start = arc_least(circle, sets->load, &arc_sum);
+    worth = circle->arc * sets->used / (2 * LINK_SETS_MAX);
+    if (set && set_sum <= arc_sum + worth)
         return set->mask;
-    return window_mask(circle, sets->device, start);
+    return arc_mask(circle, sets->device, start);
 }

@@ -26,11 +26,11 @@ struct placer_set {
 struct placer_circle {
     struct sm_mask room;
     uint32_t wanted; /* SMs; 0: not made yet */
-    uint32_t sms;    /* SMs of a window, rounded up */
+    uint32_t sms;    /* SMs of an arc, rounded up */
     uint32_t groups; /* groups in the circle */
-    uint32_t window; /* groups in a window */
+    uint32_t arc;    /* groups in an arc */
     uint32_t kinds;  /* different sizes of groups */
-    /* for each kind: its size, and how many groups of it a window has */
+    /* for each kind: its size, and how many groups of it an arc has */
     uint16_t size[PLACER_GROUPS_MAX], quota[PLACER_GROUPS_MAX];
     /* for each position in the circle: the group, and the kind of its size */
     uint8_t group[PLACER_GROUPS_MAX], kind[PLACER_GROUPS_MAX];
