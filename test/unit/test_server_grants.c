@@ -111,23 +111,23 @@ static void best_effort_work_leaves_the_same_sms_as_long_as_it_can(void **state)
     (void)state;
     policy_update(device);
     worker_hears();
-    former = sm_mask_of(policy.reserve_mask[0]);
+    former = sm_mask_of(policy.headroom_mask[0]);
     assert_int_equal(sm_mask_count(&former), 2); // 12% of 16, in groups of 2
     attach_open(NULL);
     policy_update(device);
     worker_hears();
-    now = sm_mask_of(policy.reserve_mask[0]);
+    now = sm_mask_of(policy.headroom_mask[0]);
     assert_true(sm_mask_equal(&former, &now));
     // SMs that are a session's alone are nothing to leave.
     memcpy(alone.sm_mask, former.word, sizeof(alone.sm_mask));
     ask(registry_by_slot(&server.registry, 0), alone, 95);
     settle();
-    now = sm_mask_of(policy.reserve_mask[0]);
+    now = sm_mask_of(policy.headroom_mask[0]);
     assert_int_equal(sm_mask_count(&now), 2);
     assert_false(sm_mask_meets(&former, &now));
     // A share for each session at work, up to half of the device, each with the one before in it.
     for (unsigned i = 1; i < LINK_SHARES; i++) {
-        struct sm_mask more = sm_mask_of(policy.reserve_mask[i]);
+        struct sm_mask more = sm_mask_of(policy.headroom_mask[i]);
         assert_int_equal(sm_mask_count(&more), 2 * (i + 1));
         assert_true(sm_mask_within(&now, &more));
         now = more;
@@ -135,17 +135,17 @@ static void best_effort_work_leaves_the_same_sms_as_long_as_it_can(void **state)
     server.settings.device[0] = (struct ctl_settings){.fields = CTL_LATENCY_SMS, .latency_sms = 15};
     policy_update(device);
     worker_hears();
-    now = sm_mask_of(policy.reserve_mask[0]);
+    now = sm_mask_of(policy.headroom_mask[0]);
     assert_int_equal(sm_mask_count(&now), 12); // of 14, two stay
     for (unsigned i = 1; i < LINK_SHARES; i++) // what the operator said is for all
-        assert_memory_equal(policy.reserve_mask[i], policy.reserve_mask[0], sizeof(now));
-    few = sm_mask_of(policy.few_mask); // a quarter of them, in groups of 2
+        assert_memory_equal(policy.headroom_mask[i], policy.headroom_mask[0], sizeof(now));
+    few = sm_mask_of(policy.partial_mask); // a quarter of them, in groups of 2
     assert_int_equal(sm_mask_count(&few), 4);
     assert_true(sm_mask_within(&few, &now));
     server.settings.device[0].latency_sms = 0;
     policy_update(device);
     worker_hears();
-    now = sm_mask_of(policy.reserve_mask[0]);
+    now = sm_mask_of(policy.headroom_mask[0]);
     assert_true(sm_mask_empty(&now));
 }
 

@@ -55,7 +55,7 @@ static int set(void **state)
     for (uint32_t sm = SM_COUNT - RESERVED; sm < SM_COUNT; sm++)
         sm_mask_set(&reserved, sm);
     worker_begin()->info.sm_count = SM_COUNT;
-    memcpy(worker_begin()->policy.reserve_mask[0], reserved.word, sizeof(reserved.word));
+    memcpy(worker_begin()->policy.headroom_mask[0], reserved.word, sizeof(reserved.word));
     worker_begin()->policy_count = 1;
     lane.now = UINT64_C(1000000000);
     for (uint32_t i = 0; i < SESSIONS; i++)

@@ -69,8 +69,8 @@ static bool row_device(const struct server *server, uint64_t from, struct ctl_ro
     row->device = device->index;
     row->set = server->settings.device[from];
     row->unfit = settings_unfit(device, &row->set);
-    row->sm_count = device->policy_sms;
-    memcpy(row->sm_mask, device->policy.reserve_mask[0], sizeof(row->sm_mask));
+    row->sm_count = device->headroom_sms;
+    memcpy(row->sm_mask, device->policy.headroom_mask[0], sizeof(row->sm_mask));
     return true;
 }
 

@@ -12,8 +12,8 @@
  * most half of the device is left in all. */
 #define LATENCY_PERCENT 12u
 /* The part of the headroom that is left free all the time while it is not known when latency work
- * comes: one SM in FEW_OF. */
-#define FEW_OF          4u
+ * comes: one SM in PARTIAL_OF. */
+#define PARTIAL_OF      4u
 
 /* Returns the SMs for `sessions` sessions at work. The operator's number holds for any number of
  * sessions. */
@@ -31,9 +31,9 @@ static uint32_t latency_sms(const struct device *device, uint32_t sessions)
 /* Chooses, out of the SMs that best-effort sessions may be on, those with the fewest capped
  * sessions, and never all; `chosen` are among them. SMs that were chosen before stay, where they
  * can. */
-static struct sm_mask reserve_choose(const struct device *device, uint32_t sms,
-                                     struct sm_mask chosen, struct sm_mask former,
-                                     struct sm_mask room, const uint32_t *load)
+static struct sm_mask headroom_choose(const struct device *device, uint32_t sms,
+                                      struct sm_mask chosen, struct sm_mask former,
+                                      struct sm_mask room, const uint32_t *load)
 {
     uint32_t most = sm_mask_count(&room);
 
@@ -58,25 +58,25 @@ void policy_update(struct device *device)
     const struct server_options *options = &device->server->options;
     struct link_policy policy = {.accounting = !options->no_accounting,
                                  .weights = !options->no_weights};
-    struct sm_mask reserve = {{0}}, room = device->space[0], share, few;
+    struct sm_mask headroom = {{0}}, room = device->space[0], share, partial;
     uint32_t load[PLACER_GROUPS_MAX] = {0};
 
     if (device->worker.state != WORKER_READY)
         return;
     grants_load(device, load, &room);
     for (uint32_t i = 0; i < LINK_SHARES; i++) {
-        reserve = reserve_choose(device, latency_sms(device, i + 1), reserve,
-                                 sm_mask_of(device->policy.reserve_mask[i]), room, load);
-        memcpy(policy.reserve_mask[i], reserve.word, sizeof(policy.reserve_mask[i]));
+        headroom = headroom_choose(device, latency_sms(device, i + 1), headroom,
+                                   sm_mask_of(device->policy.headroom_mask[i]), room, load);
+        memcpy(policy.headroom_mask[i], headroom.word, sizeof(policy.headroom_mask[i]));
     }
-    share = sm_mask_of(policy.reserve_mask[0]);
-    few = placer_mask_choose(&device->sms, &share, (sm_mask_count(&share) + FEW_OF - 1) / FEW_OF,
-                             NULL);
-    memcpy(policy.few_mask, few.word, sizeof(policy.few_mask));
+    share = sm_mask_of(policy.headroom_mask[0]);
+    partial = placer_mask_choose(&device->sms, &share,
+                                 (sm_mask_count(&share) + PARTIAL_OF - 1) / PARTIAL_OF, NULL);
+    memcpy(policy.partial_mask, partial.word, sizeof(policy.partial_mask));
     if (device->policy_sent && memcmp(&policy, &device->policy, sizeof(policy)) == 0)
         return;
     device->policy = policy;
-    device->policy_sms = sm_mask_count(&share);
+    device->headroom_sms = sm_mask_count(&share);
     device->policy_sent = true;
     message.u.policy = policy;
     message.slot = 0;

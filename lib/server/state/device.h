@@ -191,7 +191,7 @@ struct device {
     struct timer grant_retry;  /* when grants that the worker refused are tried again */
     struct link_policy policy; /* the last one that was sent */
     bool policy_sent;
-    uint32_t policy_sms; /* SMs in the reserve_mask of `policy` */
+    uint32_t headroom_sms; /* SMs in the headroom_mask of `policy` */
     struct device_trace trace;
 };
 

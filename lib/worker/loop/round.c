@@ -271,7 +271,7 @@ static bool any_contended(void)
 
 void round_policy(struct lane *lane)
 {
-    const struct sm_mask share = sm_mask_of(worker->policy.reserve_mask[0]);
+    const struct sm_mask share = sm_mask_of(worker->policy.headroom_mask[0]);
 
     lane->headroom.share_sms = sm_mask_count(&share);
 }

@@ -16,7 +16,7 @@
 
 enum headroom_level {
     HEADROOM_NONE,
-    HEADROOM_PARTIAL, /* a part of the headroom: link_policy's few_mask */
+    HEADROOM_PARTIAL, /* a part of the headroom: link_policy's partial_mask */
     HEADROOM_FULL     /* a share of it; the levels above mean two shares, and so on */
 };
 #define HEADROOM_LEVEL_MAX (HEADROOM_FULL + LINK_SHARES - 1)

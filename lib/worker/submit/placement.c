@@ -103,8 +103,8 @@ struct sm_mask placement_headroom_mask(uint32_t level)
     if (level == HEADROOM_NONE)
         return (struct sm_mask){{0}};
     return sm_mask_of(level == HEADROOM_PARTIAL
-                          ? worker->policy.few_mask
-                          : worker->policy.reserve_mask[level - HEADROOM_FULL]);
+                          ? worker->policy.partial_mask
+                          : worker->policy.headroom_mask[level - HEADROOM_FULL]);
 }
 
 /* Makes sessions that are asleep give up their trimmed partitions. Each finds them again with its
