@@ -2,13 +2,10 @@
 #include "server/supervisor.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,101 +24,13 @@
 #include "server/session/close.h"
 #include "server/session/events.h"
 #include "server/session/trace.h"
+#include "server/signals.h"
 #include "server/state/settings_fit.h"
 #include "server/workers/ending.h"
 #include "server/workers/heartbeat.h"
 #include "server/workers/process.h"
 #include "server/workers/restart.h"
 #include "server/workers/standby.h"
-
-/* ---- Signals --------------------------------------------------------------------------------- */
-
-static void log_reopen(const char *path)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-
-    if (fd < 0) {
-        log_error("event=log-failed file=%s reason=%s", path, strerror(errno));
-        return;
-    }
-    dup2(fd, STDOUT_FILENO);
-    dup2(fd, STDERR_FILENO);
-    close(fd);
-    log_info("event=log-reopened file=%s", path);
-}
-
-/* A server in the foreground goes with its terminal, unless it logs to a file. A hangup takes the
- * terminal from the session before it sends the signal; one from `kill` leaves it. */
-static bool terminal_has(void)
-{
-    CLEANUP_FD int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-
-    return fd >= 0;
-}
-
-static void hangup(struct server *server)
-{
-    if (server->options.log_file)
-        log_reopen(server->options.log_file);
-    if (!server->options.log_file && !server->options.policy_file)
-        log_info(
-            "event=hangup reason=\"there is no log file to reopen and no policy file to read\"");
-    policy_file_reload(server);
-}
-
-/* The keeper was killed. Clients have seen that, and there is nobody to end workers that are
- * stopped but this process. */
-static _Noreturn void keeper_gone(const struct server *server)
-{
-    log_error("event=keeper-lost keeper=%d reason=\"it was killed: ending\"",
-              server->status.page->server_pid);
-    server_abandon(server);
-    _exit(EXIT_FAILURE);
-}
-
-static void signals_ready(struct watch *watch, uint32_t events)
-{
-    struct server *server = container_of(watch, struct server, signals);
-    struct signalfd_siginfo info;
-
-    (void)events;
-    if (read(watch->fd, &info, sizeof(info)) != sizeof(info))
-        return;
-    if (info.ssi_signo == KEEPER_GONE) {
-        if (getppid() != server->status.page->server_pid)
-            keeper_gone(server);
-        return;
-    }
-    if (info.ssi_signo == SIGHUP && (!server->terminal || terminal_has())) {
-        hangup(server);
-        return;
-    }
-    log_info("event=signal signal=%s by_pid=%u", sigabbrev_np((int)info.ssi_signo), info.ssi_pid);
-    server_drain(server, 0);
-}
-
-static int signals_init(struct server *server)
-{
-    sigset_t set;
-    int fd, r;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, KEEPER_GONE);
-    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-        return -errno;
-    signal(SIGPIPE, SIG_IGN);
-    fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    server->terminal = !server->options.background && !server->options.log_file && terminal_has();
-    r = watch_add(&server->loop, &server->signals, fd, EPOLLIN, signals_ready);
-    if (r < 0)
-        close(fd);
-    return r;
-}
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
@@ -186,7 +95,7 @@ static void name_taken(struct server *server, const char *name)
     server_fail(server, "the queue %s is another user's; choose another --instance", name);
 }
 
-/* What of the machine all users share. 4096 is the kernel's own default. */
+/* Reads how much all users of the machine share. 4096 is the kernel's own default. */
 static void machine_look(struct server *server)
 {
     FILE *file = fopen("/proc/sys/kernel/shmmni", "re");

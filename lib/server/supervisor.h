@@ -6,8 +6,8 @@
  *
  *   (here)       options.c: the command line; main.c: background start; keeper.c: the process that
  *                outlives the supervisor; metrics_process.c: the process beside it that serves
- *                metrics; supervisor.c: start, rounds, phases, end; restore.c: start in the place
- *                of one that was killed; policy_file.c: the policy file
+ *                metrics; supervisor.c: start, rounds, phases, end; signals.c; restore.c: start in
+ *                the place of one that was killed; policy_file.c: the policy file
  *   control/     requests from the control queue: attach, QoS, status, operators' changes
  *   workers/     a device's worker processes, what they say, and whether they answer
  *   reconcile/   plan, policy, send, settle: brings workers to what is wanted

@@ -126,34 +126,41 @@ static bool asks_too_much(struct server *server, uid_t uid)
     return !account || !account_ask(account, clock_ns());
 }
 
-static void handle_asking(struct server *server, const union control_request *request,
-                          struct reply *reply)
+/* Whether the asker is served now; if not, the reply says so. */
+static bool asker_admitted(struct server *server, const union control_request *request,
+                           struct reply *reply)
 {
     const bool attach = request->h.op == CTL_ATTACH;
 
-    if (!request_open(server, &request->h, reply))
-        return;
     if (!user_admitted(&server->options, reply->uid)) {
         if (attach)
             attach_refused_log(server, reply, "", GS_ERR_REFUSED, "allow-users");
         reply_refuse(reply, GS_ERR_REFUSED,
                      "the server does not serve user %s (see gshared --allow-users)",
                      log_user_name(reply->uid));
-        return;
+        return false;
     }
     if (asks_too_much(server, reply->uid)) {
         if (attach)
             attach_refused_count(server, GS_ERR_LIMIT);
         reply_refuse(reply, GS_ERR_LIMIT, "user %s asks too much: %u requests a second",
                      log_user_name(reply->uid), REQUESTS_RATE);
-        return;
+        return false;
     }
     if (descriptors_low(server, reply)) {
         if (attach)
             attach_refused_count(server, GS_ERR_LIMIT);
         reply_refuse(reply, GS_ERR_LIMIT, DESCRIPTORS_NONE_LEFT, server->descriptors_max);
-        return;
+        return false;
     }
+    return true;
+}
+
+static void handle_asking(struct server *server, const union control_request *request,
+                          struct reply *reply)
+{
+    if (!request_open(server, &request->h, reply) || !asker_admitted(server, request, reply))
+        return;
     switch (request->h.op) {
     case CTL_ATTACH:
         attach_handle(server, &request->attach, reply);

@@ -333,30 +333,6 @@ static bool users_value(struct reader *r, char *value)
     return true;
 }
 
-bool cache_parse(char cache[CACHE_PATH_MAX], const char *value)
-{
-    if ((value[0] != '/' && strcmp(value, "none") != 0) || strlen(value) >= CACHE_PATH_MAX)
-        return false;
-    strcpy(cache, value);
-    return true;
-}
-
-bool metrics_parse(char address[METRICS_ADDRESS_MAX], const char *value)
-{
-    static const char digits[] = "0123456789";
-    const char *colon = strrchr(value, ':'), *port = colon ? colon + 1 : value;
-    const size_t host = colon ? (size_t)(colon - value) : 0;
-
-    if (strcmp(value, "none") != 0 &&
-        (!*port || port[strspn(port, digits)] || strtoul(port, NULL, 10) > 65535 ||
-         strspn(value, "0123456789abcdefABCDEF.:[]") < host || colon == value))
-        return false;
-    if (strlen(value) >= METRICS_ADDRESS_MAX)
-        return false;
-    strcpy(address, value);
-    return true;
-}
-
 static bool server_value(struct reader *r, const char *name, char *value)
 {
     struct ctl_settings memory = {0};

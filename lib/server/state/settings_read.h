@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "server/state/server_values.h"
 #include "server/state/settings.h"
 
 #define STATE_ERROR_MAX   160u
@@ -32,10 +33,6 @@
 #define POLICY_GROUPS_MAX 32u
 
 /* What the policy file's [server] says; zero: nothing. */
-#define CACHE_PATH_MAX 256
-
-#define METRICS_ADDRESS_MAX 64
-
 struct policy {
     bool users_given, all_users;
     unsigned user_count;
@@ -45,12 +42,6 @@ struct policy {
     char cache[CACHE_PATH_MAX]; /* "": not said */
     char metrics[METRICS_ADDRESS_MAX];
 };
-
-/* Takes the directory for machine code: a whole path, or "none". false: it is neither, or too long.
- */
-bool cache_parse(char cache[CACHE_PATH_MAX], const char *value);
-/* Takes "[ADDR:]PORT", both in numbers, or "none". false: it is neither. */
-bool metrics_parse(char address[METRICS_ADDRESS_MAX], const char *value);
 
 /* Fills *settings, which must be zeroed, from a text of `size` bytes. policy: zeroed, for a policy
  * file; NULL for a state file. said: gets each error, to the end of the text; NULL: the first error
