@@ -3,11 +3,11 @@
  *
  * gshared is two processes: the keeper, which the user has started, and its child, the supervisor.
  * They share the table of descriptors (CLONE_FILES) and a piece of memory (struct kept_server). The
- * keeper closes none of the one, and of the other reads no more than it needs to see who comes
- * next. So when the supervisor is killed, its queues, sockets and the vault's descriptors stay
- * open: workers and tenants go on, and the next supervisor, which the keeper starts, finds all
- * where it was (restore.h). Clients look at the keeper's life, by the status page. When the keeper
- * is killed, all ends. With --metrics it has a second child (metrics_process.h).
+ * keeper closes no descriptor, and reads no more of the memory than tells it who comes next. So
+ * when the supervisor is killed, its queues, sockets and the vault's descriptors stay open: workers
+ * and tenants go on, and the next supervisor, which the keeper starts, finds all where it was
+ * (restore.h). Clients look at the keeper's life, by the status page. When the keeper is killed,
+ * all ends. With --metrics it has a second child (metrics_process.h).
  */
 #ifndef GS_SERVER_KEEPER_H
 #define GS_SERVER_KEEPER_H

@@ -163,8 +163,8 @@ static void descriptor_close(int fd, const void *but)
         close(fd);
 }
 
-/* Leaves what the keeper's signals and descriptors are. Its group is its own: what a terminal sends
- * to the server's is not meant for it. */
+/* Gives up the descriptors and the signal mask that the watcher has from the keeper. The watcher
+ * has a process group of its own, so that a terminal's signals do not reach it. */
 static void watcher_begin(const struct server_options *options, pid_t keeper, int ready)
 {
     struct sigaction action = {.sa_handler = hangup, .sa_flags = SA_RESTART};

@@ -168,7 +168,7 @@ static void piece_restore(struct server *server, int fd, const struct kept *kept
     }
 }
 
-/* Somebody will answer. */
+/* Whether somebody will answer by this descriptor. */
 static bool reply_owned(const struct server *server, int fd)
 {
     for (const struct session *s = NULL; (s = registry_next(&server->registry, s));) {

@@ -29,7 +29,7 @@ static int robust_register(_Atomic uint32_t *owner)
     return syscall(SYS_set_robust_list, &robust_head, sizeof(robust_head)) < 0 ? -errno : 0;
 }
 
-int status_page_init(struct status_map *map, int open_to_all)
+int status_page_init(struct status_map *map, bool open_to_all)
 {
     int mode = S_IRUSR | S_IWUSR | (open_to_all ? S_IRGRP | S_IROTH : 0);
     struct status_page *page;

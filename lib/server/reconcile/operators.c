@@ -6,10 +6,6 @@
 #include "common/util.h"
 #include "server/state/session.h"
 
-/* No command of gsctl takes 2 s without a word. It is long enough to learn that a worker does not
- * answer: a heartbeat, and SILENT_NS. */
-#define OPERATOR_PATIENCE_NS 1600000000u
-
 /* Finds a session that keeps its former grant for now, or NULL. */
 static const struct session *device_refused(const struct device *device)
 {

@@ -1,12 +1,16 @@
 /*
  * operators.h - operators whose change holds and who wait until the workers, and the state file,
  * have it. All wait for the same, and are answered together: when everything holds, when a session
- * keeps its former grant, or after three seconds where one waits for running kernels to end.
+ * keeps its former grant, or after OPERATOR_PATIENCE_NS where one waits for running kernels to end.
  */
 #ifndef GS_SERVER_OPERATORS_H
 #define GS_SERVER_OPERATORS_H
 
 #include "server/state/server.h"
+
+/* No command of gsctl takes 2 s without a word. It is long enough to learn that a worker does not
+ * answer: a heartbeat, and SILENT_NS. */
+#define OPERATOR_PATIENCE_NS 1600000000u
 
 /* Takes the reply over, unless too many wait already: then it is answered. note: a remark for the
  * answer; "": none. */

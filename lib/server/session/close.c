@@ -14,6 +14,16 @@
 #include "server/session/trace.h"
 #include "server/state/server.h"
 
+/* How often a session is opened, or taken up, with workers that are lost over it. */
+#define ATTEMPTS_MAX 3u
+/* The most times within LOSSES_NS that a session's unfinished work runs again after a loss for
+ * which nobody is to blame. After that it ends, because it may be what loses the device. */
+#define LOSSES_MAX   3u
+#define LOSSES_NS    60000000000u
+#define AGAIN_MS     100u /* until the worker is asked again to evict a session */
+
+/* ---- What ends with a session ---------------------------------------------------------------- */
+
 void server_session_unwatch(struct session *session)
 {
     struct server *server = session->server;
@@ -29,7 +39,7 @@ void server_session_unwatch(struct session *session)
         session->client = CLIENT_GONE;
 }
 
-static void server_session_vault_clear(struct session *session)
+static void vault_clear(struct session *session)
 {
     struct account *account = account_find(&session->server->accounts, session->uid);
 
@@ -59,7 +69,7 @@ void server_session_end(struct session *session)
     qos_requests_refuse_all(session, GS_ERR_INVALID_HANDLE, "the session has ended");
     grants_forget(session);
     reply_close(&session->reply);
-    server_session_vault_clear(session);
+    vault_clear(session);
     journal_close(session);
     server_session_resumed(session);
     session_segment_deinit(session);
@@ -90,6 +100,8 @@ void server_session_resumed(struct session *session)
     device_due(device, DUE_SEND); /* attaches have waited */
 }
 
+/* ---- Refused, or lost with the worker -------------------------------------------------------- */
+
 /* The session has no worker any more, and none will take it up. */
 static void session_lost(struct session *session, const struct link_fatal *fatal,
                          const struct culprit *culprit, const char *why)
@@ -97,7 +109,7 @@ static void session_lost(struct session *session, const struct link_fatal *fatal
     session_segment_fault(session, fatal, culprit, why);
     qos_requests_refuse_all(session, GS_ERR_INTERRUPTED, "the device was lost");
     grants_forget(session);
-    server_session_vault_clear(session);
+    vault_clear(session);
     journal_close(session);
     server_session_resumed(session);
     session->state = SESSION_LOST;
@@ -140,7 +152,7 @@ void server_session_refuse(struct session *session, gs_status status, const char
     server_session_end(session);
 }
 
-#define AGAIN_MS 100u /* the worker is asked again to evict a session */
+/* ---- Closing --------------------------------------------------------------------------------- */
 
 static void evict_after(struct session *session, uint32_t grace_ms);
 
@@ -281,11 +293,7 @@ bool server_session_closed(struct session *session)
     return true;
 }
 
-#define ATTEMPTS_MAX 3u
-/* The most times within LOSSES_NS that a session's unfinished work runs again after a loss for
- * which nobody is to blame. After that it ends, because it may be what loses the device. */
-#define LOSSES_MAX   3u
-#define LOSSES_NS    60000000000u
+/* ---- The worker is lost ---------------------------------------------------------------------- */
 
 static enum link_replay replay_wanted(struct session *session, const struct culprit *culprit)
 {

@@ -11,7 +11,7 @@
 
 #define RETRY_NS 1000000000u
 
-/* ---- Questions ------------------------------------------------------------------------------ */
+/* ---- Questions ------------------------------------------------------------------------------- */
 
 static struct sm_mask mask_spelled(const struct device *device, const uint64_t word[])
 {
@@ -158,7 +158,6 @@ static void granted_refused(struct session *s, int32_t status, const char *text)
     bool known = status > GS_NOT_READY && status <= GS_ERR_ILLEGAL_ADDRESS;
 
     s->grant.refusal_status = known ? (gs_status)status : GS_ERR_PROTOCOL;
-
     s->grant.refused = true;
     if (strncmp(s->grant.refusal, text, sizeof(s->grant.refusal) - 1) != 0) /* said once */
         log_warning("event=grant-kept device=%d session=%llu reason=%s", device->index,
