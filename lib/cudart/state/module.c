@@ -291,6 +291,8 @@ cudaError_t kernel_load(struct kernel *kernel)
             status = gs_kernel_info(handle, &kernel->desc);
         if (status == GS_OK)
             atomic_store_explicit(&kernel->handle, handle, memory_order_release);
+        else if (status == GS_ERR_PERMISSION || status == GS_ERR_BAD_IMAGE)
+            report_once("%s", gs_last_error_message());
         error = device_error(status);
     }
     pthread_mutex_unlock(&lock);

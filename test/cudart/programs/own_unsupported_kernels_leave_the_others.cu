@@ -1,5 +1,6 @@
-// A kernel that cannot be had leaves the others of its module alone, and its own launch fails. With a fence that is what
+// A kernel that cannot be had leaves the others of its module alone, and its own launch fails, which a line on stderr explains. With a fence that is what
 // the fence refuses; on the software device also what it does not know.
+#include "said.h"
 #include "show.h"
 
 #include <gshare.h>
@@ -26,6 +27,7 @@ int main()
     MUST(cudaMalloc(&out, 4096));
     refused<<<1, 1>>>(out);
     SHOW(cudaGetLastError()); //> cudaGetLastError(): cudaErrorNotPermitted
+    HOLDS(said_times("cannot be had") == 1); //> said_times("cannot be had") == 1: yes
     good<<<1, 4>>>(out);
     SHOW(cudaGetLastError());      //> cudaGetLastError(): cudaSuccess
     SHOW(cudaDeviceSynchronize()); //> cudaDeviceSynchronize(): cudaSuccess
