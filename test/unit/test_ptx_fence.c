@@ -414,11 +414,14 @@ static void stores_to_the_stack_are_told(void **state)
         {"st.local.u32 [l+6], 1;", true},
         {"mov.u32 %r1, l; st.local.u32 [%r1], 1;", false},
         {".local .b8 m[4]; mov.u32 %r1, l; st.local.u32 [%r1], 1;", true},
-        {"cvta.to.local.u64 %d2, %d1; st.local.u32 [%d2], 1;", true},
+        {"cvta.to.local.u64 %d2, %d1; st.local.u32 [%d2], 1;", false},
+        {".local .b8 m[4]; cvta.to.local.u64 %d2, %d1; st.local.u32 [%d2], 1;", true},
         {"st.u32 [%d1], 1;", false},
         {"mov.u64 %d2, l; cvta.local.u64 %d2, %d2; ld.u32 %r1, [%d1];", false},
-        {"mov.u64 %d2, l; cvta.local.u64 %d2, %d2; st.u32 [%d1], 1;", true},
-        {"mov.u64 %d2, l; cvta.local.u64 %d2, %d2; atom.add.u32 %r1, [%d1], 1;", true},
+        {"mov.u64 %d2, l; cvta.local.u64 %d2, %d2; st.u32 [%d1], 1;", false},
+        {".local .b8 m[4]; mov.u64 %d2, l; cvta.local.u64 %d2, %d2; st.u32 [%d1], 1;", true},
+        {"mov.u64 %d2, l; cvta.local.u64 %d2, %d2; st.v4.u32 [%d1], {%r1, %r1, %r1, %r1};", true},
+        {"mov.u64 %d2, l; cvta.local.u64 %d2, %d2; atom.add.u32 %r1, [%d1], 1;", false},
         {"st.global.u32 [%d1], 1;", false},
     };
 
@@ -433,6 +436,76 @@ static void stores_to_the_stack_are_told(void **state)
         assert_int_equal(report.fence.stack_line, all[i].told ? 6 : 0);
         ptx_rewrite_report_deinit(&report);
     }
+}
+
+/* What a function stores by a pointer it got is told where addresses of local variables leave their
+ * functions, for it may be such a one; but not what goes to functions of the house. */
+static void what_may_be_a_callers_variable_is_told(void **state)
+{
+    static const struct {
+        const char *body; /* of a kernel; %d2 is the generic address of its variable */
+        bool told;
+    } all[] = {
+        {"st.global.u32 [%d1], 1;", false},
+        {"st.u32 [%d2], 1; ld.u32 %r1, [%d2+4];", false},
+        {"add.s64 %d3, %d2, 4; setp.eq.s64 %p1, %d3, %d1; selp.b64 %d4, %d3, %d1, %p1;", false},
+        {"call f, (%d1);", false},
+        {"call f, (%d2);", true},
+        {"{ .param .b64 p; st.param.b64 [p], %d1; call f, (p); }", false},
+        {"{ .param .b64 p; st.param.b64 [p], %d2; call f, (p); }", true},
+        {"{ .param .b64 p, q; .param .b32 o; st.param.b64 [p], %d1; st.param.b64 [q], %d2;"
+         " call (o), vprintf, (p, q); }",
+         false},
+        {"{ .param .b64 p, q; .param .b32 o; st.param.b64 [p], %d1; st.param.b64 [q], %d2;"
+         " call (o), vprintf, (p, q); call f, (q); }",
+         true},
+        {"add.s64 %d3, %d2, 4; st.global.u64 [%d1], %d3;", true},
+        {"mov.b64 {%r1, %r2}, %d2; st.global.u32 [%d1], %r1;", true},
+        {"selp.b64 %d3, %d1, %d2, %p1; mov.u64 %d4, %d3; atom.global.exch.b64 %d1, [%d1], %d4;",
+         true},
+        {"bra m; n: st.global.u64 [%d1], %d3; ret; m: mov.u64 %d3, %d2; bra n;", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct ptx_rewrite_report report;
+        char text[4096], *out;
+
+        snprintf(text, sizeof(text), "%s mov.u64 %%d2, l; cvta.local.u64 %%d2, %%d2; %s ret; }",
+                 HEAD ".extern .func (.param .b32 o) vprintf(.param .b64 a, .param .b64 b);\n"
+                      ".func f(.param .b64 fp) { .reg .b64 %d1; ld.param.u64 %d1, [fp];"
+                      " st.u32 [%d1], 1; ret; }\n" ENTRY "{ " REGS ".local .align 8 .b8 l[8];\n",
+                 all[i].body);
+        if (fence(text, PTX_PASS_PRINTF, &out, &report))
+            fail_msg("%s: %s", all[i].body, report.fence.reason);
+        if (!!report.fence.stack_line != all[i].told)
+            fail_msg("told %u: %s", report.fence.stack_line, all[i].body);
+        free(out);
+        ptx_rewrite_report_deinit(&report);
+    }
+}
+
+static const char generic_store[] = ".local .align 8 .b8 l[22]; mov.u64 %d2, l; "
+                                    "cvta.local.u64 %d2, %d2; add.s64 %d2, %d2, %d1; "
+                                    "st.u32 [%d2], 1;";
+
+/* In a kernel a generic address that is local is one of its variable. */
+static void a_generic_store_is_bounded_where_it_is_local(void **state)
+{
+    char *out = fenced_body(generic_store);
+
+    (void)state;
+    expect_text(out,
+                "\tisspacep.local gshare$p, %d2;\n\tcvta.to.local.u64 gshare$far, %d2;\n"
+                "\tcvt.u32.u64 gshare$x, gshare$far;\n\tmov.u32 gshare$y, l;\n"
+                "\tsub.s32 gshare$x, gshare$x, gshare$y;\n\tmin.u32 gshare$x, gshare$x, 16;\n"
+                "\tadd.s32 gshare$x, gshare$x, gshare$y;\n\tcvt.u64.u32 gshare$far, gshare$x;\n"
+                "\tcvta.local.u64 gshare$far, gshare$far;\n"
+                "\tselp.b64 gshare$at, gshare$far, %d2, gshare$p;\n",
+                true);
+    expect_text(out, "\tisspacep.local gshare$p, gshare$at;\n", true);
+    expect_text(out, "\tst.u32 [gshare$at], 1;\n", true);
+    free(out);
 }
 
 /* ---- What is refused ---- */
@@ -833,21 +906,15 @@ static void an_alias_has_the_parameters_of_its_function(void **state)
     free(out);
 }
 
-/* What bounds a store to the stack: without it the store is told. */
-static void a_store_to_the_stack_is_seen(void **state)
+/* What bounds the store of BODY to the stack: without one of its lines the store is told. */
+static void expect_bounds(const char *body, const char *const *lines, size_t count)
 {
-    char *out = fenced_body(".local .align 8 .b8 l[22]; mov.u64 %d2, l; add.s64 %d2, %d2, %d1; "
-                            "st.local.u32 [%d2+4], 1;"),
-         why[200];
-    static const char *const lines[] = {
-        "\tadd.s32 gshare$x, gshare$x, gshare$y;\n", "\tmin.u32 gshare$x, gshare$x, 16;\n",
-        "\tsub.s32 gshare$x, gshare$x, gshare$y;\n", "\tmov.u32 gshare$y, l;\n"};
+    char *out = fenced_body(body), why[200];
     bool stack, indexed;
 
-    (void)state;
     assert_int_equal(fence_check(out, strlen(out), 64, &stack, &indexed, why, sizeof(why)), 0);
     assert_false(stack);
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < count; i++) {
         char *without = strdup(out), *at = strstr(without, lines[i]);
 
         assert_non_null(at);
@@ -861,6 +928,29 @@ static void a_store_to_the_stack_is_seen(void **state)
     assert_int_equal(fence_check(out, strlen(out), 64, &stack, &indexed, why, sizeof(why)), 0);
     assert_true(stack);
     free(out);
+}
+
+static void a_store_to_the_stack_is_seen(void **state)
+{
+    static const char *const lines[] = {
+        "\tadd.s32 gshare$x, gshare$x, gshare$y;\n", "\tmin.u32 gshare$x, gshare$x, 16;\n",
+        "\tsub.s32 gshare$x, gshare$x, gshare$y;\n", "\tmov.u32 gshare$y, l;\n"};
+    static const char *const generic[] = {"\tselp.b64 gshare$at, gshare$far, %d2, gshare$p;\n",
+                                          "\tcvta.local.u64 gshare$far, gshare$far;\n",
+                                          "\tcvt.u64.u32 gshare$far, gshare$x;\n",
+                                          "\tadd.s32 gshare$x, gshare$x, gshare$y;\n",
+                                          "\tmin.u32 gshare$x, gshare$x, 16;\n",
+                                          "\tsub.s32 gshare$x, gshare$x, gshare$y;\n",
+                                          "\tmov.u32 gshare$y, l;\n",
+                                          "\tcvt.u32.u64 gshare$x, gshare$far;\n",
+                                          "\tcvta.to.local.u64 gshare$far, %d2;\n",
+                                          "\tisspacep.local gshare$p, %d2;\n"};
+
+    (void)state;
+    expect_bounds(".local .align 8 .b8 l[22]; mov.u64 %d2, l; add.s64 %d2, %d2, %d1; "
+                  "st.local.u32 [%d2+4], 1;",
+                  lines, sizeof(lines) / sizeof(lines[0]));
+    expect_bounds(generic_store, generic, sizeof(generic) / sizeof(generic[0]));
 }
 
 static void the_size_of_a_bulk_copy_is_bounded(void **state)
@@ -961,6 +1051,8 @@ int main(void)
         cmocka_unit_test(a_store_to_the_only_local_variable_is_bounded),
         cmocka_unit_test(only_what_is_constant_is_taken_so),
         cmocka_unit_test(stores_to_the_stack_are_told),
+        cmocka_unit_test(what_may_be_a_callers_variable_is_told),
+        cmocka_unit_test(a_generic_store_is_bounded_where_it_is_local),
         cmocka_unit_test(what_it_cannot_hold_is_refused),
         cmocka_unit_test(modules_it_cannot_hold_are_refused),
         cmocka_unit_test(a_text_that_grows_too_long_is_refused),

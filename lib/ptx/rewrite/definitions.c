@@ -4,7 +4,7 @@
 #include "ptx/ptx_table.h"
 #include "ptx/rewrite/definitions.h"
 
-static bool is_destination(const struct ptx_inst *inst, unsigned operand)
+bool definitions_is_destination(const struct ptx_inst *inst, unsigned operand)
 {
     switch (ptx_forms[inst->form].opnds[operand].kind) {
     case PTX_DESC_DST:
@@ -35,7 +35,7 @@ uint32_t *definitions_find(const struct ptx_func *f)
             defined[f->params[i]->offset] = DEFINED_MANY;
     for (uint32_t i = 0; defined && i < f->ninsts; i++)
         for (unsigned k = 0; k < f->insts[i].nops; k++)
-            if (is_destination(&f->insts[i], k))
+            if (definitions_is_destination(&f->insts[i], k))
                 note_operand(defined, &f->insts[i].ops[k], i);
     return defined;
 }
@@ -63,7 +63,7 @@ static bool operand_is(const struct ptx_operand *o, uint32_t reg)
 bool definitions_writes(const struct ptx_inst *inst, uint32_t reg)
 {
     for (unsigned k = 0; k < inst->nops; k++)
-        if (is_destination(inst, k) && operand_is(&inst->ops[k], reg))
+        if (definitions_is_destination(inst, k) && operand_is(&inst->ops[k], reg))
             return true;
     return false;
 }

@@ -12,6 +12,8 @@ uint32_t *definitions_find(const struct ptx_func *f);
 /* The only instruction that writes the register, which always runs; NULL: there is none such. */
 const struct ptx_inst *definitions_only(const struct ptx_func *f, const uint32_t *definitions,
                                         uint32_t reg);
+/* The instruction writes what is, or stands in, that operand. */
+bool definitions_is_destination(const struct ptx_inst *inst, unsigned operand);
 bool definitions_writes(const struct ptx_inst *inst, uint32_t reg);
 
 #endif

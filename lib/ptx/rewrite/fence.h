@@ -39,9 +39,12 @@ struct fence {
     /* The module makes generic addresses of the space: by cvta, by nothing else. Where it makes
      * none, a generic address that lies there is a stray. */
     bool generic[PTX_SPACE_COUNT];
+    bool escapes; /* addresses of local variables leave their functions, see fence_escape.c */
     bool refused;
     const struct ptx_func *f;    /* at work on it */
-    const struct ptx_var *stack; /* its only .local variable, see fence_stack.c */
+    unsigned locals;             /* its .local variables, see fence_stack.c */
+    const struct ptx_var *stack; /* the only one; NULL: there is none, or several */
+    bool owns_locals;            /* a local address in it is one of its own variables */
     uint32_t *definitions;       /* see definitions_find */
     bool *labelled;              /* by instruction: control may come from elsewhere */
     uint32_t bases[FENCE_BASES]; /* registers of its pointers that are fenced once */
@@ -109,6 +112,20 @@ bool fence_param(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
 void fence_stack_begin(struct fence *fence);
 /* A store to local memory is bounded to its variable, or told in the report. */
 void fence_stack(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes);
+/* What the current instruction may do to local memory by a generic address. */
+enum fence_local {
+    FENCE_LOCAL_ANY,     /* a load; or a store anywhere, which fence_stack tells */
+    FENCE_LOCAL_NEVER,   /* there it is a stray as any other */
+    FENCE_LOCAL_BOUNDED, /* the address is bounded to the function's variable first */
+};
+enum fence_local fence_local(const struct fence *fence, uint64_t bytes);
+/* Puts the address FROM into gshare$at, bounded to the function's variable if it is local. */
+void fence_bound_generic(struct fence *fence, const char *from, uint64_t bytes);
+
+/* ---- fence_escape.c ---- */
+
+/* Whether addresses of local variables leave their functions. False: no memory. */
+bool fence_escapes(const struct ptx_module *m, bool *out);
 
 /* ---- fence_texture.c ---- */
 

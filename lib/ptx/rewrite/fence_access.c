@@ -39,8 +39,9 @@ static bool variable(struct fence *fence, const struct ptx_mem *mem, uint64_t by
 }
 
 /* Leaves shared and local addresses, and for loads those of constants, as they are.
- * The hardware itself says which they are, so nothing else escapes. */
-static void keep_other_spaces(struct fence *fence, const char *from)
+ * The hardware itself says which they are, so nothing else escapes. LOCAL: a local address may be
+ * meant. */
+static void keep_other_spaces(struct fence *fence, const char *from, bool local)
 {
     static const struct {
         enum ptx_space space;
@@ -54,7 +55,8 @@ static void keep_other_spaces(struct fence *fence, const char *from)
     bool load = fence->inst->op == PTX_OP_LD, any = false;
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        if (!fence->generic[all[i].space] || (all[i].loads_only && !load))
+        if (!fence->generic[all[i].space] || (all[i].loads_only && !load) ||
+            (all[i].space == PTX_SPACE_LOCAL && !local))
             continue;
         fence_before(fence, "isspacep.%s %s, %s; ", all[i].name, any ? "gshare$q" : "gshare$p",
                      from);
@@ -78,10 +80,11 @@ bool fence_knows_other_spaces(const struct fence *fence)
            fence->generic[PTX_SPACE_CONST];
 }
 
-static void fence_register(struct fence *fence, const char *from, bool generic)
+static void fence_register(struct fence *fence, const char *from, bool generic,
+                           enum fence_local local)
 {
     if (generic) {
-        keep_other_spaces(fence, from);
+        keep_other_spaces(fence, from, local != FENCE_LOCAL_NEVER);
         return;
     }
     fence_before(fence,
@@ -100,14 +103,15 @@ static bool is_recorded(const struct fence *fence)
 
 /* Where the instruction runs, and the fence changes its address, which is in FROM, that is
  * recorded. The fence proper follows anew, off gshare$old. */
-static void record_stray(struct fence *fence, const char *from, bool generic)
+static void record_stray(struct fence *fence, const char *from, bool generic,
+                         enum fence_local local)
 {
     bool negated = false;
     size_t len = 0;
     const char *guard = rewrite_guard(fence->text, fence->inst, &len, &negated);
 
     fence_before(fence, "mov.b64 gshare$old, %s; ", from);
-    fence_register(fence, "gshare$old", generic);
+    fence_register(fence, "gshare$old", generic, local);
     if (guard)
         fence_before(fence, "setp.ne.and.s64 gshare$r, gshare$at, gshare$old, %s%.*s; ",
                      negated ? "!" : "", (int)len, guard);
@@ -151,6 +155,7 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
     const struct ptx_inst *inst = fence->inst;
     const struct ptx_mem *mem = &inst->ops[operand].mem;
     struct fence_span name, brackets;
+    const enum fence_local local = fence_local(fence, bytes);
     const char *from = "gshare$at";
     int64_t offset = 0;
 
@@ -185,10 +190,14 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
         }
     }
     if (is_recorded(fence)) {
-        record_stray(fence, from, generic);
+        record_stray(fence, from, generic, local);
         from = "gshare$old";
     }
-    fence_register(fence, from, generic);
+    if (generic && fence->generic[PTX_SPACE_LOCAL] && local == FENCE_LOCAL_BOUNDED) {
+        fence_bound_generic(fence, from, bytes);
+        from = "gshare$at";
+    }
+    fence_register(fence, from, generic, local);
     replace_address(fence, brackets, offset);
     return true;
 }

@@ -17,19 +17,36 @@ static bool is_copy(const struct checker *c, uint32_t i, const char *to)
 
 /* ---- 2. Accesses ---- */
 
-/* Behind instruction I the predicate gshare$p says that address FROM is of another space. *LOCAL:
- * which may be the local one. */
-static bool is_told_apart(const struct checker *c, uint32_t i, const char *from, bool load,
+/* Counted anew, though the pass counts the same: what the pass has wrong is found here. */
+static uint64_t access_bytes(const struct ptx_inst *inst)
+{
+    uint64_t bytes = (ptx_type_bits(inst->type[0]) + 7) / 8 * (inst->vec ? inst->vec : 1);
+
+    switch (inst->op) {
+    case PTX_OP_APPLYPRIORITY:
+        return 128;
+    case PTX_OP_CP_ASYNC:
+        return 16;
+    case PTX_OP_CP_ASYNC_BULK:
+        return inst->ops[2].kind == PTX_OPND_IMM ? inst->ops[2].imm : MOST_BULK;
+    default:
+        return bytes ? bytes : 1;
+    }
+}
+
+/* What runs right before instruction *I has the predicate gshare$p say that address FROM is of
+ * another space. *I: what runs before that. *LOCAL: which may be the local one. */
+static bool is_told_apart(const struct checker *c, uint32_t *i, const char *from, bool load,
                           bool *local)
 {
     static const char *const spaces[] = {"shared", "local", "const"};
 
     for (;;) {
-        bool more = checker_precedes(c, &i, "or.pred gshare$p, gshare$p, gshare$q;");
+        bool more = checker_precedes(c, i, "or.pred gshare$p, gshare$p, gshare$q;");
         unsigned k, count = load ? 3 : 2;
 
         for (k = 0; k < count; k++)
-            if (checker_precedes(c, &i, "isspacep.%s gshare$%c, %s;", spaces[k], more ? 'q' : 'p',
+            if (checker_precedes(c, i, "isspacep.%s gshare$%c, %s;", spaces[k], more ? 'q' : 'p',
                                  from))
                 break;
         if (k == count)
@@ -40,10 +57,43 @@ static bool is_told_apart(const struct checker *c, uint32_t i, const char *from,
     }
 }
 
+/* Right before instruction I the address gshare$at, if it is local, was bounded to a variable of
+ * the function, so that BYTES from there on are the variable's. */
+static bool is_bounded_if_local(const struct checker *c, uint32_t i, uint64_t bytes)
+{
+    const struct ptx_operand *o;
+    char from[256];
+    uint64_t last;
+
+    if (!i || c->labelled[i] || c->f->insts[i - 1].op != PTX_OP_SELP ||
+        c->f->insts[i - 1].ops[2].kind != PTX_OPND_REG)
+        return false;
+    ptx_reg_name(c->f, c->f->insts[i - 1].ops[2].reg, from, sizeof(from));
+    if (!checker_precedes(c, &i, "selp.b64 gshare$at, gshare$far, %s, gshare$p;", from) ||
+        !checker_precedes(c, &i, "cvta.local.u64 gshare$far, gshare$far;") ||
+        !checker_precedes(c, &i, "cvt.u64.u32 gshare$far, gshare$x;") ||
+        !checker_precedes(c, &i, "add.s32 gshare$x, gshare$x, gshare$y;") || !i || c->labelled[i] ||
+        c->f->insts[i - 1].op != PTX_OP_MIN || c->f->insts[i - 1].ops[2].kind != PTX_OPND_IMM)
+        return false;
+    last = c->f->insts[i - 1].ops[2].imm;
+    if (last >= 1u << 31 ||
+        !checker_precedes(c, &i, "min.u32 gshare$x, gshare$x, %llu;", (unsigned long long)last) ||
+        !checker_precedes(c, &i, "sub.s32 gshare$x, gshare$x, gshare$y;") || !i || c->labelled[i])
+        return false;
+    o = c->f->insts[i - 1].ops;
+    return c->f->insts[i - 1].op == PTX_OP_MOV && o[1].kind == PTX_OPND_SYM && !o[1].sym.offset &&
+           o[1].sym.var->space == PTX_SPACE_LOCAL && o[1].sym.var->func == c->f &&
+           last <= o[1].sym.var->size && bytes <= o[1].sym.var->size - last &&
+           checker_precedes(c, &i, "mov.u32 gshare$y, %s;", o[1].sym.var->name) &&
+           checker_precedes(c, &i, "cvt.u32.u64 gshare$x, gshare$far;") &&
+           checker_precedes(c, &i, "cvta.to.local.u64 gshare$far, %s;", from) &&
+           checker_precedes(c, &i, "isspacep.local gshare$p, %s;", from);
+}
+
 /* What runs right before instruction I puts an address in gshare$at that may be accessed. EXACT:
- * only without an offset. */
-static bool is_fenced(const struct checker *c, uint32_t i, bool generic, bool load, bool *exact,
-                      bool *local)
+ * only without an offset. LOCAL: it may be any of the thread's stack. */
+static bool is_fenced(const struct checker *c, uint32_t i, const struct ptx_inst *inst,
+                      bool generic, bool *exact, bool *local)
 {
     char from[256] = "";
 
@@ -59,8 +109,13 @@ static bool is_fenced(const struct checker *c, uint32_t i, bool generic, bool lo
         !i || c->f->insts[i - 1].op != PTX_OP_MOV || c->f->insts[i - 1].ops[1].kind != PTX_OPND_REG)
         return false;
     ptx_reg_name(c->f, c->f->insts[i - 1].ops[1].reg, from, sizeof(from));
-    return checker_precedes(c, &i, "mov.b64 {gshare$lo, gshare$hi}, %s;", from) &&
-           is_told_apart(c, i, from, load, local);
+    if (!checker_precedes(c, &i, "mov.b64 {gshare$lo, gshare$hi}, %s;", from) ||
+        !is_told_apart(c, &i, from, inst->op == PTX_OP_LD, local))
+        return false;
+    if (*local && inst->op == PTX_OP_ST && !strcmp(from, "gshare$at") &&
+        is_bounded_if_local(c, i, access_bytes(inst)))
+        *local = false;
+    return true;
 }
 
 /* Bytes from the first to the last row of a matrix for each unit of its stride, or more. */
@@ -116,23 +171,6 @@ static bool is_stride_bounded(const struct checker *c, uint32_t *i, const struct
            checker_precedes(c, i, "mul.wide.u32 gshare$far, gshare$s, %llu;",
                             (unsigned long long)span) &&
            *i && is_copy(c, --*i, "gshare$s");
-}
-
-/* Counted anew, though the pass counts the same: what the pass has wrong is found here. */
-static uint64_t access_bytes(const struct ptx_inst *inst)
-{
-    uint64_t bytes = (ptx_type_bits(inst->type[0]) + 7) / 8 * (inst->vec ? inst->vec : 1);
-
-    switch (inst->op) {
-    case PTX_OP_APPLYPRIORITY:
-        return 128;
-    case PTX_OP_CP_ASYNC:
-        return 16;
-    case PTX_OP_CP_ASYNC_BULK:
-        return inst->ops[2].kind == PTX_OPND_IMM ? inst->ops[2].imm : MOST_BULK;
-    default:
-        return bytes ? bytes : 1;
-    }
 }
 
 static bool is_store(const struct checker *c, const struct ptx_inst *inst)
@@ -222,7 +260,7 @@ static bool check_register_access(struct checker *c, uint32_t i, const struct pt
     }
     if (matrix && !is_stride_bounded(c, &before, inst, &elsewhere))
         return checker_fails(c, i, "the stride is not bounded");
-    if (!is_fenced(c, before, generic, inst->op == PTX_OP_LD, &exact, &local))
+    if (!is_fenced(c, before, inst, generic, &exact, &local))
         return checker_fails(c, i, "the fence is not whole");
     c->stack |= local && is_store(c, inst);
     if (exact && !elsewhere)

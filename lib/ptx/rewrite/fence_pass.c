@@ -391,6 +391,8 @@ static bool take_module(struct fence *fence)
     if (fence->reach.failed)
         return false;
     find_generic(fence);
+    if (fence->generic[PTX_SPACE_LOCAL] && !fence_escapes(fence->m, &fence->escapes))
+        return false;
     if (!fence_globals(fence))
         return false;
     if (fence->variables && !fence->report->nvariables)

@@ -1,10 +1,11 @@
 /* Stores to local memory. ptxas keeps return addresses and spilled registers there, fenced
  * addresses among them, and no PTX tells where. So a store must end in a variable of the program.
  *
- * Where a function has one .local variable, as compilers write them, and takes no local address
- * from elsewhere, an address in the .local space is one of that variable: it is bounded to it.
- * Other stores that may hit the stack are told in the report: what a generic address points to may
- * be a variable of any caller. */
+ * Compilers give a function one .local variable at most. Where a local address in the function can
+ * only be one of that variable, a store is bounded to it, also one by a generic address. So it is
+ * in kernels, which have no callers; elsewhere where no address of a local variable leaves its
+ * function (fence_escape.c), or local addresses do not come from generic ones. Other stores that
+ * may hit the stack are told in the report: they may mean a variable of any caller. */
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
@@ -38,28 +39,35 @@ static bool is_place_in(const struct fence *fence, uint32_t reg, int64_t *offset
 
 /* ---- The function's variable ---- */
 
-/* The only variable that local addresses of the function can mean. NULL: not known. */
-static const struct ptx_var *only_variable(const struct ptx_func *f)
+static bool makes_local_addresses(const struct ptx_func *f)
 {
-    const struct ptx_var *only = NULL;
-
-    for (uint32_t i = 0; i < f->nvars; i++) {
-        if (f->vars[i]->space != PTX_SPACE_LOCAL)
-            continue;
-        if (only)
-            return NULL;
-        only = f->vars[i];
-    }
     for (uint32_t i = 0; i < f->ninsts; i++)
         if (f->insts[i].op == PTX_OP_CVTA && f->insts[i].flags & PTX_F_TO &&
             f->insts[i].space == PTX_SPACE_LOCAL)
-            return NULL;
-    return only && only->size < 1u << 31 ? only : NULL;
+            return true;
+    return false;
 }
 
 void fence_stack_begin(struct fence *fence)
 {
-    fence->stack = only_variable(fence->f);
+    const struct ptx_func *f = fence->f;
+
+    fence->stack = NULL;
+    fence->locals = 0;
+    for (uint32_t i = 0; i < f->nvars; i++)
+        if (f->vars[i]->space == PTX_SPACE_LOCAL) {
+            fence->stack = f->vars[i];
+            fence->locals++;
+        }
+    if (fence->locals != 1 || fence->stack->size >= 1u << 31)
+        fence->stack = NULL;
+    fence->owns_locals = f->entry || !fence->escapes;
+}
+
+/* The last multiple of the access' size at which it is still within the variable. */
+static unsigned last_place(const struct ptx_var *v, uint64_t bytes)
+{
+    return (unsigned)((v->size - bytes) / bytes * bytes);
 }
 
 /* Local addresses have 32 bits that count. */
@@ -82,7 +90,7 @@ static void bound(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes
     if (mem->offset)
         fence_before(fence, "add.s32 gshare$x, gshare$x, %d; ", (int)mem->offset);
     fence_before(fence, "min.u32 gshare$x, gshare$x, %u; add.s32 gshare$x, gshare$x, gshare$y; ",
-                 (unsigned)((v->size - bytes) / bytes * bytes));
+                 last_place(v, bytes));
     fence_replace(fence, brackets, "[gshare$x]");
 }
 
@@ -94,8 +102,36 @@ static bool is_within(const struct ptx_mem *mem, uint64_t bytes)
            bytes <= mem->var->size - (uint64_t)mem->offset;
 }
 
+enum fence_local fence_local(const struct fence *fence, uint64_t bytes)
+{
+    enum ptx_class class = ptx_op_class(fence->inst->op);
+
+    if ((class != PTX_CLASS_STORE && class != PTX_CLASS_ATOM) || fence_is_house_function(fence->f))
+        return FENCE_LOCAL_ANY;
+    if (class == PTX_CLASS_ATOM || (fence->owns_locals && !fence->locals))
+        return FENCE_LOCAL_NEVER; /* atomics know no local memory */
+    return fence->owns_locals && fence->stack && fence->inst->op == PTX_OP_ST && bytes &&
+                   fence->stack->size >= bytes
+               ? FENCE_LOCAL_BOUNDED
+               : FENCE_LOCAL_ANY;
+}
+
+void fence_bound_generic(struct fence *fence, const char *from, uint64_t bytes)
+{
+    fence_before(fence, "isspacep.local gshare$p, %s; cvta.to.local.u64 gshare$far, %s; ", from,
+                 from);
+    fence_before(fence, "cvt.u32.u64 gshare$x, gshare$far; mov.u32 gshare$y, %s; ",
+                 fence->stack->name);
+    fence_before(fence, "sub.s32 gshare$x, gshare$x, gshare$y; ");
+    fence_before(fence, "min.u32 gshare$x, gshare$x, %u; add.s32 gshare$x, gshare$x, gshare$y; ",
+                 last_place(fence->stack, bytes));
+    fence_before(fence,
+                 "cvt.u64.u32 gshare$far, gshare$x; cvta.local.u64 gshare$far, gshare$far; ");
+    fence_before(fence, "selp.b64 gshare$at, gshare$far, %s, gshare$p; ", from);
+}
+
 /* Parameters of calls lie on the stack too. */
-static bool is_of_stack(const struct fence *fence, const struct ptx_mem *mem)
+static bool is_of_stack(const struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
 {
     switch (fence->inst->space) {
     case PTX_SPACE_LOCAL:
@@ -103,6 +139,8 @@ static bool is_of_stack(const struct fence *fence, const struct ptx_mem *mem)
     case PTX_SPACE_PARAM_FUNC:
         return true;
     case PTX_SPACE_GENERIC:
+        if (mem->base != PTX_BASE_VAR && fence_local(fence, bytes) != FENCE_LOCAL_ANY)
+            return false;
         return fence->generic[PTX_SPACE_LOCAL] ||
                (mem->base == PTX_BASE_VAR && mem->var->space == PTX_SPACE_LOCAL);
     default:
@@ -118,10 +156,12 @@ void fence_stack(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
     bool known;
 
     if ((class != PTX_CLASS_STORE && class != PTX_CLASS_ATOM && class != PTX_CLASS_MATRIX_STORE) ||
-        !is_of_stack(fence, mem) || is_within(mem, bytes) || fence_is_house_function(fence->f))
+        !is_of_stack(fence, mem, bytes) || is_within(mem, bytes) ||
+        fence_is_house_function(fence->f))
         return;
     known = inst->op == PTX_OP_ST && inst->space == PTX_SPACE_LOCAL && mem->base == PTX_BASE_REG &&
-            fence->stack && bytes && fence->stack->size >= bytes;
+            fence->stack && bytes && fence->stack->size >= bytes &&
+            (fence->owns_locals || !makes_local_addresses(fence->f));
     brackets = fence_brackets(fence, 0, &name);
     if (known && name.len)
         bound(fence, mem, bytes, brackets, name);

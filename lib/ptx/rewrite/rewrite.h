@@ -144,9 +144,8 @@ struct ptx_fence_report {
      * hostile program can make of it is in doc/isolation.md, "What stays open". */
     uint32_t stack_line;
 #define FENCE_STACK_REASON                                                                         \
-    "a store to local memory at a computed address may meet the stack; compile with "              \
-    "optimization, "                                                                               \
-    "and without -G"
+    "a store by a pointer that may lead into a caller's stack; let the function be inlined "       \
+    "(__forceinline__), and compile with optimization and without -G"
     bool textures;    /* it has FENCE_TEXTURES, see texture_table.h */
     bool indexed;     /* accesses reach up to FENCE_REACH further behind the window */
     char reason[320]; /* of a refusal: "line 12: cp.async.bulk: ..." */

@@ -72,7 +72,7 @@ static gs_status fence_refused(struct job *job, const char *reason)
  * fenced address among them (doc/isolation.md). */
 static void stack_refused(struct job *job, uint32_t line)
 {
-    char reason[160];
+    char reason[200];
 
     snprintf(reason, sizeof(reason), "line %" PRIu32 ": " FENCE_STACK_REASON, line);
     fence_refused(job, reason);
