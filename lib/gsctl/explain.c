@@ -158,7 +158,7 @@ static void explain_sms(struct limit *limit, const struct ctl_explain_reply *r)
 
     limit->name = "SMs";
     snprintf(limit->value, VALUE_MAX, "%u of %u%s: %.60s", r->sm_count, r->device_sms,
-             r->exclusive ? ", its alone" : "", sm_mask_print(mask, sizeof(mask), &granted));
+             r->exclusive ? ", for it alone" : "", sm_mask_print(mask, sizeof(mask), &granted));
     say_sms(limit, r, &asked, asked_by(r, CTL_PERCENTAGE), left);
     for (unsigned source = 0; source < CTL_SOURCES; source++)
         say_sms(limit, r, &r->set[source], set_by[source], left);

@@ -41,7 +41,7 @@ static void session_text(const struct ctl_row *row)
            row->state == CTL_TENANT_ATTACHED ? "" : ", ",
            row->state == CTL_TENANT_ATTACHED ? "" : state_name(row->state));
     printf("    has  %u SMs%s of device %d: %s\n", row->sm_count,
-           row->exclusive ? ", its alone," : "", row->device, mask_text(mask, row));
+           row->exclusive ? ", for it alone," : "", row->device, mask_text(mask, row));
     printf("         class %s, priority %d, weight %u", class_name(row->cls), row->priority,
            row->weight);
     if (row->inflight)

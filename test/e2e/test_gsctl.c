@@ -452,7 +452,7 @@ static void explain_names_whom_a_session_waits_for(void)
     CHECK_TEXT(output, wanted);
     CHECK_OK(gs_memcpy_htod(holder, flag, &one, sizeof(one)));
     CHECK_OK(gs_stream_sync(holder, stream));
-    CHECK_WITHIN(20000, gsctl("explain", id, NULL) == 0 && strstr(output, "its alone"));
+    CHECK_WITHIN(20000, gsctl("explain", id, NULL) == 0 && strstr(output, "for it alone"));
     CHECK(strstr(output, "waits for") == NULL);
     CHECK_OK(gs_detach(session));
     CHECK_OK(gs_detach(holder));
