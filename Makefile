@@ -429,6 +429,9 @@ $(BUILD)/test/e2e/test_%: $(BUILD)/obj/test/e2e/test_%.o $(call test_helpers,e2e
 
 $(BUILD)/test/e2e/test_chaos: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/e2e/chaos/*.c)) $(FORMS_OF_INSTRUCTIONS)
 
+# They write into a session's journal as a worker does that is lost half way.
+$(BUILD)/test/e2e/test_takeover: $(BUILD)/room/worker.a
+
 $(CXX_TESTS): private LINK = $(LINK_CXX)
 
 $(BUILD)/test/python/test_%: test/python/test_%.py Makefile | $(BUILD)/lib/libgshare.so

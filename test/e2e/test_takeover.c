@@ -3,12 +3,15 @@
  * they were: a tenant without unfinished work notices a pause and nothing else.
  */
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bystander.h"
 #include "harness/harness.h"
+#include "worker/journal/journal.h"
 
 #define MIB ((size_t)1 << 20)
 #define N   4096u
@@ -543,6 +546,145 @@ static void without_a_standby_there_is_one_worker(void)
     server_stop(server);
 }
 
+/* ---- Half-made requests ---- */
+
+/* The journal of the server's only session, as its worker has it. */
+static struct journal *journal_take(const struct server *server)
+{
+    char folder[64], path[400], target[64];
+    const struct dirent *entry;
+    int descriptor = -1;
+
+    snprintf(folder, sizeof(folder), "/proc/%d/fd", (int)server_supervisor(server));
+    DIR *descriptors = opendir(folder);
+    CHECK(descriptors != NULL);
+    while (descriptor < 0 && (entry = readdir(descriptors))) {
+        snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+        const ssize_t n = readlink(path, target, sizeof(target) - 1);
+        if (n > 0 && strstr((target[n] = '\0', target), "gshare-journal"))
+            descriptor = open(path, O_RDWR | O_CLOEXEC);
+    }
+    closedir(descriptors);
+    struct journal *journal = journal_open(descriptor);
+    CHECK(journal != NULL);
+    return journal;
+}
+
+static void worker_stop(const struct server *server)
+{
+    CHECK_EQUAL(kill(server_worker_pid(server), SIGSTOP), 0);
+    CHECK_WITHIN(10000, stopped(server_worker_pid(server)));
+}
+
+/* Notes that the request to remove something is answered, as a worker does before it removes the
+ * entry. */
+static void removal_note(struct journal *journal, enum journal_kind kind, uint64_t key)
+{
+    const struct journal_answer answer = {
+        .serial = 1000000, .change = JOURNAL_REMOVES, .kind = kind, .key = key};
+
+    journal_answer(journal, &answer);
+}
+
+/* A worker that is lost between the answer of a free and its doing. Memory that is one piece, and
+ * small memory, alone and beside others in its piece. */
+static void what_was_being_freed_is_free(void)
+{
+    static const size_t sizes[] = {2 * MIB, 5 * MIB, 100, 100};
+    struct server *server = server_start(&server_unfenced);
+    const bool beside[] = {false, false, false, true};
+    gs_devptr kept, other, freed;
+    gs_session session;
+    uint64_t used;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, 3 * MIB, &kept));
+    CHECK_OK(gs_memset(session, kept, 7, 3 * MIB));
+    for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        used = server_memory_used(server);
+        CHECK_OK(gs_malloc(session, sizes[i], &freed));
+        CHECK(server_memory_used(server) > used);
+        if (beside[i]) {
+            CHECK_OK(gs_malloc(session, sizes[i], &other));
+            used = server_memory_used(server);
+        }
+        worker_stop(server);
+        struct journal *journal = journal_take(server);
+        removal_note(journal, JOURNAL_ALLOCATION, freed);
+        journal_free(journal);
+        worker_replace(server);
+        CHECK_STATUS(gs_free(session, freed), GS_ERR_INVALID_POINTER);
+        CHECK_EQUAL(server_memory_used(server), used);
+        if (beside[i]) {
+            CHECK_OK(gs_memset(session, other, 1, sizes[i]));
+            CHECK_OK(gs_free(session, other));
+        }
+    }
+    CHECK_OK(gs_free(session, kept));
+    CHECK_OK(gs_detach(session));
+    CHECK_WITHIN(10000, server_memory_used(server) == 0);
+    server_stop(server);
+}
+
+/* The piece was noted, and not yet whose it is: the request was not answered. */
+static void what_was_being_allocated_is_not_charged(void)
+{
+    struct server *server = server_start(&fenced);
+    gs_session session;
+    gs_devptr half;
+    uint64_t used;
+
+    CHECK_OK(server_attach(server, &session));
+    for (unsigned i = 0; i < 2; i++) {
+        used = server_memory_used(server);
+        CHECK_OK(gs_malloc(session, i ? 4 * MIB : 100, &half));
+        CHECK(server_memory_used(server) > used);
+        worker_stop(server);
+        struct journal *journal = journal_take(server);
+        journal_drop(journal, JOURNAL_ALLOCATION, half);
+        journal_free(journal);
+        worker_replace(server);
+        CHECK_STATUS(gs_free(session, half), GS_ERR_INVALID_POINTER);
+        CHECK_EQUAL(server_memory_used(server), used);
+        load(session, counter_ptx); /* memory that no allocation names */
+    }
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* A module that was being unloaded goes with its kernels and variables, and not the session. */
+static void a_module_that_was_being_unloaded_is_gone(void)
+{
+    struct server *server = server_start(&fenced);
+    gs_module going, staying;
+    gs_session session;
+    gs_devptr counter, data;
+    gs_kernel fill_kernel;
+    uint64_t used;
+    size_t size;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
+    staying = load(session, plain_ptx); /* number 0 */
+    fill_kernel = kernels_get(staying, "fill");
+    used = server_memory_used(server);
+    going = load(session, counter_ptx); /* number 1 */
+    kernels_get(going, "bump");
+    CHECK_OK(gs_global_get(going, "counter", &counter, &size));
+    worker_stop(server);
+    struct journal *journal = journal_take(server);
+    CHECK(journal_find(journal, JOURNAL_MODULE, 1) != NULL);
+    removal_note(journal, JOURNAL_MODULE, 1);
+    journal_free(journal);
+    worker_replace(server);
+    fill(NULL, fill_kernel, data, 5);
+    check_filled(session, data, 5);
+    CHECK_STATUS(gs_free(session, counter), GS_ERR_INVALID_POINTER);
+    CHECK_EQUAL(server_memory_used(server), used);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* Nobody notices before, and a restart that is not forced loses nobody. */
 static void without_takeovers_a_session_ends_with_its_worker(void)
 {
@@ -808,6 +950,9 @@ static const struct test tests[] = {
     TEST(a_lost_standby_loses_nobody),
     TEST(without_a_standby_there_is_one_worker),
     TEST(without_takeovers_a_session_ends_with_its_worker),
+    TEST(what_was_being_freed_is_free),
+    TEST(what_was_being_allocated_is_not_charged),
+    TEST(a_module_that_was_being_unloaded_is_gone),
     TEST(an_idle_session_goes_on),
     TEST(a_session_with_a_fat_binary_goes_on),
     TEST(a_fenced_session_goes_on),

@@ -82,6 +82,93 @@ static void streams_answers_and_positions_are_kept(void **state)
     journal_free(journal);
 }
 
+static uint32_t serial_found(const struct journal *journal)
+{
+    struct journal *next = reopened(journal);
+    struct journal_answer answer;
+
+    journal_answer_get(next, &answer);
+    journal_free(next);
+    return answer.serial;
+}
+
+static bool found(const struct journal *journal, enum journal_kind kind, uint64_t key)
+{
+    struct journal *next = reopened(journal);
+    const bool is = journal_find(next, kind, key) != NULL;
+
+    journal_free(next);
+    return is;
+}
+
+/* The worker was lost after the answer was noted, and before the entry was dropped. */
+static void what_is_answered_as_removed_is_gone(void **state)
+{
+    struct journal_answer answer = {
+        .serial = 9, .change = JOURNAL_REMOVES, .kind = JOURNAL_ALLOCATION, .key = 0x1000};
+    struct journal *journal = journal_new();
+
+    (void)state;
+    put(journal, JOURNAL_CHUNK, 0x1000, 5, NULL);
+    put(journal, JOURNAL_ALLOCATION, 0x1000, 6, NULL);
+    put(journal, JOURNAL_ALLOCATION, 0x2000, 7, NULL);
+    journal_answer(journal, &answer);
+    assert_false(found(journal, JOURNAL_ALLOCATION, 0x1000));
+    assert_true(found(journal, JOURNAL_CHUNK, 0x1000));
+    assert_true(found(journal, JOURNAL_ALLOCATION, 0x2000));
+    assert_int_equal(serial_found(journal), 9);
+    /* Another has the address by now. */
+    journal_drop(journal, JOURNAL_ALLOCATION, 0x1000);
+    answer = (struct journal_answer){.serial = 10};
+    journal_answer(journal, &answer);
+    put(journal, JOURNAL_ALLOCATION, 0x1000, 8, NULL);
+    assert_true(found(journal, JOURNAL_ALLOCATION, 0x1000));
+    journal_free(journal);
+}
+
+/* The worker was lost after the answer was noted, and before the entry was. */
+static void an_answer_counts_with_what_it_makes(void **state)
+{
+    const struct journal_answer answer = {
+        .serial = 9, .change = JOURNAL_MAKES, .kind = JOURNAL_GRAPH, .key = 4};
+    struct journal *journal = journal_new();
+
+    (void)state;
+    put(journal, JOURNAL_GRAPH, 3, 1, "records");
+    journal_answer(journal, &answer);
+    assert_int_equal(serial_found(journal), 0);
+    journal_answer(journal, &answer);
+    put(journal, JOURNAL_GRAPH, 4, 1, "records");
+    assert_int_equal(serial_found(journal), 9);
+    journal_free(journal);
+}
+
+static void streams_are_made_and_removed_with_their_answers(void **state)
+{
+    struct journal_answer answer = {
+        .serial = 9, .change = JOURNAL_MAKES, .kind = JOURNAL_STREAM, .key = 7};
+    const struct journal_stream stream = {1, 1, 2, -3};
+    struct journal *journal = journal_new(), *next;
+    struct journal_stream note;
+
+    (void)state;
+    journal_answer(journal, &answer);
+    assert_int_equal(serial_found(journal), 0);
+    journal_answer(journal, &answer);
+    journal_stream(journal, 7, &stream);
+    assert_int_equal(serial_found(journal), 9);
+    answer.change = JOURNAL_REMOVES;
+    journal_answer(journal, &answer);
+    next = reopened(journal);
+    journal_stream_get(next, 7, &note);
+    assert_int_equal(note.open, 0);
+    journal_free(next);
+    answer.key = UINT64_MAX; /* nonsense is not followed */
+    journal_answer(journal, &answer);
+    assert_int_equal(serial_found(journal), 9);
+    journal_free(journal);
+}
+
 static void an_entry_is_found_by_its_key(void **state)
 {
     struct journal *journal = journal_new();
@@ -230,6 +317,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_put_is_found_in_order),
         cmocka_unit_test(streams_answers_and_positions_are_kept),
+        cmocka_unit_test(what_is_answered_as_removed_is_gone),
+        cmocka_unit_test(an_answer_counts_with_what_it_makes),
+        cmocka_unit_test(streams_are_made_and_removed_with_their_answers),
         cmocka_unit_test(an_entry_is_found_by_its_key),
         cmocka_unit_test(of_two_entries_with_a_key_the_later_counts),
         cmocka_unit_test(what_was_taken_back_is_kept),

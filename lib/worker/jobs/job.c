@@ -8,16 +8,21 @@
 
 #include "worker/journal/journal.h"
 
-void job_commit(const struct job *job)
+void job_removes(const struct job *job, enum journal_kind kind, uint64_t key)
 {
-    const struct journal_answer answer = {.serial = job->serial, .status = GS_OK};
+    const struct journal_answer answer = {.serial = job->serial,
+                                          .status = GS_OK,
+                                          .change = JOURNAL_REMOVES,
+                                          .kind = kind,
+                                          .key = key};
 
     journal_answer(job->session->journal, &answer);
 }
 
-void job_done(const struct job *job)
+void job_makes(const struct job *job, enum journal_kind kind, uint64_t key)
 {
-    struct journal_answer answer = {.serial = job->serial, .status = GS_OK};
+    struct journal_answer answer = {
+        .serial = job->serial, .status = GS_OK, .change = JOURNAL_MAKES, .kind = kind, .key = key};
 
     memcpy(answer.ret, job->ret, sizeof(answer.ret));
     journal_answer(job->session->journal, &answer);

@@ -5,6 +5,7 @@
 #ifndef GS_WORKER_JOBS_JOB_H
 #define GS_WORKER_JOBS_JOB_H
 
+#include "worker/journal/journal.h"
 #include "worker/session_parts.h"
 
 struct job;
@@ -97,12 +98,14 @@ gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
 /* Notes the calling thread's failed driver call; ends the worker if the context is lost. */
 gs_status job_fail_driver(struct job *job, CUresult result);
 
-/* Notes in the session's journal that the request of a job is done, before the job removes what the
- * request names: a next worker could not do it again. */
-void job_commit(const struct job *job);
-/* Notes there that the request is done, with its results, as soon as all that it has made is noted:
- * a next worker answers, and does not make it a second time. */
-void job_done(const struct job *job);
+/* Notes in the session's journal that the request of a job is done, and with it the entry that the
+ * job removes next: a next worker could not do it again, and removes the entry where this one is
+ * lost before. */
+void job_removes(const struct job *job, enum journal_kind kind, uint64_t key);
+/* Notes there the results of the request, and with them the entry that the job puts next, the last
+ * of what the request makes: once that is there a next worker answers, and does not make it a
+ * second time. */
+void job_makes(const struct job *job, enum journal_kind kind, uint64_t key);
 
 struct job *job_new(struct session *session, const struct job_kind *kind);
 void job_free(struct job *job);

@@ -18,7 +18,7 @@
 #include "common/util.h"
 
 #define UNIT        64u
-#define MAGIC       UINT64_C(0x33306c6e72756a67) /* "gjurnl03" */
+#define MAGIC       UINT64_C(0x34306c6e72756a67) /* "gjurnl04" */
 #define HEADER      4096u                        /* bytes of the file before the log */
 #define FIRST_BYTES 12288u                       /* of the log */
 #define BYTES_MAX   (UINT64_C(1) << 30)
@@ -329,6 +329,27 @@ static bool log_check(struct journal *journal)
     return true;
 }
 
+static bool is_there(const struct journal *journal, uint32_t kind, uint64_t key)
+{
+    return kind == JOURNAL_STREAM ? key < SEG_STREAMS && journal->header->streams[key].open
+                                  : journal_find(journal, kind, key) != NULL;
+}
+
+/* Makes the last answer and its change one. */
+static void change_settle(struct journal *journal)
+{
+    struct journal_answer *answer = &journal->header->answer;
+
+    if (!answer->serial)
+        return;
+    if (answer->change == JOURNAL_MAKES && !is_there(journal, answer->kind, answer->key))
+        answer->serial = 0;
+    else if (answer->change == JOURNAL_REMOVES && answer->kind != JOURNAL_STREAM)
+        journal_drop(journal, (enum journal_kind)answer->kind, answer->key);
+    else if (answer->change == JOURNAL_REMOVES && answer->key < SEG_STREAMS)
+        journal->header->streams[answer->key].open = 0;
+}
+
 struct journal *journal_open(int descriptor)
 {
     struct journal *journal = journal_of(descriptor);
@@ -338,8 +359,10 @@ struct journal *journal_open(int descriptor)
         return NULL;
     if (fstat(descriptor, &status) == 0 && status.st_size >= (off_t)(HEADER + FIRST_BYTES) &&
         file_map(journal, (uint64_t)status.st_size - HEADER) && journal->header->magic == MAGIC &&
-        log_check(journal) && index_make(journal))
+        log_check(journal) && index_make(journal)) {
+        change_settle(journal);
         return journal;
+    }
     journal_free(journal);
     return NULL;
 }
@@ -405,6 +428,9 @@ void journal_answer(struct journal *journal, const struct journal_answer *answer
     atomic_thread_fence(memory_order_release);
     memcpy(journal->header->answer.ret, answer->ret, sizeof(answer->ret));
     journal->header->answer.status = answer->status;
+    journal->header->answer.change = answer->change;
+    journal->header->answer.kind = answer->kind;
+    journal->header->answer.key = answer->key;
     atomic_thread_fence(memory_order_release);
     *(volatile uint32_t *)&journal->header->answer.serial = answer->serial;
 }

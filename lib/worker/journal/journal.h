@@ -9,9 +9,9 @@
  * becomes valid by one store, so that a worker can be lost at any moment. Nothing of a tenant can
  * reach it.
  *
- * What a request makes is noted before it is answered, and what it removes after the answer is
- * noted (job_commit): where the worker is lost in between, one object more stays until the session
- * ends.
+ * A request and its change are one: the answer is noted first, with the entry that the request
+ * makes or removes (struct journal_answer), then the entry. Where the worker is lost in between,
+ * the next one drops the answer, so that the request is made anew, or the entry.
  *
  * A journal that cannot hold everything is spoilt: the session goes on, and ends with its worker.
  * All functions take NULL for a session without a journal.
@@ -42,8 +42,9 @@ enum journal_kind {
     JOURNAL_KERNEL = 7,     /* key: number. value: module, serial. bytes: the name */
     JOURNAL_GRAPH = 8,      /* key: number. value: serial. bytes: the records */
     JOURNAL_HEAP = 9,       /* key: 0. value: address of the heap of its kernels */
-    JOURNAL_EXPORT = 10     /* key: first word of the handle. value: address, size, receiver. bytes:
+    JOURNAL_EXPORT = 10,    /* key: first word of the handle. value: address, size, receiver. bytes:
                                the handle's other words */
+    JOURNAL_STREAM = 11     /* no entry, only in an answer: a stream's note, see journal_stream */
 };
 
 /* What a chunk is. An import has its number in the upper half. */
@@ -71,11 +72,20 @@ struct journal_stream {
     int32_t priority;
 };
 
+enum journal_change {
+    JOURNAL_KEEPS = 0,
+    JOURNAL_MAKES = 1,  /* the answer counts once the entry is there */
+    JOURNAL_REMOVES = 2 /* the entry counts no more */
+};
+
 /* The last request that was answered. */
 struct journal_answer {
     uint32_t serial; /* seg_request's; 0: none */
     int32_t status;
     uint64_t ret[4];
+    uint32_t change; /* enum journal_change, of the entry with this kind and key */
+    uint32_t kind;
+    uint64_t key;
 };
 
 /* An empty journal. NULL: there is no memory or no descriptor for it. */

@@ -20,6 +20,8 @@ struct chunk {
     struct mem_export *exports; /* see export_table.h */
     bool sunk;     /* it has no memory: an import that was taken back, or a place of host memory */
     bool exported; /* the vault has its descriptor */
+    bool named; /* what has a place in it has been found again; of one without blocks that a former
+                   worker made */
 };
 
 /* Makes a chunk of zeroed memory of its own, for the `asked` bytes that a tenant named. NULL: the

@@ -381,6 +381,7 @@ static void alloc_work(struct job *job)
     const uint64_t value[JOURNAL_VALUES] = {(uint64_t)block->id, block->size,
                                             block->address ? block->address : block->pinned,
                                             job->session->serial + 1};
+    job_makes(job, JOURNAL_HOST, job->index);
     journal_put(job->session->journal, JOURNAL_HOST, job->index, value, NULL, 0);
 }
 
@@ -439,7 +440,7 @@ static void block_rest(struct session_memory *memory, struct host_block *block)
 
 static void free_work(struct job *job)
 {
-    job_commit(job);
+    job_removes(job, JOURNAL_HOST, job->arg[0]);
     journal_drop(job->session->journal, JOURNAL_HOST, job->arg[0]);
     if (((const struct host_block *)job->object)->room)
         block_rest(&job->session->memory, job->object);

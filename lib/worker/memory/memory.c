@@ -108,7 +108,7 @@ bool memory_place(struct session *session, uint64_t address, uint64_t size)
     struct chunk *chunk = span ? span->tag : NULL;
 
     if (!chunk || !chunk->shared)
-        return chunk && chunk->address == address;
+        return chunk && chunk->address == address && (chunk->named = true);
     return space_put(&chunk->blocks, address, round_up(size, ALIGNMENT), NULL);
 }
 
@@ -155,8 +155,10 @@ static void malloc_work(struct job *job)
 {
     const uint64_t value[JOURNAL_VALUES] = {job->arg[0]};
 
-    if (memory_take(job, job->arg[0], ALIGNMENT, &job->ret[0]) == GS_OK)
-        journal_put(job->session->journal, JOURNAL_ALLOCATION, job->ret[0], value, NULL, 0);
+    if (memory_take(job, job->arg[0], ALIGNMENT, &job->ret[0]) != GS_OK)
+        return;
+    job_makes(job, JOURNAL_ALLOCATION, job->ret[0]);
+    journal_put(job->session->journal, JOURNAL_ALLOCATION, job->ret[0], value, NULL, 0);
 }
 
 static void malloc_install(struct job *job)
@@ -193,7 +195,7 @@ static void free_work(struct job *job)
 {
     if (job->status != GS_OK) /* it was not to wait */
         return;
-    job_commit(job);
+    job_removes(job, JOURNAL_ALLOCATION, job->arg[0]);
     journal_drop(job->session->journal, JOURNAL_ALLOCATION, job->arg[0]);
     memory_give(job->session, job->arg[0]);
 }

@@ -364,8 +364,8 @@ static void import_note(struct job *job, const struct chunk *chunk)
     const uint64_t value[JOURNAL_VALUES] = {job->ret[1]};
 
     chunk_note(chunk);
+    job_makes(job, JOURNAL_ALLOCATION, chunk->address);
     journal_put(job->session->journal, JOURNAL_ALLOCATION, chunk->address, value, NULL, 0);
-    job_done(job);
 }
 
 static void import_work(struct job *job)

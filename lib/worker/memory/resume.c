@@ -161,11 +161,20 @@ static bool export_loose(const struct journal *journal, const struct journal_ent
     return !chunk || !chunk_noted_lent(chunk);
 }
 
+/* Whether the entry is of something in a module that has gone. */
+static bool member_loose(const struct journal *journal, const struct journal_entry *entry)
+{
+    return (entry->kind == JOURNAL_KERNEL &&
+            !journal_find(journal, JOURNAL_MODULE, entry->value[0])) ||
+           (entry->kind == JOURNAL_VARIABLE &&
+            !journal_find(journal, JOURNAL_MODULE, entry->value[1]));
+}
+
 static const struct journal_entry *loose_find(const struct journal *journal)
 {
     const struct journal_entry *e = journal_next(journal, NULL);
 
-    while (e && !chunk_loose(journal, e) && !export_loose(journal, e))
+    while (e && !chunk_loose(journal, e) && !export_loose(journal, e) && !member_loose(journal, e))
         e = journal_next(journal, e);
     return e;
 }
@@ -216,6 +225,26 @@ gs_status memory_resume(struct job *job, struct resume *resume)
             return job->status;
     }
     return GS_OK;
+}
+
+/* A chunk that nothing has a place in belongs to a request that was being made, too. */
+static struct chunk *unnamed_find(const struct session *session)
+{
+    for (size_t i = 0; i < session->memory.window.count; i++) {
+        struct chunk *chunk = session->memory.window.spans[i].tag;
+        const bool empty = chunk->shared ? chunk->blocks.count == 0 : !chunk->named;
+
+        if (empty && !chunk->sunk && chunk->holder.import == IMPORT_NONE &&
+            chunk != session->memory.spare)
+            return chunk;
+    }
+    return NULL;
+}
+
+void memory_resume_end(struct session *session)
+{
+    for (struct chunk *chunk; (chunk = unnamed_find(session));)
+        chunk_free(session, chunk);
 }
 
 void resume_drop_rest(const struct job *job, const struct resume *resume)

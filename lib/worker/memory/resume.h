@@ -14,6 +14,7 @@
 
 struct job;
 struct preload;
+struct session;
 
 /* A vault entry. */
 struct resume_piece {
@@ -40,6 +41,8 @@ void resume_free(struct resume *resume);
 /* Makes chunks, allocations, imports and exports as the journal says. On failure the job has
  * failed, and window_deinit undoes what was done. */
 gs_status memory_resume(struct job *job, struct resume *resume);
+/* Once all that has memory has its place again: frees what nothing has. */
+void memory_resume_end(struct session *session);
 /* Tells the vault to drop the entries that no chunk has taken. */
 void resume_drop_rest(const struct job *job, const struct resume *resume);
 

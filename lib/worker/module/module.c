@@ -244,9 +244,11 @@ static void load_work(struct job *job)
         module_free(job->session, module);
         return;
     }
+    job->ret[0] = job->index;
+    if (job->message[0] == '\0') /* a next worker has no text */
+        job_makes(job, JOURNAL_MODULE, module->id);
     module_note(job->session, module);
     job->object = module;
-    job->ret[0] = job->index;
 }
 
 static void load_install(struct job *job)
@@ -321,7 +323,7 @@ static void unload_work(struct job *job)
 {
     if (job->status != GS_OK) /* it was not to wait */
         return;
-    job_commit(job);
+    job_removes(job, JOURNAL_MODULE, job->arg[0]);
     module_forget(job->session, job->object);
     /* Nodes of the streams' graphs hold functions of this module. The session is quiet, so no lane
      * uses the graphs now. */

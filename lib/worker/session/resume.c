@@ -84,6 +84,7 @@ static void load_work(struct job *job)
         session_release(job->session);
         return;
     }
+    memory_resume_end(job->session);
     resume_drop_rest(job, job->session->resume);
     request_settle(job->session);
     activity_renew(job->session);

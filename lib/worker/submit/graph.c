@@ -129,6 +129,7 @@ static void create_work(struct job *job)
     job->object = graph;
     job->ret[0] = job->index;
     const uint64_t value[JOURNAL_VALUES] = {graph->made_serial};
+    job_makes(job, JOURNAL_GRAPH, job->index);
     journal_put(job->session->journal, JOURNAL_GRAPH, job->index, value, graph->records.memory,
                 graph->records.bytes);
 }
@@ -156,7 +157,7 @@ static void destroy_prepare(struct job *job)
 
 static void destroy_work(struct job *job)
 {
-    job_commit(job);
+    job_removes(job, JOURNAL_GRAPH, job->arg[0]);
     journal_drop(job->session->journal, JOURNAL_GRAPH, job->arg[0]);
     graph_free(job->object);
 }

@@ -210,6 +210,7 @@ static void create_install(struct job *job)
     stream_grant(job->session, stream);
     stream->arrival = (struct arrival){.from = stream->head};
     stream->open = true;
+    job_makes(job, JOURNAL_STREAM, job->index);
     stream_note(job->session, job->index);
 }
 
@@ -249,7 +250,7 @@ static void destroy_install(struct job *job)
 {
     job->session->submit.streams[job->arg[0]].cu = NULL;
     job->session->submit.streams[job->arg[0]].open = false;
-    job_commit(job);
+    job_removes(job, JOURNAL_STREAM, job->arg[0]);
     stream_note(job->session, (uint32_t)job->arg[0]);
 }
 
