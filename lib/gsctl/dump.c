@@ -211,7 +211,6 @@ static void json_dump(const struct ctl_status_reply *reply, const struct control
     }
     json_close(']');
     json_close('}');
-    putchar('\n');
 }
 
 static void text_dump(const struct ctl_status_reply *reply, const struct control *control,

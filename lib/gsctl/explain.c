@@ -11,6 +11,7 @@
 #define VALUE_MAX  96
 #define LINES_MAX  12 /* sources of a limit */
 #define SOURCE_MAX 48
+#define LIMITS     10
 
 static const char *const set_by[CTL_SOURCES] = {
     [CTL_SOURCE_DEFAULT] = "set --default",
@@ -271,7 +272,7 @@ static void explain_class_limit(struct limit *limit, const struct ctl_explain_re
 }
 
 /* Fills in the limits and returns how many there are. */
-static unsigned explain(const struct ctl_explain_reply *r, struct limit limits[12])
+static unsigned explain(const struct ctl_explain_reply *r, struct limit limits[LIMITS])
 {
     /* What is in force, in the form in which sources say it. */
     const struct ctl_settings effect = {.cls = r->cls,
@@ -345,7 +346,7 @@ int command_explain(struct control *control, const struct command_options *optio
 {
     struct ctl_admin request = {.cursor = options->id};
     char message[REQUEST_MESSAGE_MAX], user[FORMAT_MAX];
-    struct limit limits[12] = {0};
+    struct limit limits[LIMITS] = {0};
     struct ctl_explain_reply r;
     gs_status status = control_ask(control, &request.h, CTL_EXPLAIN, sizeof(request), &r, sizeof(r),
                                    ask_deadline(), message);
@@ -378,7 +379,6 @@ int command_explain(struct control *control, const struct command_options *optio
     if (options->json) {
         json_close(']');
         json_close('}');
-        putchar('\n');
     }
     return 0;
 }

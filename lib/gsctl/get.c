@@ -196,7 +196,6 @@ static void rows_json(const struct rows *rows, const char *instance)
     json_text("instance", instance);
     rows_members_json(rows);
     json_close('}');
-    putchar('\n');
 }
 
 int command_get(struct control *control, const struct command_options *options)

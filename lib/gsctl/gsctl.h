@@ -287,7 +287,8 @@ void table_deinit(struct table *table);
 size_t utf8_length(const unsigned char *s);
 /* name: the member's name inside an object; NULL inside an array. */
 void json_open(const char *name, char bracket); /* '{' or '[' */
-void json_close(char bracket);                  /* '}' or ']' */
+/* '}' or ']'. A newline follows the last one of a document. */
+void json_close(char bracket);
 void json_text(const char *name, const char *text);
 void json_number(const char *name, uint64_t number);
 void json_integer(const char *name, int64_t number);

@@ -15,13 +15,13 @@ enum {
     CELL_GRANTED = '#',
     CELL_ALONE = 'X',
     CELL_RESERVED = 'R',
-    CELL_KEPT = 'L'
+    CELL_HEADROOM = 'L'
 };
 
 /* Who has which SMs of one device. */
 struct map {
     uint32_t sm_count;
-    struct sm_mask granted, alone, reserved, kept, none;
+    struct sm_mask granted, alone, reserved, headroom, none;
 };
 
 static struct map map_make(const struct rows *rows, uint32_t device, uint32_t sm_count)
@@ -35,7 +35,7 @@ static struct map map_make(const struct rows *rows, uint32_t device, uint32_t sm
         if (row->device != (int32_t)device)
             continue;
         if (row_target(row) == CTL_DEVICE)
-            map.kept = sms;
+            map.headroom = sms;
         else if (row_target(row) == CTL_RESERVATION)
             map.reserved = sm_mask_or(map.reserved, sms);
         else if (row_target(row) == CTL_TENANT && row->exclusive)
@@ -58,7 +58,7 @@ static const char *cell_colour(char cell)
         return "\033[1;35m";
     case CELL_RESERVED:
         return "\033[33m";
-    case CELL_KEPT:
+    case CELL_HEADROOM:
         return "\033[36m";
     default:
         return "\033[2m";
@@ -98,7 +98,7 @@ static bool line_of_row(struct line *line, const struct map *map, const struct c
         return true;
     case CTL_DEVICE:
         snprintf(line->label, sizeof(line->label), "for latency work");
-        cells_set(line, map, &sms, CELL_KEPT);
+        cells_set(line, map, &sms, CELL_HEADROOM);
         return row->sm_count != 0;
     default:
         return false;
@@ -174,7 +174,7 @@ static void legend_print(void)
     } legend[] = {{CELL_GRANTED, "granted"},
                   {CELL_ALONE, "exclusive"},
                   {CELL_RESERVED, "reserved"},
-                  {CELL_KEPT, "left to latency work"},
+                  {CELL_HEADROOM, "left to latency work"},
                   {CELL_NONE, "none (all: free)"}};
     bool colour = colour_wanted();
 
@@ -252,7 +252,7 @@ static void device_json(const struct ctl_status_reply *reply, const struct rows 
     json_sms("granted", &map.granted);
     json_sms("exclusive", &map.alone);
     json_sms("reserved", &map.reserved);
-    json_sms("latency_sms", &map.kept);
+    json_sms("latency_sms", &map.headroom);
     json_sms("free", &map.none);
     json_open("rows", '[');
     for (size_t i = 0; i < rows->count; i++) {
@@ -288,7 +288,6 @@ int command_info(struct control *control, const struct command_options *options)
     if (options->json) {
         json_close(']');
         json_close('}');
-        putchar('\n');
     } else {
         legend_print();
     }

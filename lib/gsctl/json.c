@@ -88,6 +88,8 @@ void json_close(char bracket)
 {
     putchar(bracket);
     first = --depth == 0; /* another document may follow */
+    if (first)
+        putchar('\n');
 }
 
 void json_text(const char *name, const char *text)

@@ -121,7 +121,6 @@ int command_kill(struct control *control, const struct command_options *options)
         json_open(NULL, '{');
         json_number("ended_sessions", count);
         json_close('}');
-        putchar('\n');
     } else {
         printf("%" PRIu32 " session%s ended\n", count, count == 1 ? " has" : "s have");
     }

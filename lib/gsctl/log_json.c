@@ -147,7 +147,6 @@ void log_json_line(char *line, bool of_journal)
     else
         json_text("message", line);
     json_close('}');
-    putchar('\n');
 }
 
 void log_json_bytes(struct log_json *json, const char *bytes, size_t size)

@@ -116,5 +116,4 @@ void metrics_json_print(char *text, const char *instance)
     }
     json_close(']');
     json_close('}');
-    putchar('\n');
 }

@@ -240,13 +240,10 @@ static void histogram_print(struct output *out, const struct family *f, const vo
     static char les[HISTOGRAM_BUCKETS][FORMAT_MAX + 16]; /* of all histograms */
     struct ctl_histogram h;
     uint64_t below = 0;
-    uint64_t all = 0;
     char bound[FORMAT_MAX];
 
     memcpy(&h, (const unsigned char *)structure + f->offset, sizeof(h));
-    for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
-        all += h.count[i];
-    if (all == 0)
+    if (histogram_sum(&h) == 0)
         return;
     for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
         if (!*les[i])

@@ -57,7 +57,7 @@ static const struct mps_command mps_commands[] = {
 
 static void help_json(void)
 {
-    mps_json_begin();
+    json_open(NULL, '{');
     json_open("commands", '[');
     for (size_t i = 0; i < ARRAY_SIZE(mps_commands); i++) {
         json_open(NULL, '{');
@@ -67,7 +67,7 @@ static void help_json(void)
         json_close('}');
     }
     json_close(']');
-    mps_json_end();
+    json_close('}');
 }
 
 static int help(const struct mps_call *call)
@@ -103,17 +103,6 @@ int mps_wrong(const struct mps_call *call, int result, const char *format, ...)
     va_end(ap);
     fputc('\n', stderr);
     return result;
-}
-
-void mps_json_begin(void)
-{
-    json_open(NULL, '{');
-}
-
-void mps_json_end(void)
-{
-    json_close('}');
-    putchar('\n');
 }
 
 bool mps_number(const struct mps_call *call, const char *text, uint64_t max, uint64_t *number)

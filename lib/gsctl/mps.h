@@ -58,9 +58,6 @@ extern const struct mps_limit mps_percentage, mps_memory, mps_priority;
 /* Says what is wrong with the call, and returns `result`. */
 int mps_wrong(const struct mps_call *call, int result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Of a call with --json: its document, an object, whose members come between the two. */
-void mps_json_begin(void);
-void mps_json_end(void);
 /* Reads an argument that is a number. */
 bool mps_number(const struct mps_call *call, const char *text, uint64_t max, uint64_t *number);
 /* Reads an argument that names a device, and the server's status. Returns the exit status. */

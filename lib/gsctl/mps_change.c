@@ -19,9 +19,9 @@ int mps_server_start(const struct mps_call *call)
     if (!user_parse(call->argument[1], &uid))
         return mps_wrong(call, EXIT_USAGE, "'%s': there is no such user", call->argument[1]);
     if (call->json) {
-        mps_json_begin();
+        json_open(NULL, '{');
         json_text("remark", "nothing has changed: the server serves all users");
-        mps_json_end();
+        json_close('}');
     }
     return 0;
 }
@@ -35,9 +35,9 @@ static int server_end(const struct mps_call *call, uint32_t timeout_s)
     if (status != GS_OK)
         return ask_failed(status, message);
     if (call->json) {
-        mps_json_begin();
+        json_open(NULL, '{');
         json_pid("ended_pid", pid);
-        mps_json_end();
+        json_close('}');
     }
     return 0;
 }
@@ -81,9 +81,9 @@ int mps_client_terminate(const struct mps_call *call)
     if (status != GS_OK)
         return ask_failed(status, message);
     if (call->json) {
-        mps_json_begin();
+        json_open(NULL, '{');
         json_number("ended_sessions", count);
-        mps_json_end();
+        json_close('}');
     } else {
         printf("0\n"); /* as MPS' daemon says it (bench/results/h200/mps-shapes.txt) */
     }
@@ -140,9 +140,9 @@ static int partition_add(const struct mps_call *call)
         char partition[64];
 
         snprintf(partition, sizeof(partition), "%u/%s", device, request.name);
-        mps_json_begin();
+        json_open(NULL, '{');
         json_text("partition", partition);
-        mps_json_end();
+        json_close('}');
     } else {
         printf("%u/%s\n", device, request.name);
     }

@@ -184,9 +184,9 @@ static void limit_print(const struct mps_call *call, const struct ctl_row *row, 
 
     limit->write(text, row, device_sms, call->json);
     if (call->json) {
-        mps_json_begin();
+        json_open(NULL, '{');
         json_figure(limit->json, *text ? text : "null");
-        mps_json_end();
+        json_close('}');
     } else if (*text) {
         puts(text);
     }

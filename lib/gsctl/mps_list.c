@@ -72,13 +72,13 @@ int mps_server_list(const struct mps_call *call)
     int result = status_of(call, call->count, &reply);
 
     if (result == 0 && call->json) {
-        mps_json_begin();
+        json_open(NULL, '{');
         json_open("servers", '[');
         json_open(NULL, '{');
         json_pid("pid", reply.server_pid);
         json_close('}');
         json_close(']');
-        mps_json_end();
+        json_close('}');
     } else if (result == 0) {
         printf("%" PRId32 "\n", reply.server_pid);
     }
@@ -100,10 +100,10 @@ int mps_server_status(const struct mps_call *call)
             state = "FAULT";
     }
     if (call->json) {
-        mps_json_begin();
+        json_open(NULL, '{');
         json_pid("pid", reply.server_pid);
         json_text("status", state);
-        mps_json_end();
+        json_close('}');
     } else {
         puts(state);
     }
@@ -118,14 +118,14 @@ int mps_client_list(const struct mps_call *call)
     int result = clients_of(call, 0, &reply, &tenants, &count);
 
     if (result == 0 && call->json) {
-        mps_json_begin();
+        json_open(NULL, '{');
         json_open("clients", '[');
     }
     if (result == 0)
         pids_print(tenants, count, call->json);
     if (result == 0 && call->json) {
         json_close(']');
-        mps_json_end();
+        json_close('}');
     }
     free(tenants);
     return result;
@@ -147,7 +147,7 @@ static const char *pci_short(const char *pci)
 static void device_clients_json(const struct ctl_status_reply *reply,
                                 const struct ctl_tenant *tenants, size_t count)
 {
-    mps_json_begin();
+    json_open(NULL, '{');
     json_open("devices", '[');
     for (uint32_t i = 0; i < reply->device_count; i++) {
         json_open(NULL, '{');
@@ -168,7 +168,7 @@ static void device_clients_json(const struct ctl_status_reply *reply,
         json_close('}');
     }
     json_close(']');
-    mps_json_end();
+    json_close('}');
 }
 
 int mps_device_client_list(const struct mps_call *call)
@@ -243,7 +243,7 @@ int mps_ps(const struct mps_call *call)
         return mps_wrong(call, EXIT_USAGE, "takes %s", call->command->arguments);
     result = clients_of(call, 1, &reply, &tenants, &count);
     if (result == 0 && call->json) {
-        mps_json_begin();
+        json_open(NULL, '{');
         json_open("clients", '[');
     } else if (result == 0) {
         printf("%-9s %-9s %-14s %-25s %-14s %-15s\n", "PID", "ID", "SERVER", "DEVICE", "NAMESPACE",
@@ -253,7 +253,7 @@ int mps_ps(const struct mps_call *call)
         (call->json ? client_json : client_print)(&tenants[i], &reply);
     if (result == 0 && call->json) {
         json_close(']');
-        mps_json_end();
+        json_close('}');
     }
     free(tenants);
     return result;
@@ -285,7 +285,7 @@ static void query_json(const struct ctl_status_reply *reply)
 {
     char pci[FORMAT_MAX];
 
-    mps_json_begin();
+    json_open(NULL, '{');
     json_pid("server", reply->server_pid);
     json_open("devices", '[');
     for (uint32_t i = 0; i < reply->device_count; i++) {
@@ -297,7 +297,7 @@ static void query_json(const struct ctl_status_reply *reply)
         json_close('}');
     }
     json_close(']');
-    mps_json_end();
+    json_close('}');
 }
 
 /* MPS tells the devices of its daemon and of each server. Here both are one. */

@@ -84,12 +84,12 @@ int mps_partitions(const struct mps_call *call)
     if (status == GS_OK)
         status = rows_read(call->control, &rows, message);
     if (status == GS_OK && call->json) {
-        mps_json_begin();
+        json_open(NULL, '{');
         json_open("partitions", '[');
         for (uint32_t i = 0; i < reply.device_count; i++)
             partitions_json(&rows, i, reply.device[i].sm_count);
         json_close(']');
-        mps_json_end();
+        json_close('}');
     } else if (status == GS_OK) {
         printf("%-13s %-11s %-6s %-6s %-5s %-5s %s\n", "GPU", "Partition", "free", "used", "free",
                "used", "clients");

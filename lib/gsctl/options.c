@@ -374,24 +374,65 @@ static int option_next(int argc, char **argv, const struct option *options, int 
     return code;
 }
 
+/* Reads the options, and moves the words before them; see option_next. Returns how many words there
+ * are. given: bits of command_options. */
+static int line_read(int argc, char **argv, const struct command *commands, size_t count,
+                     struct command_options *options, uint64_t *given, bool *help)
+{
+    struct option long_options[OPTIONS_MAX];
+    int code, words = 0;
+
+    options_make(long_options);
+    while ((code = option_next(argc, argv, long_options, &words, commands, count)) != -1) {
+        for (size_t i = 0; i < command_option_count; i++)
+            *given |= (uint64_t)(command_options[i].option.val == code) << i;
+        *help = *help || code == 'h';
+        if (code == OPTION_WATCH && !optarg && optind < argc &&
+            isdigit((unsigned char)argv[optind][0]))
+            optarg = argv[optind++];
+        option_apply(options, code);
+    }
+    return words;
+}
+
+/* Takes what follows the command: `count` words. */
+static void operands_take(const struct command *command, char **words, int count,
+                          struct command_options *options)
+{
+    if (command->takes & TAKES_WORDS) {
+        options->words = words;
+        options->word_count = count;
+        return;
+    }
+    if (count && command->takes & TAKES_OPERAND)
+        options->operand = words[0];
+    if (count > (options->operand ? 1 : 0))
+        usage("unexpected argument '%s'", words[options->operand ? 1 : 0]);
+}
+
+static void instance_check(const char *name)
+{
+    struct instance instance;
+    const char *wrong = instance_parse(name, &instance);
+
+    if (wrong)
+        usage("instance name '%s': %s", name, wrong);
+}
+
 const struct command *options_parse(int argc, char **argv, const struct command *commands,
                                     size_t count, struct command_options *options)
 {
     const char *instance = getenv("GSHARE_INSTANCE");
     const struct command *command = &commands[0];
-    struct option long_options[OPTIONS_MAX];
     uint64_t given = 0;
-    struct instance named_instance;
-    const char *wrong;
     bool help = false;
-    int code, words = 0;
+    int words;
 
     *options = (struct command_options){.instance = instance && *instance ? instance : "default",
                                         .grace_ms = GRACE_MS,
                                         .device = -1,
                                         .commands = commands,
                                         .command_count = count};
-    options_make(long_options);
     if (argc > 1 && !strcmp(argv[1], "help")) {
         if (argc == 2)
             help_all(commands, count);
@@ -402,37 +443,19 @@ const struct command *options_parse(int argc, char **argv, const struct command 
         if (!strcmp(commands[i].name, argv[1]))
             command_name = commands[i].name;
     }
-    while ((code = option_next(argc, argv, long_options, &words, commands, count)) != -1) {
-        for (size_t i = 0; i < command_option_count; i++)
-            given |= (uint64_t)(command_options[i].option.val == code) << i;
-        help = help || code == 'h';
-        if (code == OPTION_WATCH && !optarg && optind < argc &&
-            isdigit((unsigned char)argv[optind][0]))
-            optarg = argv[optind++];
-        option_apply(options, code);
-    }
+    words = line_read(argc, argv, commands, count, options, &given, &help);
     if (words)
         command = command_find(commands, count, argv[1]);
     if (help && !words)
         help_all(commands, count);
     if (help)
         help_command(command);
-    if (command->takes & TAKES_WORDS) {
-        options->words = argv + 2;
-        options->word_count = words - 1;
-    } else {
-        if (words > 1 && command->takes & TAKES_OPERAND)
-            options->operand = argv[2];
-        if (words > (options->operand ? 2 : 1))
-            usage("unexpected argument '%s'", argv[options->operand ? 3 : 2]);
-    }
+    operands_take(command, argv + 2, words ? words - 1 : 0, options);
     given_check(command, options, given);
     if (command->takes & (TAKES_TARGET | TAKES_KILL | TAKES_SESSION) && options->operand)
         target_set(options, CTL_TENANT, session_parse(options->operand));
     if (command->takes & TAKES_TARGET && options->device >= 0)
         target_set(options, CTL_DEVICE, (uint64_t)options->device);
-    wrong = instance_parse(options->instance, &named_instance);
-    if (wrong)
-        usage("instance name '%s': %s", options->instance, wrong);
+    instance_check(options->instance);
     return command;
 }

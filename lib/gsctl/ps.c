@@ -192,7 +192,6 @@ int command_ps(struct control *control, const struct command_options *options)
     if (options->json) {
         json_close(']');
         json_close('}');
-        putchar('\n');
     } else {
         table_print(&table);
     }

@@ -107,7 +107,6 @@ int command_quit(struct control *control, const struct command_options *options)
         json_text("instance", options->instance);
         json_pid("ended_pid", pid);
         json_close('}');
-        putchar('\n');
     } else {
         printf("the server '%s' (pid %d) has ended\n", options->instance, pid);
     }

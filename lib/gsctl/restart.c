@@ -56,7 +56,6 @@ int command_restart(struct control *control, const struct command_options *optio
         json_open(NULL, '{');
         json_text("done", reply.message);
         json_close('}');
-        putchar('\n');
     } else {
         puts(reply.message);
     }

@@ -12,7 +12,6 @@ void change_remark(const char *remark, bool json)
         json_open(NULL, '{');
         json_text("remark", remark);
         json_close('}');
-        putchar('\n');
     } else if (*remark) {
         fprintf(stderr, "gsctl: %s\n", remark);
     }
@@ -106,6 +105,17 @@ static void sessions_remark(const struct ctl_set *request, const struct rows *be
                  same == 1 ? "it" : "they");
 }
 
+/* The same of a setting for one session. */
+static void session_remark(const struct ctl_row *before, const struct ctl_row *after,
+                           char remark[REQUEST_MESSAGE_MAX])
+{
+    if (has_the_same(before, after))
+        snprintf(remark, REQUEST_MESSAGE_MAX,
+                 "set, but session %llu has what it had: its own request or another limit is "
+                 "tighter; see gsctl explain %llu",
+                 row_id(after), row_id(after));
+}
+
 gs_status settings_make(struct control *control, struct ctl_set *request,
                         char remark[REQUEST_MESSAGE_MAX])
 {
@@ -126,17 +136,14 @@ gs_status settings_make(struct control *control, struct ctl_set *request,
         return status;
     }
     /* The change is made, whether or not the server can say what came of it. */
-    if (*remark || row_of(control, request, &after, message) != GS_OK)
-        ;
-    else if (!memcmp(&before.set, &after.set, sizeof(before.set)))
-        snprintf(remark, REQUEST_MESSAGE_MAX, "nothing has changed: this is set already");
-    else if (of_several && comparable && rows_read(control, &rows_after, message) == GS_OK)
-        sessions_remark(request, &rows_before, &rows_after, remark);
-    else if (request->target == CTL_TENANT && has_the_same(&before, &after) && comparable)
-        snprintf(remark, REQUEST_MESSAGE_MAX,
-                 "set, but session %llu has what it had: its own request or another limit is "
-                 "tighter; see gsctl explain %llu",
-                 row_id(&after), row_id(&after));
+    if (!*remark && row_of(control, request, &after, message) == GS_OK) {
+        if (!memcmp(&before.set, &after.set, sizeof(before.set)))
+            snprintf(remark, REQUEST_MESSAGE_MAX, "nothing has changed: this is set already");
+        else if (of_several && comparable && rows_read(control, &rows_after, message) == GS_OK)
+            sessions_remark(request, &rows_before, &rows_after, remark);
+        else if (request->target == CTL_TENANT && comparable)
+            session_remark(&before, &after, remark);
+    }
     free(rows_before.row);
     free(rows_after.row);
     return GS_OK;
@@ -229,7 +236,6 @@ static void reservation_json(struct control *control, const char *name, const ch
     free(rows.row);
     json_text("remark", remark);
     json_close('}');
-    putchar('\n');
 }
 
 int command_reserve(struct control *control, const struct command_options *options)
@@ -304,7 +310,6 @@ static void drain_print(const struct ctl_drain *request, const struct drained *b
         json_number("tenants", tenants);
         json_text("remark", same ? "nothing has changed" : "");
         json_close('}');
-        putchar('\n');
         return;
     }
     if (same)

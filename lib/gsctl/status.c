@@ -159,6 +159,5 @@ int command_status(struct control *control, const struct command_options *option
     json_open(NULL, '{');
     status_members_json(&reply, control);
     json_close('}');
-    putchar('\n');
     return 0;
 }

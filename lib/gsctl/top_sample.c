@@ -98,7 +98,6 @@ static void sample_json(const struct top_sample *sample)
         row_json(&sample->row[i]);
     json_close(']');
     json_close('}');
-    putchar('\n');
 }
 
 int top_json(struct control *control, const struct command_options *options)

@@ -266,5 +266,4 @@ void trace_json_print(const struct trace_model *m)
     }
     json_close(']');
     json_close('}');
-    putchar('\n');
 }

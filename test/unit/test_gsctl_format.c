@@ -138,7 +138,7 @@ static void json_is_well_formed_whatever_the_text(void **state)
              "\"broken\":\"\\ufffd|\\ufffd|\\ufffd\\ufffd|\\ufffd\\ufffd\\ufffd|\\ufffd\\ufffd\","
              "\"big\":18446744073709551615,\"small\":-5,"
              "\"pid\":42,\"no_pid\":null,\"user\":\"others\",\"uid\":4294967295,\"empty\":[],"
-             "\"list\":[1,{}]}");
+             "\"list\":[1,{}]}\n");
 }
 
 static void print_a_table(void)
