@@ -272,10 +272,9 @@ static void outline(const struct options *options, bool software)
            "result can be a\nstale one.\n",
            options->seconds, options->seconds, 4 * options->seconds + 4);
     if (software)
-        puts(
-            "On the software device more tenants are not faster: their kernels are interpreted by "
-            "the same\nprocessors, which one tenant keeps busy. On a GPU they fill what one leaves "
-            "idle.");
+        puts("On the software device more tenants are hardly faster: their kernels are interpreted "
+             "by the same\nprocessors, which one tenant keeps busy; where other programs are busy, "
+             "too, more tenants get\nmore of them. On a GPU they fill what one leaves idle.");
     putchar('\n');
 }
 
