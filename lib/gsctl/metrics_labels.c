@@ -16,21 +16,26 @@
 void metrics_value_put(const char *value, void (*put)(void *to, const char *piece, size_t size),
                        void *to)
 {
+    const char *plain = value; /* goes as one piece up to what does not */
+
     put(to, "\"", 1);
     while (*value) {
         const unsigned char first = (unsigned char)*value;
         const size_t length = utf8_length((const unsigned char *)value);
+        const char *instead = length == 0                     ? "\xef\xbf\xbd" /* U+FFFD */
+                              : first < ' ' || first == 0x7f  ? "?"
+                              : first == '"' || first == '\\' ? "\\"
+                                                              : NULL;
 
-        if (first == '"' || first == '\\')
-            put(to, "\\", 1);
-        if (length == 0)
-            put(to, "\xef\xbf\xbd", 3); /* U+FFFD */
-        else if (first < ' ' || first == 0x7f)
-            put(to, "?", 1);
-        else
-            put(to, value, length);
+        if (instead) {
+            put(to, plain, (size_t)(value - plain));
+            put(to, instead, strlen(instead));
+            /* A quote and a backslash stand behind their backslash, as themselves. */
+            plain = *instead == '\\' ? value : value + 1;
+        }
         value += length ? length : 1;
     }
+    put(to, plain, (size_t)(value - plain));
     put(to, "\"", 1);
 }
 
