@@ -44,8 +44,8 @@ bool log_default(char *path, size_t size, const char *instance)
     char folder[PATH_MAX], former[PATH_MAX + 8];
     struct stat st;
 
-    if (!folder_find(folder) || !folder_make(folder, geteuid() == 0 ? 0755 : 0700) ||
-        snprintf(path, size, "%s/%s.log", folder, instance) >= (int)size)
+    if (!folder_find(folder) || snprintf(path, size, "%s/%s.log", folder, instance) >= (int)size ||
+        !folder_make(folder, geteuid() == 0 ? 0755 : 0700))
         return false;
     if (stat(path, &st) == 0 && st.st_size > LARGE) {
         snprintf(former, sizeof(former), "%s.1", path);

@@ -387,6 +387,9 @@ static void log_take(struct server_options *options)
              (mps_variables_log(path, sizeof(path)) ||
               log_default(path, sizeof(path), options->instance)))
         options->log_file = path;
+    else if (!options->log_file && options->background)
+        fprintf(stderr, "gshared: no log is kept: %s cannot be written; --log-file says where\n",
+                *path ? path : "$HOME");
     if (options->log_file && !strcmp(options->log_file, "none"))
         options->log_file = NULL;
 }

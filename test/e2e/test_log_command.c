@@ -247,6 +247,7 @@ static void a_users_server_logs_in_the_users_folder(void *user)
     CHECK(stat(file, &st) == 0 && st.st_size == 17 << 20);
     /* Where nothing can be written, none is kept. */
     background_start("XDG_STATE_HOME", "/proc");
+    CHECK_TEXT(output, "no log is kept: ");
     CHECK_EQUAL(gsctl("log", NULL), 1);
     CHECK_TEXT(output, "the server keeps no log");
     GSCTL_OK("quit");
