@@ -40,8 +40,10 @@ static uint32_t graph_launches, graphs_made, graphs_destroyed, nodes_set, mixed_
 static uint32_t nodes_run;         /* of the graphs launched */
 static uint32_t told, told_itself; /* of those told, by kernels that tell their own end */
 static uint64_t last_told;
+static uint32_t nodes_set_waited; /* of those set, before a graph was launched */
 static bool no_room_to_make, no_room_to_launch;
-static uint32_t calls_left; /* calls that make graphs, until one is refused */
+static bool setting_ahead_fails; /* behind a graph's launch; the node is left set to anything */
+static uint32_t calls_left;      /* calls that make graphs, until one is refused */
 static CUcontext current;
 
 /* Functions of kernels that tell their own end, and how many parameters are before the hidden one.
@@ -199,7 +201,11 @@ static inline CUresult kernel_set(CUgraphExec exec, CUgraphNode node,
     run->parameter = as.parameter;
     run->tell = as.tell;
     nodes_set++;
-    return CUDA_SUCCESS;
+    nodes_set_waited += graph_launches == 0;
+    if (!setting_ahead_fails || graph_launches == 0)
+        return CUDA_SUCCESS;
+    run->parameter = run->tell.position = UINT64_MAX;
+    return CUDA_ERROR_INVALID_VALUE;
 }
 
 static inline CUresult write_add(CUgraphNode *node, CUgraph to, const CUgraphNode *after,
@@ -321,8 +327,8 @@ static inline void graphs_open(void)
     fake_cu.cuStreamWaitEvent = stream_wait;
     ran_count = 0;
     graph_count = graph_launches = graphs_made = graphs_destroyed = nodes_set = mixed_made = 0;
-    nodes_run = told = told_itself = teller_count = 0;
-    no_room_to_make = no_room_to_launch = false;
+    nodes_run = nodes_set_waited = told = told_itself = teller_count = 0;
+    no_room_to_make = no_room_to_launch = setting_ahead_fails = false;
     calls_left = UINT32_MAX;
 }
 

@@ -190,7 +190,7 @@ static inline void drain(bool entire)
     const struct sched_allowance allowance = {1000, UINT64_MAX};
     enum drained drained;
 
-    told = told_itself = graph_launches = nodes_run = nodes_set = 0;
+    told = told_itself = graph_launches = nodes_run = nodes_set = nodes_set_waited = 0;
     atomic_store(&client.tail[0], tail);
     stream->arrival.entire = entire;
     stream_drain(&session, 0, allowance, &drained);

@@ -290,20 +290,110 @@ static void parameters_of_each_launch_arrive_beside_what_it_tells(void **state)
 
 /* ---- Setting nodes anew ---------------------------------------------------------------------- */
 
+/* The lane has other sessions to serve, whose launches would wait while it sets nodes ahead. */
 static void a_node_is_set_anew_for_another_position_alone(void **state)
 {
     uint64_t position = 0;
 
     (void)state;
+    lane.lately = 3;
     shape_learn(0, 1, 1);
     for (uint32_t i = 0; i < 5; i++) {
         forget();
         launch(0, 1, 0);
         drain(true);
         assert_int_equal(nodes_set, 1);
+        assert_int_equal(nodes_set_waited, 1);
         assert_true(ran[0].tell.position > position);
         position = ran[0].tell.position;
     }
+    lane.lately = 0;
+}
+
+/* Launches kernel `which`, as the only session of the lane. What it tells is right, whatever its
+ * node was set to ahead. */
+static void launch_single(uint32_t which, uint64_t parameter)
+{
+    const uint64_t sequence = inflight_fence_next(stream->inflight);
+
+    forget();
+    launch(which, 1, parameter);
+    drain(true);
+    assert_int_equal(graph_launches, 1);
+    expect_tellers(1);
+    assert_int_equal(ran[0].tell.position, tail);
+    assert_int_equal(ran[0].tell.sequence, sequence);
+}
+
+static void what_a_launch_that_comes_again_tells_is_set_before_it_comes(void **state)
+{
+    uint32_t waited = 0;
+
+    (void)state;
+    shape_learn(0, 1, 1);
+    for (uint32_t i = 0; i < 3; i++)
+        launch_single(0, 0);
+    for (uint32_t i = 0; i < 100; i++) {
+        launch_single(0, 0);
+        assert_int_equal(nodes_set, 1);
+        waited += nodes_set_waited;
+    }
+    assert_int_equal(waited, 0);
+}
+
+static void kernels_by_turns_are_set_before_they_come_too(void **state)
+{
+    uint32_t waited = 0;
+
+    (void)state;
+    shape_learn(0, 1, 1);
+    shape_learn(1, 1, 1);
+    for (uint32_t i = 0; i < 6; i++)
+        launch_single(i % 2, i % 2);
+    for (uint32_t i = 0; i < 100; i++) {
+        launch_single(i % 2, i % 2);
+        waited += nodes_set_waited;
+    }
+    assert_int_equal(waited, 0);
+}
+
+/* Setting in vain is as dear as setting. */
+static void a_tenant_whose_parameters_change_each_time_has_few_nodes_set_in_vain(void **state)
+{
+    uint32_t set_in_vain = 0;
+
+    (void)state;
+    shape_learn(0, 1, 1);
+    for (uint32_t i = 0; i < 100; i++) {
+        launch_single(0, 1 + i);
+        assert_int_equal(nodes_set_waited, 1);
+        set_in_vain += nodes_set - nodes_set_waited;
+    }
+    assert_in_range(set_in_vain, 1, 15);
+}
+
+/* Positions jump where the ring ends, and where other records come between. */
+static void a_launch_that_was_foretold_wrong_tells_what_is_right(void **state)
+{
+    (void)state;
+    srand(7);
+    shape_learn(0, 1, 1);
+    shape_learn(1, 1, 1);
+    for (uint32_t i = 0; i < 5000; i++) {
+        if (rand() % 8 == 0)
+            wait_for_nothing();
+        launch_single(rand() % 6 == 0, rand() % 5 == 0);
+    }
+}
+
+static void a_node_that_could_not_be_set_ahead_is_set_anew(void **state)
+{
+    (void)state;
+    shape_learn(0, 1, 1);
+    setting_ahead_fails = true;
+    for (uint32_t i = 0; i < 20; i++)
+        launch_single(0, i / 10);
+    assert_int_equal(nodes_set_waited, 1);
 }
 
 /* Setting a node costs as much as a tenth of its launch. */
@@ -460,6 +550,11 @@ int main(void)
         TELLER(a_long_run_goes_by_one_graph_of_each_length),
         TELLER(parameters_of_each_launch_arrive_beside_what_it_tells),
         TELLER(a_node_is_set_anew_for_another_position_alone),
+        TELLER(what_a_launch_that_comes_again_tells_is_set_before_it_comes),
+        TELLER(kernels_by_turns_are_set_before_they_come_too),
+        TELLER(a_tenant_whose_parameters_change_each_time_has_few_nodes_set_in_vain),
+        TELLER(a_launch_that_was_foretold_wrong_tells_what_is_right),
+        TELLER(a_node_that_could_not_be_set_ahead_is_set_anew),
         TELLER(a_node_that_stays_silent_is_not_set_anew),
         TELLER(a_request_whose_last_kernel_tells_its_own_end_has_no_completing_node),
         TELLER(a_request_whose_last_kernel_cannot_tell_has_a_completing_node),

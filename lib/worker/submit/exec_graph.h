@@ -28,6 +28,14 @@ struct exec_graph {
     CUgraphNode end;       /* the completion node; only ENDS_BY_WRITE and ENDS_BY_KERNEL have one */
     CUgraphNode *node;     /* `length` nodes */
     unsigned char *params; /* the parameters that the nodes are set to, one after the other */
+    /* What exec_graph_set_ahead goes by: what the last launch told, and by how much more than the
+     * launch before it. */
+    struct {
+        uint64_t position, position_step;
+        uint64_t sequence, sequence_step;
+        uint32_t rest; /* so many launches to come are not foretold */
+        bool done;     /* since the last launch the node is set to what is foretold */
+    } ahead;
 };
 
 /* Makes a graph for launches with the keys of `launches`, and sets it to their parameters.
@@ -39,6 +47,11 @@ CUresult exec_graph_init(struct exec_graph *exec_graph, const struct launch *lau
  * made for. */
 CUresult exec_graph_launch(struct exec_graph *exec_graph, const struct launch *launches,
                            const struct completion_params *tell, CUstream stream);
+/* Sets the graph of one kernel with an own store, which has just been launched, to what its next
+ * launch will likely be, if the launches so far foretell it: setting the node takes 0.4 to 0.7 us
+ * of the time that the next launch would wait for. Another launch sets the node anew. */
+void exec_graph_set_ahead(struct exec_graph *exec_graph, const struct launch *launch,
+                          const struct completion_params *told);
 /* Does nothing to a graph that is not made. */
 void exec_graph_deinit(struct exec_graph *exec_graph);
 

@@ -215,13 +215,13 @@ static struct exec_graph *graph_find(struct stream *stream, enum graph_of of,
 
 CUresult graph_cache_launch(struct stream *stream, enum graph_of of, const struct launch *launches,
                             uint32_t count, enum ending ending,
-                            const struct completion_params *tell, bool *issued)
+                            const struct completion_params *tell, struct exec_graph **issued)
 {
     struct pattern *pattern = NULL;
     struct exec_graph *graph = graph_find(stream, of, launches, count, ending, &pattern);
     CUresult result = CUDA_SUCCESS;
 
-    *issued = false;
+    *issued = NULL;
     if (!graph)
         return CUDA_SUCCESS;
     if (!graph->exec)
@@ -236,7 +236,7 @@ CUresult graph_cache_launch(struct stream *stream, enum graph_of of, const struc
         pattern->times = 0;
         return CUDA_SUCCESS;
     }
-    *issued = !result;
+    *issued = result ? NULL : graph;
     return result;
 }
 

@@ -18,11 +18,12 @@ enum graph_of {
     GRAPH_OF_REQUEST /* the sequence of their keys */
 };
 
-/* Launches `count` kernels as one graph, if they have come often enough. *issued is false when they
- * have not, or when there was no memory for the graph; then the device has been given nothing. */
+/* Launches `count` kernels as one graph, if they have come often enough. *issued is the graph,
+ * until the cache's next call; NULL when they have not come often enough, or when there was no
+ * memory for the graph: then the device has been given nothing. */
 CUresult graph_cache_launch(struct stream *stream, enum graph_of of, const struct launch *launches,
                             uint32_t count, enum ending ending,
-                            const struct completion_params *tell, bool *issued);
+                            const struct completion_params *tell, struct exec_graph **issued);
 
 /* Destroys the graphs with kernels in a partition. The cache may be NULL, here and below. */
 void graph_cache_evict(struct graph_cache *cache, const struct partition *partition);

@@ -26,6 +26,7 @@
 #include "worker/partition/partition.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/inflight.h"
+#include "worker/sched/lane.h"
 #include "worker/submit/account.h"
 #include "worker/submit/cooperative.h"
 #include "worker/submit/graph_cache.h"
@@ -34,6 +35,7 @@
 #define TELLS_THREADS       16384u /* the most threads of a grid that tells its own end */
 #define FENCE_EVERY         16u
 #define FENCE_EVERY_LATENCY 32u
+#define SPARE_TENANTS       2u
 
 /* The lengths of a shape's graphs. There is one graph for each length and each way to tell the end,
  * made when it is first wanted. Only the latency class has all lengths, because a graph takes
@@ -138,23 +140,31 @@ static struct completion_params end_of(const struct session *session, const stru
     return tell;
 }
 
+/* Whether the lane has time for what only shortens a session's next launch: at most one other
+ * session waits for the lane. */
+static bool lane_spare(const struct lane *lane)
+{
+    return lane->lately <= SPARE_TENANTS;
+}
+
 /* Issues some of `run` launches of one shape: as a graph, or the first alone. */
 static CUresult issue_some(struct session *session, struct stream *stream,
                            const struct launch *launches, uint32_t run, enum completion wanted,
                            struct issued *issued)
 {
-    bool tells, graph;
+    struct exec_graph *graph = NULL;
+    bool tells;
     const uint32_t length = length_for(stream, launches, run, wanted, &tells);
     const struct launch *last = &launches[length - 1];
     const enum ending ending = ending_for(last, wanted, tells, length);
     const struct completion_params tell = tells ? end_of(session, stream, last) : completion_none;
     CUresult result = CUDA_SUCCESS;
 
-    if (launches->cooperative)
-        graph = false;
-    else
+    if (!launches->cooperative)
         result =
             graph_cache_launch(stream, GRAPH_OF_SHAPE, launches, length, ending, &tell, &graph);
+    if (graph && tells && ending == ENDS_BY_ITSELF && length == 1 && lane_spare(session->lane))
+        exec_graph_set_ahead(graph, last, &tell);
     *issued = (struct issued){.kind = ISSUED_LAUNCHES,
                               .launches = launches,
                               .count = graph ? length : 1,
@@ -208,9 +218,11 @@ static CUresult issue_request(struct session *session, struct stream *stream,
         return CUDA_SUCCESS;
     const enum ending ending = ending_for(last, completion, tells, count);
     const struct completion_params tell = tells ? end_of(session, stream, last) : completion_none;
+    struct exec_graph *graph;
     account_issuing(session, stream);
     CUresult result =
-        graph_cache_launch(stream, GRAPH_OF_REQUEST, launches, count, ending, &tell, issued);
+        graph_cache_launch(stream, GRAPH_OF_REQUEST, launches, count, ending, &tell, &graph);
+    *issued = graph;
     if (*issued)
         account_issued(session, stream,
                        &(struct issued){.kind = ISSUED_REQUEST,
