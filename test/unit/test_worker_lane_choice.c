@@ -15,7 +15,9 @@
 #include "worker/loop/lane_choice.h"
 #include "worker/sched/lane.h"
 
-#define SIDES (LANES_MAX - 1)
+#define SIDES    (LANES_MAX - 1)
+#define FEW_CPUS 8u /* too few for a lane each */
+#define SHARED   2u /* tenants of a lane then */
 
 /* ---- Which lane ------------------------------------------------------------------------------ */
 
@@ -26,10 +28,11 @@ struct choice {
     uint32_t lane;
 };
 
-static void expect_choices(const struct choice *choices, size_t count)
+static void expect_choices(const struct choice *choices, size_t count, uint32_t cpus)
 {
     for (size_t i = 0; i < count; i++) {
-        const uint32_t lane = lane_choose(choices[i].members, choices[i].count, choices[i].active);
+        const uint32_t lane =
+            lane_choose(choices[i].members, choices[i].count, choices[i].active, cpus);
         if (lane != choices[i].lane)
             fail_msg("choice %zu: lane %d, not %d", i, (int)lane, (int)choices[i].lane);
     }
@@ -44,7 +47,7 @@ static void a_lane_is_filled_before_the_next_one_gets_a_session(void **state)
     };
 
     (void)state;
-    expect_choices(choices, ARRAY_SIZE(choices));
+    expect_choices(choices, ARRAY_SIZE(choices), FEW_CPUS);
 }
 
 static void of_full_lanes_the_one_with_the_fewest_gets_it(void **state)
@@ -55,7 +58,7 @@ static void of_full_lanes_the_one_with_the_fewest_gets_it(void **state)
     };
 
     (void)state;
-    expect_choices(choices, ARRAY_SIZE(choices));
+    expect_choices(choices, ARRAY_SIZE(choices), FEW_CPUS);
 }
 
 /* A lane that is not full takes one whatever the main lane has. */
@@ -69,13 +72,13 @@ static void full_lanes_get_none_where_the_main_lane_has_no_more_than_they_would(
     };
 
     (void)state;
-    expect_choices(choices, ARRAY_SIZE(choices));
+    expect_choices(choices, ARRAY_SIZE(choices), FEW_CPUS);
 }
 
 static void without_lanes_the_main_lane_keeps_all(void **state)
 {
     (void)state;
-    assert_int_equal(lane_choose(NULL, 0, 100), LANE_NONE);
+    assert_int_equal(lane_choose(NULL, 0, 100, 1000), LANE_NONE);
 }
 
 /* Gives one session after the other, as long as one is to be given. */
@@ -86,8 +89,7 @@ static void many_sessions_are_spread_evenly_and_the_giving_ends(void **state)
         for (uint32_t sessions = 0; sessions <= 256; sessions++) {
             uint32_t members[SIDES] = {0}, active = sessions, lane, most = 0, least = UINT32_MAX;
 
-            while (active > LANE_TENANTS &&
-                   (lane = lane_choose(members, count, active)) != LANE_NONE) {
+            while ((lane = lane_choose(members, count, active, FEW_CPUS)) != LANE_NONE) {
                 assert_true(lane < count);
                 members[lane]++;
                 active--;
@@ -96,12 +98,37 @@ static void many_sessions_are_spread_evenly_and_the_giving_ends(void **state)
                 most = members[i] > most ? members[i] : most;
                 least = members[i] < least ? members[i] : least;
             }
-            assert_true(most <= LANE_TENANTS || most - least <= 1);
-            assert_true(most <= LANE_TENANTS || least >= LANE_TENANTS);
-            assert_true(active <= LANE_TENANTS || active <= least + 1);
-            assert_true(active >= most || most <= LANE_TENANTS);
+            assert_true(most <= SHARED || most - least <= 1);
+            assert_true(most <= SHARED || least >= SHARED);
+            assert_true(active <= SHARED || active <= least + 1);
+            assert_true(active >= most || most <= SHARED);
         }
     }
+}
+
+static void tenants_have_a_lane_each_while_all_threads_have_a_processor(void **state)
+{
+    static const struct choice each[] = {
+        {7, {0}, 2, LANE_NONE},
+        {7, {0}, 3, 0},
+        {7, {1}, 2, 1},
+        {7, {1, 1}, 1, LANE_NONE},
+        {7, {1, 1, 1, 1, 1}, 2, 5},
+        /* the eighth tenant */
+        {7, {1, 1, 1, 1, 1, 1}, 2, LANE_NONE},
+        {7, {0}, 8, 0},
+        {7, {1}, 7, 0},
+        {7, {2}, 6, 1},
+    };
+    static const struct choice fewer_lanes[] = {
+        {3, {1, 1, 1}, 2, LANE_NONE},
+        {3, {1, 1, 1}, 3, 0},
+        {3, {2, 1, 1}, 2, LANE_NONE},
+    };
+
+    (void)state;
+    expect_choices(each, ARRAY_SIZE(each), 16);
+    expect_choices(fewer_lanes, ARRAY_SIZE(fewer_lanes), 64);
 }
 
 /* ---- Which session --------------------------------------------------------------------------- */
@@ -185,6 +212,7 @@ int main(void)
         cmocka_unit_test(of_full_lanes_the_one_with_the_fewest_gets_it),
         cmocka_unit_test(full_lanes_get_none_where_the_main_lane_has_no_more_than_they_would),
         cmocka_unit_test(without_lanes_the_main_lane_keeps_all),
+        cmocka_unit_test(tenants_have_a_lane_each_while_all_threads_have_a_processor),
         cmocka_unit_test(many_sessions_are_spread_evenly_and_the_giving_ends),
         cmocka_unit_test(a_session_of_short_small_launches_may_go),
         cmocka_unit_test(each_of_these_alone_keeps_a_session_with_the_main_lane),

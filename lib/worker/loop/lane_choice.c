@@ -3,14 +3,22 @@
 
 #include "worker/submit/stream.h"
 
+#define SHARED_MOST 2u /* tenants that a lane serves well */
+#define CPUS_SPARE  2u /* for other threads, beside a CPU for each tenant and each lane */
+
+uint32_t lane_tenants(uint32_t active, uint32_t cpus)
+{
+    return active > SHARED_MOST && 2 * active + CPUS_SPARE <= cpus ? 1 : SHARED_MOST;
+}
+
 /* The lane that has most of those that are not full; of full ones the one that has least. */
-static uint32_t lane_for_more(const uint32_t *members, uint32_t count)
+static uint32_t lane_for_more(const uint32_t *members, uint32_t count, uint32_t most)
 {
     uint32_t best = LANE_NONE;
 
     for (uint32_t i = 0; i < count; i++) {
-        const bool full = members[i] >= LANE_TENANTS;
-        const bool best_full = best != LANE_NONE && members[best] >= LANE_TENANTS;
+        const bool full = members[i] >= most;
+        const bool best_full = best != LANE_NONE && members[best] >= most;
         if (best == LANE_NONE || full < best_full ||
             (full == best_full && (full ? members[i] < members[best] : members[i] > members[best])))
             best = i;
@@ -18,11 +26,15 @@ static uint32_t lane_for_more(const uint32_t *members, uint32_t count)
     return best;
 }
 
-uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active)
+uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active, uint32_t cpus)
 {
-    const uint32_t best = lane_for_more(members, count);
+    uint32_t all = active;
 
-    if (best != LANE_NONE && members[best] >= LANE_TENANTS && members[best] + 1 >= active)
+    for (uint32_t i = 0; i < count; i++)
+        all += members[i];
+    const uint32_t most = lane_tenants(all, cpus), best = lane_for_more(members, count, most);
+    if (active <= most ||
+        (best != LANE_NONE && members[best] >= most && members[best] + 1 >= active))
         return LANE_NONE;
     return best;
 }

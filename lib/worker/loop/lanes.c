@@ -285,7 +285,7 @@ static struct side *side_for_more(const struct lane *main)
 
     for (uint32_t i = 0; i < lanes.count; i++)
         members[i] = lanes.side[i]->members;
-    const uint32_t chosen = lane_choose(members, lanes.count, main->lately);
+    const uint32_t chosen = lane_choose(members, lanes.count, main->lately, lanes.cpus);
     return chosen == LANE_NONE ? NULL : lanes.side[chosen];
 }
 
@@ -330,7 +330,7 @@ void lanes_share(struct lane *main)
         session_adopt(main, session);
         session = next;
     }
-    if (lanes.count > 0 && main->lately > LANE_TENANTS &&
+    if (lanes.count > 0 && main->lately > 1 &&
         !atomic_load_explicit(&lanes.recall, memory_order_relaxed) && !chores_any() &&
         !grants_any())
         one_give(main);
