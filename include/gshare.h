@@ -477,6 +477,10 @@ GS_API gs_status gs_free(gs_session session, gs_devptr ptr);
  * allocate: within its own limit, its user's limit and the memory that the device has free. Either
  * pointer may be NULL. Blocks for the server. */
 GS_API gs_status gs_mem_info(gs_session session, size_t *free_bytes, size_t *total_bytes);
+/* The heap that the session's kernels will malloc from is to have so many bytes; 0: a default. It
+ * is made when the first module is loaded whose kernels allocate (gs_module_load), and has its size
+ * from then on: GS_ERR_INVALID_VALUE. Blocks for the server. */
+GS_API gs_status gs_kernel_heap(gs_session session, uint64_t bytes);
 
 /* ---- Shared device memory ---------------------------------------------------------------------
  *
@@ -738,11 +742,11 @@ GS_API gs_status gs_surface_destroy(gs_session session, gs_surface surface);
  * and reason), or is machine code without PTX; GS_ERR_NOT_SUPPORTED: for a variable's alignment.
  *
  * Kernels that call malloc allocate from a heap of the session's own: memory of the size
- * gs_attach_params.kernel_heap, taken from the session's by the first module with such kernels, and
- * freed with the session. What kernels print appears on this process's stdout, and failed
- * assertions on its stderr. The calls that print are gs_sync, gs_stream_sync, gs_event_sync, copies
- * and memsets that wait, gs_module_unload, gs_detach, and any call after a fault. gshare(7) has
- * more of both. */
+ * gs_attach_params.kernel_heap, or gs_kernel_heap, taken from the session's by the first module
+ * with such kernels, and freed with the session. What kernels print appears on this process's
+ * stdout, and failed assertions on its stderr. The calls that print are gs_sync, gs_stream_sync,
+ * gs_event_sync, copies and memsets that wait, gs_module_unload, gs_detach, and any call after a
+ * fault. gshare(7) has more of both. */
 GS_API gs_status gs_module_load(gs_session session, const void *image, size_t size,
                                 gs_module *module);
 /* Links `count` images into one module and loads that: what one declares `.extern` and another

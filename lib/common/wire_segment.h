@@ -192,7 +192,8 @@ enum req_op {
     REQ_SURFACE_DESTROY = 25, /* what kernels take */
     REQ_MODULE_KERNEL = 26, /* module, index -> number of kernels; message: the name of that one */
     /* struct rec_gemm in payload: such products are to follow */
-    REQ_GEMM_PREPARE = 27
+    REQ_GEMM_PREPARE = 27,
+    REQ_KERNEL_HEAP = 28 /* bytes */
 };
 
 #define REQ_PARAMS_MAX      1024u  /* parameters of a kernel */

@@ -45,15 +45,21 @@ static gs_module heap_load(gs_session session)
     return module;
 }
 
-static struct tenant tenant_begin(const struct server *server)
+static struct tenant tenant_with_heap(const struct server *server, uint64_t heap)
 {
     struct tenant t;
 
     CHECK_OK(server_attach(server, &t.session));
+    CHECK_OK(gs_kernel_heap(t.session, heap));
     t.module = heap_load(t.session);
     CHECK_OK(gs_malloc(t.session, MOST * sizeof(gs_devptr), &t.out));
     CHECK_OK(gs_malloc(t.session, 2 * sizeof(uint32_t), &t.words));
     return t;
+}
+
+static struct tenant tenant_begin(const struct server *server)
+{
+    return tenant_with_heap(server, 0);
 }
 
 static void launch(const struct tenant *t, const char *kernel, uint32_t n, void **args)
@@ -205,7 +211,7 @@ static void all_modules_of_a_session_have_one_heap(const char *mode)
 static void it_outlives_the_worker(const char *mode)
 {
     struct server *server = server_in_mode(mode);
-    struct tenant t = tenant_begin(server);
+    struct tenant t = tenant_with_heap(server, 16 * MIB);
     const pid_t worker = server_worker_pid(server);
     size_t before;
 
@@ -216,7 +222,7 @@ static void it_outlives_the_worker(const char *mode)
     CHECK_EQUAL(free_bytes(t.session), before);
     check(&t, 5000, 1, 300);
     give(&t, 5000);
-    CHECK_EQUAL(take(&t, 1, 2000 * 4096, 0), 1);
+    CHECK_EQUAL(take(&t, 1, 2 * 2000 * 4096, 0), 1);
     CHECK_OK(gs_detach(t.session));
     server_stop(server);
 }
@@ -292,7 +298,31 @@ static void the_size_asked_for_at_attach_holds(const char *mode)
     CHECK_OK(gs_attach(&params, &session));
     CHECK_STATUS(gs_module_load(session, heap_ptx, strlen(heap_ptx), &module), GS_ERR_QUOTA);
     CHECK_TEXT(gs_last_error_message(), "kernels call malloc");
+    CHECK_OK(gs_kernel_heap(session, 2 * MIB));
+    CHECK_OK(gs_module_load(session, heap_ptx, strlen(heap_ptx), &module));
     CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void the_size_may_change_until_kernels_allocate(const char *mode)
+{
+    struct server *server = server_in_mode(mode);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    struct tenant t;
+
+    params.mem_limit = 64 * MIB;
+    CHECK_OK(gs_attach(&params, &t.session));
+    CHECK_OK(gs_malloc(t.session, MOST * sizeof(gs_devptr), &t.out));
+    kernels_load(t.session); /* they allocate nothing */
+    CHECK_OK(gs_kernel_heap(t.session, 30 * MIB));
+    CHECK_OK(gs_kernel_heap(t.session, 20 * MIB));
+    size_t before = free_bytes(t.session);
+    t.module = heap_load(t.session);
+    CHECK_EQUAL(before - free_bytes(t.session), 20 * MIB);
+    CHECK_STATUS(gs_kernel_heap(t.session, 24 * MIB), GS_ERR_INVALID_VALUE);
+    CHECK_TEXT(gs_last_error_message(), "have their heap, of 20971520 bytes");
+    CHECK(take(&t, 6000, 4096, 0) > 20 * MIB / 4096 * 98 / 100);
+    CHECK_OK(gs_detach(t.session));
     server_stop(server);
 }
 
@@ -363,6 +393,7 @@ BOTH(it_outlives_the_worker)
 BOTH(the_heap_is_charged_and_freed_with_the_session)
 BOTH(without_room_for_the_heap_the_load_fails_and_says_why)
 BOTH(the_size_asked_for_at_attach_holds)
+BOTH(the_size_may_change_until_kernels_allocate)
 BOTH(nobody_sees_what_another_session_had_in_its_heap)
 BOTH(who_scribbles_over_its_heap_harms_itself_alone)
 #define TESTS_OF(function) TEST(function##_unfenced), TEST(function##_fenced)
@@ -376,6 +407,7 @@ static const struct test tests[] = {
     TESTS_OF(the_heap_is_charged_and_freed_with_the_session),
     TESTS_OF(without_room_for_the_heap_the_load_fails_and_says_why),
     TESTS_OF(the_size_asked_for_at_attach_holds),
+    TESTS_OF(the_size_may_change_until_kernels_allocate),
     TESTS_OF(nobody_sees_what_another_session_had_in_its_heap),
     TESTS_OF(who_scribbles_over_its_heap_harms_itself_alone),
 };

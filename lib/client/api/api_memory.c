@@ -60,6 +60,19 @@ gs_status gs_free(gs_session handle, gs_devptr ptr)
     return status;
 }
 
+gs_status gs_kernel_heap(gs_session handle, uint64_t bytes)
+{
+    struct sync_request request = {.op = REQ_KERNEL_HEAP, .arg = {bytes}};
+    struct session *session;
+    gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    status = sync_request(session, &request);
+    session_leave(session);
+    return status;
+}
+
 gs_status gs_mem_info(gs_session handle, size_t *free_bytes, size_t *total_bytes)
 {
     struct sync_request request = {.op = REQ_MEM_INFO};

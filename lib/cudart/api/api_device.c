@@ -184,13 +184,11 @@ CUDART_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 
     if (error != cudaSuccess)
         return error_record(error);
-    if (limit == cudaLimitMallocHeapSize && device_session() != NULL) {
-        if (value > device->limit[limit])
-            return error_record(error_unsupported("cudaLimitMallocHeapSize of a running session"));
-        return cudaSuccess;
-    }
-    device_set_limit(limit, value);
-    return cudaSuccess;
+    if (limit == cudaLimitMallocHeapSize && device_session() != NULL)
+        error = device_error(gs_kernel_heap(device_session(), value));
+    if (error == cudaSuccess)
+        device_set_limit(limit, value);
+    return error_record(error);
 }
 
 CUDART_API cudaError_t cudaCtxResetPersistingL2Cache(void)

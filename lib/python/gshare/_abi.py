@@ -511,6 +511,7 @@ _PRODUCTS = "NumPy's products are the host's; those of the device are for C and 
 NOT_WRAPPED = {
     "gs_gemm": _PRODUCTS,
     "gs_gemm_prepare": _PRODUCTS,
+    "gs_kernel_heap": "Session(kernel_heap=) says it before the first module can be loaded",
     "gs_launch_host": "the library's thread would wait for the interpreter's lock; gs_event_fd serves event loops",
     "gs_memset_d16": _FILLS,
     "gs_memset_d16_async": _FILLS,

@@ -41,7 +41,7 @@ enum journal_kind {
     JOURNAL_VARIABLE = 6,   /* key: address. value: size, module */
     JOURNAL_KERNEL = 7,     /* key: number. value: module, serial. bytes: the name */
     JOURNAL_GRAPH = 8,      /* key: number. value: serial. bytes: the records */
-    JOURNAL_HEAP = 9,       /* key: 0. value: address of the heap of its kernels */
+    JOURNAL_HEAP = 9,       /* key: 0. value: address of the kernels' heap, or 0; size */
     JOURNAL_EXPORT = 10,    /* key: first word of the handle. value: address, size, receiver. bytes:
                                the handle's other words */
     JOURNAL_STREAM = 11     /* no entry, only in an answer: a stream's note, see journal_stream */

@@ -44,6 +44,7 @@ static const struct job_kind *const kinds[] = {
     [REQ_SURFACE_DESTROY] = &job_surface_destroy,
     [REQ_MODULE_KERNEL] = &job_module_kernel,
     [REQ_GEMM_PREPARE] = &job_gemm_prepare,
+    [REQ_KERNEL_HEAP] = &job_kernel_heap,
 };
 
 static void done(struct seg_request *slot)

@@ -30,6 +30,13 @@ static bool allocates(const struct module *module)
     return module->rewrite && module->rewrite->allocates;
 }
 
+static void heap_note(const struct session *session)
+{
+    const uint64_t value[JOURNAL_VALUES] = {session->module.heap, session->module.heap_asked};
+
+    journal_put(session->journal, JOURNAL_HEAP, 0, value, NULL, 0);
+}
+
 gs_status heap_open(struct job *job, const struct module *module)
 {
     struct session *session = job->session;
@@ -42,8 +49,7 @@ gs_status heap_open(struct job *job, const struct module *module)
                  memory_limits(session).session);
     else if (memory_take(job, heap_bytes(session), worker->granularity, &session->module.heap) ==
              GS_OK) {
-        const uint64_t value[JOURNAL_VALUES] = {session->module.heap};
-        journal_put(session->journal, JOURNAL_HEAP, 0, value, NULL, 0);
+        heap_note(session);
         return GS_OK;
     }
     snprintf(why, sizeof(why), "%.*s", (int)sizeof(why) - 1, job->message);
@@ -61,7 +67,9 @@ gs_status heap_resume(struct job *job)
         if (e->kind != JOURNAL_HEAP)
             continue;
         session->module.heap = e->value[0];
-        if (!memory_place(session, session->module.heap, heap_bytes(session)))
+        session->module.heap_asked = e->value[1];
+        if (session->module.heap &&
+            !memory_place(session, session->module.heap, heap_bytes(session)))
             return job_fail(job, GS_ERR_INTERRUPTED, "the heap of the kernels has no place");
     }
     return GS_OK;
@@ -82,3 +90,21 @@ CUresult heap_bind(const struct session *session, const struct module *module)
         result = DRV(cuMemcpyHtoDAsync_v2, variable, &heap, sizeof(heap), service_stream());
     return result ? result : DRV(cuStreamSynchronize, service_stream());
 }
+
+/* A service thread, where heap_open runs too. */
+static void kernel_heap_work(struct job *job)
+{
+    struct session *session = job->session;
+
+    if (session->module.heap) {
+        job_fail(job, GS_ERR_INVALID_VALUE,
+                 "the session's kernels have their heap, of %" PRIu64 " bytes",
+                 heap_bytes(session));
+        return;
+    }
+    session->module.heap_asked = job->arg[0];
+    heap_note(session);
+}
+
+const struct job_kind job_kernel_heap = {"kernel_heap",    JOB_QUICK, NULL,
+                                         kernel_heap_work, NULL,      NULL};
