@@ -18,6 +18,8 @@ static void gshare_open(void)
     GS(gs_attach, NULL, &session);
 }
 
+static bool fenced; /* the session */
+
 static void gshare_open_as(const struct role *role)
 {
     static const gs_class classes[] = {
@@ -35,6 +37,7 @@ static void gshare_open_as(const struct role *role)
         params.on_fault = GS_ON_FAULT_REPLAY;
     if (role->fenced)
         params.fence = GS_FENCE_ON;
+    fenced = role->fenced;
     GS(gs_attach, &params, &session);
 }
 
@@ -43,9 +46,13 @@ static void gshare_close(void)
     GS(gs_detach, session);
 }
 
+/* Only PTX can be fenced. */
 static void gshare_load(const void *image, size_t size)
 {
-    GS(gs_module_load, session, image, size, &module);
+    if (fenced)
+        GS(gs_module_load, session, kernels_ptx, 0, &module);
+    else
+        GS(gs_module_load, session, image, size, &module);
     for (int i = 0; i < KERNEL_COUNT; i++)
         GS(gs_kernel_get, module, kernel_names[i], &kernel_handle[i]);
 }

@@ -11,6 +11,8 @@
 #include "common/util.h"
 
 #define SPARE 3 /* for all else that runs */
+#define PLACE_NS                                                                                   \
+    5000000000ull /* a server is ready a little before its worker's threads are there */
 
 /* As the worker calls its thread. */
 static const char dispatcher_name[] = "gs-dispatch\n";
@@ -91,7 +93,7 @@ static unsigned process_place(const char *pid, unsigned place)
     return placed;
 }
 
-bool place_give(unsigned place, const struct server *server)
+static unsigned threads_place(unsigned place, const struct server *server)
 {
     struct dirent *entry;
     unsigned placed = 0;
@@ -103,5 +105,17 @@ bool place_give(unsigned place, const struct server *server)
     }
     if (processes != NULL)
         closedir(processes);
-    return placed > 0;
+    return placed;
+}
+
+bool place_give(unsigned place, const struct server *server)
+{
+    const uint64_t end = clock_ns() + PLACE_NS;
+
+    while (threads_place(place, server) == 0) {
+        if (clock_ns() > end)
+            return false;
+        usleep(1000);
+    }
+    return true;
 }

@@ -16,7 +16,8 @@
 bool places_enough(unsigned count);
 /* From now on the calling thread runs there. */
 void place_take(unsigned place);
-/* And so does the server's thread that launches, for all its tenants. False: it is not found. */
+/* And so does the server's thread that launches, for all its tenants. False: it has not come within
+ * 5 s. */
 bool place_give(unsigned place, const struct server *server);
 
 #endif
