@@ -189,6 +189,126 @@ static void host_memory_is_counted_for_the_user(void)
     server_stop(server);
 }
 
+/* An image of a MiB: a kernel and a comment. */
+static gs_status image_load(gs_session session, gs_module *module)
+{
+    static const char head[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
+                               ".visible .entry k() { ret; }\n//";
+    static char image[MIB];
+
+    memset(image, '-', sizeof(image) - 1);
+    memcpy(image, head, sizeof(head) - 1);
+    return gs_module_load(session, image, 0, module);
+}
+
+/* A graph of 2,048 fills, of which each record has 64 bytes. */
+static gs_status graph_record(gs_session session, gs_devptr data, gs_graph *graph)
+{
+    gs_stream stream;
+    gs_status status;
+
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_OK(gs_graph_begin(session, stream));
+    for (unsigned i = 0; i < 2048; i++)
+        CHECK_OK(gs_memset_async(session, data, (int)i, 16, stream));
+    status = gs_graph_end(session, stream, graph);
+    CHECK_OK(gs_stream_destroy(stream));
+    return status;
+}
+
+/* What the server keeps of modules and graphs, of all sessions of the user, and as long as they are
+ * there. */
+static void kept_run(void *argument)
+{
+    gs_status status = GS_OK;
+    gs_module module[20];
+    gs_graph graph[20];
+    gs_session one, two;
+    unsigned count = 0;
+    gs_devptr data;
+
+    (void)argument;
+    become_stranger();
+    CHECK_OK(gs_attach(NULL, &one));
+    CHECK_OK(gs_attach(NULL, &two));
+    while (status == GS_OK && count < 20) {
+        status = image_load(count % 2 ? one : two, &module[count]);
+        count += status == GS_OK;
+    }
+    CHECK_STATUS(status, GS_ERR_LIMIT);
+    CHECK(count >= 3 && count <= 6);
+    CHECK_OK(gs_module_unload(module[0]));
+    CHECK_OK(gs_sync(two));
+    CHECK_OK(image_load(one, &module[0]));
+    CHECK_OK(gs_detach(one));
+    CHECK_OK(gs_attach(NULL, &one));
+    CHECK_OK(image_load(one, &module[0]));
+    CHECK_OK(gs_detach(one));
+    CHECK_OK(gs_detach(two));
+
+    CHECK_OK(gs_attach(NULL, &one));
+    CHECK_OK(gs_malloc(one, 16, &data));
+    for (count = 0, status = GS_OK; status == GS_OK && count < 20;) {
+        status = graph_record(one, data, &graph[count]);
+        count += status == GS_OK;
+    }
+    CHECK_STATUS(status, GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "of the server's memory wanted, the user's sessions have");
+    CHECK(count >= 1 && count <= 4);
+    CHECK_OK(gs_graph_destroy(graph[0]));
+    CHECK_OK(graph_record(one, data, &graph[0]));
+    CHECK_OK(gs_graph_launch(graph[0], NULL));
+    CHECK_OK(gs_detach(one));
+}
+
+/* Returns the status of the last one. */
+static gs_status events_record(gs_session session, unsigned count)
+{
+    gs_status status = GS_OK;
+    gs_event event;
+
+    for (unsigned i = 0; i < count && status == GS_OK; i++) {
+        CHECK_OK(gs_event_create(session, &event));
+        status = gs_event_record(event, NULL);
+    }
+    return status == GS_OK ? gs_sync(session) : status;
+}
+
+/* 16,384 events count as 8 MiB. */
+static void events_run(void *argument)
+{
+    gs_session one, two;
+
+    (void)argument;
+    become_stranger();
+    CHECK_OK(gs_attach(NULL, &one));
+    CHECK_OK(gs_attach(NULL, &two));
+    CHECK_OK(events_record(one, 10000));
+    CHECK_STATUS(events_record(two, 10000), GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "as much of the server's memory as they may");
+    CHECK_STATUS(gs_detach(two), GS_ERR_LIMIT);
+    CHECK_OK(gs_detach(one));
+    CHECK_OK(gs_attach(NULL, &one));
+    CHECK_OK(events_record(one, 10000));
+    CHECK_OK(gs_detach(one));
+}
+
+static void what_the_server_keeps_is_counted_for_the_user(void)
+{
+    struct server *server = shared_server(NULL);
+    gs_module module;
+    gs_session session;
+
+    CHECK_EQUAL(gsctl("set", "--others", "--user-host-mem", "8M", NULL), 0);
+    tenant_join(tenant_start(kept_run, NULL));
+    tenant_join(tenant_start(events_run, NULL));
+    CHECK_OK(server_attach(server, &session));
+    for (unsigned i = 0; i < 10; i++)
+        CHECK_OK(image_load(session, &module));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* On the groups of two SMs from this one on. */
 static gs_status attach_on(unsigned sm, gs_session *session)
 {
@@ -650,6 +770,7 @@ static const struct test tests[] = {
     TEST(each_has_a_part_of_the_sessions_and_the_operator_the_rest),
     TEST(host_blocks_are_counted_for_the_user),
     TEST(host_memory_is_counted_for_the_user),
+    TEST(what_the_server_keeps_is_counted_for_the_user),
     TEST(sets_of_sms_are_counted_for_the_user),
     TEST(a_user_who_fills_the_vault_does_not_fill_the_log),
     TEST(who_asks_without_end_is_refused_and_nobody_else),

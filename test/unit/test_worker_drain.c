@@ -17,6 +17,7 @@
 #include "common/ring.h"
 #include "common/util.h"
 #include "fake_fences.h"
+#include "worker/memory/user.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/lane.h"
 #include "worker/submit/drain.h"
@@ -252,6 +253,7 @@ static int set(void **state)
     kernel = (struct kernel){.serial = 1, .max_threads = 1024, .function = (CUfunction)&kernel};
     session = (struct session){
         .lane = &lane,
+        .memory.user = user_hold(0),
         .segment = segment,
         .client = &client,
         .server_page = &server,
@@ -275,6 +277,7 @@ static int unset(void **state)
 {
     (void)state;
     inflight_remove(&session);
+    user_release(session.memory.user);
     graph_cache_free(stream->graph_cache);
     inflight_free(stream->inflight);
     free(session.submit.reports);

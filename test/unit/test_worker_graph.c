@@ -18,6 +18,7 @@
 #include "fake_driver.h"
 #include "worker/jobs/job.h"
 #include "worker/memory/host_block.h"
+#include "worker/memory/user.h"
 #include "worker/sched/lane.h"
 #include "worker/session/grant.h"
 #include "worker/submit/graph.h"
@@ -191,6 +192,7 @@ static int set(void **state)
     fake_cu.cuGraphLaunch = graph_launched;
     memset(&session, 0, sizeof(session));
     memset(places, 0, sizeof(places));
+    session.memory.user = user_hold(0);
     made = live = 0;
     place = session.grant.partition = &places[0];
     job_run(job_new(&session, &job_graph_create));
@@ -201,6 +203,7 @@ static int unset(void **state)
 {
     (void)state;
     graphs_deinit(&session);
+    user_release(session.memory.user);
     return live;
 }
 

@@ -28,27 +28,17 @@
 #include "worker/memory/chunk.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/host_place.h"
+#include "worker/memory/limits.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/resume.h"
 #include "worker/memory/user.h"
 
-#define HOST_BYTES_MAX (UINT64_C(16) << 30)
-#define PAGE           UINT64_C(4096)
-#define RESTING_MAX    64u
+#define PAGE        UINT64_C(4096)
+#define RESTING_MAX 64u
 
 struct host_block *host_block_find(const struct session *session, uint64_t number)
 {
     return session->memory.hosts && number < SEG_HOSTS ? session->memory.hosts[number] : NULL;
-}
-
-/* The most host memory that a session may have: pinned memory is taken from everyone. */
-static uint64_t host_limit(void)
-{
-    uint64_t eighth = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 8;
-
-    /* The limit is whole pages, as blocks are: rounding a block up must not carry the sum over the
-     * limit. */
-    return eighth < HOST_BYTES_MAX ? eighth / PAGE * PAGE : HOST_BYTES_MAX;
 }
 
 gs_status host_block_admit(struct job *job, uint64_t size)

@@ -1,8 +1,12 @@
 /* limits.c - see limits.h. */
 #include "worker/memory/limits.h"
 
+#include <unistd.h>
+
 #include "worker/driver/worker.h"
 #include "worker/memory/window.h"
+
+#define HOST_BYTES_MAX (UINT64_C(16) << 30)
 
 /* Relaxed: each limit is a number by itself, and what was allocated before a change stays. */
 uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t user_mem_limit)
@@ -22,6 +26,14 @@ void host_limit_set(struct session *session, uint32_t user_hosts, uint64_t user_
 {
     atomic_store_explicit(&session->memory.user_hosts, user_hosts, memory_order_relaxed);
     atomic_store_explicit(&session->memory.user_host_mem, user_host_mem, memory_order_relaxed);
+}
+
+uint64_t host_limit(void)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t eighth = (uint64_t)sysconf(_SC_PHYS_PAGES) * page / 8;
+
+    return eighth < HOST_BYTES_MAX ? eighth / page * page : HOST_BYTES_MAX;
 }
 
 struct limits memory_limits(const struct session *session)

@@ -1,4 +1,4 @@
-/* limits.h - how much device memory a session, and all sessions of its user, may hold. */
+/* limits.h - how much memory a session, and all sessions of its user, may hold. */
 #ifndef GS_WORKER_MEMORY_LIMITS_H
 #define GS_WORKER_MEMORY_LIMITS_H
 
@@ -15,6 +15,10 @@ struct limits {
 uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t user_mem_limit);
 /* The same of host memory, of all sessions of the user: blocks and bytes. */
 void host_limit_set(struct session *session, uint32_t user_hosts, uint64_t user_host_mem);
+/* The most host memory that a session may have pinned, and the most that the server keeps for it:
+ * either is taken from everyone. Whole pages, as blocks are: rounding one up does not carry the sum
+ * over the limit. */
+uint64_t host_limit(void);
 struct limits memory_limits(const struct session *session);
 
 #endif

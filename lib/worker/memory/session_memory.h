@@ -61,7 +61,8 @@ struct session_memory {
     uint32_t exports;        /* the number of its exports, see memory_share.c */
     struct imports *imports; /* NULL: none */
     uint64_t host_bytes;
-    bool host_places; /* host memory was given a place in the window */
+    uint64_t kept_bytes; /* of the server's memory, see kept.h */
+    bool host_places;    /* host memory was given a place in the window */
     /* freed blocks that have a place: they stay registered for the session's next need */
     struct host_block *resting;
     uint32_t resting_count;

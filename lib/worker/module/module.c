@@ -17,6 +17,7 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/host_block.h"
+#include "worker/memory/kept.h"
 #include "worker/module/compile.h"
 #include "worker/module/fenced.h"
 #include "worker/module/heap.h"
@@ -28,7 +29,9 @@
 #include "worker/module/rewrite.h"
 #include "worker/submit/graph_cache.h"
 
-#define IMAGE_MAX (UINT64_C(512) << 20)
+#define IMAGE_MAX  (UINT64_C(512) << 20)
+/* What a module counts as beside its image: records of it here and in the driver. */
+#define KEPT_BYTES (UINT64_C(256) << 10)
 enum { LEFT_OUT_BYTES = 16384 };
 
 /* ---- Freeing --------------------------------------------------------------------------------- */
@@ -40,6 +43,8 @@ static void module_code_unload(struct session *session, struct module *module)
         DRV_MUST(cuModuleUnload, module->cu);
     module->cu = NULL;
     fenced_free(session, module);
+    kept_discharge(session, module->kept);
+    module->kept = 0;
 }
 
 /* Frees what the worker keeps of it. */
@@ -118,7 +123,10 @@ static void module_watch(struct session *session, const struct module *module, u
 static void module_note(struct session *session, struct module *module)
 {
     const uint64_t value[JOURNAL_VALUES] = {module->variables};
+    const uint64_t kept = KEPT_BYTES + (module->source ? module->source_size : 0);
 
+    kept_discharge(session, module->kept - kept); /* the code is the driver's now */
+    module->kept = kept;
     if (module->source)
         journal_put(session->journal, JOURNAL_MODULE, module->id, value, module->source,
                     module->source_size);
@@ -169,10 +177,17 @@ static void compile_work(struct job *job)
 {
     const struct host_block *block = host_block_find(job->session, job->arg[0]);
     uint64_t size = job->arg[1];
-    struct module *module = module_new(job, block->memory, size);
+    const uint64_t kept = KEPT_BYTES + 2 * size; /* the code, and the image for the journal */
+    struct module *module;
 
-    if (!module)
+    if (kept_charge(job, kept) != GS_OK)
         return;
+    module = module_new(job, block->memory, size);
+    if (!module) {
+        kept_discharge(job->session, kept);
+        return;
+    }
+    module->kept = kept;
     while (!image_binary(module->code, size) && size > 0 && module->code[size - 1] == '\0')
         size--; /* the tenant may count the text's NUL */
     module_source_keep(job->session, module, size);
@@ -274,6 +289,8 @@ gs_status modules_resume(struct job *job)
         if (!module)
             return job->status;
         module->id = (uint32_t)e->key;
+        module->kept = KEPT_BYTES + e->size;
+        kept_adopt(session, module->kept);
         module->variables = e->value[0];
         session->module.modules[e->key] = module;
         if (image_prepare(job, module, e->size) != GS_OK)

@@ -29,6 +29,7 @@ struct module {
     unsigned char *code;   /* the image that the driver is to load; NULL once it has */
     unsigned char *source; /* the tenant's image, for the journal; NULL once it is there */
     uint64_t source_size;
+    uint64_t kept; /* what the session is charged for it, see memory/kept.h */
 };
 
 struct session_module {

@@ -15,6 +15,7 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
 #include "worker/memory/host_block.h"
+#include "worker/memory/kept.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/resume.h"
 #include "worker/memory/segment_mapping.h"
@@ -90,6 +91,7 @@ static void release_device(struct session *session)
 static void release_host(struct session *session)
 {
     print_deinit(session);
+    kept_deinit(session);
     user_release(session->memory.user);
     session->memory.user = NULL;
     segment_mapping_keep(session->mapping);

@@ -23,11 +23,16 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/host_block.h"
+#include "worker/memory/kept.h"
 #include "worker/sched/lane.h"
 #include "worker/submit/graph_variant.h"
 #include "worker/submit/placement.h"
 
 #define GRAPH_BYTES_MAX (UINT64_C(64) << 20)
+
+/* What a graph counts as, in times its records: the copy of them here, the journal's, and what the
+ * driver keeps of each node, about 1 KiB for a record of 64 bytes. */
+#define KEPT_TIMES 16u
 
 #define CHECK_STEP    128u       /* records that are checked before others are served */
 #define CHECK_HOLD_NS 100000000u /* the longest that a session's requests wait for a check */
@@ -67,10 +72,11 @@ static struct session_graph *graph_new(struct job *job, const void *records, uin
     return graph;
 }
 
-static void graph_free(struct session_graph *graph)
+static void graph_free(struct session *session, struct session_graph *graph)
 {
     if (!graph)
         return;
+    kept_discharge(session, KEPT_TIMES * graph->records.bytes);
     for (uint32_t i = 0; i < VARIANTS; i++)
         graph_variant_deinit(&graph->variants[i]);
     free(graph->records.memory);
@@ -115,15 +121,20 @@ static void create_prepare(struct job *job)
 static void create_work(struct job *job)
 {
     const struct host_block *block = host_block_find(job->session, job->arg[0]);
-    struct session_graph *graph = graph_new(job, block->memory, job->arg[1]);
+    struct session_graph *graph;
 
-    if (!graph)
+    if (kept_charge(job, KEPT_TIMES * job->arg[1]) != GS_OK)
         return;
+    graph = graph_new(job, block->memory, job->arg[1]);
+    if (!graph) {
+        kept_discharge(job->session, KEPT_TIMES * job->arg[1]);
+        return;
+    }
     graph->checked_generation = job->session->memory.generation;
     graph->made_serial = job->session->serial;
     if (graph_variant_make(job, &graph->records, job->partition, STREAM_PRIORITY,
                            &graph->variants[0]) != GS_OK) {
-        graph_free(graph);
+        graph_free(job->session, graph);
         return;
     }
     job->object = graph;
@@ -159,7 +170,7 @@ static void destroy_work(struct job *job)
 {
     job_removes(job, JOURNAL_GRAPH, job->arg[0]);
     journal_drop(job->session->journal, JOURNAL_GRAPH, job->arg[0]);
-    graph_free(job->object);
+    graph_free(job->session, job->object);
 }
 
 const struct job_kind job_graph_create = {"graph_create", JOB_PATIENT,    create_prepare,
@@ -252,6 +263,7 @@ static gs_status graph_resume(struct job *job, const struct journal_entry *entry
 
     if (!graph)
         return job->status;
+    kept_adopt(job->session, KEPT_TIMES * entry->size);
     graph->checked_generation = graph->check.generation = UINT64_MAX;
     graph->made_serial = entry->value[0];
     if (graph->made_serial > job->session->serial) /* objects that are made from now on are newer */
@@ -287,7 +299,7 @@ void graphs_evict(struct session *session, const struct partition *partition)
 void graphs_deinit(struct session *session)
 {
     for (uint32_t i = 0; session->submit.graphs && i < SEG_GRAPHS; i++)
-        graph_free(session->submit.graphs[i]);
+        graph_free(session, session->submit.graphs[i]);
     free(session->submit.graphs);
     session->submit.graphs = NULL;
 }

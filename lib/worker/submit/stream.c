@@ -15,12 +15,15 @@
 #include "worker/blas/workspace.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
+#include "worker/memory/kept.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/priority.h"
 #include "worker/submit/graph_cache.h"
 #include "worker/submit/pool.h"
 #include "worker/submit/product_graph.h"
+
+#define EVENT_KEPT 512u /* bytes that an event counts as, about what a driver keeps of it */
 
 void stream_grant(const struct session *session, struct stream *stream)
 {
@@ -122,6 +125,13 @@ bool streams_idle(struct session *session)
     return true;
 }
 
+bool event_admit(struct session *session, uint32_t slot)
+{
+    const struct event *events = session->submit.events;
+
+    return (events && events[slot].cu) || kept_user_charge(session, EVENT_KEPT);
+}
+
 CUresult event_slot(struct session *session, uint32_t slot, struct event **event)
 {
     if (!session->submit.events)
@@ -133,7 +143,14 @@ CUresult event_slot(struct session *session, uint32_t slot, struct event **event
     *event = &session->submit.events[slot];
     if (slot >= session->submit.events_end)
         session->submit.events_end = slot + 1;
-    return (*event)->cu ? CUDA_SUCCESS : DRV(cuEventCreate, &(*event)->cu, CU_EVENT_DEFAULT);
+    if ((*event)->cu)
+        return CUDA_SUCCESS;
+    CUresult result = DRV(cuEventCreate, &(*event)->cu, CU_EVENT_DEFAULT);
+    if (result) {
+        (*event)->cu = NULL;
+        kept_user_discharge(session, EVENT_KEPT);
+    }
+    return result;
 }
 
 bool stream_move(struct session *session, struct stream *stream, struct partition *home)
@@ -324,8 +341,10 @@ void streams_deinit(struct session *session)
             stream_deinit(&session->submit.streams[i]);
     }
     for (uint32_t i = 0; i < session->submit.events_end; i++) {
-        if (session->submit.events[i].cu)
-            DRV_MUST(cuEventDestroy_v2, session->submit.events[i].cu);
+        if (!session->submit.events[i].cu)
+            continue;
+        DRV_MUST(cuEventDestroy_v2, session->submit.events[i].cu);
+        kept_user_discharge(session, EVENT_KEPT);
     }
     free(session->submit.events);
     session->submit.events = NULL;

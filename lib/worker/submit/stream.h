@@ -59,7 +59,10 @@ bool session_caught_up(const struct session *session);
 /* The first stream whose completion word says that it is not finished. */
 uint32_t stream_unfinished(const struct session *session);
 
-/* The event of a slot; its CUDA event is made at the first use. */
+/* Charges the session's user for the event of a slot, if it is not there yet. False: there is no
+ * room. */
+bool event_admit(struct session *session, uint32_t slot);
+/* The event of a slot, which is admitted; its CUDA event is made at the first use. */
 CUresult event_slot(struct session *session, uint32_t slot, struct event **event);
 
 /* Makes the streams that the session's journal names, each where a former worker has left it. Fails

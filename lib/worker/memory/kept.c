@@ -1,0 +1,61 @@
+/* kept.c - see kept.h. */
+#include "worker/memory/kept.h"
+
+#include <inttypes.h>
+
+#include "worker/jobs/job.h"
+#include "worker/memory/limits.h"
+#include "worker/memory/user.h"
+
+static uint64_t user_limit(const struct session_memory *memory)
+{
+    return atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed);
+}
+
+bool kept_user_charge(struct session *session, uint64_t bytes)
+{
+    return user_host_bytes_charge(session->memory.user, bytes, user_limit(&session->memory));
+}
+
+void kept_user_discharge(struct session *session, uint64_t bytes)
+{
+    user_host_bytes_discharge(session->memory.user, bytes);
+}
+
+gs_status kept_charge(struct job *job, uint64_t bytes)
+{
+    struct session_memory *memory = &job->session->memory;
+    const uint64_t limit = host_limit();
+
+    if (memory->kept_bytes > limit || bytes > limit - memory->kept_bytes)
+        return job_fail(job, GS_ERR_LIMIT,
+                        "%" PRIu64 " bytes of the server's memory wanted, the session has %" PRIu64
+                        " of %" PRIu64,
+                        bytes, memory->kept_bytes, limit);
+    if (!kept_user_charge(job->session, bytes))
+        return job_fail(job, GS_ERR_LIMIT,
+                        "%" PRIu64 " bytes of the server's memory wanted, the user's sessions have "
+                        "%" PRIu64 " of %" PRIu64,
+                        bytes, user_host_bytes(memory->user), user_limit(memory));
+    memory->kept_bytes += bytes;
+    return GS_OK;
+}
+
+void kept_adopt(struct session *session, uint64_t bytes)
+{
+    user_host_bytes_charge(session->memory.user, bytes, 0);
+    session->memory.kept_bytes += bytes;
+}
+
+void kept_discharge(struct session *session, uint64_t bytes)
+{
+    if (!session->memory.user)
+        return;
+    session->memory.kept_bytes -= bytes;
+    user_host_bytes_discharge(session->memory.user, bytes);
+}
+
+void kept_deinit(struct session *session)
+{
+    kept_discharge(session, session->memory.kept_bytes);
+}
