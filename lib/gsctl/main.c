@@ -124,9 +124,9 @@ static const struct command commands[] = {
     {"mps", command_mps, "takes the commands of nvidia-cuda-mps-control", "[COMMAND [ARGUMENT]...]",
      "The command is given as arguments, or several on standard input, a line each. 'gsctl mps "
      "help'\n"
-     "lists them; doc/mps.md sets all of MPS beside what it is here. --json stands before the "
-     "command,\n"
-     "and gives a document for each.\n\n",
+     "lists them; doc/mps.md sets all of MPS beside what it is here. --json, before or behind, "
+     "gives\n"
+     "a document for each command.\n\n",
      TAKES_JSON | TAKES_WORDS, false, mps_check},
     {"completion", command_completion, "prints a shell's completion script", "bash|zsh", "",
      NO_JSON | TAKES_OPERAND | NO_SERVER, true, NULL},

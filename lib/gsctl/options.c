@@ -400,6 +400,11 @@ static void operands_take(const struct command *command, char **words, int count
                           struct command_options *options)
 {
     if (command->takes & TAKES_WORDS) {
+        /* Where the other commands may have it, too. */
+        if (count > 1 && !strcmp(words[count - 1], "--json")) {
+            options->json = true;
+            count--;
+        }
         options->words = words;
         options->word_count = count;
         return;

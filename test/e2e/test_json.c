@@ -280,7 +280,7 @@ static void the_queries_of_mps_have_json(void)
     GSCTL_OK("mps", "--json", "get_device_client_list");
     CHECK_TEXT(output, "{\"devices\":[{\"device\":0,\"pci\":");
     CHECK_TEXT(output, text_of("\"clients\":[{\"pid\":%d,\"id\":1,\"user\":\"", (int)getpid()));
-    GSCTL_OK("mps", "--json", "ps");
+    GSCTL_OK("mps", "ps", "--json");
     CHECK_TEXT(output, "\"command\":\"client\"");
     GSCTL_OK("mps", "--json", "device_query");
     CHECK_TEXT(output, "\"devices\":[{\"device_ordinal\":0,");
@@ -290,7 +290,7 @@ static void the_queries_of_mps_have_json(void)
     CHECK_TEXT(output, "{\"remark\":\"\"}\n");
     GSCTL_OK("mps", "--json", "get_default_device_pinned_mem_limit", "0");
     CHECK_TEXT(output, "{\"device_pinned_mem_limit\":67108864}\n");
-    GSCTL_OK("mps", "--json", "get_default_active_thread_percentage");
+    GSCTL_OK("mps", "get_default_active_thread_percentage", "--json");
     CHECK_TEXT(output, "{\"active_thread_percentage\":100.0}\n");
     GSCTL_OK("mps", "--json", "get_default_client_priority");
     CHECK_TEXT(output, "{\"client_priority\":0}\n");
