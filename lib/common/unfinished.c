@@ -5,8 +5,8 @@
 
 #include "common/ring.h"
 
-/* Of one session: a tenant can fill all its rings, and the supervisor counts for each session that
- * a fault ends. */
+/* The most records of a session that are counted: a tenant can fill all its rings, and the
+ * supervisor counts for each session that a fault ends. */
 #define RECORDS_MAX 16384u
 
 /* A record, as far as its kind is of interest here. */

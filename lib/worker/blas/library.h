@@ -18,7 +18,7 @@ struct library {
 #undef LIBRARY_MEMBER
 };
 
-/* Its functions, once it is loaded. */
+/* The library's functions, once it is loaded. */
 extern const struct library *const lt;
 
 /* $GSHARE_CUBLAS: unset, "" or "none": products are refused; a path: that library; "auto": the

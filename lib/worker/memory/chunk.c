@@ -306,7 +306,7 @@ void chunk_place_free(struct chunk *chunk)
 
 static bool spare_keep(struct session *session, struct chunk *chunk)
 {
-    /* Of memory that was lent nobody knows who else has it while sessions are being taken up. */
+    /* While sessions are being taken up, it is not known who else holds memory that was lent. */
     if (session->memory.spare || chunk->size != worker->granularity || chunk->lent ||
         chunk->holder.import != IMPORT_NONE)
         return false;

@@ -78,7 +78,7 @@ static struct host_block **resting_find(struct session_memory *memory, uint64_t 
 
 static const struct job_kind job_host_alloc_quiet;
 
-/* Of a segment for the block. */
+/* The size of the segment for a block of that size. */
 static uint64_t segment_size_for(uint64_t size, enum host_use use)
 {
     return use == HOST_REACHED ? host_place_segment_size(size) : (size + PAGE - 1) / PAGE * PAGE;
@@ -454,8 +454,8 @@ gs_status host_blocks_resume(struct job *job)
             continue;
         if (e->key >= SEG_HOSTS || table_make(job) != GS_OK || session->memory.hosts[e->key])
             return job_fail(job, GS_ERR_INTERRUPTED, "a host block has no slot in its table");
-        /* Its tenant has not mapped it yet, so nothing is in it: the tenant finds it gone, and asks
-         * for another. */
+        /* A segment that is gone was not mapped by the tenant yet, so nothing was in it: the tenant
+         * asks for another. */
         if (!segment_there(session, (int)e->value[0], e->value[1]))
             continue;
         const enum host_use use = e->value[2] > 1 ? HOST_REACHED : (enum host_use)e->value[2];

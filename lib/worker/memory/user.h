@@ -32,7 +32,7 @@ void user_discharge(struct user *user, uint64_t bytes);
 bool user_host_charge(struct user *user, uint64_t limit);
 bool user_host_bytes_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_host_bytes_discharge(struct user *user, uint64_t bytes);
-/* Of a block that was charged both ways. */
+/* Discharges a block that was charged by both. */
 void user_host_discharge(struct user *user, uint64_t bytes);
 uint64_t user_host_bytes(const struct user *user);
 uint64_t user_used(const struct user *user);

@@ -30,7 +30,8 @@
 
 enum request { CODE_FIND = 1, CODE_PUT = 2 };
 
-/* Both ways. A CODE_PUT and the answer to a CODE_FIND that has been found bring a descriptor. */
+/* A request, or its answer. A CODE_PUT, and the answer to a CODE_FIND whose code was found, bring a
+ * descriptor. */
 struct message {
     uint32_t request, number;
     char name[CODE_NAME_MAX];

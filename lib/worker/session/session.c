@@ -96,7 +96,7 @@ static void release_host(struct session *session)
     session->memory.user = NULL;
     segment_mapping_keep(session->mapping);
     space_deinit(&session->memory.allocations);
-    /* Its totals stay for the supervisor, which has them until the slot has another session. */
+    /* The session's totals stay for the supervisor until the slot has another session. */
     atomic_store_explicit(&session->stats->memory_used, 0, memory_order_relaxed);
 }
 

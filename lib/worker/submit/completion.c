@@ -83,7 +83,8 @@ CUresult completion_init(void)
         result = DRV(cuMemsetD8_v2, counters, 0, size);
     if (!result)
         result = DRV(cuModuleGetFunction, &done_function, module, "done");
-    /* Its first launch would wait for the device (main.c: modules are loaded lazily). */
+    /* Loaded now, since the function's first launch would wait for the device (main.c: modules are
+     * loaded lazily). */
     return result ? result : DRV(cuFuncLoad, done_function);
 }
 
