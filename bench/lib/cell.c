@@ -112,7 +112,7 @@ static void __attribute__((noreturn)) cell_main(void (*measure)(void), pid_t run
     _exit(EXIT_SUCCESS);
 }
 
-/* The process has ended before the deadline? */
+/* Whether the process has ended before the deadline. */
 static bool end_await(pid_t pid, uint64_t deadline)
 {
     CLEANUP_FD int fd = (int)syscall(SYS_pidfd_open, pid, 0);

@@ -12,7 +12,8 @@
 
 #include "lib/service.h"
 
-/* Are there so many places? To ask first: a process that has taken one sees only that. */
+/* Whether there are so many places. To be asked first: a process that has taken a place sees only
+ * that one. */
 bool places_enough(unsigned count);
 /* From now on the calling thread runs there. */
 void place_take(unsigned place);

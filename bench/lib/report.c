@@ -9,7 +9,7 @@ const char *const side_names[SIDE_COUNT] = {"native", "slicing", "MPS", "gshare"
 static const char *const side_short[SIDE_COUNT] = {"nat", "sli", "MPS", "gsh"};
 static const char *const unit_names[] = {"ns", "1/s", "B/s", "B", "ratio", "count", "share"};
 
-/* Is the line for machines like this one? */
+/* Whether the line is for machines like this one. */
 static bool line_applies(const struct run_info *info, const struct row *row,
                          const struct line *line)
 {

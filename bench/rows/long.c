@@ -1,6 +1,7 @@
 /*
  * long.c - the seed experiment: 1, 2, 4 and 16 tenants each launch one kernel of one block and one
- * thread (4 floating-point chains) that takes 45 ms alone. How long until all are done?
+ * thread (4 floating-point chains) that takes 45 ms alone; measures how long it takes until all are
+ * done.
  */
 #include "common/util.h"
 #include "lib/cell.h"

@@ -149,7 +149,7 @@ static double change(const gs_exec_affinity *wish)
     return (double)(clock_ns() - start);
 }
 
-/* Was it what was asked for? */
+/* Checks that what was granted is what was asked for. */
 static void granted_check(const gs_exec_affinity *wish, gs_exec_affinity *granted)
 {
     unsigned wanted = 0;
