@@ -534,7 +534,10 @@ static void stranger_run(void *argument)
     struct ctl_set set = {.settings = {.fields = CTL_SMS, .sms = 2}};
     struct ctl_reserve reserve = {.name = "mine", .sms = 2};
     struct ctl_provision provision = {.mode = CTL_PROVISION_HALF};
-    struct ctl_admin get = {.cursor = 0};
+    struct ctl_kill kill = {.target = CTL_KILL_SESSION, .id = 1};
+    struct ctl_restart restart = {.force = 1};
+    struct ctl_drain drain = {.device = -1, .on = 1};
+    struct ctl_admin admin = {.cursor = 0}, get = {.cursor = 0};
     struct ctl_get_reply rows;
     struct control control;
 
@@ -544,6 +547,11 @@ static void stranger_run(void *argument)
     CHECK_EQUAL(ask(&control, &reserve.h, CTL_RESERVE, sizeof(reserve)), GS_ERR_PERMISSION);
     CHECK_EQUAL(ask(&control, &reserve.h, CTL_RELEASE, sizeof(reserve)), GS_ERR_PERMISSION);
     CHECK_EQUAL(ask(&control, &provision.h, CTL_PROVISION, sizeof(provision)), GS_ERR_PERMISSION);
+    CHECK_EQUAL(ask(&control, &kill.h, CTL_KILL, sizeof(kill)), GS_ERR_PERMISSION);
+    CHECK_EQUAL(ask(&control, &restart.h, CTL_RESTART, sizeof(restart)), GS_ERR_PERMISSION);
+    CHECK_EQUAL(ask(&control, &drain.h, CTL_DRAIN, sizeof(drain)), GS_ERR_PERMISSION);
+    CHECK_EQUAL(ask(&control, &admin.h, CTL_QUIT, sizeof(admin)), GS_ERR_PERMISSION);
+    CHECK_EQUAL(ask(&control, &admin.h, CTL_LOG, sizeof(admin)), GS_ERR_PERMISSION);
     /* Looking is free. */
     CHECK_EQUAL(control_ask(&control, &get.h, CTL_GET, sizeof(get), &rows, sizeof(rows),
                             test_deadline(10000), message),
@@ -600,6 +608,8 @@ static void only_the_servers_owner_may_change_anything(void)
         test_skip("only root can become another user");
     tenant_join(tenant_start(stranger_run, server->instance));
     CHECK_EQUAL(granted(&guest), guest.sms);
+    /* Of nine, as many as a user has lines for. */
+    CHECK_EQUAL(server_log_lines(server, "event=denied by="), 8);
     GSCTL_OK("get");
     CHECK(strstr(output, "mine") == NULL);
     CHECK_TEXT(output, "provision: exact");

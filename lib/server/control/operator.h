@@ -1,7 +1,7 @@
 /*
  * operator.h - what operators ask with gsctl: set, get, reserve, release, provision, drain, kill,
- * restart-worker. Everybody may look; only the server's owner and root, by the reply queue's owner,
- * may change anything.
+ * restart-worker. Everybody may look; control.c lets only the server's owner and root, by the reply
+ * queue's owner, change anything.
  *
  * A change is checked whole, applied to those who are there, saved, and answered when the workers
  * have it, or after some seconds where one waits for running kernels to end.
@@ -28,8 +28,6 @@ void operator_restart(struct server *server, const struct ctl_restart *request,
                       struct reply *reply);
 /* log_place.c */
 void operator_log(const struct server *server, const struct reply *reply);
-/* Whether the asker may change anything; if not, the reply says so. */
-bool operator_allowed(const struct reply *reply);
 /* operator_get.c */
 void operator_get(struct server *server, const struct ctl_admin *request,
                   const struct reply *reply);

@@ -5,8 +5,6 @@
 
 void operator_restart(struct server *server, const struct ctl_restart *request, struct reply *reply)
 {
-    if (!operator_allowed(reply))
-        return;
     if (request->device < 0 || request->device >= server->device_count) {
         reply_refuse(reply, GS_ERR_NO_DEVICE, "the server has no device %d", request->device);
         return;
