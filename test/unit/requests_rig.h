@@ -14,6 +14,7 @@
 #include "common/util.h"
 #include "fake_fences.h"
 #include "fake_graphs.h"
+#include "worker/memory/user.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/lane.h"
@@ -34,6 +35,7 @@ static struct link_stats stats;
 static struct kernel kernel[KERNELS], *kernels[KERNELS];
 static uint16_t no_offset;
 static struct lane lane;
+static struct user user;
 static struct session session;
 static struct stream *stream = &session.submit.streams[0];
 static struct partition partition;
@@ -95,6 +97,7 @@ static inline int set(void **state)
                                .client = &client,
                                .server_page = &server,
                                .stats = &stats,
+                               .memory.user = &user,
                                .kernels.table = kernels,
                                .kernels.capacity = KERNELS,
                                .sched.entity = {.cls = GS_CLASS_LATENCY},
