@@ -320,3 +320,15 @@ gs_status session_use(struct handle handle, enum handle_kind kind, struct sessio
     }
     return status;
 }
+
+gs_status session_module(struct session *session, struct handle handle, uint32_t *id)
+{
+    const struct module *module;
+
+    pthread_mutex_lock(&session->object_lock);
+    module = handle_lookup(&session->modules, handle.slot, handle.generation);
+    if (module)
+        *id = module->id;
+    pthread_mutex_unlock(&session->object_lock);
+    return module ? GS_OK : handle_unknown(handle, "module");
+}

@@ -196,5 +196,7 @@ static inline bool session_alive(const struct session *session)
 
 /* session_enter for a call that works in the session: the session must be alive. */
 gs_status session_use(struct handle handle, enum handle_kind kind, struct session **session);
+/* Sets *id to the server's number of the module of this handle. As handle_unknown. */
+gs_status session_module(struct session *session, struct handle handle, uint32_t *id);
 
 #endif

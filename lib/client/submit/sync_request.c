@@ -99,3 +99,16 @@ gs_status sync_request(struct session *session, struct sync_request *request)
     pthread_mutex_unlock(&session->request_lock);
     return status;
 }
+
+gs_status request_name_check(const char *name, const char *what)
+{
+    size_t room = sizeof(((struct seg_request *)0)->name);
+
+    if (!name || !*name)
+        return error_set(GS_ERR_INVALID_VALUE, "the name of the %s is %s", what,
+                         name ? "empty" : "NULL");
+    if (strnlen(name, room) == room)
+        return error_set(GS_ERR_INVALID_VALUE, "the name of the %s is longer than %zu bytes", what,
+                         room - 1);
+    return GS_OK;
+}

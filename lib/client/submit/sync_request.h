@@ -25,4 +25,8 @@ struct sync_request {
  * noticed. */
 gs_status sync_request(struct session *session, struct sync_request *request);
 
+/* Refuses a name that is empty or that no request has room for. what: names the thing that is
+ * asked for. GS_ERR_INVALID_VALUE. */
+gs_status request_name_check(const char *name, const char *what);
+
 #endif
