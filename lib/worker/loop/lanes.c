@@ -36,6 +36,7 @@
 #include "worker/driver/wake.h"
 #include "worker/loop/lane_choice.h"
 #include "worker/loop/rings.h"
+#include "worker/partition/green_context.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/inflight.h"

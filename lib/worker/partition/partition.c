@@ -28,7 +28,7 @@
 #include "common/log.h"
 #include "common/siphash.h"
 #include "common/util.h"
-#include "worker/partition/sm_topology.h"
+#include "worker/partition/green_context.h"
 
 #define FAILURE_KEPT_NS 20000000u
 #define MAKING_UNHELD   4u /* the most being made at a time for launches that wait */
@@ -69,84 +69,7 @@ gs_status partitions_init(void)
     return GS_OK;
 }
 
-/* ---- Making and destroying: a service thread at a quiet moment ------------------------------- */
-
-static void partition_destroy(struct partition *partition)
-{
-    if (partition->after)
-        DRV_MUST(cuEventDestroy_v2, partition->after);
-    if (partition->before)
-        DRV_MUST(cuEventDestroy_v2, partition->before);
-    if (partition->aside)
-        DRV_MUST(cuStreamDestroy_v2, partition->aside);
-    if (partition->green)
-        DRV_MUST(cuGreenCtxDestroy, partition->green);
-    partition->after = partition->before = NULL;
-    partition->aside = NULL;
-    partition->green = NULL;
-}
-
-CUresult partition_aside_begin(const struct partition *partition, CUstream stream)
-{
-    CUresult result = DRV(cuEventRecord, partition->before, stream);
-
-    return result ? result : DRV(cuStreamWaitEvent, partition->aside, partition->before, 0);
-}
-
-CUresult partition_aside_end(const struct partition *partition, CUstream stream)
-{
-    CUresult result = DRV(cuEventRecord, partition->after, partition->aside);
-
-    return result ? result : DRV(cuStreamWaitEvent, stream, partition->after, 0);
-}
-
-/* Makes the two events. An event belongs to the context that is current when it is made, and is
- * recorded in a stream of the same context. */
-static CUresult events_make(struct partition *partition)
-{
-    CUresult result = DRV(cuEventCreate, &partition->before, CU_EVENT_DISABLE_TIMING);
-
-    if (result)
-        return result;
-    DRV_MUST(cuCtxSetCurrent, partition->context);
-    result = DRV(cuEventCreate, &partition->after, CU_EVENT_DISABLE_TIMING);
-    DRV_MUST(cuCtxSetCurrent, worker->context);
-    return result;
-}
-
-static CUresult partition_make(struct partition *partition)
-{
-    CUdevResourceDesc desc;
-    CUresult result;
-
-    if ((result = sm_topology_describe(&partition->mask, &desc)) ||
-        (result = DRV(cuGreenCtxCreate, &partition->green, desc, worker->device,
-                      CU_GREEN_CTX_DEFAULT_STREAM)) ||
-        (result = DRV(cuCtxFromGreenCtx, &partition->context, partition->green)) ||
-        (result = DRV(cuGreenCtxStreamCreate, &partition->aside, partition->green,
-                      CU_STREAM_NON_BLOCKING, 0)))
-        return result;
-    return events_make(partition);
-}
-
-CUresult partition_whole(struct partition *partition)
-{
-    CUdevResource resource;
-    CUdevResourceDesc desc;
-    CUresult result;
-
-    if ((result =
-             DRV(cuDeviceGetDevResource, worker->device, &resource, CU_DEV_RESOURCE_TYPE_SM)) ||
-        (result = DRV(cuDevResourceGenerateDesc, &desc, &resource, 1)) ||
-        (result = DRV(cuGreenCtxCreate, &partition->green, desc, worker->device,
-                      CU_GREEN_CTX_DEFAULT_STREAM)) ||
-        (result = DRV(cuCtxFromGreenCtx, &partition->context, partition->green)))
-        return result;
-    partition->mask = sm_mask_first(worker->info.sm_count);
-    partition->sm_count = worker->info.sm_count;
-    partition->state = PARTITION_READY;
-    return CUDA_SUCCESS;
-}
+/* ---- The job that makes a partition: a service thread at a quiet moment ---------------------- */
 
 /* Makes the partition job->object, and first destroys those in job->doomed. */
 static void make_work(struct job *job)
@@ -159,13 +82,13 @@ static void make_work(struct job *job)
     while (job->doomed) {
         struct partition *gone = job->doomed;
         job->doomed = gone->next;
-        partition_destroy(gone);
+        green_context_destroy(gone);
         free(gone);
     }
-    result = partition_make(partition);
+    result = green_context_make(partition);
     if (result) {
         job_fail_driver(job, result);
-        partition_destroy(partition);
+        green_context_destroy(partition);
     }
 }
 
@@ -323,10 +246,10 @@ static bool making_begin(struct partition *partition)
  * limit from refusals. */
 static void fullness_tell(void)
 {
-    const struct link_message worn = {.op = LINK_NEEDS_RECYCLING, .slot = LINK_SLOT_NONE};
+    const struct link_message half_used = {.op = LINK_NEEDS_RECYCLING, .slot = LINK_SLOT_NONE};
 
     if (cache.for_good && cache.count == cache.capacity / 2)
-        link_send(&worn, -1);
+        link_send(&half_used, -1);
     if (cache.for_good && cache.count == launches_most())
         log_warning("event=partitions used=%u limit=%u reason=\"the driver keeps the memory of "
                     "each until the server ends\"",

@@ -34,7 +34,7 @@ struct partition {
      * without holders can go, their owners destroy these graphs. */
     _Atomic uint32_t graphs;
 
-    /* The driver's objects; the partition's job sets them. */
+    /* The driver's objects (green_context.c); the partition's job sets them. */
     CUgreenCtx green;
     CUcontext context;      /* must be current while a kernel's node is added or set */
     CUstream aside;         /* for what goes in no graph: see launch.c, product_graph.c */
@@ -45,16 +45,6 @@ struct partition {
 /* Computes how many partitions there can be. Called at the worker's start, once sm_topology.c has
  * found out whether the driver gives their memory back. GS_ERR_SYSTEM: no random number. */
 gs_status partitions_init(void);
-
-/* Work that is submitted to partition->aside between the two calls keeps its position in the
- * tenant's stream: the partition's stream waits for the tenant's, and afterwards the tenant's for
- * the partition's. Called by a lane. */
-CUresult partition_aside_begin(const struct partition *partition, CUstream stream);
-CUresult partition_aside_end(const struct partition *partition, CUstream stream);
-
-/* Makes a green context of all SMs for a lane. It is in no table, has id 0, and is never destroyed.
- * Called at the start. */
-CUresult partition_whole(struct partition *partition);
 
 /* The partition of these SMs, which are whole groups but not all of the device. Where there is
  * none, the making begins, in the background and at a quiet moment, and the state is MAKING

@@ -22,6 +22,7 @@
 #include "worker/submit/launch.h"
 
 #include "common/util.h"
+#include "worker/partition/green_context.h"
 #include "worker/partition/kernel_launch.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/domain.h"
