@@ -933,7 +933,8 @@ GS_API gs_status gs_graph_begin(gs_session session, gs_stream stream);
  * Blocks for the server. GS_ERR_LIMIT: the graph is too large, or there are too many.
  * GS_ERR_RECORDING: the stream records nothing. */
 GS_API gs_status gs_graph_end(gs_session session, gs_stream stream, gs_graph *graph);
-/* Queues the whole graph as one message. Blocks as gs_launch does. GS_ERR_RECORDING. */
+/* Queues the whole graph, as one message for each 2,048 calls. Blocks as gs_launch does.
+ * GS_ERR_RECORDING. */
 GS_API gs_status gs_graph_launch(gs_graph graph, gs_stream stream);
 /* Waits for the session's work, then destroys the graph. Blocks for the device. */
 GS_API gs_status gs_graph_destroy(gs_graph graph);

@@ -70,6 +70,40 @@ static void out_check(const struct scene *scene)
     CHECK_EQUAL(scene->block[2 * N - 1], 0xEEEEEEEE);
 }
 
+/* Longer than one graph of the server takes: each copy needs the one before it. */
+static void a_graph_of_thousands_keeps_its_order(void)
+{
+    enum { WORDS = 10000 };
+    static uint32_t words[WORDS];
+    gs_graph graph, other;
+    gs_devptr chain;
+    struct scene s;
+
+    scene_set(&s);
+    CHECK_OK(gs_malloc(s.session, sizeof(words), &chain));
+    CHECK_OK(gs_graph_begin(s.session, s.stream));
+    for (uint32_t i = 0; i + 1 < WORDS; i++)
+        CHECK_OK(gs_memcpy_dtod_async(s.session, chain + 4 * (i + 1), chain + 4 * i, 4, s.stream));
+    CHECK_OK(gs_graph_end(s.session, s.stream, &graph));
+    for (uint32_t round = 1; round <= 3; round++) {
+        CHECK_OK(gs_memset_async(s.session, chain, (int)round, 4, s.stream));
+        CHECK_OK(gs_graph_launch(graph, s.stream));
+        CHECK_OK(gs_memset_async(s.session, chain, 0, 4, s.stream));
+        CHECK_OK(gs_stream_sync(s.session, s.stream));
+        CHECK_OK(gs_memcpy_dtoh(s.session, words, chain, sizeof(words)));
+        for (uint32_t i = 0; i < WORDS; i++)
+            CHECK_EQUAL(words[i], i ? round * 0x01010101 : 0);
+    }
+    CHECK_OK(gs_graph_destroy(graph));
+    /* Each of the server's graphs is there again. */
+    for (unsigned i = 0; i < 1024; i++) {
+        CHECK_OK(gs_graph_begin(s.session, s.stream));
+        CHECK_OK(gs_memset_async(s.session, chain, 1, 4, s.stream));
+        CHECK_OK(gs_graph_end(s.session, s.stream, &other));
+    }
+    scene_end(&s);
+}
+
 static void a_graph_runs_what_was_recorded_each_time(void)
 {
     struct scene s;
@@ -306,6 +340,7 @@ static void graphs_have_a_limit(void)
 
 static const struct test tests[] = {
     TEST(a_graph_runs_what_was_recorded_each_time),
+    TEST(a_graph_of_thousands_keeps_its_order),
     TEST(a_long_graph_goes_on_beside_a_thread_that_frees),
     TEST(a_graph_can_be_launched_in_other_streams),
     TEST(many_launches_of_a_graph_queue_up_in_order),

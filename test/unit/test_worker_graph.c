@@ -277,7 +277,7 @@ static void no_variant_gives_way_while_there_is_room(void **state)
 /* After memory was freed, all of a graph is checked anew, by the lane that serves all tenants. */
 static void a_graph_of_very_many_nodes_is_checked_piece_by_piece(void **state)
 {
-    enum { NODES = 65536, AT_ONCE = 1024 };
+    enum { NODES = SEG_GRAPH_NODES, AT_ONCE = 512 };
     struct rec_memset *records = calloc(NODES, sizeof(*records));
     struct job *create = job_new(&session, &job_graph_create);
     static struct lane lane;
@@ -312,6 +312,30 @@ static void a_graph_of_very_many_nodes_is_checked_piece_by_piece(void **state)
     free(records);
 }
 
+/* The lane is the driver's while it launches a graph, so a tenant has no long one. */
+static void a_graph_of_more_nodes_is_refused(void **state)
+{
+    enum { NODES = SEG_GRAPH_NODES + 1 };
+    struct rec_memset *records = calloc(NODES, sizeof(*records));
+    struct job *create = job_new(&session, &job_graph_create);
+
+    (void)state;
+    assert_true(records && create);
+    for (unsigned i = 0; i < NODES; i++)
+        records[i] = (struct rec_memset){
+            .h = {.op = REC_MEMSET, .size = sizeof(*records)}, .element = 1, .bytes = 1};
+    graphs_deinit(&session);
+    block.memory = (unsigned char *)records;
+    block.size = create->arg[1] = NODES * sizeof(*records);
+    create->kind->prepare(create);
+    create->kind->work(create);
+    assert_int_equal(create->status, GS_ERR_LIMIT);
+    assert_int_equal(live, 0);
+    job_free(create);
+    block = (struct host_block){.memory = nothing};
+    free(records);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +345,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_variant_gives_way_while_there_is_room, set, unset),
         cmocka_unit_test_setup_teardown(a_graph_of_very_many_nodes_is_checked_piece_by_piece, set,
                                         unset),
+        cmocka_unit_test_setup_teardown(a_graph_of_more_nodes_is_refused, set, unset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,34 +52,76 @@ static gs_status recording_take(struct session *session, gs_stream handle,
 
 static gs_status graph_destroy_request(struct session *session, const struct graph *graph)
 {
-    struct sync_request request = {.op = REQ_GRAPH_DESTROY, .arg = {graph->id}};
+    gs_status status = GS_OK;
 
-    return graph->empty ? GS_OK : sync_request(session, &request);
+    for (uint32_t i = 0; i < graph->count; i++) {
+        struct sync_request request = {.op = REQ_GRAPH_DESTROY, .arg = {graph->id[i]}};
+        const gs_status destroyed = sync_request(session, &request);
+
+        status = status == GS_OK ? destroyed : status;
+    }
+    return status;
 }
 
-/* Makes the server's graph. A host block of its own carries the records. */
-static gs_status graph_create_request(struct session *session, const struct recording *recording,
-                                      struct graph *graph)
+/* The bytes of the next records that one graph of the server takes. *records: how many. */
+static size_t piece_bytes(const struct recording *recording, size_t from, uint32_t *records)
 {
-    struct sync_request request = {.op = REQ_GRAPH_CREATE};
+    size_t to = from;
+
+    for (*records = 0; *records < SEG_GRAPH_NODES && to < recording->size; ++*records)
+        to += ((const struct rec_header *)(const void *)(recording->bytes + to))->size;
+    return to - from;
+}
+
+/* How many graphs of the server it takes, and the bytes of the largest. */
+static uint32_t pieces_count(const struct recording *recording, size_t *largest)
+{
+    uint32_t count = 0, records;
+
+    *largest = 0;
+    for (size_t from = 0, bytes; from < recording->size; from += bytes) {
+        bytes = piece_bytes(recording, from, &records);
+        *largest = bytes > *largest ? bytes : *largest;
+        count++;
+    }
+    return count;
+}
+
+static gs_status piece_create(struct session *session, const struct host_block *block,
+                              const unsigned char *records, size_t bytes, struct graph *graph)
+{
+    struct sync_request request = {.op = REQ_GRAPH_CREATE, .arg = {block->id, bytes}};
+    gs_status status;
+
+    memcpy(block->address, records, bytes);
+    status = sync_request(session, &request);
+    if (status == GS_OK)
+        graph->id[graph->count++] = (uint32_t)request.ret[0];
+    return status;
+}
+
+/* Makes the server's graphs. A host block of its own carries the records. */
+static gs_status graph_create_request(struct session *session, const struct recording *recording,
+                                      size_t largest, struct graph *graph)
+{
     struct host_block block;
     gs_status freed, status;
+    uint32_t records;
 
-    graph->empty = !recording->size;
-    if (graph->empty)
+    if (!largest)
         return GS_OK;
-    status = host_block_new(session, recording->size, HOST_BLOCK_PLAIN, &block);
+    status = host_block_new(session, largest, HOST_BLOCK_PLAIN, &block);
     if (status != GS_OK)
         return status;
-    memcpy(block.address, recording->bytes, recording->size);
-    request.arg[0] = block.id;
-    request.arg[1] = recording->size;
-    status = sync_request(session, &request);
-    graph->id = (uint32_t)request.ret[0];
+    for (size_t from = 0, bytes; from < recording->size && status == GS_OK; from += bytes) {
+        bytes = piece_bytes(recording, from, &records);
+        status = piece_create(session, &block, recording->bytes + from, bytes, graph);
+    }
     if (status != GS_OK) {
         char message[ERROR_MESSAGE_MAX];
         error_keep(message);
         host_block_free(session, &block);
+        graph_destroy_request(session, graph);
         return error_server(status, message);
     }
     freed = host_block_free(session, &block);
@@ -109,13 +151,16 @@ static gs_status graph_make(struct session *session, const struct recording *rec
 {
     struct graph *graph;
     gs_status status;
+    uint32_t count;
+    size_t largest;
 
     if (recording->failed != GS_OK)
         return error_set(recording->failed, "the recording failed: %s", recording->message);
-    graph = calloc(1, sizeof(*graph));
+    count = pieces_count(recording, &largest);
+    graph = calloc(1, sizeof(*graph) + count * sizeof(graph->id[0]));
     if (!graph)
         return error_set(GS_ERR_NO_MEMORY, "no memory for a graph");
-    status = graph_create_request(session, recording, graph);
+    status = graph_create_request(session, recording, largest, graph);
     if (status == GS_OK)
         status = graph_publish(session, graph, handle);
     if (status != GS_OK)
@@ -151,14 +196,14 @@ static gs_status graph_record(struct session *session, struct stream *stream, st
 
     if (!graph)
         return handle_unknown(h, "graph");
-    if (graph->empty)
-        return GS_OK;
-    status = stream_reserve(session, stream, sizeof(*record), (void **)&record);
-    if (status != GS_OK)
-        return status;
-    *record =
-        (struct rec_graph){.h = {.op = REC_GRAPH, .size = sizeof(*record)}, .graph = graph->id};
-    stream_commit(session, stream, sizeof(*record));
+    for (uint32_t i = 0; i < graph->count; i++) {
+        status = stream_reserve(session, stream, sizeof(*record), (void **)&record);
+        if (status != GS_OK)
+            return status;
+        *record = (struct rec_graph){.h = {.op = REC_GRAPH, .size = sizeof(*record)},
+                                     .graph = graph->id[i]};
+        stream_commit(session, stream, sizeof(*record));
+    }
     return GS_OK;
 }
 

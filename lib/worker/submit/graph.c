@@ -317,7 +317,7 @@ static bool step_same(const struct session *session, const struct session_graph 
            session->memory.hosts[step->transfer.block]->serial <= graph->made_serial;
 }
 
-/* Checks some of the records, because a graph may have a million, and all tenants wait meanwhile. A
+/* Checks some of the records, because all tenants of the lane wait meanwhile. A
  * check starts anew when anything is freed before it is done, so the session's requests are held
  * back for a while. *refusal: what is wrong, or NULL. Returns true once all records have passed. */
 static bool check_go_on(struct session *session, struct session_graph *graph,

@@ -1,6 +1,8 @@
 /*
  * graph_variant.c - makes the records of a tenant's graph an executable graph: a sequence of nodes,
- * each of a record that has passed its checks (record.c).
+ * each of a record that has passed its checks (record.c). All tenants of a lane wait for the launch
+ * of one, which takes the driver a third of a microsecond for each node, so it has SEG_GRAPH_NODES
+ * at most.
  */
 #include "worker/submit/graph_variant.h"
 
@@ -96,6 +98,7 @@ static gs_status nodes_add(struct job *job, const struct graph_records *records,
                            const struct graph_variant *variant)
 {
     CUgraphNode last = NULL, node;
+    uint32_t nodes = 0;
     CUresult result;
 
     for (uint64_t offset = 0; offset < records->bytes;) {
@@ -104,6 +107,8 @@ static gs_status nodes_add(struct job *job, const struct graph_records *records,
         record_refusal refusal =
             size ? graph_step_check(job->session, records->memory + offset, size, &step)
                  : "a record of a wrong size";
+        if (++nodes > SEG_GRAPH_NODES)
+            return job_fail(job, GS_ERR_LIMIT, "a graph of more than %u records", SEG_GRAPH_NODES);
         if (refusal)
             return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", refusal,
                             offset);
