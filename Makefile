@@ -11,6 +11,7 @@
 #   make test-slurm   examples/slurm under a Slurm of its own, as root
 #   make test-systemd   the units and packages under a systemd of its own, as root
 #   make test-container   server and tenants in containers' namespaces, as root
+#   make test-mpi   examples/mpi-hosts over two hosts, the second made of namespaces, as root
 #   make test-foreign   kernels of CUB, Thrust and cuRAND, fenced and not: minutes of nvcc
 #   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000 CHAOS_SECONDS=86400 SEEDS="1 2 3"
 #   make kill-steps the supervisor killed at each of its system calls  STEPS=all
@@ -125,7 +126,7 @@ LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshar
         $(BUILD)/lib/gshare/libcublas.so.13 $(BUILD)/lib/gshare/libcublas.so.12 \
         $(BUILD)/lib/gshare/libcublasLt.so.13 $(BUILD)/lib/gshare/libcublasLt.so.12
 
-.PHONY: all examples demo test test-cudart-native test-cublas-native test-slurm test-systemd test-container test-foreign chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
+.PHONY: all examples demo test test-cudart-native test-cublas-native test-slurm test-systemd test-container test-mpi test-foreign chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 help:
@@ -294,8 +295,8 @@ endif
 ifneq ($(if $(SANITIZE),,$(NVCC)),)
 EXAMPLES += $(BUILD)/examples/saxpy
 endif
-# Debian's openmpi-bin has mpicc without mpi.h.
-MPICC ?= $(shell printf '%s\n' '$(HASH)include <mpi.h>' | mpicc -E - >/dev/null 2>&1 && command -v mpicc)
+# Debian's openmpi-bin has mpicc without mpi.h; of standard input Open MPI's names no folder of headers.
+MPICC ?= $(shell mpicc -E -Iinclude examples/mpi.c >/dev/null 2>&1 && command -v mpicc)
 ifneq ($(if $(SANITIZE),,$(MPICC)),)
 EXAMPLES += $(BUILD)/examples/mpi
 endif
@@ -708,6 +709,8 @@ test-systemd: deb
 	@test/systemd $(BUILD)
 test-container: all
 	@test/container $(BUILD)
+test-mpi: all examples
+	@test/mpi $(BUILD)
 
 # Killed processes and a hostile tenant beside honest ones: test/e2e/test_chaos.c, once for each of SEEDS, CHAOS_JOBS at a
 # time; test/chaos adds the tables up. A run ends after CHAOS_SECONDS, even where fewer than its ROUNDS have been done.
