@@ -703,7 +703,7 @@ test: all tests $(EXAMPLES)
 	    $(if $(SANITIZE),--skip "$(CMAKE_TEST): a program would need the sanitizer's flags") \
 	    $(patsubst %,--skip "%: it has one thread",$(ONE_THREAD)) $(filter-out $(ONE_THREAD),$(TESTS))
 
-test-slurm: all
+test-slurm: all examples
 	@test/slurm $(BUILD)
 test-systemd: deb
 	@test/systemd $(BUILD)
