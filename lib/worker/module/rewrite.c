@@ -32,6 +32,7 @@
 #include "worker/module/image.h"
 #include "worker/module/kernel_fault.h"
 #include "worker/module/print.h"
+#include "worker/module/rewrite_cache.h"
 
 static unsigned device_sm(void)
 {
@@ -92,13 +93,24 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
     int result = -ENOMEM;
 
     *out = NULL;
-    *report = calloc(1, sizeof(**report));
+    if (rewrite_cache_find(text, length, passes, out, out_length, report)) {
+        if (!*out) {
+            report_release(*report);
+            *report = NULL;
+        }
+        return GS_OK;
+    }
+    *report = report_new();
     if (*report)
         result = ptx_rewrite(text, length, passes, out, out_length, *report);
     if (!result || result == -ENOENT)
         report_log(*report);
-    if (!result && !(*report)->fence.stack_line)
+    if (!result && !(*report)->fence.stack_line) {
+        rewrite_cache_put(text, length, passes, *out, *out_length, *report);
         return GS_OK;
+    }
+    if (result == -ENOENT)
+        rewrite_cache_put(text, length, passes, NULL, 0, *report);
     if (result == -EPERM)
         fence_refused(job, (*report)->fence.reason);
     else if (!result)
@@ -312,7 +324,5 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
 
 void image_report_free(struct ptx_rewrite_report *report)
 {
-    if (report)
-        ptx_rewrite_report_deinit(report);
-    free(report);
+    report_release(report);
 }

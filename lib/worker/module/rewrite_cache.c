@@ -1,0 +1,190 @@
+/* rewrite_cache.c - see rewrite_cache.h. */
+#include "worker/module/rewrite_cache.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/siphash.h"
+
+#define BYTES_MAX (UINT64_C(64) << 20) /* of all texts, and of reports as far as counted */
+#define ENTRY_MAX (BYTES_MAX / 8)
+#define ENTRIES   512u
+
+/* ---- Reports --------------------------------------------------------------------------------- */
+
+/* The report comes first, so that its address is that of the whole. */
+struct shared_report {
+    struct ptx_rewrite_report report;
+    _Atomic uint32_t holders;
+};
+
+struct ptx_rewrite_report *report_new(void)
+{
+    struct shared_report *shared = calloc(1, sizeof(*shared));
+
+    if (!shared)
+        return NULL;
+    atomic_init(&shared->holders, 1);
+    return &shared->report;
+}
+
+static struct ptx_rewrite_report *report_hold(struct ptx_rewrite_report *report)
+{
+    struct shared_report *shared = (struct shared_report *)report;
+
+    /* Relaxed: who adds a holder has the report already. */
+    atomic_fetch_add_explicit(&shared->holders, 1, memory_order_relaxed);
+    return report;
+}
+
+void report_release(struct ptx_rewrite_report *report)
+{
+    struct shared_report *shared;
+
+    if (!report)
+        return;
+    shared = (struct shared_report *)report;
+    /* acq_rel: all other holders are done with the report before it is freed */
+    if (atomic_fetch_sub_explicit(&shared->holders, 1, memory_order_acq_rel) > 1)
+        return;
+    ptx_rewrite_report_deinit(report);
+    free(shared);
+}
+
+/* ---- Texts ----------------------------------------------------------------------------------- */
+
+struct entry {
+    uint64_t hash; /* of the text, to pass over others quickly */
+    unsigned passes;
+    char *text; /* NULL: the entry is free. `length` bytes, then the new text and its NUL */
+    size_t length, out_length;
+    bool changed; /* there is a new text */
+    struct ptx_rewrite_report *report;
+    uint64_t used; /* by the cache's clock */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct entry entries[ENTRIES];
+    uint64_t bytes, clock;
+} cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t text_hash(const char *text, size_t length)
+{
+    static const uint64_t key[2]; /* equal hashes do no harm: texts are compared */
+
+    return siphash(key, text, length);
+}
+
+/* What an entry counts as. A report has some bytes for each name in the text. */
+static uint64_t entry_bytes(size_t length, size_t out_length)
+{
+    return 2 * (uint64_t)length + out_length;
+}
+
+static struct entry *entry_find(const char *text, size_t length, unsigned passes, uint64_t hash)
+{
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        struct entry *entry = &cache.entries[i];
+
+        if (entry->text && entry->hash == hash && entry->passes == passes &&
+            entry->length == length && memcmp(entry->text, text, length) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+static void entry_drop(struct entry *entry)
+{
+    cache.bytes -= entry_bytes(entry->length, entry->out_length);
+    free(entry->text);
+    report_release(entry->report);
+    *entry = (struct entry){0};
+}
+
+/* The entry that was used longest ago; a free one, where there is any. */
+static struct entry *entry_oldest(bool in_use)
+{
+    struct entry *oldest = NULL;
+
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        struct entry *entry = &cache.entries[i];
+
+        if ((entry->text || !in_use) && (!oldest || entry->used < oldest->used))
+            oldest = entry;
+    }
+    return oldest;
+}
+
+static struct entry *entry_take(uint64_t bytes)
+{
+    struct entry *entry;
+
+    while (cache.bytes + bytes > BYTES_MAX)
+        entry_drop(entry_oldest(true));
+    entry = entry_oldest(false);
+    if (entry->text)
+        entry_drop(entry);
+    cache.bytes += bytes;
+    return entry;
+}
+
+bool rewrite_cache_find(const char *text, size_t length, unsigned passes, char **out,
+                        size_t *out_length, struct ptx_rewrite_report **report)
+{
+    struct entry *entry;
+    bool found = false;
+    uint64_t hash;
+
+    if (length > ENTRY_MAX)
+        return false;
+    hash = text_hash(text, length);
+    pthread_mutex_lock(&cache.lock);
+    entry = entry_find(text, length, passes, hash);
+    if (entry) {
+        *out = entry->changed ? malloc(entry->out_length + 1) : NULL;
+        found = *out || !entry->changed;
+    }
+    if (found) {
+        if (*out)
+            memcpy(*out, entry->text + length, entry->out_length + 1);
+        *out_length = entry->out_length;
+        *report = report_hold(entry->report);
+        entry->used = ++cache.clock;
+    }
+    pthread_mutex_unlock(&cache.lock);
+    return found;
+}
+
+void rewrite_cache_put(const char *text, size_t length, unsigned passes, const char *out,
+                       size_t out_length, struct ptx_rewrite_report *report)
+{
+    const uint64_t bytes = entry_bytes(length, out_length);
+    struct entry made = {
+        .passes = passes, .length = length, .out_length = out_length, .changed = out != NULL};
+
+    if (bytes > ENTRY_MAX)
+        return;
+    made.hash = text_hash(text, length);
+    made.text = malloc(length + out_length + 1);
+    if (!made.text)
+        return;
+    memcpy(made.text, text, length);
+    if (out)
+        memcpy(made.text + length, out, out_length);
+    made.text[length + out_length] = '\0';
+    pthread_mutex_lock(&cache.lock);
+    if (entry_find(text, length, passes, made.hash)) { /* another thread was quicker */
+        free(made.text);
+    } else {
+        struct entry *entry = entry_take(bytes);
+
+        made.report = report_hold(report);
+        made.used = ++cache.clock;
+        *entry = made;
+    }
+    pthread_mutex_unlock(&cache.lock);
+}
