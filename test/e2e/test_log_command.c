@@ -149,6 +149,28 @@ static void a_rotated_log_is_followed_without_a_gap(void)
     folder_remove("log", "log.1");
 }
 
+/* As logrotate's copytruncate does it. */
+static void a_log_that_is_cut_goes_on_from_its_begin(void)
+{
+    const char *const arguments[] = {"--log-file", path_of("log"), NULL};
+    struct server *server = server_start(&(struct server_options){.arguments = arguments});
+    struct follower follower;
+
+    attach_named("before");
+    follower_start(&follower, follow);
+    follower_expect(&follower, "name=before");
+    CHECK(truncate(path_of("log"), 0) == 0);
+    attach_named("after");
+    follower_expect(&follower, "name=after");
+    follower_end(&follower);
+    GSCTL_OK("log");
+    CHECK(strncmp(output, "20", 2) == 0); /* the date: no hole stands where the log was cut */
+    CHECK_TEXT(output, "name=after");
+    CHECK(strstr(output, "name=before") == NULL);
+    server_stop(server);
+    folder_remove("log", NULL);
+}
+
 static void a_followed_log_is_json_line_by_line(void)
 {
     struct server *server = server_start(NULL);
@@ -291,6 +313,7 @@ static void another_user_does_not_read_it(void)
 static const struct test tests[] = {
     TEST(the_log_is_found_where_standard_error_goes),
     TEST(a_rotated_log_is_followed_without_a_gap),
+    TEST(a_log_that_is_cut_goes_on_from_its_begin),
     TEST(a_followed_log_is_json_line_by_line),
     TEST(the_journal_is_asked_for_the_servers_lines),
     TEST(a_server_in_the_background_can_do_without_a_log),
