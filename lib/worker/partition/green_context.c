@@ -6,7 +6,7 @@
 
 #include "worker/partition/sm_topology.h"
 
-void green_context_destroy(struct partition *partition)
+void green_context_deinit(struct partition *partition)
 {
     if (partition->after)
         DRV_MUST(cuEventDestroy_v2, partition->after);
@@ -49,7 +49,7 @@ static CUresult events_make(struct partition *partition)
     return result;
 }
 
-CUresult green_context_make(struct partition *partition)
+CUresult green_context_init(struct partition *partition)
 {
     CUdevResourceDesc desc;
     CUresult result;

@@ -7,10 +7,10 @@
 #include "worker/partition/partition.h"
 
 /* Makes the objects of partition->mask. On failure, those that were made remain, for
- * green_context_destroy. Called by a service thread at a quiet moment, as is the next. */
-CUresult green_context_make(struct partition *partition);
+ * green_context_deinit. Called by a service thread at a quiet moment, as is the next. */
+CUresult green_context_init(struct partition *partition);
 /* Destroys the objects that there are. */
-void green_context_destroy(struct partition *partition);
+void green_context_deinit(struct partition *partition);
 
 /* Work that is submitted to partition->aside between the two calls keeps its position in the
  * tenant's stream: the partition's stream waits for the tenant's, and afterwards the tenant's for

@@ -82,13 +82,13 @@ static void make_work(struct job *job)
     while (job->doomed) {
         struct partition *gone = job->doomed;
         job->doomed = gone->next;
-        green_context_destroy(gone);
+        green_context_deinit(gone);
         free(gone);
     }
-    result = green_context_make(partition);
+    result = green_context_init(partition);
     if (result) {
         job_fail_driver(job, result);
-        green_context_destroy(partition);
+        green_context_deinit(partition);
     }
 }
 
