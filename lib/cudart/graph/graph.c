@@ -107,7 +107,7 @@ bool node_add_before(struct node *node, struct node *before)
     return true;
 }
 
-static bool node_has_before(const struct node *node, const struct node *before, size_t *place)
+bool node_has_before(const struct node *node, const struct node *before, size_t *place)
 {
     for (size_t i = 0; i < node->before_count; i++) {
         if (node->before[i] == before) {
@@ -368,107 +368,6 @@ bool graph_objects_copy(cudaGraph_t handle, struct user_refs *to)
         copied = user_refs_copy(to, &graph->objects);
     graphs_leave();
     return copied;
-}
-
-/* ---- Lists ----------------------------------------------------------------------------------- */
-
-/* An array that the caller gave room for. */
-struct list {
-    cudaGraphNode_t *nodes;
-    size_t room, count;
-};
-
-static void list_add(struct list *list, const struct node *node)
-{
-    if (list->nodes != NULL && list->count < list->room)
-        list->nodes[list->count] = node->handle;
-    list->count++;
-}
-
-static void list_give(struct list *list, size_t *count)
-{
-    size_t given = list->nodes != NULL && list->count > list->room ? list->room : list->count;
-
-    /* The rest of an array that is too long becomes NULL. */
-    for (size_t i = given; list->nodes != NULL && i < list->room; i++)
-        list->nodes[i] = NULL;
-    *count = given;
-}
-
-cudaError_t graph_nodes(cudaGraph_t handle, bool roots, cudaGraphNode_t *out, size_t *count)
-{
-    struct list list = {out, count != NULL ? *count : 0, 0};
-    const struct graph *graph;
-
-    if (count == NULL)
-        return cudaErrorInvalidValue;
-    graphs_enter();
-    graph = graph_find(handle);
-    for (size_t i = 0; graph != NULL && i < graph->count; i++) {
-        if (!roots || graph->nodes[i]->before_count == 0)
-            list_add(&list, graph->nodes[i]);
-    }
-    graphs_leave();
-    if (graph == NULL)
-        return cudaErrorInvalidValue;
-    list_give(&list, count);
-    return cudaSuccess;
-}
-
-cudaError_t graph_edges(cudaGraph_t handle, cudaGraphNode_t *from, cudaGraphNode_t *to,
-                        size_t *count)
-{
-    struct list first = {from, count != NULL ? *count : 0, 0}, second = {to, first.room, 0};
-    const struct graph *graph;
-
-    if (count == NULL || (from == NULL) != (to == NULL))
-        return cudaErrorInvalidValue;
-    graphs_enter();
-    graph = graph_find(handle);
-    for (size_t i = 0; graph != NULL && i < graph->count; i++) {
-        for (size_t j = 0; j < graph->nodes[i]->before_count; j++) {
-            list_add(&first, graph->nodes[i]->before[j]);
-            list_add(&second, graph->nodes[i]);
-        }
-    }
-    graphs_leave();
-    if (graph == NULL)
-        return cudaErrorInvalidValue;
-    list_give(&first, count);
-    list_give(&second, count);
-    return cudaSuccess;
-}
-
-static void dependents_list(const struct node *node, struct list *list)
-{
-    const struct graph *graph = node->graph;
-    size_t place;
-
-    for (size_t i = 0; i < graph->count; i++) {
-        if (node_has_before(graph->nodes[i], node, &place))
-            list_add(list, graph->nodes[i]);
-    }
-}
-
-cudaError_t node_neighbours(cudaGraphNode_t handle, bool dependents, cudaGraphNode_t *out,
-                            size_t *count)
-{
-    struct list list = {out, count != NULL ? *count : 0, 0};
-    const struct node *node;
-
-    if (count == NULL)
-        return cudaErrorInvalidValue;
-    graphs_enter();
-    node = node_find(handle);
-    if (node != NULL && dependents)
-        dependents_list(node, &list);
-    for (size_t i = 0; node != NULL && !dependents && i < node->before_count; i++)
-        list_add(&list, node->before[i]);
-    graphs_leave();
-    if (node == NULL)
-        return cudaErrorInvalidValue;
-    list_give(&list, count);
-    return cudaSuccess;
 }
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */

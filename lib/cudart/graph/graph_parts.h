@@ -1,4 +1,4 @@
-/* graph_parts.h - what graph.c and graph_steps.c know of a graph. The graphs' lock
+/* graph_parts.h - what graph.c, graph_list.c and graph_steps.c know of a graph. The graphs' lock
  * guards it all. */
 #ifndef GS_CUDART_GRAPH_PARTS_H
 #define GS_CUDART_GRAPH_PARTS_H
@@ -35,5 +35,7 @@ struct graph *graph_make(void);
 /* Takes the op over where it succeeds. NULL: no memory, or too many nodes. */
 struct node *node_make(struct graph *graph, const struct op *op);
 bool node_add_before(struct node *node, struct node *before);
+/* Whether the node waits for that one; *place: where in node->before. */
+bool node_has_before(const struct node *node, const struct node *before, size_t *place);
 
 #endif
