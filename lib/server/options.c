@@ -268,16 +268,49 @@ static const struct option long_options[] = {
     {"version", no_argument, NULL, 'V'},
     {0}};
 
-static void option_apply(struct server_options *options, struct worker_settings *workers,
-                         bool *check, int code)
+/* Applies an option that has no argument. False: the option has one. */
+static bool flag_apply(struct server_options *options, bool *check, int code)
 {
     switch (code) {
     case 'f':
         options->background = false;
-        break;
+        return true;
     case 'd':
         options->background = true;
-        break;
+        return true;
+    case OPTION_NO_STANDBY:
+        options->no_standby = true;
+        return true;
+    case OPTION_NO_TAKEOVER:
+        options->no_standby = options->no_takeover = true;
+        return true;
+    case OPTION_NO_ACCOUNTING:
+        options->no_accounting = true;
+        return true;
+    case OPTION_NO_WEIGHTS:
+        options->no_weights = true;
+        return true;
+    case OPTION_CHECK_CONFIG:
+        *check = true;
+        return true;
+    case 'h':
+        fputs(help, stdout);
+        exit(EXIT_SUCCESS);
+    case 'V':
+        puts("gshared " GS_VERSION_STRING);
+        exit(EXIT_SUCCESS);
+    case '?': /* getopt has said what is wrong */
+        fputs("Try 'gshared --help'.\n", stderr);
+        exit(EXIT_USAGE);
+    default:
+        return false;
+    }
+}
+
+/* Applies an option that has an argument. */
+static void value_apply(struct server_options *options, struct worker_settings *workers, int code)
+{
+    switch (code) {
     case OPTION_INSTANCE:
         options->instance = optarg;
         break;
@@ -327,36 +360,14 @@ static void option_apply(struct server_options *options, struct worker_settings 
             usage("--metrics '%s': ADDR:PORT, both in numbers, PORT of the loopback, or none",
                   optarg);
         break;
-    case OPTION_NO_STANDBY:
-        options->no_standby = true;
-        break;
-    case OPTION_NO_TAKEOVER:
-        options->no_standby = options->no_takeover = true;
-        break;
-    case OPTION_NO_ACCOUNTING:
-        options->no_accounting = true;
-        break;
-    case OPTION_NO_WEIGHTS:
-        options->no_weights = true;
-        break;
     case OPTION_LOG:
         workers->log_level = level_parse("--log", optarg);
         break;
     case OPTION_LOG_FILE:
         options->log_file = file_parse("--log-file", optarg);
         break;
-    case OPTION_CHECK_CONFIG:
-        *check = true;
+    default:
         break;
-    case 'h':
-        fputs(help, stdout);
-        exit(EXIT_SUCCESS);
-    case 'V':
-        puts("gshared " GS_VERSION_STRING);
-        exit(EXIT_SUCCESS);
-    default: /* getopt has said what is wrong */
-        fputs("Try 'gshared --help'.\n", stderr);
-        exit(EXIT_USAGE);
     }
 }
 
@@ -433,8 +444,10 @@ void options_parse(int argc, char **argv, struct server_options *options,
                                        .devices = 1,
                                        .grace_ms = 10000,
                                        .all_users = geteuid() == 0};
-    while ((code = getopt_long(argc, argv, "fdhV", long_options, NULL)) != -1)
-        option_apply(options, workers, &check, code);
+    while ((code = getopt_long(argc, argv, "fdhV", long_options, NULL)) != -1) {
+        if (!flag_apply(options, &check, code))
+            value_apply(options, workers, code);
+    }
     if (check && optind < argc)
         options->policy_file = argv[optind++];
     if (optind < argc)
