@@ -664,8 +664,8 @@ static CUresult load_whole(CUmodule module)
     return CUDA_SUCCESS;
 }
 
-/* With CUDA_MODULE_LOADING=LAZY: are kernels that cuFuncLoad has loaded at a quiet moment as good
- * as eagerly loaded ones? */
+/* Whether, with CUDA_MODULE_LOADING=LAZY, kernels that cuFuncLoad has loaded at a quiet moment are
+ * as good as eagerly loaded ones. */
 CUresult question_func_load(void)
 {
     pthread_t bystander;

@@ -118,8 +118,7 @@ static CUresult rate_measure(const struct rate *r, CUfunction *functions, CUstre
     return CUDA_SUCCESS;
 }
 
-/* One graph of 8 serves fewer kernels by switching nodes off: what does a node switched off cost?
- */
+/* One graph of 8 serves fewer kernels by switching nodes off; what a node that is off costs. */
 static CUresult rate_disabled(CUstream s)
 {
     struct chain c;
@@ -327,7 +326,7 @@ static CUresult trip_measure(enum trip t, CUstream s, CUevent e)
     return CUDA_SUCCESS;
 }
 
-/* One write closes a batch of graph launches: what does it add? */
+/* What one write adds that closes a batch of graph launches. */
 static CUresult write_every(CUstream s, int every, int by_graph)
 {
     double rate[REPEATS];
@@ -491,7 +490,7 @@ static CUresult start_measure(int by_graph)
     return CUDA_SUCCESS;
 }
 
-/* Does one executable graph launched into two streams run in both at once? */
+/* Whether one executable graph launched into two streams runs in both at once. */
 static CUresult start_shared_graph(void)
 {
     struct chain c, other;
@@ -520,7 +519,7 @@ static CUresult start_shared_graph(void)
     return CUDA_SUCCESS;
 }
 
-/* Does the second setting of a graph in flight change the launch before it? */
+/* Whether the second setting of a graph in flight changes the launch before it. */
 static CUresult start_reset_in_flight(void)
 {
     CUstream s;

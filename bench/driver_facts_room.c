@@ -216,7 +216,7 @@ struct division {
     int percent;
 };
 
-/* Does one block of the second run beside the first kernel, which has a block on every SM? */
+/* Whether one block of the second runs beside the first kernel, which has a block on every SM. */
 static CUresult division_ask(CUfunction wait, const struct division *first,
                              const struct division *second, CUdeviceptr flag,
                              const CUstream stream[3], int *beside)

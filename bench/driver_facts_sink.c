@@ -142,7 +142,7 @@ static CUresult beside_kernel(void)
 }
 
 /* A constant is written while another kernel of the module reads it, then a graph that was made
- * before is launched: does its kernel read the new value? */
+ * before is launched. Whether its kernel reads the new value. */
 static CUresult constant_seen(int rounds, int busy)
 {
     CUmodule module;

@@ -26,7 +26,7 @@
 
 #define PIPELINE     1000     /* launches before a sync */
 #define WARM_UP      10       /* pipelines */
-#define SETTLE_NS    3000000u /* of a turn, not measured: sessions become hot */
+#define SETTLE_NS    3000000u /* of a turn, not measured: sessions become polled */
 #define TURN_NS      12000000u
 #define ROUNDS       8
 #define QUADS_MAX    16 /* of a round */

@@ -1,6 +1,6 @@
 /*
- * weights.c - 2 to 16 tenants that saturate the device with kernels of 20 us to 20 ms: how far is
- * the share of the one that is furthest off from its weight's?
+ * weights.c - 2 to 16 tenants that saturate the device with kernels of 20 us to 20 ms, and how far
+ * the share of the one that is furthest off is from its weight's.
  *
  * A tenant's share is the work that it gets done in 2 s, measured by what its kernels take with
  * nobody else there; parts of kernels are counted. An MPS client has no weight: it has the
