@@ -12,6 +12,7 @@
 #include "cudart/state/event.h"
 #include "cudart/state/managed.h"
 #include "cudart/state/module.h"
+#include "cudart/state/registered.h"
 #include "cudart/state/stream.h"
 #include "cudart/state/texture.h"
 
@@ -128,6 +129,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
     execs_forget();
     graph_memory_forget();
     managed_forget();
+    registered_forget();
     device_memory_forget();
     device_detach();
     error_last(true);

@@ -1,9 +1,14 @@
 /* api_host_memory.c - pinned, mapped and registered memory of the host. */
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
 #include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
+#include "cudart/state/registered.h"
 
 static cudaError_t memory_give(void *ptr, enum memory_kind kind)
 {
@@ -93,6 +98,16 @@ CUDART_API cudaError_t cudaHostGetFlags(unsigned *flags, void *ptr)
     return cudaSuccess;
 }
 
+static cudaError_t registered_pointer(const struct memory_range *range, const void *ptr, void **out)
+{
+    void *base = (void *)range->base, *there; // NOLINT: as it was registered
+    cudaError_t error = registered_reach(base, range->size, &there);
+
+    if (error == cudaSuccess)
+        *out = (char *)there + ((uintptr_t)ptr - range->base);
+    return error;
+}
+
 CUDART_API cudaError_t cudaHostGetDevicePointer(void **out, void *ptr, unsigned flags)
 {
     cudaError_t error = device_use();
@@ -107,14 +122,33 @@ CUDART_API cudaError_t cudaHostGetDevicePointer(void **out, void *ptr, unsigned 
     else if (error == cudaSuccess && range.kind == MEMORY_PINNED &&
              gs_host_device_ptr(device_session(), ptr, &there) == GS_OK)
         *out = (void *)(uintptr_t)there; // NOLINT: an address for kernels
+    else if (error == cudaSuccess && range.kind == MEMORY_REGISTERED)
+        error = registered_pointer(&range, ptr, out);
     else if (error == cudaSuccess)
-        error =
-            error_unsupported("cudaHostGetDevicePointer of registered memory, or of pinned memory "
-                              "that has no place in the window");
+        error = error_unsupported("cudaHostGetDevicePointer of pinned memory that has no place in "
+                                  "the window");
     return error_record(error);
 }
 
 /* ---- Registered memory: copies take it as they take any other -------------------------------- */
+
+/* Whether the process has mapped all of it. */
+static bool is_mapped(const void *ptr, size_t size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)ptr % page;
+    char *from = (char *)(uintptr_t)ptr - before; // NOLINT: without const
+    unsigned char in_core[4096];
+    size_t left = before + size;
+
+    if (size > SIZE_MAX - before - page || (uintptr_t)ptr > UINTPTR_MAX - size)
+        return false;
+    for (size_t some; left > 0; left -= some, from += some) {
+        some = left < sizeof(in_core) * page ? left : sizeof(in_core) * page;
+        if (mincore(from, some, in_core) < 0)
+            return false;
+    }
+    return true;
+}
 
 CUDART_API cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned flags)
 {
@@ -130,6 +164,8 @@ CUDART_API cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned flags)
         error = cudaErrorHostMemoryAlreadyRegistered;
     if (error == cudaSuccess && flags & (cudaHostRegisterIoMemory | cudaHostRegisterReadOnly))
         error = error_unsupported("cudaHostRegister of read-only or I/O memory");
+    if (error == cudaSuccess && !is_mapped(ptr, size))
+        error = cudaErrorInvalidValue;
     if (error == cudaSuccess && !memory_map_add(ptr, size, MEMORY_REGISTERED, flags))
         error = cudaErrorMemoryAllocation;
     return error_record(error);
@@ -145,6 +181,8 @@ CUDART_API cudaError_t cudaHostUnregister(void *ptr)
     if (error == cudaSuccess && (!memory_map_find(ptr, &range) || range.base != (uintptr_t)ptr ||
                                  range.kind != MEMORY_REGISTERED))
         error = cudaErrorHostMemoryNotRegistered;
+    if (error == cudaSuccess && !registered_end(ptr))
+        error = cudaErrorMemoryAllocation;
     if (error == cudaSuccess)
         memory_map_remove(ptr);
     return error_record(error);

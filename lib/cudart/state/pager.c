@@ -22,7 +22,9 @@ enum { ANSWER_RETRY = 1, ANSWER_FAULT = 2 };
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t process; /* that has the pager: a child of a fork has none */
 static int requests[2] = {-1, -1};
-static pager_resolve_t resolve;
+enum { MOST_RESOLVERS = 2 };
+static pager_resolve_t resolvers[MOST_RESOLVERS]; /* those of a start come before its thread */
+static _Atomic unsigned resolver_count;
 static struct sigaction former;
 static _Atomic pid_t excluded; /* a thread; the lock that it has admits one at a time */
 
@@ -42,6 +44,17 @@ void pager_exclude_end(void)
 }
 
 /* ---- The pager ------------------------------------------------------------------------------- */
+
+static bool resolve(const void *address)
+{
+    unsigned count = atomic_load(&resolver_count);
+
+    for (unsigned i = 0; i < count; i++) {
+        if (resolvers[i](address))
+            return true;
+    }
+    return false;
+}
 
 static void *pager_run(void *unused)
 {
@@ -105,7 +118,22 @@ static void fault_handle(int number, siginfo_t *info, void *context)
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-static bool start_locked(pager_resolve_t function)
+static bool resolver_add(pager_resolve_t function)
+{
+    unsigned count = atomic_load(&resolver_count);
+
+    for (unsigned i = 0; i < count; i++) {
+        if (resolvers[i] == function)
+            return true;
+    }
+    if (count == MOST_RESOLVERS)
+        return false;
+    resolvers[count] = function;
+    atomic_store(&resolver_count, count + 1);
+    return true;
+}
+
+static bool start_locked(void)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
     sigset_t all, kept;
@@ -116,7 +144,6 @@ static bool start_locked(pager_resolve_t function)
         return true;
     if (process != 0 || pipe2(requests, O_CLOEXEC) < 0)
         return false;
-    resolve = function; /* before the thread that calls it */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &kept);
     started = pthread_create(&thread, NULL, pager_run, NULL) == 0;
@@ -138,7 +165,7 @@ bool pager_start(pager_resolve_t function)
     bool started;
 
     pthread_mutex_lock(&start_lock);
-    started = start_locked(function);
+    started = resolver_add(function) && start_locked();
     pthread_mutex_unlock(&start_lock);
     return started;
 }

@@ -7,7 +7,7 @@
 /* Called in the pager's thread; whether the access can be tried again. */
 typedef bool (*pager_resolve_t)(const void *address);
 
-/* Starts it, once in a process; false: it cannot be. */
+/* Starts it, once in a process, and has it ask this function too; false: it cannot be. */
 bool pager_start(pager_resolve_t resolve);
 /* Between these the calling thread's own faults are no business of the pager's, which would wait
  * for a lock that the thread has. */

@@ -10,6 +10,7 @@ int main()
 
     SHOW(cudaHostUnregister(memory)); //> cudaHostUnregister(memory): cudaErrorHostMemoryNotRegistered
     SHOW(cudaHostRegister(memory, 0, 0)); //> cudaHostRegister(memory, 0, 0): cudaErrorInvalidValue
+    SHOW(cudaHostRegister((void *)4096, 4096, 0)); //> cudaHostRegister((void *)4096, 4096, 0): cudaErrorInvalidValue
     SHOW(cudaHostRegister(memory, sizeof(memory), cudaHostRegisterDefault)); //> cudaHostRegister(memory, sizeof(memory), cudaHostRegisterDefault): cudaSuccess
     SHOW(cudaHostRegister(memory, sizeof(memory), cudaHostRegisterDefault)); //> cudaHostRegister(memory, sizeof(memory), cudaHostRegisterDefault): cudaErrorHostMemoryAlreadyRegistered
     MUST(cudaPointerGetAttributes(&attributes, memory));

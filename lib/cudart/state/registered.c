@@ -1,0 +1,245 @@
+/*
+ * registered.c - see registered.h. One lock guards all of it.
+ *
+ * An exchange happens beside other threads, which may use the memory, and what else lies in its
+ * first and its last page. While the bytes are copied nobody can write to the pages: a thread that
+ * tries faults, and waits in the pager's handler until the exchange is done. The new pages come in
+ * one step of the kernel's. A system call that writes there meanwhile gets EFAULT.
+ *
+ * Between protecting pages and exchanging them nothing here may write to memory that the program
+ * could have registered: no heap, no stdio.
+ */
+#include "cudart/state/registered.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cudart/base/error.h"
+#include "cudart/state/device.h"
+#include "cudart/state/memory_map.h"
+#include "cudart/state/pager.h"
+
+struct exchange {
+    struct exchange *next;
+    uintptr_t start;  /* the first page */
+    size_t size;      /* of whole pages */
+    void *registered; /* what the program registered */
+    void *block;      /* of gs_host_alloc */
+    gs_devptr there;  /* where kernels reach the block */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct exchange *exchanges;
+static atomic_bool any; /* there has been one */
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static int fork_error; /* of pthread_atfork; 0: the handlers are registered */
+
+/* ---- What the process has mapped ------------------------------------------------------------- */
+
+/* Whether all of the pages are readable, writable, and as SHARED says; the stack is never so. */
+static bool pages_are(uintptr_t start, size_t size, char shared)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512], way[5];
+    unsigned long from, to;
+    uintptr_t at = start;
+
+    while (maps != NULL && at < start + size && fgets(line, sizeof(line), maps) != NULL) {
+        if (strchr(line, '\n') == NULL || sscanf(line, "%lx-%lx %4s", &from, &to, way) != 3)
+            break;
+        if (to <= at)
+            continue;
+        if (from > at || way[0] != 'r' || way[1] != 'w' || (shared != 0 && way[3] != shared) ||
+            strstr(line, "[stack]") != NULL)
+            break;
+        at = to;
+    }
+    if (maps != NULL)
+        fclose(maps);
+    return at >= start + size;
+}
+
+/* The pager's: a fault at the address, which may be of an exchange that is done now. */
+static bool fault_resolve(const void *address)
+{
+    const uintptr_t page = (uintptr_t)address & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
+
+    if (!atomic_load(&any))
+        return false;
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    return pages_are(page, 1, 0);
+}
+
+/* ---- Exchanging: the lock is held ------------------------------------------------------------ */
+
+/* Puts what is mapped at FROM, or, SHARED, the same pages a second time, in the place of the pages,
+ * with what they hold. */
+static bool pages_exchange(uintptr_t start, size_t size, void *from, bool shared)
+{
+    void *pages = (void *)start; // NOLINT: an address of the program's
+    bool done;
+
+    if (mprotect(pages, size, PROT_READ) < 0)
+        return false;
+    memcpy(from, pages, size);
+    done = mremap(from, shared ? 0 : size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == pages;
+    if (!done)
+        mprotect(pages, size, PROT_READ | PROT_WRITE);
+    return done;
+}
+
+static bool pages_give_back(const struct exchange *e)
+{
+    void *own = mmap(NULL, e->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (own == MAP_FAILED)
+        return false;
+    if (pages_exchange(e->start, e->size, own, false))
+        return true;
+    munmap(own, e->size);
+    return false;
+}
+
+/* ---- A child of a fork: its pages are its own, as any other ---------------------------------- */
+
+static void fork_prepare(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void fork_parent(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void fork_child(void)
+{
+    for (const struct exchange *e = exchanges; e != NULL; e = e->next)
+        pages_give_back(e);
+    exchanges = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+static void fork_register(void)
+{
+    fork_error = pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
+
+/* ---- What is called -------------------------------------------------------------------------- */
+
+static struct exchange *exchange_of(void *ptr)
+{
+    struct exchange *e = exchanges;
+
+    while (e != NULL && e->registered != ptr)
+        e = e->next;
+    return e;
+}
+
+/* NULL: *why. */
+static struct exchange *exchange_make(void *ptr, size_t size, const char **why)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)ptr;
+    const uintptr_t start = at / page * page, end = (at + size + page - 1) / page * page;
+    struct exchange *e;
+
+    *why = "cudaHostGetDevicePointer of registered memory that is no private memory of the "
+           "process's own, or that shares a page with other registered memory";
+    if (!pages_are(start, end - start, 'p') || ((uintptr_t)&e >= start && (uintptr_t)&e < end))
+        return NULL;
+    *why = "cudaHostGetDevicePointer of registered memory that has no place in the window";
+    e = calloc(1, sizeof(*e));
+    if (e == NULL)
+        return NULL;
+    *e = (struct exchange){.start = start, .size = end - start, .registered = ptr};
+    if (gs_host_alloc(device_session(), e->size, &e->block) != GS_OK) {
+        free(e);
+        return NULL;
+    }
+    pthread_once(&fork_once, fork_register);
+    if (gs_host_device_ptr(device_session(), e->block, &e->there) == GS_OK && fork_error == 0 &&
+        pager_start(fault_resolve)) {
+        atomic_store(&any, true);
+        e->next = exchanges;
+        if (pages_exchange(start, e->size, e->block, true)) {
+            exchanges = e;
+            return e;
+        }
+    }
+    gs_host_free(device_session(), e->block);
+    free(e);
+    return NULL;
+}
+
+cudaError_t registered_reach(void *ptr, size_t size, void **there)
+{
+    const char *why = NULL;
+    struct exchange *e;
+
+    pthread_mutex_lock(&lock);
+    e = exchange_of(ptr);
+    if (e == NULL)
+        e = exchange_make(ptr, size, &why);
+    if (e != NULL) // NOLINTNEXTLINE: an address for kernels
+        *there = (void *)(uintptr_t)(e->there + ((uintptr_t)ptr - e->start));
+    pthread_mutex_unlock(&lock);
+    return e != NULL ? cudaSuccess : error_unsupported(why);
+}
+
+/* Takes out the exchange of what was registered at PTR, NULL: any. The program may have unmapped
+ * the memory, as free() does. *KEPT: there is no memory for pages, and the block keeps the bytes.
+ */
+static struct exchange *exchange_undo(const void *ptr, bool *kept)
+{
+    struct exchange **link = &exchanges, *e;
+
+    pthread_mutex_lock(&lock);
+    while (*link != NULL && ptr != NULL && (*link)->registered != ptr)
+        link = &(*link)->next;
+    e = *link;
+    *kept = e != NULL && pages_are(e->start, e->size, 's') && !pages_give_back(e);
+    if (*kept)
+        e = NULL;
+    if (e != NULL)
+        *link = e->next;
+    pthread_mutex_unlock(&lock);
+    return e;
+}
+
+/* Nobody waits for the device with the lock, for which the pager may wait. */
+bool registered_end(void *ptr)
+{
+    struct exchange *e;
+    bool kept;
+
+    if (!atomic_load(&any))
+        return true;
+    gs_sync(device_session());
+    e = exchange_undo(ptr, &kept);
+    if (e != NULL)
+        gs_host_free(device_session(), e->block);
+    free(e);
+    return !kept;
+}
+
+void registered_forget(void)
+{
+    struct exchange *e;
+    bool kept;
+
+    if (!atomic_load(&any) || device_session() == NULL)
+        return;
+    gs_sync(device_session());
+    while ((e = exchange_undo(NULL, &kept)) != NULL) {
+        gs_host_free(device_session(), e->block);
+        free(e);
+    }
+}

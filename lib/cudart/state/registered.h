@@ -1,0 +1,26 @@
+/*
+ * registered.h - memory of the program's own that kernels reach (cudaHostRegister).
+ *
+ * Kernels reach what the server has made. So when the program first asks where the device has such
+ * memory, its pages are exchanged: a block of gs_host_alloc takes over what they hold and is mapped
+ * in their place, at the same addresses. Before that, and where it cannot be, registered memory is
+ * left as it is.
+ */
+#ifndef GS_CUDART_REGISTERED_H
+#define GS_CUDART_REGISTERED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cudart/abi.h"
+
+/* Where kernels reach the SIZE bytes at PTR, which are registered. cudaErrorNotSupported: nowhere;
+ * the reason has been said. */
+cudaError_t registered_reach(void *ptr, size_t size, void **there);
+/* The memory is to be registered no more: it gets pages of its own again. Waits for the session's
+ * work. false: there is no memory for them, and all stays as it is. */
+bool registered_end(void *ptr);
+/* The session is going: the same for all. */
+void registered_forget(void);
+
+#endif
