@@ -161,7 +161,7 @@ static bool column_dull(const struct table *table, unsigned column)
     const char *dull = table->dull ? table->dull[column] : NULL;
 
     for (unsigned at = column; dull && at < table->cells; at += table->columns) {
-        if (strcmp(table->cell[at], dull) != 0)
+        if (strcmp(table->cell[at], dull) != 0 && strcmp(table->cell[at], "-") != 0)
             return false;
     }
     return dull != NULL;

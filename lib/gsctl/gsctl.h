@@ -262,8 +262,8 @@ bool colour_wanted(void);
 unsigned columns_wanted(void);
 
 /* A table. Each column is as wide as its widest cell; the header is bold on a terminal. A column
- * whose every cell equals its `dull` text is left out. On a terminal that is too narrow the `spare`
- * columns are left out, one after the other, and then the last one is cut. */
+ * whose every cell is its `dull` text or "-" is left out. On a terminal that is too narrow the
+ * `spare` columns are left out, one after the other, and then the last one is cut. */
 #define TABLE_COLUMNS_MAX 18
 #define TABLE_CELL_MAX    64
 struct table {

@@ -51,7 +51,10 @@ static void add_row(struct table *table, const struct ctl_tenant *t)
     table_add(table, t->sm_count ? text : "-");
     table_add(table, class_name(t->cls));
     add_number(table, t->priority);
-    add_number(table, t->weight);
+    if (t->weight)
+        add_number(table, t->weight);
+    else
+        table_add(table, "-"); /* a session that was lost has none */
     table_add(table, format_bytes(text, t->memory_used));
     table_add(table, t->memory_limit ? format_bytes(text, t->memory_limit) : "-");
     snprintf(text, sizeof(text), "%.3f s", (double)t->gpu_ns * 1e-9);

@@ -301,6 +301,7 @@ static void a_client_is_terminated(void)
      */
     GSCTL_OK("ps");
     CHECK_TEXT(output, "lost");
+    CHECK(strstr(output, "WEIGHT") == NULL); /* which it has no more */
     MPS_PRINTS(line("get_client_list %d", server->pid, 0), "");
     MPS_OK("get_device_client_list");
     CHECK(strstr(output, line("%d.", (int)getpid(), 0)) == NULL);
