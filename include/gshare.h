@@ -463,7 +463,8 @@ GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseco
 /* Allocates size bytes of zeroed device memory, aligned to 256 bytes. The session owns it until
  * gs_free. The device gives memory in pieces, and whole pieces count against the limit. Blocks for
  * the server; in a fenced session, where no piece that the session has is free for it, also for the
- * session's work. GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
+ * session's work. GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY;
+ * GS_ERR_LIMIT: there are so many allocations that the server keeps no more of them. */
 GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
 /* Frees memory that gs_malloc or gs_mem_import returned; 0 does nothing. Work that the session was
  * given before may use the memory to its end. Where there is such work, the call returns at once,

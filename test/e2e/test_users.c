@@ -268,10 +268,36 @@ static gs_status events_record(gs_session session, unsigned count)
     gs_event event;
 
     for (unsigned i = 0; i < count && status == GS_OK; i++) {
-        CHECK_OK(gs_event_create(session, &event));
-        status = gs_event_record(event, NULL);
+        status = gs_event_create(session, &event);
+        if (status == GS_OK)
+            status = gs_event_record(event, NULL);
     }
     return status == GS_OK ? gs_sync(session) : status;
+}
+
+/* 10,922 allocations count as 2 MiB. */
+static void records_run(void *argument)
+{
+    gs_status status = GS_OK;
+    gs_devptr *blocks = calloc(20000, sizeof(*blocks));
+    gs_session session;
+    unsigned count = 0;
+
+    (void)argument;
+    CHECK(blocks != NULL);
+    become_stranger();
+    CHECK_OK(gs_attach(NULL, &session));
+    while (status == GS_OK && count < 20000) {
+        status = gs_malloc(session, 16, &blocks[count]);
+        count += status == GS_OK;
+    }
+    CHECK_STATUS(status, GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "192 bytes of the server's memory wanted");
+    CHECK(count > 8000 && count < 11000);
+    CHECK_OK(gs_free(session, blocks[7]));
+    CHECK_OK(gs_malloc(session, 16, &blocks[7]));
+    CHECK_OK(gs_detach(session));
+    free(blocks);
 }
 
 /* 16,384 events count as 8 MiB. */
@@ -302,6 +328,8 @@ static void what_the_server_keeps_is_counted_for_the_user(void)
     CHECK_EQUAL(gsctl("set", "--others", "--user-host-mem", "8M", NULL), 0);
     tenant_join(tenant_start(kept_run, NULL));
     tenant_join(tenant_start(events_run, NULL));
+    CHECK_EQUAL(gsctl("set", "--others", "--user-host-mem", "2M", NULL), 0);
+    tenant_join(tenant_start(records_run, NULL));
     CHECK_OK(server_attach(server, &session));
     for (unsigned i = 0; i < 10; i++)
         CHECK_OK(image_load(session, &module));

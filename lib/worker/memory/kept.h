@@ -1,8 +1,8 @@
 /*
  * kept.h - host memory that the server keeps for a session beside its host blocks: images of
- * modules, recorded graphs, events. It is the worker's, which serves everybody, so it is bounded:
- * for the session as pinned memory is, and for its user together with host blocks. Service threads:
- * the session's account belongs to its job in progress.
+ * modules, records of kernels and allocations, recorded graphs, events. It is the worker's, which
+ * serves everybody, so it is bounded: for the session as pinned memory is, and for its user
+ * together with host blocks. Service threads: the session's account belongs to its job in progress.
  */
 #ifndef GS_WORKER_MEMORY_KEPT_H
 #define GS_WORKER_MEMORY_KEPT_H

@@ -14,11 +14,13 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
 #include "worker/memory/device_memory.h"
+#include "worker/memory/kept.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/user.h"
 #include "worker/memory/window.h"
 
 #define ALIGNMENT 256u /* what cuMemAlloc promises */
+#define KEPT      192u /* bytes of the server's memory that an allocation counts as: its records */
 
 static uint64_t round_up(uint64_t value, uint64_t to)
 {
@@ -102,6 +104,11 @@ gs_status memory_take(struct job *job, uint64_t asked, uint64_t align, uint64_t 
     return job->status;
 }
 
+void memory_record_adopt(struct session *session)
+{
+    kept_adopt(session, KEPT);
+}
+
 bool memory_place(struct session *session, uint64_t address, uint64_t size)
 {
     const struct span *span = space_containing(&session->memory.window, address, size);
@@ -155,8 +162,12 @@ static void malloc_work(struct job *job)
 {
     const uint64_t value[JOURNAL_VALUES] = {job->arg[0]};
 
-    if (memory_take(job, job->arg[0], ALIGNMENT, &job->ret[0]) != GS_OK)
+    if (kept_charge(job, KEPT) != GS_OK)
         return;
+    if (memory_take(job, job->arg[0], ALIGNMENT, &job->ret[0]) != GS_OK) {
+        kept_discharge(job->session, KEPT);
+        return;
+    }
     job_makes(job, JOURNAL_ALLOCATION, job->ret[0]);
     journal_put(job->session->journal, JOURNAL_ALLOCATION, job->ret[0], value, NULL, 0);
 }
@@ -197,6 +208,7 @@ static void free_work(struct job *job)
         return;
     job_removes(job, JOURNAL_ALLOCATION, job->arg[0]);
     journal_drop(job->session->journal, JOURNAL_ALLOCATION, job->arg[0]);
+    kept_discharge(job->session, KEPT);
     memory_give(job->session, job->arg[0]);
 }
 

@@ -7,6 +7,9 @@
 /* Allocates zeroed memory in the window, charged, of at most the device's size; align is a power of
  * two, the driver's granularity at most. On failure the job has failed. */
 gs_status memory_take(struct job *job, uint64_t size, uint64_t align, uint64_t *address);
+/* Charges for the records of an allocation that is not made by gs_malloc, or was by a former
+ * worker. */
+void memory_record_adopt(struct session *session);
 /* Takes the place of an allocation that a former worker has made. False: it has none. */
 bool memory_place(struct session *session, uint64_t address, uint64_t size);
 /* Frees what memory_take gave. */

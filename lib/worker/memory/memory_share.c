@@ -25,6 +25,7 @@
 #include <sys/random.h>
 
 #include "worker/memory/export_table.h"
+#include "worker/memory/memory.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
 
@@ -363,6 +364,7 @@ static void import_note(struct job *job, const struct chunk *chunk)
 {
     const uint64_t value[JOURNAL_VALUES] = {job->ret[1]};
 
+    memory_record_adopt(job->session);
     chunk_note(chunk);
     job_makes(job, JOURNAL_ALLOCATION, chunk->address);
     journal_put(job->session->journal, JOURNAL_ALLOCATION, chunk->address, value, NULL, 0);

@@ -14,6 +14,7 @@
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
+#include "worker/memory/kept.h"
 #include "worker/module/fenced.h"
 #include "worker/module/kernel_names.h"
 #include "worker/module/module_table.h"
@@ -244,11 +245,25 @@ static void kernel_note(struct job *job)
                 strlen(job->name));
 }
 
+/* What a kernel counts as: its record here, the journal's with its name, and the driver's. */
+static uint64_t kernel_kept(const struct job *job)
+{
+    return 1024 + strlen(job->name);
+}
+
 static void kernel_get_work(struct job *job)
 {
+    struct module *module = job->object;
+
+    if (kept_charge(job, kernel_kept(job)) != GS_OK)
+        return;
     kernel_work(job);
-    if (job->status == GS_OK)
+    if (job->status == GS_OK) {
+        module->kept += kernel_kept(job); /* it goes with the module */
         kernel_note(job);
+    } else {
+        kept_discharge(job->session, kernel_kept(job));
+    }
 }
 
 static void kernel_install(struct job *job)
@@ -333,9 +348,12 @@ static gs_status kernel_resume(struct job *job, const struct journal_entry *entr
     kernel_work(job);
     free(job->kernel);
     job->kernel = NULL;
-    if (job->status == GS_OK)
-        kernel_install(job);
-    return job->status;
+    if (job->status != GS_OK)
+        return job->status;
+    kept_adopt(session, kernel_kept(job));
+    ((struct module *)job->object)->kept += kernel_kept(job);
+    kernel_install(job);
+    return GS_OK;
 }
 
 gs_status kernels_resume(struct job *job)
