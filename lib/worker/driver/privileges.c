@@ -112,7 +112,8 @@ static bool user_become(const struct passwd *user, char *text, size_t size)
         setresuid(user->pw_uid, user->pw_uid, user->pw_uid))
         return failed(text, size, "becoming another user");
     setenv("HOME", user->pw_dir, 1);
-    /* The change has cleared it; whose supervisor has ended meanwhile finds the link closed. */
+    /* The change of user has cleared this setting. A supervisor that ended meanwhile has left a
+     * closed link. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     return true;
 }

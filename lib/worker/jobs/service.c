@@ -137,8 +137,8 @@ static struct job *pop(struct thread_group *thread_group)
     return job;
 }
 
-/* The calling thread is done with a job of that user. One that could not begin for that reason has
- * woken a thread before. */
+/* The calling thread is done with a job of that user. Another job of the user that could not begin
+ * meanwhile has used its wake-up up, so a thread is woken for it. */
 static void pop_end(struct thread_group *thread_group, uint32_t uid)
 {
     uint32_t i = 0;

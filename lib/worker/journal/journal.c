@@ -423,7 +423,7 @@ void journal_answer(struct journal *journal, const struct journal_answer *answer
 {
     if (!journal)
         return;
-    /* Without a serial while the rest is written. */
+    /* The answer has no serial, so is void, while the rest is written. */
     *(volatile uint32_t *)&journal->header->answer.serial = 0;
     atomic_thread_fence(memory_order_release);
     memcpy(journal->header->answer.ret, answer->ret, sizeof(answer->ret));

@@ -103,7 +103,7 @@ static bool fault_ended_all(void)
     return ended;
 }
 
-/* Any of those with unfinished work may have lost the context. */
+/* Names all sessions with unfinished work, since any of them may have lost the context. */
 static void suspects_tell(void)
 {
     struct link_message message = {.op = LINK_SUSPECT};

@@ -201,7 +201,7 @@ static void grant_announce(const struct link_grant *grant)
         prewake(PREWAKE_QUIET);
 }
 
-/* Sessions are to be taken up before any has new work, or no more. */
+/* Notes whether sessions are being taken up: until all are, none has new work. */
 static void resuming_set(bool any)
 {
     quiet_resuming(any);
@@ -235,8 +235,8 @@ int control_run(struct link_stats *shared)
             grant_announce(&message.u.open.grant);
             open_session(&message, descriptor);
             break;
-        case LINK_BEGIN: /* again, from a supervisor that cannot know whether its predecessor sent
-                            it */
+        case LINK_BEGIN: /* may come twice: a new supervisor cannot know whether the one before
+                            has sent it */
             resuming_set(message.u.resuming);
             break;
         case LINK_RESUMED:

@@ -151,7 +151,7 @@ static CUresult context_open(struct worker *made, int ordinal)
 
 /* ---- The start ------------------------------------------------------------------------------- */
 
-/* A message of a standby's. Takes the descriptor. false: it is none. */
+/* Does what a message to a standby asks for. Takes the descriptor. False: it is no such message. */
 static bool preload_message(const struct link_message *message, int descriptor)
 {
     const struct link_message answer = {.op = LINK_PRELOADED, .slot = LINK_SLOT_NONE};

@@ -68,7 +68,8 @@ struct job *request_take(struct session *session)
     /* seq_cst: read after the exchange of activity; also makes the request visible, with the
      * client's store of POSTED */
     if (atomic_load(&slot->state) != REQ_POSTED) {
-        /* Without a request, the bit announces one to the supervisor. */
+        /* Where no request is posted, the bit says that the tenant is about to ask the supervisor
+         * for another grant. */
         prewake_grant(session->lane->now);
         return NULL;
     }

@@ -24,7 +24,7 @@
 void rings_look(struct session *session)
 {
     session->lane->polled_of[sched_rank(session->sched.entity.cls)]++;
-    /* Tenants in step come one a round, so recent activity counts. */
+    /* Tenants that take turns have records in different rounds, so recent activity counts. */
     if (session->lane->now - session->poll.active_ns < CROWD_NS)
         session->lane->active++;
     session->lane->lately += session->lane->now - session->poll.active_ns < LANE_LATELY_NS;

@@ -63,7 +63,7 @@ static bool session_serve(struct session *session)
     session->lane->live = session->lane->live || spent || session->round.awaits;
     if (drained & RINGS_HELD)
         sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
-    else if (!spent) /* else it is not known yet whether work is held back */
+    else if (!spent) /* a session that used its budget up may have work that is held back */
         sched_satisfied(domain_of(session), &session->sched.entity);
     /* An awaited arrival counts as work, so that best effort that comes later in this round keeps
      * off. */

@@ -42,7 +42,7 @@ void chunk_address_free(struct session *session, const struct chunk *chunk)
     space_remove(&session->memory.window, space_at(&session->memory.window, chunk->address));
 }
 
-/* Covers the chunk's place, from which the chunk is gone. */
+/* Covers the place of a chunk that is no longer mapped. */
 static void place_cover(const struct chunk *chunk)
 {
     struct session *session = chunk->holder.session;
@@ -131,8 +131,9 @@ static struct chunk *chunk_make(struct job *job, uint64_t asked)
 {
     struct chunk *chunk;
 
-    /* A kernel that strays where a sink makes room for a chunk would fault. malloc_prepare has seen
-     * to this, unless there was no host memory for the place that it found. */
+    /* A kernel that strays where a sink makes room for a chunk would fault. malloc_prepare keeps
+     * kernels off where a chunk has to be made; it expected none here, and there was no host memory
+     * for the block that it found. */
     if (job->session->memory.cover && beside_work(job)) {
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
         return NULL;
@@ -349,7 +350,7 @@ bool chunk_spare_holds(const struct session *session, uint64_t size)
     return session->memory.spare && size <= session->memory.spare->size;
 }
 
-/* The handles go first: a next worker must not find one whose chunk is another by then. */
+/* Ends the exports first, so that a next worker finds no handle that names another chunk. */
 void chunk_free(struct session *session, struct chunk *chunk)
 {
     memory_share_void(chunk);

@@ -20,8 +20,7 @@ struct chunk {
     struct mem_export *exports; /* see export_table.h */
     bool sunk;     /* it has no memory: an import that was taken back, or a place of host memory */
     bool exported; /* the vault has its descriptor */
-    bool named; /* what has a place in it has been found again; of one without blocks that a former
-                   worker made */
+    bool named;    /* of a former worker's chunk without blocks: its allocation is in the journal */
 };
 
 /* Makes a chunk of zeroed memory of its own, for the `asked` bytes that a tenant named. NULL: the
@@ -59,7 +58,7 @@ void chunk_unmap(const struct chunk *chunk);
 /* A chunk that has no memory, for host memory to lie there (host_place.c): a place where nothing is
  * mapped; that one, if `address` is not 0. NULL: the job has failed. */
 struct chunk *chunk_place_new(struct job *job, uint64_t address, uint64_t size);
-/* Nothing is mapped there any more. */
+/* Frees such a chunk and its place, where nothing is mapped any more. */
 void chunk_place_free(struct chunk *chunk);
 
 #endif

@@ -144,7 +144,7 @@ static void kernels_read(struct module *module)
     module->kernel_names = names;
 }
 
-/* Why the device has the kernel not, as far as its line on it says; NULL: there is none. */
+/* Why the software device cannot run the kernel, as its line on it says; NULL: there is no line. */
 static const char *device_reason(const struct module *module, const char *name)
 {
     const size_t length = strlen(name);

@@ -223,7 +223,7 @@ static gs_status module_code_load(struct job *job, struct module *module)
                               CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text), left_out,
                       (void *)(uintptr_t)LEFT_OUT_BYTES};
-    /* A GPU's driver has other things to say there. */
+    /* Only the software device lists there the kernels that it cannot run. */
     const unsigned count = left_out && !worker->machine_code ? 4 : 2;
     CUresult result;
 
@@ -254,13 +254,13 @@ static void load_work(struct job *job)
     struct module *module = job->made;
 
     module->id = job->index;
-    /* The status is another where no quiet moment came. */
+    /* The job has failed already where no quiet moment came. */
     if (job->status != GS_OK || module_code_load(job, module) != GS_OK) {
         module_free(job->session, module);
         return;
     }
     job->ret[0] = job->index;
-    if (job->message[0] == '\0') /* a next worker has no text */
+    if (job->message[0] == '\0') /* a text cannot be given by a next worker */
         job_makes(job, JOURNAL_MODULE, module->id);
     module_note(job->session, module);
     job->object = module;

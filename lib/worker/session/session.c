@@ -61,7 +61,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     session->name[sizeof(session->name) - 1] = '\0';
     snprintf(session->user, sizeof(session->user), "%s", log_user_name(open->uid));
     session->stats = stats;
-    if (open->resume) { /* what the session has done so far stays, and nothing is on the device */
+    if (open->resume) { /* its totals stay; it has nothing on the device */
         atomic_store_explicit(&stats->memory_used, 0, memory_order_relaxed);
         atomic_store_explicit(&stats->depth, 0, memory_order_relaxed);
     } else {

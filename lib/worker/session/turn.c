@@ -68,8 +68,9 @@ static struct session *next_waiting(uint64_t now)
     return first;
 }
 
-/* By their fences and completion words, as blame.c asks; then the driver is asked, because a tenant
- * may have falsified its words. A suspect that is being closed counts too. */
+/* Whether a suspect has unfinished work, by its fences and completion words, as blame.c asks; then
+ * the driver is asked, because a tenant may have falsified its words. A suspect that is being
+ * closed counts too. */
 static bool suspects_busy(uint64_t now)
 {
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {

@@ -153,7 +153,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         bool more = stream->head == tail; /* records beyond those seen */
         if (more && !tail_read(session, index, &tail))
             break;
-        if (more && taken == 0) /* what comes in later is taken at once */
+        if (more && taken == 0) /* records that come later are taken at once */
             inflight_seen(stream->inflight, tail, session->lane->now);
         if (taken >= allowance.launches ||
             (guessed >= allowance.ns && !event_next(session, index))) {

@@ -272,7 +272,8 @@ void exec_graph_set_ahead(struct exec_graph *exec_graph, const struct launch *la
     next.position += position_step;
     next.sequence += sequence_step;
     exec_graph->ahead.done = true;
-    /* After a failure it is not known what the node is set to: no launch has no word. */
+    /* After a failure it is not known what the node is set to. The word at address ~0 is no
+     * launch's, so the next launch sets the node. */
     if (node_set(exec_graph, 0, exec_graph->params, launch, &next))
         memset(exec_graph->params + launch->kernel->param_bytes, 0xff, sizeof(next));
     partition_enter(NULL);

@@ -28,13 +28,13 @@ struct exec_graph {
     CUgraphNode end;       /* the completion node; only ENDS_BY_WRITE and ENDS_BY_KERNEL have one */
     CUgraphNode *node;     /* `length` nodes */
     unsigned char *params; /* the parameters that the nodes are set to, one after the other */
-    /* What exec_graph_set_ahead goes by: what the last launch told, and by how much more than the
-     * launch before it. */
+    /* What the last launch told, and by how much that was more than the launch before it told:
+     * exec_graph_set_ahead foretells the next launch by these. */
     struct {
         uint64_t position, position_step;
         uint64_t sequence, sequence_step;
-        uint32_t rest; /* so many launches to come are not foretold */
-        bool done;     /* since the last launch the node is set to what is foretold */
+        uint32_t rest; /* the number of launches to come that are not foretold */
+        bool done;     /* the node has been set to what is foretold since the last launch */
     } ahead;
 };
 

@@ -256,7 +256,8 @@ static void variant_begin(const struct session *session, struct session_graph *g
     job_return(job);
 }
 
-/* Has no variant yet, and its records are checked at its first launch. */
+/* Makes the graph of a journal's entry. It has no variant yet; its records are checked at its first
+ * launch. */
 static gs_status graph_resume(struct job *job, const struct journal_entry *entry)
 {
     struct session_graph *graph = graph_new(job, entry->bytes, entry->size);

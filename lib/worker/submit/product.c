@@ -185,7 +185,7 @@ static void chore_prepare(struct job *job)
 }
 
 /* Where no quiet moment came, the stream goes on waiting, and its next round begins another chore.
- * But each presses for quiet moments, which others' work is held back for, so there is an end. */
+ * But others' work is held back for each chore, so the stream gives up after some of them. */
 static void refused_install(struct job *job)
 {
     struct session_submit *submit = &job->session->submit;
@@ -230,7 +230,7 @@ static void workspace_prepare(struct job *job)
         job->kind = &job_gemm_chore_known;
 }
 
-/* One that is refused is no failure: products do without. */
+/* A workspace that is refused is no failure: products run without one. */
 static void workspace_work(struct job *job)
 {
     struct workspace *workspace = job->session->submit.streams[job->arg[1]].workspace;
@@ -239,7 +239,8 @@ static void workspace_work(struct job *job)
     job->status = GS_OK;
 }
 
-/* Graphs that were made while a workspace was refused go: with one the products are faster. */
+/* Destroys the graphs that were made while a workspace was refused: their products are faster with
+ * one. */
 static void workspace_install(struct job *job)
 {
     struct session *session = job->session;

@@ -40,7 +40,7 @@ struct product_graph {
 };
 
 struct product_graphs {
-    uint32_t last; /* which one came last: that one or the next is likely to come now */
+    uint32_t last; /* index of the record that came last: it or the next one likely comes now */
     uint64_t clock;
     struct product_graph graph[GRAPHS];
 };
@@ -126,7 +126,7 @@ static gs_status exec_make(struct product_graph *graph, const struct algorithm *
     return status;
 }
 
-/* A launch takes device memory too: without, the graph is of no use. */
+/* Launches the graph. A launch takes device memory, too; where there is none, the graph goes. */
 static gs_status graph_go(struct product_graph *graph, const struct algorithm *algorithm,
                           const struct stream *stream, char *text, size_t size)
 {
@@ -182,7 +182,7 @@ gs_status product_graph_launch(struct stream *stream, const struct rec_gemm *rec
     if (graph->times < GRAPH_AFTER)
         return GS_OK;
     *issued = graph_go(graph, algorithm, stream, text, size) == GS_OK;
-    if (!*issued) /* the library's call does without; the record starts to count anew */
+    if (!*issued) /* the library's call needs no device memory; the record counts anew */
         graph->times = 1;
     return GS_OK;
 }

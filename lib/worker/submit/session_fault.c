@@ -32,7 +32,7 @@ static void fault_log(const struct session *session, const struct seg_fault *fau
 
 void session_fault(struct session *session, const struct fault *fault)
 {
-    /* The worker's own, for the tenant can write the other. */
+    /* The worker's own copy, because the tenant can write the one in the segment. */
     struct seg_fault verdict = {.kind = fault->kind,
                                 .status = fault->status,
                                 .stream = fault->stream,

@@ -320,7 +320,7 @@ gs_status streams_resume(struct job *job)
         stream->own_cls = note.cls;
         stream->own_priority = note.priority;
         if (stream->open && finished < consumed) {
-            /* The tenant can write what is finished: nonsense is not followed. */
+            /* `finished` is the tenant's to write, so it is checked. */
             if (!job->open.replay || !ring_tail_valid(consumed, finished) || finished % REC_ALIGN)
                 return job_fail(job, GS_ERR_INTERRUPTED,
                                 "work of stream %" PRIu32 " was not finished", i);
