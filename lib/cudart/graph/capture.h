@@ -13,7 +13,7 @@
 
 /* ---- Beginning and ending -------------------------------------------------------------------- */
 
-/* graph NULL: a new one. */
+/* Begins a capture into the graph, behind the nodes `deps`. graph NULL: into a new graph. */
 cudaError_t capture_begin(struct stream *stream, enum cudaStreamCaptureMode mode, cudaGraph_t graph,
                           const cudaGraphNode_t *deps, size_t count);
 cudaError_t capture_end(struct stream *stream, cudaGraph_t *graph);
@@ -28,21 +28,22 @@ struct capture_info {
 cudaError_t capture_info(struct stream *stream, struct capture_info *info);
 cudaError_t capture_set_deps(struct stream *stream, const cudaGraphNode_t *deps, size_t count,
                              bool replace);
-/* Exchanges the calling thread's mode. */
+/* Sets the calling thread's mode, and tells the one before. */
 cudaError_t capture_mode_exchange(enum cudaStreamCaptureMode *mode);
 
 /* ---- Work ------------------------------------------------------------------------------------ */
 
-/* Takes the op over. */
+/* Adds a node with this op, which it takes over. */
 cudaError_t capture_op(struct stream *stream, struct op *op);
-/* attributes NULL: as the stream and config have them. */
+/* Adds a kernel's node. attributes NULL: those of the stream and of config. */
 cudaError_t capture_launch(struct stream *stream, struct kernel *kernel,
                            const gs_launch_config *config, size_t shared, void **args,
                            const struct launch_attributes *attributes);
-/* A node of its own for the event. cudaErrorIllegalState: the stream does not capture. */
+/* Adds a node that records or awaits the event. cudaErrorIllegalState: the stream does not capture.
+ */
 cudaError_t capture_node(struct stream *stream, enum cudaGraphNodeType type, cudaEvent_t event);
 cudaError_t capture_record(struct stream *stream, cudaEvent_t event);
-/* The event is recorded in an ordinary stream. */
+/* Forgets what the event captured, because it is recorded in an ordinary stream. */
 void capture_event_forget(cudaEvent_t event);
 /* The stream waits for the event; one that does not capture joins the event's capture. Where it has
  * none, and the stream captures nothing, *done becomes false and the wait is an ordinary one. */
@@ -50,16 +51,19 @@ cudaError_t capture_wait(struct stream *stream, cudaEvent_t event, bool *done);
 
 /* ---- What a capture forbids ------------------------------------------------------------------ */
 
-/* A call that cannot be captured: the capture has no result, and the call's error is returned. */
+/* Called for a call that cannot be captured: spoils the capture, and returns the call's error. */
 cudaError_t capture_refuse(struct stream *stream);
-/* Of a call that waits for, or asks about, the event or all streams. cudaSuccess: not forbidden. */
+/* The error of a call that waits for, or asks about, the event or all streams; cudaSuccess: no
+ * capture forbids the call. */
 cudaError_t capture_forbids_event(cudaEvent_t event);
 cudaError_t capture_forbids_device(void);
-/* Of a call that is unsafe beside captures, such as cudaMalloc: as the thread's mode says. */
+/* The same for a call that is unsafe beside captures, such as cudaMalloc; the thread's mode
+ * decides. */
 cudaError_t capture_forbids_unsafe(void);
-/* Of work in the legacy stream, which would have to wait for blocking streams that capture. */
+/* The same for work in the legacy stream, which would have to wait for blocking streams that
+ * capture. */
 cudaError_t capture_forbids_legacy(const struct stream *stream);
-/* The session is gone, and all captures with it. */
+/* Forgets all captures, because the session is gone. */
 void captures_forget(void);
 
 #endif

@@ -11,25 +11,25 @@
 #include "cudart/graph/op.h"
 #include "cudart/state/stream.h"
 
-/* cudaErrorInvalidValue where a handle names none. */
+/* All of these return cudaErrorInvalidValue where a handle names nothing. */
 cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_t *out);
 cudaError_t exec_end(cudaGraphExec_t exec);
 cudaError_t exec_flags(cudaGraphExec_t exec, unsigned long long *flags);
-/* Gives it to a stream that does not capture. */
+/* Gives the graph's work to a stream that does not capture. */
 cudaError_t exec_launch(cudaGraphExec_t exec, struct stream *stream);
 
-/* Gives the step that was made from the node another op of the same type, and frees it where that
- * fails. */
+/* Gives the step that was made from the node another op of the same type. On failure the op is
+ * freed. */
 cudaError_t exec_set(cudaGraphExec_t exec, cudaGraphNode_t node, struct op *op);
 /* Replaces the operations of the node's child graph by those of `child`, a graph of the same shape.
  */
 cudaError_t exec_set_child(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child);
 cudaError_t exec_enable(cudaGraphExec_t exec, cudaGraphNode_t node, bool enabled);
 cudaError_t exec_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled);
-/* Takes over what the nodes of a graph of the same shape do. */
+/* Gives each step the operation that its node has in a graph of the same shape. */
 cudaError_t exec_update(cudaGraphExec_t exec, cudaGraph_t graph,
                         cudaGraphExecUpdateResultInfo *info);
-/* The session is gone: what was recorded there is too. */
+/* Forgets the graphs that were recorded in the session, which is gone. */
 void execs_forget(void);
 
 #endif

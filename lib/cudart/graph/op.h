@@ -29,26 +29,26 @@ struct op {
         struct cudaHostNodeParams host;
         struct graph *child; /* the op's own */
         cudaEvent_t event;
-        struct graph_memory *memory; /* which the op holds */
+        struct graph_memory *memory; /* held by the op */
     };
 };
 
-/* ---- Making: op's former contents are not freed, and on an error it has none ----------------- */
+/* ---- Making: fills *op, without freeing what was there; on an error it is empty -------------- */
 
 cudaError_t op_launch(struct op *op, struct kernel *kernel, dim3 grid, dim3 block, unsigned shared,
                       void **args);
-/* Checks what the runtime checks of a node's parameters. */
+/* The same by a node's parameters, which are checked as the runtime checks them. */
 cudaError_t op_kernel_params(struct op *op, const struct cudaKernelNodeParams *params);
-/* The parameters as gs_gemm_prepare has taken them. */
+/* params: those that gs_gemm_prepare has accepted. */
 cudaError_t op_product(struct op *op, const gs_gemm_params *params);
 cudaError_t op_copy3d(struct op *op, const struct cudaMemcpy3DParms *params);
-/* One row, or several of a pitch. */
+/* Copies one row, or several rows of a pitch. */
 void op_copy_rows(struct op *op, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
                   size_t width, size_t height, enum cudaMemcpyKind kind);
 cudaError_t op_memset(struct op *op, const struct cudaMemsetParams *params);
 cudaError_t op_host(struct op *op, const struct cudaHostNodeParams *params);
 cudaError_t op_event(struct op *op, enum cudaGraphNodeType type, cudaEvent_t event);
-/* Allocates the memory that each launch has then. */
+/* *out: the address of the memory that each launch of the node allocates. */
 cudaError_t op_alloc(struct op *op, size_t size, void **out);
 cudaError_t op_free_memory(struct op *op, const void *ptr);
 cudaError_t op_clone(struct op *op, const struct op *from);
@@ -56,10 +56,10 @@ void op_free(struct op *op);
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
-/* Gives the op to the stream, which does not capture. Allocating and freeing are a launch's as a
- * whole (exec.c). */
+/* Gives the op to the stream, which does not capture; not an allocation or a free, which exec.c
+ * does for a launch as a whole. */
 cudaError_t op_issue(const struct op *op, struct stream *stream);
-/* Whether a session's graph can have it: see gs_graph_begin. */
+/* Whether a graph of the session can hold the op: see gs_graph_begin. */
 bool op_recordable(const struct op *op);
 
 #endif

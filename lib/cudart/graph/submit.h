@@ -10,7 +10,7 @@ cudaError_t submit_copy(struct stream *stream, void *dst, size_t dst_pitch, cons
                         size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
                         bool wait);
 cudaError_t submit_copy3d(struct stream *stream, const struct cudaMemcpy3DParms *params, bool wait);
-/* As array_copy. */
+/* Copies as array_copy does. */
 cudaError_t submit_array(struct stream *stream, const struct array_side *dst,
                          const struct array_side *src, struct cudaExtent extent,
                          enum cudaMemcpyKind kind, bool wait);

@@ -10,18 +10,19 @@ bool copy_is_device(const void *ptr);
 /* Whether the host's own access to the address would be a crash. Pinned memory lies among the
  * device's addresses, and is the host's. */
 bool copy_host_cannot(const void *ptr);
-/* Copies `height` rows of `width` bytes. wait: until it is complete, except within the device and
- * where CUDA does not wait either. */
+/* Copies `height` rows of `width` bytes. wait: the call returns when the copy is complete, except
+ * within the device and where CUDA does not wait either. */
 cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
                       size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
                       bool wait);
-/* Pitched memory of three dimensions, slice by slice; no arrays. */
+/* Copies a box of pitched memory slice by slice; no arrays. */
 cudaError_t copy_box(struct stream *stream, const struct cudaMemcpy3DParms *p, bool wait);
-/* Elements of 1, 2 or 4 bytes; the width is in bytes. */
+/* What a memset writes: elements of 1, 2 or 4 bytes. */
 struct pattern {
     uint32_t value;
     unsigned element;
 };
+/* Sets `height` rows of `width` bytes. */
 cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, const struct pattern *pattern,
                      size_t width, size_t height);
 

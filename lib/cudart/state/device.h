@@ -25,10 +25,10 @@ extern const struct device *const device;
 
 cudaError_t device_attach_slow(void);
 
-/* Attaches if nobody has. */
+/* Attaches the process's session, unless a call before has. */
 static inline cudaError_t device_use(void)
 {
-    /* Acquire: device->desc. */
+    /* acquire: makes device->desc visible */
     if (atomic_load_explicit(&device->session, memory_order_acquire) != NULL)
         return cudaSuccess;
     return device_attach_slow();
@@ -41,11 +41,11 @@ static inline gs_session device_session(void)
 
 void device_set_flags(unsigned flags);
 void device_set_limit(enum cudaLimit limit, size_t value);
-/* The SMs that the session's kernels may run on at present, of an attached session. */
+/* The number of SMs that the attached session's kernels may run on now. */
 unsigned device_sm_count(void);
-/* What the device's driver says of it, of an attached session. */
+/* The value of an attribute as the device's driver says it; a session is attached. */
 int device_attribute(enum cudaDeviceAttr attribute);
-/* The code for what a call of the session returned. */
+/* CUDA's error for the status of a call of the session. */
 cudaError_t device_error(gs_status status);
 /* Attaches with parameters of the program's own. GS_ERR_INVALID_VALUE:
  * the process has attached before. */

@@ -11,13 +11,14 @@ struct stream;
 cudaError_t device_memory_alloc(void **out, size_t size);
 /* Waits for the session's work. */
 cudaError_t device_memory_free(void *ptr);
-/* In the order of the stream. pool: of mem_pool_find. */
+/* Allocates memory that the work which follows in the stream may use. pool: of mem_pool_find. */
 cudaError_t device_memory_alloc_async(void **out, size_t size, unsigned pool,
                                       struct stream *stream);
-/* Waits for the session's work if no pool has the memory. */
+/* Frees memory once the stream's work so far is done. Memory of no pool is freed at once, which
+ * waits for the session's work. */
 cudaError_t device_memory_free_async(void *ptr, struct stream *stream);
-/* Another process is about to have it too. exported: the allocation of the server's which it is a
- * part of, at the offset. */
+/* Notes that another process is about to have the memory too. The memory lies in the server's
+ * allocation *exported, at the offset. */
 cudaError_t device_memory_share(const void *ptr, gs_devptr *exported, size_t *offset, size_t *size);
 
 /* ---- Pools: numbers from 1; the device's default pool is 1 and stays ------------------------- */
@@ -33,25 +34,26 @@ struct mem_pool {
 cudaMemPool_t mem_pool_default(void);
 cudaError_t mem_pool_new(cudaMemPool_t *out);
 cudaError_t mem_pool_end(cudaMemPool_t handle);
-/* 0: none. */
+/* The number of the pool; 0: the handle is none. */
 unsigned mem_pool_find(cudaMemPool_t handle);
-/* The pool of cudaMallocAsync. */
+/* The pool that cudaMallocAsync takes memory from. */
 cudaMemPool_t mem_pool_current(void);
 cudaError_t mem_pool_choose(cudaMemPool_t handle);
-/* Copies out what the pool has, and changes it by the function, if not NULL. reserved: what it
- * holds of the server's memory. */
+/* Copies the pool's figures out, and changes them by the function `change`, which may be NULL.
+ * reserved: the bytes of the server's memory that the pool holds. */
 cudaError_t mem_pool_change(cudaMemPool_t handle, struct mem_pool *out, uint64_t *reserved,
                             cudaError_t (*change)(struct mem_pool *pool, enum cudaMemPoolAttr what,
                                                   const void *value),
                             enum cudaMemPoolAttr what, const void *value);
-/* Gives the server what the pool does not use, until it holds that much or less. */
+/* Gives memory that the pool does not use back to the server, until the pool holds `kept` bytes or
+ * less. */
 cudaError_t mem_pool_trim(cudaMemPool_t handle, size_t kept);
 
-/* At the end of a call that has waited for work: a pool gives the server what it holds beyond its
- * release threshold and does not use. */
+/* Called at the end of a call that has waited for work: each pool gives back to the server what it
+ * does not use of the memory beyond its release threshold. */
 void mem_pools_waited(void);
 
-/* The session is gone, with its memory; the default pool is the device's again. */
+/* Forgets all memory, because the session is gone; the default pool is the device's again. */
 void device_memory_forget(void);
 
 #endif

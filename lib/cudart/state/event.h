@@ -7,20 +7,20 @@
 
 cudaError_t event_new(unsigned flags, cudaEvent_t *handle);
 cudaError_t event_end(cudaEvent_t handle);
-/* cudaErrorInvalidResourceHandle: none. */
+/* Finds libgshare's event. cudaErrorInvalidResourceHandle: the handle names none. */
 cudaError_t event_find(cudaEvent_t handle, gs_event *event);
 /* The flags of a handle that event_find has found. */
 unsigned event_flags(cudaEvent_t handle);
 
-/* With cudaEventInterprocess among the flags the event is shared; shared: one that another process
- * has made, which the event holds then. */
+/* Makes an event that is shared with other processes if cudaEventInterprocess is among the flags.
+ * shared: the shared event that another process has made, which the new event then holds. */
 struct shared_event;
 cudaError_t event_new_shared(unsigned flags, struct shared_event *shared, cudaEvent_t *handle);
-/* NULL: it is not, or the handle is none. */
+/* The event's shared part; NULL: the event is not shared, or the handle names none. */
 struct shared_event *event_shared(cudaEvent_t handle);
 
-/* What an event captured that was recorded in a stream that captures: see graph/capture.h, whose
- * lock is held. */
+/* The nodes that an event stands for which was recorded in a stream that captures: see
+ * graph/capture.h, whose lock the callers of the next three functions hold. */
 struct event_nodes {
     uint64_t capture;
     size_t count;
@@ -28,12 +28,12 @@ struct event_nodes {
 };
 cudaError_t event_capture(cudaEvent_t handle, uint64_t capture, const cudaGraphNode_t *nodes,
                           size_t count);
-/* NULL: recorded in no such stream; also of a handle that is none. */
+/* The event's nodes; NULL: it was recorded in no such stream, or the handle names none. */
 const struct event_nodes *event_captured(cudaEvent_t handle);
-/* An ordinary record came after. */
+/* Forgets the nodes, because the event was recorded in an ordinary stream since. */
 void event_uncapture(cudaEvent_t handle);
 
-/* The session is gone, and all events with it. */
+/* Forgets all events, because the session is gone. */
 void events_forget(void);
 
 #endif

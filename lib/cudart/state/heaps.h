@@ -25,27 +25,27 @@ struct stream;
  * them. */
 #define BLOCK_WHOLE ((size_t)1 << 20)
 
-/* A block of at least the size for the stream (HEAP_OF_MALLOC: NULL), from the server if there is
- * none here; then *held is what the pool has of the server's memory. */
+/* Takes a block of `size` bytes or more for the stream (NULL with HEAP_OF_MALLOC). Where the pool
+ * has none, it gets memory from the server, and *held is how much of that it has then. */
 gs_status heaps_take(unsigned pool, struct stream *stream, size_t size, struct block **block,
                      size_t *held);
-/* Gives a block back in the order of the stream; NULL: all work that may use it is done. */
+/* Gives a block back behind the stream's work so far; NULL: all work that may use it is done. */
 gs_status heaps_give(struct block *block, struct stream *stream);
-/* Others have the block's arena from now on, so that it is not kept once it is empty. Returns where
- * the arena begins. */
+/* Notes that other processes have the block's arena, so that it is not kept once it is empty.
+ * Returns where the arena begins. */
 uint64_t heaps_share(const struct block *block);
 size_t heaps_held(unsigned pool);
-/* What cudaMalloc has kept back for itself, and may keep back at most. */
+/* The bytes that cudaMalloc keeps for its next calls, and the most that it may keep. */
 size_t heaps_spare(void);
 size_t heaps_spare_most(void);
-/* Gives the server what the pool does not use, until it has that much or less. Waits for the
- * session's work. */
+/* Gives memory that the pool does not use back to the server, until the pool has `kept` bytes or
+ * less. Waits for the session's work. */
 gs_status heaps_trim(unsigned pool, size_t kept);
-/* The same of all heaps, all of it. false: there was nothing. */
+/* Gives back all that no heap uses. False: there was nothing. */
 bool heaps_give_all(void);
-/* The ring has ended, and its work before it. */
+/* Gives the blocks back that wait for a ring which has ended, and its work with it. */
 void heaps_ring_ended(const struct ring *ring);
-/* The session is going, and the memory with it. */
+/* Forgets all heaps, because the session ends. */
 void heaps_forget(void);
 
 #endif

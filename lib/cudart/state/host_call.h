@@ -5,9 +5,9 @@
 #include "cudart/abi.h"
 #include "cudart/state/stream.h"
 
-/* Not called when the session ends before. */
+/* Adds a function that is not called if the session ends before. */
 cudaError_t host_call_launch(struct stream *stream, cudaHostFn_t call, void *data);
-/* Called with the session's error then. */
+/* Adds a callback, which is called with the session's error if the session ends before. */
 cudaError_t host_call_add(struct stream *stream, cudaStream_t handle, cudaStreamCallback_t call,
                           void *data);
 

@@ -19,14 +19,15 @@
 
 #include "cudart/abi.h"
 
-/* How much such memory there is; managed.c alone writes. The pointer is constant. */
+/* The number of pieces of such memory; managed.c alone writes it. The pointer is constant. */
 extern const _Atomic unsigned *const managed_regions;
 
 cudaError_t managed_alloc(void **out, size_t size);
-/* Waits for the session's work. The address is the beginning of such memory. */
+/* Frees managed memory, which begins at ptr. Waits for the session's work. */
 cudaError_t managed_free(void *ptr);
-/* A __managed__ variable of a module that is loaded: the server has given it whole pages of the
- * window. cudaErrorNotSupported: it has not. To be removed before the module is unloaded. */
+/* Makes a __managed__ variable of a loaded module managed memory. cudaErrorNotSupported: the server
+ * has not given the variable whole pages of the window. The caller removes it before it unloads the
+ * module. */
 cudaError_t managed_add_variable(void *base, size_t size);
 void managed_remove_variable(void *base);
 bool managed_has_slow(const void *ptr);
@@ -34,7 +35,7 @@ cudaError_t managed_work_begin_slow(void);
 void managed_work_end_slow(void);
 /* Gives the host the blocks of a range, once all work is done. */
 cudaError_t managed_to_host(const void *ptr, size_t size);
-/* What the program has said of it, for all of an allocation. */
+/* What the program has said of an allocation. */
 struct managed_advice {
     bool read_mostly;
     int preferred, prefetched; /* a device, cudaCpuDeviceId, or cudaInvalidDeviceId */
@@ -45,7 +46,7 @@ cudaError_t managed_advise(const void *ptr, enum cudaMemoryAdvise advice, int de
 cudaError_t managed_advice_of(const void *ptr, struct managed_advice *advice);
 cudaError_t managed_prefetched(const void *ptr, int device);
 
-/* The session is going: its memory goes with it. */
+/* Forgets all such memory, because the session ends. */
 void managed_forget(void);
 
 /* Whether host and device both reach the address. */
@@ -55,9 +56,9 @@ static inline bool managed_has(const void *ptr)
            managed_has_slow(ptr);
 }
 
-/* Around a call that gives the device work which may reach such memory: the device has all blocks
- * at the first, and no thread takes one back until the second, from when on it waits for the work.
- * The caller reaches no such memory between them. held: whether there is any. */
+/* These two stand around a call that gives the device work which may reach such memory: the first
+ * gives the device all blocks, and a thread that wants one back waits for the second, then for the
+ * work. The caller reaches no such memory in between. held: whether there is such memory. */
 static inline cudaError_t managed_work_begin(bool *held)
 {
     cudaError_t error = cudaSuccess;

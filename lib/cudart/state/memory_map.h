@@ -19,7 +19,7 @@ enum memory_kind {
     MEMORY_MANAGED     /* likewise */
 };
 
-/* In the flags of device memory: of another process, by cudaIpcOpenMemHandle. */
+/* A flag of device memory that belongs to another process (cudaIpcOpenMemHandle). */
 #define MEMORY_OPENED 1u
 
 struct memory_range {
@@ -31,28 +31,28 @@ struct memory_range {
     size_t offset;       /* of MEMORY_OPENED: where it begins in what was imported */
 };
 
-/* Of the host, as cudaPointerGetAttributes has it. */
+/* Whether cudaPointerGetAttributes tells the range as the host's. */
 static inline bool memory_is_host(const struct memory_range *range)
 {
     return range->kind != MEMORY_DEVICE && range->kind != MEMORY_MANAGED;
 }
 
-/* false: no memory. */
+/* Add a range. False: there is no host memory for it. */
 bool memory_map_add(const void *base, size_t size, enum memory_kind kind, unsigned flags);
 bool memory_map_add_block(struct block *block, size_t size, unsigned pool);
 bool memory_map_add_opened(const void *base, size_t size, size_t offset);
-/* Removes the range that begins there. */
+/* Removes the range that begins at base. */
 void memory_map_remove(const void *base);
-/* The same, and tells what it was, unless it is of the host. */
+/* The same for a range that is not the host's, which it copies out. False: there is none. */
 bool memory_map_take(const void *base, struct memory_range *taken);
 /* Copies out the range that the address lies in. */
 bool memory_map_find(const void *address, struct memory_range *found);
-/* An arena: the device memory that blocks are of, which libgshare takes to be one allocation. */
+/* Adds an arena: device memory in which blocks lie, one allocation to libgshare. */
 bool memory_map_add_arena(uint64_t base, size_t size);
 void memory_map_remove_arena(uint64_t base);
 bool memory_map_in_arena(const void *address);
-/* Whether device memory at the address may be used as far as this library knows: it ends within its
- * allocation, or is in none of an arena's. */
+/* Whether device memory at the address may be used, as far as this library knows: it ends within
+ * its block, or is of no arena. */
 bool memory_map_allows(const void *address, size_t size);
 void memory_map_clear(void);
 

@@ -4,13 +4,14 @@
 
 #include <stdbool.h>
 
-/* Called in the pager's thread; whether the access can be tried again. */
+/* Called in the pager's thread. Returns whether the access can be tried again. */
 typedef bool (*pager_resolve_t)(const void *address);
 
-/* Starts it, once in a process, and has it ask this function too; false: it cannot be. */
+/* Starts the pager, once in a process, and has it ask this function too. False: it cannot be
+ * started. */
 bool pager_start(pager_resolve_t resolve);
-/* Between these the calling thread's own faults are no business of the pager's, which would wait
- * for a lock that the thread has. */
+/* Between these two calls the pager leaves the calling thread's own faults alone: it would wait for
+ * a lock that the thread has. */
 void pager_exclude_begin(void);
 void pager_exclude_end(void);
 

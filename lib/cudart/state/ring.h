@@ -28,40 +28,40 @@ struct stream;
 #define RINGS_MAX 48u
 
 struct ring {
-    gs_stream handle; /* NULL: of the legacy stream, and of no ring at all */
+    gs_stream handle; /* NULL: the legacy stream's ring, or an unused one */
     unsigned users;
-    bool blocking; /* what its first stream is */
+    bool blocking; /* whether its first stream is blocking */
     int priority;
     pthread_mutex_t lock; /* guards what follows, and its streams' marks */
     _Atomic bool shared;  /* other streams' work may stand in it */
-    struct stream *last;  /* whose work stands last; NULL: nobody's that asks */
+    struct stream *last; /* the stream whose work stands last; NULL: none that still waits for it */
 };
 
 enum ring_mark {
     RING_MARK_NONE, /* the stream has done nothing in its ring */
     RING_MARK_SET,
-    RING_MARK_LOST /* there was no event for it: the end of the ring counts */
+    RING_MARK_LOST /* there was no event for a mark: the end of the ring counts */
 };
 
-/* A ring for a new stream. GS_ERR_LIMIT: there is none at all. Others as gs_stream_create. */
+/* Finds a ring for a new stream. GS_ERR_LIMIT: there is none at all. Others as gs_stream_create. */
 gs_status ring_take(struct stream *stream, bool blocking, int priority, struct ring **ring);
-/* The stream has ended; its work may go on. */
+/* Takes the stream, which has ended, from its ring; its work may go on. */
 void ring_give(struct ring *ring, struct stream *stream);
-/* The session is gone. */
+/* Forgets all rings, because the session is gone. */
 void rings_forget(void);
-/* GS_OK: the work of all of them is done. */
+/* Whether the work of all rings is done: GS_OK, or GS_NOT_READY. */
 gs_status rings_query(void);
 
-/* Of a shared ring, before the stream's work and after it. */
+/* Called before and after a stream's work in a shared ring. */
 void ring_turn_slow(struct ring *ring, struct stream *stream);
 void ring_leave_slow(struct ring *ring, struct stream *stream);
 /* Sets *mark to an event at the end of the stream's work: NULL where it has none to wait for.
  * GS_ERR_LIMIT: there is no event for it. */
 gs_status ring_end(struct ring *ring, struct stream *stream, gs_event *mark);
 
-/* The pair of the loads: ring_take stores it before the next stream's first mark. Both sides also
- * take the lock of libgshare's stream, so that the load after the work sees the store or the mark
- * comes after the work. */
+/* Whether several streams use the ring. Asked before a stream's work and after it; ring_take stores
+ * `shared` before the next stream's first mark. Both sides also take the lock of libgshare's
+ * stream, so either the load after the work sees the store, or the mark comes after the work. */
 static inline bool ring_shared(const struct ring *ring)
 {
     return __builtin_expect(atomic_load_explicit(&ring->shared, memory_order_acquire), 0);

@@ -11,15 +11,15 @@
 
 struct shared_event;
 
-/* What another process of the same user opens it by, while the maker has it. */
+/* The name by which other processes of the user open the event, while its maker has it. */
 struct shared_event_name {
     uint64_t secret;
     int32_t process, descriptor;
 };
 
-/* The caller holds it. NULL: no memory. */
+/* Makes an event, which the caller holds. NULL: no memory. */
 struct shared_event *shared_event_new(void);
-/* NULL: there is none of that name. */
+/* Opens the event of that name, which the caller then holds. NULL: there is none. */
 struct shared_event *shared_event_open(const struct shared_event_name *name);
 void shared_event_drop(struct shared_event *event);
 struct shared_event_name shared_event_name(const struct shared_event *event);
@@ -29,7 +29,8 @@ cudaError_t shared_event_record(struct shared_event *event, struct stream *strea
 bool shared_event_is_own(const struct shared_event *event);
 /* Whether what was recorded last is complete. */
 bool shared_event_done(const struct shared_event *event);
-/* cudaErrorMpsClientTerminated: the process that recorded it has ended before. */
+/* Waits until that is complete. cudaErrorMpsClientTerminated: the process that recorded the event
+ * has ended before. */
 cudaError_t shared_event_wait(const struct shared_event *event);
 
 #endif
