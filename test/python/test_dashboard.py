@@ -3,7 +3,7 @@ import json
 import os
 import re
 
-from harness import SOURCE, equal, gsctl, run, scene
+from harness import SOURCE, equal, gsctl, run, scene, within
 
 DASHBOARD = os.path.join(SOURCE, "examples/grafana/gshare.json")
 SCRAPE = {"instance", "job"}  # labels that Prometheus adds
@@ -25,9 +25,12 @@ def _queries(dashboard):
 
 
 def _printed():
-    """The labels of each metric that gsctl prints for a server with a tenant."""
+    """The labels of each metric that gsctl prints for a server with a tenant that has launched, as its histograms tell."""
     printed = {}
-    with scene(name="drawn"):
+    with scene(name="drawn") as (session, module):
+        module.kernel("nothing").launch(1, 1)
+        session.sync()
+        within(10, lambda: "\ngshare_launch_latency_seconds_bucket{" in gsctl("metrics"))
         for name, labels in re.findall(r"^(\w+)\{(.*)\} \S+$", gsctl("metrics"), re.MULTILINE):
             printed.setdefault(name, set()).update(re.findall(r'(\w+)="', labels))
     return printed
