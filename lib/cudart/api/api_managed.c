@@ -83,6 +83,13 @@ CUDART_API cudaError_t cudaMemAdvise(const void *ptr, size_t size, enum cudaMemo
     return error_record(error);
 }
 
+static enum cudaMemLocationType location_type(int where)
+{
+    return where == cudaInvalidDeviceId ? cudaMemLocationTypeInvalid
+           : where == cudaCpuDeviceId   ? cudaMemLocationTypeHost
+                                        : cudaMemLocationTypeDevice;
+}
+
 static cudaError_t attribute_of(void *data, size_t size, enum cudaMemRangeAttribute attribute,
                                 const struct managed_advice *advice)
 {
@@ -107,8 +114,20 @@ static cudaError_t attribute_of(void *data, size_t size, enum cudaMemRangeAttrib
     case cudaMemRangeAttributeLastPrefetchLocation:
         *value = advice->prefetched;
         return cudaSuccess;
+    case cudaMemRangeAttributePreferredLocationType:
+        *value = (int)location_type(advice->preferred);
+        return cudaSuccess;
+    case cudaMemRangeAttributePreferredLocationId:
+        *value = advice->preferred;
+        return cudaSuccess;
+    case cudaMemRangeAttributeLastPrefetchLocationType:
+        *value = (int)location_type(advice->prefetched);
+        return cudaSuccess;
+    case cudaMemRangeAttributeLastPrefetchLocationId:
+        *value = advice->prefetched;
+        return cudaSuccess;
     default:
-        return error_unsupported("this attribute of cudaMemRangeGetAttribute");
+        return cudaErrorInvalidValue;
     }
 }
 

@@ -6,6 +6,7 @@
 #include "cudart/state/device_memory.h"
 #include "cudart/state/heaps.h"
 #include "cudart/state/memory_map.h"
+#include "cudart/state/registered.h"
 
 #define PITCH_ALIGN 512u /* of rows, as on NVIDIA's devices */
 
@@ -107,6 +108,11 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
         else if (range.kind == MEMORY_PINNED &&
                  gs_host_device_ptr(device_session(), ptr, &there) == GS_OK)
             attributes->devicePointer = (void *)(uintptr_t)there; // NOLINT: as above
+        if (range.kind == MEMORY_REGISTERED)
+            registered_find(ptr, &attributes->hostPointer, &attributes->devicePointer);
+    } else if (registered_find(ptr, &attributes->hostPointer, &attributes->devicePointer)) {
+        attributes->type = cudaMemoryTypeHost;
+        attributes->device = 0;
     } else if (known || (device->host_range_reserved && device_has(ptr))) {
         attributes->type = cudaMemoryTypeDevice;
         attributes->device = 0;

@@ -194,6 +194,28 @@ cudaError_t registered_reach(void *ptr, size_t size, void **there)
     return e != NULL ? cudaSuccess : error_unsupported(why);
 }
 
+bool registered_find(const void *ptr, void **host, void **there)
+{
+    const uintptr_t at = (uintptr_t)ptr;
+    const struct exchange *e = NULL;
+    size_t offset = 0;
+
+    if (!atomic_load(&any))
+        return false;
+    pthread_mutex_lock(&lock);
+    for (e = exchanges; e != NULL; e = e->next) {
+        offset = at - e->start < e->size ? at - e->start : at - (uintptr_t)e->there;
+        if (offset < e->size)
+            break;
+    }
+    if (e != NULL) {
+        *host = (void *)(e->start + offset);             // NOLINT: addresses
+        *there = (void *)(uintptr_t)(e->there + offset); // NOLINT: likewise
+    }
+    pthread_mutex_unlock(&lock);
+    return e != NULL;
+}
+
 /* Takes out the exchange of what was registered at PTR, NULL: any. The program may have unmapped
  * the memory, as free() does. *KEPT: there is no memory for pages, and the block keeps the bytes.
  */

@@ -28,6 +28,8 @@ int main()
     printf("%d\n", value); //> 1
     MUST(cudaMemRangeGetAttribute(&value, sizeof(value), cudaMemRangeAttributePreferredLocation, p, 8192));
     HOLDS(value == cudaCpuDeviceId); //> value == cudaCpuDeviceId: yes
+    MUST(cudaMemRangeGetAttribute(&value, sizeof(value), cudaMemRangeAttributePreferredLocationType, p, 8192));
+    HOLDS(value == cudaMemLocationTypeHost); //> value == cudaMemLocationTypeHost: yes
     MUST(cudaMemRangeGetAttribute(by, sizeof(by), cudaMemRangeAttributeAccessedBy, p, 8192));
     printf("%d %d\n", by[0], by[1]); //> 0 -2
     MUST(cudaMemAdvise(p, 8192, cudaMemAdviseUnsetReadMostly, device));

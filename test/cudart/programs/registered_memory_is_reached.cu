@@ -38,6 +38,12 @@ int main()
     memory[n / 2] = 1000;
     MUST(cudaHostGetDevicePointer((void **)&inside, memory.data() + n / 2, 0));
     HOLDS(inside == there + n / 2); //> inside == there + n / 2: yes
+    cudaPointerAttributes attributes;
+    MUST(cudaPointerGetAttributes(&attributes, memory.data() + 5));
+    HOLDS(attributes.type == cudaMemoryTypeHost && attributes.devicePointer == there + 5); //> attributes.type == cudaMemoryTypeHost && attributes.devicePointer == there + 5: yes
+    MUST(cudaPointerGetAttributes(&attributes, there + 5));
+    HOLDS(attributes.type == cudaMemoryTypeHost); //> attributes.type == cudaMemoryTypeHost: yes
+    HOLDS(attributes.hostPointer == memory.data() + 5); //> attributes.hostPointer == memory.data() + 5: yes
     add<<<1, 1>>>(inside, 1, 5);
     MUST(cudaDeviceSynchronize());
     printf("%d\n", memory[n / 2]); //> 1005
