@@ -393,6 +393,39 @@ static bool harm_ends_alone(unsigned harm)
     return !strcmp(harm_name(harm), "trap") || !strcmp(harm_name(harm), "failed assert");
 }
 
+/* It should cost nobody the device: a kernel that ends, and what is refused. Where it does, the
+ * kernel may have been ended by its limit, on a machine whose processors were taken. */
+static bool harm_spares_worker(unsigned harm)
+{
+    static const char *const names[] = {
+        "standby killed", "supervisor killed", "stray, each form", "scribbles",      "mutated PTX",
+        "all memory",     "all sessions",      "all queues",       "many processes", "trap",
+        "failed assert",  "all shared memory", "all registers"};
+
+    for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
+        if (!strcmp(harm_name(harm), names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Prints why the server's last worker was lost. */
+static void loss_tell(const struct scene *s, unsigned harm)
+{
+    FILE *log = fopen(s->server->log, "r");
+    char line[512], last[512] = "";
+
+    while (log != NULL && fgets(line, sizeof(line), log) != NULL) {
+        if (strstr(line, "event=fault device=") != NULL)
+            snprintf(last, sizeof(last), "%s", line);
+    }
+    if (log != NULL)
+        fclose(log);
+    printf("# round %u (%s) cost the device its worker: %s%s", s->round, harm_name(harm), last,
+           strchr(last, '\n') ? "" : "\n");
+    fflush(stdout);
+}
+
 static void harm_do(struct scene *s, unsigned harm)
 {
     if (harm < ARRAY_SIZE(harms)) {
@@ -639,6 +672,8 @@ static void round_run(struct scene *s, struct honest *all, unsigned harm, struct
     row->rounds++;
     row->total_ns += clock_ns() - begin;
     row->outcome[outcome_of(s->hostile, takeover)]++;
+    if (takeover && harm_spares_worker(harm))
+        loss_tell(s, harm);
     if (takeover && harm_ends_alone(harm))
         test_fail(__FILE__, __LINE__, "round %u (%s) has cost the device its worker", s->round,
                   harm_name(harm));
