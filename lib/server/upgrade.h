@@ -14,7 +14,7 @@
 
 /* Counted up with each change that the sizes of struct kept_server and of common/link.h's structs
  * do not show: another meaning, another order, a new message, an entry of the journal. */
-#define UPGRADE_LAYOUT 9u
+#define UPGRADE_LAYOUT 10u
 
 #define UPGRADE_SIGNAL SIGUSR2
 

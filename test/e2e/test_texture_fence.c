@@ -31,6 +31,11 @@ static const char texture_ptx[] = HEAD
     ".visible .entry look(.param .u64 s, .param .u64 out)\n"
     "{ .reg .b64 %s, %o; .reg .b32 %v; ld.param.u64 %s, [s]; ld.param.u64 %o, [out];\n"
     "  mov.u32 %v, 0; suld.b.2d.b32.trap %v, [%s, {%v, %v}]; st.global.b32 [%o], %v; ret; }\n"
+    /* out[i] = texel i of linear memory */
+    ".visible .entry fetch(.param .u64 t, .param .u64 out)\n"
+    "{ .reg .b64 %t, %o; .reg .f32 %f<4>; .reg .b32 %i; ld.param.u64 %t, [t];\n"
+    "  ld.param.u64 %o, [out]; mov.u32 %i, %ctaid.x; mad.wide.u32 %o, %i, 4, %o;\n"
+    "  tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%t, {%i}]; st.global.f32 [%o], %f0; ret; }\n"
     ".visible .entry paint3(.param .u64 s)\n"
     "{ .reg .b64 %s; .reg .b32 %v; ld.param.u64 %s, [s]; mov.u32 %v, 0;\n"
     "  sust.b.3d.b32.trap [%s, {%v, %v, %v, %v}], %v; ret; }\n"
@@ -315,6 +320,83 @@ static void a_module_with_textures_is_taken_up(void)
     server_stop(server);
 }
 
+/* A texture of memory, of which each word is `value`. */
+static gs_texture linear_make(const struct tenant *t, gs_devptr memory, float value)
+{
+    gs_texture_resource resource = GS_TEXTURE_RESOURCE_INIT;
+    gs_texture texture;
+    float words[W];
+
+    for (unsigned i = 0; i < W; i++)
+        words[i] = value;
+    CHECK_OK(gs_memcpy_htod(t->session, memory, words, sizeof(words)));
+    resource.type = GS_RESOURCE_LINEAR;
+    resource.address = memory;
+    resource.format = GS_FORMAT_FLOAT32;
+    resource.channels = 1;
+    resource.width = sizeof(words);
+    CHECK_OK(gs_texture_create(t->session, &resource, NULL, &texture));
+    return texture;
+}
+
+static void linear_check(const struct tenant *t, gs_texture texture, float value)
+{
+    float got[W];
+
+    CHECK_OK(gs_memset(t->session, t->out, 0x7f, sizeof(got)));
+    CHECK_OK(kernels_launch(NULL, kernels_get(t->module, "fetch"), W, 1,
+                            (void *[]){&texture, (void *)(uintptr_t)&t->out}));
+    CHECK_OK(gs_memcpy_dtoh(t->session, got, t->out, sizeof(got)));
+    for (unsigned i = 0; i < W; i++)
+        CHECK(got[i] == value);
+}
+
+/* Whatever the next worker's driver calls them, the tenant's numbers stay. */
+static void textures_of_memory_outlive_worker_after_worker(void)
+{
+    struct server *server = server_start(NULL);
+    struct tenant t = tenant_attach(), beside = tenant_attach();
+    gs_texture texture[4], late;
+    gs_devptr block[4], memory[4];
+
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK_OK(gs_malloc(t.session, 1024, &block[i]));
+        memory[i] = (block[i] + 511) & ~(gs_devptr)511;
+        texture[i] = linear_make(&t, memory[i], 1.0f + (float)i);
+    }
+    CHECK_OK(gs_texture_destroy(t.session, texture[1]));
+    CHECK_OK(gs_free(t.session, block[2])); /* its texture may not be used any more */
+    for (unsigned round = 0; round < 3; round++) {
+        const pid_t worker = server_worker_pid(server);
+        const float value = 10.0f + (float)round;
+        float words[W];
+
+        CHECK_EQUAL(kill(worker, SIGKILL), 0);
+        CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+        linear_check(&t, texture[0], round ? value - 1 : 1);
+        linear_check(&t, texture[3], 4);
+        linear_check(&t, texture[1], 0);
+        linear_check(&t, texture[2], 0);
+        linear_check(&beside, texture[0], 0); /* a number of another session's */
+        for (unsigned i = 0; i < W; i++)
+            words[i] = value;
+        CHECK_OK(gs_memcpy_htod(t.session, memory[0], words, sizeof(words)));
+        linear_check(&t, texture[0], value);
+    }
+    late = linear_make(&t, memory[1], 8);
+    CHECK(late != texture[1]);
+    linear_check(&t, late, 8);
+    for (unsigned i = 0; i < 4; i++) {
+        if (i != 1)
+            CHECK_OK(gs_texture_destroy(t.session, texture[i]));
+    }
+    linear_check(&t, texture[0], 0);
+    linear_check(&t, late, 8);
+    CHECK_OK(gs_detach(t.session));
+    CHECK_OK(gs_detach(beside.session));
+    server_stop(server);
+}
+
 static gs_status texture_play(gs_session session)
 {
     gs_texture_resource resource = GS_TEXTURE_RESOURCE_INIT;
@@ -384,6 +466,7 @@ static const struct test tests[] = {
     TEST(the_next_session_finds_nothing_of_the_one_before),
     TEST(objects_come_and_go_beside_kernels_that_look),
     TEST(a_module_with_textures_is_taken_up),
+    TEST(textures_of_memory_outlive_worker_after_worker),
     TEST_WITHIN(a_driver_that_refuses_objects_harms_nobody, 120),
 };
 

@@ -25,6 +25,7 @@
 #include "worker/session/session.h"
 #include "worker/submit/graph.h"
 #include "worker/submit/stream.h"
+#include "worker/texture/texture.h"
 
 /* A request that was answered, or whose answer was on its way, must not be made twice. */
 static void request_settle(const struct session *session)
@@ -80,7 +81,8 @@ static void modules_work(struct job *job)
 
 static void load_work(struct job *job)
 {
-    if (job->status != GS_OK || modules_resume_load(job) != GS_OK) {
+    if (job->status != GS_OK || modules_resume_load(job) != GS_OK ||
+        textures_resume(job) != GS_OK) {
         session_release(job->session);
         return;
     }

@@ -6,14 +6,16 @@
  * memory that lay in one of its live allocations when the object was made. When such an allocation
  * is freed, its place is the session's own until the session ends, as for a kernel's pointer.
  *
- * What a kernel takes is the driver's own number, or in a fenced session a row of its table
- * (table.c). The next worker could not give the same again: a session with textures ends with its
- * worker.
+ * What a kernel takes is the driver's own number, which the next worker could not give again: an
+ * unfenced session with textures ends with its worker. In a fenced session it is a row of its table
+ * (table.c), in which the next worker puts another object of the same memory. What shows an array
+ * ends with the array.
  */
 #include "worker/texture/texture.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
@@ -23,7 +25,7 @@
 #include "worker/texture/table.h"
 
 struct texture {
-    uint64_t handle; /* the driver's */
+    uint64_t handle; /* the driver's; 0: it has gone with its memory and a former worker */
     uint64_t number; /* what the tenant has for it: the handle, where kernels are not fenced */
     uint32_t row;    /* of the table, where they are */
     bool surface;
@@ -95,6 +97,21 @@ static uint64_t number_make(struct session *session, uint32_t row)
            (made * TEXTURE_ROWS & UINT32_MAX) | row;
 }
 
+/* Notes the texture for the next worker, where that can show the same. */
+static void texture_keep(struct job *job, const struct texture *texture)
+{
+    const struct session *session = job->session;
+    const uint64_t value[JOURNAL_VALUES] = {texture->number, session->texture.made};
+
+    if (!session->fenced || texture->array) {
+        journal_spoil(session->journal, "it has textures");
+        return;
+    }
+    job_makes(job, JOURNAL_TEXTURE, texture->row);
+    journal_put(session->journal, JOURNAL_TEXTURE, texture->row, value, &job->texture,
+                sizeof(job->texture));
+}
+
 /* Makes the record of an object that the driver has made. */
 static void texture_note(struct job *job, uint64_t handle, bool surface)
 {
@@ -108,8 +125,8 @@ static void texture_note(struct job *job, uint64_t handle, bool surface)
     }
     if (texture->array)
         texture->array->uses++;
-    journal_spoil(job->session->journal, "it has textures");
     job->ret[0] = texture->number;
+    texture_keep(job, texture);
 }
 
 /* Makes the record's memory and the session's table first, so that little can fail behind the
@@ -191,13 +208,83 @@ static void create_install(struct job *job)
     job->session->texture.textures[job->index] = job->made;
 }
 
+/* ---- Taking up ------------------------------------------------------------------------------- */
+
+/* The driver's object of a former worker's texture; 0, as long as the job has not failed: its
+ * memory was freed, and kernels that use it find a null object. */
+static CUtexObject object_resume(struct job *job, uint32_t row, const struct req_texture *asked)
+{
+    CUDA_RESOURCE_DESC resource;
+    CUDA_TEXTURE_DESC desc;
+    CUtexObject made = 0;
+    uint64_t bytes = 0;
+    CUresult result;
+
+    if (req_texture_check(asked, &resource, &desc, &bytes) || !bytes ||
+        !space_containing(&job->session->memory.allocations, asked->address, bytes))
+        return 0;
+    result = DRV(cuTexObjectCreate, &made, &resource, &desc, NULL);
+    if (!result) {
+        result = texture_table_put(job->session, row, made, memory_texture_column(&resource));
+        if (result)
+            DRV_MUST(cuTexObjectDestroy, made);
+    }
+    if (result)
+        job_fail_driver(job, result);
+    return made;
+}
+
+static gs_status texture_resume(struct job *job, const struct journal_entry *entry)
+{
+    struct session_texture *own = &job->session->texture;
+    struct texture *texture;
+    struct req_texture asked;
+    uint64_t handle;
+
+    job->index = (uint32_t)entry->key;
+    if (!own->textures)
+        own->textures = calloc(SEG_TEXTURES, sizeof(*own->textures));
+    if (!own->textures || entry->key >= SEG_TEXTURES || own->textures[entry->key] ||
+        entry->size != sizeof(asked))
+        return job_fail(job, GS_ERR_INTERRUPTED, "a texture has no slot in its table");
+    if (texture_table_open(job) != GS_OK)
+        return job->status;
+    memcpy(&asked, entry->bytes, sizeof(asked));
+    handle = object_resume(job, job->index, &asked);
+    if (job->status != GS_OK)
+        return job->status;
+    texture = calloc(1, sizeof(*texture));
+    if (!texture) { /* the object goes with the session, which is refused */
+        if (handle)
+            deferred_release_texture(handle);
+        return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a texture's record");
+    }
+    *texture =
+        (struct texture){.handle = handle, .number = entry->value[0], .row = (uint32_t)entry->key};
+    own->textures[entry->key] = texture;
+    if (entry->value[1] > own->made)
+        own->made = (uint32_t)entry->value[1];
+    return GS_OK;
+}
+
+gs_status textures_resume(struct job *job)
+{
+    const struct journal *journal = job->session->journal;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        if (e->kind == JOURNAL_TEXTURE && texture_resume(job, e) != GS_OK)
+            return job->status;
+    }
+    return GS_OK;
+}
+
 /* ---- Destroying ------------------------------------------------------------------------------ */
 
 static void texture_free(struct session *session, struct texture *texture)
 {
     if (texture->surface)
         DRV_MUST(cuSurfObjectDestroy, texture->handle);
-    else
+    else if (texture->handle)
         DRV_MUST(cuTexObjectDestroy, texture->handle);
     if (texture->array)
         array_unuse(session, texture->array);
@@ -236,10 +323,15 @@ static void destroy_work(struct job *job)
 
     if (job->session->fenced)
         result = texture_table_drop(job->session, texture->row);
-    if (result)
+    if (result) {
         job_fail_driver(job, result); /* the object stays, also its tenant's */
-    else
-        texture_free(job->session, texture);
+        return;
+    }
+    if (job->session->fenced) {
+        job_removes(job, JOURNAL_TEXTURE, texture->row);
+        journal_drop(job->session->journal, JOURNAL_TEXTURE, texture->row);
+    }
+    texture_free(job->session, texture);
 }
 
 static void destroy_install(struct job *job)
@@ -253,7 +345,7 @@ static void texture_defer(struct session *session, struct texture *texture)
 {
     if (texture->surface)
         deferred_release_surface(texture->handle);
-    else
+    else if (texture->handle)
         deferred_release_texture(texture->handle);
     if (texture->array)
         array_unuse(session, texture->array);

@@ -4,6 +4,12 @@
 
 #include "worker/session_parts.h"
 
+struct job;
+
+/* Makes the textures that the session's journal names, of memory that is there again. On failure
+ * the job has failed, and textures_deinit undoes what was done. Service thread, at a quiet moment.
+ */
+gs_status textures_resume(struct job *job);
 /* Destroys all textures, surfaces and arrays of a session. Service thread, after the device has
  * finished with them. */
 void textures_deinit(struct session *session);
