@@ -27,7 +27,8 @@ static const char hold_ptx[] =
     "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
     "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
 
-/* The figure of this name that has this label, as the server says now. */
+/* The figure of this name that has this label, as the server says now; 0 for the count of a
+ * histogram that is not there, since nothing is in it. */
 static double figure(const char *name, const char *label)
 {
     const size_t length = strlen(name);
@@ -37,6 +38,8 @@ static double figure(const char *name, const char *label)
         if (!strncmp(line, name, length) && line[length] == '{' && strstr(line, label))
             return strtod(strrchr(line, ' '), NULL);
     }
+    if (strstr(name, "_seconds_count"))
+        return 0;
     test_fail(__FILE__, __LINE__, "no figure %s with %s", name, label);
 }
 
