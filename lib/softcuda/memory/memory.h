@@ -1,10 +1,10 @@
 // Device memory: address space, ranges, quota, and the views through which kernels see it.
 //
-// memory.c owns all state under one lock. vmm.c (cuMemCreate and mapping), alloc.c (cuMemAlloc) and
-// host.c (registered host memory) work on it with that lock held; heap.c (malloc in kernels) has
-// locks of its own. Any thread runs it. The lock is a leaf, except that removing a range waits for
-// engine threads to end their turns: nobody may hold the scheduling lock then, and no engine thread
-// may take this lock inside a turn.
+// memory.c owns the ranges, address_space.c the reservations, both under one lock. vmm.c
+// (cuMemCreate and mapping), alloc.c (cuMemAlloc) and host.c (registered host memory) work on it
+// with that lock held; heap.c (malloc in kernels) has locks of its own. Any thread runs it. The
+// lock is a leaf, except that removing a range waits for engine threads to end their turns: nobody
+// may hold the scheduling lock then, and no engine thread may take this lock inside a turn.
 //
 // May include: device.
 #ifndef GS_SOFTCUDA_MEMORY_MEMORY_H
@@ -56,8 +56,11 @@ void memory_wait_turns(void);
 CUresult memory_charge(uint64_t bytes);
 void memory_discharge(uint64_t bytes);
 
-// Address space: reserved, with nothing behind it. HINT 0: anywhere; else there if free. 0: none
-// left.
+// Makes room for one more element of an array that grows. False: no host memory.
+bool array_grow(void **array, size_t *capacity, size_t count, size_t element);
+
+// Address space (address_space.c): reserved, with nothing behind it. HINT 0: anywhere; else there
+// if free. 0: none left.
 uint64_t address_reserve(uint64_t size, uint64_t alignment, uint64_t hint);
 // Both as reserved; CUDA_ERROR_INVALID_VALUE for anything else.
 CUresult address_release(uint64_t base, uint64_t size);
