@@ -53,6 +53,13 @@ struct fence {
     const struct ptx_inst *inst;
 };
 
+/* ---- fence_instruction.c ---- */
+
+/* Fences the current instruction, or refuses it. */
+bool fence_instruction(struct fence *fence);
+/* Whether a pragma changes nothing that the fence relies on. */
+bool fence_pragma_is_harmless(const char *text);
+
 /* ---- fence_globals.c ---- */
 
 /* Gives each variable its place in the block, fills the report. */

@@ -7,11 +7,9 @@
  * stands a fence (fence_access.c); module variables move into the window (fence_globals.c);
  * computed jumps go to places of the module only (fence_jump.c); textures and surfaces come from
  * the session's table (fence_texture.c). All else is let through by name, and what is not named is
- * refused. Then the module is read again, printed without the variables that moved, and checked by
- * code of its own (fence_check.c). */
+ * refused (fence_instruction.c). Then the module is read again, printed without the variables that
+ * moved, and checked by code of its own (fence_check.c). */
 #include <ctype.h>
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,161 +33,6 @@ static const char prologue[] =
 #define VARIABLES_ALIGN 65536u
 
 static const char strays_prologue[] = " .reg .b64 gshare$old; .reg .pred gshare$r;";
-
-/* ---- One instruction ---- */
-
-/* Another pass added it to the tenant's function: its address is the server's (completion_exits.c).
- */
-static bool is_added(const struct fence *fence, const struct ptx_mem *mem)
-{
-    char name[256];
-
-    return mem->base == PTX_BASE_REG &&
-           fence_is_house_name(ptx_reg_name(fence->f, mem->reg, name, sizeof(name)));
-}
-
-/* Instructions that may only address shared memory, where they say so: without a word for the
- * space, what the hardware makes of a generic address that is not shared is nowhere written. */
-static bool take_shared(struct fence *fence)
-{
-    if (fence->inst->space == PTX_SPACE_SHARED)
-        return true;
-    return fence_refuse(fence, fence->inst->line, "%s: without .shared",
-                        ptx_op_name(fence->inst->op));
-}
-
-static unsigned address_operand(const struct ptx_inst *inst)
-{
-    for (unsigned i = 0; i < inst->nops; i++)
-        if (inst->ops[i].kind == PTX_OPND_MEM)
-            return i;
-    return inst->nops;
-}
-
-static bool take_access(struct fence *fence)
-{
-    const struct ptx_inst *inst = fence->inst;
-    unsigned operand = address_operand(inst);
-    const struct ptx_mem *mem = operand < inst->nops ? &inst->ops[operand].mem : NULL;
-    bool generic = inst->space == PTX_SPACE_GENERIC;
-
-    if (!mem)
-        return fence_refuse(fence, inst->line, "%s: no address", ptx_op_name(inst->op));
-    fence_stack(fence, mem, fence_access_bytes(inst));
-    switch (inst->space) {
-    case PTX_SPACE_CONST:
-    case PTX_SPACE_LOCAL:
-    case PTX_SPACE_SHARED:
-        return true;
-    case PTX_SPACE_PARAM:
-    case PTX_SPACE_PARAM_ENTRY:
-    case PTX_SPACE_PARAM_FUNC:
-        return fence_param(fence, mem, fence_access_bytes(inst));
-    case PTX_SPACE_GENERIC:
-    case PTX_SPACE_GLOBAL:
-        break;
-    default:
-        return fence_refuse(fence, inst->line, "%s: state space .%s", ptx_op_name(inst->op),
-                            ptx_space_name(inst->space));
-    }
-    if ((!generic && fence_is_house_function(fence->f)) || is_added(fence, mem))
-        return true;
-    /* ptxas takes the space of a variable that is named. */
-    if (mem->base == PTX_BASE_VAR && mem->var->space == PTX_SPACE_PARAM)
-        return fence_param(fence, mem, fence_access_bytes(inst));
-    if (mem->base == PTX_BASE_VAR && mem->var->space != PTX_SPACE_GLOBAL)
-        return true;
-    if (inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE)
-        return fence_matrix(fence, generic);
-    return fence_access(fence, operand, generic, fence_access_bytes(inst));
-}
-
-/* "enable_smem_spilling", for one, puts registers where stores to shared memory reach them. The
- * checker has a list of its own, on purpose. */
-static bool pragma_is_harmless(const char *text)
-{
-    static const char mask[] = "\"used_bytes_mask ", digits[] = "0123456789abcdefABCDEFx";
-
-    return !strcmp(text, "\"nounroll\"") ||
-           (!strncmp(text, mask, sizeof(mask) - 1) &&
-            !strcmp(text + sizeof(mask) - 1 + strspn(text + sizeof(mask) - 1, digits), "\""));
-}
-
-static bool take_instruction(struct fence *fence)
-{
-    const struct ptx_inst *inst = fence->inst;
-
-    switch (inst->op) {
-    /* It drops lines of the L2 cache that are not written back, so that loads see what DRAM held
-     * before them: of memory that is zeroed for its user, what the user before left. */
-    case PTX_OP_DISCARD:
-        return fence_refuse(fence, inst->line, "discard: shows what memory held before");
-    case PTX_OP_TRAP:
-    case PTX_OP_BRKPT:
-        return fence_refuse(fence, inst->line, "%s: ends the work of others too",
-                            ptx_op_name(inst->op));
-    case PTX_OP_CVTA:
-        if (!(inst->flags & PTX_F_TO) &&
-            (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY ||
-             inst->space == PTX_SPACE_PARAM_FUNC))
-            return fence_refuse(fence, inst->line,
-                                "cvta: a generic address of a parameter, which leads behind it");
-        return true;
-    case PTX_OP_CP_ASYNC:
-        return take_shared(fence) && fence_access(fence, 1, false, 16);
-    case PTX_OP_CP_ASYNC_BULK:
-        return fence_bulk(fence);
-    case PTX_OP_CREATEPOLICY:
-        return inst->mode != PTX_MODE_RANGE || take_access(fence);
-    case PTX_OP_CALL:
-        return fence_call(fence);
-    case PTX_OP_BRX_IDX:
-        return fence_brx(fence);
-    case PTX_OP_PRAGMA:
-        return pragma_is_harmless(inst->ops[0].string) ||
-               fence_refuse(fence, inst->line, ".pragma %.80s", inst->ops[0].string);
-    case PTX_OP_CP_ASYNC_BULK_COMMIT:
-    case PTX_OP_CP_ASYNC_BULK_WAIT:
-    case PTX_OP_CP_ASYNC_COMMIT:
-    case PTX_OP_CP_ASYNC_WAIT:
-    case PTX_OP_CP_ASYNC_WAIT_ALL:
-        return true;
-    case PTX_OP_LDMATRIX:
-    case PTX_OP_STMATRIX:
-        return take_shared(fence);
-    default:
-        break;
-    }
-    switch (ptx_op_class(inst->op)) {
-    case PTX_CLASS_LOAD:
-    case PTX_CLASS_STORE:
-    case PTX_CLASS_ATOM:
-    case PTX_CLASS_CACHE:
-    case PTX_CLASS_MATRIX_LOAD:
-    case PTX_CLASS_MATRIX_STORE:
-        return take_access(fence);
-    case PTX_CLASS_MBARRIER:
-        return take_shared(fence);
-    case PTX_CLASS_ARITH:
-    case PTX_CLASS_BRANCH:
-    case PTX_CLASS_END:
-    case PTX_CLASS_BARRIER:
-    case PTX_CLASS_WARP:
-    case PTX_CLASS_FENCE:
-    case PTX_CLASS_MATRIX:
-    case PTX_CLASS_MISC:
-        return address_operand(inst) == inst->nops ||
-               fence_refuse(fence, inst->line, "%s: an address", ptx_op_name(inst->op));
-    case PTX_CLASS_TEX:
-    case PTX_CLASS_SURF:
-        return fence_texture(fence);
-    case PTX_CLASS_STACK:
-        return fence_refuse(fence, inst->line, "%s: the stack would be wherever the program says",
-                            ptx_op_name(inst->op));
-    default:
-        return fence_refuse(fence, inst->line, "%s: not known to the fence", ptx_op_name(inst->op));
-    }
-}
 
 /* ---- Functions ---- */
 
@@ -223,7 +66,7 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
             return fence_refuse(fence, f->vars[i]->line, "%.80s: a .%s variable in a function",
                                 f->vars[i]->name, ptx_space_name(f->vars[i]->space));
     for (uint32_t i = 0; i < f->npragmas; i++)
-        if (!pragma_is_harmless(f->pragmas[i]))
+        if (!fence_pragma_is_harmless(f->pragmas[i]))
             return fence_refuse(fence, f->line, ".pragma %.80s", f->pragmas[i]);
     if (!f->has_body)
         return true;
@@ -234,7 +77,7 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
         return false;
     for (uint32_t i = 0; i < f->ninsts; i++) {
         fence->inst = &f->insts[i];
-        if (!take_instruction(fence) || !fence_symbols(fence))
+        if (!fence_instruction(fence) || !fence_symbols(fence))
             return false;
         if (fence->edits.too_long)
             return fence_refuse(fence, fence->inst->line,
