@@ -64,9 +64,11 @@ struct job *request_take(struct session *session)
     return NULL;
 }
 
+static uint64_t polls_ended; /* sessions that are not to be polled any more, by slot */
+
 void session_poll_end(struct session *session)
 {
-    (void)session;
+    polls_ended |= UINT64_C(1) << session->slot % 64;
 }
 
 bool session_seems_idle(const struct session *session)

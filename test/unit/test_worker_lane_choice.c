@@ -131,6 +131,20 @@ static void tenants_have_a_lane_each_while_all_threads_have_a_processor(void **s
     expect_choices(fewer_lanes, ARRAY_SIZE(fewer_lanes), 64);
 }
 
+/* Were a silent session returned while others keep the lane awake, the main lane would serve most
+ * of many tenants alone: each is silent for longer than 200 us between two launches. */
+static void a_silent_session_stays_for_longer_where_others_are_active(void **state)
+{
+    struct lane side = {.index = 1};
+
+    (void)state;
+    assert_true(lane_keeps(&side, 199999));
+    assert_false(lane_keeps(&side, 200000));
+    side.lately = 1;
+    assert_true(lane_keeps(&side, 4999999));
+    assert_false(lane_keeps(&side, 5000000));
+}
+
 /* ---- Which session --------------------------------------------------------------------------- */
 
 static _Alignas(64) unsigned char segment[SEG_OFF_RINGS];
@@ -213,6 +227,7 @@ int main(void)
         cmocka_unit_test(full_lanes_get_none_where_the_main_lane_has_no_more_than_they_would),
         cmocka_unit_test(without_lanes_the_main_lane_keeps_all),
         cmocka_unit_test(tenants_have_a_lane_each_while_all_threads_have_a_processor),
+        cmocka_unit_test(a_silent_session_stays_for_longer_where_others_are_active),
         cmocka_unit_test(many_sessions_are_spread_evenly_and_the_giving_ends),
         cmocka_unit_test(a_session_of_short_small_launches_may_go),
         cmocka_unit_test(each_of_these_alone_keeps_a_session_with_the_main_lane),

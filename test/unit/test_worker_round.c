@@ -18,7 +18,7 @@
 #include "worker/loop/round.h"
 #include "worker/sched/domain.h"
 
-#define SESSIONS  3u
+#define SESSIONS  4u
 /* As many as two streams have: one may have 64 records on the device. */
 #define TURN_MOST 128u
 
@@ -226,6 +226,34 @@ static void a_session_that_waits_for_another_stream_lets_the_lane_nap(void **sta
     assert_true(senders[0].session.round.pending == 0);
 }
 
+/* Sends for the first `active` sessions in each round until the last session is to fall asleep, and
+ * returns how long that session has been silent then. */
+static uint64_t silent_until_asleep(uint32_t active)
+{
+    struct session *silent = &senders[SESSIONS - 1].session;
+
+    polls_ended = 0;
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        senders[i].session.poll.active_ns = now;
+    while (!(polls_ended >> silent->slot & 1)) {
+        for (uint32_t i = 0; i < active; i++)
+            send(&senders[i], 0, 1);
+        one_round();
+        assert_true(now - silent->poll.active_ns < 100000000);
+    }
+    return now - silent->poll.active_ns;
+}
+
+/* Where many tenants launch, each is silent for a while between two launches. */
+static void a_silent_session_is_polled_for_longer_in_a_crowd(void **state)
+{
+    (void)state;
+    assert_in_range(silent_until_asleep(1), 200000, 202000);
+    assert_in_range(silent_until_asleep(2), 200000, 202000);
+    assert_in_range(silent_until_asleep(3), 2000000, 2002000);
+    assert_in_range(silent_until_asleep(0), 200000, 202000);
+}
+
 /* A side lane serves a session by the same loop. */
 static void a_side_lane_takes_as_much_of_a_session_in_a_round(void **state)
 {
@@ -274,6 +302,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_left_of_a_round_is_not_held_back, set, unset),
         cmocka_unit_test_setup_teardown(a_session_that_waits_for_another_stream_lets_the_lane_nap,
                                         set, unset),
+        cmocka_unit_test_setup_teardown(a_silent_session_is_polled_for_longer_in_a_crowd, set,
+                                        unset),
         cmocka_unit_test_setup_teardown(in_a_crowd_requests_begin_side_by_side, set, unset),
         cmocka_unit_test_setup_teardown(a_side_lane_takes_as_much_of_a_session_in_a_round, set,
                                         unset),

@@ -1,10 +1,15 @@
 /* lane_choice.c - see lane_choice.h. It changes nothing: it looks at counts and at one session. */
 #include "worker/loop/lane_choice.h"
 
+#include "worker/sched/lane.h"
 #include "worker/submit/stream.h"
 
-#define SHARED_MOST 2u /* tenants that a lane serves well */
-#define CPUS_SPARE  2u /* for other threads, beside a CPU for each tenant and each lane */
+#define SHARED_MOST    2u /* tenants that a lane serves well */
+#define CPUS_SPARE     2u /* for other threads, beside a CPU for each tenant and each lane */
+/* How long a session may be silent before a side lane returns it: where the lane has nothing else
+ * to do, and where other sessions keep the lane awake. */
+#define SILENT_NS      200000u
+#define SILENT_BUSY_NS 5000000u
 
 uint32_t lane_tenants(uint32_t active, uint32_t cpus)
 {
@@ -37,6 +42,11 @@ uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active, u
         (best != LANE_NONE && members[best] >= most && members[best] + 1 >= active))
         return LANE_NONE;
     return best;
+}
+
+bool lane_keeps(const struct lane *lane, uint64_t silent_ns)
+{
+    return silent_ns < (lane->lately > 0 ? SILENT_BUSY_NS : SILENT_NS);
 }
 
 bool session_light(const struct session *session)

@@ -18,6 +18,11 @@ uint32_t lane_tenants(uint32_t active, uint32_t cpus);
  * has this many active ones; LANE_NONE: the main lane keeps what it has. */
 uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active, uint32_t cpus);
 
+/* Whether a side lane keeps a session that has been silent for so long. While other sessions of the
+ * lane are active the lane is awake anyway. With many tenants each of them is silent for a while
+ * between two launches; were they returned then, the main lane would serve most of them alone. */
+bool lane_keeps(const struct lane *lane, uint64_t silent_ns);
+
 /* Whether another lane could have the session, by its state and its last launches. */
 bool session_light(const struct session *session);
 

@@ -47,10 +47,9 @@
 #include "worker/submit/pool.h"
 #include "worker/submit/stream.h"
 
-#define CPUS_EACH    2u      /* processors for each lane, so that a lane is worth its thread */
-#define LANES_PAY    8u      /* more lanes than these are not worth their threads */
-#define STREAMS_EACH 32u     /* CUDA streams of a side lane, of half a MiB each on an H200 */
-#define IDLE_NS      200000u /* a session that is silent for so long is returned */
+#define CPUS_EACH    2u  /* processors for each lane, so that a lane is worth its thread */
+#define LANES_PAY    8u  /* more lanes than these are not worth their threads */
+#define STREAMS_EACH 32u /* CUDA streams of a side lane, of half a MiB each on an H200 */
 /* The main lane asks the driver whether a session that seems idle is idle, which costs a
  * microsecond, once in so long. */
 #define GIVE_NS      50000u
@@ -148,7 +147,7 @@ static bool session_serve(struct session *session)
 static bool session_stays(const struct lane *lane, struct session *session)
 {
     return !(session->round.pending & REQUEST_BIT) && !session->submit.faulted &&
-           (session->round.pending || lane->now - session->poll.active_ns < IDLE_NS) &&
+           (session->round.pending || lane_keeps(lane, lane->now - session->poll.active_ns)) &&
            !atomic_load_explicit(&session->recalled, memory_order_relaxed) &&
            !atomic_load_explicit(&lanes.recall, memory_order_relaxed);
 }

@@ -33,6 +33,10 @@
  * for them. */
 #define POLLED_LATENCY_NS 20000000u
 #define POLLED_WORK_NS    10000000u
+/* Where more sessions than CROWD are active on the lane, each of them is silent for a while between
+ * two launches; asleep, it would ring the doorbell for each. */
+#define POLLED_CROWD_NS   2000000u
+#define CROWD             2u
 #define NAP_SHORTEST_NS   50000u
 #define NAP_LONGEST_NS    1000000u
 #define NAP_NEVER_NS      200000u /* no nap when the device is thought to be free within this */
@@ -182,7 +186,10 @@ static bool session_at_work(const struct session *session)
 
 static uint64_t polled_time(const struct session *session)
 {
-    return session->sched.entity.cls == GS_CLASS_LATENCY ? rounds.polled_latency_ns : POLLED_NS;
+    const uint64_t normal = session->lane->lately > CROWD ? POLLED_CROWD_NS : POLLED_NS;
+    const bool latency = session->sched.entity.cls == GS_CLASS_LATENCY;
+
+    return latency && rounds.polled_latency_ns > normal ? rounds.polled_latency_ns : normal;
 }
 
 /* The second pass of a round. */
