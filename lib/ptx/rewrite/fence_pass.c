@@ -10,6 +10,7 @@
  * refused (fence_instruction.c). Then the module is read again, printed without the variables that
  * moved, and checked by code of its own (fence_check.c). */
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
