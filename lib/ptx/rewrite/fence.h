@@ -39,7 +39,8 @@ struct fence {
     /* The module makes generic addresses of the space: by cvta, by nothing else. Where it makes
      * none, a generic address that lies there is a stray. */
     bool generic[PTX_SPACE_COUNT];
-    bool escapes; /* addresses of local variables leave their functions, see fence_escape.c */
+    /* Functions that may have an address of a caller's local variable: all, or by ptx_func.id. */
+    bool escapes, *gets_locals;
     bool refused;
     const struct ptx_func *f;    /* at work on it */
     unsigned locals;             /* its .local variables, see fence_stack.c */
@@ -131,8 +132,8 @@ void fence_bound_generic(struct fence *fence, const char *from, uint64_t bytes);
 
 /* ---- fence_escape.c ---- */
 
-/* Whether addresses of local variables leave their functions. False: no memory. */
-bool fence_escapes(const struct ptx_module *m, bool *out);
+/* Finds the functions that may have an address of a caller's local variable. False: no memory. */
+bool fence_escapes(struct fence *fence);
 
 /* ---- fence_texture.c ---- */
 

@@ -1,9 +1,10 @@
-/* Whether addresses of local variables leave their functions. Where none does, a function has only
- * addresses of its own variables, whatever it is called with; so a store off a pointer that it got
- * means no caller's variable (fence_stack.c).
+/* Which functions may have an address of a caller's local variable. One that has none has only
+ * addresses of its own variables, so a store off a pointer that it got means no variable of a
+ * caller (fence_stack.c).
  *
  * A register that may hold something of such an address is marked, over the whole function and in
- * any order of its instructions. The address leaves by a store of the register, or as an argument.
+ * any order of its instructions. By an argument the address goes to the function that is called,
+ * where what is loaded from parameters is marked then; by a store, or a call of an address, to any.
  * Functions of the house (printing, the heap) store through none that they are given. */
 #include <stdlib.h>
 
@@ -13,13 +14,12 @@
 /* Through the instructions of a function; each marks at least one more register. */
 enum { MOST_ROUNDS = 64 };
 
-/* Whose calls have the parameter. */
-enum gets { GETS_HOUSE = 1, GETS_OTHER = 2 };
-
 struct search {
+    struct fence *fence;
     const struct ptx_func *f;
-    bool *marked;  /* by register */
-    uint8_t *gets; /* by variable of the function, a parameter of calls: enum gets */
+    bool *marked;                  /* by register */
+    const struct ptx_inst **taker; /* by variable of the function, a parameter: the call */
+    bool *several;                 /* likewise: of calls of several functions */
     bool changed;
 };
 
@@ -57,9 +57,12 @@ static bool is_declared(const struct ptx_func *f, const struct ptx_var *var)
     return var->id < f->nvars && f->vars[var->id] == var;
 }
 
-static bool is_house_call(const struct ptx_inst *inst)
+/* NULL: an address. */
+static const struct ptx_func *callee_of(const struct ptx_inst *call)
 {
-    return inst->ops[1].kind == PTX_OPND_FUNC && fence_is_house_function(inst->ops[1].func);
+    const struct ptx_func *f = call->ops[1].kind == PTX_OPND_FUNC ? call->ops[1].func : NULL;
+
+    return f && f->alias ? f->alias : f;
 }
 
 /* Notes the parameters of calls, which the function declares, by who gets them. */
@@ -68,84 +71,148 @@ static void find_arguments(struct search *s)
     const struct ptx_func *f = s->f;
 
     for (uint32_t i = 0; i < f->ninsts; i++) {
-        const struct ptx_operand *args = &f->insts[i].ops[2];
+        const struct ptx_inst *call = &f->insts[i];
+        const struct ptx_operand *args = &call->ops[2];
 
-        if (f->insts[i].op != PTX_OP_CALL || args->kind != PTX_OPND_LIST)
+        if (call->op != PTX_OP_CALL || args->kind != PTX_OPND_LIST)
             continue;
-        for (uint32_t k = 0; k < args->count; k++)
-            if (args->list[k].kind == PTX_OPND_MEM && args->list[k].mem.base == PTX_BASE_VAR &&
-                is_declared(f, args->list[k].mem.var))
-                s->gets[args->list[k].mem.var->id] |=
-                    is_house_call(&f->insts[i]) ? GETS_HOUSE : GETS_OTHER;
+        for (uint32_t k = 0; k < args->count; k++) {
+            const struct ptx_mem *mem = &args->list[k].mem;
+
+            if (args->list[k].kind != PTX_OPND_MEM || mem->base != PTX_BASE_VAR ||
+                !is_declared(f, mem->var))
+                continue;
+            s->several[mem->var->id] |=
+                s->taker[mem->var->id] && callee_of(s->taker[mem->var->id]) != callee_of(call);
+            s->taker[mem->var->id] = call;
+        }
     }
 }
 
-static bool is_for_house(const struct search *s, const struct ptx_operand *to)
+/* What the function loads from its parameters may be such an address. What it returns in a register
+ * is not followed: compilers return parameters, whose stores are seen. */
+static void mark_parameters(struct search *s)
 {
-    return to->kind == PTX_OPND_MEM && to->mem.base == PTX_BASE_VAR &&
-           to->mem.var->space == PTX_SPACE_PARAM && is_declared(s->f, to->mem.var) &&
-           s->gets[to->mem.var->id] == GETS_HOUSE;
+    const struct ptx_func *f = s->f;
+
+    for (uint32_t i = 0; i < f->nparams; i++)
+        if (f->params[i]->space == PTX_SPACE_REG)
+            s->marked[f->params[i]->offset] = true;
+    for (uint32_t i = 0; i < f->nrets; i++)
+        s->fence->escapes |= f->rets[i]->space == PTX_SPACE_REG;
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        if (f->insts[i].op == PTX_OP_LD && f->insts[i].ops[1].kind == PTX_OPND_MEM &&
+            f->insts[i].space != PTX_SPACE_GLOBAL && f->insts[i].space != PTX_SPACE_SHARED &&
+            f->insts[i].space != PTX_SPACE_CONST)
+            mark(s, &f->insts[i].ops[0]);
 }
 
-/* The instruction, which is given something of an address, takes it out of the function. */
-static bool lets_out(const struct search *s, const struct ptx_inst *inst)
+/* ---- Where an address goes ---- */
+
+static void goes_to(struct search *s, const struct ptx_inst *call)
+{
+    const struct ptx_func *to = callee_of(call);
+
+    if (to && fence_is_house_function(to))
+        return;
+    if (to)
+        s->fence->gets_locals[to->id] = true;
+    else
+        s->fence->escapes = true;
+}
+
+static void is_stored(struct search *s, const struct ptx_operand *to)
+{
+    const struct ptx_var *var =
+        to->kind == PTX_OPND_MEM && to->mem.base == PTX_BASE_VAR ? to->mem.var : NULL;
+
+    if (var && var->space == PTX_SPACE_PARAM && is_declared(s->f, var) && s->taker[var->id] &&
+        !s->several[var->id])
+        goes_to(s, s->taker[var->id]);
+    else
+        s->fence->escapes = true;
+}
+
+/* The instruction is given something of an address. */
+static void follow(struct search *s, const struct ptx_inst *inst)
 {
     switch (ptx_op_class(inst->op)) {
     case PTX_CLASS_STORE:
-        return !is_for_house(s, &inst->ops[0]);
+        is_stored(s, &inst->ops[0]);
+        return;
     case PTX_CLASS_CALL:
-        return !is_house_call(inst);
+        goes_to(s, inst);
+        return;
     case PTX_CLASS_ARITH:
     case PTX_CLASS_LOAD:
     case PTX_CLASS_BRANCH:
     case PTX_CLASS_WARP:
-        return false;
+        for (unsigned k = 0; k < inst->nops; k++)
+            if (definitions_is_destination(inst, k))
+                mark(s, &inst->ops[k]);
+        return;
     default:
-        return true;
+        s->fence->escapes = true;
     }
+}
+
+/* ---- Functions ---- */
+
+static void follow_all(struct search *s)
+{
+    unsigned rounds = 0;
+
+    find_arguments(s);
+    if (s->fence->gets_locals[s->f->id])
+        mark_parameters(s);
+    do {
+        s->changed = false;
+        for (uint32_t i = 0; i < s->f->ninsts && !s->fence->escapes; i++)
+            if (takes_marked(s, &s->f->insts[i]))
+                follow(s, &s->f->insts[i]);
+        s->fence->escapes |= ++rounds == MOST_ROUNDS;
+    } while (s->changed && !s->fence->escapes);
 }
 
 /* False: no memory. */
-static bool function_lets_out(struct search *s, bool *out)
+static bool function_follow(struct fence *fence, const struct ptx_func *f)
 {
-    const struct ptx_func *f = s->f;
-    unsigned rounds = 0;
+    struct search s = {.fence = fence, .f = f};
+    bool done;
 
-    s->marked = calloc((size_t)f->nregs + 1, sizeof(*s->marked));
-    s->gets = calloc((size_t)f->nvars + 1, sizeof(*s->gets));
-    if (!s->marked || !s->gets)
-        return false;
-    find_arguments(s);
-    do {
-        s->changed = false;
-        for (uint32_t i = 0; i < f->ninsts && !*out; i++) {
-            const struct ptx_inst *inst = &f->insts[i];
-
-            if (!takes_marked(s, inst))
-                continue;
-            *out = lets_out(s, inst);
-            for (unsigned k = 0; k < inst->nops && inst->op != PTX_OP_CALL; k++)
-                if (definitions_is_destination(inst, k))
-                    mark(s, &inst->ops[k]);
-        }
-        if (++rounds == MOST_ROUNDS)
-            *out = true;
-    } while (s->changed && !*out);
-    return true;
+    s.marked = calloc((size_t)f->nregs + 1, sizeof(*s.marked));
+    s.taker = calloc((size_t)f->nvars + 1, sizeof(*s.taker));
+    s.several = calloc((size_t)f->nvars + 1, sizeof(*s.several));
+    done = s.marked && s.taker && s.several;
+    if (done)
+        follow_all(&s);
+    free(s.marked);
+    free(s.taker);
+    free(s.several);
+    return done;
 }
 
-bool fence_escapes(const struct ptx_module *m, bool *out)
+/* Each function is looked at twice at most: a second time where it gets an address. */
+bool fence_escapes(struct fence *fence)
 {
-    bool done = true;
+    const uint32_t count = fence->m->nfuncs;
+    enum { NEW, DONE, DONE_WITH };
+    unsigned char *state = calloc((size_t)count + 1, 1);
+    bool more = state != NULL, done = more;
 
-    *out = false;
-    for (uint32_t i = 0; i < m->nfuncs && done && !*out; i++) {
-        struct search s = {.f = m->funcs[i]};
+    while (more && done && !fence->escapes) {
+        more = false;
+        for (uint32_t i = 0; i < count && done && !fence->escapes; i++) {
+            const struct ptx_func *f = fence->m->funcs[i];
 
-        if (s.f->has_body && !fence_is_house_function(s.f))
-            done = function_lets_out(&s, out);
-        free(s.marked);
-        free(s.gets);
+            if (!f->has_body || fence_is_house_function(f) || state[i] == DONE_WITH ||
+                (state[i] == DONE && !fence->gets_locals[i]))
+                continue;
+            state[i] = fence->gets_locals[i] ? DONE_WITH : DONE;
+            done = function_follow(fence, f);
+            more = true;
+        }
     }
+    free(state);
     return done;
 }

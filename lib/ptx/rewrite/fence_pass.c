@@ -235,7 +235,8 @@ static bool take_module(struct fence *fence)
     if (fence->reach.failed)
         return false;
     find_generic(fence);
-    if (fence->generic[PTX_SPACE_LOCAL] && !fence_escapes(fence->m, &fence->escapes))
+    fence->gets_locals = calloc((size_t)fence->m->nfuncs + 1, sizeof(*fence->gets_locals));
+    if (!fence->gets_locals || (fence->generic[PTX_SPACE_LOCAL] && !fence_escapes(fence)))
         return false;
     if (!fence_globals(fence))
         return false;
@@ -342,6 +343,7 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
     edits_deinit(&fence.edits);
     free(fence.definitions);
     free(fence.labelled);
+    free(fence.gets_locals);
     ptx_module_free(m);
     return result;
 }

@@ -3,9 +3,9 @@
  *
  * Compilers give a function one .local variable at most. Where a local address in the function can
  * only be one of that variable, a store is bounded to it, also one by a generic address. So it is
- * in kernels, which have no callers; elsewhere where no address of a local variable leaves its
- * function (fence_escape.c), or local addresses do not come from generic ones. Other stores that
- * may hit the stack are told in the report: they may mean a variable of any caller. */
+ * in kernels, which have no callers; in functions that get no address of a caller's variable
+ * (fence_escape.c); and where local addresses do not come from generic ones. Other stores that may
+ * hit the stack are told in the report: they may mean a variable of any caller. */
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
@@ -61,7 +61,7 @@ void fence_stack_begin(struct fence *fence)
         }
     if (fence->locals != 1 || fence->stack->size >= 1u << 31)
         fence->stack = NULL;
-    fence->owns_locals = f->entry || !fence->escapes;
+    fence->owns_locals = f->entry || (!fence->escapes && !fence->gets_locals[f->id]);
 }
 
 /* The last multiple of the access' size at which it is still within the variable. */

@@ -34,16 +34,30 @@ __global__ void chosen(int *global, int n)
         global[threadIdx.x] += 100 * (a[i] + b[i] + b[i + 8]);
 }
 
+__device__ __noinline__ int total(const int *values, int n)
+{
+    int all = 0;
+
+    for (int i = 0; i < n; i++)
+        all += values[i];
+    return all;
+}
+
+__device__ __noinline__ void add(node *at, int value)
+{
+    at->value += value;
+}
+
 __global__ void walk(node *list, int n)
 {
-    int order[32];
+    int order[32] = {0};
     node *at = list;
 
     for (int i = 0; i < n; i++, at = at->next)
         order[(at->value * 7) & 31] = i;
     for (at = list; at; at = at->next)
-        at->value += 1000 * order[(at->value * 7) & 31];
-    printf("walked %d\n", n);
+        add(at, 1000 * order[(at->value * 7) & 31]);
+    printf("walked %d %d\n", n, total(order, 32));
 }
 
 int main()
@@ -74,7 +88,7 @@ int main()
     for (int i = 0; i < n; i++)
         host[i] = node{i, i + 1 < n ? nodes + i + 1 : nullptr};
     MUST(cudaMemcpy(nodes, host, sizeof(host), cudaMemcpyHostToDevice));
-    walk<<<1, 1>>>(nodes, n); //> walked 20
+    walk<<<1, 1>>>(nodes, n); //> walked 20 190
     MUST(cudaDeviceSynchronize());
     MUST(cudaMemcpy(host, nodes, sizeof(host), cudaMemcpyDeviceToHost));
     printf("%d %d\n", host[3].value, host[n - 1].value); //> 3003 19019
