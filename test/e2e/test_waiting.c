@@ -2,10 +2,12 @@
  * test_waiting.c - waits with a timeout, descriptors for event loops, and host functions: a kernel
  * that runs until it is told to end stands for work that takes long.
  */
+#include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/sanitizers.h"
+#include "driver_server.h"
 #include "harness/harness.h"
 
 #define MS      UINT64_C(1000000)
@@ -338,6 +341,68 @@ static void a_wait_for_a_position_that_does_not_come_costs_little(void)
     scene_close(&s);
 }
 
+/* How often the worker's main lane has given its processor up. */
+static unsigned long lane_sleeps(const struct server *server)
+{
+    char folder[64], path[400], line[128], name[64] = "";
+    unsigned long sleeps = 0, found = 0;
+    const struct dirent *entry;
+
+    snprintf(folder, sizeof(folder), "/proc/%d/task", (int)server_worker_pid(server));
+    DIR *tasks = opendir(folder);
+    CHECK(tasks != NULL);
+    while ((entry = readdir(tasks))) {
+        snprintf(path, sizeof(path), "%s/%s/status", folder, entry->d_name);
+        FILE *file = entry->d_name[0] == '.' ? NULL : fopen(path, "re");
+        while (file && fgets(line, sizeof(line), file)) {
+            sscanf(line, "Name: %63s", name);
+            if (sscanf(line, "voluntary_ctxt_switches: %lu", &sleeps) == 1 &&
+                !strcmp(name, "gs-dispatch"))
+                found = sleeps;
+        }
+        if (file)
+            fclose(file);
+    }
+    closedir(tasks);
+    CHECK(found > 0);
+    return found;
+}
+
+static void *module_load(void *session)
+{
+    kernels_load(session);
+    return NULL;
+}
+
+/* While the driver loads a module nobody's work goes out; requests are served. */
+static void a_module_that_loads_slowly_takes_no_processor(void)
+{
+    struct driver_plan *plan;
+    struct server *server = driver_server_start(NULL, 0, &plan);
+    gs_session loads, other;
+    pthread_t thread;
+    unsigned long before;
+    gs_devptr data;
+
+    CHECK_OK(server_attach(server, &loads));
+    CHECK_OK(server_attach(server, &other));
+    driver_hold(plan, "cuModuleLoadDataEx");
+    CHECK_EQUAL(pthread_create(&thread, NULL, module_load, loads), 0);
+    CHECK_WITHIN(10000, atomic_load(&plan->waiting) == 1);
+    before = lane_sleeps(server);
+    for (const uint64_t until = clock_ns() + 1000 * MS; clock_ns() < until;) {
+        CHECK_OK(gs_malloc(other, 1000, &data));
+        CHECK_OK(gs_free(other, data));
+        test_pause();
+    }
+    CHECK(lane_sleeps(server) - before > 20);
+    driver_go_on(plan);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK_OK(gs_detach(loads));
+    CHECK_OK(gs_detach(other));
+    server_stop(server);
+}
+
 static void count(void *data, gs_status status)
 {
     int *places = data;
@@ -457,6 +522,7 @@ static const struct test tests[] = {
     TEST(a_host_function_holds_back_its_stream_alone),
     TEST(a_stream_that_waits_for_its_host_function_costs_nothing),
     TEST(a_wait_for_a_position_that_does_not_come_costs_little),
+    TEST(a_module_that_loads_slowly_takes_no_processor),
     TEST(host_functions_of_a_stream_keep_its_order),
     TEST(a_host_function_is_called_once_whatever_becomes_of_its_session),
     TEST(a_child_watches_for_itself),

@@ -37,6 +37,7 @@
 #include "worker/submit/stream.h"
 
 #define BELL_NS        100000000u /* how often the doorbell is emptied while the lane is awake */
+#define QUIET_NAP_NS   200000u    /* from look to look behind a long quiet job */
 #define WATCH_NS       5000000u   /* how often a busy device is asked whether it still lives */
 #define WATCH_SESSIONS 16u        /* sessions asked about each time */
 
@@ -252,9 +253,14 @@ static void *loop_main(void *unused)
             evict_overdue(lane.now);
             d.next_watch = lane.now + WATCH_NS;
         }
-        /* The tenant of a quiet job waits, and nobody else's work goes out meanwhile. */
-        if (quiet_under_way() || prewake_pending(PREWAKE_JOBS, lane.now))
+        /* The tenant of a quiet job waits, and nobody else's work goes out meanwhile: a short one
+         * is awaited awake, and behind a long one the thread looks now and then for requests. */
+        bool lately;
+        const bool quiet = quiet_under_way(lane.now, &lately);
+        if ((quiet && lately) || prewake_pending(PREWAKE_JOBS, lane.now))
             cpu_relax();
+        else if (quiet)
+            sleep_until_woken(QUIET_NAP_NS);
         else if (lane.polled_count == 0)
             sleep_until_woken(sleep_time());
         else if (!lane.live)

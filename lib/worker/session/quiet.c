@@ -22,12 +22,14 @@
 #define HOLD_FIRST_NS   3000000u  /* how long new work is held back at first; doubles each time */
 #define HOLD_LONGEST_NS 1000000000u
 #define HOLD_SHARE      4u           /* the time between two holds, in lengths of the last hold */
+#define LATELY_NS       2000000u     /* a set of SMs is made in 1.1 to 1.4 ms */
 #define QUIET_LIMIT_NS  10000000000u /* after this a job that somebody waits for gives up */
 
 static struct {
     struct job *first;
     uint64_t next_poll, next_confirm;
     struct job *quiet_job;        /* the job that has the device to itself */
+    uint64_t begun_ns;            /* when that job was given to its thread */
     uint64_t freed_ns;            /* when the last job gave the device back */
     uint64_t hold_end, next_hold; /* no new work until hold_end; no new hold until next_hold */
     /* length of the last hold; 0: the last one led to a quiet moment */
@@ -129,6 +131,12 @@ static bool may_start(struct job *job, uint64_t now)
     return job->status != GS_OK;
 }
 
+static void quiet_begin(struct job *job, uint64_t now)
+{
+    quiet.quiet_job = job;
+    quiet.begun_ns = now;
+}
+
 void quiet_poll(uint64_t now)
 {
     struct job **link = &quiet.first;
@@ -141,7 +149,7 @@ void quiet_poll(uint64_t now)
         if (may_start(job, now)) {
             *link = job->next;
             if (job->kind->flags & JOB_QUIET && job->status == GS_OK)
-                quiet.quiet_job = job;
+                quiet_begin(job, now);
             service_push(job);
         } else {
             link = &job->next;
@@ -187,8 +195,9 @@ bool quiet_hold(uint64_t now)
            quiet.quiet_job;
 }
 
-bool quiet_under_way(void)
+bool quiet_under_way(uint64_t now, bool *lately)
 {
+    *lately = now < quiet.begun_ns + LATELY_NS;
     return quiet.quiet_job;
 }
 

@@ -23,8 +23,9 @@ bool quiet_hold(uint64_t now);
 void quiet_resuming(bool resuming);
 /* Whether the device has finished all that the sessions have issued, as the driver says. */
 bool sessions_idle(void);
-/* Whether a job has the device to itself at this moment. */
-bool quiet_under_way(void);
+/* Whether a job has the device to itself at this moment; *lately: for so short a time that it may
+ * end in a moment. */
+bool quiet_under_way(uint64_t now, bool *lately);
 /* Whether any job waits for a quiet moment or has one. Then no lane except the main one may have
  * work. */
 bool quiet_any(void);
