@@ -451,13 +451,14 @@ static void what_may_be_a_callers_variable_is_told(void **state)
         {"add.s64 %d3, %d2, 4; setp.eq.s64 %p1, %d3, %d1; selp.b64 %d4, %d3, %d1, %p1;", false},
         {"call f, (%d1);", false},
         {"call f, (%d2);", true},
-        {"call r, (%d2); call f, (%d1);", false},
+        {"call (%r1), r, (%d2); call f, (%d1);", false},
         {"call c, (%d1);", false},
         {"call c, (%d2);", true},
         {"call s, (%d2); call f, (%d1);", true},
+        {"call t, (%d2); call f, (%d1);", true},
         {"call (%d3), i, (%d1); call f, (%d3);", false},
         {"call (%d3), i, (%d2); call f, (%d3);", true},
-        {"{ .param .b64 p; st.param.b64 [p], %d2; call r, (p); call f, (p); }", true},
+        {"{ .param .b64 p; st.param.b64 [p], %d2; call (%r1), r, (p); call f, (p); }", true},
         {"{ .param .b64 p; st.param.b64 [p], %d1; call f, (p); }", false},
         {"{ .param .b64 p; st.param.b64 [p], %d2; call f, (p); }", true},
         {"{ .param .b64 p, q; .param .b32 o; st.param.b64 [p], %d1; st.param.b64 [q], %d2;"
@@ -484,10 +485,13 @@ static void what_may_be_a_callers_variable_is_told(void **state)
                       " st.u32 [%d1], 1; ret; }\n"
                       ".func c(.param .b64 cp) { .reg .b64 %d1; .param .b64 p;"
                       " ld.param.u64 %d1, [cp]; st.param.b64 [p], %d1; call f, (p); ret; }\n"
-                      ".func r(.param .b64 rp) { .reg .b64 %d1; .reg .b32 %r1;"
-                      " ld.param.u64 %d1, [rp]; ld.u32 %r1, [%d1]; ret; }\n"
+                      ".func (.param .b32 ro) r(.param .b64 rp) { .reg .b64 %d<3>; .reg .b32 %r1;"
+                      " ld.param.u64 %d1, [rp]; cvta.to.local.u64 %d2, %d1;"
+                      " ld.local.u32 %r1, [%d2]; st.param.b32 [ro], %r1; ret; }\n"
                       ".func s(.param .b64 sp) { .reg .b64 %d1; ld.param.u64 %d1, [sp];"
                       " st.global.u64 [%d1], %d1; ret; }\n"
+                      ".func t(.param .b64 tp) { .reg .b64 %d<4>; mov.b64 %d1, tp;"
+                      " ld.param.u64 %d2, [%d1]; ret; }\n"
                       ".func (.reg .u64 o) i(.reg .u64 ip) { mov.u64 o, ip; ret; }\n" ENTRY
                       "{ " REGS ".local .align 8 .b8 l[8];\n",
                  all[i].body);

@@ -89,8 +89,23 @@ static void find_arguments(struct search *s)
     }
 }
 
+static bool is_parameter(const struct ptx_func *f, const struct ptx_var *var)
+{
+    return var->id < f->nparams && f->params[var->id] == var;
+}
+
+static bool loads_parameter(const struct ptx_func *f, const struct ptx_inst *inst)
+{
+    const struct ptx_operand *from = &inst->ops[1];
+
+    if (from->kind == PTX_OPND_MEM && from->mem.base == PTX_BASE_VAR)
+        return is_parameter(f, from->mem.var);
+    return inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY ||
+           inst->space == PTX_SPACE_PARAM_FUNC;
+}
+
 /* What the function loads from its parameters may be such an address. What it returns in a register
- * is not followed: compilers return parameters, whose stores are seen. */
+ * is not followed, nor is the address of a parameter: compilers do without. */
 static void mark_parameters(struct search *s)
 {
     const struct ptx_func *f = s->f;
@@ -100,11 +115,15 @@ static void mark_parameters(struct search *s)
             s->marked[f->params[i]->offset] = true;
     for (uint32_t i = 0; i < f->nrets; i++)
         s->fence->escapes |= f->rets[i]->space == PTX_SPACE_REG;
-    for (uint32_t i = 0; i < f->ninsts; i++)
-        if (f->insts[i].op == PTX_OP_LD && f->insts[i].ops[1].kind == PTX_OPND_MEM &&
-            f->insts[i].space != PTX_SPACE_GLOBAL && f->insts[i].space != PTX_SPACE_SHARED &&
-            f->insts[i].space != PTX_SPACE_CONST)
-            mark(s, &f->insts[i].ops[0]);
+    for (uint32_t i = 0; i < f->ninsts; i++) {
+        const struct ptx_inst *inst = &f->insts[i];
+
+        if (inst->op == PTX_OP_LD && loads_parameter(f, inst))
+            mark(s, &inst->ops[0]);
+        for (unsigned k = 0; k < inst->nops; k++)
+            s->fence->escapes |=
+                inst->ops[k].kind == PTX_OPND_SYM && is_parameter(f, inst->ops[k].sym.var);
+    }
 }
 
 /* ---- Where an address goes ---- */
