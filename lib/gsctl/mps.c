@@ -16,13 +16,12 @@ static int help(const struct mps_call *call);
 
 static const struct mps_command mps_commands[] = {
     {"get_server_list", "", "the server's pid", 0, 0, mps_server_list, NULL},
-    {"start_server", "-uid UID", "nothing: the server serves all users", 2, 3, mps_server_start,
+    {"start_server", "-uid UID", "nothing: it serves all users", 2, 3, mps_server_start, NULL},
+    {"shutdown_server", "PID [-f]", "when no client is left; -f: now", 1, 2, mps_server_shutdown,
      NULL},
-    {"shutdown_server", "PID [-f]", "ends the server when its clients have gone; -f: at once", 1, 2,
-     mps_server_shutdown, NULL},
     {"get_server_status", "PID", "INITIALIZING, ACTIVE or FAULT", 1, 1, mps_server_status, NULL},
     {"get_client_list", "PID", "the clients' pids", 1, 1, mps_client_list, NULL},
-    {"get_device_client_list", "[PID]", "the devices, each with its clients' pids", 0, 1,
+    {"get_device_client_list", "[PID]", "devices with their clients' pids", 0, 1,
      mps_device_client_list, NULL},
     {"ps", "[-p PID]", "the clients, a line a session", 0, 2, mps_ps, NULL},
     {"device_query", "[PID]", "the devices", 0, 1, mps_device_query, NULL},
@@ -32,26 +31,25 @@ static const struct mps_command mps_commands[] = {
      &mps_percentage},
     {"set_active_thread_percentage", "PID PERCENT", "PID: the server's, or a client's", 2, 2,
      mps_limit_set, &mps_percentage},
-    {"get_active_thread_percentage", "PID", "what the server sets, or a client has", 1, 1,
-     mps_limit_get, &mps_percentage},
+    {"get_active_thread_percentage", "PID", "what it sets, or a client has", 1, 1, mps_limit_get,
+     &mps_percentage},
     {"set_default_device_pinned_mem_limit", "DEVICE SIZE", "memory of each session", 2, 2,
      mps_default_set, &mps_memory},
     {"get_default_device_pinned_mem_limit", "DEVICE", "what is set", 1, 1, mps_default_get,
      &mps_memory},
     {"set_device_pinned_mem_limit", "PID DEVICE SIZE", "PID: the server's, or a client's", 3, 3,
      mps_limit_set, &mps_memory},
-    {"get_device_pinned_mem_limit", "PID DEVICE", "what the server sets, or a client has", 2, 2,
+    {"get_device_pinned_mem_limit", "PID DEVICE", "what it sets, or a client has", 2, 2,
      mps_limit_get, &mps_memory},
-    {"set_default_client_priority", "0|1", "1: below normal, the class best-effort", 1, 1,
-     mps_default_set, &mps_priority},
+    {"set_default_client_priority", "0|1", "1: the class best-effort", 1, 1, mps_default_set,
+     &mps_priority},
     {"get_default_client_priority", "", "what is set", 0, 0, mps_default_get, &mps_priority},
     {"terminate_client", "SERVER_PID CLIENT_PID", "ends the client's sessions", 2, 2,
      mps_client_terminate, NULL},
-    {"sm_partition", "add DEVICE CHUNKS | rm DEVICE[/]NAME", "reserves 8 SMs a chunk", 2, 3,
+    {"sm_partition", "add DEVICE CHUNKS | rm DEV/NAME", "reserves 8 SMs a chunk", 2, 3,
      mps_partition, NULL},
     {"lspart", "", "the reservations", 0, 0, mps_partitions, NULL},
-    {"quit", "[-t SECONDS]", "ends the server when its clients have gone, or after that time", 0, 2,
-     mps_quit, NULL},
+    {"quit", "[-t SECONDS]", "ends it when no client is left", 0, 2, mps_quit, NULL},
     {"help", "", "this list", 0, 0, help, NULL},
 };
 
@@ -70,6 +68,8 @@ static void help_json(void)
     json_close('}');
 }
 
+#define HELP_FROM 48 /* column; the longest command ends before it, and 32 are left */
+
 static int help(const struct mps_call *call)
 {
     if (call->json) {
@@ -80,7 +80,7 @@ static int help(const struct mps_call *call)
         const struct mps_command *c = &mps_commands[i];
         int width = printf("%s%s%s", c->name, *c->arguments ? " " : "", c->arguments);
 
-        printf("%*s%s\n", width < 55 ? 55 - width : 1, "", c->help);
+        printf("%*s%s\n", width < HELP_FROM ? HELP_FROM - width : 1, "", c->help);
     }
     return 0;
 }

@@ -511,6 +511,8 @@ static void the_list_of_commands_needs_no_server(void)
     setenv("GSHARE_INSTANCE", "no-such-server", 1);
     GSCTL_OK("mps", "help");
     CHECK_TEXT(output, "get_server_list");
+    for (const char *line = output; *line; line += strcspn(line, "\n") + 1)
+        CHECK(strcspn(line, "\n") <= 80);
     CHECK_EQUAL(gsctl("mps", "ps", NULL), 3);
 }
 
