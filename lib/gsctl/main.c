@@ -53,7 +53,7 @@ static const struct command commands[] = {
      "      --svg FILE            the same as a picture, also beside -o\n"
      "      --seconds N           so long\n"
      "      --tenant WHO          only these: a session, a process, a user; may come again\n"
-     "The file is JSON with and without --json, which without -o means standard output.\n\n",
+     "\nThe file is JSON with and without --json, which without -o means standard output.\n\n",
      TAKES_JSON | TAKES_TRACE, false, NULL},
     {"quit", command_quit, "ends the server, and waits for its end", "",
      "On a terminal it asks first, where that would end tenants.\n\n"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/help_text.h"
 #include "common/names.h"
 #include "common/util.h"
 #include "gsctl/gsctl.h"
@@ -34,6 +35,7 @@ void usage(const char *format, ...)
 
 /* ---- Help ------------------------------------------------------------------------------------ */
 
+#define HELP_COLUMN 28 /* of descriptions */
 #define EXIT_HELP                                                                                  \
     "Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 no such server runs.\n"
 
@@ -66,16 +68,21 @@ static void settings_help(void)
                  setting_fields[i].kind == SETTING_YES ? "[=no]" : " VALUE");
         printf("      %-21s %s\n", option, setting_fields[i].values);
     }
-    puts("      --unset FIELD         takes back what was set here under that name; all: all that "
-         "was\n"
-         "                            set here. What is set elsewhere (for the user, say) stays");
+    help_text_print(
+        "      --unset FIELD         takes back what was set here under that name; all: "
+        "all that was set here. What is set elsewhere (for the user, say) stays\n",
+        HELP_COLUMN);
 }
 
 static void __attribute__((noreturn)) help_command(const struct command *command)
 {
-    printf("Usage: gsctl %s%s%s [OPTION]...\n%c%s.\n\n%s", command->name,
-           *command->synopsis ? " " : "", command->synopsis, toupper(command->help[0]),
-           command->help + 1, command->details);
+    char usage_line[160];
+
+    snprintf(usage_line, sizeof(usage_line), "Usage: gsctl %s%s%s [OPTION]...", command->name,
+             *command->synopsis ? " " : "", command->synopsis);
+    help_text_print(usage_line, HELP_COLUMN);
+    printf("%c%s.\n\n", toupper(command->help[0]), command->help + 1);
+    help_text_print(command->details, HELP_COLUMN);
     if (command->takes & TAKES_SETTINGS)
         settings_help();
     fputs("  -n, --instance NAME       the server's name, or USER:NAME\n", stdout);

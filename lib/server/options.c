@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/help_text.h"
 #include "common/names.h"
 #include "common/setting_text.h"
 #include "common/util.h"
@@ -21,8 +22,8 @@
 
 enum { EXIT_USAGE = 2 };
 
+static const char usage_line[] = "Usage: gshared [-f | -d] [OPTION]...\n";
 static const char help[] =
-    "Usage: gshared [-f | -d] [OPTION]...\n"
     "Shares one GPU among many processes. Programs attach with libgshare; see also gsctl.\n"
     "\n"
     "  -f, --foreground       stay in the foreground, log to stderr (the default)\n"
@@ -294,7 +295,8 @@ static bool flag_apply(struct server_options *options, bool *check, int code)
         *check = true;
         return true;
     case 'h':
-        fputs(help, stdout);
+        fputs(usage_line, stdout);
+        help_text_print(help, 25);
         exit(EXIT_SUCCESS);
     case 'V':
         puts("gshared " GS_VERSION_STRING);

@@ -658,21 +658,37 @@ static void every_kind_of_answer_tells_why_it_is_a_refusal(void)
     server_stop(server);
 }
 
+/* No line is wider than the narrowest terminal. */
+static void help_fits(void)
+{
+    for (const char *line = output; *line; line += strcspn(line, "\n") + 1)
+        CHECK(strcspn(line, "\n") <= 80);
+}
+
 static void each_command_has_a_help(void)
 {
-    static const char *const names[] = {"status",    "ps",    "info",    "top",     "quit",
-                                        "set",       "get",   "explain", "reserve", "release",
-                                        "provision", "trace", "log",     "drain"};
+    static const char *const names[] = {
+        "status", "ps",      "info",           "top",     "dump",    "metrics",   "log",
+        "trace",  "quit",    "drain",          "kill",    "set",     "trust",     "get",
+        "mps",    "explain", "restart-worker", "reserve", "release", "provision", "completion"};
+    static const char *const server[] = {"bin/gshared", "--help", NULL};
 
     for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
         GSCTL_OK(names[i], "--help");
         CHECK_TEXT(output, "Usage: gsctl");
         CHECK_TEXT(output, names[i]);
+        help_fits();
     }
     GSCTL_OK("set", "--help");
     CHECK_TEXT(output, "--user-mem");
+    /* A description goes on below its begin. */
+    CHECK_TEXT(output, "all:\n                            all that was set here.");
     GSCTL_OK("--help");
     CHECK_TEXT(output, "provision");
+    help_fits();
+    CHECK_EQUAL(program_run(server, output, sizeof(output)), 0);
+    CHECK_TEXT(output, "--metrics [ADDR:]PORT\n                         serve the figures");
+    help_fits();
 }
 
 static void what_is_not_set_is_said(void)
