@@ -1,5 +1,6 @@
 /* test_stuck.c - a driver call that does not return: the lane is in it, and gsctl
  * says so, waits for nothing that this lane would have to do, and can end the worker. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,11 +125,63 @@ static void the_server_ends(void)
     gs_detach(s.session);
 }
 
+struct large {
+    gs_session session;
+    gs_devptr data;
+    gs_status status;
+};
+
+static void *large_allocate(void *argument)
+{
+    struct large *large = argument;
+
+    large->status = gs_malloc(large->session, (size_t)128 << 20, &large->data);
+    return NULL;
+}
+
+/* More of them than there are threads, each in the driver for long: whoever attaches, or wants
+ * little, does not wait for them. */
+static void large_allocations_hold_up_neither_attaches_nor_small_ones(void)
+{
+    enum { LARGE = 6 };
+    struct large large[LARGE];
+    pthread_t threads[LARGE];
+    struct driver_plan *plan;
+    struct server *server = driver_server_start(NULL, 0, &plan);
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session, before;
+    gs_devptr data;
+
+    /* Room that is mapped: more of it takes the call that is held. */
+    CHECK_OK(server_attach(server, &before));
+    CHECK_OK(gs_malloc(before, 1000, &data));
+    for (unsigned i = 0; i < LARGE; i++)
+        CHECK_OK(server_attach(server, &large[i].session));
+    driver_hold(plan, "cuMemCreate");
+    for (unsigned i = 0; i < LARGE; i++)
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, large_allocate, &large[i]), 0);
+    CHECK_WITHIN(10000, atomic_load(&plan->waiting) >= 3);
+    params.timeout_ms = 5000;
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_malloc(before, 1000, &data));
+    CHECK_OK(gs_detach(session));
+    CHECK(atomic_load(&plan->waiting) >= 3); /* none of them has come to its end */
+    driver_go_on(plan);
+    for (unsigned i = 0; i < LARGE; i++) {
+        CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+        CHECK_EQUAL(large[i].status, GS_OK);
+        CHECK_OK(gs_detach(large[i].session));
+    }
+    CHECK_OK(gs_detach(before));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(it_is_told_and_not_waited_for),
     TEST(who_is_killed_is_gone_when_the_grace_is_over),
     TEST(a_forced_restart_replaces_it),
     TEST(the_server_ends),
+    TEST(large_allocations_hold_up_neither_attaches_nor_small_ones),
 };
 
 int main(int argc, char **argv)
