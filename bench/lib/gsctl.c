@@ -36,24 +36,37 @@ static bool output_read(int fd, char *output, size_t size)
     return false;
 }
 
-bool gsctl_run(const char *const *args, char *output, size_t size)
+pid_t gsctl_start(const char *const *args, int in, int out, int err)
 {
+    const int given[] = {in, out, err};
     const char *argv[ARGS_MAX + 2] = {plan.gsctl};
     posix_spawn_file_actions_t actions;
-    bool good = true;
-    int ends[2], error, status;
     pid_t pid;
+    int error;
 
     for (size_t i = 0; args[i] != NULL && i < ARGS_MAX; i++)
         argv[i + 1] = args[i];
-    if (pipe2(ends, O_CLOEXEC) < 0 || posix_spawn_file_actions_init(&actions) != 0)
-        cell_fail("a pipe for gsctl: %s", strerror(errno));
-    if (output != NULL)
-        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_init(&actions);
+    for (int fd = 0; fd < 3; fd++) {
+        if (given[fd] >= 0)
+            posix_spawn_file_actions_adddup2(&actions, given[fd], fd);
+    }
     error = posix_spawn(&pid, plan.gsctl, &actions, NULL, (char *const *)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
     if (error != 0)
         cell_fail("%s: %s", plan.gsctl, strerror(error));
-    posix_spawn_file_actions_destroy(&actions);
+    return pid;
+}
+
+bool gsctl_run(const char *const *args, char *output, size_t size)
+{
+    bool good = true;
+    int ends[2], status;
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        cell_fail("a pipe for gsctl: %s", strerror(errno));
+    pid = gsctl_start(args, -1, output != NULL ? ends[1] : -1, -1);
     close(ends[1]);
     if (output != NULL)
         good = output_read(ends[0], output, size);

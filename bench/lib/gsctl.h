@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Starts `gsctl ARGS`, ended by NULL, with these for input, output and standard error; -1: the
+ * caller's. */
+pid_t gsctl_start(const char *const *args, int in, int out, int err);
 /* Runs `gsctl ARGS`, ended by NULL; what it prints goes to output unless that is NULL. False: it
  * printed more than size holds, or ended with another status than 0 and said why on stderr. */
 bool gsctl_run(const char *const *args, char *output, size_t size);

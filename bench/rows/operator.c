@@ -14,7 +14,6 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,7 @@
 #include "lib/cell.h"
 #include "lib/cpu_time.h"
 #include "lib/device.h"
+#include "lib/gsctl.h"
 #include "lib/stats.h"
 #include "lib/tenants.h"
 #include "rows/rows.h"
@@ -39,8 +39,6 @@
 #define LOOKS       100
 #define TOP_NS      6000000000u /* in which the time of top is taken ... */
 #define TOP_S       "2"         /* ... at its own interval */
-
-extern char **environ;
 
 enum { ALONE, LOOKED_AT, MODES };
 static const int quad[] = {ALONE, LOOKED_AT, LOOKED_AT, ALONE};
@@ -96,27 +94,6 @@ static void trips_body(struct tenant *tenant)
 }
 
 /* ---- Looks ----------------------------------------------------------------------------------- */
-
-/* Starts `gsctl ARGS` with that input, output and standard error. */
-static pid_t gsctl_start(const char *const *args, int in, int out, int err)
-{
-    const char *argv[8] = {plan.gsctl};
-    posix_spawn_file_actions_t actions;
-    pid_t pid;
-    int error;
-
-    for (size_t i = 0; args[i] != NULL; i++)
-        argv[i + 1] = args[i];
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
-    error = posix_spawn(&pid, plan.gsctl, &actions, NULL, (char *const *)argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error != 0)
-        cell_fail("%s: %s", plan.gsctl, strerror(error));
-    return pid;
-}
 
 static void gsctl_end(pid_t pid, const char *what)
 {
