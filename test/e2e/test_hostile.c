@@ -581,7 +581,7 @@ static void requests_run(void *argument)
         attach_good(&raw, argument);
         raw_belongings_get(&raw, &b);
         for (unsigned i = 0; i < 100 && raw_open(&raw); i++) {
-            struct raw_request request = {.op = (uint32_t)below(REQ_KERNEL_HEAP + 2)};
+            struct raw_request request = {.op = (uint32_t)below(REQ_COUNT + 1)};
 
             for (unsigned k = 0; k < 4; k++)
                 request.arg[k] = below(3) == 0   ? odd_number()
@@ -605,7 +605,7 @@ static void requests_run(void *argument)
                 raw.request->arg[0] = below(3);
                 atomic_store(&raw.request->state, REQ_POSTED);
                 raw_signal(&raw, SEG_REQUEST_BIT);
-                raw.request->op = (uint32_t)below(REQ_KERNEL_HEAP + 2);
+                raw.request->op = (uint32_t)below(REQ_COUNT + 1);
                 atomic_store(&raw.request->state, REQ_POSTED);
                 raw_signal(&raw, SEG_REQUEST_BIT);
                 CHECK_WITHIN(10000,

@@ -1,6 +1,7 @@
 /* qos.c - see qos.h. */
 #include "server/state/qos.h"
 
+#include "common/qos_class.h"
 #include "common/setting_text.h"
 #include "common/sm_groups.h"
 #include "server/placer/sm_check.h"
@@ -41,7 +42,7 @@ gs_status qos_check_priority(int32_t priority, int most, char text[REFUSAL_TEXT_
 gs_status qos_check(const struct wire_qos *qos, const struct device *device,
                     char text[REFUSAL_TEXT_MAX])
 {
-    if (qos->cls > GS_CLASS_BEST_EFFORT)
+    if (qos->cls >= CLASSES)
         return refusal(text, GS_ERR_INVALID_VALUE, "class %u: there are 0 to %d", qos->cls,
                        GS_CLASS_BEST_EFFORT);
     if (qos->priority < 0) /* a priority that is too high is cut */
@@ -64,17 +65,6 @@ gs_status qos_check(const struct wire_qos *qos, const struct device *device,
 }
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
-
-/* Classes in order: a higher rank is served earlier. */
-static unsigned class_rank(uint32_t cls)
-{
-    return cls == GS_CLASS_LATENCY ? 2 : cls == GS_CLASS_NORMAL ? 1 : 0;
-}
-
-static uint32_t class_lower(uint32_t a, uint32_t b)
-{
-    return class_rank(a) < class_rank(b) ? a : b;
-}
 
 /* Of caps and limits, 0 stands for none. */
 static uint32_t cap_lower(uint32_t a, uint32_t b)

@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/qos_class.h"
 #include "common/sm_mask.h"
 #include "common/wire.h"
 
 #define SETTINGS_USERS_MAX        1024u
 #define SETTINGS_DEVICES_MAX      8u
-#define SETTINGS_CLASSES          3u /* gs_class */
 #define SETTINGS_RESERVATIONS_MAX 32u
 
 struct user_settings {
@@ -36,7 +36,7 @@ struct settings {
     struct user_settings user[SETTINGS_USERS_MAX]; /* by uid */
     uint32_t user_count;
     struct ctl_settings device[SETTINGS_DEVICES_MAX]; /* CTL_LATENCY_SMS only */
-    struct ctl_settings cls[SETTINGS_CLASSES];        /* CTL_KERNEL_LIMIT only; of a policy file */
+    struct ctl_settings cls[CLASSES];                 /* CTL_KERNEL_LIMIT only; of a policy file */
     struct reservation reservation[SETTINGS_RESERVATIONS_MAX];
     uint32_t provision; /* enum ctl_provision_mode */
     uint32_t drained;   /* devices that take no new sessions: bit N is device N */

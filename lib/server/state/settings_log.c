@@ -67,7 +67,7 @@ void settings_policy_log(const char *path, const struct settings *former,
     static const struct ctl_settings nothing;
 
     settings_change_log(by_file(path), CTL_DEFAULT, 0, &former->everybody, &settings->everybody);
-    for (uint32_t i = 0; i < SETTINGS_CLASSES; i++)
+    for (uint32_t i = 0; i < CLASSES; i++)
         settings_change_log(by_file(path), CTL_SESSIONS_OF, i, &former->cls[i], &settings->cls[i]);
     for (uint32_t i = 0; i < settings->user_count; i++) {
         const struct ctl_settings *old = settings_find_user(former, settings->user[i].uid);

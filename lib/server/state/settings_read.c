@@ -48,7 +48,7 @@ struct reader {
     uint32_t group_count;
     /* Sections that may come only once. */
     bool default_seen, provision_seen, server_seen, device_seen[SETTINGS_DEVICES_MAX],
-        class_seen[SETTINGS_CLASSES];
+        class_seen[CLASSES];
 };
 
 __attribute__((format(printf, 2, 3))) static bool wrong(struct reader *r, const char *format, ...)

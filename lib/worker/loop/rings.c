@@ -5,6 +5,7 @@
  */
 #include "worker/loop/rings.h"
 
+#include "common/qos_class.h"
 #include "common/ring.h"
 #include "worker/module/kernel_fault.h"
 #include "worker/sched/domain.h"
@@ -23,7 +24,7 @@
  * CPUs at the same time. */
 void rings_look(struct session *session)
 {
-    session->lane->polled_of[sched_rank(session->sched.entity.cls)]++;
+    session->lane->polled_of[class_rank(session->sched.entity.cls)]++;
     /* Tenants that take turns have records in different rounds, so recent activity counts. */
     if (session->lane->now - session->poll.active_ns < CROWD_NS)
         session->lane->active++;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/cpus.h"
+#include "common/qos_class.h"
 #include "common/util.h"
 #include "worker/jobs/job.h"
 #include "worker/loop/request.h"
@@ -299,7 +300,7 @@ void round_run(struct lane *lane)
     headroom_update(&lane->headroom, lane->now);
     for (uint32_t rank = 0; rank < ARRAY_SIZE(lane->polled_of); rank++) {
         for (uint32_t i = lane->polled_of[rank] ? lane->polled_count : 0; i > 0; i--) {
-            if (sched_rank(lane->polled[i - 1]->sched.entity.cls) == rank)
+            if (class_rank(lane->polled[i - 1]->sched.entity.cls) == rank)
                 session_round(lane->polled[i - 1]);
         }
     }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "common/link.h"
+#include "common/qos_class.h"
 #include "common/util.h"
 #include "worker/sched/headroom.h"
 #include "worker/sched/inflight_lane.h"
@@ -40,7 +41,7 @@ struct lane {
     const struct session *draining; /* the session whose records are being issued; NULL: none */
     struct headroom headroom;       /* latency headroom: SMs that best-effort work leaves free */
     struct inflight_lane inflight_lane;
-    uint32_t polled_of[3]; /* sessions polled in this round, by rank of their class */
+    uint32_t polled_of[CLASSES]; /* sessions polled in this round, by rank of their class */
     uint32_t polled_count;
     struct session *polled[LINK_SLOTS_MAX]; /* the sessions that are polled */
 };

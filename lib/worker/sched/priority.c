@@ -13,10 +13,3 @@ int stream_priority(uint32_t cls, int64_t priority)
         return worker->info.priority_lowest;
     return wanted < worker->info.priority_highest ? worker->info.priority_highest : (int)wanted;
 }
-
-uint32_t class_lower(uint32_t a, uint32_t b)
-{
-    if (a == GS_CLASS_BEST_EFFORT || b == GS_CLASS_BEST_EFFORT)
-        return GS_CLASS_BEST_EFFORT;
-    return a == GS_CLASS_NORMAL ? a : b;
-}

@@ -7,7 +7,4 @@
 /* The CUDA stream priority of this device for gs_qos's class and priority. */
 int stream_priority(uint32_t cls, int64_t priority);
 
-/* The lower of two classes. From the highest: latency, normal, best effort. */
-uint32_t class_lower(uint32_t a, uint32_t b);
-
 #endif

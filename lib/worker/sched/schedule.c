@@ -11,6 +11,8 @@
  */
 #include "worker/sched/schedule.h"
 
+#include "common/qos_class.h"
+
 static uint64_t by_weight(const struct sched_entity *entity, uint64_t ns)
 {
     return ns * 64 / (entity->weight ? entity->weight : 1);
@@ -113,11 +115,6 @@ void sched_satisfied(struct sched *sched, struct sched_entity *entity)
     sched->waiting--;
 }
 
-uint32_t sched_rank(uint32_t cls)
-{
-    return cls == GS_CLASS_LATENCY ? 0 : cls == GS_CLASS_NORMAL ? 1 : 2;
-}
-
 /* The entity's deadline, unless its deadlines have brought it far ahead of its share. */
 static uint64_t deadline(const struct sched *sched, const struct sched_entity *entity)
 {
@@ -133,8 +130,8 @@ bool sched_before(const struct sched *sched, const struct sched_entity *a,
     bool b_starved = long_ago(b->served_ns, now) && b->inflight == 0;
 
     /* Starvation counts across classes only: within a class, virtual time lets no entity starve. */
-    if (sched_rank(a->cls) != sched_rank(b->cls))
-        return a_starved != b_starved ? a_starved : sched_rank(a->cls) < sched_rank(b->cls);
+    if (class_rank(a->cls) != class_rank(b->cls))
+        return a_starved != b_starved ? a_starved : class_rank(a->cls) < class_rank(b->cls);
     uint64_t a_deadline = deadline(sched, a), b_deadline = deadline(sched, b);
     if (a_deadline != b_deadline)
         return a_deadline < b_deadline;

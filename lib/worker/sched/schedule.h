@@ -99,8 +99,6 @@ void sched_wait(struct sched *sched, struct sched_entity *entity, uint64_t now);
 /* Notes that none of the entity's work is held back any more. */
 void sched_satisfied(struct sched *sched, struct sched_entity *entity);
 
-/* The rank of a class: 0 for the class that goes first, up to 2. */
-uint32_t sched_rank(uint32_t cls);
 /* Whether `a` goes before `b`, when both wait. */
 bool sched_before(const struct sched *sched, const struct sched_entity *a,
                   const struct sched_entity *b, uint64_t now);

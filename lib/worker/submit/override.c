@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "common/qos_class.h"
 #include "common/sm_groups.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/priority.h"
@@ -21,7 +22,7 @@ record_refusal override_check(const struct wire_qos *qos)
     struct sm_mask mask;
 
     memcpy(mask.word, qos->sm_mask, sizeof(mask.word));
-    if (qos->cls > GS_CLASS_BEST_EFFORT || qos->priority < 0 || qos->environment)
+    if (qos->cls >= CLASSES || qos->priority < 0 || qos->environment)
         return "a launch of no known class or priority";
     if (qos->weight || qos->exclusive)
         return "a launch with a weight or SMs of its own";

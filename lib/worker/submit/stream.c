@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/qos_class.h"
 #include "common/ring.h"
 #include "common/unfinished.h"
 #include "worker/blas/workspace.h"
@@ -196,7 +197,7 @@ static void create_prepare(struct job *job)
 {
     struct session *session = job->session;
 
-    if (job->arg[1] > GS_CLASS_BEST_EFFORT || (int64_t)job->arg[0] != (int32_t)job->arg[0]) {
+    if (job->arg[1] >= CLASSES || (int64_t)job->arg[0] != (int32_t)job->arg[0]) {
         job_fail(job, GS_ERR_INVALID_VALUE, "class %" PRIu64 " or priority %" PRId64 " is none",
                  job->arg[1], (int64_t)job->arg[0]);
         return;
