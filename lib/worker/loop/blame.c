@@ -16,7 +16,8 @@
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
 
-#define OTHERS_NS 20000000u /* for what others have on the device when a session is evicted */
+/* For what others have on the device when a session is evicted: longer kernels are interrupted. */
+#define OTHERS_NS 50000000u
 
 /* Whether the session has unfinished work, by its fences, which only the device writes, or by its
  * completion words, for work without a fence. */
