@@ -455,7 +455,8 @@ GS_API gs_status gs_event_query(gs_event event);
 GS_API gs_status gs_event_fd(gs_event event, int *fd);
 /* Milliseconds of device time between two completed events, as cuEventElapsedTime measures them.
  * Blocks for the server. GS_ERR_INVALID_VALUE: one was never recorded. GS_NOT_READY: one is not
- * complete. */
+ * complete. GS_ERR_LIMIT: one was recorded when the user's sessions had as much of the server's
+ * memory as they may; it has no time. */
 GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseconds);
 
 /* ---- Device memory --------------------------------------------------------------------------- */

@@ -16,7 +16,6 @@
 #include "worker/submit/graph.h"
 #include "worker/submit/launch.h"
 #include "worker/submit/product.h"
-#include "worker/submit/session_fault.h"
 #include "worker/submit/stream.h"
 
 static enum outcome take_transfer(struct session *session, uint32_t index,
@@ -52,20 +51,11 @@ static enum outcome take_event(struct session *session, uint32_t index,
 {
     if (record->event >= SEG_EVENTS)
         return record_rejected(session, index, "an event that does not exist");
-    if (!event_admit(session, record->event)) {
-        session_fault(session,
-                      &(struct fault){.kind = GS_FAULT_REJECTED,
-                                      .status = GS_ERR_LIMIT,
-                                      .stream = index,
-                                      .message = "the user's sessions have as much of the server's "
-                                                 "memory as they may (user-host-mem)"});
-        return RECORD_ENDED;
-    }
     struct event *event;
     CUresult result = event_slot(session, record->event, &event);
-    if (!result)
+    if (!result && event)
         result = DRV(cuEventRecord, event->cu, session->submit.streams[index].cu);
-    if (!result) {
+    if (!result && event) {
         event->stream = index;
         event->position = session->submit.streams[index].head + sizeof(*record);
     }

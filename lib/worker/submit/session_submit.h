@@ -45,7 +45,7 @@ struct stream {
 };
 
 struct event {
-    CUevent cu; /* NULL: never recorded */
+    CUevent cu; /* NULL: never recorded with one */
     uint32_t stream;
     uint64_t position; /* ring position after its last REC_EVENT */
 };
@@ -68,6 +68,7 @@ struct session_submit {
     struct stream streams[SEG_STREAMS];
     struct event *events;          /* SEG_EVENTS entries, or NULL */
     uint32_t events_end;           /* no entry from this one on has a CUDA event */
+    bool events_short;             /* one was recorded without: its user had no room for it */
     struct session_graph **graphs; /* SEG_GRAPHS entries, or NULL */
     /* while a graph is checked, requests wait until then; 0: none is checked */
     uint64_t requests_from_ns;

@@ -126,31 +126,42 @@ bool streams_idle(struct session *session)
     return true;
 }
 
-bool event_admit(struct session *session, uint32_t slot)
+/* Makes the CUDA event of a slot, which is charged for. */
+static CUresult event_make(struct session *session, uint32_t slot)
 {
-    const struct event *events = session->submit.events;
+    CUevent made = NULL;
 
-    return (events && events[slot].cu) || kept_user_charge(session, EVENT_KEPT);
+    if (!session->submit.events)
+        session->submit.events = calloc(SEG_EVENTS, sizeof(*session->submit.events));
+    if (!session->submit.events) {
+        driver_failed("event_make", CUDA_ERROR_OUT_OF_MEMORY);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    CUresult result = DRV(cuEventCreate, &made, CU_EVENT_DEFAULT);
+    if (result)
+        return result;
+    session->submit.events[slot].cu = made;
+    if (slot >= session->submit.events_end)
+        session->submit.events_end = slot + 1;
+    return CUDA_SUCCESS;
 }
 
 CUresult event_slot(struct session *session, uint32_t slot, struct event **event)
 {
-    if (!session->submit.events)
-        session->submit.events = calloc(SEG_EVENTS, sizeof(*session->submit.events));
-    if (!session->submit.events) {
-        driver_failed("event_slot", CUDA_ERROR_OUT_OF_MEMORY);
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = CUDA_SUCCESS;
+
+    *event = NULL;
+    if (!session->submit.events || !session->submit.events[slot].cu) {
+        if (!kept_user_charge(session, EVENT_KEPT)) {
+            session->submit.events_short = true;
+            return CUDA_SUCCESS;
+        }
+        result = event_make(session, slot);
     }
-    *event = &session->submit.events[slot];
-    if (slot >= session->submit.events_end)
-        session->submit.events_end = slot + 1;
-    if ((*event)->cu)
-        return CUDA_SUCCESS;
-    CUresult result = DRV(cuEventCreate, &(*event)->cu, CU_EVENT_DEFAULT);
-    if (result) {
-        (*event)->cu = NULL;
+    if (result)
         kept_user_discharge(session, EVENT_KEPT);
-    }
+    else
+        *event = &session->submit.events[slot];
     return result;
 }
 
@@ -274,12 +285,21 @@ static void destroy_install(struct job *job)
 
 static void elapsed_prepare(struct job *job)
 {
-    const struct event *events = job->session->submit.events;
+    const struct session_submit *submit = &job->session->submit;
+    const struct event *events = submit->events;
     float milliseconds = 0;
 
-    if (job->arg[0] >= SEG_EVENTS || job->arg[1] >= SEG_EVENTS || !events ||
-        !events[job->arg[0]].cu || !events[job->arg[1]].cu) {
-        job_fail(job, GS_ERR_INVALID_VALUE, "an event that was never recorded has no time");
+    if (job->arg[0] >= SEG_EVENTS || job->arg[1] >= SEG_EVENTS) {
+        job_fail(job, GS_ERR_INVALID_VALUE, "an event that does not exist");
+        return;
+    }
+    if (!events || !events[job->arg[0]].cu || !events[job->arg[1]].cu) {
+        if (submit->events_short)
+            job_fail(job, GS_ERR_LIMIT,
+                     "an event was recorded without its time: the user's sessions had as much of "
+                     "the server's memory as they may (user-host-mem)");
+        else
+            job_fail(job, GS_ERR_INVALID_VALUE, "an event that was never recorded has no time");
         return;
     }
     CUresult result =

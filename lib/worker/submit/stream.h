@@ -59,10 +59,9 @@ bool session_caught_up(const struct session *session);
 /* The first stream whose completion word says that it is not finished. */
 uint32_t stream_unfinished(const struct session *session);
 
-/* Charges the session's user for the event of a slot, if it is not there yet. False: there is no
- * room. */
-bool event_admit(struct session *session, uint32_t slot);
-/* The event of a slot, which is admitted; its CUDA event is made at the first use. */
+/* The event of a slot, with a CUDA event, which is made at the first use and charged to the
+ * session's user. NULL: the user has no room for it. What waits for the event waits for its stream
+ * then, and only its time is not known. */
 CUresult event_slot(struct session *session, uint32_t slot, struct event **event);
 
 /* Makes the streams that the session's journal names, each where a former worker has left it. Fails
