@@ -186,6 +186,49 @@ static void an_entry_is_found_by_its_key(void **state)
     journal_free(journal);
 }
 
+static uint64_t swept; /* how many entries were looked at */
+
+/* A kernel of no module. */
+static bool kernel_alone(const struct journal *journal, const struct journal_entry *entry)
+{
+    swept++;
+    return entry->kind == JOURNAL_KERNEL && !journal_find(journal, JOURNAL_MODULE, entry->value[0]);
+}
+
+/* As a worker leaves it that was lost while it unloaded a large module: one look at each entry. */
+static void a_sweep_removes_what_it_is_told_in_one_pass(void **state)
+{
+    enum { KERNELS = 65536 };
+    struct journal *journal = journal_new(), *next;
+    uint64_t key = 0;
+
+    (void)state;
+    put(journal, JOURNAL_MODULE, 1, 0, "text");
+    for (unsigned i = 0; i < KERNELS; i++)
+        put(journal, JOURNAL_KERNEL, i, i % 64 ? 2 : 1, "name");
+    swept = 0;
+    journal_sweep(journal, kernel_alone);
+    assert_int_equal(swept, KERNELS + 1);
+    assert_int_equal(journal_find(journal, JOURNAL_KERNEL, 64)->value[0], 1);
+    assert_null(journal_find(journal, JOURNAL_KERNEL, 65));
+    next = reopened(journal);
+    assert_int_equal(journal_next(next, NULL)->kind, JOURNAL_MODULE);
+    for (const struct journal_entry *e = NULL; (e = journal_next(next, e));) {
+        if (e->kind == JOURNAL_MODULE)
+            continue;
+        assert_int_equal(e->key, key);
+        key += 64;
+    }
+    assert_int_equal(key, KERNELS);
+    journal_free(next);
+    journal_sweep(NULL, kernel_alone);
+    journal_spoil(journal, "a test");
+    swept = 0;
+    journal_sweep(journal, kernel_alone);
+    assert_int_equal(swept, 0);
+    journal_free(journal);
+}
+
 /* The worker was lost after the new entry was valid, and before the former was dropped. */
 static void of_two_entries_with_a_key_the_later_counts(void **state)
 {
@@ -321,6 +364,7 @@ int main(void)
         cmocka_unit_test(an_answer_counts_with_what_it_makes),
         cmocka_unit_test(streams_are_made_and_removed_with_their_answers),
         cmocka_unit_test(an_entry_is_found_by_its_key),
+        cmocka_unit_test(a_sweep_removes_what_it_is_told_in_one_pass),
         cmocka_unit_test(of_two_entries_with_a_key_the_later_counts),
         cmocka_unit_test(what_was_taken_back_is_kept),
         cmocka_unit_test(any_sequence_leaves_what_a_model_has),

@@ -291,14 +291,30 @@ void journal_put(struct journal *journal, enum journal_kind kind, uint64_t key,
     entry_add(journal, &head, bytes);
 }
 
+static void tidy_if_worth(struct journal *journal)
+{
+    if (journal->dropped > TIDY_UNITS &&
+        journal->dropped > (log_end(journal) - log_begin(journal)) / 2)
+        tidy(journal);
+}
+
 void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key)
 {
     if (!journal || journal_spoilt(journal) || !journal->slots)
         return;
     entry_drop(journal, *slot_of(journal, kind, key));
-    if (journal->dropped > TIDY_UNITS &&
-        journal->dropped > (log_end(journal) - log_begin(journal)) / 2)
-        tidy(journal);
+    tidy_if_worth(journal);
+}
+
+void journal_sweep(struct journal *journal, journal_test *gone)
+{
+    if (!journal || journal_spoilt(journal))
+        return;
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        if (gone(journal, e))
+            entry_drop(journal, (uint32_t)unit_of(journal, e) + 1);
+    }
+    tidy_if_worth(journal);
 }
 
 const struct journal_entry *journal_find(const struct journal *journal, enum journal_kind kind,

@@ -102,6 +102,10 @@ void journal_put(struct journal *journal, enum journal_kind kind, uint64_t key,
                  const uint64_t value[JOURNAL_VALUES], const void *bytes, uint64_t size);
 /* Removes an entry, if it is there. Takes the time to move others when many have gone. */
 void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key);
+/* Removes the entries of which `gone` says so, in one pass, in which `gone` may look for others:
+ * some of them may be removed already. */
+typedef bool journal_test(const struct journal *journal, const struct journal_entry *entry);
+void journal_sweep(struct journal *journal, journal_test *gone);
 /* The entry after one, in the order in which they were noted; NULL: first, and none. */
 const struct journal_entry *journal_next(const struct journal *journal,
                                          const struct journal_entry *entry);

@@ -150,7 +150,7 @@ static bool chunk_loose(const struct journal *journal, const struct journal_entr
            !journal_find(journal, JOURNAL_ALLOCATION, entry->key);
 }
 
-/* Whether the entry is of an export whose chunk has gone. */
+/* Whether the entry is of an export whose chunk has gone, or is loose. */
 static bool export_loose(const struct journal *journal, const struct journal_entry *entry)
 {
     const struct journal_entry *chunk;
@@ -158,7 +158,7 @@ static bool export_loose(const struct journal *journal, const struct journal_ent
     if (entry->kind != JOURNAL_EXPORT)
         return false;
     chunk = journal_find(journal, JOURNAL_CHUNK, entry->value[0]);
-    return !chunk || !chunk_noted_lent(chunk);
+    return !chunk || !chunk_noted_lent(chunk) || chunk_loose(journal, chunk);
 }
 
 /* Whether the entry is of something in a module that has gone. */
@@ -170,21 +170,12 @@ static bool member_loose(const struct journal *journal, const struct journal_ent
             !journal_find(journal, JOURNAL_MODULE, entry->value[1]));
 }
 
-static const struct journal_entry *loose_find(const struct journal *journal)
+/* Whether the entry belongs to a request that was being made when the worker was lost: to one at
+ * most, but a module that was being unloaded can have left thousands of kernels. */
+static bool entry_loose(const struct journal *journal, const struct journal_entry *entry)
 {
-    const struct journal_entry *e = journal_next(journal, NULL);
-
-    while (e && !chunk_loose(journal, e) && !export_loose(journal, e) && !member_loose(journal, e))
-        e = journal_next(journal, e);
-    return e;
-}
-
-/* Drops what belongs to a request that was being made when the worker was lost. Few at most, since
- * a session has one request at a time. */
-static void loose_drop(struct journal *journal)
-{
-    for (const struct journal_entry *e; (e = loose_find(journal));)
-        journal_drop(journal, (enum journal_kind)e->kind, e->key);
+    return chunk_loose(journal, entry) || export_loose(journal, entry) ||
+           member_loose(journal, entry);
 }
 
 static gs_status allocation_resume(struct job *job, const struct journal_entry *entry)
@@ -211,7 +202,7 @@ gs_status memory_resume(struct job *job, struct resume *resume)
 {
     const struct journal *journal = job->session->journal;
 
-    loose_drop(job->session->journal);
+    journal_sweep(job->session->journal, entry_loose);
     preload_settle(job, resume);
     preload_hosts_settle(resume->preload, journal);
     chunks_resume(job, resume);
