@@ -44,8 +44,9 @@ enum journal_kind {
     JOURNAL_HEAP = 9,       /* key: 0. value: address of the kernels' heap, or 0; size */
     JOURNAL_EXPORT = 10,    /* key: first word of the handle. value: address, size, receiver. bytes:
                                the handle's other words */
-    JOURNAL_TEXTURE = 12,   /* key: row. value: number, how many were made. bytes: req_texture */
-    JOURNAL_STREAM = 11     /* no entry, only in an answer: a stream's note, see journal_stream */
+    JOURNAL_STREAM = 11,    /* no entry, only in an answer: a stream's note, see journal_stream */
+    JOURNAL_TEXTURE = 12,   /* key: row. value: number. bytes: req_texture */
+    JOURNAL_TEXTURES = 13   /* key: 0. value: how many the session has made, all told */
 };
 
 /* What a chunk is. An import has its number in the upper half. */

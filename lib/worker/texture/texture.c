@@ -8,8 +8,8 @@
  *
  * What a kernel takes is the driver's own number, which the next worker could not give again: an
  * unfenced session with textures ends with its worker. In a fenced session it is a row of its table
- * (table.c), in which the next worker puts another object of the same memory. What shows an array
- * ends with the array.
+ * (table.c), in which the next worker puts another object of the same memory. An array goes with
+ * the worker (array.c): a session that has shown one ends with its worker.
  */
 #include "worker/texture/texture.h"
 
@@ -101,12 +101,15 @@ static uint64_t number_make(struct session *session, uint32_t row)
 static void texture_keep(struct job *job, const struct texture *texture)
 {
     const struct session *session = job->session;
-    const uint64_t value[JOURNAL_VALUES] = {texture->number, session->texture.made};
+    const uint64_t value[JOURNAL_VALUES] = {texture->number};
+    const uint64_t made[JOURNAL_VALUES] = {session->texture.made};
 
     if (!session->fenced || texture->array) {
         journal_spoil(session->journal, "it has textures");
         return;
     }
+    /* By itself, since it counts those that have gone, too. */
+    journal_put(session->journal, JOURNAL_TEXTURES, 0, made, NULL, 0);
     job_makes(job, JOURNAL_TEXTURE, texture->row);
     journal_put(session->journal, JOURNAL_TEXTURE, texture->row, value, &job->texture,
                 sizeof(job->texture));
@@ -229,9 +232,10 @@ static CUtexObject object_resume(struct job *job, uint32_t row, const struct req
         if (result)
             DRV_MUST(cuTexObjectDestroy, made);
     }
-    if (result)
-        job_fail_driver(job, result);
-    return made;
+    if (!result)
+        return made;
+    job_fail_driver(job, result);
+    return 0;
 }
 
 static gs_status texture_resume(struct job *job, const struct journal_entry *entry)
@@ -262,15 +266,16 @@ static gs_status texture_resume(struct job *job, const struct journal_entry *ent
     *texture =
         (struct texture){.handle = handle, .number = entry->value[0], .row = (uint32_t)entry->key};
     own->textures[entry->key] = texture;
-    if (entry->value[1] > own->made)
-        own->made = (uint32_t)entry->value[1];
     return GS_OK;
 }
 
 gs_status textures_resume(struct job *job)
 {
     const struct journal *journal = job->session->journal;
+    const struct journal_entry *made = journal_find(journal, JOURNAL_TEXTURES, 0);
 
+    if (made)
+        job->session->texture.made = (uint32_t)made->value[0];
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         if (e->kind == JOURNAL_TEXTURE && texture_resume(job, e) != GS_OK)
             return job->status;
