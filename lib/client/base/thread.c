@@ -11,6 +11,9 @@ int thread_start(void *(*run)(void *), const int *open)
     pthread_t thread;
 
     sigfillset(&blocked);
+    /* A fault is the thread's own, and the program may have a handler that mends it: the CUDA
+     * runtime's does for memory of the heap. The kernel ends the process where it is blocked. */
+    sigdelset(&blocked, SIGSEGV);
     for (; open && *open; open++)
         sigdelset(&blocked, *open);
     /* The new thread inherits the mask. */

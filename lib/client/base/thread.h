@@ -2,8 +2,9 @@
 #ifndef GS_CLIENT_THREAD_H
 #define GS_CLIENT_THREAD_H
 
-/* Starts a detached thread, which blocks all signals: they are for the application's own threads.
- * `open` are those that it does not block, ended by a 0; NULL: none. Returns 0 or an errno. */
+/* Starts a detached thread, which blocks all signals but SIGSEGV: they are for the application's
+ * threads. `open` are those that it does not block, ended by a 0; NULL: none. Returns 0 or an
+ * errno. */
 int thread_start(void *(*run)(void *), const int *open);
 
 #endif
