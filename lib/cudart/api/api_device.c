@@ -176,8 +176,8 @@ CUDART_API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
     return error_record(error);
 }
 
-/* The heap is the session's from its attach on: a larger one needs to be asked for before. The
- * others are kept and have no effect: what kernels print has a buffer of fixed size, the driver
+/* The size of the heap counts until the heap is made, with the first module whose kernels allocate.
+ * The others are kept and have no effect: what kernels print has a buffer of fixed size, the driver
  * makes a stack as deep as a kernel needs, and those of the L2 cache are hints. */
 CUDART_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
