@@ -125,7 +125,7 @@ static cudaError_t managed_start(bool (*resolve)(const void *))
 {
     gs_status status = GS_OK;
 
-    if (!pager_start(resolve))
+    if (!pager_start(resolve, NULL))
         return cudaErrorOperatingSystem;
     if (stream == NULL)
         status = gs_stream_create(device_session(), NULL, &stream);

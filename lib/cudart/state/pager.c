@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 /* What the handler asks; it lies on the stack of the thread that waits. */
@@ -22,9 +23,8 @@ enum { ANSWER_RETRY = 1, ANSWER_FAULT = 2 };
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t process; /* that has the pager: a child of a fork has none */
 static int requests[2] = {-1, -1};
-enum { MOST_RESOLVERS = 2 };
-static pager_resolve_t resolvers[MOST_RESOLVERS]; /* those of a start come before its thread */
-static _Atomic unsigned resolver_count;
+static _Atomic pager_resolve_t resolve; /* NULL: none yet */
+static _Atomic pager_wait_t wait_here;  /* likewise */
 static struct sigaction former;
 static _Atomic pid_t excluded; /* a thread; the lock that it has admits one at a time */
 
@@ -45,17 +45,6 @@ void pager_exclude_end(void)
 
 /* ---- The pager ------------------------------------------------------------------------------- */
 
-static bool resolve(const void *address)
-{
-    unsigned count = atomic_load(&resolver_count);
-
-    for (unsigned i = 0; i < count; i++) {
-        if (resolvers[i](address))
-            return true;
-    }
-    return false;
-}
-
 static void *pager_run(void *unused)
 {
     struct request *request;
@@ -68,7 +57,8 @@ static void *pager_run(void *unused)
             continue;
         if (got != sizeof(request))
             return NULL;
-        atomic_store(&request->answer, resolve(request->address) ? ANSWER_RETRY : ANSWER_FAULT);
+        atomic_store(&request->answer,
+                     atomic_load(&resolve)(request->address) ? ANSWER_RETRY : ANSWER_FAULT);
         /* The thread may have gone on by now, and its stack be another thing's: a wake-up there is
          * one too many, which every waiter on a futex expects. */
         syscall(SYS_futex, &request->answer, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
@@ -95,7 +85,8 @@ static bool fault_resolve(const void *address)
 
     request.address = address;
     atomic_init(&request.answer, 0);
-    if (getpid() != process || atomic_load(&excluded) == thread_id())
+    if (getpid() != process || atomic_load(&excluded) == thread_id() ||
+        atomic_load(&resolve) == NULL)
         return false;
     while (write(requests[1], &pointer, sizeof(pointer)) != sizeof(pointer)) {
         if (errno != EINTR)
@@ -106,10 +97,32 @@ static bool fault_resolve(const void *address)
     return atomic_load(&request.answer) == ANSWER_RETRY;
 }
 
+/* Whether the access was a write, and no jump to data, as far as the processor tells. */
+static bool is_write(const siginfo_t *info, const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    (void)info;
+    return (context->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+#elif defined(__aarch64__)
+    return context->uc_mcontext.pc != (uintptr_t)info->si_addr;
+#else
+    (void)info, (void)context;
+    return true;
+#endif
+}
+
+static bool fault_wait(const siginfo_t *info, const ucontext_t *context)
+{
+    pager_wait_t function = atomic_load(&wait_here);
+
+    return function != NULL && is_write(info, context) && function(info->si_addr);
+}
+
 static void fault_handle(int number, siginfo_t *info, void *context)
 {
     int error = errno;
-    bool resolved = info->si_code == SEGV_ACCERR && fault_resolve(info->si_addr);
+    bool resolved =
+        info->si_code == SEGV_ACCERR && (fault_wait(info, context) || fault_resolve(info->si_addr));
 
     errno = error;
     if (!resolved)
@@ -117,21 +130,6 @@ static void fault_handle(int number, siginfo_t *info, void *context)
 }
 
 /* ---- Start ----------------------------------------------------------------------------------- */
-
-static bool resolver_add(pager_resolve_t function)
-{
-    unsigned count = atomic_load(&resolver_count);
-
-    for (unsigned i = 0; i < count; i++) {
-        if (resolvers[i] == function)
-            return true;
-    }
-    if (count == MOST_RESOLVERS)
-        return false;
-    resolvers[count] = function;
-    atomic_store(&resolver_count, count + 1);
-    return true;
-}
 
 static bool start_locked(void)
 {
@@ -145,6 +143,7 @@ static bool start_locked(void)
     if (process != 0 || pipe2(requests, O_CLOEXEC) < 0)
         return false;
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV); /* the pager too writes to the heap, and waits as any thread */
     pthread_sigmask(SIG_SETMASK, &all, &kept);
     started = pthread_create(&thread, NULL, pager_run, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &kept, NULL);
@@ -160,12 +159,16 @@ static bool start_locked(void)
     return sigaction(SIGSEGV, &action, &former) == 0;
 }
 
-bool pager_start(pager_resolve_t function)
+bool pager_start(pager_resolve_t function, pager_wait_t wait)
 {
     bool started;
 
     pthread_mutex_lock(&start_lock);
-    started = resolver_add(function) && start_locked();
+    if (function != NULL)
+        atomic_store(&resolve, function);
+    if (wait != NULL)
+        atomic_store(&wait_here, wait);
+    started = start_locked();
     pthread_mutex_unlock(&start_lock);
     return started;
 }

@@ -1,17 +1,22 @@
 /*
- * registered.c - see registered.h. One lock guards all of it.
+ * registered.c - see registered.h. One lock guards the exchanges.
  *
  * An exchange happens beside other threads, which may use the memory, and what else lies in its
  * first and its last page. While the bytes are copied nobody can write to the pages: a thread that
- * tries faults, and waits in the pager's handler until the exchange is done. The new pages come in
- * one step of the kernel's. A system call that writes there meanwhile gets EFAULT.
+ * tries faults, and waits in the handler until the pages are exchanged. The new pages come in one
+ * step of the kernel's. A system call that writes there meanwhile gets EFAULT.
  *
- * Between protecting pages and exchanging them nothing here may write to memory that the program
- * could have registered: no heap, no stdio.
+ * The thread that waits may have any lock, for example malloc's, when the page has the header of a
+ * block. So the handler takes no lock and asks no other thread. It waits for the turn alone, which
+ * consists of the copy and system calls: no lock, no heap, no stdio, no signal. The handler never
+ * waits for the lock of the exchanges, so the heap may be used with that lock held.
  */
 #include "cudart/state/registered.h"
 
+#include <dirent.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cudart/base/error.h"
@@ -38,26 +44,75 @@ struct exchange {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct exchange *exchanges;
 static atomic_bool any; /* there has been one */
+/* The pages of all that there have been lie between these. */
+static atomic_uintptr_t lowest = UINTPTR_MAX, highest;
+static _Atomic uint32_t turn; /* odd: pages are protected */
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static int fork_error; /* of pthread_atfork; 0: the handlers are registered */
 
 /* ---- What the process has mapped ------------------------------------------------------------- */
 
-/* Whether all of the pages are readable, writable, and as SHARED says; the stack is never so. */
+/* Where the kernel finds the robust list of a thread. With glibc that is above the thread's stack,
+ * in the same mapping, whoever has allocated the stack. 0: the kernel does not tell. */
+static uintptr_t thread_head(pid_t thread)
+{
+    void *head = NULL;
+    size_t size;
+
+    if (syscall(SYS_get_robust_list, thread, &head, &size) < 0)
+        return 0;
+    return (uintptr_t)head;
+}
+
+/* Whether the mapping has the stack of a thread, and pages from START on may be of it. A thread
+ * whose stack is protected could not wait: there is nowhere for the handler's frame. The first
+ * thread's stack has a name in the maps. */
+static bool has_stack(uintptr_t from, uintptr_t to, uintptr_t start)
+{
+    DIR *threads = opendir("/proc/self/task");
+    const struct dirent *entry;
+    bool found = false;
+
+    while (threads != NULL && !found && (entry = readdir(threads)) != NULL) {
+        const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+        const uintptr_t head = thread > 0 && thread != getpid() ? thread_head(thread) : 0;
+
+        found = head >= from && head < to && head >= start;
+    }
+    if (threads != NULL)
+        closedir(threads);
+    return found || threads == NULL;
+}
+
+/* A line, of which what has no room is left out. */
+static bool line_read(FILE *file, char *line, int size)
+{
+    int byte = 0;
+
+    if (fgets(line, size, file) == NULL)
+        return false;
+    if (strchr(line, '\n') == NULL) {
+        while (byte != '\n' && byte != EOF)
+            byte = fgetc(file);
+    }
+    return true;
+}
+
+/* Whether all of the pages are readable, writable, and as SHARED says; a stack is never so. */
 static bool pages_are(uintptr_t start, size_t size, char shared)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
-    char line[512], way[5];
+    char line[256], way[5];
     unsigned long from, to;
     uintptr_t at = start;
 
-    while (maps != NULL && at < start + size && fgets(line, sizeof(line), maps) != NULL) {
-        if (strchr(line, '\n') == NULL || sscanf(line, "%lx-%lx %4s", &from, &to, way) != 3)
+    while (maps != NULL && at < start + size && line_read(maps, line, sizeof(line))) {
+        if (sscanf(line, "%lx-%lx %4s", &from, &to, way) != 3)
             break;
         if (to <= at)
             continue;
-        if (from > at || way[0] != 'r' || way[1] != 'w' || (shared != 0 && way[3] != shared) ||
-            strstr(line, "[stack]") != NULL)
+        if (from > at || way[0] != 'r' || way[1] != 'w' || way[3] != shared ||
+            strstr(line, "[stack]") != NULL || (shared == 'p' && has_stack(from, to, start)))
             break;
         at = to;
     }
@@ -66,16 +121,57 @@ static bool pages_are(uintptr_t start, size_t size, char shared)
     return at >= start + size;
 }
 
-/* The pager's: a fault at the address, which may be of an exchange that is done now. */
-static bool fault_resolve(const void *address)
+/* ---- A turn: pages are protected, and other threads wait ------------------------------------- */
+
+/* A handler of the program's would write in the midst, and wait for the thread that it runs in. */
+static void turn_begin(uintptr_t start, size_t size, sigset_t *kept)
+{
+    sigset_t all;
+
+    if (start < atomic_load(&lowest))
+        atomic_store(&lowest, start);
+    if (start + size > atomic_load(&highest))
+        atomic_store(&highest, start + size);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, kept);
+    atomic_fetch_add(&turn, 1);
+}
+
+static void turn_end(const sigset_t *kept)
+{
+    atomic_fetch_add(&turn, 1);
+    syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    pthread_sigmask(SIG_SETMASK, kept, NULL);
+}
+
+/* The kernel writes the page's first word as it is, in one step, so no other thread's write is
+ * lost. */
+static bool is_writable(uintptr_t page)
+{
+    uint32_t nobody = 0;
+
+    return syscall(SYS_futex, &nobody, FUTEX_WAKE_OP_PRIVATE, 0, NULL, page,
+                   FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0)) >= 0;
+}
+
+/* The handler calls it when a write has met a protected page. By now the turn may be over, and the
+ * next one may have begun. */
+static bool fault_wait(const void *address)
 {
     const uintptr_t page = (uintptr_t)address & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
 
-    if (!atomic_load(&any))
+    if (page < atomic_load(&lowest) || page >= atomic_load(&highest))
         return false;
-    pthread_mutex_lock(&lock);
-    pthread_mutex_unlock(&lock);
-    return pages_are(page, 1, 0);
+    for (;;) {
+        const uint32_t now = atomic_load(&turn);
+
+        if (now % 2 != 0)
+            syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, now, NULL, NULL, 0);
+        else if (is_writable(page))
+            return true;
+        else if (atomic_load(&turn) == now)
+            return false;
+    }
 }
 
 /* ---- Exchanging: the lock is held ------------------------------------------------------------ */
@@ -85,14 +181,17 @@ static bool fault_resolve(const void *address)
 static bool pages_exchange(uintptr_t start, size_t size, void *from, bool shared)
 {
     void *pages = (void *)start; // NOLINT: an address of the program's
-    bool done;
+    bool done = false;
+    sigset_t kept;
 
-    if (mprotect(pages, size, PROT_READ) < 0)
-        return false;
-    memcpy(from, pages, size);
-    done = mremap(from, shared ? 0 : size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == pages;
-    if (!done)
+    turn_begin(start, size, &kept);
+    if (mprotect(pages, size, PROT_READ) == 0) {
+        memcpy(from, pages, size);
+        done = mremap(from, shared ? 0 : size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == pages;
+    }
+    if (!done) /* some of the pages may be protected */
         mprotect(pages, size, PROT_READ | PROT_WRITE);
+    turn_end(&kept);
     return done;
 }
 
@@ -152,7 +251,7 @@ static struct exchange *exchange_make(void *ptr, size_t size, const char **why)
     struct exchange *e;
 
     *why = "cudaHostGetDevicePointer of registered memory that is no private memory of the "
-           "process's own, or that shares a page with other registered memory";
+           "process's own, or a thread's stack, or that shares a page with other registered memory";
     if (!pages_are(start, end - start, 'p') || ((uintptr_t)&e >= start && (uintptr_t)&e < end))
         return NULL;
     *why = "cudaHostGetDevicePointer of registered memory that has no place in the window";
@@ -166,7 +265,7 @@ static struct exchange *exchange_make(void *ptr, size_t size, const char **why)
     }
     pthread_once(&fork_once, fork_register);
     if (gs_host_device_ptr(device_session(), e->block, &e->there) == GS_OK && fork_error == 0 &&
-        pager_start(fault_resolve)) {
+        pager_start(NULL, fault_wait)) {
         atomic_store(&any, true);
         e->next = exchanges;
         if (pages_exchange(start, e->size, e->block, true)) {
@@ -236,7 +335,7 @@ static struct exchange *exchange_undo(const void *ptr, bool *kept)
     return e;
 }
 
-/* Nobody waits for the device with the lock, for which the pager may wait. */
+/* Nobody waits for the device with the lock, which registered_find takes. */
 bool registered_end(void *ptr)
 {
     struct exchange *e;

@@ -20,8 +20,8 @@ cudaError_t registered_reach(void *ptr, size_t size, void **there);
 /* Whether the address is one of registered memory that kernels reach, by either of its addresses:
  * both. */
 bool registered_find(const void *ptr, void **host, void **there);
-/* The memory is to be registered no more: it gets pages of its own again. Waits for the session's
- * work. false: there is no memory for them, and all stays as it is. */
+/* Gives the memory that begins at PTR pages of its own again. Waits for the session's work. False:
+ * there is no memory for them, and all stays as it is. */
 bool registered_end(void *ptr);
 /* The session is going: the same for all. */
 void registered_forget(void);
