@@ -178,21 +178,30 @@ static int journal_print(int32_t pid, bool follow, bool json)
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
+gs_status log_place_read(struct control *control, struct ctl_log_reply *reply,
+                         char message[REQUEST_MESSAGE_MAX])
+{
+    struct ctl_admin request = {.cursor = 0};
+    gs_status status = control_ask(control, &request.h, CTL_LOG, sizeof(request), reply,
+                                   sizeof(*reply), ask_deadline(), message);
+
+    if (status == GS_OK)
+        reply->path[sizeof(reply->path) - 1] = 0;
+    return status;
+}
+
 int command_log(struct control *control, const struct command_options *options)
 {
     static struct log_json json;
     char message[REQUEST_MESSAGE_MAX];
     struct ctl_status_reply server;
-    struct ctl_admin request = {.cursor = 0};
     struct ctl_log_reply reply;
     gs_status status = status_read(control, &server, message);
 
     if (status == GS_OK)
-        status = control_ask(control, &request.h, CTL_LOG, sizeof(request), &reply, sizeof(reply),
-                             ask_deadline(), message);
+        status = log_place_read(control, &reply, message);
     if (status != GS_OK)
         return ask_failed(status, message);
-    reply.path[sizeof(reply.path) - 1] = 0;
     switch (reply.place) {
     case CTL_LOG_FILE:
         return file_print(reply.path, options->follow, options->json ? &json : NULL);

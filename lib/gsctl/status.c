@@ -144,20 +144,37 @@ gs_status status_read(struct control *control, struct ctl_status_reply *reply,
     return GS_OK;
 }
 
+/* Where the log is, in a word; NULL: the server tells only its owner and root. */
+static const char *log_text(struct control *control, struct ctl_log_reply *reply)
+{
+    char message[REQUEST_MESSAGE_MAX];
+
+    if (log_place_read(control, reply, message) != GS_OK)
+        return NULL;
+    return reply->place == CTL_LOG_JOURNAL   ? "journal"
+           : reply->place == CTL_LOG_NOWHERE ? "none"
+                                             : reply->path;
+}
+
 int command_status(struct control *control, const struct command_options *options)
 {
     char message[REQUEST_MESSAGE_MAX];
     struct ctl_status_reply reply;
+    struct ctl_log_reply place;
     gs_status status = status_read(control, &reply, message);
 
     if (status != GS_OK)
         return ask_failed(status, message);
+    const char *log = log_text(control, &place);
     if (!options->json) {
         print_text(&reply, control);
+        if (log)
+            printf("log       %s\n", log);
         return 0;
     }
     json_open(NULL, '{');
     status_members_json(&reply, control);
+    json_text("log", log ? log : "");
     json_close('}');
     return 0;
 }

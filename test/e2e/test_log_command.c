@@ -227,6 +227,8 @@ static void a_server_in_the_background_can_do_without_a_log(void)
     background_start("GSHARE_LOG_FILE", "none");
     CHECK_EQUAL(gsctl("log", NULL), 1);
     CHECK_TEXT(output, "the server keeps no log; gshared --log-file does");
+    GSCTL_OK("status");
+    CHECK_TEXT(output, "log       none\n");
     GSCTL_OK("quit");
 }
 
@@ -237,6 +239,10 @@ static void in_the_background_the_log_goes_where_mps_has_it(void)
     background_start("CUDA_MPS_LOG_DIRECTORY", folder);
     GSCTL_OK("log");
     CHECK_TEXT(output, "event=ready server=");
+    GSCTL_OK("status");
+    CHECK_TEXT(output, path_of("gshared.log"));
+    GSCTL_OK("status", "--json");
+    CHECK_TEXT(output, path_of("gshared.log"));
     /* Why one does not start is told to who starts it, too. */
     CHECK_EQUAL(
         program_run((const char *const[]){"bin/gshared", "-d", NULL}, output, sizeof(output)), 1);
@@ -288,14 +294,13 @@ static void without_a_word_it_logs_in_its_users_folder(void)
     CHECK(system(command) == 0);
 }
 
-static void as_stranger(void *unused)
+static void as_stranger(void *command)
 {
     /* Another user need not be able to reach the build's folder. */
     const int program = open(test_build_path("bin/gsctl"), O_RDONLY | O_CLOEXEC);
 
-    (void)unused;
     CHECK(program >= 0 && setgid(STRANGER) == 0 && setuid(STRANGER) == 0);
-    fexecve(program, (char *const[]){(char[]){"gsctl"}, (char[]){"log"}, NULL}, environ);
+    fexecve(program, (char *const[]){(char[]){"gsctl"}, command, NULL}, environ);
     _exit(127);
 }
 
@@ -304,9 +309,12 @@ static void another_user_does_not_read_it(void)
     if (geteuid() != 0)
         test_skip("only root's server serves others");
     struct server *server = server_start(NULL);
-    const int status = tenant_wait(tenant_start(as_stranger, NULL), 20);
+    int status = tenant_wait(tenant_start(as_stranger, (char[]){"log"}), 20);
 
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    /* What others may know is told without the log's place. */
+    status = tenant_wait(tenant_start(as_stranger, (char[]){"status"}), 20);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     server_stop(server);
 }
 
