@@ -548,24 +548,36 @@ static void without_a_standby_there_is_one_worker(void)
 
 /* ---- Half-made requests ---- */
 
-/* The journal of the server's only session, as its worker has it. */
-static struct journal *journal_take(const struct server *server)
+/* How many descriptors of files in memory the supervisor has whose name has the text. The path of
+ * one of them: for open. */
+static unsigned supervisor_files(const struct server *server, const char *name, char path[400])
 {
-    char folder[64], path[400], target[64];
+    char folder[64], other[400], target[64];
     const struct dirent *entry;
-    int descriptor = -1;
+    unsigned count = 0;
 
     snprintf(folder, sizeof(folder), "/proc/%d/fd", (int)server_supervisor(server));
     DIR *descriptors = opendir(folder);
     CHECK(descriptors != NULL);
-    while (descriptor < 0 && (entry = readdir(descriptors))) {
-        snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-        const ssize_t n = readlink(path, target, sizeof(target) - 1);
-        if (n > 0 && strstr((target[n] = '\0', target), "gshare-journal"))
-            descriptor = open(path, O_RDWR | O_CLOEXEC);
+    while ((entry = readdir(descriptors))) {
+        snprintf(other, sizeof(other), "%s/%s", folder, entry->d_name);
+        const ssize_t n = readlink(other, target, sizeof(target) - 1);
+        if (n <= 0 || !strstr((target[n] = '\0', target), name))
+            continue;
+        count++;
+        memcpy(path, other, sizeof(other));
     }
     closedir(descriptors);
-    struct journal *journal = journal_open(descriptor);
+    return count;
+}
+
+/* The journal of the server's only session, as its worker has it. */
+static struct journal *journal_take(const struct server *server)
+{
+    char path[400] = "";
+
+    CHECK_EQUAL(supervisor_files(server, "gshare-journal", path), 1);
+    struct journal *journal = journal_open(open(path, O_RDWR | O_CLOEXEC));
     CHECK(journal != NULL);
     return journal;
 }
@@ -710,6 +722,41 @@ static void without_takeovers_a_session_ends_with_its_worker(void)
     CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
     CHECK_OK(gs_detach(session));
     server_stop(server);
+}
+
+/* Neither descriptors of memory nor journals. A server that keeps them shows that they are seen. */
+static void without_takeovers_nothing_is_kept_of_shared_memory(void)
+{
+    static const char *const never[] = {"--no-takeover", NULL};
+    char path[400];
+
+    for (unsigned kept = 0; kept < 2; kept++) {
+        struct server *server =
+            server_start(&(struct server_options){.arguments = kept ? NULL : never});
+        gs_session owner, other, late;
+        gs_mem_handle handle;
+        gs_devptr at, seen;
+        size_t size;
+
+        CHECK_OK(server_attach(server, &owner));
+        if (!test_device_is_soft(owner)) {
+            server_stop(server);
+            test_skip("only the software device's memory has a name");
+        }
+        CHECK_OK(server_attach(server, &other));
+        CHECK_OK(gs_malloc(owner, 4 * MIB, &at));
+        CHECK_OK(gs_mem_export(owner, at, GS_EXPORT_TO_USER, &handle));
+        CHECK_OK(gs_mem_import(other, &handle, &seen, &size));
+        CHECK_OK(gs_memset(other, seen, 1, 4 * MIB));
+        CHECK_OK(gs_sync(other));
+        CHECK_OK(server_attach(server, &late)); /* what came before has been read by now */
+        CHECK_EQUAL(supervisor_files(server, "gshare-journal", path), kept ? 3 : 0);
+        CHECK_EQUAL(supervisor_files(server, "memfd:softcuda", path), kept ? 2 : 0);
+        CHECK_OK(gs_detach(late));
+        CHECK_OK(gs_detach(other));
+        CHECK_OK(gs_detach(owner));
+        server_stop(server);
+    }
 }
 
 /* ---- Replay ---- */
@@ -950,6 +997,7 @@ static const struct test tests[] = {
     TEST(a_lost_standby_loses_nobody),
     TEST(without_a_standby_there_is_one_worker),
     TEST(without_takeovers_a_session_ends_with_its_worker),
+    TEST(without_takeovers_nothing_is_kept_of_shared_memory),
     TEST(what_was_being_freed_is_free),
     TEST(what_was_being_allocated_is_not_charged),
     TEST(a_module_that_was_being_unloaded_is_gone),

@@ -46,7 +46,8 @@ void vault_export(struct chunk *chunk)
 
 void vault_export_lent(struct chunk *chunk)
 {
-    if (!chunk->exported)
+    /* Also where the journal is spoilt. None: of an unkept session the vault has nothing. */
+    if (!chunk->exported && chunk->holder.session->journal)
         descriptor_send(chunk);
 }
 
