@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/ir/arena.h"
 #include "worker/module/rewrite_cache.h"
 
 #define PASSES (PTX_PASS_TRAP | PTX_PASS_FENCE)
@@ -108,7 +109,7 @@ static void what_is_used_stays_and_the_rest_gives_way(void **state)
         free(out);
         report_release(report);
     }
-    assert_in_range(there, 20, 40);
+    assert_in_range(there, 50, 63);
     assert_int_equal(first->fence.align, 0); // it is held
     report_release(first);
     free(text);
@@ -142,6 +143,66 @@ static void a_text_that_is_large_by_itself_is_not_kept(void **state)
     free(text);
 }
 
+// As of a text with so many kernels.
+static void put_reported(const char *text, size_t bytes)
+{
+    struct ptx_rewrite_report *report = report_new();
+
+    assert_non_null(report);
+    report->memory = arena_new(bytes);
+    assert_non_null(report->memory);
+    assert_non_null(arena_alloc(report->memory, bytes));
+    rewrite_cache_put(text, strlen(text), PASSES, "x", 1, report);
+    report_release(report);
+}
+
+static void reports_count_as_what_they_take(void **state)
+{
+    enum { SIZE = 4 << 20, TEXTS = 40 };
+    char text[32], *out;
+    unsigned there = 0;
+
+    (void)state;
+    put_reported("large by its report", 9 << 20);
+    not_found("large by its report", 19, PASSES);
+    for (unsigned i = 0; i < TEXTS; i++) {
+        snprintf(text, sizeof(text), "many kernels %u", i);
+        put_reported(text, SIZE);
+    }
+    for (unsigned i = 0; i < TEXTS; i++) {
+        struct ptx_rewrite_report *report;
+        size_t length;
+
+        snprintf(text, sizeof(text), "many kernels %u", i);
+        if (!rewrite_cache_find(text, strlen(text), PASSES, &out, &length, &report))
+            continue;
+        there++;
+        free(out);
+        report_release(report);
+    }
+    assert_int_equal(there, 15); // 16 of them would be 64 MiB and their heads
+}
+
+static void a_report_takes_its_records_and_names(void **state)
+{
+    enum { KERNELS = 1000, LINE = 64 };
+    struct ptx_rewrite_report *report = report_new();
+    char *text = calloc(KERNELS + 1, LINE), *out = NULL;
+    size_t length, at;
+
+    (void)state;
+    at = (size_t)sprintf(text, ".version 7.8\n.target sm_80\n.address_size 64\n");
+    for (unsigned i = 0; i < KERNELS; i++)
+        at += (size_t)sprintf(text + at, ".entry kernel_%u() { ret; }\n", i);
+    ptx_rewrite(text, at, PTX_PASS_COMPLETION, &out, &length, report);
+    assert_int_equal(report->count, KERNELS);
+    assert_true(ptx_rewrite_report_bytes(report) >
+                KERNELS * (sizeof(struct ptx_rewrite_kernel) + sizeof("kernel_999")));
+    report_release(report);
+    free(out);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +210,8 @@ int main(void)
         cmocka_unit_test(what_is_used_stays_and_the_rest_gives_way),
         cmocka_unit_test(many_small_ones_give_way_too),
         cmocka_unit_test(a_text_that_is_large_by_itself_is_not_kept),
+        cmocka_unit_test(reports_count_as_what_they_take),
+        cmocka_unit_test(a_report_takes_its_records_and_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,15 @@ void arena_free(struct arena *a)
     free(a);
 }
 
+size_t arena_bytes(const struct arena *a)
+{
+    size_t bytes = a ? sizeof(*a) : 0;
+
+    for (const struct chunk *c = a ? a->chunks : NULL; c; c = c->next)
+        bytes += sizeof(*c) + c->size;
+    return bytes;
+}
+
 void *arena_alloc(struct arena *a, size_t bytes)
 {
     struct chunk *c = a->chunks;

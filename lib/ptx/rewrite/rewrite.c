@@ -206,6 +206,13 @@ void ptx_rewrite_report_deinit(struct ptx_rewrite_report *report)
     memset(report, 0, sizeof(*report));
 }
 
+size_t ptx_rewrite_report_bytes(const struct ptx_rewrite_report *report)
+{
+    return sizeof(*report) + arena_bytes(report->memory) + arena_bytes(report->fence.memory) +
+           arena_bytes(report->left_out.memory) + arena_bytes(report->fence.strays.memory) +
+           arena_bytes(report->traps.memory);
+}
+
 const char *ptx_rewrite_report_left_out(const struct ptx_rewrite_report *report, const char *name)
 {
     for (const struct ptx_left_out_kernel *k = report->left_out.kernels; k; k = k->next)

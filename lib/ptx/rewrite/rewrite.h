@@ -212,6 +212,8 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
                 struct ptx_rewrite_report *report);
 /* Frees what the report holds and zeroes it; a zeroed one is fine. */
 void ptx_rewrite_report_deinit(struct ptx_rewrite_report *report);
+/* The bytes that the report takes with all that it holds. */
+size_t ptx_rewrite_report_bytes(const struct ptx_rewrite_report *report);
 
 /* Why the kernel of that name was left out, NULL where it was not. O(count). */
 const char *ptx_rewrite_report_left_out(const struct ptx_rewrite_report *report, const char *name);

@@ -9,7 +9,7 @@
 
 #include "common/siphash.h"
 
-#define BYTES_MAX (UINT64_C(64) << 20) /* of all texts, and of reports as far as counted */
+#define BYTES_MAX (UINT64_C(64) << 20) /* of all texts and reports */
 #define ENTRY_MAX (BYTES_MAX / 8)
 #define ENTRIES   512u
 
@@ -61,7 +61,8 @@ struct entry {
     unsigned passes;
     char *text; /* NULL: the entry is free. `length` bytes, then the new text and its NUL */
     size_t length, out_length;
-    bool changed; /* there is a new text */
+    uint64_t bytes; /* what the entry counts as */
+    bool changed;   /* there is a new text */
     struct ptx_rewrite_report *report;
     uint64_t used; /* by the cache's clock */
 };
@@ -79,12 +80,6 @@ static uint64_t text_hash(const char *text, size_t length)
     return siphash(key, text, length);
 }
 
-/* What an entry counts as. A report has some bytes for each name in the text. */
-static uint64_t entry_bytes(size_t length, size_t out_length)
-{
-    return 2 * (uint64_t)length + out_length;
-}
-
 static struct entry *entry_find(const char *text, size_t length, unsigned passes, uint64_t hash)
 {
     for (uint32_t i = 0; i < ENTRIES; i++) {
@@ -99,7 +94,7 @@ static struct entry *entry_find(const char *text, size_t length, unsigned passes
 
 static void entry_drop(struct entry *entry)
 {
-    cache.bytes -= entry_bytes(entry->length, entry->out_length);
+    cache.bytes -= entry->bytes;
     free(entry->text);
     report_release(entry->report);
     *entry = (struct entry){0};
@@ -162,11 +157,13 @@ bool rewrite_cache_find(const char *text, size_t length, unsigned passes, char *
 void rewrite_cache_put(const char *text, size_t length, unsigned passes, const char *out,
                        size_t out_length, struct ptx_rewrite_report *report)
 {
-    const uint64_t bytes = entry_bytes(length, out_length);
-    struct entry made = {
-        .passes = passes, .length = length, .out_length = out_length, .changed = out != NULL};
+    struct entry made = {.passes = passes,
+                         .length = length,
+                         .out_length = out_length,
+                         .bytes = (uint64_t)length + out_length + ptx_rewrite_report_bytes(report),
+                         .changed = out != NULL};
 
-    if (bytes > ENTRY_MAX)
+    if (made.bytes > ENTRY_MAX)
         return;
     made.hash = text_hash(text, length);
     made.text = malloc(length + out_length + 1);
@@ -180,7 +177,7 @@ void rewrite_cache_put(const char *text, size_t length, unsigned passes, const c
     if (entry_find(text, length, passes, made.hash)) { /* another thread was quicker */
         free(made.text);
     } else {
-        struct entry *entry = entry_take(bytes);
+        struct entry *entry = entry_take(made.bytes);
 
         made.report = report_hold(report);
         made.used = ++cache.clock;

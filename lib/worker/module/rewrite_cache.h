@@ -24,8 +24,8 @@ void report_release(struct ptx_rewrite_report *report);
 bool rewrite_cache_find(const char *text, size_t length, unsigned passes, char **out,
                         size_t *out_length, struct ptx_rewrite_report **report);
 /* Keeps copies of the texts, and holds the report; out NULL: nothing had to change, and out_length
- * is 0. Where that is too much, what was used longest ago
- * goes first; a text that is large by itself is not kept. */
+ * is 0. Where that is too much, what was used longest ago goes first; a text that is large by
+ * itself, or with its report, is not kept. */
 void rewrite_cache_put(const char *text, size_t length, unsigned passes, const char *out,
                        size_t out_length, struct ptx_rewrite_report *report);
 
