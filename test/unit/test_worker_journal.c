@@ -143,6 +143,35 @@ static void an_answer_counts_with_what_it_makes(void **state)
     journal_free(journal);
 }
 
+/* A request is done: neither its answer nor the entry hangs on the other any more. */
+static void a_change_that_is_done_leaves_its_answer_alone(void **state)
+{
+    struct journal_answer answer = {.serial = 9, .ret = {7}, .kind = JOURNAL_MODULE, .key = 4};
+    const struct journal_answer done = {.serial = 9, .ret = {7}}, failed = {.serial = 9};
+    struct journal *journal = journal_new();
+
+    (void)state;
+    answer.change = JOURNAL_MAKES;
+    journal_answer(journal, &answer);
+    put(journal, JOURNAL_MODULE, 4, 1, "image");
+    journal_answer(journal, &done);
+    journal_drop(journal, JOURNAL_MODULE, 4);
+    assert_int_equal(serial_found(journal), 9);
+    answer.change = JOURNAL_REMOVES;
+    journal_answer(journal, &answer);
+    journal_answer(journal, &done);
+    put(journal, JOURNAL_MODULE, 4, 2, "another");
+    assert_true(found(journal, JOURNAL_MODULE, 4));
+    /* It has failed since: another answer. */
+    answer.change = JOURNAL_MAKES;
+    journal_answer(journal, &answer);
+    journal_answer(journal, &failed);
+    journal_answer_get(journal, &answer);
+    assert_int_equal(answer.ret[0], 0);
+    assert_int_equal(answer.change, JOURNAL_KEEPS);
+    journal_free(journal);
+}
+
 static void streams_are_made_and_removed_with_their_answers(void **state)
 {
     struct journal_answer answer = {
@@ -362,6 +391,7 @@ int main(void)
         cmocka_unit_test(streams_answers_and_positions_are_kept),
         cmocka_unit_test(what_is_answered_as_removed_is_gone),
         cmocka_unit_test(an_answer_counts_with_what_it_makes),
+        cmocka_unit_test(a_change_that_is_done_leaves_its_answer_alone),
         cmocka_unit_test(streams_are_made_and_removed_with_their_answers),
         cmocka_unit_test(an_entry_is_found_by_its_key),
         cmocka_unit_test(a_sweep_removes_what_it_is_told_in_one_pass),

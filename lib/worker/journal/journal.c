@@ -437,8 +437,19 @@ void journal_stream_get(const struct journal *journal, uint32_t index,
 
 void journal_answer(struct journal *journal, const struct journal_answer *answer)
 {
+    struct journal_answer *noted;
+
     if (!journal)
         return;
+    noted = &journal->header->answer;
+    if (answer->change == JOURNAL_KEEPS && noted->serial == answer->serial &&
+        noted->status == answer->status &&
+        memcmp(noted->ret, answer->ret, sizeof(noted->ret)) == 0) {
+        /* It has been noted with its change, which is done. */
+        atomic_thread_fence(memory_order_release);
+        *(volatile uint32_t *)&noted->change = JOURNAL_KEEPS;
+        return;
+    }
     /* The answer has no serial, so is void, while the rest is written. */
     *(volatile uint32_t *)&journal->header->answer.serial = 0;
     atomic_thread_fence(memory_order_release);

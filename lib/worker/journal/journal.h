@@ -11,7 +11,10 @@
  *
  * A request and its change are one: the answer is noted first, with the entry that the request
  * makes or removes (struct journal_answer), then the entry. Where the worker is lost in between,
- * the next one drops the answer, so that the request is made anew, or the entry.
+ * the next one drops the answer, so that the request is made anew, or the entry. The exception is a
+ * request whose answer has a payload or a text, for which a journal has no room (kernel_get, a
+ * module load with a message): only its entry is noted. Made anew, it leaves a kernel or a module
+ * that nobody has the number of, until its module or the session goes.
  *
  * A journal that cannot hold everything is spoilt: the session goes on, and ends with its worker.
  * All functions take NULL for a session without a journal.
@@ -134,6 +137,8 @@ const char *journal_spoilt(const struct journal *journal);
 void journal_stream(struct journal *journal, uint32_t index, const struct journal_stream *stream);
 void journal_stream_get(const struct journal *journal, uint32_t index,
                         struct journal_stream *stream);
+/* An answer that was noted with its change already is noted without it by one store: it is never
+ * void meanwhile. */
 void journal_answer(struct journal *journal, const struct journal_answer *answer);
 void journal_answer_get(const struct journal *journal, struct journal_answer *answer);
 
