@@ -164,12 +164,12 @@ struct link_granted {
 
 /* One per device. */
 struct link_policy {
-    uint64_t headroom_mask[LINK_SHARES][GS_SM_MASK_WORDS]; /* the SMs of one share, of two, ... each
-                                                             a superset of the one before */
-    uint64_t partial_mask[GS_SM_MASK_WORDS]; /* a part of the first share, left free while latency
-                                            work may come at any time */
-    uint32_t accounting;                     /* 1: the worker measures each session's GPU time */
-    uint32_t weights;                        /* 1: GPU time is shared by weight */
+    /* The SMs of one share, of two, ... each a superset of the one before. */
+    uint64_t headroom_mask[LINK_SHARES][GS_SM_MASK_WORDS];
+    /* A part of the first share, left free while latency work may come at any time. */
+    uint64_t partial_mask[GS_SM_MASK_WORDS];
+    uint32_t accounting; /* 1: the worker measures each session's GPU time */
+    uint32_t weights;    /* 1: GPU time is shared by weight */
 };
 
 enum link_replay {

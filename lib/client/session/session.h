@@ -76,8 +76,8 @@ struct event {
 };
 
 struct graph {
-    uint32_t
-        count;     /* 0: nothing was recorded: a launch does nothing, and the server has no graph */
+    /* 0: nothing was recorded: a launch does nothing, and the server has no graph. */
+    uint32_t count;
     uint32_t id[]; /* the server's, of which each has the next SEG_GRAPH_NODES records */
 };
 
