@@ -80,17 +80,13 @@ static void memory_write(char out[SETTING_TEXT_MAX], const struct ctl_row *row, 
         setting_print(out, &set, setting_find("mem"));
 }
 
-/* Normal sets no limit: a program may ask for the class latency then. */
+/* Normal is set, for a class that is taken away gives way to that of the daemon's variable. */
 static bool priority_read(const char *text, struct ctl_set *request)
 {
     if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
         return false;
-    if (*text == '0') {
-        request->unset = CTL_CLASS;
-    } else {
-        request->settings.cls = GS_CLASS_BEST_EFFORT;
-        request->settings.fields = CTL_CLASS;
-    }
+    request->settings.cls = *text == '0' ? GS_CLASS_NORMAL : GS_CLASS_BEST_EFFORT;
+    request->settings.fields = CTL_CLASS;
     return true;
 }
 

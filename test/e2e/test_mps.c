@@ -499,6 +499,9 @@ static void the_variables_of_the_daemon_hold_for_everybody(void)
     MPS_OK("set_default_active_thread_percentage 100");
     CHECK_OK(gs_get_exec_affinity(session, &affinity));
     CHECK_EQUAL(affinity.sm_count, 24);
+    MPS_PRINTS("set_default_client_priority 0\nget_default_client_priority", "0\n");
+    CHECK_OK(gs_get_qos(session, &qos));
+    CHECK_EQUAL(qos.cls, GS_CLASS_NORMAL);
     GSCTL_OK("set", "--default", "--unset", "all");
     CHECK_OK(gs_get_exec_affinity(session, &affinity));
     CHECK_EQUAL(affinity.sm_count, 12);
