@@ -2,6 +2,7 @@
  * test_fault.c - a kernel that faults. The device's context goes with it: the culprit is told so,
  * those who had unfinished work are interrupted, and the others go on.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "bystander.h"
@@ -155,6 +156,47 @@ static void a_fault_is_told_to_those_who_had_unfinished_work(void)
     fault_play(misalign, true);
 }
 
+static unsigned long long id_of(gs_session session)
+{
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+
+    CHECK_OK(gs_session_info(session, &desc));
+    return desc.session_id;
+}
+
+/* Who had nothing unfinished is not named. */
+static void where_several_may_have_faulted_the_log_names_them(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    gs_session idle, busy, culprit;
+    char suspects[96];
+    gs_devptr flag;
+
+    CHECK_OK(server_attach(server, &idle));
+    CHECK_OK(gs_attach(NULL, &busy));
+    CHECK_OK(gs_attach(NULL, &culprit));
+    gs_kernel spin = kernels_get(kernels_load(busy), "spin_until");
+    gs_module module = kernels_load(culprit);
+    CHECK_OK(gs_malloc(busy, sizeof(uint32_t), &flag));
+    CHECK_OK(gs_memset(busy, flag, 0, sizeof(uint32_t)));
+    snprintf(suspects, sizeof(suspects),
+             " event=fault device=0 suspects=%llu,%llu reason=", id_of(busy), id_of(culprit));
+    CHECK_OK(kernels_launch(NULL, spin, 1, 1, (void *[]){&flag}));
+    misalign(culprit, module);
+    CHECK_STATUS(gs_sync(culprit), GS_ERR_INTERRUPTED);
+    CHECK_STATUS(gs_sync(busy), GS_ERR_INTERRUPTED);
+    CHECK_WITHIN(5000, server_log_lines(server, suspects) == 1);
+    gs_detach(culprit);
+    gs_detach(busy);
+    /* The next fault has one culprit, and no suspects of the one before. */
+    misalign(idle, kernels_load(idle));
+    CHECK_STATUS(gs_sync(idle), GS_ERR_FAULT);
+    CHECK_WITHIN(5000, server_log_lines(server, " event=fault ") == 2);
+    CHECK_EQUAL(server_log_lines(server, "suspects="), 1);
+    gs_detach(idle);
+    server_stop(server);
+}
+
 static void gate_hold(void *gate, gs_status status)
 {
     (void)status;
@@ -231,6 +273,7 @@ static const struct test tests[] = {
     TEST(whoever_is_alone_is_to_blame_whichever_call_meets_the_fault),
     TEST(a_stray_store_ends_the_session_that_made_it),
     TEST(a_fault_is_told_to_those_who_had_unfinished_work),
+    TEST(where_several_may_have_faulted_the_log_names_them),
     TEST(the_fault_tells_which_launch_it_was_and_what_is_lost),
     TEST(launches_are_counted_across_a_takeover),
 };

@@ -46,6 +46,13 @@ struct culprit {
     char name[32];
 };
 
+/* Sessions with unfinished work, told by a worker that is being lost with nobody to blame. */
+#define SUSPECTS_NAMED 32u
+struct suspects {
+    uint64_t session_id[SUSPECTS_NAMED]; /* the first ones */
+    uint32_t count;                      /* of all */
+};
+
 struct outbox_message {
     struct link_message message;
     int descriptor; /* a descriptor to send along; -1: none */
@@ -173,6 +180,7 @@ struct device {
     char failure[ERROR_TEXT_MAX]; /* of the last worker lost */
     uint64_t lost_ns;             /* when it was seen to be lost */
     struct culprit culprit;       /* who lost it; session_id 0: not known */
+    struct suspects suspects;     /* of the worker's last words; none once its loss is told */
     uint32_t resuming;            /* sessions that the next worker takes up, or does so now */
     struct link_stats *stats;     /* by slot; NULL: not made yet. A next worker goes on with them */
     int stats_fd;

@@ -59,6 +59,29 @@ static void culprit_log(const struct device *device, const struct link_fatal *fa
     log_event_write(&event, LOG_LEVEL_ERROR);
 }
 
+/* Nobody is blamed. Those with unfinished work are named, the first of many. */
+static void unknown_log(const struct device *device)
+{
+    const struct suspects *suspects = &device->suspects;
+    struct log_event event = log_event_begin("fault");
+    char text[SUSPECTS_NAMED * 21 + 1] = "";
+    uint32_t named = 0;
+    int length = 0;
+
+    while (named < suspects->count && named < SUSPECTS_NAMED) {
+        length += snprintf(text + length, sizeof(text) - (size_t)length, "%s%llu", named ? "," : "",
+                           (unsigned long long)suspects->session_id[named]);
+        named++;
+    }
+    log_event_number(&event, "device", (uint64_t)device->index);
+    if (suspects->count)
+        log_event_text(&event, "suspects", text);
+    if (suspects->count > named)
+        log_event_number(&event, "suspects_more", suspects->count - named);
+    log_event_text(&event, "reason", device->failure);
+    log_event_write(&event, LOG_LEVEL_ERROR);
+}
+
 static void culprit_count(struct device *device, const struct culprit *culprit)
 {
     struct ctl_blamed *blamed = device->blamed;
@@ -142,7 +165,8 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     if (blamed)
         culprit_log(device, fatal, slot, &culprit);
     else if (server->phase != PHASE_STARTING) /* at the start the server reports its own failure */
-        log_error("event=fault device=%d reason=%s", device->index, device->failure);
+        unknown_log(device);
+    device->suspects.count = 0;
 
     if (was_ready) {
         device->faults++;

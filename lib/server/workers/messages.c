@@ -187,13 +187,23 @@ static void on_journal(const struct device *device, struct session *session, int
     *fd = -1;
 }
 
+static void suspect_name(struct suspects *suspects, uint64_t session_id)
+{
+    if (suspects->count < SUSPECTS_NAMED)
+        suspects->session_id[suspects->count] = session_id;
+    suspects->count++;
+}
+
 /* The session had unfinished work when its worker was lost, and nobody is to blame. */
 static bool on_suspect(const struct session *session)
 {
+    struct device *device = session->device;
     struct account *account = account_find(&session->server->accounts, session->uid);
     struct log_event event = log_event_begin("suspect");
     const uint64_t now = clock_ns();
 
+    if (device->worker.state == WORKER_READY)
+        suspect_name(&device->suspects, session->id);
     if (account)
         account->suspect_ns = now + SUSPECT_NS;
     if (!account_event(account, now))
