@@ -102,6 +102,10 @@ static void status_tells_that_the_server_is_to_end(void)
     terminal_expect(&terminal, "admits nobody else");
     GSCTL_OK("status");
     CHECK_TEXT(output, "it admits no new tenants, and ends with the last one\n");
+    CHECK_EQUAL(gsctl("drain", "--no", NULL), 1);
+    CHECK_TEXT(output, "gsctl: the server is ending and admits nobody");
+    CHECK_EQUAL(gsctl("drain", NULL), 1);
+    CHECK_TEXT(output, "gsctl: the server is ending and admits nobody");
     terminal_type(&terminal, "\003");
     terminal_end(&terminal);
     terminal_start(&terminal, 80, 24, quit);

@@ -39,6 +39,7 @@ void operator_kill(struct server *server, const struct ctl_kill *request, struct
 {
     struct ctl_kill_reply answer = {.status = GS_OK};
     struct killing *killing = &server->killing;
+    bool lost = false;
 
     if (request->target > CTL_KILL_USER || request->grace_ms > GRACE_MAX_MS) {
         reply_refuse(reply, GS_ERR_INVALID_VALUE, "target %u or a grace of %u ms is none",
@@ -48,14 +49,22 @@ void operator_kill(struct server *server, const struct ctl_kill *request, struct
     if (killing->token != reply->token)
         *killing = (struct killing){.token = reply->token};
     for (struct session *s = NULL, *next; (next = registry_next(&server->registry, s)); s = next) {
-        if (!meant(request, next) || next->state == SESSION_LOST)
+        if (!meant(request, next))
             continue;
+        if (next->state == SESSION_LOST) {
+            lost = true;
+            continue;
+        }
         session_count(killing, next, request->grace_ms, reply);
         server_session_kill(next, request->grace_ms);
     }
     answer.count = killing->count;
     if (answer.count)
         reply_send(reply, &answer.h, sizeof(answer));
+    else if (lost)
+        reply_refuse(reply, GS_ERR_NOT_FOUND,
+                     "it has ended already: gsctl ps has it as lost until its process detaches or "
+                     "ends");
     else
         reply_refuse(reply, GS_ERR_NOT_FOUND, "there is no such session: see gsctl ps");
 }

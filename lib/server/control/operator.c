@@ -276,6 +276,11 @@ void operator_drain(struct server *server, const struct ctl_drain *request, stru
                      request->device, server->device_count);
         return;
     }
+    if (server->end_wanted) {
+        reply_refuse(reply, GS_ERR_REFUSED,
+                     "the server is ending and admits nobody: that cannot be taken back");
+        return;
+    }
     if (request->on)
         server->settings.drained |= one ? 1u << request->device : all;
     else
