@@ -47,10 +47,16 @@ void wait_tell(struct wait *wait, uint64_t deadline_ns, const char *format, ...)
 }
 
 static const struct control *asked;
+static const char *asked_of_mps; /* NULL: it is no command of MPS */
 
 void ask_begin(const struct control *control)
 {
     asked = control;
+}
+
+void ask_of_mps(const char *command)
+{
+    asked_of_mps = command;
 }
 
 /* A server that ends in order removes its queue; one that was killed leaves it. */
@@ -87,6 +93,9 @@ static const char *hint(gs_status status)
 
 int ask_failed(gs_status status, const char *message)
 {
-    fprintf(stderr, "gsctl: %s%s\n", message, hint(status));
+    if (asked_of_mps)
+        fprintf(stderr, "gsctl: mps: %s: %s%s\n", asked_of_mps, message, hint(status));
+    else
+        fprintf(stderr, "gsctl: %s%s\n", message, hint(status));
     return status == GS_ERR_NO_SERVER || status == GS_ERR_SERVER_LOST ? EXIT_NO_SERVER : EXIT_ERROR;
 }

@@ -160,6 +160,8 @@ void wait_tell(struct wait *wait, uint64_t deadline_ns, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Remembers the server that this process asks, for the words of ask_failed. */
 void ask_begin(const struct control *control);
+/* Says which command of MPS this process does, for the words of ask_failed. */
+void ask_of_mps(const char *command);
 /* Prints the message of a failed request and returns the exit status for it. */
 int ask_failed(gs_status status, const char *message);
 

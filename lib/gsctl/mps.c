@@ -185,7 +185,10 @@ static int call_run(struct control *control, char **words, int count, bool json)
     struct mps_call call = {.control = control, .json = json};
     const int wrong = call_find(&call, words, count);
 
-    return wrong ? wrong : call.command->run(&call);
+    if (wrong)
+        return wrong;
+    ask_of_mps(call.command->name);
+    return call.command->run(&call);
 }
 
 /* One line; its words are cut out of it. Lines without words do nothing. */

@@ -265,8 +265,10 @@ static void a_static_partition_is_a_reservation(void)
     CHECK_EQUAL(granted(inside), 8);
     MPS_OK("lspart");
     CHECK_TEXT(output, "mps2        -      1      -     8     Yes\n");
-    MPS_FAILS(1, "sm_partition add 0 2", "SMs");
-    MPS_FAILS(1, "sm_partition rm 0 mps2", "attached");
+    MPS_FAILS(1, "sm_partition add 0 2", "gsctl: mps: sm_partition: ");
+    CHECK_TEXT(output, "SMs");
+    MPS_FAILS(1, "sm_partition rm 0 mps2",
+              "gsctl: mps: sm_partition: 1 session is attached to 'mps2'");
     CHECK_OK(gs_detach(inside));
     MPS_PRINTS("sm_partition rm 0 mps2\nsm_partition rm 0/mps1", "");
     MPS_OK("lspart");
