@@ -18,20 +18,25 @@ static struct server *server_of_24_sms(void)
     return server_start(&(struct server_options){.device = "soft", .environment = soft24});
 }
 
-/* Gives gsctl mps these lines on its standard input; returns its exit status. */
-static int mps(const char *lines)
+/* $GSCTL is gsctl's path there. */
+static int shell(const char *command)
 {
-    static const char script[] = "printf '%s\\n' \"$MPS_LINES\" | \"$GSCTL\" mps 2>&1";
     size_t n;
     FILE *sh;
 
-    setenv("MPS_LINES", lines, 1);
     setenv("GSCTL", test_build_path("bin/gsctl"), 1);
-    sh = popen(script, "r");
+    sh = popen(command, "r");
     CHECK(sh != NULL);
     n = fread(output, 1, sizeof(output) - 1, sh);
     output[n] = 0;
     return WEXITSTATUS(pclose(sh));
+}
+
+/* Gives gsctl mps these lines on its standard input; returns its exit status. */
+static int mps(const char *lines)
+{
+    setenv("MPS_LINES", lines, 1);
+    return shell("printf '%s\\n' \"$MPS_LINES\" | \"$GSCTL\" mps 2>&1");
 }
 
 #define MPS_OK(lines)                                                                              \
@@ -420,18 +425,11 @@ static void what_is_wrong_or_cannot_be_is_said(void)
 static int wrapper(const char *arguments)
 {
     char command[512];
-    size_t n;
-    FILE *sh;
 
-    setenv("GSCTL", test_build_path("bin/gsctl"), 1);
     snprintf(command, sizeof(command),
              "export PATH=\"${GSCTL%%/gsctl}:$PATH\"; sh examples/nvidia-cuda-mps-control %s 2>&1",
              arguments);
-    sh = popen(command, "r");
-    CHECK(sh != NULL);
-    n = fread(output, 1, sizeof(output) - 1, sh);
-    output[n] = 0;
-    return WEXITSTATUS(pclose(sh));
+    return shell(command);
 }
 
 static void the_script_in_the_place_of_mps_passes_options_or_names_them(void)
@@ -467,6 +465,25 @@ static void the_script_in_the_place_of_mps_passes_options_or_names_them(void)
         CHECK_EQUAL(wrapper("-d -m --version"), 0);
         CHECK_TEXT(output, "-m: root's server serves all users without it");
     }
+}
+
+/* In an installation that PATH has nothing of but the script's folder. */
+static void the_script_finds_gsctl_in_its_own_installation(void)
+{
+    char folder[] = "/tmp/gshare-test-XXXXXX", command[1024];
+
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(command, sizeof(command),
+             "mkdir -p %s/share/gshare/mps && ln -s \"${GSCTL%%/gsctl}\" %s/bin && "
+             "cp examples/nvidia-cuda-mps-control %s/share/gshare/mps",
+             folder, folder, folder);
+    CHECK_EQUAL(shell(command), 0);
+    snprintf(command, sizeof(command),
+             "PATH=%s/share/gshare/mps; nvidia-cuda-mps-control help 2>&1", folder);
+    CHECK_EQUAL(shell(command), 0);
+    CHECK_TEXT(output, "get_server_list");
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    CHECK_EQUAL(shell(command), 0);
 }
 
 /* ---- The daemon's variables ------------------------------------------------------------------ */
@@ -564,6 +581,7 @@ static const struct test tests[] = {
     TEST(a_client_is_terminated),
     TEST(servers_end_as_those_of_mps),
     TEST(what_is_wrong_or_cannot_be_is_said),
+    TEST(the_script_finds_gsctl_in_its_own_installation),
     TEST(the_script_in_the_place_of_mps_passes_options_or_names_them),
 };
 
