@@ -176,6 +176,15 @@ static bool fault_wait(const void *address)
 
 /* ---- Exchanging: the lock is held ------------------------------------------------------------ */
 
+/* Copies whole pages. memcpy could be a sanitizer's, which refuses what lies beside the program's
+ * memory, and takes locks. */
+__attribute__((no_sanitize("address", "thread"))) static void pages_copy(
+    volatile uint64_t *to, const volatile uint64_t *from, size_t size)
+{
+    for (size_t i = 0; i < size / sizeof(*to); i++)
+        to[i] = from[i];
+}
+
 /* Puts what is mapped at FROM, or, SHARED, the same pages a second time, in the place of the pages,
  * with what they hold. */
 static bool pages_exchange(uintptr_t start, size_t size, void *from, bool shared)
@@ -186,7 +195,7 @@ static bool pages_exchange(uintptr_t start, size_t size, void *from, bool shared
 
     turn_begin(start, size, &kept);
     if (mprotect(pages, size, PROT_READ) == 0) {
-        memcpy(from, pages, size);
+        pages_copy(from, pages, size);
         done = mremap(from, shared ? 0 : size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == pages;
     }
     if (!done) /* some of the pages may be protected */
