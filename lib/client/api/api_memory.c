@@ -60,9 +60,9 @@ gs_status gs_free(gs_session handle, gs_devptr ptr)
     return status;
 }
 
-gs_status gs_kernel_heap(gs_session handle, uint64_t bytes)
+/* Makes a request of which only the status is wanted. */
+static gs_status session_request(gs_session handle, struct sync_request request)
 {
-    struct sync_request request = {.op = REQ_KERNEL_HEAP, .arg = {bytes}};
     struct session *session;
     gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
 
@@ -71,6 +71,11 @@ gs_status gs_kernel_heap(gs_session handle, uint64_t bytes)
     status = sync_request(session, &request);
     session_leave(session);
     return status;
+}
+
+gs_status gs_kernel_heap(gs_session handle, uint64_t bytes)
+{
+    return session_request(handle, (struct sync_request){.op = REQ_KERNEL_HEAP, .arg = {bytes}});
 }
 
 gs_status gs_mem_info(gs_session handle, size_t *free_bytes, size_t *total_bytes)
@@ -151,15 +156,7 @@ gs_status gs_mem_import(gs_session handle, const gs_mem_handle *exported, gs_dev
 
 gs_status gs_mem_revoke(gs_session handle, gs_devptr ptr)
 {
-    struct sync_request request = {.op = REQ_MEM_REVOKE, .arg = {ptr}};
-    struct session *session;
-    gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
-
-    if (status != GS_OK)
-        return status;
-    status = sync_request(session, &request);
-    session_leave(session);
-    return status;
+    return session_request(handle, (struct sync_request){.op = REQ_MEM_REVOKE, .arg = {ptr}});
 }
 
 /* ---- Host memory ---- */
