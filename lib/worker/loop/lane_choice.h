@@ -8,12 +8,6 @@
 #define LIGHT_LEAST 32u /* records that any lane could have taken, before a session is given */
 #define LANE_NONE   UINT32_MAX
 
-/* How many active tenants a lane serves before another lane gets one, where so many are active on
- * all lanes together. Measured on an H200 with 16 CPUs: four tenants that wait make a third more
- * launches with a lane each than with two a lane; sixteen, which with a lane each would leave the
- * threads fewer CPUs than there are of them, make more with two a lane. */
-uint32_t lane_tenants(uint32_t active, uint32_t cpus);
-
 /* The lane that gets the next session, where lane i of `count` has members[i], and the main lane
  * has this many active ones; LANE_NONE: the main lane keeps what it has. */
 uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active, uint32_t cpus);
