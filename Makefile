@@ -158,10 +158,10 @@ $(BUILD)/obj/lib/ptx/rewrite/heap_pass.o: lib/ptx/rewrite/heap_device.ptx
 $(BUILD)/obj/lib/ptx/rewrite/heap_pass.o: GS_CFLAGS += -DPTX_FILE='"$(CURDIR)/lib/ptx/rewrite/heap_device.ptx"'
 
 ifneq ($(NCURSES_LIBS),)
-$(BUILD)/obj/lib/gsctl/top.o: GS_CFLAGS += -DGS_NCURSES
+$(BUILD)/obj/lib/gsctl/top/top.o: GS_CFLAGS += -DGS_NCURSES
 endif
 ifneq ($(MICROHTTPD_LIBS),)
-$(BUILD)/obj/lib/gsctl/metrics_http.o: GS_CFLAGS += -DGS_MICROHTTPD
+$(BUILD)/obj/lib/gsctl/metrics/metrics_http.o: GS_CFLAGS += -DGS_MICROHTTPD
 endif
 
 define ROOM_RULE

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "common/util.h"
-#include "gsctl/gsctl.h"
+#include "gsctl/base/options.h"
+#include "gsctl/completion.h"
+#include "gsctl/mps/mps.h"
 
 static const char bash_head[] =
     "# bash completion for gsctl; made by 'gsctl completion bash'\n"

@@ -8,7 +8,16 @@
 #include <unistd.h>
 
 #include "common/util.h"
-#include "gsctl/gsctl.h"
+#include "gsctl/ask/ask.h"
+#include "gsctl/base/memory.h"
+#include "gsctl/base/options.h"
+#include "gsctl/change/change.h"
+#include "gsctl/completion.h"
+#include "gsctl/metrics/metrics.h"
+#include "gsctl/mps/mps.h"
+#include "gsctl/show/show.h"
+#include "gsctl/top/top.h"
+#include "gsctl/trace/trace.h"
 
 static const struct command commands[] = {
     {"status", command_status, "the server and its devices; what is done without a command", "", "",

@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "gsctl/gsctl.h"
+#include "gsctl/base/format.h"
+#include "gsctl/base/json.h"
 
 static void bytes_have_units_of_1024(void **state)
 {

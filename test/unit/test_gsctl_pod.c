@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "common/util.h"
-#include "gsctl/pod.h"
+#include "gsctl/metrics/pod.h"
 
 #define UID  "8e4f0a1c-1d2e-4f3a-9b8c-7d6e5f4a3b2c"
 #define UID_ "8e4f0a1c_1d2e_4f3a_9b8c_7d6e5f4a3b2c"

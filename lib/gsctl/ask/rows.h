@@ -1,0 +1,19 @@
+/* rows.h - asks for the rows of CTL_GET: what is set, and what sessions have of it. */
+#ifndef GS_GSCTL_ASK_ROWS_H
+#define GS_GSCTL_ASK_ROWS_H
+
+#include "common/request.h"
+
+struct rows {
+    struct ctl_row *row; /* the caller frees it, also on failure */
+    size_t count;
+    uint32_t provision;
+};
+gs_status rows_read(struct control *control, struct rows *rows, char message[REQUEST_MESSAGE_MAX]);
+/* One row; none if the server has none of that name, but for a user, who may have no settings. */
+gs_status row_read(struct control *control, enum ctl_target target, uint64_t id, struct rows *rows,
+                   char message[REQUEST_MESSAGE_MAX]);
+enum ctl_target row_target(const struct ctl_row *row);
+unsigned long long row_id(const struct ctl_row *row); /* of its target */
+
+#endif

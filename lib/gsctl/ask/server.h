@@ -1,0 +1,16 @@
+/* server.h - asks for the server and its devices. */
+#ifndef GS_GSCTL_ASK_SERVER_H
+#define GS_GSCTL_ASK_SERVER_H
+
+#include "common/request.h"
+
+gs_status status_read(struct control *control, struct ctl_status_reply *reply,
+                      char message[REQUEST_MESSAGE_MAX]);
+/* Asks where the server's log is, which it tells its owner and root. */
+gs_status log_place_read(struct control *control, struct ctl_log_reply *reply,
+                         char message[REQUEST_MESSAGE_MAX]);
+const char *device_state_name(uint32_t state); /* "?" for an unknown state */
+/* "fault", "eviction" ... of enum ctl_takeover; "?" for an unknown one */
+const char *takeover_cause_name(uint32_t cause);
+
+#endif

@@ -1,0 +1,15 @@
+/* tenants.h - asks for the tenants. */
+#ifndef GS_GSCTL_ASK_TENANTS_H
+#define GS_GSCTL_ASK_TENANTS_H
+
+#include "common/request.h"
+
+/* All tenants, in the order in which they attached. The caller frees *tenants, also on failure. */
+gs_status tenants_read(struct control *control, struct ctl_tenant **tenants, size_t *count,
+                       char message[REQUEST_MESSAGE_MAX]);
+uint64_t histogram_sum(const struct ctl_histogram *h); /* of all counts */
+/* Name of a session's state (enum ctl_tenant_state), such as "attached" or "ending"; "?" for an
+ * unknown state. */
+const char *state_name(uint32_t state);
+
+#endif

@@ -1,0 +1,26 @@
+/* json.h - prints JSON to stdout, with commas and escapes. */
+#ifndef GS_GSCTL_BASE_JSON_H
+#define GS_GSCTL_BASE_JSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Length of the well-formed UTF-8 sequence at s; 0 if there is none. */
+size_t utf8_length(const unsigned char *s);
+/* name: the member's name inside an object; NULL inside an array. */
+void json_open(const char *name, char bracket); /* '{' or '[' */
+/* '}' or ']'. A newline follows the last one of a document. */
+void json_close(char bracket);
+void json_text(const char *name, const char *text);
+void json_number(const char *name, uint64_t number);
+void json_integer(const char *name, int64_t number);
+/* A number that is text already. */
+void json_figure(const char *name, const char *digits);
+/* Nanoseconds, as microseconds with a fraction. */
+void json_micros(const char *name, uint64_t ns);
+/* "user", the name, and "uid" */
+void json_user(uint32_t uid);
+/* A process's id; null where it is 0: there is none, or it is in another PID namespace. */
+void json_pid(const char *name, int32_t pid);
+
+#endif

@@ -1,0 +1,46 @@
+/* change.h - the commands that change something, and the changes, which mps makes too. */
+#ifndef GS_GSCTL_CHANGE_CHANGE_H
+#define GS_GSCTL_CHANGE_CHANGE_H
+
+#include "gsctl/base/options.h"
+
+/* Each returns the exit status. */
+int command_set(struct control *control, const struct command_options *options);
+int command_trust(struct control *control, const struct command_options *options);
+int command_reserve(struct control *control, const struct command_options *options);
+int command_release(struct control *control, const struct command_options *options);
+int command_provision(struct control *control, const struct command_options *options);
+int command_drain(struct control *control, const struct command_options *options);
+int command_kill(struct control *control, const struct command_options *options);
+int command_restart(struct control *control, const struct command_options *options);
+int command_quit(struct control *control, const struct command_options *options);
+
+/* Each checks what the table of options cannot, and returns 0 or the exit status. */
+int set_check(const struct command_options *options);
+int trust_check(const struct command_options *options);
+int reserve_check(const struct command_options *options);
+int reservation_check(const struct command_options *options); /* the name alone */
+int provision_check(const struct command_options *options);
+int kill_check(const struct command_options *options);
+
+/* Asks for a change and returns the exit status. A remark of the server on a change that it made
+ * goes to standard error, with `json` into a document on standard output. */
+int change_ask(struct control *control, struct ctl_header *request, uint16_t op, size_t size,
+               bool json);
+/* The same for settings; says so where it has no effect: the settings are as they were, or a
+ * session has what it had. */
+int settings_change(struct control *control, struct ctl_set *request, bool json);
+/* The same without a word; remark receives what is to be said of it, "": nothing, or the message of
+ * the failure. */
+gs_status settings_make(struct control *control, struct ctl_set *request,
+                        char remark[REQUEST_MESSAGE_MAX]);
+/* What is to be said of changes that were made; "": nothing. */
+void change_remark(const char *remark, bool json);
+/* Ends the sessions that are meant and waits until they hold nothing of a device. */
+gs_status sessions_end(struct control *control, struct ctl_kill *request, uint32_t *count,
+                       char message[REQUEST_MESSAGE_MAX]);
+/* Tells the server to quit and waits for its end. *pid: of the server. */
+gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
+                      char message[REQUEST_MESSAGE_MAX]);
+
+#endif

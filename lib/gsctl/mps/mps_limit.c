@@ -1,0 +1,293 @@
+/*
+ * mps_limit.c - the limits of MPS, which are settings here: see mps.h. A limit is set for all
+ * sessions (the default, or the server's pid) or for those of one client. It holds for sessions
+ * that are there from their next launch on, where MPS's waits for new ones.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util.h"
+#include "gsctl/ask/ask.h"
+#include "gsctl/ask/rows.h"
+#include "gsctl/ask/server.h"
+#include "gsctl/ask/tenants.h"
+#include "gsctl/base/json.h"
+#include "gsctl/base/memory.h"
+#include "gsctl/base/options.h"
+#include "gsctl/change/change.h"
+#include "gsctl/mps/mps.h"
+
+struct mps_limit {
+    const char *setting;
+    bool of_device; /* an argument names the device */
+    bool echoed;    /* MPS prints a value that it has set */
+    /* Reads the value into the request. False: it is no such value. */
+    bool (*read)(const char *text, struct ctl_set *request);
+    const char *json; /* the name of its member */
+    /* Writes what is in force, of a session, else as the default's row has it; in JSON a figure.
+     * Nothing where there is no limit. */
+    void (*write)(char out[SETTING_TEXT_MAX], const struct ctl_row *row, uint32_t device_sms,
+                  bool json);
+};
+
+/* ---- The limits ------------------------------------------------------------------------------ */
+
+static bool percentage_read(const char *text, struct ctl_set *request)
+{
+    const struct setting_field *field = setting_find("percentage");
+
+    return setting_parse(&request->settings, field, text) &&
+           setting_possible(&request->settings, field);
+}
+
+static void percentage_write(char out[SETTING_TEXT_MAX], const struct ctl_row *row,
+                             uint32_t device_sms, bool json)
+{
+    double value = 100;
+
+    (void)json;
+    if (row_target(row) == CTL_TENANT && device_sms)
+        value = 100.0 * row->sm_count / device_sms;
+    else if (row->set.fields & CTL_PERCENTAGE)
+        value = row->set.hundredths / 100.0;
+    snprintf(out, SETTING_TEXT_MAX, "%.1f", value);
+}
+
+/* "10G", "900M", and "512MB" of MPS's variable. */
+static bool memory_read(const char *text, struct ctl_set *request)
+{
+    const struct setting_field *field = setting_find("mem");
+    char size[32];
+    size_t length = strlen(text);
+
+    if (length >= sizeof(size))
+        return false;
+    memcpy(size, text, length + 1);
+    if (length > 2 && size[length - 1] == 'B' && strchr("KMGT", size[length - 2]))
+        size[length - 1] = 0;
+    return setting_parse(&request->settings, field, size) &&
+           setting_possible(&request->settings, field);
+}
+
+static void memory_write(char out[SETTING_TEXT_MAX], const struct ctl_row *row, uint32_t device_sms,
+                         bool json)
+{
+    struct ctl_settings set = row->set;
+
+    (void)device_sms;
+    if (row_target(row) == CTL_TENANT) {
+        set.mem = row->mem_limit;
+        set.fields = row->mem_limit ? CTL_MEM : 0;
+    }
+    out[0] = 0;
+    if (set.fields & CTL_MEM && json)
+        snprintf(out, SETTING_TEXT_MAX, "%" PRIu64, set.mem);
+    else if (set.fields & CTL_MEM)
+        setting_print(out, &set, setting_find("mem"));
+}
+
+/* Normal is set, for a class that is taken away gives way to that of the daemon's variable. */
+static bool priority_read(const char *text, struct ctl_set *request)
+{
+    if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+        return false;
+    request->settings.cls = *text == '0' ? GS_CLASS_NORMAL : GS_CLASS_BEST_EFFORT;
+    request->settings.fields = CTL_CLASS;
+    return true;
+}
+
+static void priority_write(char out[SETTING_TEXT_MAX], const struct ctl_row *row,
+                           uint32_t device_sms, bool json)
+{
+    (void)device_sms, (void)json;
+    strcpy(out, row->set.fields & CTL_CLASS && row->set.cls == GS_CLASS_BEST_EFFORT ? "1" : "0");
+}
+
+const struct mps_limit
+    mps_percentage = {"percentage",    false, true, percentage_read, "active_thread_percentage",
+                      percentage_write},
+    mps_memory = {"mem", true, false, memory_read, "device_pinned_mem_limit", memory_write},
+    mps_priority = {"class", false, false, priority_read, "client_priority", priority_write};
+
+/* ---- Whose ----------------------------------------------------------------------------------- */
+
+/* Whose limit it is: the default's, or that of one client's sessions. */
+struct whose {
+    struct ctl_status_reply status;
+    struct ctl_tenant *sessions; /* the caller frees it, also on failure */
+    size_t count;                /* 0: the default's */
+    uint32_t device;
+    const char *value; /* the last argument of set; NULL: get */
+};
+
+/* A client that was terminated is none any more. */
+static void sessions_keep(struct whose *whose, size_t count, int32_t pid, bool of_device)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct ctl_tenant *t = &whose->sessions[i];
+
+        if (t->pid == pid && t->state != CTL_TENANT_LOST &&
+            (!of_device || t->device == (int32_t)whose->device))
+            whose->sessions[whose->count++] = *t;
+    }
+}
+
+static int client_find(const struct mps_call *call, const char *text, struct whose *whose)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    uint64_t pid;
+    size_t count;
+    gs_status status;
+
+    if (!mps_number(call, text, INT32_MAX, &pid))
+        return EXIT_USAGE;
+    status = status_read(call->control, &whose->status, message);
+    if (status == GS_OK && (int32_t)pid == whose->status.server_pid)
+        return 0;
+    if (status == GS_OK)
+        status = tenants_read(call->control, &whose->sessions, &count, message);
+    if (status != GS_OK)
+        return ask_failed(status, message);
+    sessions_keep(whose, pid ? count : 0, (int32_t)pid, call->command->limit->of_device);
+    if (whose->count)
+        return 0;
+    return mps_wrong(call, EXIT_ERROR, "no server and no client has the pid %s%s", text,
+                     call->command->limit->of_device ? " on that device" : "");
+}
+
+/* Reads the arguments: [PID] [DEVICE] [VALUE]. */
+static int whose_read(const struct mps_call *call, bool pid, bool value, struct whose *whose)
+{
+    const struct mps_limit *limit = call->command->limit;
+    int at = pid, result = 0;
+
+    *whose = (struct whose){.value = value ? call->argument[call->count - 1] : NULL};
+    if (limit->of_device)
+        result = mps_device(call, call->argument[at], &whose->device, &whose->status);
+    if (result == 0 && pid)
+        result = client_find(call, call->argument[0], whose);
+    /* A session is on one device, so its own limit is of that. */
+    if (result == 0 && value && limit->of_device && whose->count == 0 &&
+        whose->status.device_count > 1)
+        return mps_wrong(call, EXIT_ERROR,
+                         "the default's limit is of a session's memory on whichever of the %" PRIu32
+                         " devices it is: gsctl set --default --mem %s",
+                         whose->status.device_count, whose->value);
+    return result;
+}
+
+/* ---- Setting and getting --------------------------------------------------------------------- */
+
+/* As MPS: no line where there is no limit. */
+static void limit_print(const struct mps_call *call, const struct ctl_row *row, uint32_t device_sms)
+{
+    const struct mps_limit *limit = call->command->limit;
+    char text[SETTING_TEXT_MAX];
+
+    limit->write(text, row, device_sms, call->json);
+    if (call->json) {
+        json_open(NULL, '{');
+        json_figure(limit->json, *text ? text : "null");
+        json_close('}');
+    } else if (*text) {
+        puts(text);
+    }
+}
+
+static int row_print(const struct mps_call *call, const struct whose *whose, enum ctl_target target,
+                     uint64_t id)
+{
+    char message[REQUEST_MESSAGE_MAX];
+    uint32_t sms = 0;
+    struct rows rows;
+    gs_status status = row_read(call->control, target, id, &rows, message);
+
+    if (status == GS_OK && rows.count == 0) {
+        snprintf(message, sizeof(message), "session %" PRIu64 " has gone", id);
+        status = GS_ERR_NOT_FOUND;
+    }
+    if (status == GS_OK && target == CTL_TENANT &&
+        (uint32_t)rows.row[0].device < whose->status.device_count)
+        sms = whose->status.device[rows.row[0].device].sm_count;
+    if (status == GS_OK)
+        limit_print(call, &rows.row[0], sms);
+    free(rows.row);
+    return status == GS_OK ? 0 : ask_failed(status, message);
+}
+
+#define REMARKS_MAX 1024
+
+/* Adds a remark that was not made yet, of another session. */
+static void remark_add(char remarks[REMARKS_MAX], const char *remark)
+{
+    const size_t length = strlen(remarks);
+
+    if (*remark && !strstr(remarks, remark))
+        snprintf(remarks + length, REMARKS_MAX - length, "%s%s", length ? "; " : "", remark);
+}
+
+/* However many sessions the client has, what is said of them is one remark, and one document. */
+static int value_set(const struct mps_call *call, const struct whose *whose)
+{
+    const struct mps_limit *limit = call->command->limit;
+    struct ctl_set request = {.target = CTL_DEFAULT};
+    char remarks[REMARKS_MAX] = "", remark[REQUEST_MESSAGE_MAX];
+    gs_status status = GS_OK;
+
+    if (!limit->read(whose->value, &request))
+        return mps_wrong(call, EXIT_USAGE, "'%s': %s", whose->value,
+                         limit == &mps_priority ? "0 or 1" : setting_find(limit->setting)->values);
+    if (whose->count == 0) {
+        status = settings_make(call->control, &request, remark);
+        remark_add(remarks, remark);
+    }
+    for (size_t i = 0; i < whose->count && status == GS_OK; i++) {
+        request.target = CTL_TENANT;
+        request.id = whose->sessions[i].session_id;
+        status = settings_make(call->control, &request, remark);
+        remark_add(remarks, remark);
+    }
+    if (status != GS_OK)
+        return ask_failed(status, remark);
+    change_remark(remarks, call->json);
+    if (limit->echoed && !call->json)
+        printf("%.1f\n", request.settings.hundredths / 100.0);
+    return 0;
+}
+
+static int limit_do(const struct mps_call *call, bool pid, bool value)
+{
+    struct whose whose;
+    int result = whose_read(call, pid, value, &whose);
+
+    if (result == 0 && value)
+        result = value_set(call, &whose);
+    else if (result == 0 && whose.count == 0)
+        result = row_print(call, &whose, CTL_DEFAULT, 0);
+    else if (result == 0)
+        result = row_print(call, &whose, CTL_TENANT, whose.sessions[0].session_id);
+    free(whose.sessions);
+    return result;
+}
+
+int mps_default_set(const struct mps_call *call)
+{
+    return limit_do(call, false, true);
+}
+
+int mps_default_get(const struct mps_call *call)
+{
+    return limit_do(call, false, false);
+}
+
+int mps_limit_set(const struct mps_call *call)
+{
+    return limit_do(call, true, true);
+}
+
+int mps_limit_get(const struct mps_call *call)
+{
+    return limit_do(call, true, false);
+}
