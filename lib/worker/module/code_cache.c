@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "common/siphash.h"
 #include "worker/module/code_disk.h"
 
 #define ENTRY_MAX (LINK_CODE_BYTES / 8)
@@ -21,7 +20,6 @@ struct cache {
 };
 
 struct entry {
-    uint64_t hash; /* of the text, to pass over others quickly */
     uint64_t text_size, code_size;
     unsigned char bytes[]; /* text, code; then up to a multiple of 8 */
 };
@@ -48,13 +46,6 @@ bool code_cache_open(int fd, const struct link_device *info)
     return true;
 }
 
-static uint64_t text_hash(const unsigned char *text, size_t size)
-{
-    static const uint64_t key[2]; /* equal hashes do no harm: texts are compared */
-
-    return siphash(key, text, size);
-}
-
 static uint64_t entry_size(uint64_t text_size, uint64_t code_size)
 {
     return (sizeof(struct entry) + text_size + code_size + 7) & ~UINT64_C(7);
@@ -65,16 +56,15 @@ static unsigned char *entries(void)
     return (unsigned char *)(opened.cache + 1);
 }
 
-/* Under the lock. NULL: there is none. */
-static const struct entry *entry_find(const unsigned char *text, size_t size, uint64_t hash)
+/* Under the lock. NULL: there is none. Without a hash: see rewrite_cache.c. */
+static const struct entry *entry_find(const unsigned char *text, size_t size)
 {
     const uint64_t used = atomic_load_explicit(&opened.cache->used, memory_order_relaxed);
     const struct entry *entry;
 
     for (uint64_t at = 0; at < used; at += entry_size(entry->text_size, entry->code_size)) {
         entry = (const void *)(entries() + at);
-        if (entry->hash == hash && entry->text_size == size &&
-            memcmp(entry->bytes, text, size) == 0)
+        if (entry->text_size == size && memcmp(entry->bytes, text, size) == 0)
             return entry;
     }
     return NULL;
@@ -82,12 +72,11 @@ static const struct entry *entry_find(const unsigned char *text, size_t size, ui
 
 static unsigned char *memory_find(const unsigned char *text, size_t size)
 {
-    const uint64_t hash = text_hash(text, size);
     const struct entry *entry;
     unsigned char *code = NULL;
 
     pthread_mutex_lock(&opened.lock);
-    entry = entry_find(text, size, hash);
+    entry = entry_find(text, size);
     if (entry && (code = malloc(entry->code_size)))
         memcpy(code, entry->bytes + size, entry->code_size);
     pthread_mutex_unlock(&opened.lock);
@@ -96,19 +85,19 @@ static unsigned char *memory_find(const unsigned char *text, size_t size)
 
 static void memory_put(const unsigned char *text, size_t size, const void *code, size_t code_size)
 {
-    const uint64_t hash = text_hash(text, size), capacity = LINK_CODE_BYTES - sizeof(struct cache);
+    const uint64_t capacity = LINK_CODE_BYTES - sizeof(struct cache);
     struct entry *entry;
     uint64_t used;
 
     pthread_mutex_lock(&opened.lock);
-    if (!entry_find(text, size, hash)) { /* two may compile the same text side by side */
+    if (!entry_find(text, size)) { /* two may compile the same text side by side */
         used = atomic_load_explicit(&opened.cache->used, memory_order_relaxed);
         if (entry_size(size, code_size) > capacity - used) {
             used = 0;
             atomic_store_explicit(&opened.cache->used, 0, memory_order_relaxed);
         }
         entry = (void *)(entries() + used);
-        *entry = (struct entry){.hash = hash, .text_size = size, .code_size = code_size};
+        *entry = (struct entry){.text_size = size, .code_size = code_size};
         memcpy(entry->bytes, text, size);
         memcpy(entry->bytes + size, code, code_size);
         /* release: the entry before its size, for a worker that comes when this one is killed */

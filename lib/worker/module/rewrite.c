@@ -296,7 +296,7 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
     *state = true;
     if (image_text(job, *image, size, &text, &length, &unpacked, grid) != GS_OK || !text)
         return job->status;
-    *state = image_has_state((const unsigned char *)text, length);
+    *state = !job->session->fenced && image_has_state((const unsigned char *)text, length);
     if (text_rewrite(job, text, length, &rewritten, &new_length, report) != GS_OK)
         return job->status;
     /* Where text_wanted saw words in comments, the machine code is loaded after all. A module

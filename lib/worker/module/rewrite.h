@@ -16,8 +16,9 @@ struct ptx_rewrite_report;
  * code for this device. Puts the print block of kernels that print into the job's answer. *report
  * tells what the passes did, and the caller frees it with image_report_free; NULL: nothing was
  * rewritten. *grid, the caller's to free, holds the kernels that synchronise their grid; none of
- * machine code alone. *state: image_has_state of the tenant's PTX, true of machine code alone. On
- * failure the job has failed, *image is the caller's as before, and *report is NULL. */
+ * machine code alone. *state: image_has_state of the tenant's PTX, true of machine code alone;
+ * false in a fenced session, whose variables lie in its window. On failure the job has failed,
+ * *image is the caller's as before, and *report is NULL. */
 gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
                         struct ptx_rewrite_report **report, struct grid_sync *grid, bool *state);
 /* Frees a report, which may be NULL. */
