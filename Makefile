@@ -393,10 +393,11 @@ PYTHON_TESTS := $(patsubst %.py,$(BUILD)/%,$(wildcard test/python/test_*.py))
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) $(shell command -v python3))
 NO_PYTHON := $(if $(SANITIZE),a sanitizer cannot be loaded into Python,$(if $(PYTHON),,there is no Python))
 CMAKE_TEST := $(BUILD)/test/cmake/test_find_package
+BENCH_TESTS := $(patsubst %.c,$(BUILD)/bench/%,$(notdir $(wildcard bench/test/test_*.c)))
 CORPUS_TESTS := $(BUILD)/test/corpus/test_corpus $(BUILD)/test/instructions/test_instructions
 TESTS := $(if $(filter cmocka,$(HAVE)),$(UNIT_TESTS)) $(CONFORMANCE_TESTS) $(CORPUS_TESTS) $(E2E_TESTS) $(CUDART_TESTS) $(CUBLAS_TESTS) \
          $(if $(filter cxx,$(HAVE)),$(CXX_TESTS)) $(if $(NO_PYTHON),,$(PYTHON_TESTS)) $(if $(SANITIZE),,$(CMAKE_TEST)) \
-         $(BUILD)/bench/test_stats
+         $(BENCH_TESTS)
 ROOM_ARCHIVES := $(patsubst %,$(BUILD)/room/%.a,$(ROOMS))
 
 $(BUILD)/obj/test/%.o: GS_CFLAGS += -Itest
@@ -746,7 +747,7 @@ $(BUILD)/bench/measure: $(bench_objs) $(BUILD)/room/common.a $(BUILD)/lib/libgsh
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(call USE_LIBGSHARE,../lib) -lm $(LDLIBS_RT)
-$(BUILD)/bench/test_stats: $(BUILD)/obj/bench/test/test_stats.o $(BUILD)/obj/bench/lib/stats.o
+$(BENCH_TESTS): $(BUILD)/bench/test_%: $(BUILD)/obj/bench/test/test_%.o $(BUILD)/obj/bench/lib/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -lm

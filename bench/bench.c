@@ -271,7 +271,7 @@ static bool services_stop(char *text, size_t size)
 
 static struct board *side_measure(const struct row *row, enum side side)
 {
-    unsigned left = seconds_left();
+    unsigned left = seconds_left(), timeout_s = row->timeout_s < left ? row->timeout_s : left;
     struct board *board;
     char text[FAILURE_TEXT_MAX];
 
@@ -285,7 +285,8 @@ static struct board *side_measure(const struct row *row, enum side side)
     }
     plan.side = side;
     plan.server_pid = bench.server.pid;
-    board = cell_run(row->measure, row->timeout_s < left ? row->timeout_s : left);
+    plan.until = clock_ns() + timeout_s * 1000000000ull;
+    board = cell_run(row->measure, timeout_s);
     if (!services_stop(text, sizeof(text)) && board != NULL && board->failure[0] == '\0')
         snprintf(board->failure, sizeof(board->failure), "afterwards: %.240s", text);
     return board;

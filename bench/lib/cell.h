@@ -38,6 +38,7 @@ struct plan {
     struct facts *facts;
     enum side side;
     bool quick;                  /* fewer and shorter, for a look */
+    uint64_t until;              /* when the cell is ended, as clock_ns tells it */
     pid_t server_pid;            /* gshared; 0 on the other sides */
     const char *gshared, *gsctl; /* programs */
     const char *output;          /* folder for logs */

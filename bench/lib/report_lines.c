@@ -247,7 +247,7 @@ const struct line report_lines[] = {
     {"operator", "ps, top and /metrics: p99", "looked_p99", UNIT_TIME, NONE},
     {"operator", "what that adds to the p99", "more_p99", UNIT_PERCENT, AT_MOST(0.02)},
     {"operator", "... give or take", "more_p99_error", UNIT_PERCENT, NONE},
-    {"operator", "... by itself, turn by turn", "apart_p99", UNIT_PERCENT, NONE},
+    {"operator", "... a quarter without looks adds", "apart_p99", UNIT_PERCENT, NONE},
     {"operator", "gsctl ps, p50", "ps_p50", UNIT_TIME, NONE},
     {"operator", "gsctl ps, p99", "ps_p99", UNIT_TIME, AT_MOST(100e6)},
     {"operator", "/metrics, p50", "metrics_p50", UNIT_TIME, NONE},

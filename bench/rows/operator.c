@@ -3,17 +3,19 @@
  * --watch`, `gsctl top` and scrapes of /metrics ask the server each second, and without; and how
  * long one look takes. A thousand tenants are attached, which do nothing.
  *
- * Four turns, alone, looked at, looked at, alone, are one comparison, of which a steady drift takes
- * as much from one as from the other. How much the two turns alone differ from each other tells
- * what the machine does by itself. Where gsctl was built without libmicrohttpd or ncurses, `gsctl
- * metrics` and `gsctl top --json` stand for scrapes and for top, with a note.
+ * All looks fall into the first quarter of a second or so: in between gsctl is stopped by a signal.
+ * The p99 of all round trips is that of a tenant that is looked at each second, and the p99 of the
+ * others that of one at whom nobody looks, in the same seconds, so that a drift of the machine is
+ * in both. What a quarter without looks adds to the rest tells what the machine does by itself.
+ * Where gsctl was built without libmicrohttpd or ncurses, `gsctl metrics` and `gsctl top --json`
+ * stand for scrapes and for top, with a note.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,23 +28,33 @@
 #include "lib/cpu_time.h"
 #include "lib/device.h"
 #include "lib/gsctl.h"
-#include "lib/stats.h"
+#include "lib/periods.h"
 #include "lib/tenants.h"
 #include "rows/rows.h"
 
 #define TENANTS     1000
-#define TURN_NS     1500000000u
-#define SCRAPE_NS   1000000000u
-#define COMPARISONS 8
 #define WARM_UP     2000
-#define TRIPS_MAX   (1u << 19) /* of a turn */
+#define TRIPS_MAX   (1u << 25)
 #define LOOKS       100
 #define TOP_NS      6000000000u /* in which the time of top is taken ... */
 #define TOP_S       "2"         /* ... at its own interval */
+#define LOOK_NS     250000000u
+#define REST_NS     300000000u
+#define START_NS    1500000000u  /* of ps and top, which look for the first time by themselves */
+#define LOOK_CPU_NS 100000       /* no look takes less of the processor; to be continued does */
+#define END_NS      10000000000u /* left for the figures and the tenants' end */
+#define PERIODS     90
+#define PERIODS_MIN 10
 
-enum { ALONE, LOOKED_AT, MODES };
-static const int quad[] = {ALONE, LOOKED_AT, LOOKED_AT, ALONE};
-#define TURNS ARRAY_SIZE(quad)
+/* The parts of a period, which is longer than gsctl's second, so that a look is due whenever gsctl
+ * is continued. */
+enum { LOOKED_AT, REST, ALONE, REST_TOO, PARTS };
+_Static_assert(PARTS == PERIOD_PARTS, "periods.h");
+static const uint64_t part_ns[PARTS] = {LOOK_NS, REST_NS, LOOK_NS, REST_NS};
+#define PART(part)   (1u << (part))
+#define RESTS        (PART(REST) | PART(REST_TOO))
+#define NOBODY_LOOKS (RESTS | PART(ALONE))
+#define ALL_PARTS    (NOBODY_LOOKS | PART(LOOKED_AT))
 
 /* ---- Tenants --------------------------------------------------------------------------------- */
 
@@ -56,40 +68,43 @@ static void attached_body(struct tenant *tenant)
     device->close();
 }
 
-/* What the cell tells the tenant of its next turn. */
-struct turn {
-    uint64_t until;
-    bool over; /* there is none */
+/* What the cell tells the tenant, and what it is told. The phase counts the parts of all periods
+ * from 1 on: which part of which period it is. */
+enum { PHASE_BEFORE = 0, PHASE_OVER = -1 };
+struct trips {
+    _Atomic int phase;
+    size_t count;
+    size_t begin[PERIODS * PARTS + 2]; /* of each phase: its first trip */
+    uint32_t ns[TRIPS_MAX];
 };
 
 static void trips_body(struct tenant *tenant)
 {
-    static double samples[TRIPS_MAX];
-    const struct turn *turn = tenant->arg;
+    struct trips *trips = *(struct trips *const *)tenant->arg;
     const struct device_ops *device = device_start();
     struct kernel_args args = {1, 2, 3, 4};
+    int phase, last = PHASE_BEFORE;
 
-    for (uint32_t step = 1;; step++) {
-        size_t count = 0;
-
-        for (int i = 0; i < WARM_UP / (plan.facts->soft ? 20 : 1); i++) {
-            device->launch(KERNEL_NOP, &args);
-            device->sync();
-        }
-        tenant_arrive(tenant, step);
-        if (turn->over)
-            break;
-        while (count < TRIPS_MAX && (count == 0 || clock_ns() < turn->until)) {
-            uint64_t start = clock_ns();
-
-            device->launch(KERNEL_NOP, &args);
-            device->sync();
-            samples[count++] = (double)(clock_ns() - start);
-        }
-        stats_sort(samples, count);
-        tenant->value[0] = stats_percentile(samples, count, 50);
-        tenant->value[1] = stats_percentile(samples, count, 99);
+    memset(trips->ns, 0, sizeof(trips->ns)); /* its pages are there before they are measured */
+    for (int i = 0; i < WARM_UP / (plan.facts->soft ? 20 : 1); i++) {
+        device->launch(KERNEL_NOP, &args);
+        device->sync();
     }
+    tenant_arrive(tenant, 1);
+    while ((phase = atomic_load_explicit(&trips->phase, memory_order_relaxed)) != PHASE_OVER) {
+        uint64_t start = clock_ns(), took;
+
+        device->launch(KERNEL_NOP, &args);
+        device->sync();
+        took = clock_ns() - start;
+        while (last != phase)
+            trips->begin[++last] = trips->count;
+        if (trips->count == TRIPS_MAX)
+            cell_fail("more than %u round trips", TRIPS_MAX);
+        trips->ns[trips->count++] = took < UINT32_MAX ? (uint32_t)took : UINT32_MAX;
+    }
+    trips->begin[last + 1] = trips->count;
+    tenant_arrive(tenant, 2);
     device->close();
 }
 
@@ -264,58 +279,126 @@ static pid_t top_start(const struct looks *looks, const char *seconds)
     return gsctl_start(draw, looks->terminal, looks->terminal, looks->null);
 }
 
-/* Looks in all ways at once until that time. */
-static void look_until(const struct looks *looks, uint64_t until)
+/* One of gsctl's that looks each second while it is not stopped. */
+struct watcher {
+    const char *name;
+    pid_t pid;
+    double cpu_ns;  /* when it was continued */
+    unsigned looks; /* in as many periods it has looked */
+};
+
+static void watcher_stop(struct watcher *watcher)
 {
-    static const char *const ps_args[] = {"ps", "--watch", "1", NULL};
-    pid_t ps = gsctl_start(ps_args, looks->null, looks->null, looks->null);
-    pid_t top = top_start(looks, "1");
+    int status;
 
-    for (uint64_t due = clock_ns(); due < until; due += SCRAPE_NS) {
-        size_t bytes;
+    kill(watcher->pid, SIGSTOP);
+    if (waitpid(watcher->pid, &status, WUNTRACED) != watcher->pid || !WIFSTOPPED(status))
+        cell_fail("gsctl %s has ended by itself, with status %#x", watcher->name, status);
+    watcher->looks += cpu_process_ns(watcher->pid) - watcher->cpu_ns > LOOK_CPU_NS;
+}
 
-        metrics_look(looks, &bytes);
-        drawings_drop(looks, due + SCRAPE_NS < until ? due + SCRAPE_NS : until);
-    }
-    gsctl_end(ps, "ps");
-    gsctl_end(top, "top");
+static void watcher_continue(struct watcher *watcher)
+{
+    watcher->cpu_ns = cpu_process_ns(watcher->pid);
+    kill(watcher->pid, SIGCONT);
+}
+
+static void watcher_end(struct watcher *watcher, unsigned periods)
+{
+    watcher_continue(watcher);
+    gsctl_end(watcher->pid, watcher->name);
+    cell_metric(watcher->looks, "looks_%s", watcher->name);
+    if (watcher->looks < periods - periods / 10)
+        cell_fail("gsctl %s has looked in %u of %u periods", watcher->name, watcher->looks,
+                  periods);
+}
+
+/* A wait of poll goes on with what was left of it when it was stopped; a key that says nothing ends
+ * it, and top looks when its time has come. */
+static void top_wake(const struct looks *looks)
+{
+    if (looks->top && write(looks->own_end, " ", 1) != 1)
+        cell_fail("the terminal of gsctl top: %s", strerror(errno));
 }
 
 /* ---- What is measured ------------------------------------------------------------------------ */
 
-static void turns_run(const struct looks *looks, struct tenants *tenant, struct turn *turn)
+/* As many periods as fit into the time. */
+static unsigned periods_fitting(void)
 {
-    static double p50[MODES][2 * COMPARISONS], p99[MODES][2 * COMPARISONS];
-    static double more[COMPARISONS], apart[COMPARISONS];
-    size_t count[MODES] = {0};
+    uint64_t period_ns = 0, now = clock_ns() + START_NS + END_NS;
+    uint64_t fitting;
 
-    for (unsigned step = 1; step <= COMPARISONS * TURNS; step++) {
-        const int mode = quad[(step - 1) % TURNS];
+    for (int part = 0; part < PARTS; part++)
+        period_ns += part_ns[part];
+    fitting = plan.until > now ? (plan.until - now) / period_ns : 0;
+    if (fitting < PERIODS_MIN)
+        cell_fail("time is left for %u periods, and %u are the fewest", (unsigned)fitting,
+                  PERIODS_MIN);
+    return fitting < PERIODS ? (unsigned)fitting : PERIODS;
+}
 
-        tenants_await(tenant, step);
-        turn->until = clock_ns() + TURN_NS;
-        tenants_go(tenant, step);
-        if (mode == LOOKED_AT)
-            look_until(looks, turn->until);
-        tenants_await(tenant, step + 1);
-        p50[mode][count[mode]] = tenant->tenant[0].value[0];
-        p99[mode][count[mode]++] = tenant->tenant[0].value[1];
+/* Looks in all ways in the first part of each period, at once. */
+static void periods_run(const struct looks *looks, struct trips *trips, unsigned periods)
+{
+    static const char *const ps_args[] = {"ps", "--watch", "1", NULL};
+    struct watcher ps = {"ps", gsctl_start(ps_args, looks->null, looks->null, looks->null), 0, 0};
+    struct watcher top = {"top", top_start(looks, "1"), 0, 0};
+    uint64_t until = clock_ns() + START_NS;
+    int phase = PHASE_BEFORE;
+
+    drawings_drop(looks, until);
+    watcher_stop(&ps);
+    watcher_stop(&top);
+    ps.looks = top.looks = 0;
+    for (unsigned i = 0; i < periods * PARTS; i++) {
+        until += part_ns[i % PARTS];
+        atomic_store_explicit(&trips->phase, ++phase, memory_order_relaxed);
+        if (i % PARTS == LOOKED_AT) {
+            size_t bytes;
+
+            watcher_continue(&ps);
+            watcher_continue(&top);
+            top_wake(looks);
+            metrics_look(looks, &bytes);
+            drawings_drop(looks, until);
+            watcher_stop(&ps);
+            watcher_stop(&top);
+        } else {
+            cell_sleep_until(until);
+        }
     }
-    turn->over = true;
-    tenants_go(tenant, COMPARISONS * TURNS + 1);
-    for (unsigned i = 0; i < COMPARISONS; i++) {
-        const double *looked = &p99[LOOKED_AT][2 * i], *alone = &p99[ALONE][2 * i];
+    atomic_store_explicit(&trips->phase, PHASE_OVER, memory_order_relaxed);
+    watcher_end(&ps, periods);
+    watcher_end(&top, periods);
+}
 
-        more[i] = (looked[0] + looked[1]) / (alone[0] + alone[1]) - 1;
-        apart[i] = fabs(alone[1] / alone[0] - 1);
+static void trips_compare(struct trips *trips, unsigned count)
+{
+    static struct period periods[PERIODS];
+    struct shift looked_at, by_itself;
+
+    for (unsigned i = 0; i < count * PARTS; i++) {
+        size_t begin = trips->begin[i + 1], end = trips->begin[i + 2];
+
+        if (begin >= end)
+            cell_fail("a part of a period without a round trip");
+        periods[i / PARTS].part[i % PARTS] =
+            (struct samples){.at = trips->ns + begin, .count = end - begin};
     }
-    cell_metric(stats_median(p50[ALONE], count[ALONE]), "alone_p50");
-    cell_metric(stats_median(p99[ALONE], count[ALONE]), "alone_p99");
-    cell_metric(stats_median(p50[LOOKED_AT], count[LOOKED_AT]), "looked_p50");
-    cell_metric(stats_median(p99[LOOKED_AT], count[LOOKED_AT]), "looked_p99");
-    cell_metric(stats_median(more, COMPARISONS), "more_p99");
-    cell_metric(stats_median_error(more, COMPARISONS), "more_p99_error");
-    cell_metric(stats_median(apart, COMPARISONS), "apart_p99");
+    periods_sort(periods, count);
+    looked_at = periods_shift(periods, count, ALL_PARTS, NOBODY_LOOKS, 99);
+    by_itself = periods_shift(periods, count, NOBODY_LOOKS, RESTS, 99);
+    cell_metric(count, "periods");
+    cell_metric((double)trips->count, "trips");
+    cell_metric(periods_percentile(periods, count, NOBODY_LOOKS, 50), "alone_p50");
+    cell_metric(looked_at.without, "alone_p99");
+    cell_metric(periods_percentile(periods, count, ALL_PARTS, 50), "looked_p50");
+    cell_metric(looked_at.with, "looked_p99");
+    cell_metric(looked_at.more, "more_p99");
+    cell_metric(looked_at.error, "more_p99_error");
+    cell_metric(by_itself.more, "apart_p99");
+    cell_metric(by_itself.error, "apart_p99_error");
 }
 
 static void looks_time(const struct looks *looks)
@@ -359,10 +442,11 @@ static void top_time(const struct looks *looks)
 
 void row_operator(void)
 {
-    struct turn *turn = cell_shared(sizeof(*turn));
+    struct trips *trips = cell_shared(sizeof(*trips));
     struct tenants *attached = tenants_start(TENANTS, attached_body, NULL);
-    struct tenants *tenant = tenants_start(1, trips_body, turn);
+    struct tenants *tenant = tenants_start(1, trips_body, &trips);
     struct looks looks;
+    unsigned periods;
 
     tenants_await(attached, 1);
     tenants_await(tenant, 1);
@@ -371,7 +455,12 @@ void row_operator(void)
     /* What takes longest comes last: a run with little time left has the others. */
     looks_time(&looks);
     top_time(&looks);
-    turns_run(&looks, tenant, turn);
+    periods = periods_fitting();
+    tenants_go(tenant, 1);
+    periods_run(&looks, trips, periods);
+    tenants_await(tenant, 2);
+    trips_compare(trips, periods);
+    tenants_go(tenant, 2);
     tenants_join(tenant);
     looks_end(&looks);
     tenants_go(attached, 1);
