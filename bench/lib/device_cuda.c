@@ -6,60 +6,29 @@
  */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/util.h"
-#include "cuda/abi.h"
 #include "lib/cell.h"
 #include "lib/device.h"
+#include "lib/driver.h"
 
-static struct {
-#define DRIVER_MEMBER(name, args) CUresult(*name) args;
-    CUDA_ABI_FUNCTIONS(DRIVER_MEMBER)
-#undef DRIVER_MEMBER
-} cu;
-
-static void *library;
+static struct driver cu;
 static CUcontext context;
 static CUstream stream;
 static CUevent marks[MARKS];
 static CUmodule module;
 static CUfunction function[KERNEL_COUNT];
 
-static void call_check(const char *name, CUresult result)
-{
-    const char *text = "?";
-
-    if (result == CUDA_SUCCESS)
-        return;
-    cu.cuGetErrorName(result, &text);
-    cell_fail("%s: %s (%d)", name, text, (int)result);
-}
-#define CU(name, ...) call_check(#name, cu.name(__VA_ARGS__))
-
 /* ---- Start ----------------------------------------------------------------------------------- */
-
-static void *symbol(const char *name)
-{
-    void *at = dlsym(library, name);
-
-    if (at == NULL)
-        cell_fail("%s has no %s", plan.facts->driver_path, name);
-    return at;
-}
 
 static void cuda_prepare(void)
 {
-    if (library != NULL)
-        return;
-    library = dlopen(plan.facts->driver_path, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL)
-        cell_fail("%s", dlerror());
-#define DRIVER_FILL(name, args) *(void **)&cu.name = symbol(#name);
-    CUDA_ABI_FUNCTIONS(DRIVER_FILL)
-#undef DRIVER_FILL
+    if (cu.library == NULL)
+        driver_load(&cu, plan.facts->driver_path);
 }
 
 /* The variables of MPS count when the driver is initialised; without its daemon they do nothing. */
@@ -236,29 +205,17 @@ double device_memory_used(void)
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
 
-/* The driver's linker, of which only this needs anything. */
-struct linker {
-    CUresult (*create)(unsigned count, CUjit_option *options, void **values, void **state);
-    CUresult (*add)(void *state, int type, void *data, size_t size, const char *name,
-                    unsigned count, CUjit_option *options, void **values);
-    CUresult (*complete)(void *state, void **image, size_t *size);
-};
-#define LINK_INPUT_PTX 1 /* CU_JIT_INPUT_PTX */
-
 /* Compiles the kernels for this device, as nvcc would have: then loading measures no compiler. */
 static void image_compile(struct facts *facts)
 {
-    struct linker linker;
-    void *state, *image;
+    CUlinkState link;
+    void *image;
     size_t size;
 
-    *(void **)&linker.create = symbol("cuLinkCreate_v2");
-    *(void **)&linker.add = symbol("cuLinkAddData_v2");
-    *(void **)&linker.complete = symbol("cuLinkComplete");
-    call_check("cuLinkCreate", linker.create(0, NULL, NULL, &state));
-    call_check("cuLinkAddData", linker.add(state, LINK_INPUT_PTX, (void *)kernels_ptx,
-                                           strlen(kernels_ptx) + 1, "kernels", 0, NULL, NULL));
-    call_check("cuLinkComplete", linker.complete(state, &image, &size));
+    CU(cuLinkCreate_v2, 0, NULL, NULL, &link);
+    CU(cuLinkAddData_v2, link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)kernels_ptx,
+       strlen(kernels_ptx) + 1, "kernels", 0, NULL, NULL);
+    CU(cuLinkComplete, link, &image, &size);
     if (size > sizeof(facts->image))
         cell_fail("the kernels are %zu bytes compiled, over %zu", size, sizeof(facts->image));
     memcpy(facts->image, image, size);
@@ -290,7 +247,8 @@ static int numa_nodes(void)
     return count > 0 ? count : 1;
 }
 
-/* The node whose memory and processors are the GPU's neighbours; -1: nobody knows. */
+/* The NUMA node whose memory and processors are nearest to the GPU; -1: the system does not tell.
+ */
 static int gpu_node(void)
 {
     int domain, bus, slot, node = -1;

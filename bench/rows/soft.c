@@ -7,7 +7,6 @@
  *
  * The ten kernels of ordinary.cu are timed by the processor's time that the process takes: they are
  * short, and on a busy machine few runs are undisturbed. */
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <math.h>
 #include <sched.h>
@@ -17,8 +16,8 @@
 #include <time.h>
 
 #include "common/util.h"
-#include "cuda/abi.h"
 #include "lib/cell.h"
+#include "lib/driver.h"
 #include "lib/tenants.h"
 #include "rows/rows.h"
 
@@ -44,38 +43,14 @@ extern const char soft_ptx[], ordinary_ptx[];
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-static struct {
-#define DRIVER_MEMBER(name, args) CUresult(*name) args;
-    CUDA_ABI_FUNCTIONS(DRIVER_MEMBER)
-#undef DRIVER_MEMBER
-    uint64_t (*softcudaThreadInstructions)(void);
-} cu;
-
+static struct driver cu;
+static uint64_t (*thread_instructions)(void);
 static CUmodule module;
-
-static void call_check(const char *name, CUresult result)
-{
-    const char *text = "?";
-
-    if (result == CUDA_SUCCESS)
-        return;
-    cu.cuGetErrorName(result, &text);
-    cell_fail("%s: %s (%d)", name, text, (int)result);
-}
-#define CU(name, ...) call_check(#name, cu.name(__VA_ARGS__))
 
 static void library_load(void)
 {
-    void *library = dlopen(plan.facts->soft_library, RTLD_NOW | RTLD_LOCAL);
-
-    if (library == NULL)
-        cell_fail("%s", dlerror());
-#define DRIVER_FILL(name, args) *(void **)&cu.name = dlsym(library, #name);
-    CUDA_ABI_FUNCTIONS(DRIVER_FILL)
-#undef DRIVER_FILL
-    *(void **)&cu.softcudaThreadInstructions = dlsym(library, "softcudaThreadInstructions");
-    if (cu.softcudaThreadInstructions == NULL)
-        cell_fail("%s: not this project's", plan.facts->soft_library);
+    driver_load(&cu, plan.facts->soft_library);
+    *(void **)&thread_instructions = driver_symbol(&cu, "softcudaThreadInstructions");
 }
 
 static void device_open(void)
@@ -191,13 +166,13 @@ static void count_body(struct tenant *tenant)
     device_open();
     CU(cuModuleLoadData, &module, soft_ptx);
     for (int work = 0; work < WORKS; work++) {
-        uint64_t before = cu.softcudaThreadInstructions();
+        uint64_t before = thread_instructions();
         struct job job;
 
         job_prepare(&job, (enum work)work);
         job_run(&job, (enum work)work);
         job_check(&job, (enum work)work);
-        tenant->value[work] = (double)(cu.softcudaThreadInstructions() - before);
+        tenant->value[work] = (double)(thread_instructions() - before);
     }
 }
 
@@ -332,12 +307,12 @@ static void ordinary_body(struct tenant *tenant)
     CU(cuModuleLoadData, &module, ordinary_ptx);
     CU(cuMemAlloc_v2, &data, 2 * WORDS * sizeof(uint32_t));
     for (size_t i = 0; i < ORDINARY; i++) {
-        const uint64_t before = cu.softcudaThreadInstructions();
+        const uint64_t before = thread_instructions();
         double fastest = INFINITY;
 
         ordinary_check(i, data);
         if (counting) {
-            tenant->value[i] = (double)(cu.softcudaThreadInstructions() - before);
+            tenant->value[i] = (double)(thread_instructions() - before);
             continue;
         }
         for (uint64_t end = process_ns() + patience, start; (start = process_ns()) < end;) {
