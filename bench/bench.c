@@ -234,7 +234,7 @@ static unsigned seconds_left(void)
     return now >= bench.deadline ? 0 : (unsigned)((bench.deadline - now) / 1000000000u);
 }
 
-/* A result that says why there is none. */
+/* A board without figures that says why the measurement was not made. */
 static struct board *board_failed(const char *reason)
 {
     struct board *board = shared_map(sizeof(*board));
@@ -261,7 +261,7 @@ static bool service_start(enum side side, const char *row, char *text, size_t si
     return true;
 }
 
-/* Both: whichever runs. */
+/* Ends gshared and the MPS daemon, whichever of them runs. */
 static bool services_stop(char *text, size_t size)
 {
     bool server = server_stop(&bench.server, text, size);
@@ -278,7 +278,7 @@ static struct board *side_measure(const struct row *row, enum side side)
     if (left < 2)
         return board_failed("left out: the time is over");
     if (!service_start(side, row->name, text, sizeof(text))) {
-        char ignored[FAILURE_TEXT_MAX]; /* the first reason counts */
+        char ignored[FAILURE_TEXT_MAX]; /* the reason of the failed start is reported */
 
         services_stop(ignored, sizeof(ignored));
         return board_failed(text);

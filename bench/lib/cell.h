@@ -18,7 +18,7 @@ enum side { SIDE_NATIVE, SIDE_SLICED, SIDE_MPS, SIDE_GSHARE, SIDE_COUNT };
 
 #define IMAGE_MAX (256u << 10)
 
-/* What all cells of a run share: found by the first, in memory that all of them map. */
+/* What the first cell finds out for all cells of a run, in memory that all of them map. */
 struct facts {
     bool soft; /* the software device stands in for the driver */
     char driver_path[4096];
@@ -81,7 +81,7 @@ void cell_summary(double *samples, size_t count, const char *name);
 /* Adds a line to the raw results. */
 void cell_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Memory shared with the processes forked later, zeroed; never NULL. */
+/* As shared_map; fails the cell where there is no memory. */
 void *cell_shared(size_t size);
 
 /* Sleeps until that time, as clock_ns tells it. */

@@ -18,13 +18,13 @@ struct cpu_servers {
 
 void cpu_servers_find(struct cpu_servers *servers);
 
-/* Nanoseconds since they started, all together. */
+/* Processor time of all servers since they started, in nanoseconds. */
 double cpu_servers_ns(const struct cpu_servers *servers);
 
-/* Of that process, all its threads. */
+/* Processor time of all threads of that process. */
 double cpu_process_ns(pid_t pid);
 
-/* Of the calling process, all its threads. */
+/* Processor time of all threads of the calling process. */
 double cpu_self_ns(void);
 
 #endif

@@ -72,7 +72,7 @@ extern const struct device_ops device_cuda, device_gshare;
 /* The device of plan.side. */
 const struct device_ops *device_of_side(void);
 
-/* prepare, open, and load the kernels. */
+/* Prepares and opens the device of plan.side, and loads the kernels. */
 const struct device_ops *device_start(void);
 /* The same with open_as. */
 const struct device_ops *device_start_as(const struct role *role);

@@ -70,7 +70,7 @@ bool gsctl_run(const char *const *args, char *output, size_t size)
     close(ends[1]);
     if (output != NULL)
         good = output_read(ends[0], output, size);
-    close(ends[0]); /* who writes on ends by a signal */
+    close(ends[0]); /* a gsctl that goes on writing ends by SIGPIPE */
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     return good && status == 0;

@@ -23,8 +23,8 @@ struct charge {
     uint64_t gpu_ns;
 };
 
-/* Those of all tenants; the first max of them. Returns how many; fails the cell when it cannot
- * tell. Takes some ms. */
+/* Reads the charges of all tenants, `max` at most, and returns how many there are. Fails the cell
+ * where gsctl fails. Takes some ms. */
 size_t charges_read(struct charge *charges, size_t max);
 
 #endif

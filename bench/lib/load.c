@@ -70,7 +70,7 @@ double load_measure(const struct device_ops *device, uint64_t out, double ns)
 
 /* ---- Calibration ----------------------------------------------------------------------------- */
 
-/* Nanoseconds of a wave of blocks, out of a kernel of many. */
+/* Nanoseconds that a wave of blocks takes in a kernel of many waves. */
 static double wave_ns(const struct device_ops *device, uint64_t out, uint32_t rounds)
 {
     unsigned waves = plan.facts->soft ? 4 : CALIBRATION_WAVES;

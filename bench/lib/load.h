@@ -12,11 +12,12 @@
 
 #include "lib/device.h"
 
-/* Finds how much work a wide kernel's block is; before any of the cell's tenants uses the device.
- */
+/* Finds how many rounds a block of a wide kernel computes. Called before any of the cell's tenants
+ * uses the device. */
 void load_calibrate(void);
 
-/* `out`: 256 bytes of device memory. A small kernel has so many blocks of 128 threads. */
+/* Each launches a kernel that writes to `out`, 256 bytes of device memory. A small kernel has
+ * `blocks` blocks of 128 threads; a wide one takes `ns`. */
 void load_small(const struct device_ops *device, uint64_t out, unsigned blocks);
 void load_wide(const struct device_ops *device, uint64_t out, double ns);
 
@@ -34,11 +35,11 @@ struct saturation {
     uint32_t run; /* kernels */
 };
 void saturation_begin(struct saturation *s, const struct device_ops *device, double ns);
-/* Waits for the oldest run, having queued more. */
+/* Queues another run, then waits for the oldest. */
 void saturation_step(struct saturation *s);
 /* How many kernels had ended at a time between the last two steps, parts of them counted. */
 double saturation_at(const struct saturation *s, uint64_t time);
-/* Waits for all. */
+/* Waits for all runs. */
 void saturation_end(struct saturation *s);
 
 #endif

@@ -72,7 +72,8 @@ static bool is_of(const struct server *server, const char *pid)
            sscanf(rest, ") %*c %*d %d", &group) == 1 && group == server->pid;
 }
 
-/* Those threads of the process that launch; returns how many. */
+/* Ties the main lane's thread of the process to the place; returns how many such threads there are.
+ */
 static unsigned process_place(const char *pid, unsigned place)
 {
     char path[64], text[64];

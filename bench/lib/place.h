@@ -12,13 +12,13 @@
 
 #include "lib/service.h"
 
-/* Whether there are so many places. To be asked first: a process that has taken a place sees only
- * that one. */
+/* Whether there are `count` places. Asked before place_take: a process that has taken a place sees
+ * no other. */
 bool places_enough(unsigned count);
-/* From now on the calling thread runs there. */
+/* Ties the calling thread to the place. */
 void place_take(unsigned place);
-/* And so does the server's thread that launches, for all its tenants. False: it has not come within
- * 5 s. */
+/* Ties the server's main lane, which launches for all its tenants, to the place. False: the lane's
+ * thread has not come within 5 s. */
 bool place_give(unsigned place, const struct server *server);
 
 #endif

@@ -49,8 +49,8 @@ static bool line_ratio(const struct row *row, const struct line *line, double *r
 
 enum verdict { VERDICT_NONE, VERDICT_MET, VERDICT_NOT_MET };
 
-/* The goals are for a GPU: the software device is not judged, but by its own. Nor is a quick run by
- * a count that it does not try. */
+/* Goals for a GPU are not judged on the software device, which has goals of its own; nor are goals
+ * for a count of tenants that a quick run does not try. */
 static enum verdict line_verdict(const struct run_info *info, const struct row *row,
                                  const struct line *line)
 {
@@ -276,7 +276,7 @@ static void tally_print(FILE *out, const struct run_info *info, const struct row
             info->seconds);
 }
 
-/* For who plans a run of a given time. */
+/* What each row took, for a reader who plans a run of a given time. */
 static void seconds_print(FILE *out, const struct row *rows, size_t count)
 {
     fprintf(out, "\nSeconds                   all");

@@ -26,8 +26,8 @@ struct server {
  * `options`, ended by NULL, are further ones; NULL: none. */
 bool server_start(struct server *server, const char *program, const char *device,
                   const char *const *options, const char *log, char *text, size_t size);
-/* Ends it, by force if it does not end when asked, and removes what a killed one leaves. False: it
- * had ended by itself, or had to be killed. */
+/* Ends the server, by force if it does not end when asked, and removes what a killed server leaves.
+ * False: it had ended by itself, or had to be killed. */
 bool server_stop(struct server *server, char *text, size_t size);
 
 /* ---- MPS ------------------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ bool mps_avoid(struct mps *mps, char *text, size_t size);
 bool mps_start(struct mps *mps, const char *log_folder, char *text, size_t size);
 /* Ends the daemon, if it runs, and avoids it again. */
 bool mps_stop(struct mps *mps, char *text, size_t size);
-/* Removes the folder. */
+/* Removes the daemon's folder. */
 void mps_free(struct mps *mps);
 
 #endif

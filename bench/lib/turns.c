@@ -34,7 +34,7 @@
 #define SECONDS      4 /* at most, each part of a round; the software device does less */
 #define LOG_PATH_MAX 4200
 
-/* Of both servers, one of which works at a time, and of the first tenant. */
+/* The places of both servers' main lanes, of which one works at a time, and of the first tenant. */
 enum { PLACE_SERVERS, PLACE_TENANTS };
 
 static const int quad[] = {TURN_ON, TURN_OFF, TURN_OFF, TURN_ON};
@@ -134,7 +134,7 @@ static void pair_body(struct tenant *tenant)
         GS(gs_detach, session[mode]);
 }
 
-/* Of all tenants. */
+/* Returns the launches a second of all tenants together. */
 static double turn_run(struct tenants *group, struct pair *pair, uint32_t turn, int mode)
 {
     double sum = 0;
@@ -240,7 +240,7 @@ void turns_measure(const struct turns *turns)
 {
     struct comparison comparisons[] = {
         {.tenants = 1, .most = QUADS_MAX / 2},
-        {.tenants = TENANTS_MAX, .most = QUADS_MAX}, /* stray more */
+        {.tenants = TENANTS_MAX, .most = QUADS_MAX}, /* whose turns differ more */
     };
     struct pair *pair = cell_shared(sizeof(*pair));
 

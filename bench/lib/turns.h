@@ -16,8 +16,9 @@ struct turns {
     } server[TURN_MODES];
     const void *image; /* the kernels that are launched */
     size_t image_size; /* 0: NUL-terminated PTX */
-    /* Returns when the servers are as they are to be measured; their tenants are there. Once each
-     * round, with the path of the log of the server that has the setting. NULL: they are. */
+    /* Called once each round, when the tenants are there, with the path of the log of the server
+     * that has the setting: returns when both servers are in the state to be measured. NULL: they
+     * are at once. */
     void (*settle)(const char *log);
 };
 

@@ -17,7 +17,8 @@ void row_alloc(void)
     } sizes[] = {{"1K", 1u << 10}, {"1M", 1u << 20}, {"64M", 64u << 20}};
     const struct device_ops *device = device_start();
 
-    /* Stays, as some memory of a program does: the first and the last block cost more. */
+    /* This block stays, as some memory of a program does: the first and the last block cost more.
+     */
     device->alloc(sizes[0].size);
     for (size_t s = 0; s < ARRAY_SIZE(sizes); s++) {
         uint64_t deadline = clock_ns() + SECONDS * 1000000000ull;

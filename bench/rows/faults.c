@@ -129,7 +129,7 @@ static void trainer_body(struct tenant *tenant)
 
 /* ---- Those that fault ------------------------------------------------------------------------ */
 
-/* value[0]: its kernel has been launched; [1]: and did no harm. */
+/* value[0]: the culprit's kernel has been launched; value[1]: it has done no harm. */
 static void culprit_body(struct tenant *tenant)
 {
     const struct device_ops *device = device_start();
@@ -140,8 +140,8 @@ static void culprit_body(struct tenant *tenant)
     tenant->value[1] = 1;
 }
 
-/* One faulting run. Where the device is not there for it, as after the fault before it, it is tried
- * again; false: it never was. */
+/* Makes one faulting run, again and again while the device takes no new process, as just after the
+ * fault before. False: the device never took it. */
 static bool culprit_run(void)
 {
     for (unsigned i = 0; i < TRIES; i++) {
@@ -180,7 +180,7 @@ static struct tenants *trainer_start(void)
     cell_fail("the trainer was refused %u times", TRIES);
 }
 
-/* Whether the trainer gets on: it ends a step that begins from now on. */
+/* Whether the trainer ends a step that begins from now on. */
 static bool trainer_goes_on(struct tenants *trainer)
 {
     const uint64_t seen = atomic_load(&page->steps) + atomic_load(&page->wrong);

@@ -28,7 +28,7 @@ enum text { TEXT_ORDINARY, TEXT_LARGE, TEXTS };
 static const char *const text_names[] = {"ordinary", "large"};
 static const char *const text_kernels[] = {"axpy", "large"};
 
-/* Who loads a text first, and who after that. */
+/* The tenant that loads a text first, and the one that loads it after that. */
 enum { FIRST, AGAIN, LOADERS };
 
 static struct page {
@@ -38,7 +38,7 @@ static struct page {
     double samples[LOADERS][LOADS_MAX];
 } * page;
 
-/* A text of its own for each seed, whatever is kept of others. */
+/* A text that differs for each seed, so that no cache has it. */
 static char *text_make(enum text text, unsigned seed)
 {
     static const char more[] = ".visible .entry unique_%u() { ret; }\n";

@@ -71,7 +71,7 @@ static void launch(const gs_qos *qos)
     launch_with(qos, NULL);
 }
 
-/* What a further launch says of itself. */
+/* The report of one more launch. */
 static gs_report report_of(const gs_qos *qos)
 {
     gs_report report = GS_REPORT_INIT;
@@ -81,7 +81,8 @@ static gs_report report_of(const gs_qos *qos)
     launch_with(qos, &id);
     GS(gs_stream_sync, session, NULL);
     while ((status = gs_launch_report(session, id, &report)) == GS_NOT_READY)
-        cpu_relax(); /* complete some microseconds ago: the server writes it after that */
+        cpu_relax(); /* the server writes the report some microseconds after the launch is complete
+                      */
     if (status != GS_OK)
         gshare_call_failed("gs_launch_report", status);
     return report;
@@ -98,7 +99,7 @@ static gs_qos count_of(unsigned count)
 
 /* ---- One launch ------------------------------------------------------------------------------ */
 
-/* Nanoseconds of a launch in a burst, its end counted in. */
+/* Nanoseconds for each launch of a burst, up to the burst's end. */
 static double burst(const gs_qos *qos)
 {
     uint64_t start = clock_ns();
@@ -136,7 +137,7 @@ static void overrides_measure(void)
 
 /* ---- Changes --------------------------------------------------------------------------------- */
 
-/* From the request to the end of the first launch under it. */
+/* Nanoseconds from gs_set_qos to the end of the first launch under it. */
 static double change(const gs_exec_affinity *wish)
 {
     gs_qos qos = GS_QOS_INIT;
@@ -174,7 +175,7 @@ static bool partition_is_new(unsigned partition)
     return partition != 0 && partition != override_partition;
 }
 
-/* The set is kept, and true returned with the time, when nobody had it before. */
+/* Changes to the set. True: nobody had it before, so it is kept in `sets`, and *ns is the time. */
 static bool set_try(const gs_exec_affinity *wish, double *ns)
 {
     double time = change(wish);
@@ -229,7 +230,7 @@ static uint32_t dice(void)
     return state ^= state << 5;
 }
 
-/* So many parts, picked at random. */
+/* A mask of `count` parts, picked at random. */
 static gs_exec_affinity mask_of(unsigned count)
 {
     gs_exec_affinity wish = {.type = GS_EXEC_AFFINITY_SM_MASK};
@@ -312,7 +313,7 @@ static void known_measure(unsigned among, unsigned changes, uint64_t rest_ns, co
     times_tell(known, count, name);
 }
 
-/* That the server still has what was called known. */
+/* Checks that the server still has the partitions that were measured as known. */
 static void known_check(void)
 {
     for (unsigned i = 0; i < set_count; i++) {

@@ -21,8 +21,8 @@
 enum { MODE_PIPELINED, MODE_SYNCED, MODES };
 static const char *const mode_names[MODES] = {"pipelined", "synced"};
 
-/* A tenant's, per mode: launches, first and last moment, processor time; p50 and p99 of launch +
- * sync where each has one. */
+/* A tenant's values in each mode: launches, first and last moment, processor time, and p50 and p99
+ * of launch and sync where each launch has a sync. */
 enum { VALUE_COUNT, VALUE_START, VALUE_END, VALUE_CPU, VALUE_P50, VALUE_P99, VALUES };
 static_assert(MODES * VALUES <= TENANT_VALUES, "a tenant has room for both modes");
 
@@ -32,7 +32,7 @@ struct work {
 };
 static const struct work both = {{true, true}}, waiting = {{[MODE_SYNCED] = true}};
 
-/* Each tenant has them in its own process. */
+/* A process has one tenant, so each tenant has samples of its own. */
 static double samples[SAMPLES_MAX];
 
 static void rate_measure(const struct device_ops *device, int batch, double *value)
@@ -80,7 +80,7 @@ static void rate_body(struct tenant *tenant)
             rate_measure(device, mode == MODE_PIPELINED ? PIPELINE : 1,
                          tenant->value + mode * VALUES);
     }
-    /* All finish before any leaves: the end of a tenant is not part of it. */
+    /* All tenants finish before any leaves, so that no tenant's detaching is measured. */
     tenant_arrive(tenant, MODES + 1);
     device->close();
 }

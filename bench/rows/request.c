@@ -29,7 +29,7 @@
 #define PHASES_MAX  16
 #define CAPPED      75 /* percent, of an MPS client */
 
-/* Who is at work. */
+/* Which tenants work in a phase. */
 enum kind { KIND_ALONE, KIND_ALL, KIND_BESIDE, KIND_BACK, KIND_WARM /* as beside */, KINDS };
 
 struct phase {
@@ -188,7 +188,7 @@ static void summary_tell(const struct summary *s, const char *name)
     cell_metric((double)s->count, "%s_n", name);
 }
 
-/* By what is found alone. */
+/* Notes requests and neighbours beside each other as multiples of what each does alone. */
 static void beside_tell(struct party *party, double alone_p99, double back_rate, const char *name)
 {
     struct summary beside = worst_of(party, KIND_BESIDE);
@@ -217,7 +217,7 @@ static void party_add(struct party *party, enum kind kind, unsigned ms)
 
 /* ---- The parts ------------------------------------------------------------------------------- */
 
-/* Found by the first part, used by others that change one thing. */
+/* Figures of one_beside_one, by which the parts that change one thing are told. */
 static struct {
     double alone_p99, back_rate;
 } base;

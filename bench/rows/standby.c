@@ -82,7 +82,7 @@ static void watch_body(struct tenant *tenant)
     }
 }
 
-/* The device's memory in use, of all processes. */
+/* Bytes in use on the device, of all processes. */
 static double memory_used(struct tenants *watch, uint32_t *step)
 {
     tenants_go(watch, *step);
@@ -136,7 +136,7 @@ void row_standby(void)
     uint32_t step = 1;
     double used[TURN_MODES];
 
-    if (!plan.facts->soft) { /* whose memory is each process's own */
+    if (!plan.facts->soft) { /* the software device's memory is each process's own */
         watch = tenants_start(1, watch_body, NULL);
         tenants_await(watch, step);
     }

@@ -131,7 +131,7 @@ static void culprit_body(struct tenant *tenant)
     gs_detach(program.session);
 }
 
-/* A moment in which to look again; the innocents must be well. */
+/* Waits a moment; fails the cell where an innocent tenant has failed. */
 static void rest(void)
 {
     poll(NULL, 0, 1);

@@ -99,8 +99,8 @@ static void log_add(struct log *log, const struct saturation *load)
     log->at[log->count++].done = load->done;
 }
 
-/* Nobody stops before all have seen the window's end: who is left would have more than its share.
- */
+/* No tenant stops before all have seen the window's end: the last ones would have more than their
+ * share. */
 static void contest_body(struct tenant *tenant)
 {
     struct contest *contest = (struct contest *)(uintptr_t)tenant->arg;
@@ -161,8 +161,8 @@ static double charged_of(const struct reading *reading, pid_t pid)
     cell_fail("gsctl ps --json does not tell of process %d", (int)pid);
 }
 
-/* Kernels that had ended at the reading. False: one may have ended just then. Its tenant knows of
- * the end late by the 128th of what it has waited, or a little more. */
+/* Kernels that had ended at the reading. False: a kernel may have ended just then, since its tenant
+ * learns of the end late, by the 128th of its wait or a little more. */
 static bool ended_at(const struct log *log, const struct reading *reading, double *ended)
 {
     uint64_t middle = reading->begin + (reading->end - reading->begin) / 2, former = 0;
@@ -193,8 +193,8 @@ static void sum_add(struct sum *sum, double charged, double ended)
     sum->readings++;
 }
 
-/* Of the readings that are sure; where none is, for short kernels, of all: these have so many that
- * a run more or less does not matter. */
+/* The sum over the readings that are sure. Where none is, as with short kernels, it is over all
+ * readings: so many kernels have ended then that a run more or less does not matter. */
 static struct sum edge_sum(const struct reading readings[READINGS], const struct log *log,
                            pid_t pid)
 {

@@ -12,7 +12,7 @@
     X(, int, __VA_ARGS__)                                                                          \
     X(_64, int64_t, __VA_ARGS__)
 
-/* enum fill; of no valid uplo, one that no triangle has. */
+/* The enum fill of uplo; a record with another uplo becomes invalid. */
 static inline unsigned fill_of(struct operation *op, cublasFillMode_t uplo)
 {
     if (uplo != CUBLAS_FILL_MODE_LOWER && uplo != CUBLAS_FILL_MODE_UPPER)

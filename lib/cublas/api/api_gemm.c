@@ -14,7 +14,7 @@ static const struct types types_f32 = {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_
                           types_f16 = {CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F,
                                        CUBLAS_COMPUTE_16F};
 
-/* Of a call that names the types: scalars are of the type that is computed in. */
+/* The types of a call that names them: scalars have the type in which sums are computed. */
 static struct types types_of(cudaDataType a, cudaDataType b, cudaDataType c,
                              cublasComputeType_t compute)
 {
@@ -42,7 +42,7 @@ static struct types types_of(cudaDataType a, cudaDataType b, cudaDataType c,
     return types;
 }
 
-/* A batch by stride, or by array of addresses. */
+/* A batch whose matrices lie a stride apart, or whose addresses are in arrays. */
 struct batch {
     int64_t count;
     long long a, b, c;
@@ -76,7 +76,7 @@ static cublasStatus_t gemm(cublasHandle_t handle, cublasOperation_t transa,
     return operation_run(handle, &op);
 }
 
-/* Numbers of 16 bits are void here. */
+/* T is void for numbers of 16 bits, whose types are the toolkit's. */
 #define BATCHED(form, N, S, T, types)                                                              \
     CUBLAS_API cublasStatus_t cublas##S##gemmBatched##form(                                        \
         cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, N m, N n, N k,  \

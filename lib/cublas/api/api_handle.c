@@ -94,7 +94,7 @@ CUBLAS_API cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *wor
         return CUBLAS_STATUS_SUCCESS;                                                              \
     }
 
-/* Modes of math besides the flag that forbids narrow sums, which none here has. */
+/* The flag that forbids narrow sums changes nothing, since no kernel here has narrow sums. */
 static bool math_valid(cublasMath_t mode)
 {
     unsigned plain = (unsigned)mode & ~(unsigned)CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;

@@ -94,7 +94,7 @@ static cublasStatus_t reduce(enum operator_name name, cublasHandle_t handle, int
         return reduce(OPERATOR_ASUM, handle, n, x, incx, NULL, 1, result, type, false);            \
     }
 
-/* The index's type is that of sizes. */
+/* A result that is an index has the type of sizes. */
 #define INDEX(form, N, s, T, type)                                                                 \
     CUBLAS_API cublasStatus_t cublasI##s##amax_v2##form(cublasHandle_t handle, N n, const T *x,    \
                                                         N incx, N *result)                         \
@@ -107,7 +107,7 @@ static cublasStatus_t reduce(enum operator_name name, cublasHandle_t handle, int
         return reduce(OPERATOR_IAMIN, handle, n, x, incx, NULL, 1, result, type, WIDE(N));         \
     }
 
-/* Complex numbers too: nothing is computed. */
+/* These move complex numbers too, since they compute nothing. */
 #define MOVES(form, N, S, T, type)                                                                 \
     CUBLAS_API cublasStatus_t cublas##S##copy_v2##form(cublasHandle_t handle, N n, const T *x,     \
                                                        N incx, T *y, N incy)                       \

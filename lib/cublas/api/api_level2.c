@@ -36,7 +36,7 @@ static cublasStatus_t gemv(cublasHandle_t handle, cublasOperation_t trans, int64
                     (struct strides){0, 0, 0, false}, 1, type, type);                              \
     }
 
-/* Inputs of T, y of Y, scalars of X. */
+/* A and x have type T, y has type Y, scalars have type X. */
 #define GEMV_BATCHED(form, N, S, T, Y, X, type, y_type)                                            \
     CUBLAS_API cublasStatus_t cublas##S##gemvBatched##form(                                        \
         cublasHandle_t handle, cublasOperation_t trans, N m, N n, const X *alpha,                  \
@@ -90,7 +90,7 @@ static cublasStatus_t syr(cublasHandle_t handle, cublasFillMode_t uplo, int64_t 
     return operation_run(handle, &op);
 }
 
-/* x y' and then y x'. */
+/* Adds x y' and then y x'. */
 static cublasStatus_t syr2(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n,
                            const void *alpha, const void *x, int64_t incx, const void *y,
                            int64_t incy, void *a, int64_t lda, cudaDataType type)

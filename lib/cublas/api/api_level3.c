@@ -22,7 +22,7 @@ static struct operation syrk(cublasHandle_t handle, cublasFillMode_t uplo, cubla
     return op;
 }
 
-/* op(A) op(B)' and then op(B) op(A)', added to it. */
+/* Computes op(A) op(B)' and then adds op(B) op(A)'. */
 static cublasStatus_t syr2k(cublasHandle_t handle, struct operation op)
 {
     cublasStatus_t status = operation_run(handle, &op);

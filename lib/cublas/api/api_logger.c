@@ -24,12 +24,12 @@ static void write_line(const char *line)
     }
     called = callback;
     pthread_mutex_unlock(&lock);
-    /* It may call cuBLAS. */
+    /* Without the lock, since the callback may call cuBLAS. */
     if (called != NULL)
         called(line);
 }
 
-/* Under the lock. */
+/* Called under the lock. */
 static void wanted_note(void)
 {
     operation_log(to_stdout || to_stderr || file != NULL || callback != NULL ? write_line : NULL);

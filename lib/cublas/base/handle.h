@@ -13,7 +13,8 @@ struct cublasContext {
     cublasAtomicsMode_t atomics_mode;
     cublasMath_t math_mode;
     int sm_count_target;
-    /* What a call with its result on the host waits for; so no two calls need it at once. */
+    /* On the device: a call whose result goes to the host writes it here and waits, so no two calls
+     * need it at once. */
     void *result;
 };
 

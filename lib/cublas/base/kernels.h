@@ -18,7 +18,7 @@ struct kernel_shape {
     dim3 grid, block;
 };
 
-/* Launches it with one struct of parameters. */
+/* Launches the kernel with one struct of parameters. */
 cublasStatus_t kernel_launch(enum kernel_name name, struct kernel_shape shape, void *params,
                              cudaStream_t stream);
 

@@ -52,11 +52,11 @@ struct lt_attribute {
     int number;
     unsigned offset, size;
 };
-/* Each ends with a size of 0. */
+/* Each table ends with a size of 0. */
 extern const struct lt_attribute lt_layout_attributes[], lt_desc_attributes[],
     lt_preference_attributes[];
 
-/* INVALID_VALUE: there is no such attribute, or it has another size. */
+/* CUBLAS_STATUS_INVALID_VALUE: the table has no such attribute, or it has another size. */
 cublasStatus_t lt_attribute_set(const struct lt_attribute *table, void *descriptor, int number,
                                 const void *value, size_t size);
 cublasStatus_t lt_attribute_get(const struct lt_attribute *table, const void *descriptor,

@@ -141,7 +141,7 @@ static struct operation operation_of_matmul(const struct lt_matmul *matmul,
 
 cublasStatus_t lt_matmul_check(const struct lt_matmul *matmul)
 {
-    static const double zero = 0; /* of any type of scalar */
+    static const double zero = 0; /* a zero of every type of scalar */
     static const struct lt_operands none = {.alpha = &zero, .beta = &zero};
     const struct lt_layout *const layouts[] = {matmul->a, matmul->b, matmul->c, matmul->d};
     const struct lt_desc *desc = matmul->desc;
@@ -181,7 +181,7 @@ cublasStatus_t lt_matmul_check(const struct lt_matmul *matmul)
 
 /* ---- Running one ----------------------------------------------------------------------------- */
 
-/* The matrix as it is meant: element (i, j) of i rows and j columns, whatever its order. */
+/* The matrix by rows and columns as the program means them, in whichever order it is stored. */
 static struct matrix matrix_of_layout(const struct lt_layout *layout, const void *address)
 {
     struct operand operand = operand_of_layout(layout, address);
@@ -197,7 +197,7 @@ static bool scalar_is_zero(const struct scalar *scalar, cudaDataType type)
            (scalar->bits & (type == CUDA_R_32I ? ~UINT64_C(0) : ~sign)) == 0;
 }
 
-/* C goes to D first, where it counts and is not D. */
+/* Copies C to D, where beta is not 0 and C is not D. */
 static cublasStatus_t addend_copy(const struct lt_matmul *matmul,
                                   const struct lt_operands *operands, const struct scalar *beta,
                                   cudaStream_t stream)

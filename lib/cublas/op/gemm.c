@@ -50,12 +50,12 @@ static const struct gemm_types {
     // clang-format on
 };
 
-/* A wide tile pays when there are as many as half of a large device's SMs. */
+/* Wide tiles pay when C has as many of them as half of a large device's SMs. */
 #define WIDE_TILES      64
-/* Below that most of a tensor core's tile would be computed for nothing. */
+/* In a smaller matrix most of a tensor core's tile would be computed for nothing. */
 #define TENSOR_SIZE_MIN 32
 
-/* What a compute type promises at least: faster ones are allowed to be as exact. */
+/* The exact type behind a fast compute type, which may be computed as exactly. */
 static cublasComputeType_t compute_plain(cublasComputeType_t compute)
 {
     switch (compute) {
@@ -112,7 +112,7 @@ static int64_t tiles(const struct tiling *tiling, const struct operation *op)
            blocks(op->n, (unsigned)tiling->columns);
 }
 
-/* 16-bit inputs lose nothing there; f32 does, so that its caller has to allow it. */
+/* Tensor cores round nothing of 16-bit inputs; f32 loses bits, so its caller has to allow it. */
 static bool tensor_allowed(const struct gemm_types *types, const struct operation *op)
 {
     if (types->tensor == NULL || op->m < TENSOR_SIZE_MIN || op->n < TENSOR_SIZE_MIN)

@@ -41,13 +41,13 @@ struct operation {
     void *result;    /* as the pointer mode says: the host's or a device address */
 };
 
-/* A record with a batch of one. */
+/* Returns a record with a batch of one. */
 struct operation operation_of(enum operator_name name);
 struct operand operand_of(const void *address, int64_t ld, cudaDataType type);
-/* alpha or beta, by the handle's pointer mode. */
+/* Sets alpha and beta, which are on the host or the device by the handle's pointer mode. */
 void operation_scalars(struct operation *op, cublasHandle_t handle, const void *alpha,
                        const void *beta, cudaDataType type);
-/* Both 1, whatever the pointer mode: of f32 or f64. */
+/* Sets alpha and beta to 1, of f32 or f64, whatever the pointer mode. */
 void operation_ones(struct operation *op, cudaDataType type);
 
 /* Checks the record and carries it out. */

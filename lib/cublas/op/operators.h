@@ -11,11 +11,11 @@
 #include "cublas/operators.def"
 #undef OPERATOR
 
-/* Kernels count rows and columns in 32 bits. */
+/* The largest number of rows or columns, which kernels count in 32 bits. */
 #define SIZE_MOST 0x7fff0000
 
 bool trans_valid(cublasOperation_t trans);
-/* A stored matrix of that many rows can have this leading dimension. */
+/* Whether a stored matrix of that many rows can have this leading dimension. */
 bool ld_valid(int64_t ld, int64_t rows);
 /* The matrix, or its transpose, as kernels take it. */
 struct matrix matrix_of(const struct operand *operand, bool transposed);

@@ -6,7 +6,7 @@ enum { THREADS = 512, BLOCKS_MOST = 1024 };
 
 cublasStatus_t vector_check(const struct operation *op)
 {
-    (void)op; /* vectors of no or fewer elements are none */
+    (void)op; /* a vector of at most 0 elements leaves nothing to do */
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -25,7 +25,7 @@ static struct vector_params params_of(const struct operation *op)
     };
 }
 
-/* Each element by itself. */
+/* Runs a kernel whose results are one for each element. */
 static cublasStatus_t run_each(cublasHandle_t handle, const struct operation *op,
                                enum kernel_name kernel)
 {
@@ -37,13 +37,14 @@ static cublasStatus_t run_each(cublasHandle_t handle, const struct operation *op
         return CUBLAS_STATUS_NOT_SUPPORTED;
     if (op->n <= 0)
         return CUBLAS_STATUS_SUCCESS;
-    /* Of several elements at one place the last one counts: here all are one thread's. */
+    /* An increment of 0 puts all elements at one place, and the last one counts: one thread takes
+     * them in order. */
     if ((op->a.ld == 0 || op->b.ld == 0) && op->name != OPERATOR_SCAL)
         shape.grid.x = 1, shape.block.x = 1;
     return kernel_launch(kernel, shape, &params, handle->stream);
 }
 
-/* One result of `size` bytes, by one block. */
+/* Runs a kernel of one block that has one result, of `size` bytes. */
 static cublasStatus_t run_result(cublasHandle_t handle, const struct operation *op,
                                  enum kernel_name kernel, size_t size)
 {

@@ -32,13 +32,14 @@ static bool type_find(cudaDataType type, gs_gemm_type *found)
     }
 }
 
-/* Pedantic ones are left to kernels whose order of sums is known. */
+/* Pedantic types are left to this library's kernels, whose order of sums is known. */
 static bool compute_find(const struct operation *op, gs_gemm_compute *found)
 {
     switch (op->compute) {
     case CUBLAS_COMPUTE_16F:
         *found = GS_GEMM_COMPUTE_F32;
-        return op->alpha.address == 0 && op->beta.address == 0; /* f32 is read there */
+        /* The server reads f32 at such an address. */
+        return op->alpha.address == 0 && op->beta.address == 0;
     case CUBLAS_COMPUTE_32F:
         *found = GS_GEMM_COMPUTE_F32;
         return true;

@@ -51,7 +51,7 @@ static bool within(uint64_t at, uint64_t count, uint64_t all)
     return at <= all && count <= all - at;
 }
 
-// Part of an array, which lies as its image says.
+// A side that is part of an array: the array's image tells where its rows lie.
 static CUresult array_side_of(struct copy_side *side, const struct box_side *b,
                               const CUDA_MEMCPY3D *box)
 {

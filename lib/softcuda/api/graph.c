@@ -104,7 +104,7 @@ static CUresult mem_work(struct node_work *work, const CUDA_BATCH_MEM_OP_NODE_PA
 
 // ---- Nodes
 
-// RESULT is what making the work gave.
+// RESULT is the status with which WORK was made.
 static CUresult node_add(CUresult result, struct node_work *work, CUgraphNode *node, CUgraph graph,
                          const CUgraphNode *dependencies, size_t count)
 {

@@ -93,8 +93,8 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr ad
     return CUDA_SUCCESS;
 }
 
-// ---- Virtual memory management. Works without a current context, as in CUDA; a sticky error of
-// the one that is current is reported all the same.
+// ---- Virtual memory management. Works without a current context, as in CUDA; where a
+// context is current, its sticky error is reported.
 
 static CUresult vmm_ready(void)
 {

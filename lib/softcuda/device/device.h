@@ -59,12 +59,12 @@ void device_set_ready(bool ready);
 
 // CUDA_SUCCESS, or CUDA_ERROR_NOT_INITIALIZED before cuInit and in a child after fork.
 CUresult device_ready(void);
-// The same, and CUDA_ERROR_INVALID_DEVICE where there is none of that number.
+// As device_ready, and CUDA_ERROR_INVALID_DEVICE where no device has that number.
 CUresult device_check(CUdevice device);
-// The same, and CUDA_ERROR_DEVICE_UNAVAILABLE where the process uses another one; it uses this from
-// now on.
+// As device_check, and CUDA_ERROR_DEVICE_UNAVAILABLE where the process uses another device. The
+// process uses this device from now on.
 CUresult device_use(CUdevice device);
-// The one in use.
+// The device that the process uses.
 CUdevice device_used(void);
 
 const struct device_config *device_config(void);
@@ -74,7 +74,7 @@ extern const char device_name[];
 // The counter of what kernels of all contexts run; NULL where the device does not count it.
 // Relaxed.
 _Atomic uint64_t *device_counter(void);
-// What they ran so far; 0 where the device does not count it.
+// The count so far; 0 where the device does not count.
 uint64_t device_counted(void);
 void device_uuid(CUuuid *uuid, CUdevice device);
 

@@ -7,7 +7,7 @@
 // first; those in shared memory do neither: other units make them.
 #define GLOBAL_SUM 0x100u // with the operation
 
-// Values of 16 to 64 bits as integers; what an operation makes of the old one.
+// Returns what an operation on integers of 16 to 64 bits makes of the old value.
 static uint64_t integer_result(uint32_t aop, enum ptx_type t, uint64_t old, uint64_t b, uint64_t c)
 {
     bool is_signed = ptx_type_is_signed(t), wide = ptx_type_bits(t) == 64;
@@ -136,7 +136,7 @@ static int atomic_b128(struct warp *w, const struct insn *in, uint32_t mask, con
     return STEP_NEXT;
 }
 
-// A generic address may be either.
+// A generic address may name shared or global memory.
 static bool is_in_shared(const struct warp *w, uint64_t host)
 {
     return host - (uint64_t)(uintptr_t)w->block->shared < w->block->shared_bytes;

@@ -64,7 +64,7 @@ void block_recheck_barriers(struct exec_block *b)
             release(b, id);
 }
 
-// The lanes in MASK arrive. A fault for a barrier that no hardware has.
+// The lanes in MASK arrive. Faults where no hardware has such a barrier.
 static int arrive(struct warp *w, const struct insn *in, uint32_t mask, uint32_t *out)
 {
     struct exec_block *b = w->block;

@@ -188,7 +188,7 @@ static bool print_conversion(struct printer *p, struct conversion *c)
     if (!next_argument(p, real || pointer ? 8 : c->letter == 'c' ? 4 : c->bytes, &v))
         return false;
     p->count++;
-    if (p->length == LONGEST_OUTPUT) // full: nothing of it would be seen
+    if (p->length == LONGEST_OUTPUT) // the output is full
         return true;
     snprintf(end, 8, "%s%c", integer && c->bytes == 8 ? "ll" : "", c->letter);
 #pragma GCC diagnostic push

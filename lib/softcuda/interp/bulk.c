@@ -42,7 +42,7 @@ static int copy(struct warp *w, const struct insn *in, unsigned lane)
         if (!object)
             return STEP_FAULT;
     }
-    if (bytes) { // else there is no place
+    if (bytes) { // a copy of no bytes names no place
         void *to = place(w, in, aux, lane, BULK_GRAIN, bytes, MEM_WRITE);
         const void *from = to ? place(w, in, aux + 4, lane, BULK_GRAIN, bytes, MEM_READ) : NULL;
         if (!from)

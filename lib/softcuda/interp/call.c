@@ -144,7 +144,7 @@ int op_call_indirect(struct warp *w, const struct insn *in, uint32_t mask)
     uint32_t same = 0;
     for (unsigned l = 0; l < LANES; l++)
         same |= (uint32_t)(pa[l] == target) << l;
-    if (mask & ~same) { // the others come back here for theirs
+    if (mask & ~same) { // lanes with other targets run this instruction again
         int step = warp_split(w, in, mask & ~same, w->pc - 1, in->d);
         if (step)
             return step;
@@ -188,7 +188,8 @@ int op_stacksave(struct warp *w, const struct insn *in, uint32_t mask)
     return STEP_NEXT;
 }
 
-// Only where all lanes of the activation are here: another path may still use what lies above.
+// The stack shrinks only where all lanes of the activation are in this path: another path may still
+// use what lies above.
 int op_stackrestore(struct warp *w, const struct insn *in, uint32_t mask)
 {
     const u64 *pa = SLOT(u64, w, in->a);

@@ -28,7 +28,8 @@ struct lanes {
 static void find_lanes(const struct group *g, struct lanes *v)
 {
     for (unsigned l = 0; l < LANES; l++) {
-        const struct part *p = &g->part[0]; // lanes that exited: any will do
+        // Lanes that exited have no part: the first one stands for theirs.
+        const struct part *p = &g->part[0];
         for (uint32_t i = 0; i < g->n; i++)
             if (g->part[i].mask >> l & 1)
                 p = &g->part[i];
@@ -140,8 +141,8 @@ static void place_run(const struct fragment *f, unsigned lane, unsigned i, unsig
     *c = index % f->columns;
 }
 
-// The products of eight lanes, two quads of them, 16 lanes apart: a lane has a row of a, or a
-// column where it goes by columns; b the other way round.
+// In products of eight lanes (two quads, 16 lanes apart) a lane has a row of a, or a column where a
+// is stored by columns; of b it has a column, or a row.
 static void place_quad_row(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
                            unsigned *c)
 {

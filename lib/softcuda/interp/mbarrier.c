@@ -69,7 +69,7 @@ static uint64_t after_arrive(uint64_t object, const struct insn *in, uint32_t op
     return pack(m);
 }
 
-// By itself it never ends a phase.
+// Announcing bytes never ends a phase.
 static uint64_t after_announcement(uint64_t object, uint32_t bytes)
 {
     struct mbarrier m = unpack(object);

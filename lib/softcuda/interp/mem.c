@@ -36,7 +36,7 @@ int op_fence(struct warp *w, const struct insn *in, uint32_t mask)
     return STEP_NEXT;
 }
 
-// Of this module: another's constants count as global.
+// Whether the address is in constant memory of this module: another module's counts as global.
 static bool is_constant(const struct exec_program *p, uint64_t address)
 {
     for (size_t i = 0; i < p->nconsts; i++)
@@ -106,7 +106,7 @@ int op_cp_async(struct warp *w, const struct insn *in, uint32_t mask)
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned l = (unsigned)__builtin_ctz(rest);
         uint32_t some = !(reads >> l & 1) ? 0 : limit && limit[l] < bytes ? limit[l] : bytes;
-        if (some) // else there is no source
+        if (some) // a copy of no bytes has no source
             memcpy(mem_pointer(to[l]), mem_pointer(from[l]), some);
         memset((uint8_t *)mem_pointer(to[l]) + some, 0, bytes - some);
     }

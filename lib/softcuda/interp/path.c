@@ -37,7 +37,7 @@ void warp_load_path(struct warp *w, uint32_t index)
 static void remove_path(struct warp *w, uint32_t index)
 {
     w->paths[index] = w->paths[--w->npaths];
-    // the next choice begins behind this one
+    // the next search for a path begins behind this path
     w->current = index ? index - 1 : w->npaths;
 }
 
@@ -56,7 +56,7 @@ static bool find_ready(struct warp *w, uint32_t *index)
 {
     uint64_t now = 0;
     for (uint32_t i = 0, at = w->current; i < w->npaths; i++) {
-        at = at + 1 < w->npaths ? at + 1 : 0; // `current` may lie behind all
+        at = at + 1 < w->npaths ? at + 1 : 0; // `current` may be beyond the last path
         if (path_is_ready(&w->paths[at], &now)) {
             *index = at;
             return true;
@@ -210,8 +210,8 @@ int warp_split(struct warp *w, const struct insn *in, uint32_t mask, uint32_t pc
     return STEP_NEXT;
 }
 
-// Loops used up a slice. Others of the warp may be what they wait for: first those that can run
-// have their turns; then, where memory was looked at as spinning loops do, those in joins go on.
+// Loops used up a slice, and may wait for other lanes of the warp. First the paths that can run
+// have their turns; then, where the loops read memory as spinning ones do, lanes in joins go on.
 static int give_way(struct warp *w)
 {
     uint32_t index, self = w->current;
@@ -233,7 +233,7 @@ static int went_back(struct warp *w)
 {
     if (w->npaths == 1 && !w->joined)
         return STEP_NEXT;
-    // each turn round counts for the loop's length, roughly
+    // each round of the loop counts for about as many instructions as it has
     uint32_t from = w->back_left - w->left < SLICE ? (uint32_t)(w->back_left - w->left) : SLICE;
     w->back_left = w->left;
     w->slice += from ? from : 1;
@@ -265,7 +265,7 @@ int op_brx(struct warp *w, const struct insn *in, uint32_t mask)
         return warp_fault(w, in, 1u << first, EXEC_FAULT_INVALID_PC, index);
     for (unsigned l = 0; l < LANES; l++)
         same |= (uint32_t)(pa[l] == index) << l;
-    if (mask & ~same) { // the others choose again
+    if (mask & ~same) { // lanes with other targets run this instruction again
         int step = warp_split(w, in, mask & ~same, self, in->d);
         if (step)
             return step;
@@ -365,7 +365,7 @@ void warp_abandon(struct warp *w)
         uint32_t mask = w->paths[i].mask;
         while (j) {
             struct join *up = j->up;
-            mask |= j->got; // they are wanted in the joins around it too
+            mask |= j->got; // the joins around it wait for these lanes too
             j->want &= ~mask;
             j->got = 0;
             if (!j->want)

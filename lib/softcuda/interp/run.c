@@ -128,7 +128,7 @@ void exec_block_start(struct exec_block *b, uint64_t index, uint32_t smid)
 
 // ---- Running
 
-// Instructions of the current path until something else has to happen.
+// Runs instructions of the current path until it ends, blocks, faults or has used its turn.
 static inline __attribute__((always_inline)) int steps(struct warp *w, bool counting)
 {
     uint64_t lanes = 0;
@@ -166,7 +166,7 @@ static int warp_steps_counted(struct warp *w)
 
 enum turn { TURN_OVER, TURN_IDLE, TURN_FAULT };
 
-// Up to *LEFT instructions of one warp. TURN_IDLE: none could run.
+// Runs up to *LEFT instructions of one warp. TURN_IDLE: no path of it could run.
 static enum turn warp_turn(struct warp *w, struct mem_view *view, uint64_t *left)
 {
     uint64_t granted = *left < QUANTUM ? *left : QUANTUM;
@@ -179,7 +179,7 @@ static enum turn warp_turn(struct warp *w, struct mem_view *view, uint64_t *left
         if (step == STEP_FAULT || w->faulted)
             return TURN_FAULT;
         if (step == STEP_NEXT)
-            warp_save_path(w); // the turn is over; the path stays the one to go on with
+            warp_save_path(w); // the turn is over, and the warp's next turn goes on with this path
     }
     *left -= granted - w->left;
     return ran ? TURN_OVER : TURN_IDLE;

@@ -86,8 +86,8 @@ static double denormalized(double v, uint32_t n)
     return (double)floored(v * step) / step * n;
 }
 
-// A coordinate in texels. No number is 0, as is what is subnormal. What is far outside stays
-// outside, and a whole even number of extents.
+// A coordinate in texels. NaNs and subnormals become 0. A coordinate far outside is cut to one that
+// is outside by a whole even number of extents.
 static double scaled(const struct texture *t, float x, uint32_t n)
 {
     static const double far = 0x1p30;
@@ -115,7 +115,8 @@ static void sample_nearest(const struct texture *t, const struct place *p, uint3
         out[c] = texel_value(t, c, out[c]);
 }
 
-// A line is sampled at the edge of its one row, which is half beyond the border; not one of layers.
+// Whether half of a sample is the border's: a line is sampled at the edge of its one row. A line of
+// a layered texture is not.
 static bool is_halved(const struct texture *t)
 {
     return !t->image.layered && t->address[1] == CU_TR_ADDRESS_MODE_BORDER;
@@ -137,7 +138,8 @@ static void neighbours(const struct texture *t, const struct place *p, int64_t t
 
         to[d][0] = index_in(t->address[d], first, n);
         to[d][1] = index_in(t->address[d], first + 1, n);
-        if (to[d][0] != to[d][1] || repeats(t->address[d])) // else the one has all
+        // One texel on both sides has the whole weight.
+        if (to[d][0] != to[d][1] || repeats(t->address[d]))
             weight[d] = (unsigned)(fixed & 255);
     }
 }

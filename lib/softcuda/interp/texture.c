@@ -132,7 +132,7 @@ static int sample(struct warp *w, const struct insn *in, uint32_t mask, bool gat
             sample_nearest_or_linear(t, &p, got);
         store_results(w, in, &o, l, got);
     }
-    if (o.words[TEXTURE_RESIDENT] != NO_OPERAND) // all of it always is
+    if (o.words[TEXTURE_RESIDENT] != NO_OPERAND) // every texel is resident
         *SLOT(u32, w, o.words[TEXTURE_RESIDENT]) |= mask;
     return STEP_NEXT;
 }
@@ -179,7 +179,7 @@ static uint8_t *surface_at(const struct insn *in, const struct operands *o, unsi
     bool rows = in->mode != PTX_GEOM_1D && in->mode != PTX_GEOM_A1D;
     int32_t x = (int32_t)o->coordinate[first][l];
     int32_t y = rows ? (int32_t)o->coordinate[first + 1][l] : 0;
-    int32_t z = layered ? (uint16_t)o->coordinate[0][l] // of more it takes no heed
+    int32_t z = layered ? (uint16_t)o->coordinate[0][l] // the layer is the low half
                 : in->mode == PTX_GEOM_3D ? (int32_t)o->coordinate[2][l]
                                           : 0;
     uint64_t row = (uint64_t)m->width * m->texel_bytes, at[3];

@@ -62,7 +62,7 @@ static void write_pred(const struct group *g, size_t field, uint32_t bits)
 
 // ---- Who takes part
 
-// The parts stay as they are: there are too many to clear for each exchange.
+// Leaves `part` uncleared: it is too large to clear for each exchange.
 static void group_init(struct group *g, struct warp *w)
 {
     g->w = w;
@@ -90,8 +90,9 @@ static bool are_all(const struct warp *w, uint32_t members, uint32_t lanes)
     return !(members & ~w->dead & ~lanes);
 }
 
-// The same but for which slots it names. Of a matrix, whose operands come in many shapes, the very
-// same: its lanes must all be at one instruction anyway (.aligned).
+// Whether two instructions differ in nothing but the slots that they name. A matrix instruction has
+// operands of many shapes, so it has to be the very same instruction, which .aligned demands
+// anyway.
 static bool same_kind(const struct insn *a, const struct insn *b)
 {
     return a == b || (a->run == b->run && a->mode == b->mode && a->type == b->type &&
@@ -138,7 +139,7 @@ static int take_part_alone(struct warp *w, const struct insn *in, uint32_t mask)
 
 int group_take_part(struct warp *w, const struct insn *in, uint32_t mask)
 {
-    if (in->flags & INSN_NOINC) { // without .sync: the lanes that are here
+    if (in->flags & INSN_NOINC) { // without .sync the lanes of the path are the group
         return take_part_alone(w, in, mask);
     }
     const u32 *pm = SLOT(u32, w, (uint32_t)in->imm);
@@ -164,7 +165,7 @@ int group_take_part(struct warp *w, const struct insn *in, uint32_t mask)
         return STEP_NEXT;
     }
     uint32_t members = pm[__builtin_ctz(mask)], same = with_members(w, in, mask, members);
-    if (same != mask) { // those with other members come back here for themselves
+    if (same != mask) { // lanes with other members run this instruction again
         int step = warp_split(w, in, mask & ~same, w->pc - 1, NO_TARGET);
         if (step)
             return step;
@@ -183,7 +184,7 @@ static int do_nothing(const struct group *g)
     return STEP_NEXT;
 }
 
-// The operand where it is, if one path has it all, else put together in OWN.
+// Returns the operand in its slot, if one path has it all, else a copy of all paths' parts in OWN.
 static const u32 *look32(const struct group *g, size_t field, uint32_t own[LANES])
 {
     if (g->n == 1)

@@ -147,7 +147,7 @@ CUresult launch_attribute(struct launch *launch, CUlaunchAttributeID id,
         return value->clusterDim.x == 1 && value->clusterDim.y == 1 && value->clusterDim.z == 1
                    ? CUDA_SUCCESS
                    : CUDA_ERROR_NOT_SUPPORTED;
-    // Hints, which a device may ignore.
+    // A device may ignore these hints.
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:

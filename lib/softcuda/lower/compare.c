@@ -141,7 +141,7 @@ static void lower_setp(struct lower *L)
         emit_compare(L, d, t, a, b);
         return;
     }
-    // the results may be the predicates that are read, the guard too: they are written last
+    // results are written last, since they may be predicates that are read, such as the guard
     uint32_t p = lower_temp(L), q = lower_temp(L);
     if (is_pair(t)) {
         emit_compare_pair(L, (uint32_t[]){p, q}, t, a, b);
@@ -166,7 +166,7 @@ static void lower_setp(struct lower *L)
     L->guard = guard;
 }
 
-// All ones or 1.0, by type; of a pair the lower half.
+// The result for true: all ones or 1.0, by type; for a pair, that of the lower half.
 static uint32_t set_value(enum ptx_type t, bool halves)
 {
     switch (t) {

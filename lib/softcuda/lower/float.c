@@ -171,7 +171,7 @@ static void lower_div(struct lower *L)
     binary(L, L->inst->flags & PTX_F_APPROX ? &approx : &row);
 }
 
-// The lesser or greater magnitude, with the signs' exclusive or. A NaN has none.
+// The lesser or greater magnitude, with the exclusive or of both signs; a NaN has no sign.
 static void lower_xorsign(struct lower *L, enum alu alu, uint32_t d, uint32_t a, uint32_t b)
 {
     enum ptx_type t = type(L);

@@ -288,8 +288,8 @@ void shared_layout_spread(const struct shared_layout *s, uint32_t *whom)
     }
 }
 
-// A call takes what the callee has of local memory and what its own calls take. True: something
-// changed. LAST: where it does, it goes on for ever, which is recursion.
+// A call takes the callee's local memory and what the callee's own calls take. True: some
+// function's stack grew. LAST: a stack that grows in this round grows without end, by recursion.
 static bool grow_stacks(struct shared_layout *s, const struct exec_program *p, bool last)
 {
     bool changed = false;

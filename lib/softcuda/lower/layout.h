@@ -16,13 +16,13 @@ uint64_t *shared_layout_take(struct shared_layout *s);
 void shared_layout_func(const struct shared_layout *s, const struct ptx_func *f, uint64_t *at);
 void shared_layout_kernel(const struct shared_layout *s, const struct ptx_func *f,
                           struct kernel_layout *out);
-// By function: whose code it lacks. Whoever calls it lacks that too, as does a caller of anything.
+// WHOM has for each function the function whose code it lacks, and spreads to callers; a function
+// with an indirect call may call any other.
 enum { LACKS_NOTHING = UINT32_MAX };
 void shared_layout_spread(const struct shared_layout *s, uint32_t *whom);
-// When all functions of P are lowered: what their calls take of the stack.
+// Adds up what calls take of the stack, when all functions of P are lowered.
 void shared_layout_close_stacks(struct shared_layout *s, const struct exec_program *p);
-// The call stack F needs at most, where recursion, alloca and indirect calls leave a bound: else
-// false.
+// The call stack that F needs at most. False: recursion, alloca or indirect calls leave no bound.
 bool shared_layout_stack(const struct shared_layout *s, const struct ptx_func *f, uint32_t *bytes);
 
 #endif

@@ -227,7 +227,7 @@ static int describe_kernels(struct exec_program *p, const struct shared_layout *
     return 0;
 }
 
-// What is known of a kernel only after everything was lowered.
+// Fills in what is known of a kernel only when every function is lowered.
 static void finish_kernels(struct exec_program *p, struct shared_layout *shared)
 {
     shared_layout_close_stacks(shared, p);
@@ -286,7 +286,7 @@ static int lower_all(struct exec_program *p, const struct shared_layout *shared,
         p->codes[i] = lower_func(p, f, shared, layout, why, sizeof why, &error);
         if (!error)
             continue;
-        p->nrelocs = relocs; // those of its code, which is no more
+        p->nrelocs = relocs; // drops the relocations of code that is dropped
         l->why[i] = error == -ENOMEM ? NULL : strdup(why);
         if (!l->why[i])
             return -ENOMEM;
@@ -296,7 +296,8 @@ static int lower_all(struct exec_program *p, const struct shared_layout *shared,
     return 0;
 }
 
-// Kernels that lack code go, with a line in LOG for each, as long as one is left. 0 or the error.
+// Leaves out kernels that lack code, with a line in LOG for each, as long as a kernel is left. 0 or
+// the error.
 static int leave_out(struct exec_program *p, const struct shared_layout *shared,
                      const struct lacking *l, char *log, size_t log_size)
 {

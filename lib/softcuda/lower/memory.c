@@ -138,7 +138,7 @@ static void lower_ld(struct lower *L)
     unsigned slot = lower_type_bits(t) == 64 ? 64 : 32;
     for (uint32_t i = 0; i < n; i++) {
         unsigned have = element_slot(L, &list[i], t);
-        spare[i] = have == slot ? NO_OPERAND : lower_temp(L); // loaded there, then widened
+        spare[i] = have == slot ? NO_OPERAND : lower_temp(L); // for what is widened afterwards
         to[i] = have == slot ? lower_dst(L, &list[i], slot) : spare[i];
     }
     uint32_t aux = lower_aux(L, to, n);

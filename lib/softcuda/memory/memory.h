@@ -62,7 +62,7 @@ bool array_grow(void **array, size_t *capacity, size_t count, size_t element);
 // Address space (address_space.c): reserved, with nothing behind it. HINT 0: anywhere; else there
 // if free. 0: none left.
 uint64_t address_reserve(uint64_t size, uint64_t alignment, uint64_t hint);
-// Both as reserved; CUDA_ERROR_INVALID_VALUE for anything else.
+// BASE and SIZE are those of a reservation, else CUDA_ERROR_INVALID_VALUE and false.
 CUresult address_release(uint64_t base, uint64_t size);
 bool address_is_reserved(uint64_t base, uint64_t size);
 // Makes part of a reservation unreachable again.

@@ -27,7 +27,7 @@ void linked_put(const char *text, size_t length, struct ptx_module *ptx)
     struct linked made = {.text = malloc(length + 1), .length = length, .ptx = ptx};
     char log[256];
 
-    // Of what is left out, loading the text says why, too.
+    // Where functions were left out, nothing is kept: loading the text says why.
     if (!made.text || exec_program_new(ptx, &made.program, log, sizeof(log)) || log[0]) {
         linked_free(&made);
         return;

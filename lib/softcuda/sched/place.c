@@ -273,8 +273,9 @@ static void resident_free(struct resident *r)
     free(r);
 }
 
-// A new holder costs a short kernel more than its block: the next one that begins takes this one,
-// whose registers are still in the cache, and not the one that is placed where it was.
+// A new holder costs more than a block of a short kernel. The next block that begins takes this
+// holder, whose registers are still in the cache; the block that follows on this SM may begin
+// later.
 static void keep_spare(struct resident *r)
 {
     struct grid *g = r->grid;

@@ -17,7 +17,7 @@ static uint64_t polled_changed;
 static struct mem_view pump_view; // for value writes and waits
 static struct view_slot *pump_slot;
 
-// Makes ready what waited for a position that STREAM has reached.
+// Makes operations ready that waited for a position that STREAM has reached.
 static void stream_release_waiters(CUstream stream)
 {
     struct op **at = &stream->waiters;
@@ -180,7 +180,7 @@ void order_poll(void)
     }
 }
 
-// Completes and fails what placing blocks led to.
+// Completes the grids that ended while blocks were placed, and fails the context of a starved one.
 static void settle(const struct placed *placed)
 {
     if (placed->starved)

@@ -64,7 +64,7 @@ static const uint16_t srgb_halves[256] = {
     0x3bd0, 0x3be0, 0x3bf0, 0x3c00,
 };
 
-// Of two channels the second is none of red, green and blue, nor is the fourth.
+// sRGB decodes red, green and blue. Of two channels the second is none of these, nor is the fourth.
 static bool is_decoded(const struct texture *t, unsigned c)
 {
     return t->srgb && c < (t->image.channels == 4 ? 3 : 1);
@@ -152,7 +152,7 @@ static uint32_t float_mean(double x)
 {
     if (isnan(x))
         return 0x7fffffff;
-    if (fabs(x) < 0x1p-126 - 0x1p-151) // results are flushed, as what goes in
+    if (fabs(x) < 0x1p-126 - 0x1p-151) // results are flushed to 0, as operands are
         return f32_bits(copysignf(0, (float)x));
     return f32_bits(rounded(x, 24));
 }
@@ -201,8 +201,8 @@ static int top_exponent(const struct addends *a, unsigned first, const struct fo
     return top;
 }
 
-// The sum of the slice, times the weights. Addends are aligned to the exponent TOP, and what is
-// below is cut off.
+// The sum of the slice's texels times their weights. Addends are aligned to the exponent TOP; their
+// bits below its last place are cut off.
 static double slice_sum(const struct addends *a, unsigned first, int top, const struct footprint *f)
 {
     double sum = -0.0;

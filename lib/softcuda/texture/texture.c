@@ -160,11 +160,12 @@ static CUresult texture_of(struct texture *t, const CUDA_RESOURCE_DESC *resource
         return CUDA_ERROR_NOT_SUPPORTED;
     if (desc->flags & ~known || (unsigned)desc->filterMode > CU_TR_FILTER_MODE_LINEAR)
         return CUDA_ERROR_INVALID_VALUE;
-    linear = resource->resType == CU_RESOURCE_TYPE_LINEAR; // which has neither filter nor modes
+    // Linear memory has neither filter nor modes.
+    linear = resource->resType == CU_RESOURCE_TYPE_LINEAR;
     t->reading = reading_of(t->image.format, desc->flags & CU_TRSF_READ_AS_INTEGER);
     t->linear = desc->filterMode == CU_TR_FILTER_MODE_LINEAR && !linear;
-    // The place in a face of a cube is between 0 and 1; what is beyond the face is not the next
-    // one.
+    // A cube's coordinates are always normalized, and a place beyond a face is not on the next
+    // face.
     t->normalized = (desc->flags & CU_TRSF_NORMALIZED_COORDINATES && !linear) || t->image.cube;
     t->srgb = desc->flags & CU_TRSF_SRGB && t->reading == READ_UNSIGNED &&
               t->image.format == CU_AD_FORMAT_UNSIGNED_INT8;
