@@ -417,101 +417,146 @@ static CUresult nodes_print(const struct product *p, CUgraph graph)
     return CUDA_SUCCESS;
 }
 
+#define WARM_CALLS 2000
+static double warm_us[WARM_CALLS];
+
+/* Prints the times of warm_us; `what` follows the product's type and size. */
+static void warm_print(const struct product *p, const char *what)
+{
+    char name[80];
+
+    snprintf(name, sizeof(name), "%s %d: %s", p->type->name, p->m, what);
+    print_times(name, warm_us, WARM_CALLS);
+}
+
+/* The call alone; the device is waited for now and then, so that its queue is never full. */
+static CUresult warm_returns(struct product *p, CUstream stream)
+{
+    for (int n = 0; n < WARM_CALLS; n++) {
+        if (n % 50 == 0)
+            CK(cuStreamSynchronize(stream));
+        const double start = now_us();
+        CK(product_run(p, stream));
+        warm_us[n] = now_us() - start;
+    }
+    warm_print(p, "cublasLtMatmul returns");
+    return CUDA_SUCCESS;
+}
+
+static CUresult warm_anew(const struct product *p, CUstream stream)
+{
+    for (int n = 0; n < WARM_CALLS; n++) {
+        struct product q;
+
+        if (n % 50 == 0)
+            CK(cuStreamSynchronize(stream));
+        const double start = now_us();
+        CK(product_new(&q, p->type, p->m, p->n, p->k));
+        q.found = p->found;
+        CK(product_run(&q, stream));
+        product_free(&q);
+        warm_us[n] = now_us() - start;
+    }
+    warm_print(p, "descriptors made anew, and it");
+    return CUDA_SUCCESS;
+}
+
+static CUresult warm_waits(struct product *p, CUstream stream)
+{
+    for (int n = 0; n < WARM_CALLS; n++) {
+        const double start = now_us();
+        CK(product_run(p, stream));
+        CK(cuStreamSynchronize(stream));
+        warm_us[n] = now_us() - start;
+    }
+    warm_print(p, "and cuStreamSynchronize");
+    return CUDA_SUCCESS;
+}
+
+static CUresult warm_pipelined(struct product *p, CUstream stream)
+{
+    const double start = now_us();
+
+    for (int n = 0; n < WARM_CALLS; n++)
+        CK(product_run(p, stream));
+    const double calls = now_us();
+    CK(cuStreamSynchronize(stream));
+    const double end = now_us();
+    printf("  %s %d: pipelined %.2f us a call, done %.2f us a product\n", p->type->name, p->m,
+           (calls - start) / WARM_CALLS, (end - start) / WARM_CALLS);
+    return CUDA_SUCCESS;
+}
+
+static CUresult warm_graph(struct product *p, CUstream stream)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    const double start = now_us();
+
+    CK(product_capture(p, stream, &graph));
+    const double captured = now_us();
+    CK(cuGraphInstantiate(&exec, graph, 0));
+    const double end = now_us();
+    printf("  %s %d: capture %.1f us, instantiate %.1f us\n", p->type->name, p->m, captured - start,
+           end - captured);
+    CK(nodes_print(p, graph));
+    for (int n = 0; n < WARM_CALLS; n++) {
+        const double launched = now_us();
+        CK(cuGraphLaunch(exec, stream));
+        CK(cuStreamSynchronize(stream));
+        warm_us[n] = now_us() - launched;
+    }
+    warm_print(p, "as a graph, and cuStreamSynchronize");
+    CK(cuGraphExecDestroy(exec));
+    CK(cuGraphDestroy(graph));
+    return CUDA_SUCCESS;
+}
+
+static CUresult warm_measure(const struct type *type, int size, CUstream stream)
+{
+    struct product p;
+
+    CK(product_new(&p, type, size, size, size));
+    CK(product_ask(&p));
+    for (int n = 0; n < 20; n++)
+        CK(product_run(&p, stream));
+    CK(cuStreamSynchronize(stream));
+    CK(warm_returns(&p, stream));
+    CK(warm_anew(&p, stream));
+    CK(warm_waits(&p, stream));
+    CK(warm_pipelined(&p, stream));
+    CK(warm_graph(&p, stream));
+    product_free(&p);
+    return CUDA_SUCCESS;
+}
+
+static CUresult shape_print(const struct type *type, const int shape[3], CUstream stream)
+{
+    struct product p;
+    CUgraph graph;
+
+    CK(product_new(&p, type, shape[0], shape[1], shape[2]));
+    CK(product_ask(&p));
+    CK(product_capture(&p, stream, &graph));
+    CK(nodes_print(&p, graph));
+    CK(cuGraphDestroy(graph));
+    product_free(&p);
+    return CUDA_SUCCESS;
+}
+
 CUresult question_blas_warm(void)
 {
-    enum { CALLS = 2000 };
-    static double us[CALLS];
     static const int sizes[] = {128, 256, 1024};
     CUstream stream;
 
     CK(blas_open());
     CK(stream_new(&stream));
-    for (size_t i = 0; i < COUNT(types); i++) {
-        for (size_t j = 0; j < COUNT(sizes); j++) {
-            struct product p, q;
-            CUgraph graph;
-            CUgraphExec exec;
-            double start, calls, end;
-            char name[80];
-
-            CK(product_new(&p, &types[i], sizes[j], sizes[j], sizes[j]));
-            CK(product_ask(&p));
-            for (int n = 0; n < 20; n++)
-                CK(product_run(&p, stream));
-            CK(cuStreamSynchronize(stream));
-            for (int n = 0; n < CALLS; n++) {
-                if (n % 50 == 0)
-                    CK(cuStreamSynchronize(stream));
-                start = now_us();
-                CK(product_run(&p, stream));
-                us[n] = now_us() - start;
-            }
-            snprintf(name, sizeof(name), "%s %d: cublasLtMatmul returns", p.type->name, sizes[j]);
-            print_times(name, us, CALLS);
-            for (int n = 0; n < CALLS; n++) {
-                if (n % 50 == 0)
-                    CK(cuStreamSynchronize(stream));
-                start = now_us();
-                CK(product_new(&q, &types[i], sizes[j], sizes[j], sizes[j]));
-                q.found = p.found;
-                CK(product_run(&q, stream));
-                product_free(&q);
-                us[n] = now_us() - start;
-            }
-            snprintf(name, sizeof(name), "%s %d: descriptors made anew, and it", p.type->name,
-                     sizes[j]);
-            print_times(name, us, CALLS);
-            for (int n = 0; n < CALLS; n++) {
-                start = now_us();
-                CK(product_run(&p, stream));
-                CK(cuStreamSynchronize(stream));
-                us[n] = now_us() - start;
-            }
-            snprintf(name, sizeof(name), "%s %d: and cuStreamSynchronize", p.type->name, sizes[j]);
-            print_times(name, us, CALLS);
-            start = now_us();
-            for (int n = 0; n < CALLS; n++)
-                CK(product_run(&p, stream));
-            calls = now_us();
-            CK(cuStreamSynchronize(stream));
-            end = now_us();
-            printf("  %s %d: pipelined %.2f us a call, done %.2f us a product\n", p.type->name,
-                   sizes[j], (calls - start) / CALLS, (end - start) / CALLS);
-            start = now_us();
-            CK(product_capture(&p, stream, &graph));
-            calls = now_us();
-            CK(cuGraphInstantiate(&exec, graph, 0));
-            end = now_us();
-            printf("  %s %d: capture %.1f us, instantiate %.1f us\n", p.type->name, sizes[j],
-                   calls - start, end - calls);
-            CK(nodes_print(&p, graph));
-            for (int n = 0; n < CALLS; n++) {
-                start = now_us();
-                CK(cuGraphLaunch(exec, stream));
-                CK(cuStreamSynchronize(stream));
-                us[n] = now_us() - start;
-            }
-            snprintf(name, sizeof(name), "%s %d: as a graph, and cuStreamSynchronize", p.type->name,
-                     sizes[j]);
-            print_times(name, us, CALLS);
-            CK(cuGraphExecDestroy(exec));
-            CK(cuGraphDestroy(graph));
-            product_free(&p);
-        }
-    }
-    for (size_t i = 0; i < COUNT(types); i++) {
-        for (size_t j = 0; j < COUNT(shapes); j++) {
-            struct product p;
-            CUgraph graph;
-
-            CK(product_new(&p, &types[i], shapes[j][0], shapes[j][1], shapes[j][2]));
-            CK(product_ask(&p));
-            CK(product_capture(&p, stream, &graph));
-            CK(nodes_print(&p, graph));
-            CK(cuGraphDestroy(graph));
-            product_free(&p);
-        }
-    }
+    for (size_t i = 0; i < COUNT(types); i++)
+        for (size_t j = 0; j < COUNT(sizes); j++)
+            CK(warm_measure(&types[i], sizes[j], stream));
+    for (size_t i = 0; i < COUNT(types); i++)
+        for (size_t j = 0; j < COUNT(shapes); j++)
+            CK(shape_print(&types[i], shapes[j], stream));
     return CUDA_SUCCESS;
 }
 
