@@ -530,7 +530,8 @@ struct status_page {
     int32_t server_pid;
     _Atomic uint32_t trusts; /* gs_trust */
     uint32_t reserved;
+    char instance[WIRE_INSTANCE_MAX + 1]; /* by which gsctl servers asks */
 };
-static_assert(sizeof(struct status_page) == 24, "status_page");
+static_assert(sizeof(struct status_page) == 56, "status_page");
 
 #endif

@@ -22,6 +22,10 @@
 static const struct command commands[] = {
     {"status", command_status, "the server and its devices; what is done without a command", "", "",
      TAKES_JSON | TAKES_WATCH, false, NULL},
+    {"servers", command_servers, "the servers of this machine, whose they are, their devices", "",
+     "Those that serve the user who asks; root sees all. SERVER is a name for --instance. Servers\n"
+     "of other IPC namespaces, as containers have them, are not seen.\n\n",
+     TAKES_JSON | TAKES_WATCH | NO_SERVER, false, NULL},
     {"ps", command_ps, "the tenants: process, SMs, class, memory, GPU time, launches", "", "",
      TAKES_JSON | TAKES_WATCH, false, NULL},
     {"top", command_top, "the tenants, live: SMs, GPU time, launches, latency, memory", "",

@@ -313,7 +313,8 @@ bool server_adopt(struct kept_server *kept, const struct server_options *options
     if (status_page_restore(&server->status))
         r = status_page_go_on(&server->status);
     else
-        r = status_page_init(&server->status, server_serves_others(&server->options));
+        r = status_page_init(&server->status, server->options.instance,
+                             server_serves_others(&server->options));
     if (r < 0)
         server_fail(server, "the status page: %s", strerror(-r));
     return r == 0;

@@ -304,7 +304,8 @@ bool server_prepare(struct server *server, const struct server_options *options,
     machine_look(server);
     if (!policy_file_init(server))
         return false;
-    r = status_page_init(&server->status, server_serves_others(&server->options));
+    r = status_page_init(&server->status, server->options.instance,
+                         server_serves_others(&server->options));
     if (r < 0)
         server_fail(server, "the status page: %s", strerror(-r));
     return r == 0;

@@ -961,6 +961,7 @@ static void a_server_that_is_stopped_is_not_waited_for(void)
     for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
         answered_soon(commands[i][0], commands[i][1], commands[i][2], NULL, 1,
                       "did not answer in time; is it stopped");
+    answered_soon("servers", NULL, NULL, NULL, 0, "not answering");
     CHECK_EQUAL(kill(supervisor, SIGCONT), 0);
     CHECK_OK(gs_detach(session));
     server_stop(server);

@@ -111,6 +111,7 @@ static const char *text_of(const char *format, int number)
 static void every_command_that_prints_something_has_json(void)
 {
     static const char *const words[][3] = {{"status"},
+                                           {"servers"},
                                            {"ps"},
                                            {"top"},
                                            {"info"},

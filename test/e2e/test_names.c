@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mqueue.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,11 +230,109 @@ static void another_users_server_is_found_only_by_its_user(void)
     tenant_join(owner);
 }
 
+/* ---- Which servers run ---- */
+
+/* What `gsctl servers [--json]` prints, and its exit status. */
+static int servers_list(const char *option, char *output, size_t size)
+{
+    const char *const list[] = {"bin/gsctl", "servers", option, NULL};
+
+    return program_run(list, output, size);
+}
+
+static void listing_owner_run(void *argument)
+{
+    struct scene *scene = argument;
+    struct server *own;
+    char output[16384], its[48], roots[48];
+
+    become_stranger();
+    own = server_start(&(struct server_options){.instance = scene->instance});
+    snprintf(its, sizeof(its), "nobody:%s ", scene->instance);
+    snprintf(roots, sizeof(roots), "root:%s ", scene->instance);
+    CHECK_EQUAL(servers_list(NULL, output, sizeof(output)), 0);
+    CHECK_TEXT(output, its);
+    CHECK_TEXT(output, roots);
+    gate_pass(&scene->ready);
+    gate_wait(&scene->go, 1);
+    server_stop(own);
+}
+
+static void third_user_run(void *argument)
+{
+    const struct scene *scene = argument;
+    char output[16384], roots[48], its[48];
+
+    CHECK(setgid(STRANGER - 1) == 0 && setuid(STRANGER - 1) == 0);
+    snprintf(its, sizeof(its), "nobody:%s ", scene->instance);
+    snprintf(roots, sizeof(roots), "root:%s ", scene->instance);
+    CHECK_EQUAL(servers_list(NULL, output, sizeof(output)), 0);
+    CHECK_TEXT(output, roots);
+    CHECK(strstr(output, its) == NULL);
+}
+
+static void each_user_lists_the_servers_that_serve_it_and_root_lists_all(void)
+{
+    struct scene *scene = scene_new();
+    struct server *server = server_start(&(struct server_options){.instance = scene->instance});
+    pid_t owner = tenant_start(listing_owner_run, scene);
+    char output[16384], its[48], json[80];
+
+    gate_wait(&scene->ready, 1);
+    tenant_join(tenant_start(third_user_run, scene));
+    snprintf(its, sizeof(its), "nobody:%s ", scene->instance);
+    CHECK_EQUAL(servers_list(NULL, output, sizeof(output)), 0);
+    CHECK_TEXT(output, its);
+    CHECK_TEXT(strstr(output, its), "ready");
+    snprintf(json, sizeof(json), "{\"instance\":\"%s\",\"owner\":\"nobody\"", scene->instance);
+    CHECK_EQUAL(servers_list("--json", output, sizeof(output)), 0);
+    CHECK_TEXT(output, json);
+    gate_pass(&scene->go);
+    tenant_join(owner);
+    CHECK_EQUAL(servers_list(NULL, output, sizeof(output)), 0);
+    CHECK(strstr(output, its) == NULL);
+    server_stop(server);
+}
+
+static void alone_in_its_namespace_run(void *argument)
+{
+    struct scene *scene = argument;
+    const char *const status[] = {"bin/gsctl", "status", "--instance", "another", NULL};
+    char output[4096], roots[48];
+    struct server *server;
+    gs_session session;
+
+    if (unshare(CLONE_NEWIPC) < 0)
+        return;
+    CHECK_EQUAL(servers_list(NULL, output, sizeof(output)), 3);
+    CHECK_TEXT(output, "start one: gshared -d\n");
+    CHECK_EQUAL(program_run(status, output, sizeof(output)), 3);
+    CHECK(strstr(output, "gsctl servers") == NULL);
+    server = server_start(&(struct server_options){.instance = scene->instance});
+    CHECK_OK(attach_to(scene->instance, &session));
+    CHECK_EQUAL(servers_list(NULL, output, sizeof(output)), 0);
+    snprintf(roots, sizeof(roots), "\nroot:%s ", scene->instance);
+    CHECK_TEXT(output, roots);
+    CHECK_EQUAL(program_run(status, output, sizeof(output)), 3);
+    CHECK_TEXT(output, "gsctl servers lists those that run");
+    /* The tenant still has the page of the server that was killed. */
+    server_kill(server);
+    CHECK_EQUAL(servers_list(NULL, output, sizeof(output)), 3);
+    gs_detach(session);
+}
+
+static void where_no_server_runs_the_list_says_how_to_start_one(void)
+{
+    tenant_join(tenant_start(alone_in_its_namespace_run, scene_new()));
+}
+
 static const struct test tests[] = {
     TEST(a_stranger_who_waits_for_the_lock_keeps_no_server_from_starting),
     TEST(root_takes_its_name_from_a_squatter),
     TEST(roots_name_is_free_of_a_users_server_of_that_name),
     TEST(another_users_server_is_found_only_by_its_user),
+    TEST(each_user_lists_the_servers_that_serve_it_and_root_lists_all),
+    TEST(where_no_server_runs_the_list_says_how_to_start_one),
 };
 
 int main(int argc, char **argv)

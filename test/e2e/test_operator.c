@@ -668,9 +668,10 @@ static void help_fits(void)
 static void each_command_has_a_help(void)
 {
     static const char *const names[] = {
-        "status", "ps",      "info",           "top",     "dump",    "metrics",   "log",
-        "trace",  "quit",    "drain",          "kill",    "set",     "trust",     "get",
-        "mps",    "explain", "restart-worker", "reserve", "release", "provision", "completion"};
+        "status",  "servers", "ps",        "info",      "top",     "dump",
+        "metrics", "log",     "trace",     "quit",      "drain",   "kill",
+        "set",     "trust",   "get",       "mps",       "explain", "restart-worker",
+        "reserve", "release", "provision", "completion"};
     static const char *const server[] = {"bin/gshared", "--help", NULL};
 
     for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {

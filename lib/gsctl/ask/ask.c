@@ -5,6 +5,7 @@
 
 #include "common/util.h"
 #include "gsctl/ask/ask.h"
+#include "gsctl/ask/servers.h"
 #include "gsctl/base/format.h"
 #include "gsctl/base/memory.h"
 
@@ -76,6 +77,8 @@ static const char *hint(gs_status status)
     char owner[FORMAT_MAX];
 
     switch (status) {
+    case GS_ERR_NO_SERVER:
+        return servers_any() ? "; gsctl servers lists those that run" : "";
     case GS_ERR_PERMISSION:
         snprintf(text, sizeof(text), "; run gsctl as %s%s",
                  format_user(owner, asked ? asked->owner : 0),

@@ -30,9 +30,15 @@ const char *takeover_cause_name(uint32_t cause)
 gs_status status_read(struct control *control, struct ctl_status_reply *reply,
                       char message[REQUEST_MESSAGE_MAX])
 {
+    return status_read_by(control, reply, ask_deadline(), message);
+}
+
+gs_status status_read_by(struct control *control, struct ctl_status_reply *reply,
+                         uint64_t deadline_ns, char message[REQUEST_MESSAGE_MAX])
+{
     struct ctl_admin request = {0};
     gs_status status = control_ask(control, &request.h, CTL_STATUS, sizeof(request), reply,
-                                   sizeof(*reply), ask_deadline(), message);
+                                   sizeof(*reply), deadline_ns, message);
 
     if (status != GS_OK)
         return status;

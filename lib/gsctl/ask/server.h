@@ -6,6 +6,9 @@
 
 gs_status status_read(struct control *control, struct ctl_status_reply *reply,
                       char message[REQUEST_MESSAGE_MAX]);
+/* The same with a deadline of the caller's. */
+gs_status status_read_by(struct control *control, struct ctl_status_reply *reply,
+                         uint64_t deadline_ns, char message[REQUEST_MESSAGE_MAX]);
 /* Asks where the server's log is, which it tells its owner and root. */
 gs_status log_place_read(struct control *control, struct ctl_log_reply *reply,
                          char message[REQUEST_MESSAGE_MAX]);

@@ -51,8 +51,9 @@ static void __attribute__((noreturn)) help_all(const struct command *commands, s
           "  -n, --instance NAME  the server's name, yours before root's; USER:NAME: that\n"
           "                       user's; default: $GSHARE_INSTANCE, else \"default\"\n"
           "      --json           print JSON: all commands but completion\n"
-          "      --watch [SECS]   status, ps, top, info, dump, metrics, get, explain: again\n"
-          "                       every so often, default 2; with --json a document a line\n"
+          "      --watch [SECS]   status, servers, ps, top, info, dump, metrics, get,\n"
+          "                       explain: again every so often, default 2; with --json\n"
+          "                       a document a line\n"
           "  -h, --help           this text; after a command: what it takes\n"
           "  -V, --version        the version\n"
           "\n" EXIT_HELP,

@@ -7,6 +7,7 @@
 
 /* Each returns the exit status. */
 int command_status(struct control *control, const struct command_options *options);
+int command_servers(struct control *control, const struct command_options *options);
 int command_ps(struct control *control, const struct command_options *options);
 int command_info(struct control *control, const struct command_options *options);
 int command_get(struct control *control, const struct command_options *options);

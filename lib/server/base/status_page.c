@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <sys/ipc.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
@@ -29,7 +30,7 @@ static int robust_register(_Atomic uint32_t *owner)
     return syscall(SYS_set_robust_list, &robust_head, sizeof(robust_head)) < 0 ? -errno : 0;
 }
 
-int status_page_init(struct status_map *map, bool open_to_all)
+int status_page_init(struct status_map *map, const char *instance, bool open_to_all)
 {
     int mode = S_IRUSR | S_IWUSR | (open_to_all ? S_IRGRP | S_IROTH : 0);
     struct status_page *page;
@@ -42,6 +43,7 @@ int status_page_init(struct status_map *map, bool open_to_all)
     page->magic = WIRE_MAGIC;
     page->version = WIRE_VERSION;
     page->server_pid = getpid();
+    snprintf(page->instance, sizeof(page->instance), "%s", instance);
     atomic_store_explicit(&page->owner, (uint32_t)syscall(SYS_gettid), memory_order_relaxed);
     r = robust_register(&page->owner);
     if (r < 0) {

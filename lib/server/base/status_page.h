@@ -12,9 +12,9 @@ struct status_map {
     int id; /* System V */
 };
 
-/* Makes the page and has the kernel mark it at the death of the calling thread, which must be the
- * one that serves. open_to_all: readable by every user. 0 or -errno. */
-int status_page_init(struct status_map *map, bool open_to_all);
+/* Makes the page of an instance and has the kernel mark it at the death of the calling thread,
+ * which must be the one that serves. open_to_all: readable by every user. 0 or -errno. */
+int status_page_init(struct status_map *map, const char *instance, bool open_to_all);
 /* The calling process becomes another program, and lives: the kernel is not to mark the page. */
 void status_page_pause(void);
 /* The kernel marks the page at the death of the calling thread, as before. 0 or -errno. */
