@@ -175,6 +175,8 @@ struct ptx_proto {
     struct ptx_var **rets, **params; /* space PTX_SPACE_PARAM or PTX_SPACE_REG; names may be "_" */
     bool noreturn;
     uint32_t line;
+    uint32_t at; /* as in struct ptx_header, behind the '_' */
+    bool list;
 };
 
 struct ptx_error;

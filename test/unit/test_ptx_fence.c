@@ -438,13 +438,14 @@ static void stores_to_the_stack_are_told(void **state)
     }
 }
 
-/* What a function stores by a pointer it got is told where it may get an address of a caller's
- * local variable. Functions of the house do not count. */
-static void what_may_be_a_callers_variable_is_told(void **state)
+/* What a function stores by a pointer it got may be a caller's local variable where it may get an
+ * address of one: then the variable lies in a frame, or, where no kernel calls the function, the
+ * store is told. Functions of the house do not count. */
+static void what_may_be_a_callers_variable_is_found(void **state)
 {
     static const struct {
         const char *body; /* of a kernel; %d2 is the generic address of its variable */
-        bool told;
+        bool found;
     } all[] = {
         {"st.global.u32 [%d1], 1;", false},
         {"st.u32 [%d2], 1; ld.u32 %r1, [%d2+4];", false},
@@ -497,8 +498,134 @@ static void what_may_be_a_callers_variable_is_told(void **state)
                  all[i].body);
         if (fence(text, PTX_PASS_PRINTF, &out, &report))
             fail_msg("%s: %s", all[i].body, report.fence.reason);
-        if (!!report.fence.stack_line != all[i].told)
+        if ((report.fence.stack_line || strstr(out, "gshare$stack")) != all[i].found ||
+            (report.fence.stack_line && strstr(out, "gshare$stack")))
             fail_msg("told %u: %s", report.fence.stack_line, all[i].body);
+        free(out);
+        ptx_rewrite_report_deinit(&report);
+    }
+}
+
+/* ---- Frames ---- */
+
+#define STORE_BY_POINTER                                                                           \
+    ".func f(.param .b64 fp) { .reg .b64 %d1; ld.param.u64 %d1, [fp]; st.u32 [%d1], 1; ret; }\n"
+#define OWN_VARIABLE                                                                               \
+    ".local .align 8 .b8 l[24]; mov.u64 %d2, l; cvta.local.u64 %d2, %d2; st.local.u32 [l+4], 2; "
+#define CALL_F "{ .param .b64 p; st.param.b64 [p], %d2; call f, (p); } "
+
+static char *framed(const char *functions, const char *body, struct ptx_rewrite_report *report)
+{
+    char text[4096], *out;
+
+    snprintf(text, sizeof(text), "%s%s%s{ %s %s ret; }", HEAD, functions, ENTRY, REGS, body);
+    if (fence(text, PTX_PASS_PRINTF, &out, report))
+        fail_msg("%s: %s", text, report->fence.reason);
+    return out;
+}
+
+/* Kernel and function have one variable between them, which holds nothing else. */
+static void a_callers_variable_lies_in_a_frame(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *out = framed(STORE_BY_POINTER, OWN_VARIABLE CALL_F, &report);
+
+    (void)state;
+    assert_int_equal(report.fence.stack_line, 0);
+    expect_text(out, ".func f(.param .b64 fp, .reg .b32 gshare$bottom, .reg .b32 gshare$frame)",
+                true);
+    expect_text(out, ".local .align 16 .b8 gshare$stack[32];", true);
+    expect_text(out, "\tadd.u32 gshare$top, gshare$frame, 32;\n", true);
+    expect_text(out, "\tcvt.u64.u32 %d2, gshare$place;\n\tcvta.local.u64 %d2, %d2;\n", true);
+    expect_text(out, "\tcall f, (p, gshare$bottom, gshare$top);\n", true);
+    expect_text(out,
+                "\tmov.u32 gshare$y, gshare$bottom;\n\tsub.s32 gshare$x, gshare$x, gshare$y;\n"
+                "\tmin.u32 gshare$x, gshare$x, 28;\n",
+                true);
+    expect_text(out, "[l+4]", false);
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+}
+
+/* A chain of calls needs all of its frames at once, two of one caller the larger one. */
+static void frames_have_room_for_the_longest_chain(void **state)
+{
+    static const char functions[] = STORE_BY_POINTER
+        ".func g(.param .b32 gp) { .reg .b64 %d<3>; .local .align 4 .b8 m[40]; mov.u64 %d2, m;"
+        " cvta.local.u64 %d2, %d2; " CALL_F " ret; }\n"
+        ".func h() { .reg .b64 %d<3>; .local .align 16 .b8 n[64]; mov.u64 %d2, n;"
+        " cvta.local.u64 %d2, %d2; " CALL_F " call g, (7); ret; }\n";
+    struct ptx_rewrite_report report;
+    char *out = framed(functions, OWN_VARIABLE CALL_F "call g, (1); call h;", &report);
+
+    (void)state;
+    assert_int_equal(report.fence.stack_line, 0);
+    expect_text(out, "gshare$stack[144];", true); /* 32 of k, 64 of h, 48 of g */
+    expect_text(out, "\tcall h, (gshare$bottom, gshare$top);\n", true);
+    expect_text(out, "\tcall g, (7, gshare$bottom, gshare$top);\n", true);
+    expect_text(out, "gshare$over", false);
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+}
+
+/* A function that calls itself and has variables ends its thread where there is no room. */
+static void a_frame_without_room_is_a_fault(void **state)
+{
+    static const char functions[] =
+        STORE_BY_POINTER ".func g() { .reg .b64 %d<3>; .local .align 4 .b8 m[8]; mov.u64 %d2, m;"
+                         " cvta.local.u64 %d2, %d2; " CALL_F " call g; ret; }\n";
+    struct ptx_rewrite_report report;
+    char *out = framed(functions, OWN_VARIABLE CALL_F "call g;", &report);
+
+    (void)state;
+    assert_int_equal(report.fence.stack_line, 0);
+    expect_text(out, "gshare$stack[544];", true);
+    expect_text(out,
+                "\tsub.u32 gshare$place, gshare$top, gshare$bottom;\n"
+                "\tsetp.gt.u32 gshare$over, gshare$place, 544;\n"
+                "\t@gshare$over call gshare$trapped, (",
+                true);
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+}
+
+#define BY_ADDRESS                                                                                 \
+    "mov.u64 %d3, f; { .param .b64 p; st.param.b64 [p], %d2;"                                      \
+    " q: .callprototype _ (.param .b64 _); call %d3, (p), q; } "
+
+static void a_call_by_address_gives_a_frame(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *out = framed(STORE_BY_POINTER ".func g(.param .b64 gp) { ret; }\n",
+                       OWN_VARIABLE BY_ADDRESS " mov.u64 %d3, g; call g, (%d1);", &report);
+
+    (void)state;
+    assert_int_equal(report.fence.stack_line, 0);
+    expect_text(out, "gshare$to, (p, gshare$bottom, gshare$top), q;", true);
+    expect_text(out, ".func g(.param .b64 gp, .reg .b32 gshare$bottom, .reg .b32 gshare$frame)",
+                true);
+    expect_text(out, "\tcall g, (%d1, gshare$bottom, gshare$top);\n", true);
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+}
+
+/* What compilers do not write is refused as before. */
+static void what_can_have_no_frame_is_told(void **state)
+{
+    static const char *const bodies[] = {
+        OWN_VARIABLE ".local .b8 m[4]; " CALL_F,
+        ".local .align 32 .b8 l[64]; mov.u64 %d2, l; cvta.local.u64 %d2, %d2; " CALL_F,
+        ".local .align 8 .b8 l[300000]; mov.u64 %d2, l; cvta.local.u64 %d2, %d2; " CALL_F,
+        ".local .align 8 .b8 l[8]; cvta.local.u64 %d2, l; " CALL_F,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        struct ptx_rewrite_report report;
+        char *out = framed(STORE_BY_POINTER, bodies[i], &report);
+
+        assert_int_equal(report.fence.stack_line, 4);
+        expect_text(out, "gshare$stack", false);
         free(out);
         ptx_rewrite_report_deinit(&report);
     }
@@ -972,6 +1099,64 @@ static void a_store_to_the_stack_is_seen(void **state)
     expect_bounds(generic_store, generic, sizeof(generic) / sizeof(generic[0]));
 }
 
+/* WHAT, wherever it stands, WITH in its place: the checker says that a store may hit any byte. */
+static void expect_stack_told(const char *out, const char *what, const char *with)
+{
+    char *changed = replaced(out, what, with), why[200];
+    bool stack = false, indexed;
+
+    assert_string_not_equal(out, changed);
+    if (fence_check(changed, strlen(changed), 0, &stack, &indexed, why, sizeof(why)))
+        fail_msg("%s: %s", with, why);
+    if (!stack)
+        fail_msg("taken: %s", with);
+    free(changed);
+}
+
+/* The checker knows a store to a frame by what the stack of the kernel is. */
+static void a_store_to_a_frame_is_seen(void **state)
+{
+    static const struct {
+        const char *what, *with, *why;
+    } all[] = {
+        {"(p, gshare$bottom, gshare$top)", "(p, gshare$top, gshare$top)", "a frame from elsewhere"},
+        {"call f, (%d1, gshare$bottom", "call f, (%d1, %r1", "a frame from elsewhere"},
+        {"gshare$bottom, gshare$top), q", "%r1, gshare$top), q", "a target"},
+        {"mov.u32 gshare$bottom, gshare$stack;", "mov.u32 gshare$bottom, gshare$stack+4;",
+         "is changed"},
+        {"mov.u32 gshare$bottom, gshare$stack;", "@%p1 mov.u32 gshare$bottom, gshare$stack;",
+         "is changed"},
+        {"mov.u32 gshare$bottom, gshare$stack;", "HERE: mov.u32 gshare$bottom, gshare$stack;",
+         "is changed"},
+        {"mov.u32 gshare$bottom, gshare$stack;",
+         "@%p1 bra HERE; mov.u32 gshare$bottom, gshare$stack; HERE:", "is changed"},
+        {"mov.u32 gshare$frame, gshare$bottom;",
+         "mov.u32 gshare$frame, gshare$bottom; mov.u32 gshare$bottom, gshare$frame;", "is changed"},
+        {"add.u32 gshare$top, gshare$frame, 32;", "add.u32 gshare$bottom, gshare$frame, 32;",
+         "is changed"},
+        {"add.u32 gshare$top, gshare$frame, 0;", "add.u32 gshare$bottom, gshare$bottom, 8;",
+         "is changed"},
+    };
+    struct ptx_rewrite_report report;
+    char *out = framed(STORE_BY_POINTER,
+                       ".local .align 8 .b8 l[24]; mov.u64 %d2, l; cvta.local.u64 %d2, %d2; " CALL_F
+                       "call f, (%d1); " BY_ADDRESS,
+                       &report);
+
+    (void)state;
+    assert_int_equal(report.fence.stack_line, 0);
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        expect_checked(out, all[i].what, all[i].with, all[i].why);
+    expect_stack_told(out, "gshare$stack[32]", "gshare$stack[31]");
+    expect_stack_told(out, "\tmin.u32 gshare$x, gshare$x, 28;\n", "");
+    expect_stack_told(out, "gshare$x, 28;", "gshare$x, 29;");
+    expect_stack_told(out, "mov.u32 gshare$y, gshare$bottom;", "mov.u32 gshare$y, gshare$frame;");
+    expect_stack_told(out, "\tselp.b64 gshare$at, gshare$far, ",
+                      "\tselp.b64 gshare$far, gshare$at, ");
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+}
+
 static void the_size_of_a_bulk_copy_is_bounded(void **state)
 {
     char *out = fenced_body("cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r3], %r4; "
@@ -1070,7 +1255,12 @@ int main(void)
         cmocka_unit_test(a_store_to_the_only_local_variable_is_bounded),
         cmocka_unit_test(only_what_is_constant_is_taken_so),
         cmocka_unit_test(stores_to_the_stack_are_told),
-        cmocka_unit_test(what_may_be_a_callers_variable_is_told),
+        cmocka_unit_test(what_may_be_a_callers_variable_is_found),
+        cmocka_unit_test(a_callers_variable_lies_in_a_frame),
+        cmocka_unit_test(frames_have_room_for_the_longest_chain),
+        cmocka_unit_test(a_frame_without_room_is_a_fault),
+        cmocka_unit_test(a_call_by_address_gives_a_frame),
+        cmocka_unit_test(what_can_have_no_frame_is_told),
         cmocka_unit_test(a_generic_store_is_bounded_where_it_is_local),
         cmocka_unit_test(what_it_cannot_hold_is_refused),
         cmocka_unit_test(modules_it_cannot_hold_are_refused),
@@ -1088,6 +1278,7 @@ int main(void)
         cmocka_unit_test(a_kernel_may_have_many_epilogues),
         cmocka_unit_test(an_alias_has_the_parameters_of_its_function),
         cmocka_unit_test(a_store_to_the_stack_is_seen),
+        cmocka_unit_test(a_store_to_a_frame_is_seen),
         cmocka_unit_test(the_size_of_a_bulk_copy_is_bounded),
         cmocka_unit_test(a_label_within_a_fence_is_refused),
         cmocka_unit_test(texts_without_fences_are_refused),

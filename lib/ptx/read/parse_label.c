@@ -219,9 +219,11 @@ bool parse_prototype(struct parser *p, const struct token *name)
     *slot = s->ptr = proto;
     if (p->tok.kind == '(' && !parse_param_list(p, NULL, &proto->rets, &proto->nrets, NULL))
         return false;
+    proto->at = (uint32_t)(p->tok.text + p->tok.len - p->text);
     if (!parser_need(p, TOK_IDENT, "'_'"))
         return false;
-    if (p->tok.kind == '(' && !parse_param_list(p, NULL, &proto->params, &proto->nparams, NULL))
+    proto->list = p->tok.kind == '(';
+    if (proto->list && !parse_param_list(p, NULL, &proto->params, &proto->nparams, &proto->at))
         return false;
     while (p->tok.kind == TOK_DOT) {
         if (parser_is_word(p, "noreturn"))

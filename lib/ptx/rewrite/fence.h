@@ -42,10 +42,14 @@ struct fence {
     /* Functions that may have an address of a caller's local variable: all, or by ptx_func.id. */
     bool escapes, *gets_locals;
     bool refused;
-    const struct ptx_func *f;    /* at work on it */
-    unsigned locals;             /* its .local variables, see fence_stack.c */
+    const struct ptx_func *f; /* at work on it */
+    /* Of the function, see fence_stack.c. */
+    unsigned locals;             /* its .local variables */
     const struct ptx_var *stack; /* the only one; NULL: there is none, or several */
-    bool owns_locals;            /* a local address in it is one of its own variables */
+    const char *stack_name;      /* what a store is bounded to: from here on ... */
+    uint64_t stack_bytes;        /* ... so many; 0: to nothing */
+    bool owns_locals;            /* a local address in it lies there */
+    uint64_t frames_bytes;       /* of the module's FENCE_STACK, see fence_frames.c */
     uint32_t *definitions;       /* see definitions_find */
     bool *labelled;              /* by instruction: control may come from elsewhere */
     uint32_t bases[FENCE_BASES]; /* registers of its pointers that are fenced once */
@@ -80,6 +84,8 @@ bool fence_bulk(struct fence *fence);
 /* The bytes that the instruction accesses from its address on. */
 uint64_t fence_access_bytes(const struct ptx_inst *inst);
 
+/* Looks over the module for what makes generic addresses. */
+void fence_find_generic(struct fence *fence);
 /* Generic addresses of other spaces may come up in the module. */
 bool fence_knows_other_spaces(const struct fence *fence);
 
@@ -116,8 +122,10 @@ bool fence_param(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
 
 /* ---- fence_stack.c ---- */
 
-/* Looks at the current function, before its instructions, with its definitions. */
+/* Looks at the current function, before its instructions. */
 void fence_stack_begin(struct fence *fence);
+/* Whether the current instruction's store may hit any byte of the thread's stack. */
+bool fence_stack_tells(const struct fence *fence, const struct ptx_mem *mem, uint64_t bytes);
 /* A store to local memory is bounded to its variable, or told in the report. */
 void fence_stack(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes);
 /* What the current instruction may do to local memory by a generic address. */
@@ -134,6 +142,23 @@ void fence_bound_generic(struct fence *fence, const char *from, uint64_t bytes);
 
 /* Finds the functions that may have an address of a caller's local variable. False: no memory. */
 bool fence_escapes(struct fence *fence);
+
+/* ---- fence_frames.c ---- */
+
+/* The variables of callers to which functions store lie in one variable of their kernel, of these
+ * names; and what a function with a frame there is given behind its own parameters. */
+#define FENCE_STACK  "gshare$stack"
+#define FENCE_BOTTOM "gshare$bottom"
+#define FENCE_FRAME  "gshare$frame"
+#define FENCE_TOP    "gshare$top"
+enum { FENCE_FRAME_PARAMS = 2 };
+
+/* Bytes that FENCE_STACK has in each kernel that has it; 0: none has. */
+uint64_t fence_frames_bytes(const struct ptx_module *m);
+/* The function is given a place in it. */
+bool fence_has_frame(const struct ptx_func *f);
+/* The register of the function that is declared by that name, or PTX_NO_REG. */
+uint32_t fence_register_named(const struct ptx_func *f, const char *name);
 
 /* ---- fence_texture.c ---- */
 

@@ -74,6 +74,17 @@ static void keep_other_spaces(struct fence *fence, const char *from, bool local)
     fence_before(fence, "mov.b64 gshare$at, {gshare$lo, gshare$hi}; ");
 }
 
+void fence_find_generic(struct fence *fence)
+{
+    for (uint32_t i = 0; i < fence->m->nfuncs; i++)
+        for (uint32_t k = 0; k < fence->m->funcs[i]->ninsts; k++) {
+            const struct ptx_inst *inst = &fence->m->funcs[i]->insts[k];
+
+            if (inst->op == PTX_OP_CVTA && !(inst->flags & PTX_F_TO))
+                fence->generic[inst->space] = true;
+        }
+}
+
 bool fence_knows_other_spaces(const struct fence *fence)
 {
     return fence->generic[PTX_SPACE_SHARED] || fence->generic[PTX_SPACE_LOCAL] ||

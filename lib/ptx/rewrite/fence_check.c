@@ -16,7 +16,10 @@
  *     at most MOST_BULK, or became at most that right before.
  *  3. A computed call goes to gshare$to, which is one of a list of functions; a brx.idx is bounded.
  *     An alias has the parameters of the function that it stands for.
- *  4. A store to the stack ends in a variable, or the checker says that one may not.
+ *  4. A store to the stack ends in a variable, or in gshare$stack, which each kernel has that has
+ *     gshare$bottom; or the checker says that one may not. gshare$bottom is the address of
+ *     gshare$stack: a kernel sets it once, before any jump; a function has it as its parameter, in
+ *     front of the last one, and whoever calls it gives it its own.
  *  5. A load of a kernel parameter ends inside it, or, by a register, in a bounded place among the
  *     kernel's own; no parameter has a generic address.
  *  6. No instruction ends more than its thread.
@@ -112,13 +115,88 @@ static bool check_window(struct checker *c, uint32_t i)
     return true;
 }
 
+/* ---- 4. The address of gshare$stack ---- */
+
+static const struct ptx_var *stack_of(const struct ptx_func *f)
+{
+    for (uint32_t i = 0; i < f->nvars; i++)
+        if (f->vars[i]->space == PTX_SPACE_LOCAL && !strcmp(f->vars[i]->name, "gshare$stack"))
+            return f->vars[i];
+    return NULL;
+}
+
+/* The function has gshare$bottom as its last parameter but one. */
+static bool has_bottom(const struct ptx_func *f)
+{
+    return f->nparams > 1 && f->params[f->nparams - 2]->space == PTX_SPACE_REG &&
+           !strcmp(f->params[f->nparams - 2]->name, "gshare$bottom");
+}
+
+static bool mentions(const struct ptx_inst *inst, uint32_t reg)
+{
+    for (unsigned k = 0; k < inst->nops; k++)
+        if (checker_mentions(&inst->ops[k], reg))
+            return true;
+    return false;
+}
+
+/* Instruction I changes nothing of it; in a call only an argument is it. */
+static bool only_reads_bottom(const struct checker *c, uint32_t i)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+
+    return checker_reads(c, i, "mov.u32 gshare$y, gshare$bottom;") ||
+           checker_reads(c, i, "mov.u32 gshare$frame, gshare$bottom;") ||
+           checker_reads(c, i, "sub.u32 gshare$place, gshare$top, gshare$bottom;") ||
+           (inst->op == PTX_OP_CALL && !checker_mentions(&inst->ops[0], c->bottom) &&
+            !checker_mentions(&inst->ops[1], c->bottom));
+}
+
+/* A kernel's first mention of it sets it, and nothing leads round that. */
+static bool check_bottom(struct checker *c)
+{
+    const struct ptx_func *f = c->f;
+    bool set = !f->entry, straight = true;
+
+    c->bottom = checker_register(c, "gshare$bottom");
+    if (c->bottom == PTX_NO_REG)
+        return true;
+    if (f->entry ? !stack_of(f) : !has_bottom(f) || f->params[f->nparams - 2]->offset != c->bottom)
+        return checker_fails(c, UINT32_MAX, "what stores are bounded to is not known");
+    for (uint32_t i = 0; i < f->ninsts; i++) {
+        straight &= !c->labelled[i] && ptx_op_class(f->insts[i].op) != PTX_CLASS_BRANCH;
+        if (!mentions(&f->insts[i], c->bottom))
+            continue;
+        if (set ? !only_reads_bottom(c, i)
+                : !straight || !checker_reads(c, i, "mov.u32 gshare$bottom, gshare$stack;"))
+            return checker_fails(c, i, "what stores are bounded to is changed");
+        set = true;
+    }
+    return true;
+}
+
+/* A function with gshare$bottom gets the caller's. */
+static bool gets_bottom(const struct checker *c, const struct ptx_inst *call,
+                        const struct ptx_func *callee)
+{
+    const struct ptx_operand *list = &call->ops[2], *bottom;
+
+    if (!has_bottom(callee))
+        return true;
+    if (list->kind != PTX_OPND_LIST || list->count != callee->nparams || c->bottom == PTX_NO_REG)
+        return false;
+    bottom = &list->list[list->count - 2];
+    return bottom->kind == PTX_OPND_REG && bottom->reg == c->bottom;
+}
+
 /* ---- 3. Computed targets ---- */
 
 /* Whether the operand names a function that a computed call may go to. */
-static bool is_candidate(const struct ptx_operand *o)
+static bool is_candidate(const struct checker *c, const struct ptx_inst *call,
+                         const struct ptx_operand *o)
 {
     return o->kind == PTX_OPND_FUNC && o->func->has_body && !o->func->entry &&
-           !is_house_function(o->func);
+           !is_house_function(o->func) && gets_bottom(c, call, o->func);
 }
 
 static bool check_call(struct checker *c, uint32_t i)
@@ -129,8 +207,9 @@ static bool check_call(struct checker *c, uint32_t i)
     if (callee->kind == PTX_OPND_FUNC) {
         const struct ptx_func *f = callee->func->alias ? callee->func->alias : callee->func;
 
-        return (f->has_body && !f->entry) ||
-               checker_fails(c, i, "a function that is not in the module");
+        if (!f->has_body || f->entry)
+            return checker_fails(c, i, "a function that is not in the module");
+        return gets_bottom(c, inst, f) || checker_fails(c, i, "a frame from elsewhere");
     }
     if (callee->kind != PTX_OPND_REG || callee->reg != checker_register(c, "gshare$to"))
         return checker_fails(c, i, "a computed target");
@@ -140,7 +219,7 @@ static bool check_call(struct checker *c, uint32_t i)
             return checker_fails(c, i, "a target from elsewhere");
         o = c->f->insts[i - 1].ops;
         if (c->f->insts[i - 1].op == PTX_OP_MOV && o[0].kind == PTX_OPND_REG &&
-            o[0].reg == callee->reg && is_candidate(&o[1]) &&
+            o[0].reg == callee->reg && is_candidate(c, inst, &o[1]) &&
             c->f->insts[i - 1].guard == PTX_NO_REG)
             return true;
         if (!checker_precedes(c, &i, "selp.b64 gshare$to, gshare$sym, gshare$to, gshare$p;") ||
@@ -148,7 +227,7 @@ static bool check_call(struct checker *c, uint32_t i)
             return checker_fails(c, i, "a target that is not chosen from a list");
         i -= 2;
         o = c->f->insts[i].ops;
-        if (c->f->insts[i].op != PTX_OP_MOV || !is_candidate(&o[1]) ||
+        if (c->f->insts[i].op != PTX_OP_MOV || !is_candidate(c, inst, &o[1]) ||
             !checker_reads(c, i, "mov.b64 gshare$sym, %s;", o[1].func->name))
             return checker_fails(c, i, "a target that is no function");
     }
@@ -302,12 +381,25 @@ static bool check_function(struct checker *c)
             return checker_fails(c, UINT32_MAX, "a pragma");
     for (uint32_t i = 0; i < c->f->nlabels; i++)
         c->labelled[c->f->labels[i].inst] = true;
-    if (!check_prologue(c))
+    if (!check_prologue(c) || !check_bottom(c))
         return false;
     for (uint32_t i = 0; i < c->f->ninsts; i++)
         if (!check_instruction(c, i))
             return false;
     return true;
+}
+
+/* The smallest one, so that it holds for every kernel that has one. */
+static uint64_t stack_bytes(const struct ptx_module *m)
+{
+    uint64_t bytes = UINT64_MAX;
+
+    for (uint32_t i = 0; i < m->nfuncs; i++) {
+        const struct ptx_var *stack = m->funcs[i]->entry ? stack_of(m->funcs[i]) : NULL;
+
+        bytes = stack && stack->size < bytes ? stack->size : bytes;
+    }
+    return bytes == UINT64_MAX ? 0 : bytes;
 }
 
 static bool check_variables(struct checker *c)
@@ -338,6 +430,7 @@ int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stac
         snprintf(why, why_size, "line %u: %s", error.line, error.text);
     c.m = m;
     fine = fine && check_variables(&c);
+    c.stack_bytes = fine ? stack_bytes(m) : 0;
     for (uint32_t i = 0; fine && i < m->nfuncs; i++) {
         c.f = m->funcs[i];
         if (c.f->alias)

@@ -14,6 +14,8 @@ struct checker {
     bool stack;     /* a store may hit any byte of it */
     bool indexed;   /* an access may lie MOST_FACTOR times 4 GiB behind the window */
     uint64_t globals_bytes;
+    uint64_t stack_bytes; /* of gshare$stack in every kernel that has it */
+    uint32_t bottom;      /* register with its address; PTX_NO_REG: the function has none */
     uint32_t mask, base, globals, at, fixed[MOST_FIXED]; /* registers */
     uint32_t begun; /* so many instructions begin the function */
     char *why;

@@ -57,13 +57,29 @@ static bool is_told_apart(const struct checker *c, uint32_t *i, const char *from
     }
 }
 
+/* Instruction I puts into gshare$y the first address of so many bytes of variables, *ROOM: of one
+ * of the function's own, or of gshare$stack. */
+static bool is_begin_of_variables(const struct checker *c, uint32_t i, uint64_t *room)
+{
+    const struct ptx_operand *o = c->f->insts[i].ops;
+
+    if (c->bottom != PTX_NO_REG && checker_reads(c, i, "mov.u32 gshare$y, gshare$bottom;")) {
+        *room = c->stack_bytes;
+        return true;
+    }
+    if (c->f->insts[i].op != PTX_OP_MOV || o[1].kind != PTX_OPND_SYM || o[1].sym.offset ||
+        o[1].sym.var->space != PTX_SPACE_LOCAL || o[1].sym.var->func != c->f)
+        return false;
+    *room = o[1].sym.var->size;
+    return checker_reads(c, i, "mov.u32 gshare$y, %s;", o[1].sym.var->name);
+}
+
 /* Right before instruction I the address gshare$at, if it is local, was bounded to a variable of
  * the function, so that BYTES from there on are the variable's. */
 static bool is_bounded_if_local(const struct checker *c, uint32_t i, uint64_t bytes)
 {
-    const struct ptx_operand *o;
     char from[256];
-    uint64_t last;
+    uint64_t last, room;
 
     if (!i || c->labelled[i] || c->f->insts[i - 1].op != PTX_OP_SELP ||
         c->f->insts[i - 1].ops[2].kind != PTX_OPND_REG)
@@ -80,11 +96,7 @@ static bool is_bounded_if_local(const struct checker *c, uint32_t i, uint64_t by
         !checker_precedes(c, &i, "min.u32 gshare$x, gshare$x, %llu;", (unsigned long long)last) ||
         !checker_precedes(c, &i, "sub.s32 gshare$x, gshare$x, gshare$y;") || !i || c->labelled[i])
         return false;
-    o = c->f->insts[i - 1].ops;
-    return c->f->insts[i - 1].op == PTX_OP_MOV && o[1].kind == PTX_OPND_SYM && !o[1].sym.offset &&
-           o[1].sym.var->space == PTX_SPACE_LOCAL && o[1].sym.var->func == c->f &&
-           last <= o[1].sym.var->size && bytes <= o[1].sym.var->size - last &&
-           checker_precedes(c, &i, "mov.u32 gshare$y, %s;", o[1].sym.var->name) &&
+    return is_begin_of_variables(c, --i, &room) && last <= room && bytes <= room - last &&
            checker_precedes(c, &i, "cvt.u32.u64 gshare$x, gshare$far;") &&
            checker_precedes(c, &i, "cvta.to.local.u64 gshare$far, %s;", from) &&
            checker_precedes(c, &i, "isspacep.local gshare$p, %s;", from);
@@ -276,7 +288,7 @@ static bool check_register_access(struct checker *c, uint32_t i, const struct pt
 static bool is_bounded_to_variable(const struct checker *c, uint32_t i, const struct ptx_mem *mem)
 {
     const struct ptx_inst *inst = &c->f->insts[i], *min;
-    const struct ptx_operand *o;
+    uint64_t room;
     uint32_t x = checker_register(c, "gshare$x");
 
     if (mem->base != PTX_BASE_REG || mem->reg != x || mem->offset ||
@@ -293,12 +305,8 @@ static bool is_bounded_to_variable(const struct checker *c, uint32_t i, const st
     if (i < 2 || c->labelled[i] || c->labelled[i - 1] ||
         !checker_reads(c, i - 1, "sub.s32 gshare$x, gshare$x, gshare$y;"))
         return false;
-    o = c->f->insts[i - 2].ops;
-    return c->f->insts[i - 2].op == PTX_OP_MOV && o[1].kind == PTX_OPND_SYM && !o[1].sym.offset &&
-           o[1].sym.var->space == PTX_SPACE_LOCAL && o[1].sym.var->func == c->f &&
-           checker_reads(c, i - 2, "mov.u32 gshare$y, %s;", o[1].sym.var->name) &&
-           min->ops[2].imm <= o[1].sym.var->size &&
-           access_bytes(inst) <= o[1].sym.var->size - min->ops[2].imm;
+    return is_begin_of_variables(c, i - 2, &room) && min->ops[2].imm <= room &&
+           access_bytes(inst) <= room - min->ops[2].imm;
 }
 
 bool checker_may_hit_stack(const struct checker *c, uint32_t i, const struct ptx_mem *mem)

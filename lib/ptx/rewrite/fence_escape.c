@@ -35,12 +35,29 @@ static bool is_marked(const struct search *s, const struct ptx_operand *o)
     return false;
 }
 
+/* The arguments of the tenant's own: where the callee's frame is comes behind them
+ * (fence_frames.c). */
+static struct ptx_operand own_arguments(const struct search *s, const struct ptx_operand *list)
+{
+    struct ptx_operand own = *list;
+    const struct ptx_operand *last =
+        list->kind == PTX_OPND_LIST && list->count ? &list->list[list->count - 1] : NULL;
+
+    if (last && last->kind == PTX_OPND_REG && last->reg == fence_register_named(s->f, FENCE_TOP))
+        own.count -= FENCE_FRAME_PARAMS;
+    return own;
+}
+
 /* What the instruction is given, but for the address that it accesses. */
 static bool takes_marked(const struct search *s, const struct ptx_inst *inst)
 {
-    for (unsigned k = 0; k < inst->nops; k++)
-        if (!definitions_is_destination(inst, k) && is_marked(s, &inst->ops[k]))
+    for (unsigned k = 0; k < inst->nops; k++) {
+        const struct ptx_operand given =
+            inst->op == PTX_OP_CALL && k == 2 ? own_arguments(s, &inst->ops[k]) : inst->ops[k];
+
+        if (!definitions_is_destination(inst, k) && is_marked(s, &given))
             return true;
+    }
     return false;
 }
 
@@ -182,6 +199,8 @@ static void follow_all(struct search *s)
     unsigned rounds = 0;
 
     find_arguments(s);
+    if (fence_has_frame(s->f) && s->f->nparams && !s->f->entry)
+        s->marked[fence_register_named(s->f, FENCE_FRAME)] = true;
     if (s->fence->gets_locals[s->f->id])
         mark_parameters(s);
     do {

@@ -184,17 +184,6 @@ static bool take_functions(struct fence *fence)
 
 /* ---- The module ---- */
 
-static void find_generic(struct fence *fence)
-{
-    for (uint32_t i = 0; i < fence->m->nfuncs; i++)
-        for (uint32_t k = 0; k < fence->m->funcs[i]->ninsts; k++) {
-            const struct ptx_inst *inst = &fence->m->funcs[i]->insts[k];
-
-            if (inst->op == PTX_OP_CVTA && !(inst->flags & PTX_F_TO))
-                fence->generic[inst->space] = true;
-        }
-}
-
 static const char *module_obstacle(const struct ptx_module *m)
 {
     uint64_t registers = 0;
@@ -234,7 +223,8 @@ static bool take_module(struct fence *fence)
     reach_init(&fence->reach, fence->m);
     if (fence->reach.failed)
         return false;
-    find_generic(fence);
+    fence_find_generic(fence);
+    fence->frames_bytes = fence_frames_bytes(fence->m);
     fence->gets_locals = calloc((size_t)fence->m->nfuncs + 1, sizeof(*fence->gets_locals));
     if (!fence->gets_locals || (fence->generic[PTX_SPACE_LOCAL] && !fence_escapes(fence)))
         return false;

@@ -4,8 +4,9 @@
  * Compilers give a function one .local variable at most. Where a local address in the function can
  * only be one of that variable, a store is bounded to it, also one by a generic address. So it is
  * in kernels, which have no callers; in functions that get no address of a caller's variable
- * (fence_escape.c); and where local addresses do not come from generic ones. Other stores that may
- * hit the stack are told in the report: they may mean a variable of any caller. */
+ * (fence_escape.c); and where local addresses do not come from generic ones. Where other stores may
+ * mean a variable of a caller, all such variables lie in one of the kernel's, and that is what
+ * stores are bounded to (fence_frames.c). What is left is told in the report. */
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
@@ -23,7 +24,7 @@ static bool is_place_in(const struct fence *fence, uint32_t reg, int64_t *offset
             return false;
         if (inst->op == PTX_OP_MOV && inst->ops[1].kind == PTX_OPND_SYM) {
             *offset += inst->ops[1].sym.offset;
-            return inst->ops[1].sym.var == fence->stack;
+            return fence->stack && inst->ops[1].sym.var == fence->stack;
         }
         if (inst->op == PTX_OP_ADD && inst->ops[2].kind == PTX_OPND_IMM &&
             ptx_type_bits(inst->type[0]) == 64)
@@ -53,7 +54,17 @@ void fence_stack_begin(struct fence *fence)
     const struct ptx_func *f = fence->f;
 
     fence->stack = NULL;
+    fence->stack_name = NULL;
+    fence->stack_bytes = 0;
     fence->locals = 0;
+    fence->owns_locals = f->entry || (!fence->escapes && !fence->gets_locals[f->id]);
+    if (fence_has_frame(f)) {
+        fence->owns_locals = true;
+        fence->locals = 1;
+        fence->stack_name = FENCE_BOTTOM;
+        fence->stack_bytes = fence->frames_bytes;
+        return;
+    }
     for (uint32_t i = 0; i < f->nvars; i++)
         if (f->vars[i]->space == PTX_SPACE_LOCAL) {
             fence->stack = f->vars[i];
@@ -61,36 +72,38 @@ void fence_stack_begin(struct fence *fence)
         }
     if (fence->locals != 1 || fence->stack->size >= 1u << 31)
         fence->stack = NULL;
-    fence->owns_locals = f->entry || (!fence->escapes && !fence->gets_locals[f->id]);
+    if (fence->stack) {
+        fence->stack_name = fence->stack->name;
+        fence->stack_bytes = fence->stack->size;
+    }
 }
 
 /* The last multiple of the access' size at which it is still within the variable. */
-static unsigned last_place(const struct ptx_var *v, uint64_t bytes)
+static unsigned last_place(const struct fence *fence, uint64_t bytes)
 {
-    return (unsigned)((v->size - bytes) / bytes * bytes);
+    return (unsigned)((fence->stack_bytes - bytes) / bytes * bytes);
 }
 
 /* Local addresses have 32 bits that count. */
 static void bound(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes,
                   struct fence_span brackets, struct fence_span name)
 {
-    const struct ptx_var *v = fence->stack;
     bool wide = ptx_type_bits(fence->f->regs[mem->reg].type) == 64;
     int64_t offset = mem->offset;
 
     if (is_place_in(fence, mem->reg, &offset) && offset >= 0 &&
-        (uint64_t)offset <= v->size - bytes) {
+        (uint64_t)offset <= fence->stack_bytes - bytes) {
         fence_replace(fence, brackets,
-                      edits_text(&fence->edits, "[%s+%lld]", v->name, (long long)offset));
+                      edits_text(&fence->edits, "[%s+%lld]", fence->stack_name, (long long)offset));
         return;
     }
     fence_before(fence, "%s gshare$x, %.*s; mov.u32 gshare$y, %s; ",
-                 wide ? "cvt.u32.u64" : "mov.b32", (int)name.len, name.text, v->name);
+                 wide ? "cvt.u32.u64" : "mov.b32", (int)name.len, name.text, fence->stack_name);
     fence_before(fence, "sub.s32 gshare$x, gshare$x, gshare$y; ");
     if (mem->offset)
         fence_before(fence, "add.s32 gshare$x, gshare$x, %d; ", (int)mem->offset);
     fence_before(fence, "min.u32 gshare$x, gshare$x, %u; add.s32 gshare$x, gshare$x, gshare$y; ",
-                 last_place(v, bytes));
+                 last_place(fence, bytes));
     fence_replace(fence, brackets, "[gshare$x]");
 }
 
@@ -110,8 +123,8 @@ enum fence_local fence_local(const struct fence *fence, uint64_t bytes)
         return FENCE_LOCAL_ANY;
     if (class == PTX_CLASS_ATOM || (fence->owns_locals && !fence->locals))
         return FENCE_LOCAL_NEVER; /* atomics know no local memory */
-    return fence->owns_locals && fence->stack && fence->inst->op == PTX_OP_ST && bytes &&
-                   fence->stack->size >= bytes
+    return fence->owns_locals && fence->inst->op == PTX_OP_ST && bytes &&
+                   fence->stack_bytes >= bytes
                ? FENCE_LOCAL_BOUNDED
                : FENCE_LOCAL_ANY;
 }
@@ -121,10 +134,10 @@ void fence_bound_generic(struct fence *fence, const char *from, uint64_t bytes)
     fence_before(fence, "isspacep.local gshare$p, %s; cvta.to.local.u64 gshare$far, %s; ", from,
                  from);
     fence_before(fence, "cvt.u32.u64 gshare$x, gshare$far; mov.u32 gshare$y, %s; ",
-                 fence->stack->name);
+                 fence->stack_name);
     fence_before(fence, "sub.s32 gshare$x, gshare$x, gshare$y; ");
     fence_before(fence, "min.u32 gshare$x, gshare$x, %u; add.s32 gshare$x, gshare$x, gshare$y; ",
-                 last_place(fence->stack, bytes));
+                 last_place(fence, bytes));
     fence_before(fence,
                  "cvt.u64.u32 gshare$far, gshare$x; cvta.local.u64 gshare$far, gshare$far; ");
     fence_before(fence, "selp.b64 gshare$at, gshare$far, %s, gshare$p; ", from);
@@ -148,23 +161,38 @@ static bool is_of_stack(const struct fence *fence, const struct ptx_mem *mem, ui
     }
 }
 
+static bool is_store(const struct fence *fence)
+{
+    enum ptx_class class = ptx_op_class(fence->inst->op);
+
+    return (class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM ||
+            class == PTX_CLASS_MATRIX_STORE) &&
+           !fence_is_house_function(fence->f);
+}
+
+/* A store by a local address, which lies where it is bounded to. */
+static bool is_known(const struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
+{
+    return fence->inst->op == PTX_OP_ST && fence->inst->space == PTX_SPACE_LOCAL &&
+           mem->base == PTX_BASE_REG && bytes && fence->stack_bytes >= bytes &&
+           (fence->owns_locals || !makes_local_addresses(fence->f));
+}
+
+bool fence_stack_tells(const struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
+{
+    return is_store(fence) && is_of_stack(fence, mem, bytes) && !is_within(mem, bytes) &&
+           !is_known(fence, mem, bytes);
+}
+
 void fence_stack(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
 {
-    const struct ptx_inst *inst = fence->inst;
-    enum ptx_class class = ptx_op_class(inst->op);
     struct fence_span name, brackets;
-    bool known;
 
-    if ((class != PTX_CLASS_STORE && class != PTX_CLASS_ATOM && class != PTX_CLASS_MATRIX_STORE) ||
-        !is_of_stack(fence, mem, bytes) || is_within(mem, bytes) ||
-        fence_is_house_function(fence->f))
+    if (!is_store(fence) || !is_of_stack(fence, mem, bytes) || is_within(mem, bytes))
         return;
-    known = inst->op == PTX_OP_ST && inst->space == PTX_SPACE_LOCAL && mem->base == PTX_BASE_REG &&
-            fence->stack && bytes && fence->stack->size >= bytes &&
-            (fence->owns_locals || !makes_local_addresses(fence->f));
     brackets = fence_brackets(fence, 0, &name);
-    if (known && name.len)
+    if (name.len && is_known(fence, mem, bytes))
         bound(fence, mem, bytes, brackets, name);
     else if (!fence->report->stack_line)
-        fence->report->stack_line = inst->line;
+        fence->report->stack_line = fence->inst->line;
 }

@@ -28,7 +28,8 @@ struct rewrite {
     unsigned passes; /* all that are asked for */
     struct edits edits;
     struct ptx_rewrite_report *report;
-    bool read; /* rewrite_module was called */
+    bool free_of_prefix; /* no name of the tenant's is one that passes may add */
+    bool read;           /* rewrite_module was called */
     struct ptx_module *module;
     struct ptx_error unread; /* why there is none */
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ptx/rewrite/fault_text.h"
+#include "ptx/rewrite/fence_frames.h"
 #include "ptx/rewrite/fence_pass.h"
 #include "ptx/rewrite/leave_out.h"
 #include "ptx/rewrite/pass.h"
@@ -100,6 +101,24 @@ static bool leave_unread_out(struct rewrite *rw, char **readable)
     return good;
 }
 
+/* Puts what callers' variables are stored to into frames, in *FRAMED; NULL: no function needs that.
+ * False: no memory. */
+static bool give_frames(struct rewrite *rw, char **framed)
+{
+    const struct ptx_module *m = fence_frames_maybe(rw->text, rw->len) ? rewrite_module(rw) : NULL;
+    size_t len = 0;
+    int result = m ? fence_frames(rw->text, rw->len, m, framed, &len) : -ENOENT;
+
+    if (!result) {
+        ptx_module_free(rw->module);
+        rw->module = NULL;
+        rw->read = false;
+        rw->text = *framed;
+        rw->len = rw->edits.size = len;
+    }
+    return result != -ENOMEM;
+}
+
 /* Fences *TEXT, which the other passes made, or the tenant's own where they changed nothing. */
 static int fence_text(struct rewrite *rw, char **text, size_t *len)
 {
@@ -108,7 +127,7 @@ static int fence_text(struct rewrite *rw, char **text, size_t *len)
     char *from = *text, *out = NULL;
     int result = -EPERM;
 
-    if (!is_free_of_prefix(rw))
+    if (!rw->free_of_prefix)
         obstacle = rw->report->reason;
     if (!from)
         from = strndup(rw->text, rw->len);
@@ -135,7 +154,7 @@ static int move_variables(struct rewrite *rw, char **text, size_t *len, int resu
 
     if (!from)
         return -ENOMEM;
-    if (!fence_obstacle_in_names(rw->text, rw->len) && is_free_of_prefix(rw))
+    if (!fence_obstacle_in_names(rw->text, rw->len) && rw->free_of_prefix)
         done = fence_pass(from, strlen(from), PTX_PASS_VARIABLES, report, NULL, &moved, &moved_len);
     free(from);
     if (done) {
@@ -159,12 +178,15 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
                          .report = report ? report : &own};
     int result = -ENOENT;
     size_t new_len = 0;
-    char *text = NULL, *readable = NULL;
+    char *text = NULL, *readable = NULL, *framed = NULL;
 
     rw.edits.size = rw.len;
     if (passes & PTX_PASS_LEAVE_OUT && !leave_unread_out(&rw, &readable))
         rw.edits.failed = true;
-    if (!rw.edits.failed && is_free_of_prefix(&rw))
+    rw.free_of_prefix = is_free_of_prefix(&rw);
+    if (passes & PTX_PASS_FENCE && rw.free_of_prefix && !give_frames(&rw, &framed))
+        rw.edits.failed = true;
+    if (!rw.edits.failed && rw.free_of_prefix)
         for (size_t i = 0; i < PASSES && !rw.edits.failed; i++)
             if (rw.passes & passes_in_order[i]->bit)
                 pass_run(&rw, passes_in_order[i]);
@@ -189,6 +211,7 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
         *out_len = new_len;
     }
     free(readable);
+    free(framed);
     if (result == -ENOMEM || !report)
         ptx_rewrite_report_deinit(rw.report);
     ptx_module_free(rw.module);
