@@ -3,6 +3,7 @@
  * goes on, GS_FENCE_STRICT refuses the kernel's results.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bystander.h"
@@ -68,7 +69,7 @@ static struct scene scene_of(gs_fence fence)
     params.fence = fence;
     CHECK_OK(gs_attach(&params, &s.session));
     CHECK_OK(gs_session_info(s.session, &desc));
-    CHECK_EQUAL(desc.fenced, (unsigned)fence);
+    CHECK(fence == GS_FENCE_AUTO || desc.fenced == (unsigned)fence);
     CHECK_OK(gs_module_load(s.session, strays_ptx, strlen(strays_ptx), &s.module));
     CHECK_OK(gs_malloc(s.session, 4096, &s.own));
     return s;
@@ -117,6 +118,33 @@ static void the_first_stray_is_told_and_the_session_goes_on(void)
         CHECK_EQUAL(stray_of(s.session).line, all[i].line);
         CHECK_OK(gs_detach(s.session));
     }
+    server_stop(server);
+}
+
+/* The variable is for programs that cannot say it, such as those of the CUDA runtime. */
+static void an_operator_sees_strays_while_the_session_is_there_and_afterwards(void)
+{
+    struct server *server = server_start(NULL);
+    static const char *const ps[] = {"bin/gsctl", "ps", NULL};
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    char output[4096];
+    struct scene s;
+
+    setenv("GSHARE_FENCE", "report", 1);
+    s = scene_of(GS_FENCE_AUTO);
+    unsetenv("GSHARE_FENCE");
+    CHECK_OK(gs_session_info(s.session, &desc));
+    CHECK_EQUAL(desc.fenced, GS_FENCE_REPORT);
+    CHECK_EQUAL(program_run(ps, output, sizeof(output)), 0);
+    CHECK(strstr(output, "STRAYS") == NULL); /* a column of nothing but zeros */
+    run(&s, "store", 0);
+    CHECK_OK(gs_sync(s.session));
+    CHECK_EQUAL(stray_of(s.session).count, 64);
+    CHECK_EQUAL(program_run(ps, output, sizeof(output)), 0);
+    CHECK_TEXT(output, "STRAYS");
+    CHECK_TEXT(output, " 64 ");
+    CHECK_OK(gs_detach(s.session));
+    CHECK_WITHIN(5000, server_log_lines(server, "strays=64") == 1);
     server_stop(server);
 }
 
@@ -194,6 +222,7 @@ static void who_does_not_record_is_told_so(void)
 
 static const struct test tests[] = {
     TEST(the_first_stray_is_told_and_the_session_goes_on),
+    TEST(an_operator_sees_strays_while_the_session_is_there_and_afterwards),
     TEST(a_strict_session_ends_with_its_first_stray),
     TEST(a_trap_beside_a_stray_ends_the_session_all_the_same),
     TEST(who_does_not_record_is_told_so),

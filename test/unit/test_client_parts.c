@@ -390,6 +390,7 @@ static int clear_environment(void **state)
                                         "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
                                         "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
                                         "GSHARE_RESERVATION",
+                                        "GSHARE_FENCE",
                                         "CUDA_MPS_SM_PARTITION",
                                         "OMPI_COMM_WORLD_LOCAL_RANK",
                                         "MPI_LOCALRANKID",
@@ -524,6 +525,37 @@ static void a_reservation_is_the_callers_then_the_variables(void **state)
     assert_int_equal(device, 1);
 }
 
+static void a_fence_can_only_become_stricter(void **state)
+{
+    static const struct {
+        const char *value;
+        gs_fence asked, granted;
+    } table[] = {{"on", GS_FENCE_AUTO, GS_FENCE_ON},
+                 {"on", GS_FENCE_STRICT, GS_FENCE_STRICT},
+                 {"report", GS_FENCE_ON, GS_FENCE_REPORT},
+                 {"strict", GS_FENCE_REPORT, GS_FENCE_STRICT},
+                 {"report", GS_FENCE_STRICT, GS_FENCE_STRICT}};
+    static const char *const odd[] = {"", "off", "Strict", "strict ", "3"};
+    gs_fence fence = GS_FENCE_REPORT;
+
+    (void)state;
+    assert_int_equal(env_fence(&fence), GS_OK);
+    assert_int_equal(fence, GS_FENCE_REPORT);
+    for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+        setenv("GSHARE_FENCE", table[i].value, 1);
+        fence = table[i].asked;
+        assert_int_equal(env_fence(&fence), GS_OK);
+        assert_int_equal(fence, table[i].granted);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
+        setenv("GSHARE_FENCE", odd[i], 1);
+        fence = GS_FENCE_ON;
+        assert_int_equal(env_fence(&fence), GS_ERR_INVALID_VALUE);
+        assert_non_null(strstr(gs_last_error_message(), "GSHARE_FENCE"));
+        assert_int_equal(fence, GS_FENCE_ON);
+    }
+}
+
 static void the_local_rank_is_the_launchers_and_counted_from_1(void **state)
 {
     static const char *const odd[] = {"", "-1", "1 ", "0x1", "one", "99999999999"};
@@ -616,6 +648,7 @@ int main(void)
         ENV(our_variable_hides_that_of_mps),
         ENV(a_variable_that_is_not_understood_is_named),
         ENV(a_reservation_is_the_callers_then_the_variables),
+        ENV(a_fence_can_only_become_stricter),
         ENV(the_local_rank_is_the_launchers_and_counted_from_1),
         ENV(the_instance_is_the_callers_then_the_variables_then_default),
         cmocka_unit_test(an_image_of_size_0_is_text),

@@ -245,6 +245,24 @@ gs_status env_reservation(const char **name, int *device)
     return GS_OK;
 }
 
+gs_status env_fence(gs_fence *fence)
+{
+    static const char *const names[] = {
+        [GS_FENCE_ON] = "on", [GS_FENCE_REPORT] = "report", [GS_FENCE_STRICT] = "strict"};
+    const char *value = getenv("GSHARE_FENCE");
+
+    if (!value)
+        return GS_OK;
+    for (int i = GS_FENCE_ON; i <= GS_FENCE_STRICT; i++) {
+        if (strcmp(value, names[i]) == 0) {
+            if ((int)*fence < i)
+                *fence = (gs_fence)i;
+            return GS_OK;
+        }
+    }
+    return not_understood("GSHARE_FENCE", value, "on, report or strict");
+}
+
 gs_status env_local_rank(uint32_t *rank)
 {
     /* A launcher may run under Slurm, so the launcher's own variables come first. */

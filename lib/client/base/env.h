@@ -44,6 +44,10 @@ gs_status env_apply(int device, struct env_limits *limits);
  * GS_ERR_INVALID_VALUE: as env_apply. */
 gs_status env_reservation(const char **name, int *device);
 
+/* Raises *fence to that of $GSHARE_FENCE, which is on, report or strict: the later of the two in
+ * this order. GS_ERR_INVALID_VALUE: as env_apply. */
+gs_status env_fence(gs_fence *fence);
+
 /* The rank of this process among its MPI job's processes on this machine, counted from 1, as Open
  * MPI, MPICH, MVAPICH2 or Slurm tell it; 0: the process is in no job. GS_ERR_INVALID_VALUE: as
  * env_apply. */

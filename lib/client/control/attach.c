@@ -52,6 +52,8 @@ gs_status attach_request_read(const gs_attach_params *given, struct attach_reque
         status = env_reservation(&params.reservation, &params.device);
     if (status == GS_OK)
         status = params_check(&params);
+    if (status == GS_OK)
+        status = env_fence(&params.fence);
     *request = (struct attach_request){
         .instance = env_instance(params.instance),
         .name = params.name ? params.name : program_invocation_short_name,

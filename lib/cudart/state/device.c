@@ -2,6 +2,7 @@
 #include "cudart/state/device.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "cudart/base/error.h"
 #include "cudart/base/report.h"
@@ -15,6 +16,27 @@ static struct device own = {.limit = {[cudaLimitStackSize] = 1024,
 const struct device *const device = &own;
 
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Says what a session with GS_FENCE_REPORT has recorded, for which CUDA has no call. */
+static void strays_tell(gs_session session)
+{
+    gs_stray stray = GS_STRAY_INIT;
+
+    if (own.desc.fenced == GS_FENCE_REPORT && gs_stray_report(session, &stray) == GS_OK &&
+        stray.count > 0)
+        report_error("%llu accesses outside of the session's memory: the first of kernel %s, in "
+                     "line %u of the PTX, to 0x%llx",
+                     (unsigned long long)stray.count, stray.kernel, stray.line,
+                     (unsigned long long)stray.address);
+}
+
+static void at_exit(void)
+{
+    gs_session session = device_session();
+
+    if (session != NULL)
+        strays_tell(session);
+}
 
 /* attach_lock is held. */
 static gs_status attach_locked(const gs_attach_params *params)
@@ -39,6 +61,8 @@ static gs_status attach_locked(const gs_attach_params *params)
                      "bytes: cudaMemcpyDefault knows allocations only",
                      (unsigned long long)desc.window_base, (unsigned long long)desc.window_size);
     atomic_store_explicit(&own.session, session, memory_order_release);
+    if (desc.fenced == GS_FENCE_REPORT && !own.tells_at_exit)
+        own.tells_at_exit = atexit(at_exit) == 0;
     return GS_OK;
 }
 
@@ -91,6 +115,7 @@ void device_detach(void)
     pthread_mutex_lock(&attach_lock);
     session = atomic_exchange(&own.session, NULL);
     if (session != NULL) {
+        strays_tell(session);
         gs_detach(session);
         memory_map_clear();
         error_forget();

@@ -5,6 +5,7 @@
 #define GS_CUDART_DEVICE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "cudart/abi.h"
 #include "gshare.h"
@@ -19,6 +20,7 @@ struct device {
     bool host_range_reserved;
     size_t limit[DEVICE_LIMITS]; /* cudaDeviceSetLimit; the heap's for the next attach */
     unsigned flags;              /* cudaSetDeviceFlags */
+    bool tells_at_exit;          /* the strays of its session */
 };
 /* Every room reads it, device.c alone writes. The pointer is constant. */
 extern const struct device *const device;

@@ -31,7 +31,7 @@ unsigned columns_wanted(void);
 /* A table. Each column is as wide as its widest cell; the header is bold on a terminal. A column
  * whose every cell is its `dull` text or "-" is left out. On a terminal that is too narrow the
  * `spare` columns are left out, one after the other, and then the last one is cut. */
-#define TABLE_COLUMNS_MAX 18
+#define TABLE_COLUMNS_MAX 19
 #define TABLE_CELL_MAX    64
 struct table {
     const char *const *header;

@@ -11,14 +11,14 @@
 #include "gsctl/base/options.h"
 #include "gsctl/show/show.h"
 
-static const char *const header[] = {"SESSION", "PID",    "USER",   "DEV",   "SMS",    "CLASS",
-                                     "PRIO",    "WEIGHT", "MEMORY", "LIMIT", "GPU",    "LAUNCHES",
-                                     "LATE",    "COPIED", "UP",     "STATE", "FENCED", "NAME"};
-static const bool right[] = {true, true, false, true, true, false, true,  true,  true,
-                             true, true, true,  true, true, true,  false, false, false};
+static const char *const header[] = {
+    "SESSION", "PID",      "USER", "DEV",    "SMS", "CLASS", "PRIO",   "WEIGHT", "MEMORY", "LIMIT",
+    "GPU",     "LAUNCHES", "LATE", "COPIED", "UP",  "STATE", "FENCED", "STRAYS", "NAME"};
+static const bool right[] = {true, true, false, true, true, false, true,  true, true, true,
+                             true, true, true,  true, true, false, false, true, false};
 /* The texts that most sessions have: a column of nothing else is left out. --json prints all. */
-static const char *const dull[] = {NULL, NULL, NULL, "0", NULL, "normal", "0",        "1",  NULL,
-                                   NULL, NULL, NULL, "0", NULL, NULL,     "attached", "no", NULL};
+static const char *const dull[] = {NULL, NULL, NULL, "0",  NULL, "normal",   "0",  "1", NULL, NULL,
+                                   NULL, NULL, "0",  NULL, NULL, "attached", "no", "0", NULL};
 /* What a narrow terminal does without: COPIED, LIMIT, UP, FENCED, WEIGHT, PRIO, LATE. */
 static const unsigned char spare[] = {13, 9, 14, 16, 7, 6, 12};
 #define COLUMNS (sizeof(header) / sizeof(header[0]))
@@ -70,6 +70,7 @@ static void add_row(struct table *table, const struct ctl_tenant *t)
     table_add(table, format_duration(text, t->attached_ns));
     table_add(table, state_name(t->state));
     table_add(table, fence_name(t->fenced));
+    table_add(table, format_count(text, t->strays));
     table_add(table, t->name);
 }
 

@@ -83,6 +83,9 @@ void session_detached_log(struct session *session)
                           atomic_load_explicit(&stats->gpu_ns, memory_order_relaxed));
         log_event_number(&event, "deadlines_missed",
                          atomic_load_explicit(&stats->deadlines_missed, memory_order_relaxed));
+        if (session->fenced >= GS_FENCE_REPORT)
+            log_event_number(&event, "strays",
+                             atomic_load_explicit(&stats->strays, memory_order_relaxed));
     }
     log_event_write(&event, LOG_LEVEL_INFO);
 }
