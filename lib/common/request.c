@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +22,7 @@
 #include "common/names.h"
 #include "common/reply_socket.h"
 #include "common/util.h"
+#include "common/yield.h"
 
 /* The longest wait without a check that the server still lives. */
 #define PROBE_NS 100000000u
@@ -393,7 +393,7 @@ static gs_status ask_once(const struct control *control, struct ctl_header *requ
             return status;
         }
         if (awake && errno == ETIMEDOUT)
-            sched_yield();
+            yield_or_spin();
         else
             status = wait_verdict(control, deadline_ns, "receiving the answer", message);
         if (status == GS_ERR_TIMEOUT && unreached(&end))

@@ -1,10 +1,10 @@
 /* backoff.c - see backoff.h. */
 #include "client/base/backoff.h"
 
-#include <sched.h>
 #include <time.h>
 
 #include "common/util.h"
+#include "common/yield.h"
 
 /* The length of the next sleep, which grows with the time already waited. */
 static uint64_t sleep_ns(const struct backoff *backoff, uint64_t now)
@@ -33,15 +33,15 @@ bool backoff_pause_on(struct backoff *backoff, _Atomic uint32_t *word, uint32_t 
         return false;
     if (!backoff->started_ns) {
         backoff->started_ns = now;
-        if (!backoff->yield_soon)
+        if (!backoff->yield_soon || yields_late(now))
             return true;
     }
     waited = now - backoff->started_ns;
-    if (waited < BACKOFF_SPIN_NS && !backoff->yield_soon)
+    if (waited < BACKOFF_SPIN_NS && (!backoff->yield_soon || yields_late(now)))
         return true;
     backoff->spins = 15; /* each further pause is a yield or a sleep */
     if (waited < BACKOFF_YIELD_NS)
-        sched_yield(); /* the worker that this thread waits for may need the processor */
+        yield_timed(); /* the worker that this thread waits for may need the processor */
     else if (word)
         futex_wait(word, expected, sleep_ns(backoff, now));
     else /* a signal may end the sleep early; the caller reads its word again, and pauses again */

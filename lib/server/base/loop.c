@@ -2,13 +2,13 @@
 #include "server/base/loop.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "common/cpus.h"
 #include "common/util.h"
+#include "common/yield.h"
 
 #define AWAKE_NS 2000000u
 
@@ -180,6 +180,6 @@ int loop_round(struct loop *loop)
             return 0;
         }
         if (n == 0)
-            sched_yield(); /* awake for what is expected */
+            yield_or_spin(); /* awake for what is expected */
     }
 }

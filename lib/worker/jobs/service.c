@@ -7,10 +7,10 @@
  * threads take.
  */
 #include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
 
 #include "common/util.h"
+#include "common/yield.h"
 #include "worker/driver/prewake.h"
 #include "worker/driver/wake.h"
 #include "worker/jobs/job.h"
@@ -159,7 +159,7 @@ static void thread_group_wait(struct thread_group *thread_group)
     while (thread_group == &quiet && prewake_pending(PREWAKE_QUIET, clock_ns())) {
         if (sem_trywait(thread_group->ready) == 0)
             return;
-        sched_yield();
+        yield_or_spin();
     }
     while (sem_wait(thread_group->ready))
         ;

@@ -6,12 +6,12 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "common/log.h"
 #include "common/util.h"
+#include "common/yield.h"
 #include "worker/driver/link_state.h"
 #include "worker/driver/prewake.h"
 #include "worker/driver/wake.h"
@@ -187,7 +187,7 @@ static ssize_t link_receive(struct link_message *message, int *descriptor)
         if (n >= 0 || errno != EAGAIN)
             return n;
         if (prewake_pending(PREWAKE_LINK, clock_ns()))
-            sched_yield();
+            yield_or_spin();
         else
             link_sleep();
     }
