@@ -274,7 +274,8 @@ static inline void play_until(uint64_t end)
             done_note(&tenants[i]);
         lane.now = now;
         stall();
-        round_run(&lane);
+        round_look(&lane);
+        round_serve(&lane);
         now += lane.live ? TURN_NS + SESSION_NS * tenant_count : round_nap(&lane) + SLACK_NS;
     }
 }

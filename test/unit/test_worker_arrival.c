@@ -126,7 +126,8 @@ static void one_round(void)
     for (uint32_t i = 0; i < SENDERS; i++)
         senders[i].in_turn = 0;
     lane.now = now += STEP_NS;
-    round_run(&lane);
+    round_look(&lane);
+    round_serve(&lane);
 }
 
 /* Runs rounds until a record is taken, and counts the records; *waited is how long that took. */

@@ -160,7 +160,8 @@ static void who_is_not_polled_has_its_time_too(void **state)
     now += 10000;
     mark_last(&tenants[0], now);
     lane.now = now;
-    round_run(&lane);
+    round_look(&lane);
+    round_serve(&lane);
     had = tenants[0].session.stats->gpu_ns;
     begun = now += 100000;
     issue_scripted(&tenants[0], 1);
@@ -171,11 +172,13 @@ static void who_is_not_polled_has_its_time_too(void **state)
     mark_last(&tenants[0], begun + long_ns);
     mark_last(&tenants[1], begun + long_ns + short_ns);
     lane.now = now = begun + long_ns + short_ns + 50000;
-    round_run(&lane);
+    round_look(&lane);
+    round_serve(&lane);
     lane.polled_count = 2;
     lane.polled[1] = &tenants[0].session;
     lane.now = now += 4000000;
-    round_run(&lane);
+    round_look(&lane);
+    round_serve(&lane);
     assert_in_range(tenants[0].session.stats->gpu_ns - had, long_ns - 100000, long_ns + 100000);
     assert_in_range(tenants[1].session.stats->gpu_ns, short_ns - 100000, short_ns + 100000);
     assert_int_equal(domain_at(0)->wide, 0);

@@ -261,11 +261,13 @@ static void a_request_that_is_seen_at_its_begin_goes_as_one_graph(void **state)
             atomic_store(&client.tail[0], tail);
             atomic_fetch_or(&client.activity, 1);
             lane.now = now += 130;
-            round_run(&lane);
+            round_look(&lane);
+            round_serve(&lane);
         }
         for (uint32_t k = 0; k < 20; k++) {
             lane.now = now += 130;
-            round_run(&lane);
+            round_look(&lane);
+            round_serve(&lane);
         }
         assert_int_equal(ran_count, REQUEST);
         for (uint32_t k = 0; k < REQUEST; k++)
@@ -308,7 +310,8 @@ static void kernels_that_took_long_once_do_not_cut_requests_for_good(void **stat
             uint32_t before = ran_count;
             for (uint32_t k = 0; k < 20; k++) {
                 lane.now = now += 130;
-                round_run(&lane);
+                round_look(&lane);
+                round_serve(&lane);
             }
             now += 2000 * (ran_count - before);
             inflight_settle(stream->inflight);

@@ -94,12 +94,20 @@ static void send(struct sender *sender, uint32_t stream, uint32_t records)
     sender->session.round.pending |= UINT64_C(1) << stream;
 }
 
+/* As its client does. */
+static void announce(struct sender *sender, uint32_t stream)
+{
+    sender->left[stream]++;
+    atomic_fetch_or(&sender->client.activity, UINT64_C(1) << stream);
+}
+
 static void one_round(void)
 {
     for (uint32_t i = 0; i < SESSIONS; i++)
         senders[i].in_turn = 0;
     lane.now = now += 1000;
-    round_run(&lane);
+    round_look(&lane);
+    round_serve(&lane);
 }
 
 static void a_session_has_so_many_records_a_round_over_all_its_streams(void **state)
@@ -113,6 +121,20 @@ static void a_session_has_so_many_records_a_round_over_all_its_streams(void **st
         assert_in_range(senders[0].in_turn, 1, TURN_MOST);
         assert_true(lane.live); /* the session has more, and nothing to wait for */
         assert_int_equal(senders[1].in_turn, 1);
+    }
+}
+
+/* What side lanes are for: the main lane's rounds are long because of its many sessions. */
+static void who_has_something_new_is_active_however_long_the_round_before_was(void **state)
+{
+    (void)state;
+    for (uint32_t n = 0; n < 10; n++) {
+        for (uint32_t i = 0; i < 3; i++)
+            announce(&senders[i], 0);
+        now += 10 * LANE_LATELY_NS;
+        one_round();
+        assert_int_equal(lane.lately, 3);
+        assert_int_equal(lane.active, 3);
     }
 }
 
@@ -298,6 +320,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_session_has_so_many_records_a_round_over_all_its_streams,
                                         set, unset),
         cmocka_unit_test_setup_teardown(so_it_has_where_several_wait, set, unset),
+        cmocka_unit_test_setup_teardown(
+            who_has_something_new_is_active_however_long_the_round_before_was, set, unset),
         cmocka_unit_test_setup_teardown(no_stream_starves_behind_others_of_its_session, set, unset),
         cmocka_unit_test_setup_teardown(what_is_left_of_a_round_is_not_held_back, set, unset),
         cmocka_unit_test_setup_teardown(a_session_that_waits_for_another_stream_lets_the_lane_nap,

@@ -71,8 +71,10 @@ static int set(void **state)
     domain_join(&latency);
     session_table_add(&latency);
     session_poll_begin(&latency);
-    round_run(&lane);
-    round_run(&lane);
+    round_look(&lane);
+    round_serve(&lane);
+    round_look(&lane);
+    round_serve(&lane);
     return headroom_now(&lane.headroom) == HEADROOM_FULL ? 0 : -1;
 }
 

@@ -7,9 +7,10 @@
 #define SHARED_MOST    2u /* tenants that a lane serves well */
 #define CPUS_SPARE     2u /* for other threads, beside a CPU for each tenant and each lane */
 /* How long a session may be silent before a side lane returns it: where the lane has nothing else
- * to do, and where other sessions keep the lane awake. */
-#define SILENT_NS      200000u
-#define SILENT_BUSY_NS 5000000u
+ * to do, and where other sessions keep the lane awake. A tenant that shares its processor is silent
+ * for the time slices of others. */
+#define SILENT_NS      5000000u
+#define SILENT_BUSY_NS 50000000u
 
 /* How many active tenants a lane serves before another lane gets one, where so many are active on
  * all lanes together. Measured on an H200 with 16 CPUs: four tenants that wait make a third more

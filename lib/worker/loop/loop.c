@@ -235,9 +235,10 @@ static void *loop_main(void *unused)
         jobs_route(jobs_take());
         change_take();
         trial_poll(lane.now);
-        round_run(&lane);
+        round_look(&lane);
         lanes_recall(quiet_any() || change_waits() || trial_any());
         lanes_share(&lane);
+        round_serve(&lane);
         asleep_look();
         if (lane.now >= d.next_bell) {
             bell_take();

@@ -20,15 +20,10 @@
 #define CROWDED_BUDGET 16u
 #define CROWD_NS       30000u /* how recent activity is that makes a crowd: a few round trips */
 
-/* Fetches ahead what rings_drain reads, so that the cache lines of many sessions come from other
- * CPUs at the same time. */
-void rings_look(struct session *session)
+/* Takes what the tenant has announced. Fetches ahead what rings_drain reads, so that the cache
+ * lines of many sessions come from other CPUs at the same time. */
+static void announced_take(struct session *session)
 {
-    session->lane->polled_of[class_rank(session->sched.entity.cls)]++;
-    /* Tenants that take turns have records in different rounds, so recent activity counts. */
-    if (session->lane->now - session->poll.active_ns < CROWD_NS)
-        session->lane->active++;
-    session->lane->lately += session->lane->now - session->poll.active_ns < LANE_LATELY_NS;
     const uint64_t activity =
         atomic_load_explicit(&session->client->activity, memory_order_relaxed);
     /* While an arrival is awaited, its client keeps the activity word's cache line to itself. */
@@ -45,6 +40,18 @@ void rings_look(struct session *session)
         __builtin_prefetch(ring_at(session, index, head));
         __builtin_prefetch(ring_at(session, index, head + REC_ALIGN));
     }
+}
+
+void rings_look(struct session *session)
+{
+    struct lane *lane = session->lane;
+
+    lane->polled_of[class_rank(session->sched.entity.cls)]++;
+    announced_take(session);
+    /* Tenants that take turns have records in different rounds, so recent activity counts. What is
+     * new counts first: a round of many sessions is longer than these times. */
+    lane->active += lane->now - session->poll.active_ns < CROWD_NS;
+    lane->lately += lane->now - session->poll.active_ns < LANE_LATELY_NS;
 }
 
 /* What one of the session's streams may give to the device now. */

@@ -284,8 +284,7 @@ void round_policy(struct lane *lane)
     lane->headroom.share_sms = sm_mask_count(&share);
 }
 
-/* Runs one round of all polled sessions, those of a higher class first. */
-void round_run(struct lane *lane)
+void round_look(struct lane *lane)
 {
     lane->round++;
     lane->live = false;
@@ -297,6 +296,10 @@ void round_run(struct lane *lane)
     for (uint32_t i = 0; i < lane->polled_count; i++)
         rings_look(lane->polled[i]);
     lane->crowded = lane->active > 2;
+}
+
+void round_serve(struct lane *lane)
+{
     headroom_update(&lane->headroom, lane->now);
     for (uint32_t rank = 0; rank < ARRAY_SIZE(lane->polled_of); rank++) {
         for (uint32_t i = lane->polled_of[rank] ? lane->polled_count : 0; i > 0; i--) {

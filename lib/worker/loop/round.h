@@ -11,8 +11,11 @@ struct lane;
 
 /* Called before the first round. */
 void round_init(void);
-/* Runs one round: takes requests and records from all sessions that the lane polls. */
-void round_run(struct lane *lane);
+/* A round has two passes. The first takes what has ended on the device, and what the tenants of all
+ * sessions that the lane polls have announced. */
+void round_look(struct lane *lane);
+/* The second takes requests and records from the sessions, those of a higher class first. */
+void round_serve(struct lane *lane);
 /* How long the thread may sleep when all polled sessions wait for the device. */
 uint64_t round_nap(const struct lane *lane);
 
