@@ -146,8 +146,10 @@ struct link_grant {
     uint64_t mem_limit;      /* of the session; 0: the device's memory */
     uint64_t user_mem_limit; /* of all sessions of its user; 0: none */
     uint64_t user_host_mem;  /* the same of host memory */
-    uint32_t user_sets;      /* sets of SMs that its user may ask for; 0: any */
-    uint32_t reserved;
+    /* of device memory that the driver takes for them beside that; 0: no limit */
+    uint64_t user_driver_mem;
+    uint32_t user_sets;    /* sets of SMs that its user may ask for; 0: any */
+    uint32_t user_compile; /* percent of a CPU that compiling for its user takes; 0: any */
     uint64_t sm_mask[GS_SM_MASK_WORDS]; /* whole groups; all zero: the whole device */
 };
 

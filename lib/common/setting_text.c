@@ -45,6 +45,10 @@ const struct setting_field setting_fields[] = {
      AT(user_host_mem), SETTING_MEM_LEAST, UINT64_MAX},
     {CTL_USER_SETS, "user-sets", "1 to 128 sets of SMs", SETTING_NUMBER, AT(user_sets), 1,
      SETTING_SETS_MAX},
+    {CTL_USER_DRIVER_MEM, "user-driver-mem", "bytes, 2M at least; with K, M, G or T", SETTING_BYTES,
+     AT(user_driver_mem), SETTING_MEM_LEAST, UINT64_MAX},
+    {CTL_USER_COMPILE, "user-compile", "1 to 6400 percent of a CPU", SETTING_NUMBER,
+     AT(user_compile), 1, SETTING_COMPILE_MAX},
 };
 const size_t setting_field_count = ARRAY_SIZE(setting_fields);
 

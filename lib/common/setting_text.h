@@ -21,6 +21,7 @@
 #define SETTING_SESSIONS_MAX     4096u
 #define SETTING_COUNT_MAX        1048576u
 #define SETTING_SETS_MAX         128u
+#define SETTING_COMPILE_MAX      6400u
 #define SETTING_KERNEL_LIMIT_MAX 86400000u /* ms */
 
 struct setting_field {

@@ -245,9 +245,13 @@ enum ctl_field {
     CTL_KERNEL_LIMIT = 1u << 15,  /* how long a kernel may run */
     CTL_USER_HOST_MEM = 1u << 16, /* bytes of host memory that all sessions of a user may have */
     CTL_USER_SETS = 1u << 17,     /* sets of SMs that the sessions of a user may ask for */
+    /* bytes of device memory that the driver takes for the sessions of a user beside what they
+     * allocate */
+    CTL_USER_DRIVER_MEM = 1u << 18,
+    CTL_USER_COMPILE = 1u << 19, /* percent of a CPU that compiling for a user's sessions takes */
     CTL_USER_FIELDS = CTL_USER_MEM | CTL_USER_SESSIONS | CTL_USER_HOSTS | CTL_USER_PIECES |
-                      CTL_USER_HOST_MEM | CTL_USER_SETS,
-    CTL_FIELDS = (1u << 18) - 1
+                      CTL_USER_HOST_MEM | CTL_USER_SETS | CTL_USER_DRIVER_MEM | CTL_USER_COMPILE,
+    CTL_FIELDS = (1u << 20) - 1
 };
 
 struct ctl_settings {
@@ -266,10 +270,11 @@ struct ctl_settings {
     uint32_t trust;
     uint32_t kernel_limit; /* milliseconds */
     uint32_t user_sets;
-    uint32_t reserved;
+    uint32_t user_compile; /* percent of a CPU */
     uint64_t mem;
     uint64_t user_mem;
     uint64_t user_host_mem;
+    uint64_t user_driver_mem;
     uint64_t sm_mask[GS_SM_MASK_WORDS];
 };
 
@@ -494,8 +499,8 @@ static_assert(sizeof(struct ctl_status_reply) == 2880, "ctl_status_reply");
 static_assert(sizeof(struct ctl_tenant) == 456, "ctl_tenant");
 static_assert(sizeof(struct ctl_ps_reply) == 7920, "ctl_ps_reply");
 static_assert(sizeof(struct ctl_quit_reply) == 160, "ctl_quit_reply");
-static_assert(sizeof(struct ctl_settings) == 152, "ctl_settings");
-static_assert(sizeof(struct ctl_set) == 192, "ctl_set");
+static_assert(sizeof(struct ctl_settings) == 160, "ctl_settings");
+static_assert(sizeof(struct ctl_set) == 200, "ctl_set");
 static_assert(sizeof(struct ctl_reserve) == 128, "ctl_reserve");
 static_assert(sizeof(struct ctl_provision) == 32, "ctl_provision");
 static_assert(sizeof(struct ctl_kill) == 40, "ctl_kill");
@@ -505,9 +510,9 @@ static_assert(sizeof(struct ctl_drain) == 32, "ctl_drain");
 static_assert(sizeof(struct ctl_trace) == 40, "ctl_trace");
 static_assert(sizeof(struct ctl_trace_reply) == sizeof(struct ctl_done_reply), "ctl_trace_reply");
 static_assert(sizeof(struct ctl_log_reply) == 1184, "ctl_log_reply");
-static_assert(sizeof(struct ctl_row) == 344, "ctl_row");
-static_assert(sizeof(struct ctl_get_reply) == 3960, "ctl_get_reply");
-static_assert(sizeof(struct ctl_explain_reply) == 1688 &&
+static_assert(sizeof(struct ctl_row) == 352, "ctl_row");
+static_assert(sizeof(struct ctl_get_reply) == 4048, "ctl_get_reply");
+static_assert(sizeof(struct ctl_explain_reply) == 1744 &&
                   offsetof(struct ctl_explain_reply, message) ==
                       offsetof(struct ctl_quit_reply, message),
               "ctl_explain_reply");

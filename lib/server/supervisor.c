@@ -100,6 +100,7 @@ static void machine_look(struct server *server)
 {
     FILE *file = fopen("/proc/sys/kernel/shmmni", "re");
 
+    server->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     server->host_memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     server->segments_max = 4096;
     if (file && fscanf(file, "%u", &server->segments_max) != 1)

@@ -586,7 +586,7 @@ static void bash_completes_commands_options_and_values(void)
     CHECK_TEXT(output, "ps provision\n");
     complete("gsctl set --user-");
     CHECK_TEXT(output, "--user-mem --user-sessions --user-hosts --user-pieces --user-host-mem "
-                       "--user-sets\n");
+                       "--user-sets --user-driver-mem --user-compile\n");
     complete("gsctl set --class ''");
     CHECK_TEXT(output, "normal latency best-effort\n");
     complete("gsctl set --default --unset wei");

@@ -1,5 +1,6 @@
 /* test_users.c - root's server and other users: what is finite is bounded for each of them, some of
  * it is kept for the operator, and what they may ask for is modest unless it is granted. */
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -416,6 +417,245 @@ static void sets_of_sms_are_counted_for_the_user(void)
     server_stop(server);
 }
 
+/* ---- What the driver takes ---- */
+
+/* Kernels of 64 shapes, each thrice, in a stream. */
+static void shapes_launch(gs_session session, gs_kernel kernel)
+{
+    gs_stream stream;
+
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    for (unsigned i = 0; i < 3 * 64; i++) {
+        gs_launch_config config = GS_LAUNCH_CONFIG_1D(1 + i % 64, 32);
+        CHECK_OK(gs_launch(stream, kernel, &config, NULL));
+    }
+    CHECK_OK(gs_stream_sync(session, stream));
+}
+
+static gs_kernel kernel_load(gs_session session)
+{
+    gs_module module;
+    gs_kernel kernel;
+
+    CHECK_OK(image_load(session, &module));
+    CHECK_OK(gs_kernel_get(module, "k", &kernel));
+    return kernel;
+}
+
+static void graphs_take_run(void *argument)
+{
+    struct gate *gate = argument;
+    gs_session session[2];
+
+    become_stranger();
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK_OK(gs_attach(NULL, &session[i]));
+        gs_kernel kernel = kernel_load(session[i]);
+        for (unsigned n = 0; n < 4; n++)
+            shapes_launch(session[i], kernel);
+    }
+    gate_pass(&gate[0]);
+    gate_wait(&gate[1], 1);
+}
+
+/* The device has room for 512 graphs, of which two times four times 64 shapes would take all. */
+static void one_user_s_graphs_leave_room_for_another_s(void)
+{
+    static const char *const environment[] = {"GSHARE_SOFT_GRAPHS=512", NULL};
+    struct server *server;
+    struct gate *gate = shared_alloc(2 * sizeof(*gate));
+    gs_session session;
+    gs_graph graph;
+    gs_devptr data;
+
+    if (geteuid() != 0)
+        test_skip("only root's server serves others");
+    server = server_start(&(struct server_options){.environment = environment});
+    CHECK_EQUAL(gsctl("set", "--others", "--user-driver-mem", "16M", NULL), 0);
+    CHECK_OK(server_attach(server, &session));
+    if (!test_device_is_soft(session))
+        test_skip("the number of graphs of the software device");
+    CHECK_OK(gs_malloc(session, 16, &data));
+    pid_t pid = tenant_start(graphs_take_run, gate);
+    gate_wait(&gate[0], 1);
+    for (unsigned i = 0; i < 100; i++) {
+        CHECK_OK(graph_record(session, data, &graph));
+        CHECK_OK(gs_graph_launch(graph, NULL));
+    }
+    gate_pass(&gate[1]);
+    tenant_join(pid);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* Takes as much as it can of each kind; each time it ends, what it had is there again. */
+static void driver_run(void *argument)
+{
+    gs_session one, two;
+    gs_stream stream[32];
+    gs_module module;
+    gs_status status = GS_OK;
+    gs_graph graph[20];
+    gs_devptr data;
+    unsigned count = 0;
+
+    (void)argument;
+    become_stranger();
+    CHECK_OK(gs_attach(NULL, &one));
+    CHECK_OK(gs_attach(NULL, &two));
+    CHECK_OK(gs_malloc(one, 16, &data));
+    while (status == GS_OK && count < 32) { /* 16 times half a MiB, of which each session has one */
+        status = gs_stream_create(count % 2 ? one : two, NULL, &stream[count]);
+        count += status == GS_OK;
+    }
+    CHECK_STATUS(status, GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "the user's sessions have 8388608 of 8388608");
+    CHECK_EQUAL(count, 14);
+    CHECK_STATUS(image_load(one, &module), GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "user-driver-mem");
+    CHECK_OK(gs_stream_destroy(stream[0]));
+    CHECK_OK(gs_stream_create(two, NULL, &stream[0]));
+    CHECK_OK(gs_detach(two)); /* seven streams and its own */
+
+    for (count = 0, status = GS_OK; status == GS_OK && count < 20;) {
+        status = graph_record(one, data, &graph[count]);
+        count += status == GS_OK;
+    }
+    CHECK_STATUS(status, GS_ERR_LIMIT);
+    CHECK(count == 1);
+    CHECK_OK(gs_graph_destroy(graph[0]));
+    CHECK_OK(image_load(one, &module));
+    CHECK_OK(gs_module_unload(module));
+    CHECK_OK(gs_sync(one));
+    CHECK_WITHIN(5000, graph_record(one, data, &graph[0]) == GS_OK);
+    CHECK_OK(gs_detach(one));
+}
+
+static void what_the_driver_takes_is_counted_for_the_user(void)
+{
+    struct server *server = shared_server(NULL);
+    gs_stream stream;
+    gs_session session;
+
+    CHECK_EQUAL(gsctl("set", "--others", "--user-driver-mem", "8M", NULL), 0);
+    tenant_join(tenant_start(driver_run, NULL));
+    tenant_join(tenant_start(driver_run, NULL));
+    CHECK_OK(server_attach(server, &session));
+    for (unsigned i = 0; i < 40; i++)
+        CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* ---- Compiling ---- */
+
+#define COMPILERS 6
+
+struct compilers {
+    struct gate ready, go;
+    _Atomic unsigned loads;
+};
+
+/* A module that nobody has loaded before, of 10,000 instructions. */
+static gs_status new_text_load(gs_session session, unsigned number, gs_module *module)
+{
+    static char text[MIB];
+    size_t n = (size_t)snprintf(text, sizeof(text),
+                                ".version 7.8\n.target sm_80\n.address_size 64\n"
+                                ".visible .entry k() {\n.reg .b32 r;\nmov.b32 r, %d%u;\n",
+                                (int)getpid(), number);
+
+    for (unsigned i = 0; i < 10000; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "add.u32 r, r, %u;\n", i);
+    snprintf(text + n, sizeof(text) - n, "ret;\n}\n");
+    return gs_module_load(session, text, 0, module);
+}
+
+static void compile_run(void *argument)
+{
+    struct compilers *compilers = argument;
+    gs_status status = GS_OK;
+    gs_session session;
+    gs_module module;
+
+    become_stranger();
+    CHECK_OK(gs_attach(NULL, &session));
+    gate_pass(&compilers->ready);
+    gate_wait(&compilers->go, 1);
+    for (unsigned i = 0; status == GS_OK; i++) {
+        status = new_text_load(session, i, &module);
+        compilers->loads += status == GS_OK;
+        if (status == GS_OK)
+            CHECK_OK(gs_module_unload(module));
+    }
+    CHECK_STATUS(status, GS_ERR_INTERRUPTED); /* the operator ends it */
+}
+
+/* CPU time of the worker's threads that compile, in seconds. */
+static double compile_seconds(const struct server *server)
+{
+    char path[64], line[512];
+    double ticks = 0;
+    struct dirent *entry;
+    const pid_t pid = server_worker_pid(server);
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    CHECK(tasks != NULL);
+    while ((entry = readdir(tasks))) {
+        unsigned long user, system;
+        snprintf(path, sizeof(path), "/proc/%d/task/%.12s/stat", (int)pid, entry->d_name);
+        FILE *file = fopen(path, "r");
+        if (!file)
+            continue;
+        if (fgets(line, sizeof(line), file) && strstr(line, "(gs-patient)") &&
+            sscanf(strchr(line, ')'), ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+                   &user, &system) == 2)
+            ticks += (double)(user + system);
+        fclose(file);
+    }
+    closedir(tasks);
+    return ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* Six sessions of a user compile without end. Of 5 percent of a CPU 1.5 s are saved up. */
+static void who_compiles_without_end_has_its_share_of_a_cpu(void)
+{
+    struct server *server = shared_server((const char *const[]){"--cache", "none", NULL});
+    struct compilers *compilers = shared_alloc(sizeof(*compilers));
+    pid_t pid[COMPILERS];
+    gs_session session;
+    gs_module module;
+
+    CHECK_EQUAL(gsctl("set", "--others", "--user-compile", "5", NULL), 0);
+    CHECK_OK(server_attach(server, &session));
+    for (unsigned i = 0; i < COMPILERS; i++)
+        pid[i] = tenant_start(compile_run, compilers);
+    gate_wait(&compilers->ready, COMPILERS);
+    gate_pass(&compilers->go);
+    const uint64_t began = clock_ns();
+    CHECK_WITHIN(20000, compile_seconds(server) >= 1.2);
+    for (unsigned i = 0; i < 5; i++) { /* nobody else waits, whatever it takes */
+        CHECK_OK(new_text_load(session, i, &module));
+        CHECK_OK(gs_module_unload(module));
+    }
+    const double own = compile_seconds(server);
+    usleep(2000000);
+    /* Three may have begun before the account was full. */
+    const double taken = compile_seconds(server), seconds = (double)(clock_ns() - began) / 1e9;
+    if (taken - own > 0.05 * seconds + 1 || compilers->loads == 0)
+        test_fail(__FILE__, __LINE__,
+                  "%.2f s of CPU time in %.2f s, %.2f at the end of its saving, %u loads", taken,
+                  seconds, own, compilers->loads);
+    /* A session that waits for its share ends at once. */
+    CHECK_EQUAL(gsctl("kill", "--user", "65534", NULL, NULL), 0);
+    server_wait_tenants(server, 1, 5000);
+    for (unsigned i = 0; i < COMPILERS; i++)
+        tenant_join(pid[i]);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void pieces_run(void *argument)
 {
     gs_session session;
@@ -826,6 +1066,9 @@ static const struct test tests[] = {
     TEST(host_memory_is_counted_for_the_user),
     TEST(what_the_server_keeps_is_counted_for_the_user),
     TEST(sets_of_sms_are_counted_for_the_user),
+    TEST(one_user_s_graphs_leave_room_for_another_s),
+    TEST(what_the_driver_takes_is_counted_for_the_user),
+    TEST(who_compiles_without_end_has_its_share_of_a_cpu),
     TEST(a_user_who_fills_the_vault_does_not_fill_the_log),
     TEST(who_asks_without_end_is_refused_and_nobody_else),
     TEST(who_faults_again_and_again_is_kept_out_and_named),

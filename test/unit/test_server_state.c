@@ -31,6 +31,8 @@ static const char full[] = "# a comment\n"
                            "user-hosts = 8\n"
                            "user-host-mem = 64M\n"
                            "user-sets = 3\n"
+                           "user-driver-mem = 32M\n"
+                           "user-compile = 150\n"
                            "user-pieces = 9\n"
                            "[user 1000]\n"
                            "sms = 32\n"
@@ -90,6 +92,8 @@ static void all_that_can_be_set_is_read(void **state)
     assert_int_equal(user->user_hosts, 8);
     assert_int_equal(user->user_host_mem, 64u << 20);
     assert_int_equal(user->user_sets, 3);
+    assert_int_equal(user->user_driver_mem, 32u << 20);
+    assert_int_equal(user->user_compile, 150);
     assert_int_equal(user->user_pieces, 9);
     assert_null(settings_find_user(&s, 999));
     assert_int_equal(s.device[7].fields, CTL_LATENCY_SMS);

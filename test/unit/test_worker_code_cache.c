@@ -38,11 +38,13 @@ static void put(const char *text, const char *code)
 /* NULL: nothing is found. */
 static void found(const char *text, const char *wanted)
 {
-    char *code = (char *)code_cache_find((const unsigned char *)text, strlen(text));
+    size_t code_size = 0;
+    char *code = (char *)code_cache_find((const unsigned char *)text, strlen(text), &code_size);
 
     if (wanted) {
         assert_non_null(code);
         assert_string_equal(code, wanted);
+        assert_int_equal(code_size, strlen(wanted) + 1);
     } else {
         assert_null(code);
     }
@@ -93,6 +95,7 @@ static void code_for_another_driver_is_dropped(void **state)
 static void a_full_memory_begins_anew(void **state)
 {
     const size_t size = LINK_CODE_BYTES / 16;
+    size_t code_size;
     unsigned char *text = malloc(size), *code;
 
     (void)state;
@@ -101,8 +104,9 @@ static void a_full_memory_begins_anew(void **state)
     for (unsigned i = 0; i < 40; i++) {
         memcpy(text, &i, sizeof(i));
         code_cache_put(text, size, &i, sizeof(i));
-        code = code_cache_find(text, size);
+        code = code_cache_find(text, size, &code_size);
         assert_non_null(code);
+        assert_int_equal(code_size, sizeof(i));
         assert_memory_equal(code, &i, sizeof(i));
         free(code);
     }
@@ -113,12 +117,13 @@ static void a_full_memory_begins_anew(void **state)
 static void too_large_a_text_is_not_kept(void **state)
 {
     const size_t size = LINK_CODE_BYTES / 8;
+    size_t code_size;
     unsigned char *text = calloc(1, size);
 
     (void)state;
     put("one", "1");
     code_cache_put(text, size, "code", 4);
-    assert_null(code_cache_find(text, size));
+    assert_null(code_cache_find(text, size, &code_size));
     found("one", "1");
     free(text);
 }

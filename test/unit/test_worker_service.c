@@ -19,6 +19,7 @@
 #define MANY     16u
 #define LONG_NS  20000000000u
 #define BRIEF_NS 50000000u
+#define BURN_NS  10000000u
 
 static struct session session[USERS];
 static _Atomic uint32_t begun[USERS], ended[USERS], may_end[USERS];
@@ -50,7 +51,24 @@ static void slow_work(struct job *job)
     atomic_fetch_add(&ended[user], 1);
 }
 
+/* Takes BURN_NS of a CPU, unless the session is closing. */
+static void burn_work(struct job *job)
+{
+    struct timespec t, from;
+
+    atomic_fetch_add(&begun[job->index], 1);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    while (!atomic_load(&session[job->index].jobs.closing) &&
+           (uint64_t)(t.tv_sec - from.tv_sec) * 1000000000u + (uint64_t)t.tv_nsec <
+               (uint64_t)from.tv_nsec + BURN_NS);
+    atomic_fetch_add(&ended[job->index], 1);
+}
+
 static const struct job_kind compile = {"compile", JOB_PATIENT, NULL, slow_work, NULL, NULL};
+static const struct job_kind burn = {"burn", JOB_PATIENT | JOB_COMPILES, NULL, burn_work, NULL,
+                                     NULL};
 static const struct job_kind allocate = {"allocate", JOB_QUICK, NULL, slow_work, NULL, NULL};
 
 static void push(const struct job_kind *kind, uint32_t user, uint32_t count)
@@ -164,6 +182,34 @@ static void who_has_the_fewest_threads_is_next(void **state)
     drain();
 }
 
+/* A percent of a CPU: 0.3 s are saved up, 30 jobs, and each further one is due 1 s after the one
+ * before. Three more may have begun when the account is full. */
+static void who_compiles_without_end_waits_and_nobody_else(void **state)
+{
+    static struct job waiting; /* of which only the fact counts */
+
+    (void)state;
+    service_compile_limit(&session[0], 1);
+    push(&burn, 0, 100);
+    assert_true(reaches(&ended[0], 31, LONG_NS));
+    push(&burn, 1, 20);
+    assert_true(reaches(&ended[1], 20, LONG_NS));
+    assert_in_range(begun[0], 31, 36);
+    /* what does not compile goes on */
+    push(&compile, 0, 1);
+    atomic_store(&may_end[0], 1);
+    const uint32_t burnt = begun[0];
+    assert_true(reaches(&begun[0], burnt + 1, LONG_NS));
+    /* the time that is due comes without another job */
+    service_compile_limit(&session[0], 50);
+    session[0].jobs.current = &waiting;
+    service_compile_limit(&session[0], 40);
+    assert_true(reaches(&ended[0], burnt + 20, LONG_NS));
+    service_closing(&session[0]);
+    assert_true(reaches(&ended[0], 101, LONG_NS));
+    drain();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +218,7 @@ int main(void)
         cmocka_unit_test(nor_do_sessions_that_close),
         cmocka_unit_test(what_waits_for_its_own_user_goes_on),
         cmocka_unit_test(who_has_the_fewest_threads_is_next),
+        cmocka_unit_test(who_compiles_without_end_waits_and_nobody_else),
     };
 
     return cmocka_run_group_tests(tests, set, NULL);

@@ -123,8 +123,9 @@ struct ctl_settings qos_set_user(const struct server *server, uid_t uid)
     return settings_merge(policy ? policy : &nothing, 0, set ? set : &nothing);
 }
 
-#define OTHERS_SHARE     4u /* of sessions and of a device's memory, for each of the others */
-/* Of descriptors, segments, host memory and sets of SMs, which all of them have to share. */
+#define OTHERS_SHARE     4u /* of sessions, a device's memory and CPUs, for each of the others */
+/* Of descriptors, segments, host memory, sets of SMs and what the driver takes of a device's
+ * memory, which all of them have to share. */
 #define OTHERS_PART      8u
 #define OTHERS_LEAST     64u
 #define OTHERS_KERNEL_MS 10000u
@@ -134,25 +135,41 @@ static uint32_t others_part(uint32_t all)
     return all / OTHERS_PART > OTHERS_LEAST ? all / OTHERS_PART : OTHERS_LEAST;
 }
 
+/* In percent of a CPU. */
+static uint32_t others_compile(uint32_t cpus)
+{
+    const uint32_t share = 100 * cpus / OTHERS_SHARE;
+
+    return share < SETTING_COMPILE_MAX ? share : SETTING_COMPILE_MAX;
+}
+
 struct ctl_settings qos_others(const struct server *server, const struct device *device)
 {
     const struct ctl_settings set = qos_set_user(server, CTL_OTHERS);
     const uint32_t sessions = server->registry.capacity / OTHERS_SHARE;
     struct ctl_settings others = {
         .fields = CTL_EXCLUSIVE | CTL_PRIORITY | CTL_CLASS | CTL_USER_SESSIONS | CTL_USER_HOSTS |
-                  CTL_USER_PIECES | CTL_USER_HOST_MEM | CTL_USER_SETS | CTL_KERNEL_LIMIT,
+                  CTL_USER_PIECES | CTL_USER_HOST_MEM | CTL_USER_SETS | CTL_USER_COMPILE |
+                  CTL_KERNEL_LIMIT,
         .cls = GS_CLASS_NORMAL,
         .kernel_limit = OTHERS_KERNEL_MS,
         .user_sessions = sessions ? sessions : 1,
         .user_hosts = others_part(server->segments_max),
         .user_pieces = others_part(server->descriptors_max),
         .user_host_mem = server->host_memory / OTHERS_PART / SETTING_MEM_LEAST * SETTING_MEM_LEAST,
-        .user_sets = LINK_SETS_MAX / OTHERS_PART};
+        .user_sets = LINK_SETS_MAX / OTHERS_PART,
+        .user_compile = others_compile(server->cpus)};
+    const uint64_t driver_mem =
+        device->info.memory_total / OTHERS_PART / SETTING_MEM_LEAST * SETTING_MEM_LEAST;
 
     if (device->info.memory_total / OTHERS_SHARE >= SETTING_MEM_LEAST) {
         others.fields |= CTL_USER_MEM;
         others.user_mem =
             device->info.memory_total / OTHERS_SHARE / SETTING_MEM_LEAST * SETTING_MEM_LEAST;
+    }
+    if (driver_mem) {
+        others.fields |= CTL_USER_DRIVER_MEM;
+        others.user_driver_mem = driver_mem;
     }
     return settings_merge(&others, 0, &set);
 }
@@ -278,5 +295,7 @@ gs_status qos_effect(const struct session *session, uint32_t share, struct qos_e
     grant->user_host_mem = user.fields & CTL_USER_HOST_MEM ? user.user_host_mem : 0;
     grant->user_sets = user.fields & CTL_USER_SETS ? user.user_sets : 0;
     grant->user_hosts = user.fields & CTL_USER_HOSTS ? user.user_hosts : 0;
+    grant->user_driver_mem = user.fields & CTL_USER_DRIVER_MEM ? user.user_driver_mem : 0;
+    grant->user_compile = user.fields & CTL_USER_COMPILE ? user.user_compile : 0;
     return effect_sms(session, share, &limit, effect, text);
 }

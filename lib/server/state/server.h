@@ -130,6 +130,7 @@ struct server {
     uint32_t sessions_polled; /* sessions whose client's pid is not known */
     uint32_t descriptors_max; /* RLIMIT_NOFILE */
     uint64_t host_memory;     /* bytes of the machine */
+    uint32_t cpus;            /* that it has online */
     uint32_t segments_max;    /* kernel.shmmni */
     int device_count;
     struct device device[DEVICES_MAX];

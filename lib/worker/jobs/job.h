@@ -36,7 +36,11 @@ enum job_flags {
     JOB_HOLD = 64,
     /* The job concerns memory that other sessions hold too, so it starts when no session is still
      * being taken up. */
-    JOB_TAKEN_UP = 128
+    JOB_TAKEN_UP = 128,
+    /* With JOB_PATIENT: the job compiles what a tenant sends, and waits until its user may have
+     * that done (pace.h). The work of a session that is closing begins at once, and is not to
+     * compile. */
+    JOB_COMPILES = 256
 };
 
 /* The steps of a job. Each sets job->status and, on failure, job->message. prepare and install run
@@ -136,6 +140,10 @@ extern const struct job_kind job_gemm_prepare;                                  
 bool service_start(void);
 /* Hands a job to the service threads. Lock-free; called by the main lane and the control thread. */
 void service_push(struct job *job);
+/* Sets how much of a CPU, in percent, compiling for the session's user may take; 0: any. */
+void service_compile_limit(struct session *session, uint32_t percent);
+/* The session is closing: a job of it that waits for its user's turn to compile begins. */
+void service_closing(struct session *session);
 /* Whether no service thread has a job. Main lane. */
 bool service_idle(void);
 /* The calling service thread's stream. */

@@ -6,14 +6,17 @@
  * The service thread that wakes first puts the jobs in order, under a lock that only service
  * threads take.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <time.h>
 
 #include "common/util.h"
 #include "common/yield.h"
 #include "worker/driver/prewake.h"
 #include "worker/driver/wake.h"
 #include "worker/jobs/job.h"
+#include "worker/jobs/pace.h"
 
 #define THREADS_MAX 4u
 #define NOBODY      UINT32_MAX /* as a uid: a job of no session's */
@@ -24,7 +27,8 @@
  * compilations.
  *
  * Of several threads a user's jobs have all but one at most, and who has the fewest is served
- * first, so that no user's slow jobs hold up another's. */
+ * first, so that no user's slow jobs hold up another's. Those that compile wait while their user
+ * has had more than its share of a CPU. */
 struct thread_group {
     const char *name; /* the threads' name, as ps -L and gdb show it */
     uint32_t threads;
@@ -34,6 +38,8 @@ struct thread_group {
     pthread_mutex_t lock;               /* protects the rest */
     struct job *first;                  /* oldest first */
     uint32_t uid[THREADS_MAX], running; /* whose jobs the threads have */
+    struct pace pace;                   /* what compiling has taken */
+    uint64_t due_ns;                    /* when a job that waits for that may begin; 0: none does */
 };
 static struct thread_group quick = {
     .name = "gs-quick", .threads = THREADS_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -71,6 +77,28 @@ void service_push(struct job *job)
     } while (!atomic_compare_exchange_weak_explicit(&thread_group->inbox, &head, job,
                                                     memory_order_release, memory_order_relaxed));
     sem_post(thread_group->ready);
+}
+
+/* Wakes a thread that looks whether what is kept back may begin now. */
+static void look_again(void)
+{
+    sem_post(patient.ready);
+}
+
+void service_compile_limit(struct session *session, uint32_t percent)
+{
+    const uint32_t before =
+        atomic_exchange_explicit(&session->jobs.compile_percent, percent, memory_order_relaxed);
+
+    if (before != percent && session->jobs.current)
+        look_again();
+}
+
+void service_closing(struct session *session)
+{
+    atomic_store_explicit(&session->jobs.closing, true, memory_order_relaxed);
+    if (session->jobs.current)
+        look_again();
 }
 
 bool service_idle(void)
@@ -113,17 +141,42 @@ static void inbox_take(struct thread_group *thread_group)
         *end = came;
 }
 
-/* Takes the oldest job of those whose users have the fewest threads. NULL: none may begin. */
-static struct job *pop(struct thread_group *thread_group)
+static uint32_t compile_percent(const struct job *job)
+{
+    return atomic_load_explicit(&job->session->jobs.compile_percent, memory_order_relaxed);
+}
+
+/* Whether the job compiles, and its user has had its share of that. The group then notes when the
+ * job may begin. */
+static bool kept_back(struct thread_group *thread_group, const struct job *job, uint64_t now)
+{
+    uint64_t due;
+
+    if (!(job->kind->flags & JOB_COMPILES) ||
+        atomic_load_explicit(&job->session->jobs.closing, memory_order_relaxed))
+        return false;
+    due = pace_due(&thread_group->pace, owner(job), compile_percent(job), now);
+    if (due <= now)
+        return false;
+    if (!thread_group->due_ns || due < thread_group->due_ns)
+        thread_group->due_ns = due;
+    return true;
+}
+
+/* Takes the oldest job of those whose users have the fewest threads. NULL: none may begin; one that
+ * waits for its user's share may at *due, unless that is 0. */
+static struct job *pop(struct thread_group *thread_group, uint64_t *due)
 {
     uint32_t fewest = thread_group->threads > 1 ? thread_group->threads - 1 : 1;
     struct job **found = NULL, *job = NULL;
+    const uint64_t now = clock_ns();
 
     pthread_mutex_lock(&thread_group->lock);
     inbox_take(thread_group);
+    thread_group->due_ns = 0;
     for (struct job **at = &thread_group->first; *at && fewest; at = &(*at)->next) {
         const uint32_t running = running_of(thread_group, owner(*at));
-        if (running >= fewest)
+        if (running >= fewest || kept_back(thread_group, *at, now))
             continue;
         fewest = running;
         found = at;
@@ -133,7 +186,12 @@ static struct job *pop(struct thread_group *thread_group)
         *found = job->next;
         thread_group->uid[thread_group->running++] = owner(job);
     }
+    *due = thread_group->due_ns;
+    /* This thread will be busy, so another one waits for what is kept back. */
+    const bool watch = job && *due;
     pthread_mutex_unlock(&thread_group->lock);
+    if (watch)
+        sem_post(thread_group->ready);
     return job;
 }
 
@@ -154,8 +212,15 @@ static void pop_end(struct thread_group *thread_group, uint32_t uid)
 }
 
 /* Waits until the semaphore is posted. The quiet thread waits awake while it is pre-woken. */
-static void thread_group_wait(struct thread_group *thread_group)
+static void thread_group_wait(struct thread_group *thread_group, uint64_t due)
 {
+    const struct timespec until = {(time_t)(due / 1000000000u), (long)(due % 1000000000u)};
+
+    if (due) { /* or until then */
+        while (sem_clockwait(thread_group->ready, CLOCK_MONOTONIC, &until) && errno == EINTR)
+            ;
+        return;
+    }
     while (thread_group == &quiet && prewake_pending(PREWAKE_QUIET, clock_ns())) {
         if (sem_trywait(thread_group->ready) == 0)
             return;
@@ -165,21 +230,45 @@ static void thread_group_wait(struct thread_group *thread_group)
         ;
 }
 
+static uint64_t thread_cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Does the job; what it compiles, the driver compiles on this thread. */
+static void job_work(struct thread_group *thread_group, struct job *job)
+{
+    const bool compiles = job->kind->flags & JOB_COMPILES;
+    const uint64_t began = compiles ? thread_cpu_ns() : 0;
+
+    job->kind->work(job);
+    if (!compiles)
+        return;
+    pthread_mutex_lock(&thread_group->lock);
+    pace_take(&thread_group->pace, owner(job), compile_percent(job), thread_cpu_ns() - began,
+              clock_ns());
+    pthread_mutex_unlock(&thread_group->lock);
+}
+
 static void *service_main(void *argument)
 {
     struct thread_group *thread_group = argument;
+    uint64_t due = 0;
 
     DRV_MUST(cuCtxSetCurrent, worker->context);
     DRV_MUST(cuStreamCreate, &own_stream, CU_STREAM_NON_BLOCKING);
     for (;;) {
-        thread_group_wait(thread_group);
-        struct job *job = pop(thread_group);
+        thread_group_wait(thread_group, due);
+        struct job *job = pop(thread_group, &due);
         if (!job)
             continue;
         if (thread_group == &quiet)
             prewake_met(PREWAKE_QUIET);
         const uint32_t uid = owner(job);
-        job->kind->work(job);
+        job_work(thread_group, job);
         job_return(job);
         pop_end(thread_group, uid);
         /* release: what the job has left behind; pairs with service_idle */

@@ -1,8 +1,11 @@
-/* session_jobs.h - the jobs in progress for a session; see job.h. Main lane. */
+/* session_jobs.h - the jobs in progress for a session; see job.h. Main lane, but where a member
+ * says otherwise. */
 #ifndef GS_WORKER_JOBS_SESSION_JOBS_H
 #define GS_WORKER_JOBS_SESSION_JOBS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct job;
 
@@ -11,6 +14,9 @@ struct session_jobs {
     /* the close job, kept when LINK_CLOSE came while another job was in progress */
     struct job *close;
     bool paused; /* a job waits for the device to finish the session's work */
+    /* any thread: see service_compile_limit and service_closing */
+    _Atomic uint32_t compile_percent;
+    _Atomic bool closing;
 };
 
 #endif

@@ -181,6 +181,7 @@ static void close_request(struct job *job)
     session->round.pending = 0;
     headroom_remove(&session->lane->headroom, &session->sched.headroom);
     grant_cancel(session);
+    service_closing(session);
     sched_satisfied(domain_of(session), &session->sched.entity);
     if (session->jobs.current)
         session->jobs.close = job;

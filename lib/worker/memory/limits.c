@@ -22,10 +22,13 @@ uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t 
     return mem_limit;
 }
 
-void host_limit_set(struct session *session, uint32_t user_hosts, uint64_t user_host_mem)
+void user_limits_set(struct session *session, const struct link_grant *grant)
 {
-    atomic_store_explicit(&session->memory.user_hosts, user_hosts, memory_order_relaxed);
-    atomic_store_explicit(&session->memory.user_host_mem, user_host_mem, memory_order_relaxed);
+    struct session_memory *memory = &session->memory;
+
+    atomic_store_explicit(&memory->user_hosts, grant->user_hosts, memory_order_relaxed);
+    atomic_store_explicit(&memory->user_host_mem, grant->user_host_mem, memory_order_relaxed);
+    atomic_store_explicit(&memory->user_driver_mem, grant->user_driver_mem, memory_order_relaxed);
 }
 
 uint64_t host_limit(void)

@@ -2,6 +2,7 @@
 #ifndef GS_WORKER_MEMORY_LIMITS_H
 #define GS_WORKER_MEMORY_LIMITS_H
 
+#include "common/link.h"
 #include "worker/session_parts.h"
 
 /* What a session may hold, in bytes. */
@@ -13,8 +14,9 @@ struct limits {
  * session's limit as it holds, since the device, or the window once it is open, may be smaller. Any
  * thread; does not wait. */
 uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t user_mem_limit);
-/* The same of host memory, of all sessions of the user: blocks and bytes. */
-void host_limit_set(struct session *session, uint32_t user_hosts, uint64_t user_host_mem);
+/* The same of what all sessions of the user may have beside it: host blocks and their bytes, and
+ * what the driver takes of the device's memory. */
+void user_limits_set(struct session *session, const struct link_grant *grant);
 /* The most host memory that a session may have pinned, and the most that the server keeps for it:
  * either is taken from everyone. Whole pages, as blocks are: rounding one up does not carry the sum
  * over the limit. */

@@ -46,6 +46,8 @@ struct session_memory {
     _Atomic uint64_t limit, user_limit; /* any thread; see memory_limit_set */
     _Atomic uint32_t user_hosts;        /* host blocks of all sessions of the user; 0: no limit */
     _Atomic uint64_t user_host_mem;     /* their bytes; the same */
+    _Atomic uint64_t user_driver_mem;   /* see driver_memory.h; the same */
+    _Atomic uint64_t driver_bytes;      /* what this session is charged of it; any thread */
     uint64_t used;
     struct user *user; /* counts what all sessions of the user hold */
     /* The window's addresses, and how much of them is open (window.h). What is behind the window is

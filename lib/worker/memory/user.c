@@ -91,6 +91,21 @@ uint64_t user_host_bytes(const struct user *user)
     return atomic_load_explicit(&user->host_bytes, memory_order_relaxed);
 }
 
+bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit)
+{
+    return sum_charge(&user->driver_bytes, bytes, limit);
+}
+
+void user_driver_discharge(struct user *user, uint64_t bytes)
+{
+    atomic_fetch_sub_explicit(&user->driver_bytes, bytes, memory_order_relaxed);
+}
+
+uint64_t user_driver_bytes(const struct user *user)
+{
+    return atomic_load_explicit(&user->driver_bytes, memory_order_relaxed);
+}
+
 void user_discharge(struct user *user, uint64_t bytes)
 {
     atomic_fetch_sub_explicit(&user->used, bytes, memory_order_relaxed);

@@ -18,6 +18,7 @@ struct user {
     _Atomic uint64_t used;
     struct user_sinks sinks;            /* sinks are charged to nobody */
     _Atomic uint64_t hosts, host_bytes; /* host blocks */
+    _Atomic uint64_t driver_bytes;      /* see driver_memory.h */
 };
 
 /* Counts one more session of this user. NULL: no memory. */
@@ -35,6 +36,10 @@ void user_host_bytes_discharge(struct user *user, uint64_t bytes);
 /* Discharges a block that was charged by both. */
 void user_host_discharge(struct user *user, uint64_t bytes);
 uint64_t user_host_bytes(const struct user *user);
+/* The same of device memory that the driver takes (driver_memory.h). */
+bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit);
+void user_driver_discharge(struct user *user, uint64_t bytes);
+uint64_t user_driver_bytes(const struct user *user);
 uint64_t user_used(const struct user *user);
 
 #endif

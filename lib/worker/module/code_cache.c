@@ -70,15 +70,17 @@ static const struct entry *entry_find(const unsigned char *text, size_t size)
     return NULL;
 }
 
-static unsigned char *memory_find(const unsigned char *text, size_t size)
+static unsigned char *memory_find(const unsigned char *text, size_t size, size_t *code_size)
 {
     const struct entry *entry;
     unsigned char *code = NULL;
 
     pthread_mutex_lock(&opened.lock);
     entry = entry_find(text, size);
-    if (entry && (code = malloc(entry->code_size)))
+    if (entry && (code = malloc(entry->code_size))) {
         memcpy(code, entry->bytes + size, entry->code_size);
+        *code_size = entry->code_size;
+    }
     pthread_mutex_unlock(&opened.lock);
     return code;
 }
@@ -107,19 +109,18 @@ static void memory_put(const unsigned char *text, size_t size, const void *code,
     pthread_mutex_unlock(&opened.lock);
 }
 
-unsigned char *code_cache_find(const unsigned char *text, size_t size)
+unsigned char *code_cache_find(const unsigned char *text, size_t size, size_t *code_size)
 {
     unsigned char *code;
-    size_t code_size;
 
     if (!opened.cache)
         return NULL;
-    code = memory_find(text, size);
+    code = memory_find(text, size, code_size);
     if (code || size > ENTRY_MAX)
         return code;
-    code = code_disk_find(opened.cache->made_for, text, size, &code_size);
+    code = code_disk_find(opened.cache->made_for, text, size, code_size);
     if (code)
-        memory_put(text, size, code, code_size);
+        memory_put(text, size, code, *code_size);
     return code;
 }
 

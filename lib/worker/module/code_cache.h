@@ -20,9 +20,9 @@
 /* Maps the memory, whose code was made for this device and driver, or else is dropped. false:
  * nothing will be kept or found. Once, before other threads run. */
 bool code_cache_open(int fd, const struct link_device *info);
-/* Returns a copy of the code for the text, to be freed; NULL: there is none. May wait for the disk,
- * two seconds at most. */
-unsigned char *code_cache_find(const unsigned char *text, size_t size);
+/* Returns a copy of the code for the text, to be freed, and its size; NULL: there is none. May wait
+ * for the disk, two seconds at most. */
+unsigned char *code_cache_find(const unsigned char *text, size_t size, size_t *code_size);
 /* Keeps a copy. When the memory is full all that is kept goes first; what is larger than an eighth
  * of it is not kept. */
 void code_cache_put(const unsigned char *text, size_t size, const void *code, size_t code_size);

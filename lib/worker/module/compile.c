@@ -28,27 +28,28 @@ gs_status image_refused(struct job *job, CUresult result, struct image_log *log)
 
 /* cuModuleLoadData would compile too, but would hold the lock that every launch needs: for 3,000
  * lines it stalls launches for 145 ms, cuLink* for some 0.1 ms. */
-gs_status image_compile(struct job *job, unsigned char **image, uint64_t size)
+gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size)
 {
     struct image_log log = {{0}};
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text)};
-    unsigned char *known = code_cache_find(*image, size);
+    size_t code_size = 0;
+    unsigned char *known = code_cache_find(*image, *size, &code_size);
     CUlinkState link;
     void *code = NULL;
-    size_t code_size = 0;
     CUresult result;
 
     if (known) {
         free(*image);
         *image = known;
+        *size = code_size;
         return job->status;
     }
     result = DRV(cuLinkCreate_v2, 2, options, values, &link);
     if (result)
         return image_refused(job, result, &log);
     result =
-        DRV(cuLinkAddData_v2, link, CU_JIT_INPUT_PTX, *image, size + 1, "tenant", 0, NULL, NULL);
+        DRV(cuLinkAddData_v2, link, CU_JIT_INPUT_PTX, *image, *size + 1, "tenant", 0, NULL, NULL);
     if (!result)
         result = DRV(cuLinkComplete, link, &code, &code_size);
     if (result) {
@@ -57,9 +58,10 @@ gs_status image_compile(struct job *job, unsigned char **image, uint64_t size)
         unsigned char *copy = malloc(code_size);
         if (copy) {
             memcpy(copy, code, code_size);
-            code_cache_put(*image, size, code, code_size);
+            code_cache_put(*image, *size, code, code_size);
             free(*image);
             *image = copy;
+            *size = code_size;
         } else {
             job_fail(job, GS_ERR_NO_MEMORY, "no memory for %zu bytes of machine code", code_size);
         }

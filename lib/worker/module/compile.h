@@ -16,9 +16,9 @@ struct image_log {
 
 /* Notes that the driver refuses an image. Returns the job's status. */
 gs_status image_refused(struct job *job, CUresult result, struct image_log *log);
-/* Compiles PTX with a NUL behind it to machine code, which replaces *image: malloc'ed, as *image
- * is. Service threads. */
-gs_status image_compile(struct job *job, unsigned char **image, uint64_t size);
+/* Compiles PTX of *size bytes, with a NUL behind it, to machine code, which replaces *image and
+ * *size: malloc'ed, as *image is. Service threads. */
+gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size);
 /* Has the driver load its compiler, on a thread of its own: the first compilation of a process
  * takes 110 ms longer than the next, and a tenant need not wait for that. */
 void compiler_load(void);

@@ -16,6 +16,7 @@
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
+#include "worker/memory/driver_memory.h"
 #include "worker/memory/host_block.h"
 #include "worker/memory/kept.h"
 #include "worker/module/compile.h"
@@ -44,7 +45,8 @@ static void module_code_unload(struct session *session, struct module *module)
     module->cu = NULL;
     fenced_free(session, module);
     kept_discharge(session, module->kept);
-    module->kept = 0;
+    driver_memory_discharge(session, module->driver_bytes);
+    module->kept = module->driver_bytes = 0;
 }
 
 /* Frees what the worker keeps of it. */
@@ -167,7 +169,8 @@ static gs_status image_prepare(struct job *job, struct module *module, uint64_t 
         if (!job->session->resume)
             module_watch(job->session, module, size, state);
         if (!image_binary(module->code, size))
-            image_compile(job, &module->code, size);
+            image_compile(job, &module->code, &size);
+        module->code_size = size;
     }
     return job->status;
 }
@@ -180,6 +183,10 @@ static void compile_work(struct job *job)
     const uint64_t kept = KEPT_BYTES + 2 * size; /* the code, and the image for the journal */
     struct module *module;
 
+    if (atomic_load_explicit(&job->session->jobs.closing, memory_order_relaxed)) {
+        job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
+        return;
+    }
     if (kept_charge(job, kept) != GS_OK)
         return;
     module = module_new(job, block->memory, size);
@@ -214,6 +221,19 @@ static CUresult functions_load(CUmodule module)
     return result;
 }
 
+/* Charges the session for what the code takes of the device's memory. */
+static gs_status code_charge(struct job *job, struct module *module)
+{
+    const uint64_t bytes = module->code_size + DRIVER_MODULE;
+
+    if (job->session->resume)
+        driver_memory_adopt(job->session, bytes);
+    else if (driver_memory_charge_job(job, bytes) != GS_OK)
+        return job->status;
+    module->driver_bytes = bytes;
+    return GS_OK;
+}
+
 /* Has the driver load the module's code. At a quiet moment. */
 static gs_status module_code_load(struct job *job, struct module *module)
 {
@@ -229,7 +249,8 @@ static gs_status module_code_load(struct job *job, struct module *module)
 
     free(module->left_out);
     module->left_out = left_out;
-    if (fenced_place(job, module) != GS_OK || heap_open(job, module) != GS_OK)
+    if (code_charge(job, module) != GS_OK || fenced_place(job, module) != GS_OK ||
+        heap_open(job, module) != GS_OK)
         return job->status;
     result = DRV(cuModuleLoadDataEx, &module->cu, module->code, count, options, values);
     if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
@@ -380,8 +401,9 @@ void modules_deinit(struct session *session)
 
 static const struct job_kind job_module_code_load = {
     "module_code_load", JOB_PATIENT | JOB_QUIET, NULL, load_work, load_install, NULL};
-const struct job_kind job_module_load = {"module_load", JOB_PATIENT, load_prepare,
-                                         compile_work,  NULL,        &job_module_code_load};
+const struct job_kind job_module_load = {"module_load", JOB_PATIENT | JOB_COMPILES,
+                                         load_prepare,  compile_work,
+                                         NULL,          &job_module_code_load};
 const struct job_kind job_module_unload = {"module_unload", JOB_SESSION_IDLE | JOB_PATIENT,
                                            unload_prepare,  unload_work,
                                            unload_install,  NULL};

@@ -27,9 +27,11 @@ struct module {
     uint64_t variables;    /* where the global variables of a fenced module lie; 0: it has none */
     CUdeviceptr window;    /* the address of its struct fence_window; 0: it has none */
     unsigned char *code;   /* the image that the driver is to load; NULL once it has */
+    uint64_t code_size;
     unsigned char *source; /* the tenant's image, for the journal; NULL once it is there */
     uint64_t source_size;
-    uint64_t kept; /* what the session is charged for it, see memory/kept.h */
+    uint64_t kept;         /* what the session is charged for it, see memory/kept.h */
+    uint64_t driver_bytes; /* the same of the device's memory, see memory/driver_memory.h */
 };
 
 struct session_module {

@@ -73,7 +73,8 @@ void grant_apply(struct session *session, const struct link_grant *link,
     sched_class(domain_of(session), &session->sched.entity, link->cls);
     session->sched.entity.weight = link->weight;
     session->sched.entity.inflight_max = link->inflight_max;
-    host_limit_set(session, link->user_hosts, link->user_host_mem);
+    user_limits_set(session, link);
+    service_compile_limit(session, link->user_compile);
     grant_publish(session, memory_limit_set(session, link->mem_limit, link->user_mem_limit));
     if (link->cls != GS_CLASS_NORMAL)
         placements_prepare();

@@ -66,6 +66,7 @@ static void resume_work(struct job *job)
     if (session_map(job) == GS_OK && streams_resume(job) == GS_OK && window_init(job) == GS_OK &&
         memory_resume(job, session->resume) == GS_OK && host_blocks_resume(job) == GS_OK &&
         print_resume(job) == GS_OK && heap_resume(job) == GS_OK && graphs_resume(job) == GS_OK) {
+        streams_adopt(session);
         /* A reader waits while the number is odd. */
         session->grant.sequence = (atomic_load(&session->server_page->grant.sequence) + 1) & ~1u;
         return;

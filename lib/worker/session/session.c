@@ -14,6 +14,7 @@
 
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
+#include "worker/memory/driver_memory.h"
 #include "worker/memory/host_block.h"
 #include "worker/memory/kept.h"
 #include "worker/memory/limits.h"
@@ -67,7 +68,8 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     } else {
         stats_clear(stats);
     }
-    host_limit_set(session, open->grant.user_hosts, open->grant.user_host_mem);
+    user_limits_set(session, &open->grant);
+    service_compile_limit(session, open->grant.user_compile);
     memory_limit_set(session, open->grant.mem_limit, open->grant.user_mem_limit);
     session->grant.link = open->grant;
     domain_join(session);
@@ -92,6 +94,7 @@ static void release_host(struct session *session)
 {
     print_deinit(session);
     kept_deinit(session);
+    driver_memory_deinit(session);
     user_release(session->memory.user);
     session->memory.user = NULL;
     segment_mapping_keep(session->mapping);
@@ -140,6 +143,7 @@ static void open_work(struct job *job)
 
     if (session_map(job) == GS_OK && window_init(job) == GS_OK) {
         session->submit.streams[0].open = true;
+        streams_adopt(session);
         session->journal = job->open.unkept ? NULL : journal_new();
         session->positions = journal_positions(session->journal);
         return;

@@ -78,7 +78,7 @@ static void graph_free(struct session *session, struct session_graph *graph)
         return;
     kept_discharge(session, KEPT_TIMES * graph->records.bytes);
     for (uint32_t i = 0; i < VARIANTS; i++)
-        graph_variant_deinit(&graph->variants[i]);
+        graph_variant_deinit(session, &graph->variants[i]);
     free(graph->records.memory);
     free(graph);
 }
@@ -229,7 +229,7 @@ static void variant_install(struct job *job)
         if (graph->variants[i].used < oldest->used)
             oldest = &graph->variants[i];
     }
-    graph_variant_deinit(oldest);
+    graph_variant_deinit(job->session, oldest);
     *oldest = *made;
     oldest->used = ++graph->clock;
     free(made);
@@ -292,7 +292,7 @@ void graphs_evict(struct session *session, const struct partition *partition)
         struct session_graph *graph = session->submit.graphs[i];
         for (uint32_t n = 0; graph && n < VARIANTS; n++) {
             if (graph->variants[n].partition == partition)
-                graph_variant_deinit(&graph->variants[n]);
+                graph_variant_deinit(session, &graph->variants[n]);
         }
     }
 }

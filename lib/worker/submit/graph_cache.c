@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/memory/driver_memory.h"
 #include "worker/partition/partition.h"
 
 #define GRAPH_AFTER 3u /* how often launches come before they get a graph */
@@ -59,6 +60,7 @@ struct part {
 };
 
 struct graph_cache {
+    struct session *session;
     struct part *part[PARTS]; /* by graph_of; NULL: never used */
 };
 
@@ -113,12 +115,13 @@ static struct part *part_new(const struct sizes *size)
 }
 
 /* The part of the stream's cache, made at the first call; NULL: no memory. */
-static struct part *part_of(struct stream *stream, enum graph_of of)
+static struct part *part_of(struct session *session, struct stream *stream, enum graph_of of)
 {
     if (!stream->graph_cache)
         stream->graph_cache = calloc(1, sizeof(*stream->graph_cache));
     if (!stream->graph_cache)
         return NULL;
+    stream->graph_cache->session = session;
     struct part **part = &stream->graph_cache->part[of];
     if (!*part)
         *part = part_new(&sizes[of]);
@@ -148,10 +151,18 @@ static void pattern_init(struct pattern *pattern, const struct launch *launches,
     }
 }
 
-static void pattern_deinit(struct pattern *pattern, uint32_t kinds)
+static void graph_destroy(struct session *session, struct exec_graph *graph)
+{
+    if (!graph->exec)
+        return;
+    exec_graph_deinit(graph);
+    driver_memory_discharge(session, DRIVER_GRAPH);
+}
+
+static void pattern_deinit(struct session *session, struct pattern *pattern, uint32_t kinds)
 {
     for (uint32_t kind = 0; pattern->graphs && kind < kinds; kind++)
-        exec_graph_deinit(&pattern->graphs[kind]);
+        graph_destroy(session, &pattern->graphs[kind]);
     free(pattern->graphs);
     for (uint32_t i = 0; i < pattern->keys; i++) {
         if (pattern->key[i].partition)
@@ -163,8 +174,9 @@ static void pattern_deinit(struct pattern *pattern, uint32_t kinds)
 }
 
 /* The pattern of these launches. A new one takes the place of the least recently used one. */
-static struct pattern *pattern_find(struct part *part, const struct sizes *size,
-                                    const struct launch *launches, uint32_t keys)
+static struct pattern *pattern_find(struct session *session, struct part *part,
+                                    const struct sizes *size, const struct launch *launches,
+                                    uint32_t keys)
 {
     uint32_t i = part->last, oldest = 0;
 
@@ -178,7 +190,7 @@ static struct pattern *pattern_find(struct part *part, const struct sizes *size,
         i = i + 1 < size->patterns ? i + 1 : 0;
     }
     part->last = oldest;
-    pattern_deinit(&part->pattern[oldest], size->kinds);
+    pattern_deinit(session, &part->pattern[oldest], size->kinds);
     pattern_init(&part->pattern[oldest], launches, keys);
     return &part->pattern[oldest];
 }
@@ -192,16 +204,17 @@ static uint32_t graph_kind(enum graph_of of, uint32_t count, enum ending ending)
 
 /* The graph for these launches, which may have to be made; NULL while they have come too few times,
  * or when there is no memory. */
-static struct exec_graph *graph_find(struct stream *stream, enum graph_of of,
-                                     const struct launch *launches, uint32_t count,
-                                     enum ending ending, struct pattern **pattern)
+static struct exec_graph *graph_find(struct session *session, struct stream *stream,
+                                     enum graph_of of, const struct launch *launches,
+                                     uint32_t count, enum ending ending, struct pattern **pattern)
 {
     const struct sizes *size = &sizes[of];
-    struct part *part = part_of(stream, of);
+    struct part *part = part_of(session, stream, of);
 
     if (!part)
         return NULL;
-    struct pattern *found = pattern_find(part, size, launches, of == GRAPH_OF_SHAPE ? 1 : count);
+    struct pattern *found =
+        pattern_find(session, part, size, launches, of == GRAPH_OF_SHAPE ? 1 : count);
     found->used = ++part->clock;
     if (found->times < GRAPH_AFTER)
         found->times++;
@@ -213,26 +226,39 @@ static struct exec_graph *graph_find(struct stream *stream, enum graph_of of,
     return found->graphs ? &found->graphs[graph_kind(of, count, ending)] : NULL;
 }
 
-CUresult graph_cache_launch(struct stream *stream, enum graph_of of, const struct launch *launches,
-                            uint32_t count, enum ending ending,
+/* Makes the graph, as far as the session's user has room for one: else launches go without. */
+static CUresult graph_make(struct session *session, struct exec_graph *graph,
+                           const struct launch *launches, uint32_t count, enum ending ending,
+                           const struct completion_params *tell, int stream_priority)
+{
+    if (!driver_memory_charge_graph(session))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    const CUresult result = exec_graph_init(graph, launches, count, ending, tell, stream_priority);
+    if (result)
+        driver_memory_discharge(session, DRIVER_GRAPH);
+    return result;
+}
+
+CUresult graph_cache_launch(struct session *session, struct stream *stream, enum graph_of of,
+                            const struct launch *launches, uint32_t count, enum ending ending,
                             const struct completion_params *tell, struct exec_graph **issued)
 {
     struct pattern *pattern = NULL;
-    struct exec_graph *graph = graph_find(stream, of, launches, count, ending, &pattern);
+    struct exec_graph *graph = graph_find(session, stream, of, launches, count, ending, &pattern);
     CUresult result = CUDA_SUCCESS;
 
     *issued = NULL;
     if (!graph)
         return CUDA_SUCCESS;
     if (!graph->exec)
-        result = exec_graph_init(graph, launches, count, ending, tell, stream->cu_priority);
+        result = graph_make(session, graph, launches, count, ending, tell, stream->cu_priority);
     if (result) { /* tenants have filled the device's memory: the pattern starts to count anew */
         pattern->times = 0;
         return driver_fatal(result) ? result : CUDA_SUCCESS;
     }
     result = exec_graph_launch(graph, launches, tell, stream->cu);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* a graph takes device memory at its launch too */
-        exec_graph_deinit(graph);
+        graph_destroy(session, graph);
         pattern->times = 0;
         return CUDA_SUCCESS;
     }
@@ -258,7 +284,7 @@ static void patterns_deinit(struct graph_cache *cache, const struct partition *p
         for (uint32_t i = 0; cache->part[of] && i < sizes[of].patterns; i++) {
             struct pattern *pattern = &cache->part[of]->pattern[i];
             if (all || pattern_uses(pattern, partition))
-                pattern_deinit(pattern, sizes[of].kinds);
+                pattern_deinit(cache->session, pattern, sizes[of].kinds);
         }
     }
 }

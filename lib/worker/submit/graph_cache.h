@@ -20,9 +20,10 @@ enum graph_of {
 
 /* Launches `count` kernels as one graph, if they have come often enough. *issued is the graph,
  * until the cache's next call; NULL when they have not come often enough, or when there was no
- * memory for the graph: then the device has been given nothing. */
-CUresult graph_cache_launch(struct stream *stream, enum graph_of of, const struct launch *launches,
-                            uint32_t count, enum ending ending,
+ * memory for the graph, or the session's user may have no more: then the device has been given
+ * nothing. */
+CUresult graph_cache_launch(struct session *session, struct stream *stream, enum graph_of of,
+                            const struct launch *launches, uint32_t count, enum ending ending,
                             const struct completion_params *tell, struct exec_graph **issued);
 
 /* Destroys the graphs with kernels in a partition. The cache may be NULL, here and below. */

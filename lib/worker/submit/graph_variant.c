@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "worker/jobs/job.h"
+#include "worker/memory/driver_memory.h"
 #include "worker/partition/partition.h"
 #include "worker/submit/pool.h"
 
@@ -95,7 +96,7 @@ static CUresult node_add(const struct graph_variant *variant, const struct graph
 }
 
 static gs_status nodes_add(struct job *job, const struct graph_records *records,
-                           const struct graph_variant *variant)
+                           const struct graph_variant *variant, uint32_t *count)
 {
     CUgraphNode last = NULL, node;
     uint32_t nodes = 0;
@@ -117,11 +118,26 @@ static gs_status nodes_add(struct job *job, const struct graph_records *records,
         last = node;
         offset += size;
     }
+    *count = nodes;
     return GS_OK;
 }
 
-void graph_variant_deinit(struct graph_variant *variant)
+/* Charges the session for the variant. */
+static gs_status variant_charge(struct job *job, struct graph_variant *variant, uint32_t nodes)
 {
+    const uint64_t bytes = DRIVER_GRAPH + nodes * DRIVER_NODE;
+
+    if (job->kind->flags & JOB_CHORE)
+        driver_memory_adopt(job->session, bytes);
+    else if (driver_memory_charge_job(job, bytes) != GS_OK)
+        return job->status;
+    variant->bytes = bytes;
+    return GS_OK;
+}
+
+void graph_variant_deinit(struct session *session, struct graph_variant *variant)
+{
+    driver_memory_discharge(session, variant->bytes);
     if (variant->exec)
         DRV_MUST(cuGraphExecDestroy, variant->exec);
     if (variant->graph)
@@ -138,6 +154,7 @@ gs_status graph_variant_make(struct job *job, const struct graph_records *record
                              struct graph_variant *variant)
 {
     CUresult result = DRV(cuGraphCreate, &variant->graph, 0);
+    uint32_t nodes = 0;
 
     if (result)
         return job_fail_driver(job, result);
@@ -145,7 +162,8 @@ gs_status graph_variant_make(struct job *job, const struct graph_records *record
     variant->priority = priority;
     if (partition)
         atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);
-    if (nodes_add(job, records, variant) == GS_OK) {
+    if (nodes_add(job, records, variant, &nodes) == GS_OK &&
+        variant_charge(job, variant, nodes) == GS_OK) {
         pool_give_graph();
         result =
             DRV(cuGraphInstantiateWithFlags, &variant->exec, variant->graph,
@@ -154,6 +172,6 @@ gs_status graph_variant_make(struct job *job, const struct graph_records *record
             job_fail_driver(job, result);
     }
     if (job->status != GS_OK)
-        graph_variant_deinit(variant);
+        graph_variant_deinit(job->session, variant);
     return job->status;
 }

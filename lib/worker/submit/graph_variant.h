@@ -36,15 +36,16 @@ struct graph_variant {
     CUgraph graph;
     struct partition *partition; /* NULL: the whole device */
     int priority;
-    uint64_t used; /* by the graph's own clock: when it was last launched, or made */
+    uint64_t used;  /* by the graph's own clock: when it was last launched, or made */
+    uint64_t bytes; /* what the session is charged for it, see memory/driver_memory.h */
 };
 
-/* Makes a variant in a partition that the job holds. On failure the job has failed. Service
- * thread. */
+/* Makes a variant in a partition that the job holds. A chore's counts beyond the user's limit too,
+ * since the graph is there already. On failure the job has failed. Service thread. */
 gs_status graph_variant_make(struct job *job, const struct graph_records *records,
                              struct partition *partition, int priority,
                              struct graph_variant *variant);
 /* Destroys the executable graph, if there is one, which the device has finished. */
-void graph_variant_deinit(struct graph_variant *variant);
+void graph_variant_deinit(struct session *session, struct graph_variant *variant);
 
 #endif

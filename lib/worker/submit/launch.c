@@ -162,8 +162,8 @@ static CUresult issue_some(struct session *session, struct stream *stream,
     CUresult result = CUDA_SUCCESS;
 
     if (!launches->cooperative)
-        result =
-            graph_cache_launch(stream, GRAPH_OF_SHAPE, launches, length, ending, &tell, &graph);
+        result = graph_cache_launch(session, stream, GRAPH_OF_SHAPE, launches, length, ending,
+                                    &tell, &graph);
     if (graph && tells && ending == ENDS_BY_ITSELF && length == 1 && lane_spare(session->lane))
         exec_graph_set_ahead(graph, last, &tell);
     *issued = (struct issued){.kind = ISSUED_LAUNCHES,
@@ -221,8 +221,8 @@ static CUresult issue_request(struct session *session, struct stream *stream,
     const struct completion_params tell = tells ? end_of(session, stream, last) : completion_none;
     struct exec_graph *graph;
     account_issuing(session, stream);
-    CUresult result =
-        graph_cache_launch(stream, GRAPH_OF_REQUEST, launches, count, ending, &tell, &graph);
+    CUresult result = graph_cache_launch(session, stream, GRAPH_OF_REQUEST, launches, count, ending,
+                                         &tell, &graph);
     *issued = graph;
     if (*issued)
         account_issued(session, stream,

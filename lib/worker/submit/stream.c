@@ -16,6 +16,7 @@
 #include "worker/blas/workspace.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
+#include "worker/memory/driver_memory.h"
 #include "worker/memory/kept.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
@@ -217,6 +218,8 @@ static void create_prepare(struct job *job)
         job->index++;
     if (job->index == SEG_STREAMS)
         job_fail(job, GS_ERR_LIMIT, "the session has %u streams, the limit", SEG_STREAMS);
+    else
+        driver_memory_charge_job(job, DRIVER_STREAM);
 }
 
 static void stream_note(const struct session *session, uint32_t index)
@@ -279,6 +282,7 @@ static void destroy_install(struct job *job)
 {
     job->session->submit.streams[job->arg[0]].cu = NULL;
     job->session->submit.streams[job->arg[0]].open = false;
+    driver_memory_discharge(job->session, DRIVER_STREAM);
     job_removes(job, JOURNAL_STREAM, job->arg[0]);
     stream_note(job->session, (uint32_t)job->arg[0]);
 }
@@ -353,6 +357,14 @@ gs_status streams_resume(struct job *job)
         stream->arrival = (struct arrival){.from = consumed};
     }
     return GS_OK;
+}
+
+void streams_adopt(struct session *session)
+{
+    for (uint32_t i = 0; i < SEG_STREAMS; i++) {
+        if (session->submit.streams[i].open)
+            driver_memory_adopt(session, DRIVER_STREAM);
+    }
 }
 
 void streams_deinit(struct session *session)

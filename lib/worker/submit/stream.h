@@ -67,6 +67,8 @@ CUresult event_slot(struct session *session, uint32_t slot, struct event **event
 /* Makes the streams that the session's journal names, each where a former worker has left it. Fails
  * the job with GS_ERR_INTERRUPTED if one has unfinished work. Service thread. */
 gs_status streams_resume(struct job *job);
+/* Charges the session's user for the streams that are open: at the session's beginning. */
+void streams_adopt(struct session *session);
 /* Destroys streams, their executable graphs, and events of a session that has nothing on the
  * device. Service thread. */
 void streams_deinit(struct session *session);

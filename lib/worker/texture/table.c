@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/util.h"
+#include "worker/memory/driver_memory.h"
 #include "worker/texture/array.h"
 
 #define TABLE_BYTES (TEXTURE_ROWS * sizeof(struct texture_row))
@@ -185,6 +186,7 @@ gs_status texture_table_open(struct job *job)
     result = table_make(table);
     if (!result) {
         job->session->texture.table = table;
+        driver_memory_adopt(job->session, TABLE_BYTES);
         return GS_OK;
     }
     table_put_back(table);

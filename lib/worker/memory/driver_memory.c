@@ -1,0 +1,62 @@
+/* driver_memory.c - see driver_memory.h. */
+#include "worker/memory/driver_memory.h"
+
+#include <inttypes.h>
+
+#include "worker/jobs/job.h"
+#include "worker/memory/user.h"
+
+/* Relaxed: no other memory depends on the sums. */
+static void session_add(struct session *session, uint64_t bytes)
+{
+    atomic_fetch_add_explicit(&session->memory.driver_bytes, bytes, memory_order_relaxed);
+}
+
+static uint64_t user_limit(const struct session *session)
+{
+    return atomic_load_explicit(&session->memory.user_driver_mem, memory_order_relaxed);
+}
+
+static bool charge(struct session *session, uint64_t bytes, uint64_t limit)
+{
+    if (!user_driver_charge(session->memory.user, bytes, limit))
+        return false;
+    session_add(session, bytes);
+    return true;
+}
+
+bool driver_memory_charge_graph(struct session *session)
+{
+    return charge(session, DRIVER_GRAPH, user_limit(session) / 2);
+}
+
+gs_status driver_memory_charge_job(struct job *job, uint64_t bytes)
+{
+    struct session *session = job->session;
+
+    if (charge(session, bytes, user_limit(session)))
+        return GS_OK;
+    return job_fail(job, GS_ERR_LIMIT,
+                    "%" PRIu64 " bytes of the driver's device memory wanted, the user's sessions "
+                    "have %" PRIu64 " of %" PRIu64 " (user-driver-mem)",
+                    bytes, user_driver_bytes(session->memory.user), user_limit(session));
+}
+
+void driver_memory_adopt(struct session *session, uint64_t bytes)
+{
+    charge(session, bytes, 0);
+}
+
+void driver_memory_discharge(struct session *session, uint64_t bytes)
+{
+    if (!session->memory.user)
+        return;
+    user_driver_discharge(session->memory.user, bytes);
+    atomic_fetch_sub_explicit(&session->memory.driver_bytes, bytes, memory_order_relaxed);
+}
+
+void driver_memory_deinit(struct session *session)
+{
+    driver_memory_discharge(
+        session, atomic_load_explicit(&session->memory.driver_bytes, memory_order_relaxed));
+}
