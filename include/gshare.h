@@ -365,20 +365,23 @@ typedef struct gs_fault {
     size_t size;
     gs_fault_kind kind;
     gs_status status;  /* the status that calls return because of the fault */
-    unsigned stream;   /* the stream's number; 0 of a trap, an assertion or a stray */
+    unsigned stream;   /* the stream's number; 0: the default one, or not known */
     uint64_t position; /* of the first unfinished operation in that stream */
     /* "" if no kernel faulted, or its module is unloaded. Of a trap, an assertion or a stray in a
      * function that several kernels call: the function. */
     char kernel[64];
     char message[192]; /* of these also the line of the module's PTX; of a stray its address */
     /* The kernel's number among the stream's launches, from 1; 0: not known. Of a trap, an
-     * assertion or a stray it is not: such kernels end by themselves. */
+     * assertion or a stray it is one from launch to launch_last, since such kernels end by
+     * themselves: one launch where each was waited for; not known where several streams, or
+     * graphs, may have it. Else launch_last is launch. */
     uint64_t launch;
     gs_devptr address; /* of a stray; 0: not known, as of what the device reports */
     /* What the session had given that is not known to be complete: some was dropped, of the rest
      * nobody knows how far it came. Launches of kernels, graphs and products; copies and fills, and
      * their bytes. Of very many calls a limited number is counted. */
     uint64_t lost_launches, lost_copies, lost_bytes;
+    uint64_t launch_last;
 } gs_fault;
 
 /* The session's first fault; its kind is GS_FAULT_NONE if there was none. Where another tenant lost
@@ -392,7 +395,9 @@ typedef struct gs_stray {
                           set. Each access of a thread counts. */
     gs_devptr address; /* of the first one */
     unsigned line;     /* of the module's PTX, where it is */
-    char kernel[64];   /* as gs_fault's */
+    char kernel[64];   /* as gs_fault's, here and below; of the first one */
+    unsigned stream;
+    uint64_t launch, launch_last;
 } gs_stray;
 
 /* The strays of a session with GS_FENCE_REPORT, whose first one is kept; of kernels that still run
@@ -954,8 +959,8 @@ GS_API gs_status gs_graph_destroy(gs_graph graph);
     GS_ON_FAULT_INTERRUPT, 0, 0, NULL, NULL, GS_FENCE_AUTO, 0}
 #define GS_SESSION_DESC_INIT {sizeof(gs_session_desc), 0, 0, 0, "", "", 0, 0, 0, 0, {0, 0, 0},     \
     {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, "", GS_TRUST_ALL, 0}
-#define GS_FAULT_INIT {sizeof(gs_fault), GS_FAULT_NONE, GS_OK, 0, 0, "", "", 0, 0, 0, 0, 0}
-#define GS_STRAY_INIT {sizeof(gs_stray), 0, 0, 0, ""}
+#define GS_FAULT_INIT {sizeof(gs_fault), GS_FAULT_NONE, GS_OK, 0, 0, "", "", 0, 0, 0, 0, 0, 0}
+#define GS_STRAY_INIT {sizeof(gs_stray), 0, 0, 0, "", 0, 0, 0}
 #define GS_ARRAY_DESC_INIT {sizeof(gs_array_desc), 0, 0, 0, GS_FORMAT_FLOAT32, 1, 0}
 #define GS_MEMCPY_3D_PARAMS_INIT {sizeof(gs_memcpy_3d_params), {NULL, 0, NULL, 0, 0, 0, 0, 0},     \
     {NULL, 0, NULL, 0, 0, 0, 0, 0}, 0, 1, 1}

@@ -143,6 +143,8 @@ void log_event_fault(struct log_event *event, const struct seg_fault *fault)
     if (fault->launch) {
         log_event_number(event, "stream", fault->stream);
         log_event_number(event, "launch", fault->launch);
+        if (fault->launch_more)
+            log_event_number(event, "launch_last", fault->launch + fault->launch_more);
     }
     if (fault->address)
         add(event, " address=0x%" PRIx64, fault->address);

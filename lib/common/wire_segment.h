@@ -98,7 +98,7 @@ struct seg_fault {
     uint32_t kind;  /* gs_fault_kind */
     int32_t status; /* gs_status */
     uint32_t stream;
-    uint32_t reserved;
+    uint32_t launch_more; /* it is `launch`, or one of so many launches behind it */
     uint64_t position;
     char kernel[64];
     char message[192];
@@ -183,7 +183,9 @@ enum req_op {
     /* kernel, threads of a block, dynamic shared memory -> blocks that an SM runs at once */
     REQ_KERNEL_OCCUPANCY = 18,
     REQ_FAULT = 19, /* the worker looks at the fault note (fault_note.h) -> of strays: count,
-                       address and line of the first; message: its kernel */
+                       address and line of the first (with its stream << 32), its launch; message:
+                       its kernel. It is of the launch or one of the (line's bits from 40 on)
+                       behind it; launch 0: not known */
     /* width, height, depth, req_array_kind -> array */
     REQ_ARRAY_CREATE = 20,
     REQ_ARRAY_DESTROY = 21,   /* array */

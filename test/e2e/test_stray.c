@@ -107,6 +107,9 @@ static void the_first_stray_is_told_and_the_session_goes_on(void)
         stray = stray_of(s.session);
         CHECK_EQUAL(stray.count, all[i].of);
         CHECK_EQUAL(stray.line, all[i].line);
+        CHECK_EQUAL(stray.stream, 0);
+        CHECK_EQUAL(stray.launch, 2);
+        CHECK_EQUAL(stray.launch_last, 2);
         CHECK_EQUAL(stray.address, NOWHERE + (gs_devptr)all[i].offset);
         CHECK(strcmp(stray.kernel, all[i].kernel) == 0);
         CHECK_OK(gs_memcpy_dtoh(s.session, &word, s.own, sizeof(word)));
@@ -116,6 +119,7 @@ static void the_first_stray_is_told_and_the_session_goes_on(void)
         CHECK_OK(gs_sync(s.session));
         CHECK_EQUAL(stray_of(s.session).count, all[i].of + 64);
         CHECK_EQUAL(stray_of(s.session).line, all[i].line);
+        CHECK_EQUAL(stray_of(s.session).launch, 2);
         CHECK_OK(gs_detach(s.session));
     }
     server_stop(server);

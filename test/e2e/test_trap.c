@@ -261,6 +261,118 @@ static void a_trap_is_told_though_its_module_is_unloaded(void)
     server_stop(server);
 }
 
+/* ---- Which launch it was ---- */
+
+static void launch_on(const struct scene *s, gs_stream stream, const char *kernel, uint32_t b)
+{
+    CHECK_OK(kernels_launch(stream, kernels_get(s->module, kernel), 1, 1,
+                            (void *[]){(void *)&s->memory, &b}));
+}
+
+static gs_fault fault_of(gs_session session)
+{
+    gs_fault fault = GS_FAULT_INIT;
+
+    CHECK_STATUS(gs_sync(session), GS_ERR_FAULT);
+    CHECK_OK(gs_last_fault(session, &fault));
+    return fault;
+}
+
+/* Each launch is waited for, as where somebody looks for a bug. */
+static void of_launches_that_are_waited_for_the_one_is_told(void)
+{
+    struct server *server = server_start(NULL);
+
+    for (unsigned at = 1; at <= 100; at += 11) {
+        struct scene s = scene_with(traps_ptx, at % 2);
+        gs_stream stream = NULL;
+        gs_fault fault;
+
+        if (at % 3 == 0)
+            CHECK_OK(gs_stream_create(s.session, NULL, &stream));
+        for (unsigned i = 1; i < at; i++) {
+            launch_on(&s, stream, "breaks", 0);
+            CHECK_OK(gs_stream_sync(s.session, stream));
+        }
+        launch_on(&s, stream, "breaks", 1);
+        fault = fault_of(s.session);
+        CHECK_EQUAL(fault.launch, at);
+        CHECK_EQUAL(fault.launch_last, at);
+        CHECK_EQUAL(fault.stream, stream ? 1 : 0);
+        gs_detach(s.session);
+    }
+    server_stop(server);
+}
+
+/* Launches that are not waited for: its own is always among those that are told, which are its
+ * kernel's, and no more than there were since the last wait. */
+static void of_launches_in_a_row_few_are_told(void)
+{
+    struct server *server = server_start(NULL);
+
+    for (unsigned at = 1; at <= 700; at += 33) {
+        struct scene s = scene_of(traps_ptx);
+        const unsigned waited = at / 7;
+        gs_stream other;
+        gs_fault fault;
+
+        const gs_kernel breaks = kernels_get(s.module, "breaks"),
+                        tell = kernels_get(s.module, "tell");
+
+        CHECK_OK(gs_stream_create(s.session, NULL, &other));
+        for (unsigned i = 1; i <= 700; i++) {
+            gs_status status =
+                kernels_launch(NULL, breaks, 1, 1, (void *[]){&s.memory, &(uint32_t){i == at}});
+            if (status != GS_OK)
+                break;
+            if (i == waited)
+                CHECK_OK(gs_sync(s.session));
+            if (i % 50 == 0 && kernels_launch(other, tell, 1, 1, (void *[]){&s.memory}) != GS_OK)
+                break;
+        }
+        fault = fault_of(s.session);
+        printf("# launch %u: %u to %u\n", at, (unsigned)fault.launch, (unsigned)fault.launch_last);
+        CHECK_TEXT(fault.kernel, "breaks");
+        CHECK_EQUAL(fault.stream, 0);
+        CHECK(fault.launch > waited && fault.launch <= at && fault.launch_last >= at &&
+              fault.launch_last <= 700);
+        gs_detach(s.session);
+    }
+    server_stop(server);
+}
+
+/* A kernel that was launched once. */
+static void a_kernel_s_only_launch_is_told_among_others(void)
+{
+    struct server *server = server_start(NULL);
+    struct scene s = scene_of(traps_ptx);
+    gs_stream other;
+    gs_fault fault;
+
+    CHECK_OK(gs_stream_create(s.session, NULL, &other));
+    const gs_kernel trap = kernels_get(s.module, "trap"), tell = kernels_get(s.module, "tell");
+    for (unsigned i = 1; i <= 20; i++) {
+        gs_status status = kernels_launch(NULL, i == 13 ? trap : tell, 1, 1, (void *[]){&s.memory});
+        if (status != GS_OK || kernels_launch(other, tell, 1, 1, (void *[]){&s.memory}) != GS_OK)
+            break; /* it is known already */
+    }
+    fault = fault_of(s.session);
+    CHECK_EQUAL(fault.launch, 13);
+    CHECK_EQUAL(fault.launch_last, 13);
+    gs_detach(s.session);
+
+    /* two streams have it: neither is blamed */
+    s = scene_of(traps_ptx);
+    CHECK_OK(gs_stream_create(s.session, NULL, &other));
+    CHECK_OK(kernels_launch(other, kernels_get(s.module, "tell"), 1, 1, (void *[]){&s.memory}));
+    launch_on(&s, NULL, "breaks", 0);
+    launch_on(&s, other, "breaks", 1);
+    fault = fault_of(s.session);
+    CHECK(fault.launch == 0 || (fault.stream == 1 && fault.launch == 2));
+    gs_detach(s.session);
+    server_stop(server);
+}
+
 static void a_recorded_trap_is_told(void)
 {
     struct server *server = server_start(NULL);
@@ -274,6 +386,7 @@ static void a_recorded_trap_is_told(void)
     CHECK_OK(gs_sync(s.session));
     CHECK_OK(gs_graph_launch(graph, NULL));
     fault_is(s.session, GS_FAULT_TRAP, "one", "line 14");
+    CHECK_EQUAL(fault_of(s.session).launch, 0); /* of a graph's kernels there is no number */
     gs_detach(s.session);
     server_stop(server);
 }
@@ -387,6 +500,9 @@ static const struct test tests[] = {
     TEST(a_trap_is_told_by_its_function),
     TEST(every_call_that_sees_the_end_tells_the_trap),
     TEST(a_trap_is_told_though_its_module_is_unloaded),
+    TEST(of_launches_that_are_waited_for_the_one_is_told),
+    TEST(of_launches_in_a_row_few_are_told),
+    TEST(a_kernel_s_only_launch_is_told_among_others),
     TEST(a_recorded_trap_is_told),
     TEST(a_trap_that_is_not_reached_is_none),
     TEST(who_does_not_ask_gets_no_further),

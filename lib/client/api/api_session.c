@@ -207,6 +207,7 @@ static void fault_read(const struct session *session, gs_fault *fault)
     snprintf(fault->message, sizeof(fault->message), "%.*s", (int)sizeof(from->message),
              from->message);
     fault->launch = from->launch;
+    fault->launch_last = from->launch + from->launch_more;
     fault->address = from->address;
     fault->lost_launches = from->lost_launches;
     fault->lost_copies = from->lost_copies;
@@ -248,6 +249,9 @@ gs_status gs_stray_report(gs_session handle, gs_stray *out)
         stray.count = request.ret[0];
         stray.address = request.ret[1];
         stray.line = (unsigned)request.ret[2];
+        stray.stream = (unsigned)(request.ret[2] >> 32 & 0xff);
+        stray.launch = request.ret[3];
+        stray.launch_last = request.ret[3] + (request.ret[2] >> 40);
         status =
             params_write(out, PARAMS_UP_TO(gs_stray, kernel), &stray, sizeof(stray), "gs_stray");
     }

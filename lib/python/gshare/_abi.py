@@ -276,6 +276,7 @@ class Fault(Sized):
         ("lost_launches", c_uint64),
         ("lost_copies", c_uint64),
         ("lost_bytes", c_uint64),
+        ("launch_last", c_uint64),
     ]
 
 
@@ -286,6 +287,9 @@ class Stray(Sized):
         ("address", c_uint64),
         ("line", c_uint),
         ("kernel", c_char * 64),
+        ("stream", c_uint),
+        ("launch", c_uint64),
+        ("launch_last", c_uint64),
     ]
 
 

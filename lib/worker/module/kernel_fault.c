@@ -19,6 +19,7 @@
 #include "common/log.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
+#include "worker/submit/launch_range.h"
 #include "worker/submit/session_fault.h"
 
 bool kernel_fault_possible(const struct ptx_rewrite_report *report)
@@ -65,13 +66,10 @@ struct told {
     const char *kernel, *function; /* "": not known; the same where several kernels may have it */
 };
 
-/* The module may have been unloaded since. */
-static const struct ptx_rewrite_report *report_of(const struct session *session, uint64_t number)
+/* NULL: the module has been unloaded since. */
+static const struct module *module_of(const struct session *session, uint64_t number)
 {
-    const struct module *module =
-        number < session->module.module_capacity ? session->module.modules[number] : NULL;
-
-    return module ? module->rewrite : NULL;
+    return number < session->module.module_capacity ? session->module.modules[number] : NULL;
 }
 
 static bool is_complete(const struct fault_note *note)
@@ -85,8 +83,9 @@ static struct told note_read(const struct session *session, bool stray)
     struct fault_note *note = stray ? &notes->stray : &notes->end;
     /* acquire: pairs with the device's barrier before it writes the word */
     const uint64_t where = atomic_load_explicit(&note->where, memory_order_acquire);
-    const uint64_t module = atomic_load_explicit(&note->module, memory_order_relaxed);
-    const struct ptx_rewrite_report *report = report_of(session, module);
+    const struct module *module =
+        module_of(session, atomic_load_explicit(&note->module, memory_order_relaxed));
+    const struct ptx_rewrite_report *report = module ? module->rewrite : NULL;
     const struct ptx_fault_names *names = !report ? NULL
                                           : stray ? &report->fence.strays
                                                   : &report->traps;
@@ -101,6 +100,28 @@ static struct told note_read(const struct session *session, bool stray)
         told.kernel = told.kernel ? told.kernel : told.function;
     }
     return told;
+}
+
+/* The launches that the note may be of. Where several kernels may have it, those of all count. */
+static struct launch_range note_launches(const struct session *session, bool stray)
+{
+    const struct told told = note_read(session, stray);
+    const struct fault_note *note =
+        stray ? &session->module.faults->stray : &session->module.faults->end;
+    const struct module *module =
+        module_of(session, atomic_load_explicit(&note->module, memory_order_relaxed));
+    struct launch_range range = {0};
+    bool found = false;
+
+    for (const struct kernel *k = module ? module->kernels : NULL; k; k = k->next) {
+        if (strncmp(k->name, told.kernel, sizeof(k->name) - 1) != 0)
+            continue;
+        launch_range_add(session, k, &range);
+        found = true;
+    }
+    if (!found)
+        launch_range_add(session, NULL, &range);
+    return range.last ? range : (struct launch_range){0};
 }
 
 static void what_happened(const struct told *told, bool stray, char *text, size_t size)
@@ -123,6 +144,8 @@ static void what_happened(const struct told *told, bool stray, char *text, size_
 static void session_end(struct session *session, bool stray)
 {
     const struct told told = note_read(session, stray);
+    const struct launch_range launches =
+        stray ? session->submit.strayed : note_launches(session, false);
     const uint32_t kind = stray                       ? GS_FAULT_STRAY
                           : told.what == FAULT_ASSERT ? GS_FAULT_ASSERT
                                                       : GS_FAULT_TRAP;
@@ -132,6 +155,9 @@ static void session_end(struct session *session, bool stray)
     log_debug("session %" PRIu64 " (%s): %s", session->id, session->name, text);
     session_fault(session, &(struct fault){.kind = kind,
                                            .status = stray ? GS_ERR_ILLEGAL_ADDRESS : GS_ERR_FAULT,
+                                           .stream = launches.stream,
+                                           .launch = launches.first,
+                                           .launch_last = launches.last,
                                            .address = stray ? told.address : 0,
                                            .kernel = told.kernel,
                                            .message = text});
@@ -154,12 +180,21 @@ void kernel_fault_poll(struct session *session)
 
     if (!notes || session->submit.faulted)
         return;
+    launch_ranges_read(session);
     kernel_strays_count(session);
+    if (!session->module.strayed && is_complete(&notes->stray)) {
+        session->module.strayed = true;
+        session->submit.strayed = note_launches(session, true);
+    }
     if (is_complete(&notes->end))
         session_end(session, false);
     else if (session->fenced == GS_FENCE_STRICT && is_complete(&notes->stray))
         session_end(session, true);
+    else
+        launch_ranges_clean(session);
 }
+
+#define MORE_MAX ((UINT64_C(1) << 24) - 1)
 
 static void fault_prepare(struct job *job)
 {
@@ -167,9 +202,13 @@ static void fault_prepare(struct job *job)
     if (!job->session->module.faults || !is_complete(&job->session->module.faults->stray))
         return;
     const struct told stray = note_read(job->session, true);
+    const struct launch_range *by = &job->session->submit.strayed;
+    const uint64_t more = by->last - by->first;
     job->ret[0] = stray.count;
     job->ret[1] = stray.address;
-    job->ret[2] = stray.line;
+    job->ret[2] =
+        stray.line | (uint64_t)by->stream << 32 | (more < MORE_MAX ? more : MORE_MAX) << 40;
+    job->ret[3] = by->first;
     snprintf(job->message, sizeof(job->message), "%.63s", stray.kernel);
 }
 

@@ -5,6 +5,7 @@
 #ifndef GS_WORKER_MODULE_SESSION_MODULE_H
 #define GS_WORKER_MODULE_SESSION_MODULE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ptx/rewrite/grid_sync.h"
@@ -44,6 +45,7 @@ struct session_module {
     /* in the print block, once a kernel that can fault is loaded; the session's lane */
     struct fault_notes *faults;
     uint64_t strays; /* strays that the session's figures count already */
+    bool strayed;    /* the first one has been seen */
 };
 
 #endif

@@ -31,6 +31,12 @@ struct kernel {
     /* how long it ran lately, for each wave of its grid (inflight.c); 0: never measured. The
      * session's lane */
     double wave_ns;
+    /* its launches that may note a fault, the last stream's (submit/launch_range.h); the same */
+    struct {
+        uint64_t streams; /* all that have launched it */
+        uint32_t stream;
+        uint64_t first, last;
+    } faults;
     char name[64];
 };
 

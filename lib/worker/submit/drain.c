@@ -25,6 +25,7 @@
 #include "worker/sched/lane.h"
 #include "worker/sched/trace.h"
 #include "worker/submit/batch.h"
+#include "worker/submit/launch_range.h"
 #include "worker/submit/operation.h"
 #include "worker/submit/stream.h"
 
@@ -131,6 +132,18 @@ static void consumed_note(const struct session *session, uint32_t index, uint64_
     atomic_store_explicit(&session->positions->launches[index], launches, memory_order_relaxed);
 }
 
+/* Keeps which launches may note a fault of their own. The record is the worker's copy, and checked.
+ */
+static void launch_noted(struct session *session, uint32_t index, const unsigned char *record)
+{
+    const struct rec_launch *r = (const void *)record;
+
+    if (r->h.op == REC_LAUNCH)
+        launch_range_taken(session, index, kernel_find(&session->kernels, r->kernel));
+    else if (r->h.op == REC_GRAPH)
+        launch_range_taken(session, index, NULL);
+}
+
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
                       enum drained *drained)
 {
@@ -176,6 +189,8 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
             break;
         stream->head += size;
         stream->launches += op == REC_LAUNCH;
+        if (session->module.faults)
+            launch_noted(session, index, record);
         guessed += ns;
         since_fence += ns;
         taken++;

@@ -30,6 +30,15 @@ static void fault_log(const struct session *session, const struct seg_fault *fau
     log_event_write(&event, LOG_LEVEL_WARNING);
 }
 
+/* The number of launches beyond `launch` that it may be. */
+static uint32_t launches_beyond(const struct fault *fault)
+{
+    const uint64_t more =
+        fault->launch_last > fault->launch ? fault->launch_last - fault->launch : 0;
+
+    return more < UINT32_MAX ? (uint32_t)more : UINT32_MAX;
+}
+
 void session_fault(struct session *session, const struct fault *fault)
 {
     /* The worker's own copy, because the tenant can write the one in the segment. */
@@ -38,6 +47,7 @@ void session_fault(struct session *session, const struct fault *fault)
                                 .stream = fault->stream,
                                 .position = session->submit.streams[fault->stream].head,
                                 .launch = fault->launch,
+                                .launch_more = launches_beyond(fault),
                                 .address = fault->address};
 
     if (session->submit.faulted)

@@ -12,9 +12,10 @@ struct fault {
     uint32_t kind; /* gs_fault_kind */
     gs_status status;
     uint32_t stream;
-    uint64_t launch;    /* 0: not known, or none */
-    uint64_t address;   /* 0: the same */
-    const char *kernel; /* NULL: none */
+    uint64_t launch;      /* 0: not known, or none */
+    uint64_t launch_last; /* one of the launches up to this one; 0: `launch` itself */
+    uint64_t address;     /* 0: the same */
+    const char *kernel;   /* NULL: none */
     const char *message;
 };
 

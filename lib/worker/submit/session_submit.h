@@ -19,6 +19,12 @@ struct product_graphs;
 struct session_graph;
 struct workspace;
 
+/* Launches of a stream by their numbers; see launch_range.h. `last` 0: not known. */
+struct launch_range {
+    uint32_t stream;
+    uint64_t first, last;
+};
+
 struct stream {
     bool open;
     CUstream cu; /* NULL: not used yet; it costs half a MiB of GPU memory */
@@ -30,8 +36,14 @@ struct stream {
     uint64_t again;    /* up to here the stream runs what it did not finish with a former worker */
     uint64_t transferred; /* the end of the last copy, fill or graph that was issued */
     uint64_t signalled;   /* a completion write of this position has been issued */
-    int cu_priority;      /* of the CUDA stream, since it was made */
-    bool own_qos;         /* its tenant gave it a class and a priority, the next two */
+    struct {              /* submit/launch_range.h */
+        uint64_t clean;   /* so many launches have ended without a fault of their own */
+        uint64_t seen;    /* the same, if the look that follows finds none */
+        uint64_t mark_position, mark_launches; /* clean from there on is so many */
+        bool graphs;                           /* others of its kernels were launched by graphs */
+    } faults;
+    int cu_priority; /* of the CUDA stream, since it was made */
+    bool own_qos;    /* its tenant gave it a class and a priority, the next two */
     uint32_t own_cls;
     int32_t own_priority; /* gs_qos's scale */
     /* the class of its launches: its own or the session's, within the grant */
@@ -61,9 +73,11 @@ struct report {
 };
 
 struct session_submit {
-    bool faulted;         /* takes no more records */
-    CUdeviceptr complete; /* seg_complete.position[0], as the device sees it */
-    uint32_t light;       /* records in a row that any lane could have taken */
+    bool faulted;                /* takes no more records */
+    CUdeviceptr complete;        /* seg_complete.position[0], as the device sees it */
+    uint64_t unclean;            /* streams that have launches which may note a fault */
+    struct launch_range strayed; /* one of them made the first stray */
+    uint32_t light;              /* records in a row that any lane could have taken */
     uint32_t reports_open;
     struct stream streams[SEG_STREAMS];
     struct event *events;          /* SEG_EVENTS entries, or NULL */
