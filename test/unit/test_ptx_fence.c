@@ -589,6 +589,36 @@ static void a_frame_without_room_is_a_fault(void **state)
     ptx_rewrite_report_deinit(&report);
 }
 
+/* What has a generic address is copied, and nothing else. */
+static void a_parameters_address_is_that_of_a_copy(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *out;
+
+    (void)state;
+    if (fence(HEAD ".visible .entry k(.param .u64 a, .param .align 4 .b8 s[14])\n{ " REGS
+                   ".local .align 8 .b8 l[24]; mov.u64 %d2, s; @%p1 cvta.param.u64 %d3, %d2;"
+                   " ld.u32 %r1, [%d3+4]; ret; }",
+              0, &out, &report))
+        fail_msg("%s", report.fence.reason);
+    expect_text(out, "gshare$stack[64];", true); /* 32 of l, 8 of a and 14 of s */
+    expect_text(out,
+                "\tld.param.b32 gshare$chunk, [s+8];\n\tst.local.b32 [gshare$stack+48], "
+                "gshare$chunk;\n\tld.param.b16 gshare$chunk, [s+12];\n\tst.local.b16 "
+                "[gshare$stack+52], gshare$chunk;\n",
+                true);
+    expect_text(out, "[a+", false);
+    expect_text(
+        out, "\tmov.b64 gshare$copy, a;\n\tsub.s64 gshare$copy, gshare$from, gshare$copy;\n", true);
+    expect_text(
+        out,
+        "\tadd.u32 gshare$place, gshare$place, 32;\n\tcvt.u64.u32 gshare$copy, gshare$place;\n"
+        "\t@%p1 cvta.local.u64 %d3, gshare$copy;\n",
+        true);
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+}
+
 #define BY_ADDRESS                                                                                 \
     "mov.u64 %d3, f; { .param .b64 p; st.param.b64 [p], %d2;"                                      \
     " q: .callprototype _ (.param .b64 _); call %d3, (p), q; } "
@@ -679,7 +709,7 @@ static void what_it_cannot_hold_is_refused(void **state)
         {"ld.param.u64 %d1, [b];", "line 6: ld: not inside the parameter b"},
         {"ld.param.v2.u64 {%d1, %d2}, [a];", "line 6: ld: not inside the parameter a"},
         {"ld.param.v2.u64 {%d1, %d2}, [%d1];", "line 6: ld: an address among the parameters"},
-        {"mov.b64 %d2, a; cvta.param.u64 %d2, %d2; ld.u32 %r1, [%d2];", "line 6: cvta: a generic"},
+        {"cvta.param.u32 %r2, %r1; ld.u32 %r1, [%d2];", "line 6: cvta: a generic"},
         {"discard.L2 [%d1], 128;", "line 6: discard: shows what memory held before"},
         {CALL, "no function of the module fits"},
         {"mov.u32 %r1, v;", "v"},
@@ -1259,6 +1289,7 @@ int main(void)
         cmocka_unit_test(a_callers_variable_lies_in_a_frame),
         cmocka_unit_test(frames_have_room_for_the_longest_chain),
         cmocka_unit_test(a_frame_without_room_is_a_fault),
+        cmocka_unit_test(a_parameters_address_is_that_of_a_copy),
         cmocka_unit_test(a_call_by_address_gives_a_frame),
         cmocka_unit_test(what_can_have_no_frame_is_told),
         cmocka_unit_test(a_generic_store_is_bounded_where_it_is_local),

@@ -119,6 +119,14 @@ bool fence_matrix(struct fence *fence, bool generic);
 
 /* A place among parameters: inside one, or bounded to those of the kernel. */
 bool fence_param(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes);
+/* The instruction makes a generic address of a parameter; the kernel has such an instruction. */
+bool fence_makes_parameter_address(const struct ptx_inst *inst);
+bool fence_copies_parameters(const struct ptx_func *f);
+bool fence_can_copy_parameters(const struct ptx_func *f);
+/* Copies what has an address to FENCE_STACK, from the place TO on, as the kernel begins. */
+void fence_copy_parameters(struct fence *fence, const struct ptx_func *f, uint64_t to);
+/* The current instruction makes the address of the copy, which lies AT bytes from the frame on. */
+void fence_parameter_address(struct fence *fence, uint64_t at);
 
 /* ---- fence_stack.c ---- */
 
@@ -151,7 +159,7 @@ bool fence_escapes(struct fence *fence);
 #define FENCE_BOTTOM "gshare$bottom"
 #define FENCE_FRAME  "gshare$frame"
 #define FENCE_TOP    "gshare$top"
-enum { FENCE_FRAME_PARAMS = 2 };
+enum { FENCE_FRAME_PARAMS = 2, FENCE_FRAME_ALIGN = 16 };
 
 /* Bytes that FENCE_STACK has in each kernel that has it; 0: none has. */
 uint64_t fence_frames_bytes(const struct ptx_module *m);

@@ -17,6 +17,10 @@
  * The frames of a call chain need as many bytes as the longest chain of calls. With recursion there
  * is no longest: a function that has variables then traps where its frame does not fit.
  *
+ * A kernel's parameter of which the program takes a generic address (__grid_constant__) is copied
+ * to the frame too: as constants have it, the address would lead on to what lies behind the
+ * parameters.
+ *
  * The pass is the first, over the tenant's own text; fence_pass.c finds the store bounded then, and
  * the checker proves it by the names above. Where the text has a form that compilers do not write
  * nothing is changed, and the store is refused. */
@@ -31,10 +35,8 @@
 
 enum {
     MOST_STACK = 256 << 10,
-    RECURSION =
-        512, /* bytes for functions that call themselves: half of a stack as CUDA makes it */
+    RECURSION = 512,  /* bytes, of functions that call themselves: half of CUDA's stack */
     MOST_ROUNDS = 64, /* of calls without recursion, one within the other */
-    FRAME_ALIGN = 16
 };
 
 struct frames {
@@ -119,7 +121,8 @@ static bool find_needs(struct frames *frames)
     bool any = false;
 
     for (uint32_t i = 0; i < m->nfuncs; i++) {
-        const bool tells = m->funcs[i]->has_body && function_tells(fence, m->funcs[i]);
+        const bool tells = m->funcs[i]->has_body && (function_tells(fence, m->funcs[i]) ||
+                                                     fence_copies_parameters(m->funcs[i]));
 
         frames->needs[i] = tells ? i : REACH_NONE;
         any |= tells;
@@ -139,11 +142,21 @@ static const struct ptx_var *own_variable(const struct ptx_func *f)
     return NULL;
 }
 
-static uint64_t own_bytes(const struct ptx_func *f)
+static uint64_t variable_bytes(const struct ptx_func *f)
 {
     const struct ptx_var *v = own_variable(f);
 
-    return v ? (v->size + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN : 0;
+    return v ? (v->size + FENCE_FRAME_ALIGN - 1) / FENCE_FRAME_ALIGN * FENCE_FRAME_ALIGN : 0;
+}
+
+/* Copies of parameters lie behind the variable, as far from each other as the parameters. */
+static uint64_t own_bytes(const struct ptx_func *f)
+{
+    const uint64_t copies = fence_copies_parameters(f) ? (f->param_bytes + FENCE_FRAME_ALIGN - 1) /
+                                                             FENCE_FRAME_ALIGN * FENCE_FRAME_ALIGN
+                                                       : 0;
+
+    return variable_bytes(f) + copies;
 }
 
 /* One round of calls: whether a chain became longer. The last node stands for calls by address. */
@@ -220,9 +233,12 @@ static bool can_have_frame(const struct ptx_func *f)
 {
     unsigned locals = 0;
 
+    if (fence_copies_parameters(f) && !fence_can_copy_parameters(f))
+        return false;
+
     for (uint32_t i = 0; i < f->nvars; i++)
         if (f->vars[i]->space == PTX_SPACE_LOCAL &&
-            (locals++ || f->vars[i]->align > FRAME_ALIGN || f->vars[i]->size > MOST_STACK))
+            (locals++ || f->vars[i]->align > FENCE_FRAME_ALIGN || f->vars[i]->size > MOST_STACK))
             return false;
     for (uint32_t i = 0; i < f->ninsts; i++)
         for (unsigned k = 0; k < f->insts[i].nops; k++)
@@ -289,6 +305,8 @@ static void take_body(struct frames *frames, const struct ptx_func *f)
         for (unsigned k = 0; k < inst->nops; k++)
             if (names_variable(&inst->ops[k]))
                 take_variable(fence, k);
+        if (f->entry && fence_makes_parameter_address(inst))
+            fence_parameter_address(fence, variable_bytes(f));
         if (inst->op == PTX_OP_CALL &&
             (inst->ops[1].kind == PTX_OPND_FUNC ? has_frame(frames, inst->ops[1].func)
                                                 : frames->indirect))
@@ -319,6 +337,8 @@ static void begin_body(struct frames *frames, const struct ptx_func *f)
     edits_insert(edits, f->body_begin,
                  edits_text(edits, " add.u32 " FENCE_TOP ", " FENCE_FRAME ", %llu;",
                             (unsigned long long)own_bytes(f)));
+    if (fence_copies_parameters(f))
+        fence_copy_parameters(&frames->fence, f, variable_bytes(f));
     if (!f->entry && frames->recursive && own_bytes(f))
         edits_insert(edits, f->body_begin,
                      edits_text(edits,
@@ -374,14 +394,16 @@ static bool frames_init(struct frames *frames, const char *text, size_t len,
            (!fence->generic[PTX_SPACE_LOCAL] || fence_escapes(fence));
 }
 
+static bool has_word(const char *text, size_t len, const char *word)
+{
+    return memmem(text, len, word, strlen(word)) != NULL;
+}
+
 bool fence_frames_maybe(const char *text, size_t len)
 {
-    static const char *const words[] = {".local", ".func", "call"};
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (!memmem(text, len, words[i], strlen(words[i])))
-            return false;
-    return true;
+    return has_word(text, len, "cvta.param") ||
+           (has_word(text, len, ".local") && has_word(text, len, ".func") &&
+            has_word(text, len, "call"));
 }
 
 int fence_frames(const char *text, size_t len, const struct ptx_module *m, char **out,

@@ -2,7 +2,10 @@
  * same stream left there, which may be another session's. So a load of one ends in the parameter
  * that it names, and one at an address in a register ends in the block of the kernel's parameters,
  * from the first to the tenant's last. Parameters of functions are registers or the thread's own
- * stack. */
+ * stack.
+ *
+ * A generic address of one would lead behind it, so it becomes that of a copy among the kernel's
+ * local variables, in its frame (fence_frames.c). */
 #include "ptx/rewrite/fence.h"
 
 static bool is_kernel_parameter(const struct ptx_func *f, const struct ptx_var *v)
@@ -63,4 +66,83 @@ bool fence_param(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
         return bound(fence, mem, bytes, all - bytes);
     return fence_refuse(fence, inst->line, "%s: an address among the parameters of any kernel",
                         ptx_op_name(inst->op));
+}
+
+/* ---- Parameters with a generic address ---- */
+
+bool fence_makes_parameter_address(const struct ptx_inst *inst)
+{
+    return inst->op == PTX_OP_CVTA && !(inst->flags & PTX_F_TO) &&
+           (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY);
+}
+
+bool fence_copies_parameters(const struct ptx_func *f)
+{
+    for (uint32_t i = 0; f->entry && i < f->ninsts; i++)
+        if (fence_makes_parameter_address(&f->insts[i]))
+            return true;
+    return false;
+}
+
+/* Any address begins with one that is a value somewhere. */
+static bool has_address(const struct ptx_func *f, const struct ptx_var *parameter)
+{
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        for (unsigned k = 0; k < f->insts[i].nops; k++)
+            if (f->insts[i].ops[k].kind == PTX_OPND_SYM && f->insts[i].ops[k].sym.var == parameter)
+                return true;
+    return false;
+}
+
+/* "cvta.param.u64 %rd1, %rd2" */
+bool fence_can_copy_parameters(const struct ptx_func *f)
+{
+    for (uint32_t i = 0; i < f->nparams; i++)
+        if (f->params[i]->align > FENCE_FRAME_ALIGN)
+            return false;
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        if (fence_makes_parameter_address(&f->insts[i]) && ptx_type_bits(f->insts[i].type[0]) != 64)
+            return false;
+    return true;
+}
+
+/* The address of the parameter becomes that of its copy. */
+void fence_parameter_address(struct fence *fence, uint64_t at)
+{
+    const struct fence_span from = fence_operand(fence, 1), op = fence_opcode(fence);
+
+    fence_before(fence, "mov.b64 gshare$from, %.*s; mov.b64 gshare$copy, %s; ", (int)from.len,
+                 from.text, fence->f->params[0]->name);
+    fence_before(fence, "sub.s64 gshare$copy, gshare$from, gshare$copy; "
+                        "cvt.u32.u64 gshare$place, gshare$copy; ");
+    fence_before(fence,
+                 "add.u32 gshare$place, gshare$place, " FENCE_FRAME
+                 "; add.u32 gshare$place, gshare$place, %llu; cvt.u64.u32 gshare$copy, "
+                 "gshare$place; ",
+                 (unsigned long long)at);
+    fence_replace(fence, op, "cvta.local.u64");
+    fence_replace(fence, from, "gshare$copy");
+}
+
+void fence_copy_parameters(struct fence *fence, const struct ptx_func *f, uint64_t to)
+{
+    struct edits *edits = &fence->edits;
+
+    edits_insert(edits, f->body_begin, " .reg .b64 gshare$from, gshare$copy, gshare$chunk;");
+    for (uint32_t i = 0; i < f->nparams; i++) {
+        const struct ptx_var *v = f->params[i];
+        uint64_t bytes;
+
+        for (uint64_t at = 0; has_address(f, v) && at < v->size; at += bytes) {
+            for (bytes = v->align < 8 ? v->align : 8; at + bytes > v->size;)
+                bytes /= 2;
+            edits_insert(edits, f->body_begin,
+                         edits_text(edits,
+                                    " ld.param.b%llu gshare$chunk, [%s+%llu];"
+                                    " st.local.b%llu [" FENCE_STACK "+%llu], gshare$chunk;",
+                                    8 * (unsigned long long)bytes, v->name, (unsigned long long)at,
+                                    8 * (unsigned long long)bytes,
+                                    (unsigned long long)(to + v->offset + at)));
+        }
+    }
 }
