@@ -4,6 +4,9 @@
  * of one. What is found has the same text byte by byte, and was made by the same passes. Any
  * thread.
  *
+ * Machine code is kept apart (code_cache.h), by the text that these passes made: so code that a
+ * former version of the fence let through is never found by a later one.
+ *
  * Reports are shared: constant once they are made, and freed with the last who holds them.
  */
 #ifndef GS_WORKER_MODULE_REWRITE_CACHE_H
