@@ -1,7 +1,7 @@
 /*
  * fault_note.h - what the kernels of a fenced session note of their faults (a trap, a failed
  * assertion, a stray access), in the print block (print_ring.h), since both are the session's own.
- * Functions of the house in the rewritten module write it (ptx/rewrite/fault_text.c), the client
+ * Functions of gshare in the rewritten module write it (ptx/rewrite/fault_text.c), the client
  * looks at it whenever the session's work is complete, and the worker reads it when the client
  * asks.
  *

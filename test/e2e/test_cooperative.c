@@ -304,7 +304,7 @@ static void a_kernel_that_synchronises_its_grid_needs_the_option(void)
         gs_launch_config config = cooperative(2);
         gs_devptr barrier;
 
-        /* The barrier's memory in a fenced session has a name of the house. */
+        /* The barrier's memory in a fenced session has a name of gshare's. */
         CHECK_STATUS(gs_global_get(t.module, "gshare$grid", &barrier, NULL), GS_ERR_NOT_FOUND);
         config.cooperative = 0;
         CHECK_STATUS(rotation_launch(&r, NULL, &config), GS_ERR_LAUNCH_CONFIG);

@@ -1,4 +1,4 @@
-/* Calls of malloc and free go to the house's functions, and these allocate as CUDA says. */
+/* Calls of malloc and free go to gshare's functions, and these allocate as CUDA says. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Calls of vprintf and __assertfail go to the house's functions, and nothing else of a module
+/* Calls of vprintf and __assertfail go to gshare's functions, and nothing else of a module
  * changes. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* A kernel that traps, asserts or strays writes that into its session's fault note
- * (common/fault_note.h). Functions of the house do it, whose accesses to .global the fence leaves
+ * (common/fault_note.h). Functions of gshare do it, whose accesses to .global the fence leaves
  * alone; their address comes from a constant that the worker writes, and is no tenant's to choose.
  *
  * The thread that makes the count 1 is the first, and alone writes the rest. The note is complete

@@ -1,10 +1,10 @@
 /* The pass over a module whose kernels allocate: its calls of CUDA's malloc and free go to
- * functions of the house's own (heap_device.cu), which allocate from a heap of the session. The
+ * functions of gshare's own (heap_device.cu), which allocate from a heap of the session. The
  * driver's is one for all tenants, and what one frees there the next can read.
  *
  * To the address fence the functions are the tenant's: what it checks of a kernel, it checks of
  * them, and a call through a register may go to them. So their names begin otherwise than
- * the house's do. */
+ * gshare's do. */
 #include "ptx/heap_pass.h"
 
 #include <string.h>

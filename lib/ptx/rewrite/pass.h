@@ -8,7 +8,7 @@
  *
  * The address fence (fence_pass.c) is none of these passes: it runs behind them, over the text with
  * their edits, so that what they add is fenced too where it follows a tenant's pointer. It tells
- * the house's own text by names that a tenant's may not have: in functions that begin with gshare$
+ * gshare's own text by names that a tenant's may not have: in functions that begin with gshare$
  * or _ZN12gshare_print, accesses in the .global space go to the server's memory and stay, generic
  * ones go to the tenant's and are fenced; in the tenant's functions, accesses in the .global space
  * off the registers gshare$w and gshare$a of a kernel stay. A pass that adds text keeps to that;

@@ -1,5 +1,5 @@
 /* The pass over a module that prints: its calls of CUDA's vprintf and __assertfail go to functions
- * of the house's own (print_device.cu), which leave a record in memory that the tenant reads
+ * of gshare's own (print_device.cu), which leave a record in memory that the tenant reads
  * (redirect.h). What ends the kernel behind the printed assertion is trap_pass.c; where that cannot
  * serve, the driver's __assertfail, which ends the context. */
 #include "ptx/printf_pass.h"

@@ -1,4 +1,4 @@
-/* Sends calls of functions that the driver provides to functions of the house's own, whose text
+/* Sends calls of functions that the driver provides to functions of gshare's own, whose text
  * comes behind the module's last line. In
  *
  *     .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);

@@ -302,14 +302,14 @@ static void global_work(struct job *job)
     size_t size = 0;
     CUresult result = CUDA_ERROR_NOT_FOUND;
 
-    const bool house = !strncmp(job->name, REWRITE_PREFIX, strlen(REWRITE_PREFIX));
-    if (!house && fenced_variable(module, job->name, &job->ret[0], &job->ret[1])) {
+    const bool ours = !strncmp(job->name, REWRITE_PREFIX, strlen(REWRITE_PREFIX));
+    if (!ours && fenced_variable(module, job->name, &job->ret[0], &job->ret[1])) {
         const uint64_t value[JOURNAL_VALUES] = {job->ret[1], module->id};
         journal_put(job->session->journal, JOURNAL_VARIABLE, job->ret[0], value, NULL, 0);
         return;
     }
     journal_spoil(job->session->journal, "it uses a variable that lies in its module");
-    if (!house)
+    if (!ours)
         result = DRV(cuModuleGetGlobal_v2, &address, &size, module->cu, job->name);
     /* For the name of a kernel the driver returns CUDA_ERROR_INVALID_VALUE. */
     if (result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_VALUE)
