@@ -125,34 +125,18 @@ static void server_finish(void)
 /* Its answer goes nowhere. */
 static void request_take(void)
 {
-    static const uint32_t size[] = {[CTL_ANNOUNCE] = sizeof(struct ctl_header),
-                                    [CTL_ATTACH] = sizeof(struct ctl_attach),
-                                    [CTL_CONFIRM] = sizeof(struct ctl_header),
-                                    [CTL_DETACH] = sizeof(struct ctl_header),
-                                    [CTL_STATUS] = sizeof(struct ctl_admin),
-                                    [CTL_PS] = sizeof(struct ctl_admin),
-                                    [CTL_QUIT] = sizeof(struct ctl_admin),
-                                    [CTL_SET_QOS] = sizeof(struct ctl_set_qos),
-                                    [CTL_SET] = sizeof(struct ctl_set),
-                                    [CTL_GET] = sizeof(struct ctl_admin),
-                                    [CTL_RESERVE] = sizeof(struct ctl_reserve),
-                                    [CTL_RELEASE] = sizeof(struct ctl_reserve),
-                                    [CTL_PROVISION] = sizeof(struct ctl_provision),
-                                    [CTL_KILL] = sizeof(struct ctl_kill),
-                                    [CTL_EXPLAIN] = sizeof(struct ctl_admin),
-                                    [CTL_LOG] = sizeof(struct ctl_admin),
-                                    [CTL_DRAIN] = sizeof(struct ctl_drain)};
     union control_request request;
-    const uint16_t op = byte() % (sizeof(size) / sizeof(size[0]));
+    const uint16_t op = byte() % (CONTROL_OPS + 1);
+    const uint32_t size = control_size(op);
     struct reply reply = {
         .queue = open("/dev/null", O_WRONLY | O_CLOEXEC), .uid = byte() % 3 * 1000, .op = op};
 
     memset(&request, 0, sizeof(request));
-    take(request.bytes, size[op] > sizeof(request.h) ? size[op] : sizeof(request.h));
+    take(request.bytes, size > sizeof(request.h) ? size : sizeof(request.h));
     request.h.magic = WIRE_MAGIC;
     request.h.version = WIRE_VERSION;
     request.h.op = op;
-    request.h.size = size[op] ? size[op] : byte();
+    request.h.size = size ? size : byte();
     /* A session that there is: a stranger would have to guess its cookie. */
     if (op == CTL_CONFIRM || op == CTL_DETACH || op == CTL_SET_QOS) {
         const struct session *s = registry_by_slot(&server.registry, byte() % SLOTS);

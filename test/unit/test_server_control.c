@@ -13,8 +13,6 @@
 #include "server/control/control.h"
 #include "server/state/session.h"
 
-#define CTL_LAST CTL_DRAIN
-
 /* ---- Headers --------------------------------------------------------------------------------- */
 
 static union control_request request_of(uint16_t op, uint32_t size)
@@ -29,40 +27,21 @@ static union control_request request_of(uint16_t op, uint32_t size)
 
 static void each_operation_has_one_size(void **state)
 {
-    static const uint32_t size[] = {[CTL_ANNOUNCE] = sizeof(struct ctl_header),
-                                    [CTL_ATTACH] = sizeof(struct ctl_attach),
-                                    [CTL_CONFIRM] = sizeof(struct ctl_header),
-                                    [CTL_DETACH] = sizeof(struct ctl_header),
-                                    [CTL_STATUS] = sizeof(struct ctl_admin),
-                                    [CTL_PS] = sizeof(struct ctl_admin),
-                                    [CTL_QUIT] = sizeof(struct ctl_admin),
-                                    [CTL_SET_QOS] = sizeof(struct ctl_set_qos),
-                                    [CTL_SET] = sizeof(struct ctl_set),
-                                    [CTL_GET] = sizeof(struct ctl_admin),
-                                    [CTL_RESERVE] = sizeof(struct ctl_reserve),
-                                    [CTL_RELEASE] = sizeof(struct ctl_reserve),
-                                    [CTL_PROVISION] = sizeof(struct ctl_provision),
-                                    [CTL_KILL] = sizeof(struct ctl_kill),
-                                    [CTL_RESTART] = sizeof(struct ctl_restart),
-                                    [CTL_EXPLAIN] = sizeof(struct ctl_admin),
-                                    [CTL_TRACE] = sizeof(struct ctl_trace),
-                                    [CTL_LOG] = sizeof(struct ctl_admin),
-                                    [CTL_DRAIN] = sizeof(struct ctl_drain)};
-
     (void)state;
-    for (uint16_t op = CTL_ANNOUNCE; op <= CTL_LAST; op++) {
+    for (uint16_t op = CTL_ANNOUNCE; op < CONTROL_OPS; op++) {
         if (op == CTL_AGAIN) { /* an answer */
             union control_request answer = request_of(op, sizeof(struct ctl_header));
             assert_int_equal(control_check(&answer, sizeof(struct ctl_header)), CONTROL_OP);
             continue;
         }
+        assert_in_range(control_size(op), sizeof(struct ctl_header), CTL_MESSAGE_MAX);
         for (uint32_t n = sizeof(struct ctl_header); n <= CTL_MESSAGE_MAX; n++) {
             union control_request request = request_of(op, n);
             assert_int_equal(control_check(&request, n),
-                             n == size[op] ? CONTROL_GOOD : CONTROL_SIZE);
+                             n == control_size(op) ? CONTROL_GOOD : CONTROL_SIZE);
         }
-        union control_request lying = request_of(op, size[op] + 1);
-        assert_int_equal(control_check(&lying, size[op]), CONTROL_SIZE);
+        union control_request lying = request_of(op, control_size(op) + 1);
+        assert_int_equal(control_check(&lying, control_size(op)), CONTROL_SIZE);
     }
 }
 
@@ -88,7 +67,7 @@ static void another_version_is_told_before_anything_else(void **state)
 
 static void operations_that_there_are_not_are_refused(void **state)
 {
-    static const uint16_t ops[] = {0, CTL_LAST + 1, 255, UINT16_MAX};
+    static const uint16_t ops[] = {0, CONTROL_OPS, 255, UINT16_MAX};
 
     (void)state;
     for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
@@ -116,7 +95,7 @@ static void random_bytes_pass_only_as_requests(void **state)
         if (rand() % 8)
             request.h.version = WIRE_VERSION;
         if (rand() % 8)
-            request.h.op = (uint16_t)(rand() % (CTL_LAST + 3));
+            request.h.op = (uint16_t)(rand() % (CONTROL_OPS + 2));
         if (rand() % 2)
             size = rand() % 2 ? sizeof(struct ctl_admin) : sizeof(struct ctl_attach);
         if (rand() % 8)
@@ -126,7 +105,7 @@ static void random_bytes_pass_only_as_requests(void **state)
         good++;
         assert_int_equal(request.h.magic, WIRE_MAGIC);
         assert_int_equal(request.h.version, WIRE_VERSION);
-        assert_true(request.h.op >= CTL_ANNOUNCE && request.h.op <= CTL_LAST);
+        assert_true(request.h.op >= CTL_ANNOUNCE && request.h.op < CONTROL_OPS);
         assert_int_equal(request.h.size, size);
     }
     assert_true(good > 1000);

@@ -17,36 +17,42 @@
 /* Requests taken before other events get their turn. */
 #define CONTROL_BATCH 16
 
+uint32_t control_size(uint16_t op)
+{
+    static const uint32_t sizes[CONTROL_OPS] = {[CTL_ANNOUNCE] = sizeof(struct ctl_header),
+                                                [CTL_ATTACH] = sizeof(struct ctl_attach),
+                                                [CTL_CONFIRM] = sizeof(struct ctl_header),
+                                                [CTL_DETACH] = sizeof(struct ctl_header),
+                                                [CTL_STATUS] = sizeof(struct ctl_admin),
+                                                [CTL_PS] = sizeof(struct ctl_admin),
+                                                [CTL_QUIT] = sizeof(struct ctl_admin),
+                                                [CTL_SET_QOS] = sizeof(struct ctl_set_qos),
+                                                [CTL_SET] = sizeof(struct ctl_set),
+                                                [CTL_GET] = sizeof(struct ctl_admin),
+                                                [CTL_RESERVE] = sizeof(struct ctl_reserve),
+                                                [CTL_RELEASE] = sizeof(struct ctl_reserve),
+                                                [CTL_PROVISION] = sizeof(struct ctl_provision),
+                                                [CTL_KILL] = sizeof(struct ctl_kill),
+                                                [CTL_RESTART] = sizeof(struct ctl_restart),
+                                                [CTL_EXPLAIN] = sizeof(struct ctl_admin),
+                                                [CTL_TRACE] = sizeof(struct ctl_trace),
+                                                [CTL_LOG] = sizeof(struct ctl_admin),
+                                                [CTL_DRAIN] = sizeof(struct ctl_drain)};
+
+    return op < CONTROL_OPS ? sizes[op] : 0;
+}
+
 enum control_verdict control_check(const union control_request *request, size_t size)
 {
-    static const uint32_t sizes[] = {[CTL_ANNOUNCE] = sizeof(struct ctl_header),
-                                     [CTL_ATTACH] = sizeof(struct ctl_attach),
-                                     [CTL_CONFIRM] = sizeof(struct ctl_header),
-                                     [CTL_DETACH] = sizeof(struct ctl_header),
-                                     [CTL_STATUS] = sizeof(struct ctl_admin),
-                                     [CTL_PS] = sizeof(struct ctl_admin),
-                                     [CTL_QUIT] = sizeof(struct ctl_admin),
-                                     [CTL_SET_QOS] = sizeof(struct ctl_set_qos),
-                                     [CTL_SET] = sizeof(struct ctl_set),
-                                     [CTL_GET] = sizeof(struct ctl_admin),
-                                     [CTL_RESERVE] = sizeof(struct ctl_reserve),
-                                     [CTL_RELEASE] = sizeof(struct ctl_reserve),
-                                     [CTL_PROVISION] = sizeof(struct ctl_provision),
-                                     [CTL_KILL] = sizeof(struct ctl_kill),
-                                     [CTL_RESTART] = sizeof(struct ctl_restart),
-                                     [CTL_EXPLAIN] = sizeof(struct ctl_admin),
-                                     [CTL_TRACE] = sizeof(struct ctl_trace),
-                                     [CTL_LOG] = sizeof(struct ctl_admin),
-                                     [CTL_DRAIN] = sizeof(struct ctl_drain)};
     const struct ctl_header *h = &request->h;
 
     if (size < sizeof(*h) || size > CTL_MESSAGE_MAX || h->magic != WIRE_MAGIC)
         return CONTROL_JUNK;
     if (h->version != WIRE_VERSION)
         return CONTROL_VERSION;
-    if (h->op >= sizeof(sizes) / sizeof(sizes[0]) || sizes[h->op] == 0)
+    if (control_size(h->op) == 0)
         return CONTROL_OP;
-    if (h->size != size || sizes[h->op] != size)
+    if (h->size != size || control_size(h->op) != size)
         return CONTROL_SIZE;
     return CONTROL_GOOD;
 }

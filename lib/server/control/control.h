@@ -34,6 +34,9 @@ enum control_verdict {
     CONTROL_SIZE = 4     /* not the size that the operation has */
 };
 
+#define CONTROL_OPS (CTL_DRAIN + 1u) /* all operations are below */
+/* The bytes of a request for that operation; 0: no operation of that number is asked for. Pure. */
+uint32_t control_size(uint16_t op);
 /* Checks the header of a message of `size` bytes. Pure. */
 enum control_verdict control_check(const union control_request *request, size_t size);
 /* The callback of the control queue's watch. */
