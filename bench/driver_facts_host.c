@@ -410,8 +410,8 @@ static CUresult granule_pieces(CUdeviceptr at)
     return reserve_there(at, PIECE, 0);
 }
 
-/* Does a plain registration have a device address too, as with one address space it may? And many
- * pieces: the time for a window of 4 GiB in pieces of 64 MiB. */
+/* Whether a registration without DEVICEMAP has a device address too; and the time that a window of
+ * 4 GiB takes in pieces of 64 MiB. */
 static CUresult rest(void)
 {
     void *memory = segment_new(BLOCK, 1);

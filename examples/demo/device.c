@@ -20,7 +20,7 @@ static bool good(gs_status status, const char *what)
     return status == GS_OK;
 }
 
-/* Is a call good? Says which one was not. */
+/* Whether a call is good; says which one was not. */
 #define GOOD(call) good(call, #call)
 
 bool resizer_open(struct resizer *r, const char *name, const struct tables *tables)

@@ -122,7 +122,7 @@ static bool tenants_fork(struct stage *stage)
     return true;
 }
 
-/* Has one ended already? Then it failed. */
+/* Whether no tenant has ended yet: one that has failed. */
 static bool tenants_alive(const struct stage *stage)
 {
     for (unsigned i = 0; i < stage->tenants; i++) {
@@ -162,7 +162,7 @@ static void tenants_kill(const struct stage *stage)
     }
 }
 
-/* Waits for tenant i; did it do all that it should? */
+/* Waits for tenant i. True: it did all that it should. */
 static bool tenant_finish(struct stage *stage, unsigned i)
 {
     pid_t ended;

@@ -60,7 +60,7 @@ struct raw_belongings {
 /* Makes them, and stream 1. Checks. */
 void raw_belongings_get(struct raw_client *raw, struct raw_belongings *b);
 
-/* Is the session still open? */
+/* Whether the session is still open. */
 bool raw_open(const struct raw_client *raw);
 
 #endif

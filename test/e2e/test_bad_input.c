@@ -60,7 +60,7 @@ static void scene_end(struct scene *scene)
     server_stop(scene->server);
 }
 
-/* Does the last message contain the number, in decimal or hexadecimal? */
+/* Whether the last message has the number, in decimal or hexadecimal. */
 static void message_names(uint64_t number)
 {
     char decimal[32], hex[32];

@@ -85,7 +85,7 @@ static const char *demo_program(void)
     return test_build_path("examples/demo");
 }
 
-/* Does the process catch this signal by now? */
+/* Whether the process catches this signal by now. */
 static bool process_catches(pid_t pid, int signal)
 {
     char path[64], line[256];

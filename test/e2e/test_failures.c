@@ -76,7 +76,7 @@ static void fail_arm(struct fail_plan *plan, enum fail_role role, uint32_t calls
     atomic_store(&plan->role, role);
 }
 
-/* Was there a failure? */
+/* Whether there was a failure. */
 static bool fail_disarm(struct fail_plan *plan)
 {
     atomic_store(&plan->role, FAIL_NOBODY);

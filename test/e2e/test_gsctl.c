@@ -722,7 +722,7 @@ static void top_start(void)
     terminal_start(&terminal, 80, 24, top);
 }
 
-/* Has it written a number such as "1.2k" since what was expected last? */
+/* Whether it has written a number such as "1.2k" since what was expected last. */
 static bool shows_thousands(void)
 {
     for (const char *c = terminal.text + terminal.from + 1; *c; c++) {

@@ -67,7 +67,7 @@ static void driver_arm(struct driver_plan *plan, uint32_t calls)
     atomic_store(&plan->armed, 1);
 }
 
-/* Was there a failure? */
+/* Whether there was a failure. */
 static bool driver_disarm(struct driver_plan *plan)
 {
     atomic_store(&plan->armed, 0);

@@ -217,7 +217,7 @@ static void a_second_server_of_the_name_is_refused(void)
     server_stop(server);
 }
 
-/* Can a server see queues that others left? It can where their file system is mounted. */
+/* Whether a server can see queues that others left: it can where their file system is mounted. */
 static bool queues_are_listed(void)
 {
     struct statfs fs;

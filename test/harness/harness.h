@@ -117,7 +117,7 @@ void test_pause(void);
 /* A stream of random numbers from the seed, which a failing test prints. One stream a process;
  * a tenant's is derived from its parent's. */
 uint64_t test_random(void);
-/* Is the work run on the software device? Asked of the session, so also right for "auto". */
+/* Whether the work runs on the software device. Asked of the session, so also right for "auto". */
 bool test_device_is_soft(gs_session session);
 /* Opens the test's own file, which is made empty at the first call and removed after the test; its
  * path in a static buffer of the thread. Other processes, the worker too, may open it. */

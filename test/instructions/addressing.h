@@ -7,7 +7,7 @@
 
 // The form N of those that are not in table.txt. False: there are no more.
 bool addressing_form(unsigned n, struct instruction *in);
-// Does this instruction of table.txt address memory so?
+// Whether this instruction of table.txt addresses memory so.
 bool addressing_is(const struct instruction *in);
 // PTX of a kernel k(u64 *addresses) whose block I does it with addresses[I].
 void addressing_kernel_write(const struct instruction *in, char *out, size_t size);

@@ -37,7 +37,7 @@ const char *objects_make(void *library, uint64_t handles[MAX_OBJECTS]);
 
 // ---- kernel.c
 
-// Does the instruction name the object?
+// Whether the instruction names the object.
 bool instruction_names(const struct instruction *i, const char *object);
 // Takes LINE apart, which it changes. False where that is no line of a table.
 bool instruction_read(struct instruction *i, char *line);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Counts a call. Is it the one that fails? Any thread. */
+/* Counts a call. True: it is the one that fails. Any thread. */
 static inline bool countdown_over(_Atomic uint32_t *calls)
 {
     uint32_t left = atomic_load_explicit(calls, memory_order_relaxed);

@@ -56,7 +56,7 @@ static void hold(const char *name)
     }
 }
 
-/* Is this the call that fails? */
+/* Whether this is the call that fails. */
 static int fail_now(const char *name)
 {
     hold(name);

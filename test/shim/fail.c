@@ -56,7 +56,8 @@ static int program_find(struct dl_phdr_info *info, size_t size, void *unused)
     return 1; /* the first object is the program */
 }
 
-/* Is this the call that fails? Inlined, so that the return address is the intercepted call's. */
+/* Whether this is the call that fails. Inlined, so that the return address is the intercepted
+ * call's. */
 static inline __attribute__((always_inline)) int fail_now(const char *name)
 {
     uintptr_t caller = (uintptr_t)__builtin_return_address(0);

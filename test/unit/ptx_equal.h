@@ -1,5 +1,5 @@
-/* Are two modules the same? Everything but line numbers, forms and debug, which printing does not
- * keep. */
+/* Whether two modules are the same in everything but line numbers, forms and debug, which printing
+ * does not keep. */
 #ifndef GS_TEST_PTX_EQUAL_H
 #define GS_TEST_PTX_EQUAL_H
 
