@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/util.h"
 #include "softcuda/lower/lower.h"
 
 static const struct ptx_operand *op(const struct lower *L, unsigned i)
@@ -154,66 +155,109 @@ static uint32_t list_count(const struct ptx_operand *o)
     return o->kind == PTX_OPND_LIST ? o->count : 0;
 }
 
+// The results and arguments of a call.
+struct actuals {
+    uint32_t nrets, nargs;
+    struct passed results[16];
+    uint32_t args[2 * 64]; // of each its place and bytes
+};
+
+static bool actuals_take(struct lower *L, struct actuals *a)
+{
+    const struct ptx_operand *rets = op(L, 0), *args = op(L, 2);
+
+    a->nrets = list_count(rets);
+    a->nargs = list_count(args);
+    if (a->nrets > ARRAY_SIZE(a->results)) {
+        lower_fail(L, -E2BIG, "more than 16 results");
+        return false;
+    }
+    if (a->nargs > ARRAY_SIZE(a->args) / 2) {
+        lower_fail(L, -E2BIG, "more than 64 arguments");
+        return false;
+    }
+    for (uint32_t i = 0; i < a->nargs; i++) {
+        const struct passed p = pass(L, &args->list[i], false);
+
+        a->args[2 * i] = p.at;
+        a->args[2 * i + 1] = p.bytes;
+    }
+    for (uint32_t i = 0; i < a->nrets; i++)
+        a->results[i] = pass(L, &rets->list[i], true);
+    return true;
+}
+
 // aux: nrets, nargs, then at and bytes of each result, then of each argument
+static uint32_t actuals_aux(struct lower *L, const struct actuals *a)
+{
+    const uint32_t aux = lower_aux(L, (uint32_t[]){a->nrets, a->nargs}, 2);
+
+    for (uint32_t i = 0; i < a->nrets; i++)
+        lower_aux(L, (uint32_t[]){a->results[i].at, a->results[i].bytes}, 2);
+    lower_aux(L, a->args, 2 * a->nargs);
+    return aux;
+}
+
+static void builtin_check(struct lower *L, const struct builtin *b, const struct actuals *a)
+{
+    if (a->nargs < b->nparams || (b->ret_bytes && !a->nrets))
+        lower_fail(L, -EINVAL, "%s takes %u arguments", b->name, b->nparams);
+    for (uint32_t i = 0; i < b->nparams && i < a->nargs; i++)
+        if (a->args[2 * i + 1] < b->param_bytes[i])
+            lower_fail(L, -EINVAL, "argument %u of %s is too short", i + 1, b->name);
+    if (b->ret_bytes && a->nrets && a->results[0].bytes < b->ret_bytes)
+        lower_fail(L, -EINVAL, "the result of %s is longer", b->name);
+}
+
+static void call_direct(struct lower *L, const struct ptx_func *f, const struct actuals *a,
+                        uint32_t aux)
+{
+    const struct builtin *b;
+    struct insn *in;
+
+    while (f->alias)
+        f = f->alias;
+    b = f->has_body ? NULL : builtin_find(f->name);
+    if (!b && !f->has_body) {
+        lower_fail(L, -ENOTSUP, "%s is declared but nothing defines it", f->name);
+        return;
+    }
+    in = lower_emit(L, b ? b->run : op_call);
+    in->target = f->id;
+    in->aux = aux;
+    if (b)
+        builtin_check(L, b, a);
+}
+
+static void call_indirect(struct lower *L, const struct ptx_operand *callee, uint32_t aux)
+{
+    const uint32_t a = lower_src(L, callee, 64);
+    struct insn *in = lower_emit(L, op_call_indirect);
+
+    in->a = a;
+    in->aux = aux;
+    in->d = L->code->count;
+    lower_emit(L, op_join);
+}
+
 static void lower_call(struct lower *L)
 {
-    const struct ptx_operand *rets = op(L, 0), *callee = op(L, 1), *args = op(L, 2);
-    uint32_t around = lower_go_around(L);
-    uint32_t nrets = list_count(rets), nargs = list_count(args);
-    struct passed results[16], p;
-    if (nrets > 16) {
-        lower_fail(L, -E2BIG, "more than 16 results");
+    const struct ptx_operand *rets = op(L, 0), *callee = op(L, 1);
+    const uint32_t around = lower_go_around(L);
+    struct actuals a;
+    uint32_t aux;
+
+    if (!actuals_take(L, &a))
         return;
-    }
-    uint32_t words[2] = {nrets, nargs};
-    uint32_t aux_args[2 * 64];
-    if (nargs > 64) {
-        lower_fail(L, -E2BIG, "more than 64 arguments");
-        return;
-    }
-    for (uint32_t i = 0; i < nargs; i++) {
-        p = pass(L, &args->list[i], false);
-        aux_args[2 * i] = p.at;
-        aux_args[2 * i + 1] = p.bytes;
-    }
-    for (uint32_t i = 0; i < nrets; i++)
-        results[i] = pass(L, &rets->list[i], true);
-    uint32_t aux = lower_aux(L, words, 2);
-    for (uint32_t i = 0; i < nrets; i++)
-        lower_aux(L, (uint32_t[]){results[i].at, results[i].bytes}, 2);
-    lower_aux(L, aux_args, 2 * nargs);
-    struct insn *in;
-    if (callee->kind == PTX_OPND_FUNC) {
-        const struct ptx_func *f = callee->func;
-        while (f->alias)
-            f = f->alias;
-        const struct builtin *b = f->has_body ? NULL : builtin_find(f->name);
-        if (!b && !f->has_body) {
-            lower_fail(L, -ENOTSUP, "%s is declared but nothing defines it", f->name);
-            return;
-        }
-        in = lower_emit(L, b ? b->run : op_call);
-        in->target = f->id;
-        in->aux = aux;
-        if (b && (nargs < b->nparams || (b->ret_bytes && !nrets)))
-            lower_fail(L, -EINVAL, "%s takes %u arguments", b->name, b->nparams);
-        for (uint32_t i = 0; b && i < b->nparams && i < nargs; i++)
-            if (aux_args[2 * i + 1] < b->param_bytes[i])
-                lower_fail(L, -EINVAL, "argument %u of %s is too short", i + 1, b->name);
-        if (b && b->ret_bytes && nrets && results[0].bytes < b->ret_bytes)
-            lower_fail(L, -EINVAL, "the result of %s is longer", b->name);
-    } else if (callee->kind == PTX_OPND_REG) {
-        uint32_t a = lower_src(L, callee, 64);
-        in = lower_emit(L, op_call_indirect);
-        in->a = a;
-        in->aux = aux;
-        in->d = L->code->count;
-        lower_emit(L, op_join);
-    } else {
+    aux = actuals_aux(L, &a);
+    if (callee->kind == PTX_OPND_FUNC)
+        call_direct(L, callee->func, &a, aux);
+    else if (callee->kind == PTX_OPND_REG)
+        call_indirect(L, callee, aux);
+    else
         lower_fail(L, -EINVAL, "a function was expected");
-    }
-    for (uint32_t i = 0; i < nrets && !L->error; i++)
-        fetch_result(L, &rets->list[i], results[i]);
+    for (uint32_t i = 0; i < a.nrets && !L->error; i++)
+        fetch_result(L, &rets->list[i], a.results[i]);
     lower_come_back(L, around);
 }
 
