@@ -83,6 +83,8 @@ static const struct question {
     {"35", "cuBLASLt's algorithms on few SMs", question_blas_few, "CUDA_MODULE_LOADING=LAZY"},
     {"36", "host memory among a window's addresses, reached by kernels", question_host, 0},
     {"37", "host memory inside a reservation that is kept", question_host_inside, 0},
+    {"38", "what a kernel finds that another one left on the SMs", question_left, 0},
+    {"39", "whether an array outlives its process by the memory mapped to it", question_arrays, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

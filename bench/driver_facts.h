@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -216,6 +217,39 @@ KIT void hostmem_free(struct hostmem *m)
 {
     cuMemHostUnregister(m->host);
     shmdt(m->host);
+}
+
+/* A descriptor to, and from, another process. */
+KIT int descriptor_send(int socket, int fd)
+{
+    char control[CMSG_SPACE(sizeof(int))] = {0}, byte = 0;
+    struct iovec text = {&byte, 1};
+    struct msghdr message = {.msg_iov = &text,
+                             .msg_iovlen = 1,
+                             .msg_control = control,
+                             .msg_controllen = sizeof(control)};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(header), &fd, sizeof(int));
+    return sendmsg(socket, &message, 0) == 1 ? 0 : -1;
+}
+
+KIT int descriptor_receive(int socket)
+{
+    char control[CMSG_SPACE(sizeof(int))], byte;
+    struct iovec text = {&byte, 1};
+    struct msghdr message = {.msg_iov = &text,
+                             .msg_iovlen = 1,
+                             .msg_control = control,
+                             .msg_controllen = sizeof(control)};
+    int fd = -1;
+
+    if (recvmsg(socket, &message, 0) == 1 && CMSG_FIRSTHDR(&message))
+        memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
+    return fd;
 }
 
 KIT CUresult cubin_new(const char *ptx, void **cubin)
@@ -419,6 +453,8 @@ CUresult question_lane_cost(void);
 CUresult question_sink(void);
 CUresult question_fault(void);
 CUresult question_heir(void);
+CUresult question_left(void);
+CUresult question_arrays(void);
 CUresult question_blas_open(void);
 CUresult question_blas_stalls(void);
 CUresult question_blas_captured(void);

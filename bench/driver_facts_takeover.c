@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #define PIECES  16
@@ -20,38 +19,6 @@ static CUmemAccessDesc everybody(void)
 {
     return (CUmemAccessDesc){.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-}
-
-static int descriptor_send(int socket, int fd)
-{
-    char control[CMSG_SPACE(sizeof(int))] = {0}, byte = 0;
-    struct iovec text = {&byte, 1};
-    struct msghdr message = {.msg_iov = &text,
-                             .msg_iovlen = 1,
-                             .msg_control = control,
-                             .msg_controllen = sizeof(control)};
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(header), &fd, sizeof(int));
-    return sendmsg(socket, &message, 0) == 1 ? 0 : -1;
-}
-
-static int descriptor_receive(int socket)
-{
-    char control[CMSG_SPACE(sizeof(int))], byte;
-    struct iovec text = {&byte, 1};
-    struct msghdr message = {.msg_iov = &text,
-                             .msg_iovlen = 1,
-                             .msg_control = control,
-                             .msg_controllen = sizeof(control)};
-    int fd = -1;
-
-    if (recvmsg(socket, &message, 0) == 1 && CMSG_FIRSTHDR(&message))
-        memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
-    return fd;
 }
 
 static CUresult greens_make(void)
