@@ -180,7 +180,7 @@ bool state_load(struct settings *settings, const char *path, char error[STATE_ER
     size_t size = 0;
 
     if (fd < 0 || fstat(fd, &st) < 0)
-        return failed(error, "opening it");
+        return failed(error, "cannot be opened");
     return file_read(fd, &st, &text, &size, error) &&
            settings_read(settings, NULL, text, size, NULL, error);
 }
@@ -194,7 +194,7 @@ bool policy_load(struct settings *settings, struct policy *policy, const char *p
     size_t size = 0;
 
     if (fd < 0 || fstat(fd, &st) < 0)
-        return failed(error, "opening it");
+        return failed(error, "cannot be opened");
     /* The file says who is served, so only root and the server's user may write it. */
     if ((st.st_uid != 0 && st.st_uid != geteuid()) || st.st_mode & (S_IWGRP | S_IWOTH)) {
         snprintf(error, STATE_ERROR_MAX, "others than root and uid %u can write it",
