@@ -5,7 +5,7 @@
  * second drift by more than the difference. So turns are short, and four of them are one
  * comparison: on, off, off, on, of which a steady drift takes as much from one as from the other.
  * Where threads run makes more: two servers with the same options differ by up to 11 percent for as
- * long as they run. So each tenant has a processor of its own, and the dispatchers of both servers,
+ * long as they run. So each tenant has a processor of its own, and the main lanes of both servers,
  * of which one works at a time, the same one. And how memory happens to lie is the same in all
  * turns: so there are rounds, each with servers and tenants of its own.
  */
@@ -19,7 +19,7 @@
 #include "lib/cell.h"
 #include "lib/device.h"
 #include "lib/gshare_call.h"
-#include "lib/place.h"
+#include "lib/pin.h"
 #include "lib/service.h"
 #include "lib/stats.h"
 #include "lib/tenants.h"
@@ -34,8 +34,9 @@
 #define SECONDS      4 /* at most, each part of a round; the software device does less */
 #define LOG_PATH_MAX 4200
 
-/* The places of both servers' main lanes, of which one works at a time, and of the first tenant. */
-enum { PLACE_SERVERS, PLACE_TENANTS };
+/* The processors of both servers' main lanes, of which one works at a time, and of the first
+ * tenant. */
+enum { CPU_SERVERS, CPU_TENANTS };
 
 static const int quad[] = {TURN_ON, TURN_OFF, TURN_OFF, TURN_ON};
 #define TURNS ARRAY_SIZE(quad)
@@ -47,8 +48,8 @@ struct pair {
     int mode;
     uint64_t from, until;
     _Atomic uint32_t passed; /* tenants that have seen its end */
-    bool over;               /* there is none */
-    bool placed;             /* each on a processor of its own */
+    bool over;               /* no turn follows */
+    bool pinned;             /* each on a processor of its own */
 };
 
 struct comparison {
@@ -119,8 +120,8 @@ static void pair_body(struct tenant *tenant)
         for (int i = 0; i < WARM_UP; i++)
             pipeline(session[mode], nop[mode]);
     }
-    if (pair->placed)
-        place_take(PLACE_TENANTS + tenant->index);
+    if (pair->pinned)
+        pin_self(CPU_TENANTS + tenant->index);
     for (uint32_t turn = 1;; turn++) {
         int mode;
 
@@ -197,7 +198,7 @@ static void mode_start(struct server *server, int mode, struct pair *pair, char 
                       turns->server[mode].options, log, text, sizeof(text)))
         cell_fail("%s", text);
     memcpy(pair->instance[mode], server->instance, sizeof(server->instance));
-    if (pair->placed && !place_give(PLACE_SERVERS, server))
+    if (pair->pinned && !pin_server(CPU_SERVERS, server))
         cell_fail("gshared's dispatcher is not among its threads");
 }
 
@@ -245,7 +246,7 @@ void turns_measure(const struct turns *turns)
     struct pair *pair = cell_shared(sizeof(*pair));
 
     pair->turns = turns;
-    pair->placed = places_enough(PLACE_TENANTS + TENANTS_MAX);
+    pair->pinned = pin_possible(CPU_TENANTS + TENANTS_MAX);
     for (unsigned round = 0; round < ROUNDS; round++)
         round_run(comparisons, ARRAY_SIZE(comparisons), round, pair);
     for (unsigned i = 0; i < ARRAY_SIZE(comparisons); i++)

@@ -26,7 +26,7 @@
 #define LENGTHS     4
 #define LOG_MAX     16384 /* ends of runs; they take 1 ms and more */
 
-/* Readings of the charges before and after the window. */
+/* Readings of the charges before and after the interval. */
 #define EDGES       2
 #define READINGS    3
 #define READING_NS  15000000u /* from one to the next */
@@ -61,7 +61,7 @@ struct contest {
     unsigned count;
     double alone_ns[LENGTHS]; /* what a kernel of that length takes */
     _Atomic uint32_t running; /* tenants of which a run has ended; a futex */
-    _Atomic uint64_t from;    /* when the window begins; 0: not all run yet */
+    _Atomic uint64_t from;    /* when the interval begins; 0: not all run yet */
     _Atomic uint32_t over;    /* tenants that have seen its end; and the cell */
     struct log log[TENANTS_MAX];
 };
@@ -99,7 +99,7 @@ static void log_add(struct log *log, const struct saturation *load)
     log->at[log->count++].done = load->done;
 }
 
-/* No tenant stops before all have seen the window's end: the last ones would have more than their
+/* No tenant stops before all have seen the interval's end: the last ones would have more than their
  * share. */
 static void contest_body(struct tenant *tenant)
 {
@@ -229,9 +229,9 @@ static double charge_of_kernel(const struct reading readings[EDGES][READINGS],
 
 /* ---- The contest ----------------------------------------------------------------------------- */
 
-/* Opens the window when all run, and closes it. */
-static void window_run(struct contest *contest, struct tenants *group,
-                       struct reading readings[EDGES][READINGS])
+/* Begins the measured interval when all run, and ends it. */
+static void interval_run(struct contest *contest, struct tenants *group,
+                         struct reading readings[EDGES][READINGS])
 {
     uint32_t running;
     uint64_t from;
@@ -288,7 +288,7 @@ static void contest_of(unsigned count, struct contest *contest)
     group = tenants_start(count, contest_body, contest);
     tenants_await(group, 1);
     tenants_go(group, 1);
-    window_run(contest, group, readings);
+    interval_run(contest, group, readings);
     tenants_join(group);
     for (unsigned i = 0; i < count; i++) {
         const struct tenant *t = &group->tenant[i];

@@ -1,5 +1,5 @@
-/* place.c - see place.h. The last processors come first: interrupts mostly go to the first ones. */
-#include "lib/place.h"
+/* pin.c - see pin.h. The last processors come first: interrupts mostly go to the first ones. */
+#include "lib/pin.h"
 
 #include <dirent.h>
 #include <sched.h>
@@ -10,16 +10,15 @@
 
 #include "common/util.h"
 
-#define SPARE 3 /* for all else that runs */
-#define PLACE_NS                                                                                   \
-    5000000000ull /* a server is ready a little before its worker's threads are there */
+#define SPARE  3             /* for all else that runs */
+#define PIN_NS 5000000000ull /* a server is ready before its worker's threads are there */
 
-/* As the worker calls its thread. */
+/* The name that the worker gives the main lane's thread. */
 static const char dispatcher_name[] = "gs-dispatch\n";
 
 static cpu_set_t all;
 
-bool places_enough(unsigned count)
+bool pin_possible(unsigned count)
 {
     CPU_ZERO(&all);
     if (sched_getaffinity(0, sizeof(all), &all) == 0 && (unsigned)CPU_COUNT(&all) >= count + SPARE)
@@ -28,13 +27,13 @@ bool places_enough(unsigned count)
     return false;
 }
 
-static bool place_set(pid_t thread, unsigned place)
+static bool thread_pin(pid_t thread, unsigned index)
 {
     cpu_set_t one;
 
     CPU_ZERO(&one);
     for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--) {
-        if (CPU_ISSET(cpu, &all) && place-- == 0) {
+        if (CPU_ISSET(cpu, &all) && index-- == 0) {
             CPU_SET(cpu, &one);
             return sched_setaffinity(thread, sizeof(one), &one) == 0;
         }
@@ -42,9 +41,9 @@ static bool place_set(pid_t thread, unsigned place)
     return false;
 }
 
-void place_take(unsigned place)
+void pin_self(unsigned cpu)
 {
-    place_set(0, place);
+    thread_pin(0, cpu);
 }
 
 static bool file_read(const char *path, char *text, size_t size)
@@ -72,13 +71,13 @@ static bool is_of(const struct server *server, const char *pid)
            sscanf(rest, ") %*c %*d %d", &group) == 1 && group == server->pid;
 }
 
-/* Ties the main lane's thread of the process to the place; returns how many such threads there are.
+/* Pins the main lane's thread of the process; returns how many such threads there are.
  */
-static unsigned process_place(const char *pid, unsigned place)
+static unsigned process_pin(const char *pid, unsigned cpu)
 {
     char path[64], text[64];
     struct dirent *entry;
-    unsigned placed = 0;
+    unsigned pinned = 0;
     DIR *tasks;
 
     snprintf(path, sizeof(path), "/proc/%.20s/task", pid);
@@ -86,34 +85,34 @@ static unsigned process_place(const char *pid, unsigned place)
     while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
         snprintf(path, sizeof(path), "/proc/%.20s/task/%.20s/comm", pid, entry->d_name);
         if (file_read(path, text, sizeof(text)) && strcmp(text, dispatcher_name) == 0 &&
-            place_set(atoi(entry->d_name), place))
-            placed++;
+            thread_pin(atoi(entry->d_name), cpu))
+            pinned++;
     }
     if (tasks != NULL)
         closedir(tasks);
-    return placed;
+    return pinned;
 }
 
-static unsigned threads_place(unsigned place, const struct server *server)
+static unsigned server_pin(unsigned cpu, const struct server *server)
 {
     struct dirent *entry;
-    unsigned placed = 0;
+    unsigned pinned = 0;
     DIR *processes = opendir("/proc");
 
     while (processes != NULL && (entry = readdir(processes)) != NULL) {
         if (is_of(server, entry->d_name))
-            placed += process_place(entry->d_name, place);
+            pinned += process_pin(entry->d_name, cpu);
     }
     if (processes != NULL)
         closedir(processes);
-    return placed;
+    return pinned;
 }
 
-bool place_give(unsigned place, const struct server *server)
+bool pin_server(unsigned cpu, const struct server *server)
 {
-    const uint64_t end = clock_ns() + PLACE_NS;
+    const uint64_t end = clock_ns() + PIN_NS;
 
-    while (threads_place(place, server) == 0) {
+    while (server_pin(cpu, server) == 0) {
         if (clock_ns() > end)
             return false;
         usleep(1000);
