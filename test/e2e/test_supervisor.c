@@ -470,6 +470,24 @@ static void a_signal_to_the_server_reaches_the_next_supervisor(void)
     server_stop(server);
 }
 
+/* What ps and top show beside the process ids. */
+static void processes_have_names_that_tell_what_they_are(void)
+{
+    struct server *server = server_start(&unfenced);
+    const pid_t pids[] = {server_supervisor(server), server_worker_pid(server)};
+    static const char *const names[] = {"gshared\n", "gshared-worker\n"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+        char path[64], name[32] = "";
+        snprintf(path, sizeof(path), "/proc/%d/comm", (int)pids[i]);
+        FILE *file = fopen(path, "r");
+        CHECK(file && fgets(name, sizeof(name), file));
+        fclose(file);
+        CHECK(!strcmp(name, names[i]));
+    }
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST_WITHIN(tenants_at_work_go_on, 180),
     TEST_WITHIN(tenants_that_come_and_go_do_not_notice, 180),
@@ -487,6 +505,7 @@ static const struct test tests[] = {
     TEST(the_keepers_end_is_the_servers),
     TEST(one_that_cannot_live_ends_the_server),
     TEST(a_signal_to_the_server_reaches_the_next_supervisor),
+    TEST(processes_have_names_that_tell_what_they_are),
 };
 
 int main(int argc, char **argv)

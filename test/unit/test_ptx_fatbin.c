@@ -208,7 +208,7 @@ static void nothing_is_kept_but_machine_code_that_the_device_runs(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         size_t size, kept, len;
         char err[256] = "", *image = ptx_file_read(cases[i].name, &size), *text = NULL;
-        uint16_t kind;
+        uint16_t kind = 0;
 
         kept = size;
         assert_int_equal(fatbin_keep_code(image, &kept, cases[i].device, err), cases[i].status);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -242,6 +243,7 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
     char text[192];
 
     log_init("gshared", NULL);
+    prctl(PR_SET_NAME, "gshared-worker"); /* in the place of "exe", from /proc/self/exe */
     if (!supervisor_follow())
         return 0;
     descriptors_drop();
