@@ -29,7 +29,7 @@ enum { KIND_PTX = 1, KIND_ELF = 2 };
 enum {
     FLAG_LZ4 = 0x2000,
     FLAG_ZSTD = 0x8000,
-    FLAG_ARCH_ONLY = 0x100000 /* sm_90a: for that one alone */
+    FLAG_ARCH_ONLY = 0x100000 /* such as sm_90a: code for that architecture alone */
 };
 
 struct header {
@@ -139,7 +139,7 @@ static int not_found(unsigned kind, unsigned sm, unsigned others, unsigned unfit
     return -ENOENT;
 }
 
-/* Of two that SM cannot run, the one with less that it does not have. */
+/* Of two entries for newer devices than SM, the one for the older device: it asks for less. */
 static bool is_nearer(const struct entry *e, const struct entry *than)
 {
     if (e->arch != than->arch)

@@ -236,7 +236,7 @@ struct ptx_func {
 
 /* ---- Variables ---- */
 
-/* Somewhere in the initial bytes stands an address. */
+/* An address among the initial bytes of a variable. */
 struct ptx_reloc {
     uint64_t offset;     /* in bytes from the start of the variable */
     uint8_t size;        /* bytes written there: 8 or 4, or 1 for the form 0xFF00(symbol) */

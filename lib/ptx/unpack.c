@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Their documented interfaces, which their sonames promise to keep. */
+/* The documented interfaces of the libraries, which their sonames promise to keep. */
 typedef size_t zstd_decompress(void *to, size_t to_size, const void *from, size_t from_size);
 typedef unsigned zstd_is_error(size_t code);
 typedef int lz4_decompress(const char *from, char *to, int from_size, int to_size);

@@ -29,7 +29,7 @@ void ptx_shape_size(enum ptx_shape s, unsigned *m, unsigned *n, unsigned *k)
     *k = s < sizeof(depths) / sizeof(depths[0]) ? depths[s] : 0;
 }
 
-/* The type of MATRIX: wmma.mma of f16 names only d and c. */
+/* The type of a matrix, 'a' to 'd'. wmma.mma of f16 names the types of d and c only. */
 static enum ptx_type matrix_type(const struct ptx_inst *inst, char matrix)
 {
     if (inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE)

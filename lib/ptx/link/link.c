@@ -22,7 +22,7 @@ struct symbol {
     struct ptx_func *func;
 };
 
-/* How far a symbol stands for its name. */
+/* How much a symbol says of its name: what defines it stands for all others. */
 enum rank { RANK_DECLARED, RANK_COMMON, RANK_WEAK, RANK_DEFINED };
 
 struct linker {
@@ -131,7 +131,7 @@ static bool defines(const struct symbol *s)
                           : s->func->has_body || s->func->alias != NULL;
 }
 
-/* Nobody outside of the module means it. */
+/* Whether the symbol is its module's own, which no other module can name. */
 static bool is_own(const struct symbol *s)
 {
     return linkage_of(s) == PTX_LINK_NONE && defines(s);

@@ -66,7 +66,7 @@ static bool fits_source(const struct parser *p, const struct raw *r, enum ptx_ty
                (p->lenient || register_fits(p, inst, type, r->o.reg));
     case RAW_NUMBER:
         return true;
-    case RAW_SREG: /* as ptxas has it */
+    case RAW_SREG: /* ptxas takes it so too */
         return inst->op == PTX_OP_MOV || inst->op == PTX_OP_CVT;
     case RAW_SYM:
     case RAW_FUNC:

@@ -26,7 +26,7 @@ static unsigned coordinates(enum ptx_geom geom)
     return 0;
 }
 
-/* Elements of a gradient. */
+/* How many elements a gradient has. */
 static unsigned gradients(enum ptx_geom geom)
 {
     switch (geom) {

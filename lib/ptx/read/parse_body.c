@@ -56,7 +56,7 @@ static bool parse_registers(struct parser *p)
         if (parser_accept(p, '<')) {
             if (proto.vec)
                 return parser_fail(p, &name, "a range of vector registers is not supported");
-            /* No expression: its '>' would be an operator. */
+            /* A plain number: in an expression the '>' would be an operator. */
             count = p->tok.value;
             if (!parser_need(p, TOK_INT, "a register count"))
                 return false;

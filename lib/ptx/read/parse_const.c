@@ -125,7 +125,7 @@ static bool divide(struct parser *p, int kind, struct value *a, const struct val
         return parser_fail(p, &p->tok, "a constant divided by zero");
     if (is_unsigned)
         a->v = kind == '/' ? a->v / b->v : a->v % b->v;
-    else if ((int64_t)b->v == -1) /* the one quotient that does not fit wraps */
+    else if ((int64_t)b->v == -1) /* INT64_MIN / -1 wraps to itself */
         a->v = kind == '/' ? -a->v : 0;
     else
         a->v = kind == '/' ? (uint64_t)((int64_t)a->v / (int64_t)b->v)

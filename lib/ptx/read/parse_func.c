@@ -37,7 +37,7 @@ static bool parse_one(struct parser *p, uint32_t *out)
     return true;
 }
 
-/* Sizes of blocks are an .entry's affair, .noreturn a .func's. */
+/* Only an .entry may say sizes of blocks, and only a .func .noreturn. */
 static bool is_in_place(struct parser *p, const struct ptx_func *f)
 {
     bool sizes = parser_is_word(p, "maxntid") || parser_is_word(p, "reqntid") ||
@@ -215,7 +215,7 @@ static bool parse_rest(struct parser *p, const struct token *name, struct ptx_fu
     return true;
 }
 
-/* Nothing of the body that could not be read stays. */
+/* Drops what was made of a body that could not be read. */
 static void drop_body(struct parser *p, struct ptx_func *f)
 {
     while (p->syms.depth > 0)

@@ -124,7 +124,7 @@ static bool match_slots_unordered(const struct ptx_form *form, const char *rest,
     return true;
 }
 
-/* Modifiers of what is left out, so that the message can say so. */
+/* Modifiers that the reader knows and leaves out, so that the message can say so. */
 static const char *left_out(const char *text, size_t len)
 {
     static const struct {

@@ -182,7 +182,7 @@ static bool parse_module(struct parser *p)
 
     if (!parser_next(p) || !parse_version(p) || !parse_target(p))
         return false;
-    m->address_size = 32; /* what PTX says where nothing is said */
+    m->address_size = 32; /* PTX's default */
     while (p->tok.kind != TOK_EOF)
         if (!parse_top(p) || p->status)
             return false;

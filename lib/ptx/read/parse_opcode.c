@@ -5,7 +5,7 @@
 
 enum { NAME_SLOTS = 1024 };
 
-/* Other spellings of the same opcode. */
+/* Opcodes that have a second spelling. */
 static const struct {
     const char *name;
     uint16_t op;

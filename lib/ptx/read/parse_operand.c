@@ -214,7 +214,7 @@ static bool is_constant_start(const struct token *tok)
 
 static bool parse_prefixed(struct parser *p, struct raw *r);
 
-/* A register, a constant, a symbol, '_': what may stand in a brace list too. */
+/* Parses a register, a constant, a symbol or '_', which may stand in a brace list too. */
 static bool parse_simple(struct parser *p, struct raw *r)
 {
     r->tok = p->tok;

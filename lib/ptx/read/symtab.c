@@ -57,7 +57,8 @@ struct sym *symtab_find(const struct symtab *t, enum sym_class class, const char
     uint32_t hash = hash_name(t, class, name, len);
     struct sym *s, *best = NULL;
 
-    /* The innermost: a label moved outwards may stand before an inner symbol in the chain. */
+    /* Returns the innermost symbol: a label moved outwards may stand before an inner one in the
+     * chain. */
     for (s = t->buckets[hash & (t->nbuckets - 1)]; s; s = s->chain)
         if (s->hash == hash && s->class == class && s->len == len && !memcmp(s->name, name, len) &&
             (!best || s->depth > best->depth))
@@ -72,7 +73,7 @@ static void grow(struct symtab *t)
     struct sym *s, *next;
 
     if (!buckets)
-        return; /* slower, still right */
+        return; /* look-ups stay right and become slower */
     for (i = 0; i < t->nbuckets; i++) {
         for (s = t->buckets[i]; s; s = next) {
             next = s->chain;

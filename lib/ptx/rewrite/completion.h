@@ -11,7 +11,7 @@ enum {
 
 /* ---- completion_check.c ---- */
 
-/* What in a function itself forbids that a kernel that reaches it tells its own end. */
+/* An instruction for which no kernel that reaches the function can tell its own end. */
 struct obstacle {
     const char *what; /* NULL: nothing */
     uint32_t line;
@@ -21,7 +21,7 @@ struct obstacle {
 const char *completion_module_obstacle(const struct ptx_module *m);
 /* TRAPPED: the module's traps and failed assertions end threads (trap_pass.c). */
 struct obstacle completion_obstacle(const struct ptx_func *f, bool trapped);
-/* Threads wait in it for others of their block or warp, wherever these are. */
+/* Whether threads wait at the instruction for others of their block or warp, wherever these are. */
 bool completion_waits(const struct ptx_inst *inst);
 
 /* ---- completion_exits.c ---- */

@@ -5,7 +5,7 @@
 
 #include "ptx/rewrite/completion.h"
 
-/* Functions of the driver's that return to their caller, and have done all they do by then. */
+/* Functions of the driver that are finished when they return to their caller. */
 static bool is_drivers(const char *name)
 {
     static const char *const names[] = {"vprintf", "__assertfail", "malloc", "free"};
@@ -16,7 +16,7 @@ static bool is_drivers(const char *name)
     return false;
 }
 
-/* Registers of the module once each kernel has all the epilogues it may have. */
+/* The registers that the module has if each kernel gets as many epilogues as it may. */
 static uint64_t registers_after(const struct ptx_module *m)
 {
     uint64_t n = 0;

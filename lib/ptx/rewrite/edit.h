@@ -37,7 +37,7 @@ const char *edits_text(struct edits *edits, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 const char *edits_vtext(struct edits *edits, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
-/* All edits of one pass, and with them what was too long. */
+/* Drops all edits of one pass, and with them its edit that was too long. */
 void edits_drop(struct edits *edits, unsigned owner);
 /* Brings the edits in order. False where two of them overlap. */
 bool edits_settle(struct edits *edits);

@@ -103,7 +103,8 @@ static void sort_callers(const struct reach *r, uint32_t *first, uint32_t *calle
 
         callers[--*next] = r->calls[i].from;
     }
-    /* Each count was taken down to its own beginning, one place behind where it belongs. */
+    /* first[n + 1] has been counted down to where n's callers begin, which belongs into first[n].
+     */
     memmove(first, first + 1, r->nodes * sizeof(*first));
     first[r->nodes] = (uint32_t)r->count;
 }

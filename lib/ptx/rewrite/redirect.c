@@ -6,7 +6,7 @@
 
 #include "ptx/read/lex.h"
 
-/* What the walk is in the middle of. */
+/* Which part of a declaration the walk is in. */
 enum place {
     PLACE_ANY,
     PLACE_EXTERN,    /* behind .extern */
@@ -101,7 +101,7 @@ static void take_token(struct walk *w, const struct token *t)
             w->place = PLACE_FUNC;
         break;
     case PLACE_PROTOTYPE:
-        /* The definition does not say it, and the two must agree. */
+        /* The definition has no .noreturn, and declaration and definition must agree. */
         if (token_is(t, TOK_DOT, "noreturn"))
             replace(w, t->text - 1, strlen(".noreturn"), "         ");
         if (t->kind == ';')
@@ -132,7 +132,7 @@ static void take_text(struct walk *w)
     w->unread |= t.kind == TOK_BAD; /* for the compiler to refuse, in its own words */
 }
 
-/* The functions, without the lines that begin a module. */
+/* The text of the functions, behind the lines that begin a module. */
 static const char *functions_text(const char *device_ptx)
 {
     static const char last[] = ".address_size 64";

@@ -26,7 +26,7 @@ const struct ptx_module *rewrite_module(struct rewrite *rw)
     return rw->module;
 }
 
-/* Names that passes add are not the tenant's. */
+/* Whether the tenant uses none of the names that passes add. */
 static bool is_free_of_prefix(struct rewrite *rw)
 {
     if (!memmem(rw->text, rw->len, REWRITE_PREFIX, strlen(REWRITE_PREFIX)))
