@@ -9,6 +9,7 @@
 #include "client/submit/submit.h"
 #include "client/submit/sync_request.h"
 #include "client/submit/wait.h"
+#include "common/array_format.h"
 
 /* ---- Arrays ---- */
 
@@ -31,21 +32,6 @@ static gs_status array_publish(struct session *session, struct array *array, gs_
     return GS_OK;
 }
 
-static uint64_t channel_size(gs_format format)
-{
-    switch (format) {
-    case GS_FORMAT_UINT8:
-    case GS_FORMAT_INT8:
-        return 1;
-    case GS_FORMAT_UINT16:
-    case GS_FORMAT_INT16:
-    case GS_FORMAT_FLOAT16:
-        return 2;
-    default:
-        return 4; /* the server has refused others */
-    }
-}
-
 static gs_status array_make(struct session *session, const gs_array_desc *desc, gs_array *handle)
 {
     struct sync_request request = {
@@ -64,7 +50,7 @@ static gs_status array_make(struct session *session, const gs_array_desc *desc, 
     status = freed_request(session, &request);
     if (status == GS_OK) {
         array->id = (uint32_t)request.ret[0];
-        array->row = desc->width * desc->channels * channel_size(desc->format);
+        array->row = desc->width * desc->channels * channel_bytes((uint32_t)desc->format);
         array->desc = *desc;
         status = array_publish(session, array, handle);
     }

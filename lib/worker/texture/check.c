@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/array_format.h"
 #include "common/util.h"
 
 /* No device has a longer side: a bound for the products below, and for what the driver is asked. */
@@ -57,28 +58,9 @@ static uint64_t round_up(uint64_t value, uint64_t to)
     return (value + to - 1) / to * to;
 }
 
-static uint32_t channel_size(uint32_t format)
-{
-    switch (format) {
-    case GS_FORMAT_UINT8:
-    case GS_FORMAT_INT8:
-        return 1;
-    case GS_FORMAT_UINT16:
-    case GS_FORMAT_INT16:
-    case GS_FORMAT_FLOAT16:
-        return 2;
-    case GS_FORMAT_UINT32:
-    case GS_FORMAT_INT32:
-    case GS_FORMAT_FLOAT32:
-        return 4;
-    default:
-        return 0;
-    }
-}
-
 uint32_t texel_size(uint32_t format, uint32_t channels)
 {
-    return channels == 1 || channels == 2 || channels == 4 ? channels * channel_size(format) : 0;
+    return channels == 1 || channels == 2 || channels == 4 ? channels * channel_bytes(format) : 0;
 }
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
@@ -89,7 +71,7 @@ texture_fault req_array_check(const uint64_t arg[4], CUDA_ARRAY3D_DESCRIPTOR *de
     const uint32_t format = arg[3] & 0xFFFFu, channels = arg[3] >> 16 & 0xFFFFu;
     const uint32_t flags = (uint32_t)(arg[3] >> 32);
 
-    if (!channel_size(format))
+    if (!channel_bytes(format))
         return "an array of a format that is none of gs_format";
     if (!texel_size(format, channels))
         return "an array of other than 1, 2 or 4 channels";

@@ -1,0 +1,30 @@
+/* array_format.h - the size of a channel of an array, which the client needs for its rows and the
+ * worker for its limits. Pure. */
+#ifndef GS_COMMON_ARRAY_FORMAT_H
+#define GS_COMMON_ARRAY_FORMAT_H
+
+#include <stdint.h>
+
+#include "gshare.h"
+
+/* Bytes of a channel of this gs_format; 0: there is no such format. */
+static inline uint32_t channel_bytes(uint32_t format)
+{
+    switch (format) {
+    case GS_FORMAT_UINT8:
+    case GS_FORMAT_INT8:
+        return 1;
+    case GS_FORMAT_UINT16:
+    case GS_FORMAT_INT16:
+    case GS_FORMAT_FLOAT16:
+        return 2;
+    case GS_FORMAT_UINT32:
+    case GS_FORMAT_INT32:
+    case GS_FORMAT_FLOAT32:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+#endif
