@@ -380,7 +380,8 @@ static gs_status ask_once(const struct control *control, struct ctl_header *requ
     asked_ns = clock_ns();
     awake_ns = awake_until(op, deadline_ns);
     while (status == GS_OK) {
-        bool awake = clock_ns() < awake_ns;
+        const uint64_t now = clock_ns();
+        const bool awake = now < awake_ns && !yields_late(now);
         ssize_t n = reply_receive(control, &end, bytes, end_size, awake, deadline_ns);
 
         if (n >= 0) {
@@ -393,7 +394,7 @@ static gs_status ask_once(const struct control *control, struct ctl_header *requ
             return status;
         }
         if (awake && errno == ETIMEDOUT)
-            yield_or_spin();
+            yield_timed();
         else
             status = wait_verdict(control, deadline_ns, "receiving the answer", message);
         if (status == GS_ERR_TIMEOUT && unreached(&end))

@@ -6,8 +6,6 @@
 
 #include "common/util.h"
 
-#define SPINS 16
-
 /* Until when the process does without yields, by clock_ns. Relaxed: a hint, which orders nothing.
  */
 static _Atomic uint64_t without_until;
@@ -29,14 +27,4 @@ void yield_timed(void)
                                  ? taken * YIELD_WITHOUT_FACTOR
                                  : YIELD_WITHOUT_NS;
     atomic_store_explicit(&without_until, after + without, memory_order_relaxed);
-}
-
-void yield_or_spin(void)
-{
-    if (!yields_late(clock_ns())) {
-        yield_timed();
-        return;
-    }
-    for (int i = 0; i < SPINS; i++)
-        cpu_relax();
 }

@@ -5,8 +5,9 @@
  * sched_yield usually returns after those who also wait have had a turn of a few microseconds each.
  * From Linux 6.18 on a thread that yields forfeits the rest of its time slice: beside a busy thread
  * of nice -10, as a dispatch lane is, it returns after some 28 ms (a slice of 2.8 ms by the
- * weights' ratio). So each yield is timed, and after one that was late the process spins for a
- * while.
+ * weights' ratio). So each yield is timed, and after one that was late the process does without for
+ * a while: who waits for the device spins for longer first, and who waits for another process
+ * sleeps.
  */
 #ifndef GS_YIELD_H
 #define GS_YIELD_H
@@ -25,7 +26,5 @@
 bool yields_late(uint64_t now);
 /* Yields the processor, and notes if that took long. */
 void yield_timed(void);
-/* Pauses for about a microsecond: yields, or spins where yields are late. */
-void yield_or_spin(void);
 
 #endif

@@ -160,9 +160,12 @@ void loop_expected(struct loop *loop)
 /* Returns how long epoll_wait may sleep, in its terms. */
 static int loop_patience(struct loop *loop)
 {
-    if (loop->expected && clock_ns() >= loop->awake_ns)
+    if (!loop->expected)
+        return -1;
+    const uint64_t now = clock_ns();
+    if (now >= loop->awake_ns)
         loop->expected = 0;
-    return loop->expected ? 0 : -1;
+    return loop->expected && !yields_late(now) ? 0 : -1;
 }
 
 /* One event a round: a callback may end an object whose own event would be next in a batch. */
@@ -180,6 +183,6 @@ int loop_round(struct loop *loop)
             return 0;
         }
         if (n == 0)
-            yield_or_spin(); /* awake for what is expected */
+            yield_timed(); /* awake for what is expected */
     }
 }

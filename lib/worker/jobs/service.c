@@ -211,7 +211,8 @@ static void pop_end(struct thread_group *thread_group, uint32_t uid)
         sem_post(thread_group->ready);
 }
 
-/* Waits until the semaphore is posted. The quiet thread waits awake while it is pre-woken. */
+/* Waits until the semaphore is posted. The quiet thread waits awake while it is pre-woken, unless
+ * yields return late. */
 static void thread_group_wait(struct thread_group *thread_group, uint64_t due)
 {
     const struct timespec until = {(time_t)(due / 1000000000u), (long)(due % 1000000000u)};
@@ -221,10 +222,12 @@ static void thread_group_wait(struct thread_group *thread_group, uint64_t due)
             ;
         return;
     }
-    while (thread_group == &quiet && prewake_pending(PREWAKE_QUIET, clock_ns())) {
+    for (uint64_t now = clock_ns();
+         thread_group == &quiet && !yields_late(now) && prewake_pending(PREWAKE_QUIET, now);
+         now = clock_ns()) {
         if (sem_trywait(thread_group->ready) == 0)
             return;
-        yield_or_spin();
+        yield_timed();
     }
     while (sem_wait(thread_group->ready))
         ;

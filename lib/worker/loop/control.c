@@ -186,8 +186,9 @@ static ssize_t link_receive(struct link_message *message, int *descriptor)
 
         if (n >= 0 || errno != EAGAIN)
             return n;
-        if (prewake_pending(PREWAKE_LINK, clock_ns()))
-            yield_or_spin();
+        const uint64_t now = clock_ns();
+        if (prewake_pending(PREWAKE_LINK, now) && !yields_late(now))
+            yield_timed();
         else
             link_sleep();
     }
