@@ -543,6 +543,7 @@ static void a_callers_variable_lies_in_a_frame(void **state)
                 "\tmin.u32 gshare$x, gshare$x, 28;\n",
                 true);
     expect_text(out, "[l+4]", false);
+    expect_text(out, " l[24]", false);
     free(out);
     ptx_rewrite_report_deinit(&report);
 }

@@ -35,8 +35,10 @@
 
 enum {
     MOST_STACK = 256 << 10,
-    RECURSION = 512,  /* bytes, of functions that call themselves: half of CUDA's stack */
-    MOST_ROUNDS = 64, /* of calls without recursion, one within the other */
+    RECURSION = 8, /* so often functions may call themselves, each with all its variables ... */
+    MOST_RECURSION = 4096, /* ... in so many bytes ... */
+    LEAST_RECURSION = 512, /* ... or these */
+    MOST_ROUNDS = 64,      /* of calls without recursion, one within the other */
 };
 
 struct frames {
@@ -183,6 +185,20 @@ static bool lengthen(struct frames *frames)
     return longer;
 }
 
+/* For all functions together, that call each other in ways that nobody knows. */
+static uint64_t recursion_bytes(const struct frames *frames)
+{
+    const struct ptx_module *m = frames->fence.m;
+    uint64_t once = 0, bytes;
+
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        if (m->funcs[i]->has_body && !m->funcs[i]->entry && has_frame(frames, m->funcs[i]))
+            once += own_bytes(m->funcs[i]);
+    bytes = RECURSION * once < MOST_RECURSION ? RECURSION * once : MOST_RECURSION;
+    bytes = bytes < LEAST_RECURSION ? LEAST_RECURSION : bytes;
+    return bytes < once ? once : bytes;
+}
+
 static bool measure(struct frames *frames)
 {
     const struct ptx_module *m = frames->fence.m;
@@ -200,7 +216,7 @@ static bool measure(struct frames *frames)
 
         if (!f->entry || !f->has_body || !has_frame(frames, f))
             continue;
-        bytes = frames->recursive ? own_bytes(f) + RECURSION : frames->depth[i];
+        bytes = frames->recursive ? own_bytes(f) + recursion_bytes(frames) : frames->depth[i];
         frames->bytes = bytes > frames->bytes ? bytes : frames->bytes;
     }
     return frames->bytes && frames->bytes <= MOST_STACK;

@@ -242,6 +242,17 @@ static bool take_module(struct fence *fence)
 
 /* ---- The text that comes out ---- */
 
+/* Local variables whose place is a frame now: nothing names them. */
+static void drop_local_variables(struct ptx_func *f)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < f->nvars; i++)
+        if (f->vars[i]->space != PTX_SPACE_LOCAL || !strcmp(f->vars[i]->name, FENCE_STACK))
+            f->vars[kept++] = f->vars[i];
+    f->nvars = kept;
+}
+
 /* In one spelling, without the variables that have moved. */
 static int print_module(struct ptx_module *m, char **out, size_t *out_len)
 {
@@ -255,6 +266,9 @@ static int print_module(struct ptx_module *m, char **out, size_t *out_len)
         if (!fence_is_moved(m->vars[i]))
             m->vars[kept++] = m->vars[i];
     m->nvars = kept;
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        if (fence_has_frame(m->funcs[i]))
+            drop_local_variables(m->funcs[i]);
     result = ptx_print(m, file);
     if (fclose(file) || result) {
         free(*out);

@@ -115,14 +115,24 @@ static bool is_within(const struct ptx_mem *mem, uint64_t bytes)
            bytes <= mem->var->size - (uint64_t)mem->offset;
 }
 
+static bool is_store(const struct fence *fence)
+{
+    enum ptx_class class = ptx_op_class(fence->inst->op);
+
+    return (class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM ||
+            class == PTX_CLASS_MATRIX_STORE) &&
+           !fence_is_house_function(fence->f);
+}
+
 enum fence_local fence_local(const struct fence *fence, uint64_t bytes)
 {
     enum ptx_class class = ptx_op_class(fence->inst->op);
 
-    if ((class != PTX_CLASS_STORE && class != PTX_CLASS_ATOM) || fence_is_house_function(fence->f))
+    if (!is_store(fence))
         return FENCE_LOCAL_ANY;
-    if (class == PTX_CLASS_ATOM || (fence->owns_locals && !fence->locals))
-        return FENCE_LOCAL_NEVER; /* atomics know no local memory */
+    /* Atomics and matrices know no local memory. */
+    if (class != PTX_CLASS_STORE || (fence->owns_locals && !fence->locals))
+        return FENCE_LOCAL_NEVER;
     return fence->owns_locals && fence->inst->op == PTX_OP_ST && bytes &&
                    fence->stack_bytes >= bytes
                ? FENCE_LOCAL_BOUNDED
@@ -159,15 +169,6 @@ static bool is_of_stack(const struct fence *fence, const struct ptx_mem *mem, ui
     default:
         return false;
     }
-}
-
-static bool is_store(const struct fence *fence)
-{
-    enum ptx_class class = ptx_op_class(fence->inst->op);
-
-    return (class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM ||
-            class == PTX_CLASS_MATRIX_STORE) &&
-           !fence_is_house_function(fence->f);
 }
 
 /* A store by a local address, which lies where it is bounded to. */
