@@ -630,8 +630,9 @@ typedef struct gs_array_desc {
  * the device's limits. GS_ERR_LIMIT: too many arrays. GS_ERR_NOT_SUPPORTED: of the driver.
  * GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
 GS_API gs_status gs_array_create(gs_session session, const gs_array_desc *desc, gs_array *array);
-/* Waits for the session's work, then destroys the array. Textures and surfaces that show it work
- * on; its memory goes, and stops counting, with the last of them. Blocks for the device. */
+/* Destroys the array. Work that the session was given before may use it to its end: where there is
+ * such work the call returns at once, and the array goes later, as memory does (gs_free). Textures
+ * and surfaces that show it work on; its memory goes, and stops counting, with the last of them. */
 GS_API gs_status gs_array_destroy(gs_array array);
 /* How the array was made. Does not block. */
 GS_API gs_status gs_array_info(gs_array array, gs_array_desc *desc);
@@ -729,8 +730,8 @@ typedef struct gs_texture_desc {
  * GS_ERR_LIMIT: too many textures and surfaces. GS_ERR_NOT_SUPPORTED: of the driver. */
 GS_API gs_status gs_texture_create(gs_session session, const gs_texture_resource *resource,
                                    const gs_texture_desc *desc, gs_texture *texture);
-/* Waits for the session's work, then destroys the texture. Blocks for the device.
- * GS_ERR_INVALID_HANDLE: no texture of this session. */
+/* Destroys the texture, as gs_array_destroy does an array. GS_ERR_INVALID_HANDLE: no texture of
+ * this session. */
 GS_API gs_status gs_texture_destroy(gs_session session, gs_texture texture);
 /* The same for surfaces, of arrays alone. Make the array with GS_ARRAY_SURFACE. */
 GS_API gs_status gs_surface_create(gs_session session, gs_array array, gs_surface *surface);
@@ -943,7 +944,7 @@ GS_API gs_status gs_graph_end(gs_session session, gs_stream stream, gs_graph *gr
 /* Queues the whole graph, as one message for each 2,048 calls. Blocks as gs_launch does.
  * GS_ERR_RECORDING. */
 GS_API gs_status gs_graph_launch(gs_graph graph, gs_stream stream);
-/* Waits for the session's work, then destroys the graph. Blocks for the device. */
+/* Destroys the graph, as gs_array_destroy does an array: launches of it go on to their end. */
 GS_API gs_status gs_graph_destroy(gs_graph graph);
 
 /* ---- Initial values --------------------------------------------------------------------------

@@ -25,10 +25,11 @@
 #define SEG_HOST_PLAIN   0u
 #define SEG_HOST_COPIED  1u
 #define SEG_HOST_REACHED 2u
-/* Freeing memory that is unmapped, or a module, waits for the session's work; or says GS_NOT_READY
- * beside it. */
+/* Freeing memory that is unmapped, or an object, waits for the session's work; or says GS_NOT_READY
+ * beside it; or looks only whether there is such a texture or surface, and says GS_NOT_READY. */
 #define SEG_FREE_WAIT    0u
 #define SEG_FREE_BESIDE  1u
+#define SEG_FREE_LOOK    2u
 #define SEG_KERNELS      65536u
 #define SEG_MODULES      4096u
 #define SEG_GRAPHS       1024u
@@ -176,7 +177,7 @@ enum req_op {
     REQ_STREAM_DESTROY = 11, /* stream */
     REQ_EVENT_ELAPSED = 12,  /* start event, end event -> nanoseconds */
     REQ_GRAPH_CREATE = 13,   /* host block of ring records, bytes -> graph */
-    REQ_GRAPH_DESTROY = 14,  /* graph */
+    REQ_GRAPH_DESTROY = 14,  /* graph, SEG_FREE_ */
     REQ_MEM_EXPORT = 15,     /* address, receiving session or 0 -> the handle's 4 words */
     REQ_MEM_IMPORT = 16,     /* the handle's 4 words -> address, size, import */
     REQ_MEM_REVOKE = 17,     /* address */
@@ -188,11 +189,11 @@ enum req_op {
                        behind it; launch 0: not known */
     /* width, height, depth, req_array_kind -> array */
     REQ_ARRAY_CREATE = 20,
-    REQ_ARRAY_DESTROY = 21,   /* array */
+    REQ_ARRAY_DESTROY = 21,   /* array, SEG_FREE_ */
     REQ_TEXTURE_CREATE = 22,  /* struct req_texture in payload -> what kernels take */
-    REQ_TEXTURE_DESTROY = 23, /* what kernels take */
+    REQ_TEXTURE_DESTROY = 23, /* what kernels take, SEG_FREE_ */
     REQ_SURFACE_CREATE = 24,  /* array -> what kernels take */
-    REQ_SURFACE_DESTROY = 25, /* what kernels take */
+    REQ_SURFACE_DESTROY = 25, /* what kernels take, SEG_FREE_ */
     REQ_MODULE_KERNEL = 26, /* module, index -> number of kernels; message: the name of that one */
     /* struct rec_gemm in payload: such products are to follow */
     REQ_GEMM_PREPARE = 27,

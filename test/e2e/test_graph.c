@@ -127,6 +127,43 @@ static void a_graph_runs_what_was_recorded_each_time(void)
     scene_end(&s);
 }
 
+/* Holds the stream until the test lets it go on. */
+static void stream_hold(void *flag, gs_status status)
+{
+    (void)status;
+    while (!atomic_load((_Atomic bool *)flag))
+        test_pause();
+}
+
+/* gs_graph_destroy returns while the launches wait, which end only when the test lets them. More
+ * than the session may have at a time. */
+static void launches_of_a_destroyed_graph_go_on_to_their_end(void)
+{
+    struct scene s;
+
+    scene_set(&s);
+    for (unsigned i = 0; i < 40; i++) {
+        gs_graph graph = round_trip(&s), other = round_trip(&s);
+        _Atomic bool go = false;
+
+        for (unsigned k = 0; k < N; k++)
+            s.block[k] = (uint32_t)test_random();
+        memset(s.block + N, 0, N * 4);
+        CHECK_OK(gs_launch_host(s.session, s.stream, stream_hold, &go));
+        CHECK_OK(gs_graph_launch(graph, s.stream));
+        CHECK_OK(gs_graph_destroy(graph));
+        CHECK_STATUS(gs_graph_destroy(graph), GS_ERR_INVALID_HANDLE);
+        CHECK_STATUS(gs_graph_launch(graph, s.stream), GS_ERR_INVALID_HANDLE);
+        CHECK_OK(gs_graph_launch(other, s.stream));
+        CHECK_OK(gs_graph_destroy(other));
+        CHECK_STATUS(gs_stream_query(s.session, s.stream), GS_NOT_READY);
+        atomic_store(&go, true);
+        CHECK_OK(gs_stream_sync(s.session, s.stream));
+        out_check(&s);
+    }
+    scene_end(&s);
+}
+
 struct freer {
     gs_session session;
     _Atomic bool over;
@@ -344,6 +381,7 @@ static const struct test tests[] = {
     TEST(a_long_graph_goes_on_beside_a_thread_that_frees),
     TEST(a_graph_can_be_launched_in_other_streams),
     TEST(many_launches_of_a_graph_queue_up_in_order),
+    TEST(launches_of_a_destroyed_graph_go_on_to_their_end),
     TEST(an_empty_graph_does_nothing),
     TEST(what_cannot_be_recorded_says_so),
     TEST(a_recording_that_failed_ends_with_its_first_failure),

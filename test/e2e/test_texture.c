@@ -1,5 +1,6 @@
 /* test_texture.c - arrays, the copies of boxes, textures and surfaces. */
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -494,6 +495,49 @@ static void what_a_surface_writes_a_texture_reads(void)
     scene_end(&s);
 }
 
+/* Holds the stream until the test lets it go on. */
+static void stream_hold(void *flag, gs_status status)
+{
+    (void)status;
+    while (!atomic_load((_Atomic bool *)flag))
+        test_pause();
+}
+
+/* All three calls return while the work waits, which ends only when the test lets it. */
+static void work_given_before_uses_what_is_destroyed_to_its_end(void)
+{
+    struct scene s = scene_set();
+    gs_module module = module_of(&s);
+    gs_texture_resource resource = GS_TEXTURE_RESOURCE_INIT;
+    gs_kernel sample = kernels_get(module, "sample2");
+    float x = 5.5f, y = 6.5f, z = 0, got;
+    _Atomic bool go;
+    gs_texture texture;
+    gs_surface surface;
+
+    for (unsigned i = 0; i < 20; i++) {
+        resource.array = array_of(&s, 16, 8, 0, GS_FORMAT_FLOAT32, 1, GS_ARRAY_SURFACE);
+        CHECK_OK(gs_surface_create(s.session, resource.array, &surface));
+        CHECK_OK(gs_texture_create(s.session, &resource, NULL, &texture));
+        CHECK_OK(gs_memset(s.session, s.out, 0, 4));
+        atomic_store(&go, false);
+        CHECK_OK(gs_launch_host(s.session, NULL, stream_hold, &go));
+        CHECK_OK(kernels_launch(NULL, kernels_get(module, "paint"), 8, 16, (void *[]){&surface}));
+        CHECK_OK(kernels_launch(NULL, sample, 1, 1, (void *[]){&texture, &s.out, &x, &y, &z}));
+        CHECK_OK(gs_surface_destroy(s.session, surface));
+        CHECK_OK(gs_texture_destroy(s.session, texture));
+        CHECK_OK(gs_array_destroy(resource.array));
+        CHECK_STATUS(gs_array_destroy(resource.array), GS_ERR_INVALID_HANDLE);
+        CHECK_STATUS(gs_stream_query(s.session, NULL), GS_NOT_READY);
+        CHECK_STATUS(gs_texture_destroy(s.session, 12345), GS_ERR_INVALID_HANDLE);
+        atomic_store(&go, true);
+        CHECK_OK(gs_sync(s.session));
+        CHECK_OK(gs_memcpy_dtoh(s.session, &got, s.out, 4));
+        CHECK(got == 605);
+    }
+    scene_end(&s);
+}
+
 /* ---- What is refused ---- */
 
 static void wrong_arrays_are_refused(void)
@@ -705,6 +749,7 @@ static const struct test tests[] = {
     TEST(volumes_and_layers_are_read_by_their_place),
     TEST(textures_show_linear_and_pitched_memory),
     TEST(what_a_surface_writes_a_texture_reads),
+    TEST(work_given_before_uses_what_is_destroyed_to_its_end),
     TEST(wrong_arrays_are_refused),
     TEST(wrong_boxes_are_refused),
     TEST(wrong_textures_are_refused),

@@ -94,14 +94,12 @@ gs_status gs_array_destroy(gs_array handle)
         handle_retire(&session->arrays, h.slot, h.generation);
     pthread_mutex_unlock(&session->object_lock);
     if (array) {
-        struct sync_request request = {.op = REQ_ARRAY_DESTROY, .arg = {array->id}};
-        status = session_quiesce(session);
-        if (status == GS_OK)
-            status = sync_request(session, &request);
+        status = freed_give(session, REQ_ARRAY_DESTROY, array->id, 0);
         pthread_mutex_lock(&session->object_lock);
         handle_release(&session->arrays, h.slot);
         pthread_mutex_unlock(&session->object_lock);
         free(array);
+        status = wait_end(session, status);
     } else {
         status = handle_unknown(h, "array");
     }
@@ -209,7 +207,7 @@ static gs_status texture_make(struct session *session, const gs_texture_resource
         return status;
     texture_fill(&texture, resource, desc);
     texture.array = array.id;
-    status = sync_request(session, &request);
+    status = freed_request(session, &request);
     if (status == GS_OK)
         *handle = request.ret[0];
     return status;
@@ -255,7 +253,7 @@ gs_status gs_surface_create(gs_session session_handle, gs_array handle, gs_surfa
     status = array_read(session, handle, &array);
     if (status == GS_OK) {
         request.arg[0] = array.id;
-        status = sync_request(session, &request);
+        status = freed_request(session, &request);
     }
     if (status == GS_OK)
         *surface = request.ret[0];
@@ -265,15 +263,12 @@ gs_status gs_surface_create(gs_session session_handle, gs_array handle, gs_surfa
 
 static gs_status object_destroy(gs_session session_handle, enum req_op op, uint64_t object)
 {
-    struct sync_request request = {.op = op, .arg = {object}};
     struct session *session;
     gs_status status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
 
     if (status != GS_OK)
         return status;
-    status = session_quiesce(session);
-    if (status == GS_OK)
-        status = sync_request(session, &request);
+    status = wait_end(session, freed_give_known(session, op, object));
     session_leave(session);
     return status;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "client/base/error.h"
+#include "client/memory/freed.h"
 #include "client/memory/host_block.h"
 #include "client/submit/recording.h"
 #include "client/submit/submit.h"
@@ -94,7 +95,7 @@ static gs_status piece_create(struct session *session, const struct host_block *
     gs_status status;
 
     memcpy(block->address, records, bytes);
-    status = sync_request(session, &request);
+    status = freed_request(session, &request);
     if (status == GS_OK)
         graph->id[graph->count++] = (uint32_t)request.ret[0];
     return status;
@@ -242,13 +243,14 @@ gs_status gs_graph_destroy(gs_graph handle)
         handle_retire(&session->graphs, h.slot, h.generation);
     pthread_mutex_unlock(&session->object_lock);
     if (graph) {
-        status = session_quiesce(session);
-        if (status == GS_OK)
-            status = graph_destroy_request(session, graph);
+        streams_pass(session);
+        for (uint32_t i = 0; i < graph->count && status == GS_OK; i++)
+            status = freed_give(session, REQ_GRAPH_DESTROY, graph->id[i], 0);
         pthread_mutex_lock(&session->object_lock);
         handle_release(&session->graphs, h.slot);
         pthread_mutex_unlock(&session->object_lock);
         free(graph);
+        status = wait_end(session, status);
     } else {
         status = handle_unknown(h, "graph");
     }

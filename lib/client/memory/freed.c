@@ -10,7 +10,7 @@
 
 struct freed {
     struct freed *next;
-    enum req_op op; /* REQ_FREE of an address, or REQ_MODULE_UNLOAD of a module's number */
+    enum req_op op; /* REQ_FREE of an address, or what ends an object with a number */
     uint64_t what, size;
     uint64_t position[SEG_STREAMS]; /* no work uses it when all streams have passed these */
 };
@@ -158,6 +158,18 @@ gs_status freed_give(struct session *session, enum req_op op, uint64_t what, uin
     }
     status = fault_check(session, wait_all(session));
     return status == GS_OK ? server_free(session, &freed, SEG_FREE_WAIT) : status;
+}
+
+gs_status freed_give_known(struct session *session, enum req_op op, uint64_t what)
+{
+    const struct freed freed = {.op = op, .what = what};
+    uint64_t position[SEG_STREAMS];
+    gs_status status = GS_NOT_READY;
+
+    streams_pass(session);
+    if (positions_note(session, position))
+        status = server_free(session, &freed, SEG_FREE_LOOK);
+    return status == GS_NOT_READY ? freed_give(session, op, what, 0) : status;
 }
 
 gs_status freed_request(struct session *session, struct sync_request *request)

@@ -1,7 +1,8 @@
 /*
- * freed.h - device memory and modules that the program has freed while the session's work may still
- * use them. The server gets them back once all that was submitted before is complete, in the next
- * call that asks for memory or a module, frees one, or waits. Any thread.
+ * freed.h - device memory, modules, graphs, arrays, textures and surfaces that the program has
+ * freed while the session's work may still use them. The server gets them back once all that was
+ * submitted before is complete, in the next call that asks for memory or such an object, frees one,
+ * or waits. Any thread.
  */
 #ifndef GS_CLIENT_FREED_H
 #define GS_CLIENT_FREED_H
@@ -27,10 +28,12 @@ struct freed_list {
 void freed_init(struct freed_list *list);
 void freed_deinit(struct freed_list *list);
 
-/* Frees an allocation that is out of the map (REQ_FREE, its address and size), or a module whose
- * handle is retired (REQ_MODULE_UNLOAD, its number, 0). Waits only where too much would wait for
- * work. */
+/* Frees an allocation that is out of the map (REQ_FREE, its address and size), or an object whose
+ * handle is retired (REQ_MODULE_UNLOAD, REQ_GRAPH_DESTROY ..., its number, 0). Waits only where too
+ * much would wait for work. */
 gs_status freed_give(struct session *session, enum req_op op, uint64_t what, uint64_t size);
+/* The same for what has no handle on this side: the server says whether there is such an object. */
+gs_status freed_give_known(struct session *session, enum req_op op, uint64_t what);
 /* Gives the server what no work can use any more. Leaves the thread's error message. */
 void freed_settle(struct session *session);
 /* sync_request for a request that takes device memory, or a number of the session's: where there is

@@ -10,7 +10,7 @@
  * What keeps an object alive while a thread uses it:
  *   stream         its lock, after stream_lock() has found the stream live
  *   kernel, graph, array   any stream's lock: the remover takes and drops the lock of each stream
- *                  (session_quiesce) between handle_retire and handle_release
+ *                  (streams_pass) between handle_retire and handle_release
  *   event, module  object_lock
  *   device ranges, host blocks   the memory's lock for the lookup; the stream's lock from the check
  *                  to the record that uses them (their removal quiesces as well)

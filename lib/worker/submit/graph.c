@@ -162,21 +162,27 @@ static void destroy_prepare(struct job *job)
                       : NULL;
     if (!job->object)
         job_fail(job, GS_ERR_INVALID_HANDLE, "graph %" PRIu64 " does not exist", job->arg[0]);
-    else
-        session->submit.graphs[job->arg[0]] = NULL;
+    job->at_once = job->arg[1] == SEG_FREE_BESIDE;
 }
 
 static void destroy_work(struct job *job)
 {
+    if (job->status != GS_OK) /* it was not to wait */
+        return;
     job_removes(job, JOURNAL_GRAPH, job->arg[0]);
     journal_drop(job->session->journal, JOURNAL_GRAPH, job->arg[0]);
     graph_free(job->session, job->object);
 }
 
+static void destroy_install(struct job *job)
+{
+    job->session->submit.graphs[job->arg[0]] = NULL;
+}
+
 const struct job_kind job_graph_create = {"graph_create", JOB_PATIENT,    create_prepare,
                                           create_work,    create_install, NULL};
-const struct job_kind job_graph_destroy = {
-    "graph_destroy", JOB_SESSION_IDLE, destroy_prepare, destroy_work, NULL, NULL};
+const struct job_kind job_graph_destroy = {"graph_destroy", JOB_SESSION_IDLE, destroy_prepare,
+                                           destroy_work,    destroy_install,  NULL};
 
 /* ---- Variants -------------------------------------------------------------------------------- */
 

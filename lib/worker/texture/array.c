@@ -211,17 +211,24 @@ static void destroy_prepare(struct job *job)
         job_fail(job, GS_ERR_INVALID_HANDLE, "array %" PRIu64 " does not exist", job->arg[0]);
         return;
     }
-    job->session->texture.arrays[job->arg[0]] = NULL;
     job->object = array;
+    job->at_once = job->arg[1] == SEG_FREE_BESIDE;
 }
 
 static void destroy_work(struct job *job)
 {
     struct array *array = job->object;
 
+    if (job->status != GS_OK) /* it was not to wait */
+        return;
     array->destroyed = true;
     if (array->uses == 0)
         array_free(job->session, array);
+}
+
+static void destroy_install(struct job *job)
+{
+    job->session->texture.arrays[job->arg[0]] = NULL;
 }
 
 void arrays_deinit(struct session *session)
@@ -236,5 +243,5 @@ void arrays_deinit(struct session *session)
 
 const struct job_kind job_array_create = {"array_create", JOB_PATIENT,    create_prepare,
                                           create_work,    create_install, NULL};
-const struct job_kind job_array_destroy = {
-    "array_destroy", JOB_SESSION_IDLE, destroy_prepare, destroy_work, NULL, NULL};
+const struct job_kind job_array_destroy = {"array_destroy", JOB_SESSION_IDLE, destroy_prepare,
+                                           destroy_work,    destroy_install,  NULL};

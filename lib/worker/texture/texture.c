@@ -305,6 +305,9 @@ static void destroy_take(struct job *job, bool surface)
             continue;
         job->object = textures[i];
         job->index = i;
+        job->at_once = job->arg[1] == SEG_FREE_BESIDE;
+        if (job->arg[1] == SEG_FREE_LOOK)
+            job_fail(job, GS_NOT_READY, "work that was given before may use it");
         return;
     }
     job_fail(job, GS_ERR_INVALID_HANDLE, "0x%" PRIx64 " is no %s of the session", job->arg[0],
@@ -326,6 +329,8 @@ static void destroy_work(struct job *job)
     struct texture *texture = job->object;
     CUresult result = CUDA_SUCCESS;
 
+    if (job->status != GS_OK) /* it was not to wait */
+        return;
     if (job->session->fenced)
         result = texture_table_drop(job->session, texture->row);
     if (result) {
