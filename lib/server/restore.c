@@ -24,7 +24,12 @@
 #include "server/workers/former.h"
 #include "server/workers/process.h"
 #include "server/workers/restart.h"
+#include "server/workers/resync.h"
 #include "server/workers/standby.h"
+
+/* In which all workers must have said what they have: their control threads have nothing else to
+ * wait for, and whoever asks the server meanwhile gives up after 1.9 s. */
+#define RESYNC_NS 1000000000u
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
@@ -258,6 +263,12 @@ static void workers_restore(struct device *device)
     standby_restore(device);
     reservations_place(device);
     worker_restore(device);
+}
+
+/* When the worker has said what it has. */
+static void workers_go_on(struct device *device, uint64_t deadline)
+{
+    worker_resync_end(device, deadline);
     device->early = true;
     device->policy_sent = false;
     device_plan_soon(device);
@@ -348,6 +359,8 @@ void server_restore(struct kept_server *kept)
     kept_restore(kept, &asked);
     for (int i = 0; i < server->device_count && !server->failure[0]; i++)
         workers_restore(&server->device[i]);
+    for (int i = 0; i < server->device_count && !server->failure[0]; i++)
+        workers_go_on(&server->device[i], began + RESYNC_NS);
     if (server->failure[0])
         return;
     sessions_end_gone(server);

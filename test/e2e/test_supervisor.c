@@ -268,6 +268,24 @@ static void in_the_background_too(void)
     GSCTL_OK("quit", "-y");
 }
 
+/* Both were harmed at once: the next supervisor waits for that worker, and gsctl for the answer. */
+static void a_worker_that_is_stopped_does_not_hold_the_next_one_up(void)
+{
+    struct server *server = server_start(&unfenced);
+    struct holder holder = holder_make(server);
+    const pid_t worker = server_worker_pid(server);
+    const uint64_t deadline = test_deadline(2800);
+
+    CHECK(kill(worker, SIGSTOP) == 0);
+    CHECK(kill(server_supervisor(server), SIGKILL) == 0);
+    GSCTL_OK("status");
+    CHECK(clock_ns() < deadline);
+    CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+    holder_check(&holder); /* its worker is the standby now */
+    CHECK_OK(gs_detach(holder.session));
+    server_stop(server);
+}
+
 /* ---- Operators ------------------------------------------------------------------------------- */
 
 static uint64_t id_of(gs_session session)
@@ -496,6 +514,7 @@ static const struct test tests[] = {
     TEST(all_but_the_keeper_may_be_killed_at_once),
     TEST(a_tenant_killed_with_it_is_missed),
     TEST(in_the_background_too),
+    TEST(a_worker_that_is_stopped_does_not_hold_the_next_one_up),
     TEST(an_attach_that_waits_goes_on),
     TEST(one_without_a_queue_too),
     TEST(what_is_set_holds),

@@ -250,7 +250,7 @@ void worker_restore(struct device *device)
     } else if (worker->state == WORKER_STARTING) {
         worker_ready(device);
     } else if (worker->state == WORKER_READY) {
-        worker_resync(device);
+        worker_resync_begin(device);
     }
 }
 

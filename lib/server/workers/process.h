@@ -15,7 +15,8 @@
 
 /* Starts a worker; a failure is dealt with as a worker's loss. */
 void worker_start(struct device *device);
-/* Goes on with the process that a former supervisor has started, if there is one. */
+/* Goes on with the process that a former supervisor has started, if there is one. A ready one is
+ * asked what it has (resync.h). */
 void worker_restore(struct device *device);
 /* Has the standby take the place of a worker that has stopped. Called in each round. */
 void worker_keep(struct device *device);

@@ -12,9 +12,6 @@
 #include "server/workers/ending.h"
 #include "server/workers/messages.h"
 
-/* The worker's control thread has nothing else to wait for. */
-#define PATIENCE_NS 3000000000u
-
 struct resync {
     uint64_t number;
     bool done;
@@ -87,10 +84,8 @@ static bool session_settle(struct session *session, const struct link_session *t
 
 /* Reads until the worker has answered, has ended, or has been ended for what it says. false: it has
  * not, in time. */
-static bool answer_await(struct device *device, const struct resync *resync)
+static bool answer_await(struct device *device, const struct resync *resync, uint64_t deadline)
 {
-    const uint64_t deadline = clock_ns() + PATIENCE_NS;
-
     for (;;) {
         struct pollfd link = {device->worker.link.fd, POLLIN, 0};
         const uint64_t now = clock_ns();
@@ -119,18 +114,30 @@ static bool sessions_settle(struct device *device, const struct resync *resync)
     return true;
 }
 
-void worker_resync(struct device *device)
+void worker_resync_begin(struct device *device)
 {
-    const struct link_message resumed = {.op = LINK_RESUMED, .slot = LINK_SLOT_NONE};
     struct link_message ask = {.op = LINK_RESYNC, .slot = LINK_SLOT_NONE};
     struct worker_process *worker = &device->worker;
-    struct resync *resync = calloc(1, sizeof(*resync));
 
-    worker->resync = resync;
-    if (resync)
-        resync->number = ask.u.resync = clock_ns();
+    worker->resync = calloc(1, sizeof(*worker->resync));
+    if (!worker->resync) {
+        worker_fail(device, NULL, LINK_SLOT_NONE, "no memory for what worker %d has",
+                    (int)worker->pid);
+        return;
+    }
+    worker->resync->number = ask.u.resync = clock_ns();
     worker_send(device, &ask);
-    if (!resync || !answer_await(device, resync))
+}
+
+void worker_resync_end(struct device *device, uint64_t deadline)
+{
+    const struct link_message resumed = {.op = LINK_RESUMED, .slot = LINK_SLOT_NONE};
+    struct worker_process *worker = &device->worker;
+    struct resync *resync = worker->resync;
+
+    if (!resync)
+        return;
+    if (!answer_await(device, resync, deadline))
         worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d does not answer a new supervisor",
                     (int)worker->pid);
     else if (resync->done && worker->state == WORKER_READY && !sessions_settle(device, resync))

@@ -8,9 +8,12 @@
 
 #include "server/state/device.h"
 
-/* Asks the ready worker, waits for the answer, and deals with what comes before it. Not from the
- * loop, which does not wait. A worker that does not answer is ended. */
-void worker_resync(struct device *device);
+/* Asks the ready worker. */
+void worker_resync_begin(struct device *device);
+/* Waits for the answer, and deals with what comes before it. Not from the loop, which does not
+ * wait. A worker that has not answered by the deadline is ended. Does nothing where none was asked.
+ */
+void worker_resync_end(struct device *device, uint64_t deadline);
 /* LINK_SESSION, LINK_RESYNCED. false: the message makes no sense. */
 bool resync_take(struct device *device, const struct link_message *message);
 
