@@ -386,7 +386,7 @@ KILL_STEPS := $(BUILD)/test/e2e/test_supervisor_steps
 E2E_TESTS  := $(filter-out $(KILL_STEPS),$(call test_programs,e2e))
 CXX_TESTS  := $(patsubst %.cpp,$(BUILD)/%,$(wildcard test/e2e/test_*.cpp))
 CONFORMANCE_TESTS := $(call test_programs,conformance)
-CUDART_TESTS := $(BUILD)/test/cudart/test_abi $(BUILD)/test/cudart/test_programs $(BUILD)/test/cudart/test_corpus
+CUDART_TESTS := $(BUILD)/test/cudart/test_abi $(BUILD)/test/cudart/test_names $(BUILD)/test/cudart/test_programs $(BUILD)/test/cudart/test_corpus
 CUBLAS_TESTS := $(BUILD)/test/cublas/test_abi $(BUILD)/test/cublas/test_cublas
 PYTHON_TESTS := $(patsubst %.py,$(BUILD)/%,$(wildcard test/python/test_*.py))
 # Debian's first, since it has Debian's NumPy. A sanitizer's library cannot be loaded into it.
@@ -549,6 +549,14 @@ $(BUILD)/test/cudart/test_abi: $(BUILD)/obj/test/cudart/test_abi.o $(CUDART_FACT
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $< $(CUDART_FACTS)
+# NVIDIA's own libraries, where they lie beside those headers: their names are asked for.
+CUDART_LIBRARY := $(if $(CUDART_TOOLKIT),$(firstword $(wildcard $(dir $(CUDART_TOOLKIT))../lib*/libcudart.so.13)))
+CUDART_LIBRARY12 := $(if $(CUDART_TOOLKIT12),$(firstword $(wildcard $(dir $(CUDART_TOOLKIT12))../lib*/libcudart.so.12)))
+$(BUILD)/obj/test/cudart/test_names.o: GS_CFLAGS += -DNVIDIA_13='"$(CUDART_LIBRARY)"' -DNVIDIA_12='"$(CUDART_LIBRARY12)"'
+$(BUILD)/test/cudart/test_names: $(BUILD)/obj/test/cudart/test_names.o $(BUILD)/lib/libgshare_cudart.so $(BUILD)/lib/libgshare_cudart12.so
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $< -ldl
 test-cudart-native: $(CUDART_NATIVE)
 	@test/cudart/native $(BUILD)/test/cudart/native
 

@@ -38,14 +38,17 @@ struct cudaResourceDesc {
             struct cudaChannelFormatDesc desc;
             size_t width, height, pitchInBytes;
         } pitch2D;
+#ifndef GS_CUDART_12
         struct {
             int reserved[32];
         } reserved;
     } res;
-#ifndef GS_CUDART_12
     unsigned int flags;
-#endif
 };
+#else
+    } res;
+};
+#endif
 
 enum cudaTextureAddressMode {
     cudaAddressModeWrap = 0,
