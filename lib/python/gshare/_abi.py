@@ -477,6 +477,8 @@ FUNCTIONS = {
     "gs_event_elapsed": (_handle, _handle, POINTER(c_float)),
     "gs_malloc": (_handle, c_size_t, POINTER(_devptr)),
     "gs_free": (_handle, _devptr),
+    "gs_malloc_async": (_handle, c_size_t, _handle, POINTER(_devptr)),
+    "gs_free_async": (_handle, _devptr, _handle),
     "gs_mem_info": (_handle, POINTER(c_size_t), POINTER(c_size_t)),
     "gs_mem_export": (_handle, _devptr, c_uint64, POINTER(MemHandle)),
     "gs_mem_import": (_handle, POINTER(MemHandle), POINTER(_devptr), POINTER(c_size_t)),
