@@ -761,6 +761,37 @@ static void places_of_best_effort_leave_room_for_grants(void)
     server_stop(server);
 }
 
+/* The tenant can write the words that tell which of its work is complete. */
+static void who_says_that_it_never_ends_keeps_nobody_from_loading(void)
+{
+    struct server *server = server_start(NULL);
+    struct raw_client raw;
+    struct raw_belongings b;
+    gs_session session;
+
+    CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+    raw_belongings_get(&raw, &b);
+    struct record record = {.launch = {.h = {.op = REC_LAUNCH},
+                                       .kernel = b.kernel,
+                                       .param_bytes = PARAM_BYTES,
+                                       .grid = {1, 1, 1},
+                                       .block = {1, 1, 1}}};
+    record.launch.h.size = launch_record_size(0, PARAM_BYTES);
+    CHECK_OK(server_attach(server, &session));
+    for (unsigned i = 0; i < 3; i++) {
+        record_push(&raw, &record);
+        CHECK_WITHIN(10000, atomic_load(&raw.complete->position[0]) == raw.tail[0]);
+        atomic_store(&raw.complete->position[0], 0);
+        const uint64_t began = clock_ns();
+        kernels_load(session);
+        CHECK(clock_ns() - began < 5000000000u);
+    }
+    CHECK(raw_open(&raw));
+    raw_detach(&raw);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(each_bad_field_ends_the_session_with_a_reason),
     TEST(what_goes_beyond_the_grant_is_cut_to_it),
@@ -772,6 +803,7 @@ static const struct test tests[] = {
     TEST(best_effort_keeps_off_reserved_sms_whatever_it_launches),
     TEST(places_of_best_effort_leave_room_for_grants),
     TEST(between_requests_best_effort_leaves_a_few_of_them),
+    TEST(who_says_that_it_never_ends_keeps_nobody_from_loading),
 };
 
 int main(int argc, char **argv)

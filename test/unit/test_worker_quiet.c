@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "worker/sched/domain.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 #include "worker/session/quiet.h"
@@ -42,6 +43,7 @@ static int set(void **state)
     for (unsigned i = 0; i < 3; i++)
         job[i].kind = &load;
     pushed = NULL;
+    domain_join(&session);
     session_table_add(&session);
     return 0;
 }
@@ -78,6 +80,59 @@ static void beside_a_kernel_that_runs_on_it_gives_up(void **state)
     assert_ptr_equal(polled(2), &job[0]);
     assert_int_equal(job[0].status, GS_ERR_TIMEOUT);
     quiet_returned(&job[0], now);
+}
+
+static _Alignas(64) unsigned char segment[SEG_OFF_COMPLETE + sizeof(struct seg_complete)];
+
+/* A kernel of the main lane's, as long as it is not known to be complete. */
+static void long_kernel_runs(bool run)
+{
+    lane.index = 0;
+    session.sched.polled = true;
+    session.segment = segment;
+    session.submit.streams[0].issued = run ? 64 : 0;
+    session.inflight.busy = run;
+}
+
+/* A millisecond at a time, until the job starts or so many have passed. */
+static const struct job *polled_by_ms(uint32_t most)
+{
+    for (pushed = NULL; !pushed && most > 0; most--) {
+        now += SECOND / 1000;
+        quiet_poll(now);
+    }
+    return pushed;
+}
+
+/* A kernel of which no hold sees the end: its session has no new work, and others have, until it
+ * ends; then the job is the next. */
+static void whose_kernel_outlasts_holds_waits_alone(void **state)
+{
+    (void)state;
+    long_kernel_runs(true);
+    quiet_add(&job[0], now);
+    for (unsigned i = 0; i < 3000 && !session.jobs.outlasts; i++)
+        assert_null(polled_by_ms(1));
+    assert_true(session.jobs.outlasts);
+    for (unsigned i = 0; i < 4000; i++) {
+        assert_false(quiet_hold(now));
+        assert_true(session.jobs.outlasts);
+        assert_null(polled_by_ms(1));
+    }
+    long_kernel_runs(false);
+    assert_ptr_equal(polled_by_ms(1), &job[0]);
+    assert_int_equal(job[0].status, GS_OK);
+    assert_false(session.jobs.outlasts);
+    quiet_returned(&job[0], now);
+
+    /* where none comes the job gives up, and the session goes on */
+    long_kernel_runs(true);
+    quiet_add(&job[1], now);
+    assert_ptr_equal(polled_by_ms(11000), &job[1]);
+    assert_int_equal(job[1].status, GS_ERR_TIMEOUT);
+    assert_false(session.jobs.outlasts);
+    quiet_returned(&job[1], now);
+    long_kernel_runs(false);
 }
 
 /* What a job finds of others' memory would depend on who was taken up first. */
@@ -133,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(beside_a_kernel_that_runs_on_it_gives_up, set, unset),
+        cmocka_unit_test_setup_teardown(whose_kernel_outlasts_holds_waits_alone, set, unset),
         cmocka_unit_test_setup_teardown(the_time_of_jobs_before_it_does_not_count, set, unset),
         cmocka_unit_test_setup_teardown(what_concerns_others_waits_until_all_are_taken_up, set,
                                         unset),

@@ -10,9 +10,11 @@
 #include "worker/session/quiet.h"
 
 #include "worker/memory/deferred_release.h"
+#include "worker/sched/domain.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 #include "worker/session/busy.h"
+#include "worker/session/polling.h"
 #include "worker/submit/stream.h"
 
 #define POLL_NS         20000u    /* how often waiting jobs are looked at */
@@ -21,6 +23,7 @@
 #define PATIENCE_NS     10000000u /* how long a job waits for a quiet moment by chance */
 #define HOLD_FIRST_NS   3000000u  /* how long new work is held back at first; doubles each time */
 #define HOLD_LONGEST_NS 1000000000u
+#define HOLD_SHORT_NS   96000000u    /* kernels that take longer are not waited for by holds */
 #define HOLD_SHARE      4u           /* the time between two holds, in lengths of the last hold */
 #define LATELY_NS       2000000u     /* a set of SMs is made in 1.1 to 1.4 ms */
 #define QUIET_LIMIT_NS  10000000000u /* after this a job that somebody waits for gives up */
@@ -34,6 +37,11 @@ static struct {
     uint64_t hold_end, next_hold; /* no new work until hold_end; no new hold until next_hold */
     /* length of the last hold; 0: the last one led to a quiet moment */
     uint64_t hold_ns;
+    /* Sessions whose kernels outlast holds are held back, each by itself. None is from then on
+     * until next_outlasts. */
+    bool outlasting;
+    uint64_t next_outlasts;
+    uint64_t ended_ns;     /* since when the first of them has no work on the device; 0: all have */
     _Atomic bool resuming; /* sessions are being taken up */
     bool releasing;        /* a job runs the deferred release */
 } quiet;
@@ -55,12 +63,92 @@ bool sessions_idle(void)
     return true;
 }
 
+/* ---- Kernels that outlast holds -------------------------------------------------------------- */
+
+/* Of a session of the main lane: what side lanes have is light, and comes back. */
+static bool is_busy(const struct session *session)
+{
+    return !session->lane->index && !session_seems_idle(session);
+}
+
+/* Holds back those sessions of which the device still has work so long after a hold began. */
+static void outlasting_hold(void)
+{
+    struct session *session;
+
+    for (session = session_table_next(NULL); session; session = session_table_next(session)) {
+        if (session->jobs.outlasts || !is_busy(session))
+            continue;
+        session->jobs.outlasts = true;
+        sched_satisfied(domain_of(session), &session->sched.entity);
+        quiet.outlasting = true;
+    }
+}
+
+/* Whether the device has work of sessions that are held back so. Notes since when one has none. */
+static bool outlasting_busy(uint64_t now)
+{
+    struct session *session;
+    bool busy = false;
+
+    for (session = session_table_next(NULL); session; session = session_table_next(session)) {
+        if (!session->jobs.outlasts)
+            continue;
+        if (is_busy(session))
+            busy = true;
+        else if (!quiet.ended_ns)
+            quiet.ended_ns = now;
+    }
+    return busy;
+}
+
+/* They go on, and have four fifths of the time: what their kernels ran meanwhile was not lost. */
+static void outlasting_release(uint64_t now)
+{
+    struct session *session;
+
+    if (!quiet.outlasting)
+        return;
+    for (session = session_table_next(NULL); session; session = session_table_next(session)) {
+        if (!session->jobs.outlasts)
+            continue;
+        session->jobs.outlasts = false;
+        if (session->phase == SESSION_LIVE)
+            session_poll_begin(session);
+    }
+    quiet.next_outlasts = quiet.ended_ns ? now + HOLD_SHARE * (now - quiet.ended_ns) : now;
+    quiet.ended_ns = 0;
+    quiet.outlasting = false;
+}
+
+/* ---- Waiting --------------------------------------------------------------------------------- */
+
+static void hold_begin(uint64_t ns, uint64_t now)
+{
+    quiet.hold_ns = ns;
+    quiet.hold_end = now + ns;
+    quiet.next_hold = quiet.hold_end + HOLD_SHARE * ns;
+}
+
+/* In a hold that is long enough whose work is still there outlasts it. It is held back by itself,
+ * and the others go on until it has ended. */
+static void hold_look(uint64_t now)
+{
+    if (quiet.hold_ns <= HOLD_SHORT_NS || now >= quiet.hold_end ||
+        now < quiet.hold_end - quiet.hold_ns + HOLD_SHORT_NS ||
+        (!quiet.outlasting && now < quiet.next_outlasts))
+        return;
+    outlasting_hold();
+    quiet.hold_end = now;
+}
+
 /* Whether a job that must have the device to itself may start: it waits for a quiet moment. When
  * none has come for a while, new work is held back so that one can come: for 3 ms, then 6, 12 ...
- * up to a second, so that it comes beside a tenant with any amount of finite work queued; in
- * between, the others have four fifths of the time. Beside an endless kernel no quiet moment comes,
- * and the job gives up. The job of the deferred release, for which nobody waits, never holds work
- * back for longer than the first time. */
+ * up to a second; in between, the others have four fifths of the time. Where a hold of 192 ms meets
+ * kernels that go on after half of it, their sessions alone are held back until they have ended,
+ * and then all for a moment: so it comes beside any kernel that ends in time. Beside an endless
+ * kernel no quiet moment comes, and the job gives up. The job of the deferred release, for which
+ * nobody waits, never holds work back for longer than the first time. */
 static bool quiet_for(const struct job *job, uint64_t now)
 {
     if (sessions_idle()) {
@@ -68,15 +156,19 @@ static bool quiet_for(const struct job *job, uint64_t now)
         quiet.hold_end = now + HOLD_FIRST_NS; /* nothing new goes out until the job is under way */
         return true;
     }
+    hold_look(now);
+    if (quiet.outlasting && !(job->kind->flags & JOB_UNHURRIED)) {
+        if (now >= quiet.hold_end && !outlasting_busy(now))
+            hold_begin(2 * HOLD_SHORT_NS, now);
+        return false;
+    }
     if (now < quiet.next_hold ||
         (!(job->kind->flags & JOB_PROMPT) && now < job->waiting_ns + PATIENCE_NS))
         return false;
     if (job->kind->flags & JOB_UNHURRIED || !quiet.hold_ns)
-        quiet.hold_ns = HOLD_FIRST_NS;
-    else if (quiet.hold_ns < HOLD_LONGEST_NS)
-        quiet.hold_ns *= 2;
-    quiet.hold_end = now + quiet.hold_ns;
-    quiet.next_hold = quiet.hold_end + HOLD_SHARE * quiet.hold_ns;
+        hold_begin(HOLD_FIRST_NS, now);
+    else
+        hold_begin(quiet.hold_ns < HOLD_LONGEST_NS ? 2 * quiet.hold_ns : quiet.hold_ns, now);
     return false;
 }
 
@@ -157,6 +249,8 @@ void quiet_poll(uint64_t now)
     }
     if (now >= quiet.next_confirm)
         quiet.next_confirm = now + CONFIRM_NS;
+    if (quiet.quiet_job || !quiet_pressing())
+        outlasting_release(now);
 }
 
 bool quiet_wanted_by(const struct job *job)
