@@ -640,6 +640,47 @@ static void a_call_by_address_gives_a_frame(void **state)
     ptx_rewrite_report_deinit(&report);
 }
 
+/* COUNT times TEXT behind what is in *OUT, with the number in it. */
+static void repeat(char **out, const char *text, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        *out += sprintf(*out, text, i);
+}
+
+/* Frames take time by the length of the text, also where that is calls beside names, or bytes of a
+ * parameter that is copied beside instructions: else the test would not end. */
+static void frames_take_no_longer_than_the_text(void **state)
+{
+    const size_t count = 150000;
+    char *text = malloc(count * 80), *to = text, *out;
+    struct ptx_rewrite_report report;
+
+    (void)state;
+    assert_non_null(text);
+    to += sprintf(to, "%s",
+                  HEAD ".func f(.reg .b64 b) { st.u32 [b], 3; ret; }\n" ENTRY "{ " REGS
+                       ".local .align 8 .b8 l[24];\n");
+    repeat(&to, ".reg .b32 n%zu;\n", count);
+    to += sprintf(to, "mov.u64 %%d2, l; cvta.local.u64 %%d2, %%d2;\n");
+    repeat(&to, "call f, (%%d2);\n", count);
+    sprintf(to, "ret; }");
+    assert_int_equal(fence(text, 0, &out, &report), 0);
+    expect_text(out, "gshare$stack[32];", true);
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+
+    to = text + sprintf(text, "%s",
+                        HEAD ".visible .entry k(.param .align 1 .b8 s[4096])\n"
+                             "{ .reg .b64 %d<4>; .reg .b32 %r1;\n");
+    repeat(&to, "add.u32 %%r1, %%r1, %zu;\n", 2 * count);
+    sprintf(to, "mov.u64 %%d2, s; cvta.param.u64 %%d2, %%d2; ld.u8 %%r1, [%%d2]; ret; }");
+    assert_int_equal(fence(text, 0, &out, &report), 0);
+    expect_text(out, "gshare$stack[4096];", true);
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+    free(text);
+}
+
 /* What compilers do not write is refused as before. */
 static void what_can_have_no_frame_is_told(void **state)
 {
@@ -1293,6 +1334,7 @@ int main(void)
         cmocka_unit_test(a_parameters_address_is_that_of_a_copy),
         cmocka_unit_test(a_call_by_address_gives_a_frame),
         cmocka_unit_test(what_can_have_no_frame_is_told),
+        cmocka_unit_test(frames_take_no_longer_than_the_text),
         cmocka_unit_test(a_generic_store_is_bounded_where_it_is_local),
         cmocka_unit_test(what_it_cannot_hold_is_refused),
         cmocka_unit_test(modules_it_cannot_hold_are_refused),

@@ -17,6 +17,7 @@ enum { MOST_ROUNDS = 64 };
 struct search {
     struct fence *fence;
     const struct ptx_func *f;
+    uint32_t top;                  /* its register FENCE_TOP, or PTX_NO_REG */
     bool *marked;                  /* by register */
     const struct ptx_inst **taker; /* by variable of the function, a parameter: the call */
     bool *several;                 /* likewise: of calls of several functions */
@@ -43,7 +44,7 @@ static struct ptx_operand own_arguments(const struct search *s, const struct ptx
     const struct ptx_operand *last =
         list->kind == PTX_OPND_LIST && list->count ? &list->list[list->count - 1] : NULL;
 
-    if (last && last->kind == PTX_OPND_REG && last->reg == fence_register_named(s->f, FENCE_TOP))
+    if (last && last->kind == PTX_OPND_REG && last->reg == s->top)
         own.count -= FENCE_FRAME_PARAMS;
     return own;
 }
@@ -215,7 +216,7 @@ static void follow_all(struct search *s)
 /* False: no memory. */
 static bool function_follow(struct fence *fence, const struct ptx_func *f)
 {
-    struct search s = {.fence = fence, .f = f};
+    struct search s = {.fence = fence, .f = f, .top = fence_register_named(f, FENCE_TOP)};
     bool done;
 
     s.marked = calloc((size_t)f->nregs + 1, sizeof(*s.marked));

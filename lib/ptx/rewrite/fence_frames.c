@@ -44,6 +44,7 @@ enum {
 struct frames {
     struct fence fence;
     uint32_t *needs; /* by ptx_func.id: REACH_NONE, or the function has a frame */
+    uint64_t *own;   /* bytes of its frame */
     uint64_t *depth; /* of its frame and those that it calls */
     bool indirect;   /* what is called by address has a frame */
     bool recursive;
@@ -175,7 +176,7 @@ static bool lengthen(struct frames *frames)
         if ((to != last && frames->needs[to] == REACH_NONE) ||
             (from != last && frames->needs[from] == REACH_NONE))
             continue;
-        depth += from == last ? 0 : own_bytes(frames->fence.m->funcs[from]);
+        depth += from == last ? 0 : frames->own[from];
         frames->recursive |= depth > MOST_STACK;
         if (depth <= frames->depth[from] || depth > MOST_STACK)
             continue;
@@ -193,7 +194,7 @@ static uint64_t recursion_bytes(const struct frames *frames)
 
     for (uint32_t i = 0; i < m->nfuncs; i++)
         if (m->funcs[i]->has_body && !m->funcs[i]->entry && has_frame(frames, m->funcs[i]))
-            once += own_bytes(m->funcs[i]);
+            once += frames->own[i];
     bytes = RECURSION * once < MOST_RECURSION ? RECURSION * once : MOST_RECURSION;
     bytes = bytes < LEAST_RECURSION ? LEAST_RECURSION : bytes;
     return bytes < once ? once : bytes;
@@ -203,20 +204,22 @@ static bool measure(struct frames *frames)
 {
     const struct ptx_module *m = frames->fence.m;
     unsigned rounds = 0;
+    uint64_t recursion;
 
     for (uint32_t i = 0; i < m->nfuncs; i++)
         if (m->funcs[i]->has_body && has_frame(frames, m->funcs[i]))
-            frames->depth[i] = own_bytes(m->funcs[i]);
+            frames->depth[i] = frames->own[i] = own_bytes(m->funcs[i]);
     while (lengthen(frames) && ++rounds < MOST_ROUNDS)
         ;
     frames->recursive |= rounds == MOST_ROUNDS;
+    recursion = recursion_bytes(frames);
     for (uint32_t i = 0; i < m->nfuncs; i++) {
         const struct ptx_func *f = m->funcs[i];
         uint64_t bytes;
 
         if (!f->entry || !f->has_body || !has_frame(frames, f))
             continue;
-        bytes = frames->recursive ? own_bytes(f) + recursion_bytes(frames) : frames->depth[i];
+        bytes = frames->recursive ? frames->own[i] + recursion : frames->depth[i];
         frames->bytes = bytes > frames->bytes ? bytes : frames->bytes;
     }
     return frames->bytes && frames->bytes <= MOST_STACK;
@@ -352,10 +355,10 @@ static void begin_body(struct frames *frames, const struct ptx_func *f)
         edits_insert(edits, f->body_begin, " .reg .b32 " FENCE_TOP ", gshare$place;");
     edits_insert(edits, f->body_begin,
                  edits_text(edits, " add.u32 " FENCE_TOP ", " FENCE_FRAME ", %llu;",
-                            (unsigned long long)own_bytes(f)));
+                            (unsigned long long)frames->own[f->id]));
     if (fence_copies_parameters(f))
         fence_copy_parameters(&frames->fence, f, variable_bytes(f));
-    if (!f->entry && frames->recursive && own_bytes(f))
+    if (!f->entry && frames->recursive && frames->own[f->id])
         edits_insert(edits, f->body_begin,
                      edits_text(edits,
                                 " .reg .pred gshare$over; sub.u32 gshare$place, " FENCE_TOP
@@ -405,9 +408,10 @@ static bool frames_init(struct frames *frames, const char *text, size_t len,
     fence_find_generic(fence);
     fence->gets_locals = calloc((size_t)m->nfuncs + 1, sizeof(*fence->gets_locals));
     frames->needs = calloc((size_t)m->nfuncs + 1, sizeof(*frames->needs));
+    frames->own = calloc((size_t)m->nfuncs + 1, sizeof(*frames->own));
     frames->depth = calloc((size_t)m->nfuncs + 1, sizeof(*frames->depth));
-    return !fence->reach.failed && fence->gets_locals && frames->needs && frames->depth &&
-           (!fence->generic[PTX_SPACE_LOCAL] || fence_escapes(fence));
+    return !fence->reach.failed && fence->gets_locals && frames->needs && frames->own &&
+           frames->depth && (!fence->generic[PTX_SPACE_LOCAL] || fence_escapes(fence));
 }
 
 static bool has_word(const char *text, size_t len, const char *word)
@@ -444,6 +448,7 @@ int fence_frames(const char *text, size_t len, const struct ptx_module *m, char 
     edits_deinit(&frames.fence.edits);
     free(frames.fence.gets_locals);
     free(frames.needs);
+    free(frames.own);
     free(frames.depth);
     return result;
 }

@@ -131,10 +131,11 @@ void fence_copy_parameters(struct fence *fence, const struct ptx_func *f, uint64
     edits_insert(edits, f->body_begin, " .reg .b64 gshare$from, gshare$copy, gshare$chunk;");
     for (uint32_t i = 0; i < f->nparams; i++) {
         const struct ptx_var *v = f->params[i];
+        const uint64_t size = has_address(f, v) ? v->size : 0;
         uint64_t bytes;
 
-        for (uint64_t at = 0; has_address(f, v) && at < v->size; at += bytes) {
-            for (bytes = v->align < 8 ? v->align : 8; at + bytes > v->size;)
+        for (uint64_t at = 0; at < size; at += bytes) {
+            for (bytes = v->align < 8 ? v->align : 8; at + bytes > size;)
                 bytes /= 2;
             edits_insert(edits, f->body_begin,
                          edits_text(edits,
