@@ -113,8 +113,11 @@ static struct launch_range note_launches(const struct session *session, bool str
     struct launch_range range = {0};
     bool found = false;
 
-    for (const struct kernel *k = module ? module->kernels : NULL; k; k = k->next) {
-        if (strncmp(k->name, told.kernel, sizeof(k->name) - 1) != 0)
+    /* Not by module->kernels, which a job on a service thread may be adding to. */
+    for (uint32_t i = 0; module && i < session->kernels.capacity; i++) {
+        const struct kernel *k = session->kernels.table[i];
+
+        if (!k || k->module != module || strncmp(k->name, told.kernel, sizeof(k->name) - 1) != 0)
             continue;
         launch_range_add(session, k, &range);
         found = true;
