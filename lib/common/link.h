@@ -338,7 +338,8 @@ struct link_stats {
     } wait,                 /* until their issue */
         latency;            /* until their end */
     _Atomic uint64_t depth; /* launches and graphs that are issued and not known to have ended */
-    uint64_t reserved[3];   /* whole cache lines */
+    _Atomic uint64_t driver_memory; /* of the device: what the driver takes beside memory_used */
+    uint64_t reserved[2];           /* whole cache lines */
 };
 static_assert(sizeof(struct link_stats) == 384, "link_stats");
 

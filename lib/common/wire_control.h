@@ -193,6 +193,7 @@ struct ctl_tenant {
     uint64_t sm_ns;  /* time on the device, each moment by the number of SMs that were taken */
     uint64_t strays; /* accesses outside of its memory, of a session whose fence reports them */
     uint64_t depth;  /* launches and captured graphs that the device has and has not finished */
+    uint64_t driver_memory; /* what the driver takes of the device's memory beside memory_used */
     /* Times of launches and captured graphs since the worker saw their records. */
     struct ctl_histogram wait, /* until their issue to the device */
         latency;               /* until their end */
@@ -496,8 +497,8 @@ static_assert(sizeof(struct ctl_done_reply) == 160, "ctl_done_reply");
 static_assert(sizeof(struct ctl_admin) == 40, "ctl_admin");
 static_assert(sizeof(struct ctl_device) == 304, "ctl_device");
 static_assert(sizeof(struct ctl_status_reply) == 2880, "ctl_status_reply");
-static_assert(sizeof(struct ctl_tenant) == 456, "ctl_tenant");
-static_assert(sizeof(struct ctl_ps_reply) == 7920, "ctl_ps_reply");
+static_assert(sizeof(struct ctl_tenant) == 464, "ctl_tenant");
+static_assert(sizeof(struct ctl_ps_reply) == 8056, "ctl_ps_reply");
 static_assert(sizeof(struct ctl_quit_reply) == 160, "ctl_quit_reply");
 static_assert(sizeof(struct ctl_settings) == 160, "ctl_settings");
 static_assert(sizeof(struct ctl_set) == 200, "ctl_set");

@@ -543,6 +543,11 @@ static void what_the_driver_takes_is_counted_for_the_user(void)
     CHECK_OK(server_attach(server, &session));
     for (unsigned i = 0; i < 40; i++)
         CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_EQUAL(gsctl("ps", "--json", NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, "\"driver_memory\":21495808,"); /* 41 times half a MiB */
+    CHECK_OK(gs_stream_destroy(stream));
+    CHECK_EQUAL(gsctl("ps", "--json", NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, "\"driver_memory\":20971520,");
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }

@@ -114,6 +114,7 @@ void tenant_members_json(const struct ctl_tenant *t)
     json_number("sm_ns", t->sm_ns);
     json_number("strays", t->strays);
     json_number("queue_depth", t->depth);
+    json_number("driver_memory", t->driver_memory);
     histogram_json("queue_wait", &t->wait);
     histogram_json("launch_latency", &t->latency);
 }

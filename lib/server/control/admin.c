@@ -136,6 +136,7 @@ static void session_describe(const struct session *session, struct ctl_tenant *r
     row->sm_ns = atomic_load_explicit(&stats->sm_ns, memory_order_relaxed);
     row->strays = atomic_load_explicit(&stats->strays, memory_order_relaxed);
     row->depth = atomic_load_explicit(&stats->depth, memory_order_relaxed);
+    row->driver_memory = atomic_load_explicit(&stats->driver_memory, memory_order_relaxed);
     histogram_copy(&row->wait, &stats->wait);
     histogram_copy(&row->latency, &stats->latency);
 }

@@ -6,10 +6,11 @@
 #include "worker/jobs/job.h"
 #include "worker/memory/user.h"
 
-/* Relaxed: no other memory depends on the sums. */
+/* Relaxed: no other memory depends on the sums. Lanes and service threads add to the figure. */
 static void session_add(struct session *session, uint64_t bytes)
 {
     atomic_fetch_add_explicit(&session->memory.driver_bytes, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&session->stats->driver_memory, bytes, memory_order_relaxed);
 }
 
 static uint64_t user_limit(const struct session *session)
@@ -53,6 +54,7 @@ void driver_memory_discharge(struct session *session, uint64_t bytes)
         return;
     user_driver_discharge(session->memory.user, bytes);
     atomic_fetch_sub_explicit(&session->memory.driver_bytes, bytes, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&session->stats->driver_memory, bytes, memory_order_relaxed);
 }
 
 void driver_memory_deinit(struct session *session)

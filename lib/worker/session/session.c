@@ -65,6 +65,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     if (open->resume) { /* its totals stay; it has nothing on the device */
         atomic_store_explicit(&stats->memory_used, 0, memory_order_relaxed);
         atomic_store_explicit(&stats->depth, 0, memory_order_relaxed);
+        atomic_store_explicit(&stats->driver_memory, 0, memory_order_relaxed);
     } else {
         stats_clear(stats);
     }
