@@ -144,7 +144,8 @@ void service_push(struct job *job);
 void service_compile_limit(struct session *session, uint32_t percent);
 /* The session is closing: a job of it that waits for its user's turn to compile begins. */
 void service_closing(struct session *session);
-/* Whether no service thread has a job. Main lane. */
+/* Whether no service thread has a job, or is to get one: but for jobs that compile, which count
+ * once they have begun. Main lane; the control thread once the lanes have stopped. */
 bool service_idle(void);
 /* The calling service thread's stream. */
 CUstream service_stream(void);

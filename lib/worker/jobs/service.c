@@ -48,7 +48,8 @@ static struct thread_group patient = {
 static struct thread_group quiet = {
     .name = "gs-quiet", .threads = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Jobs that are on their way to a service thread or with one. */
+/* Jobs that are on their way to a service thread or with one. A job that compiles counts once it
+ * has begun: it may wait for its user's share for long, and the next worker makes it again. */
 static _Atomic uint32_t jobs_out;
 
 static _Thread_local CUstream own_stream;
@@ -70,7 +71,8 @@ void service_push(struct job *job)
     struct thread_group *thread_group = thread_group_of(job);
     struct job *head = atomic_load_explicit(&thread_group->inbox, memory_order_relaxed);
 
-    atomic_fetch_add_explicit(&jobs_out, 1, memory_order_relaxed);
+    if (!(job->kind->flags & JOB_COMPILES))
+        atomic_fetch_add_explicit(&jobs_out, 1, memory_order_relaxed);
     do {
         job->next = head;
         /* release: publishes the job's contents, for the exchange in pop() */
@@ -184,6 +186,8 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
     if (found) {
         job = *found;
         *found = job->next;
+        if (job->kind->flags & JOB_COMPILES)
+            atomic_fetch_add_explicit(&jobs_out, 1, memory_order_relaxed);
         thread_group->uid[thread_group->running++] = owner(job);
     }
     *due = thread_group->due_ns;
