@@ -98,6 +98,10 @@ static gs_status control_open_of(struct control *control, uid_t owner, const cha
         status = fail(message, GS_ERR_NO_SERVER,
                       "no gshare server '%s' of uid %u runs: the queue %s is another user's",
                       instance, (unsigned)owner, name);
+    else if ((made.queue < 0 || !control_served(&made)) && owner != geteuid())
+        status = fail(message, GS_ERR_NO_SERVER,
+                      "no gshare server '%s' of uid %u runs; only that user can start it", instance,
+                      (unsigned)owner);
     else if (made.queue < 0 || !control_served(&made))
         status = fail(message, GS_ERR_NO_SERVER,
                       "no gshare server '%s' runs; start one: gshared -d --instance %s", instance,

@@ -277,6 +277,7 @@ static void each_user_lists_the_servers_that_serve_it_and_root_lists_all(void)
     struct server *server = server_start(&(struct server_options){.instance = scene->instance});
     pid_t owner = tenant_start(listing_owner_run, scene);
     char output[16384], its[48], json[80];
+    const char *const status[] = {"bin/gsctl", "status", "--instance", its, NULL};
 
     gate_wait(&scene->ready, 1);
     tenant_join(tenant_start(third_user_run, scene));
@@ -291,6 +292,9 @@ static void each_user_lists_the_servers_that_serve_it_and_root_lists_all(void)
     tenant_join(owner);
     CHECK_EQUAL(servers_list(NULL, output, sizeof(output)), 0);
     CHECK(strstr(output, its) == NULL);
+    its[strlen(its) - 1] = '\0';
+    CHECK_EQUAL(program_run(status, output, sizeof(output)), 3);
+    CHECK_TEXT(output, "of uid 65534 runs; only that user can start it");
     server_stop(server);
 }
 

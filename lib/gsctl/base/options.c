@@ -102,14 +102,16 @@ static void __attribute__((noreturn)) help_command(const struct command *command
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-static uint64_t number_parse(const char *what, const char *text, uint64_t max)
+static uint64_t number_parse(const char *what, const char *text, uint64_t min, uint64_t max)
 {
     char *end;
 
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    if (errno || end == text || *end || !isdigit((unsigned char)text[0]) || value > max)
-        usage("%s '%s': a number from 0 to %llu", what, text, (unsigned long long)max);
+    if (errno || end == text || *end || !isdigit((unsigned char)text[0]) || value < min ||
+        value > max)
+        usage("%s '%s': a number from %llu to %llu", what, text, (unsigned long long)min,
+              (unsigned long long)max);
     return value;
 }
 
@@ -119,7 +121,7 @@ static uint64_t session_parse(const char *text)
         if (!isdigit((unsigned char)*c))
             usage("'%s' is no session: a number that 'gsctl ps' shows", text);
     }
-    return number_parse("session", text, UINT64_MAX >> 8);
+    return number_parse("session", text, 0, UINT64_MAX >> 8);
 }
 
 static uint64_t uid_parse(const char *option, const char *name)
@@ -166,7 +168,7 @@ static void tenant_add(struct command_options *options, const char *word)
     if (options->tenant_count == ARRAY_SIZE(options->tenant))
         usage("--tenant: at most %zu", ARRAY_SIZE(options->tenant));
     if (isdigit((unsigned char)*word))
-        number_parse("--tenant", word, UINT64_MAX >> 8);
+        number_parse("--tenant", word, 0, UINT64_MAX >> 8);
     else
         uid_parse("--tenant", word);
     options->tenant[options->tenant_count++] = word;
@@ -253,7 +255,7 @@ static void option_apply(struct command_options *options, int code)
         options->json = true;
         break;
     case 't':
-        options->timeout_s = (uint32_t)number_parse("--timeout", optarg, UINT32_MAX);
+        options->timeout_s = (uint32_t)number_parse("--timeout", optarg, 0, UINT32_MAX);
         break;
     case 'y':
         options->yes = true;
@@ -262,10 +264,10 @@ static void option_apply(struct command_options *options, int code)
         target_set(options, CTL_USER, uid_parse("--user", optarg));
         break;
     case OPTION_PID:
-        options->pid = (int32_t)number_parse("--pid", optarg, INT32_MAX);
+        options->pid = (int32_t)number_parse("--pid", optarg, 0, INT32_MAX);
         break;
     case OPTION_GRACE:
-        options->grace_ms = (uint32_t)number_parse("--grace", optarg, 86400000);
+        options->grace_ms = (uint32_t)number_parse("--grace", optarg, 0, 86400000);
         break;
     case OPTION_DEFAULT:
         target_set(options, CTL_DEFAULT, 0);
@@ -274,7 +276,7 @@ static void option_apply(struct command_options *options, int code)
         target_set(options, CTL_USER, CTL_OTHERS);
         break;
     case OPTION_DEVICE:
-        options->device = (int32_t)number_parse("--device", optarg, INT32_MAX);
+        options->device = (int32_t)number_parse("--device", optarg, 0, INT32_MAX);
         break;
     case OPTION_UNSET:
         unset_add(options, optarg);
@@ -286,9 +288,7 @@ static void option_apply(struct command_options *options, int code)
         options->force = true;
         break;
     case OPTION_WATCH:
-        options->watch_s = optarg ? (uint32_t)number_parse("--watch", optarg, 86400) : WATCH_S;
-        if (options->watch_s == 0)
-            usage("--watch 0: seconds, 1 and up");
+        options->watch_s = optarg ? (uint32_t)number_parse("--watch", optarg, 1, 86400) : WATCH_S;
         break;
     case OPTION_LISTEN:
         options->listen = optarg;
@@ -306,9 +306,7 @@ static void option_apply(struct command_options *options, int code)
         options->svg = optarg;
         break;
     case OPTION_SECONDS:
-        options->seconds = (uint32_t)number_parse("--seconds", optarg, 86400);
-        if (options->seconds == 0)
-            usage("--seconds 0: seconds, 1 and up");
+        options->seconds = (uint32_t)number_parse("--seconds", optarg, 1, 86400);
         break;
     case OPTION_TENANT:
         tenant_add(options, optarg);
