@@ -11,6 +11,9 @@
 #include <semaphore.h>
 #include <time.h>
 
+#include "common/log.h"
+#include "common/log_allowance.h"
+#include "common/log_event.h"
 #include "common/util.h"
 #include "common/yield.h"
 #include "worker/driver/prewake.h"
@@ -148,6 +151,23 @@ static uint32_t compile_percent(const struct job *job)
     return atomic_load_explicit(&job->session->jobs.compile_percent, memory_order_relaxed);
 }
 
+/* One line a minute: the user may load modules without end. */
+static struct log_allowance held_allowance = LOG_ALLOWANCE(1, 60000000000u);
+
+static void held_log(const struct session *session, uint32_t percent, uint64_t ns)
+{
+    struct log_event event = log_event_begin("compile-held");
+
+    if (!log_allowance_take(&held_allowance, session->uid))
+        return;
+    log_event_text(&event, "user", session->user);
+    log_event_number(&event, "uid", session->uid);
+    log_event_number(&event, "session", session->id);
+    log_event_number(&event, "percent", percent);
+    log_event_number(&event, "wait_ms", ns / 1000000u);
+    log_event_write(&event, LOG_LEVEL_INFO);
+}
+
 /* Whether the job compiles, and its user has had its share of that. The group then notes when the
  * job may begin. */
 static bool kept_back(struct thread_group *thread_group, const struct job *job, uint64_t now)
@@ -160,6 +180,7 @@ static bool kept_back(struct thread_group *thread_group, const struct job *job, 
     due = pace_due(&thread_group->pace, owner(job), compile_percent(job), now);
     if (due <= now)
         return false;
+    held_log(job->session, compile_percent(job), due - now);
     if (!thread_group->due_ns || due < thread_group->due_ns)
         thread_group->due_ns = due;
     return true;
