@@ -28,6 +28,7 @@
 #define VARIANTS 4u /* as many variants as are kept */
 
 static struct session session;
+static struct link_stats stats;
 static unsigned char nothing[1];
 static struct host_block block = {.memory = nothing};
 static struct partition places[VARIANTS + 2];
@@ -193,6 +194,7 @@ static int set(void **state)
     memset(&session, 0, sizeof(session));
     memset(places, 0, sizeof(places));
     session.memory.user = user_hold(0);
+    session.stats = &stats;
     made = live = 0;
     place = session.grant.partition = &places[0];
     job_run(job_new(&session, &job_graph_create));
