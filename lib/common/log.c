@@ -2,6 +2,7 @@
 #include "common/log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,9 +18,10 @@ static struct {
     const char *who;
     enum log_level level;
     bool journal;
-    _Atomic int also; /* descriptor that gets warnings as well; -1: none */
-    pid_t pid;        /* whose lines they are; 0: this process's */
-} logger = {"gshare", LOG_LEVEL_INFO, false, -1, 0};
+    _Atomic int also;      /* descriptor that gets warnings as well; -1: none */
+    pid_t pid;             /* whose lines they are; 0: this process's */
+    _Atomic unsigned lost; /* lines that could not be written without a wait */
+} logger = {"gshare", LOG_LEVEL_INFO, false, -1, 0, 0};
 
 static bool level_parse(const char *name, enum log_level *level)
 {
@@ -74,10 +76,18 @@ static size_t time_print(char *line, size_t size)
                             offset % 60);
 }
 
-static void line_write(enum log_level level, const char *text)
+/* A terminal that is stopped (Ctrl-S), a pipe or a journal that nobody reads would hold the caller
+ * up, and with it every tenant. */
+static bool writable(int fd)
+{
+    struct pollfd log = {.fd = fd, .events = POLLOUT};
+
+    return poll(&log, 1, 0) != 0;
+}
+
+static void line_put(enum log_level level, const char *text)
 {
     char line[1024];
-    int saved = errno; /* callers may log first and read errno afterwards */
     int also = atomic_load_explicit(&logger.also, memory_order_relaxed);
     size_t n = 0, start;
     ssize_t written;
@@ -98,6 +108,30 @@ static void line_write(enum log_level level, const char *text)
     if (also >= 0 && level == LOG_LEVEL_WARNING)
         written = write(also, line + start, n - start);
     (void)written;
+}
+
+static void lost_tell(unsigned lost)
+{
+    struct log_event event = log_event_begin("lines-lost");
+
+    log_event_number(&event, "lines", lost);
+    log_event_text(&event, "reason", "nobody read the log");
+    line_put(LOG_LEVEL_WARNING, event.text);
+}
+
+static void line_write(enum log_level level, const char *text)
+{
+    int saved = errno; /* callers may log first and read errno afterwards */
+    unsigned lost = 0;
+
+    if (writable(STDERR_FILENO))
+        lost = atomic_exchange_explicit(&logger.lost, 0, memory_order_relaxed);
+    if (lost)
+        lost_tell(lost);
+    if (writable(STDERR_FILENO))
+        line_put(level, text);
+    else
+        atomic_fetch_add_explicit(&logger.lost, 1, memory_order_relaxed);
     errno = saved;
 }
 

@@ -1,8 +1,9 @@
 /*
  * log.h - one line to stderr per event, for an operator, with date, time and zone. Any thread; a
- * line is one write(). The levels are syslog's. If JOURNAL_STREAM is set, each line begins with
- * "<N>", as systemd expects. What is for an operator is "event=KIND key=value ..."
- * (common/log_event.h), and `test/logs` holds each format to it; debug lines are in words.
+ * line is one write(), and is lost where that would wait for a reader. The levels are syslog's. If
+ * JOURNAL_STREAM is set, each line begins with "<N>", as systemd expects. What is for an operator
+ * is "event=KIND key=value ..." (common/log_event.h), and `test/messages` holds each format to it;
+ * debug lines are in words.
  */
 #ifndef GS_COMMON_LOG_H
 #define GS_COMMON_LOG_H

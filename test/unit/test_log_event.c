@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -67,6 +69,38 @@ static void what_does_not_fit_is_left_out(void **state)
     assert_true(strlen(text) < 1024 && text[strlen(text) - 1] == '\n');
 }
 
+static void a_log_that_nobody_reads_holds_nobody_up_and_says_what_was_lost(void **state)
+{
+    static char text[1 << 20];
+    const unsigned lines = 4000;
+    unsigned written = 0;
+    int ends[2];
+    ssize_t n;
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
+    for (unsigned i = 0; i < lines; i++)
+        log_info("event=test number=%u", i);
+    n = read(ends[0], text, sizeof(text) - 1);
+    assert_true(n > 0);
+    text[n] = 0;
+    for (const char *at = text; (at = strstr(at, "event=test")); at++)
+        written++;
+    assert_true(written > 0 && written < lines);
+    log_info("event=test after=1");
+    n = read(ends[0], text, sizeof(text) - 1);
+    assert_true(n > 0);
+    text[n] = 0;
+    char lost[64];
+    snprintf(lost, sizeof(lost), "event=lines-lost lines=%u reason=", lines - written);
+    assert_non_null(strstr(text, lost));
+    assert_non_null(strstr(text, "event=test after=1\n"));
+    dup2(logged, STDERR_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static int redirect(void **state)
 {
     (void)state;
@@ -81,6 +115,7 @@ int main(void)
         cmocka_unit_test(a_value_within_quotes_of_the_format_cannot_end_them),
         cmocka_unit_test(numbers_are_printed_in_all_widths),
         cmocka_unit_test(what_does_not_fit_is_left_out),
+        cmocka_unit_test(a_log_that_nobody_reads_holds_nobody_up_and_says_what_was_lost),
     };
     return cmocka_run_group_tests(tests, redirect, NULL);
 }
