@@ -639,7 +639,8 @@ static void who_compiles_without_end_has_its_share_of_a_cpu(void)
     gate_wait(&compilers->ready, COMPILERS);
     gate_pass(&compilers->go);
     const uint64_t began = clock_ns();
-    CHECK_WITHIN(20000, compile_seconds(server) >= 1.2);
+    CHECK_WITHIN(30000, server_log_lines(server, "event=compile-held user=nobody uid=65534") == 1);
+    CHECK(compile_seconds(server) >= 1.2);
     for (unsigned i = 0; i < 5; i++) { /* nobody else waits, whatever it takes */
         CHECK_OK(new_text_load(session, i, &module));
         CHECK_OK(gs_module_unload(module));
@@ -652,7 +653,6 @@ static void who_compiles_without_end_has_its_share_of_a_cpu(void)
         test_fail(__FILE__, __LINE__,
                   "%.2f s of CPU time in %.2f s, %.2f at the end of its saving, %u loads", taken,
                   seconds, own, compilers->loads);
-    CHECK_EQUAL(server_log_lines(server, "event=compile-held user=nobody uid=65534"), 1);
     /* Who waits for its share does not keep the worker, and the next one takes what waited up. */
     CHECK_EQUAL(gsctl("restart-worker", NULL, NULL, NULL, NULL), 0);
     const unsigned loads = compilers->loads;
