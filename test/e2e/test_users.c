@@ -531,6 +531,35 @@ static void driver_run(void *argument)
     CHECK_OK(gs_detach(one));
 }
 
+/* 64 KiB of local memory for each thread that the device can have. */
+static gs_status deep_kernel_get(gs_session session)
+{
+    static const char deep[] =
+        ".version 7.8\n.target sm_80\n.address_size 64\n"
+        ".visible .entry deep(.param .u64 to) {\n"
+        ".local .align 4 .b8 frame[65536]; .reg .b64 %rd<4>; .reg .b32 %r;\n"
+        "ld.param.u64 %rd0, [to]; mov.u64 %rd1, frame; and.b64 %rd2, %rd0, 65532;\n"
+        "add.u64 %rd1, %rd1, %rd2; st.local.u32 [%rd1], 7;\n"
+        "ld.local.u32 %r, [%rd1]; st.global.u32 [%rd0], %r; ret; }\n";
+    gs_module module;
+    gs_kernel kernel;
+
+    CHECK_OK(gs_module_load(session, deep, 0, &module));
+    return gs_kernel_get(module, "deep", &kernel);
+}
+
+static void deep_run(void *argument)
+{
+    gs_session session;
+
+    (void)argument;
+    become_stranger();
+    CHECK_OK(gs_attach(NULL, &session));
+    CHECK_STATUS(deep_kernel_get(session), GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "the kernel's 65536 bytes of local memory take");
+    CHECK_OK(gs_detach(session));
+}
+
 static void what_the_driver_takes_is_counted_for_the_user(void)
 {
     struct server *server = shared_server(NULL);
@@ -540,9 +569,11 @@ static void what_the_driver_takes_is_counted_for_the_user(void)
     CHECK_EQUAL(gsctl("set", "--others", "--user-driver-mem", "8M", NULL), 0);
     tenant_join(tenant_start(driver_run, NULL));
     tenant_join(tenant_start(driver_run, NULL));
+    tenant_join(tenant_start(deep_run, NULL));
     CHECK_OK(server_attach(server, &session));
     for (unsigned i = 0; i < 40; i++)
         CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_OK(deep_kernel_get(attach_class(GS_CLASS_NORMAL)));
     CHECK_EQUAL(gsctl("ps", "--json", NULL, NULL, NULL), 0);
     CHECK_TEXT(output, "\"driver_memory\":21495808,"); /* 41 times half a MiB */
     CHECK_OK(gs_stream_destroy(stream));

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "worker/jobs/job.h"
+#include "worker/memory/limits.h"
 #include "worker/memory/user.h"
 
 /* Relaxed: no other memory depends on the sums. Lanes and service threads add to the figure. */
@@ -15,7 +16,7 @@ static void session_add(struct session *session, uint64_t bytes)
 
 static uint64_t user_limit(const struct session *session)
 {
-    return atomic_load_explicit(&session->memory.user_driver_mem, memory_order_relaxed);
+    return memory_limits(session).driver;
 }
 
 static bool charge(struct session *session, uint64_t bytes, uint64_t limit)

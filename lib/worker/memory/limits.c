@@ -44,5 +44,6 @@ struct limits memory_limits(const struct session *session)
     return (struct limits){
         atomic_load_explicit(&session->memory.limit, memory_order_relaxed),
         atomic_load_explicit(&session->memory.user_limit, memory_order_relaxed),
+        atomic_load_explicit(&session->memory.user_driver_mem, memory_order_relaxed),
     };
 }

@@ -8,7 +8,8 @@
 /* What a session may hold, in bytes. */
 struct limits {
     uint64_t session;
-    uint64_t user; /* of all sessions of the user together; 0: no limit */
+    uint64_t user;   /* of all sessions of the user together; 0: no limit */
+    uint64_t driver; /* what the driver may take for them beside that; 0: no limit */
 };
 /* Sets the limits; 0: none. Limits below what is in use only stop further allocations. Returns the
  * session's limit as it holds, since the device, or the window once it is open, may be smaller. Any
