@@ -452,6 +452,64 @@ static void products_that_come_again_are_told_apart(void)
     server_stop(server);
 }
 
+/* What the driver takes for the only session, as gsctl ps tells. */
+static unsigned long long driver_memory(void)
+{
+    static char output[65536];
+
+    CHECK_EQUAL(program_run((const char *const[]){"bin/gsctl", "ps", "--json", NULL}, output,
+                            sizeof(output)),
+                0);
+    const char *at = strstr(output, "\"driver_memory\":");
+    CHECK(at != NULL);
+    return strtoull(strchr(at, ':') + 1, NULL, 10);
+}
+
+/* So many products, each so often that it becomes a graph where it may. */
+static void products_run(gs_session session, struct product *product, unsigned count)
+{
+    for (unsigned round = 0; round < 4; round++) {
+        for (unsigned alpha = 1; alpha <= count; alpha++) {
+            product->p.alpha = alpha;
+            CHECK_OK(gs_gemm(session, &product->p, NULL));
+            product_expect(product, alpha, product->p.beta);
+        }
+    }
+    product_check(session, product);
+}
+
+/* Without room for a graph products go without; where they need one, a stream has one. */
+static void graphs_of_products_count_for_their_user(void)
+{
+    enum { STREAM = 512 << 10, GRAPH = 112 << 10, LEFT = ((1 << 20) - STREAM) / GRAPH };
+    struct server *server = blas_server(NULL, NULL);
+    gs_gemm_params params = params_of(GS_GEMM_F32, GS_GEMM_F32, 12, 9, 10);
+    gs_qos qos = GS_QOS_INIT;
+    struct product product;
+    gs_session session;
+    char user[16];
+
+    CHECK_OK(server_attach(server, &session));
+    product_make(session, &product, &params);
+    products_run(session, &product, 3);
+    CHECK_EQUAL(driver_memory(), STREAM + 3 * GRAPH);
+    snprintf(user, sizeof(user), "%u", (unsigned)getuid());
+    CHECK_EQUAL(program_run((const char *const[]){"bin/gsctl", "set", "--user", user,
+                                                  "--user-driver-mem", "2M", NULL},
+                            NULL, 0),
+                0);
+    products_run(session, &product, 20);
+    CHECK_EQUAL(driver_memory(), STREAM + LEFT * GRAPH);
+    qos.affinity.type = GS_EXEC_AFFINITY_SM_COUNT;
+    qos.affinity.sm_count = 2;
+    CHECK_OK(gs_set_qos(session, &qos));
+    products_run(session, &product, 20);
+    CHECK(driver_memory() <= STREAM + (LEFT + 1) * GRAPH);
+    product_free(session, &product);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void products_of_many_streams_do_not_meet(void)
 {
     enum { STREAMS = 12, ROUNDS = 5 };
@@ -1264,6 +1322,7 @@ int main(int argc, char **argv)
         TEST(a_product_has_its_place_in_its_stream),
         TEST(scalars_in_device_memory_are_read_when_it_runs),
         TEST(products_that_come_again_are_told_apart),
+        TEST(graphs_of_products_count_for_their_user),
         TEST(products_of_many_streams_do_not_meet),
         TEST(workspaces_are_charged_by_stream_and_given_back_with_it),
         TEST(products_of_a_session_without_room_for_a_workspace_are_right),

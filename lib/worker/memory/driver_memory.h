@@ -14,8 +14,8 @@
 struct job;
 
 #define DRIVER_STREAM (UINT64_C(512) << 10)
-/* An executable graph of up to 64 kernels, and each node of a recorded one, whose parameters have
- * up to 4 KiB. */
+/* An executable graph of up to 64 kernels, or of a product, and each node of a recorded one, whose
+ * parameters have up to 4 KiB. */
 #define DRIVER_GRAPH  (UINT64_C(112) << 10)
 #define DRIVER_NODE   (UINT64_C(1) << 10)
 /* A module beside the bytes of its code: constants, tables of the driver's. */

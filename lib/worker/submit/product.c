@@ -295,13 +295,13 @@ static bool workspace_awaited(struct session *session, uint32_t index, size_t by
 
 /* ---- Issuing --------------------------------------------------------------------------------- */
 
-static gs_status product_run(const struct algorithm *algorithm, const struct rec_gemm *record,
-                             struct partition *partition, struct stream *stream, char *text,
-                             size_t size)
+static gs_status product_run(struct session *session, struct stream *stream,
+                             const struct algorithm *algorithm, const struct rec_gemm *record,
+                             struct partition *partition, char *text, size_t size)
 {
     bool issued;
     gs_status status =
-        product_graph_launch(stream, record, partition, algorithm, &issued, text, size);
+        product_graph_launch(session, stream, record, partition, algorithm, &issued, text, size);
 
     if (status == GS_OK && !issued)
         status = algorithm_run(algorithm, record, stream->workspace, stream->cu, text, size);
@@ -337,6 +337,6 @@ enum product_outcome product_issue(struct session *session, uint32_t index,
     struct partition *partition = placement_of(session, stream->cls);
     if (workspace_awaited(session, index, algorithm_workspace(algorithm, partition != NULL)))
         return PRODUCT_WAITS;
-    *status = product_run(algorithm, record, partition, stream, text, size);
+    *status = product_run(session, stream, algorithm, record, partition, text, size);
     return *status == GS_OK ? PRODUCT_ISSUED : PRODUCT_FAILED;
 }

@@ -15,9 +15,9 @@
  * A graph may name its stream's workspace, which stays where it is and is only used in the stream's
  * order, as the graph is.
  *
- * A graph takes up to 110 KiB of GPU memory, so there are few, and the least recently used one
- * goes. Freed memory needs no care: a record is checked whenever it comes, and its graph has no
- * more than its addresses.
+ * A graph takes up to 110 KiB of GPU memory, so there are few, the least recently used one goes,
+ * and each counts for the session's user (driver_memory.h). Freed memory needs no care: a record is
+ * checked whenever it comes, and its graph has no more than its addresses.
  */
 #include "worker/submit/product_graph.h"
 
@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/memory/driver_memory.h"
 #include "worker/partition/partition.h"
 #include "worker/submit/pool.h"
 
@@ -40,6 +41,7 @@ struct product_graph {
 };
 
 struct product_graphs {
+    struct session *session;
     uint32_t last; /* index of the record that came last: it or the next one likely comes now */
     uint64_t clock;
     struct product_graph graph[GRAPHS];
@@ -47,11 +49,13 @@ struct product_graphs {
 
 /* ---- Keeping --------------------------------------------------------------------------------- */
 
-static void exec_destroy(struct product_graph *graph)
+static void exec_destroy(struct session *session, struct product_graph *graph)
 {
-    if (graph->exec)
-        DRV_MUST(cuGraphExecDestroy, graph->exec);
+    if (!graph->exec)
+        return;
+    DRV_MUST(cuGraphExecDestroy, graph->exec);
     graph->exec = NULL;
+    driver_memory_discharge(session, DRIVER_GRAPH);
 }
 
 static void graph_init(struct product_graph *graph, const struct rec_gemm *record,
@@ -63,9 +67,9 @@ static void graph_init(struct product_graph *graph, const struct rec_gemm *recor
         atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);
 }
 
-static void graph_deinit(struct product_graph *graph)
+static void graph_deinit(struct session *session, struct product_graph *graph)
 {
-    exec_destroy(graph);
+    exec_destroy(session, graph);
     if (graph->times > 0 && graph->partition)
         /* release: the graph is gone before the count says so; pairs with the load before the
          * partition is destroyed */
@@ -91,7 +95,7 @@ static struct product_graph *graph_find(struct product_graphs *graphs,
         i = i + 1 < GRAPHS ? i + 1 : 0;
     }
     graphs->last = oldest;
-    graph_deinit(&graphs->graph[oldest]);
+    graph_deinit(graphs->session, &graphs->graph[oldest]);
     graph_init(&graphs->graph[oldest], record, partition);
     return &graphs->graph[oldest];
 }
@@ -106,8 +110,8 @@ static gs_status driver_trouble(CUresult result, char *text, size_t size)
     return driver_status(result);
 }
 
-static gs_status exec_make(struct product_graph *graph, const struct algorithm *algorithm,
-                           const struct stream *stream, char *text, size_t size)
+static gs_status exec_instantiate(struct product_graph *graph, const struct algorithm *algorithm,
+                                  const struct stream *stream, char *text, size_t size)
 {
     CUgraph captured;
     gs_status status = algorithm_capture(
@@ -126,18 +130,38 @@ static gs_status exec_make(struct product_graph *graph, const struct algorithm *
     return status;
 }
 
+/* `must`: beyond what the session's user may have, too. */
+static gs_status exec_make(struct product_graph *graph, const struct algorithm *algorithm,
+                           const struct stream *stream, bool must, char *text, size_t size)
+{
+    struct session *session = stream->product_graphs->session;
+
+    if (!driver_memory_charge_graph(session)) {
+        if (!must) {
+            snprintf(text, size, "the user's graphs have half of user-driver-mem");
+            return GS_ERR_NO_DEVICE_MEMORY;
+        }
+        driver_memory_adopt(session, DRIVER_GRAPH);
+    }
+    const gs_status status = exec_instantiate(graph, algorithm, stream, text, size);
+    if (status != GS_OK)
+        driver_memory_discharge(session, DRIVER_GRAPH);
+    return status;
+}
+
 /* Launches the graph. A launch takes device memory, too; where there is none, the graph goes. */
 static gs_status graph_go(struct product_graph *graph, const struct algorithm *algorithm,
-                          const struct stream *stream, char *text, size_t size)
+                          const struct stream *stream, bool must, char *text, size_t size)
 {
-    const gs_status status = graph->exec ? GS_OK : exec_make(graph, algorithm, stream, text, size);
+    const gs_status status =
+        graph->exec ? GS_OK : exec_make(graph, algorithm, stream, must, text, size);
 
     if (status != GS_OK)
         return status;
     const CUresult result = DRV(cuGraphLaunch, graph->exec, stream->cu);
     if (!result)
         return GS_OK;
-    exec_destroy(graph);
+    exec_destroy(stream->product_graphs->session, graph);
     return driver_trouble(result, text, size);
 }
 
@@ -146,20 +170,21 @@ static gs_status graph_go_confined(struct product_graph *graph, const struct alg
                                    const struct stream *stream, char *text, size_t size)
 {
     struct product_graphs *graphs = stream->product_graphs;
-    const gs_status status = graph_go(graph, algorithm, stream, text, size);
+    const gs_status status = graph_go(graph, algorithm, stream, false, text, size);
 
     if (status != GS_ERR_NO_DEVICE_MEMORY)
         return status;
     for (uint32_t i = 0; i < GRAPHS; i++) {
         if (&graphs->graph[i] != graph)
-            graph_deinit(&graphs->graph[i]);
+            graph_deinit(graphs->session, &graphs->graph[i]);
     }
-    return graph_go(graph, algorithm, stream, text, size);
+    return graph_go(graph, algorithm, stream, true, text, size);
 }
 
-gs_status product_graph_launch(struct stream *stream, const struct rec_gemm *record,
-                               struct partition *partition, const struct algorithm *algorithm,
-                               bool *issued, char *text, size_t size)
+gs_status product_graph_launch(struct session *session, struct stream *stream,
+                               const struct rec_gemm *record, struct partition *partition,
+                               const struct algorithm *algorithm, bool *issued, char *text,
+                               size_t size)
 {
     gs_status status;
 
@@ -170,6 +195,7 @@ gs_status product_graph_launch(struct stream *stream, const struct rec_gemm *rec
         snprintf(text, size, "no memory for a list of products");
         return partition ? GS_ERR_NO_MEMORY : GS_OK;
     }
+    stream->product_graphs->session = session;
     struct product_graph *graph = graph_find(stream->product_graphs, record, partition);
     graph->used = ++stream->product_graphs->clock;
     if (graph->times < GRAPH_AFTER)
@@ -181,7 +207,7 @@ gs_status product_graph_launch(struct stream *stream, const struct rec_gemm *rec
     }
     if (graph->times < GRAPH_AFTER)
         return GS_OK;
-    *issued = graph_go(graph, algorithm, stream, text, size) == GS_OK;
+    *issued = graph_go(graph, algorithm, stream, false, text, size) == GS_OK;
     if (!*issued) /* the library's call needs no device memory; the record counts anew */
         graph->times = 1;
     return GS_OK;
@@ -193,13 +219,13 @@ void product_graphs_evict(struct product_graphs *graphs, const struct partition 
 {
     for (uint32_t i = 0; graphs && i < GRAPHS; i++) {
         if (graphs->graph[i].times > 0 && graphs->graph[i].partition == partition)
-            graph_deinit(&graphs->graph[i]);
+            graph_deinit(graphs->session, &graphs->graph[i]);
     }
 }
 
 void product_graphs_free(struct product_graphs *graphs)
 {
     for (uint32_t i = 0; graphs && i < GRAPHS; i++)
-        graph_deinit(&graphs->graph[i]);
+        graph_deinit(graphs->session, &graphs->graph[i]);
     free(graphs);
 }

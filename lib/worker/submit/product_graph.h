@@ -14,9 +14,10 @@ struct partition;
  * device), if it has come often enough or there is a partition. *issued is false when it has not;
  * then the device has been given nothing, nor has it on failure. GS_ERR_DRIVER,
  * GS_ERR_NO_DEVICE_MEMORY, GS_ERR_NO_MEMORY: only in a partition; text says why. */
-gs_status product_graph_launch(struct stream *stream, const struct rec_gemm *record,
-                               struct partition *partition, const struct algorithm *algorithm,
-                               bool *issued, char *text, size_t size);
+gs_status product_graph_launch(struct session *session, struct stream *stream,
+                               const struct rec_gemm *record, struct partition *partition,
+                               const struct algorithm *algorithm, bool *issued, char *text,
+                               size_t size);
 
 /* Destroys the graphs that run in a partition. The stream may have none, here and below. */
 void product_graphs_evict(struct product_graphs *graphs, const struct partition *partition);
