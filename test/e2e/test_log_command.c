@@ -222,6 +222,60 @@ static void background_start(const char *variable, const char *value)
         test_fail(__FILE__, __LINE__, "%s", output);
 }
 
+static void serve_into_pipe(void *end)
+{
+    dup2(*(int *)end, STDERR_FILENO);
+    execl(test_build_path("bin/gshared"), "gshared", "-f", "--device", "soft", "--config", "none",
+          NULL);
+    _exit(127);
+}
+
+/* What is in the pipe, which may be nothing, as `output`. */
+static void pipe_read(int end)
+{
+    struct pollfd events = {end, POLLIN, 0};
+    size_t length = 0;
+
+    while (poll(&events, 1, 0) > 0 && length < sizeof(output) - 1) {
+        const ssize_t n = read(end, output + length, sizeof(output) - 1 - length);
+
+        CHECK(n > 0);
+        length += (size_t)n;
+    }
+    output[length] = 0;
+}
+
+/* As a terminal that was stopped, or a journal that stands still. */
+static void a_log_that_nobody_reads_holds_nobody_up(void)
+{
+    char name[48];
+    int ends[2];
+    pid_t server;
+
+    snprintf(name, sizeof(name), "test-%d-pipe", (int)getpid());
+    setenv("GSHARE_INSTANCE", name, 1);
+    CHECK(pipe2(ends, O_CLOEXEC) == 0 && fcntl(ends[1], F_SETPIPE_SZ, 8192) >= 8192);
+    server = tenant_start(serve_into_pipe, &ends[1]);
+    close(ends[1]);
+    CHECK_WITHIN(20000, gsctl("status", NULL) == 0);
+    for (unsigned i = 0; i < 100; i++)
+        attach_named("somebody");
+    GSCTL_OK("status");
+    CHECK_TEXT(output, "100 since the start");
+    CHECK_TEXT(output, "log       a pipe\n");
+    CHECK_EQUAL(gsctl("log", NULL), 1);
+    CHECK_TEXT(output, "the server writes its log to a pipe");
+    pipe_read(ends[0]);
+    CHECK_TEXT(output, "event=attached");
+    GSCTL_OK("drain");
+    pipe_read(ends[0]);
+    CHECK_TEXT(output, "event=lines-lost lines=");
+    CHECK_TEXT(output, "event=drain ");
+    GSCTL_OK("quit");
+    tenant_join(server);
+    close(ends[0]);
+}
+
 static void a_server_in_the_background_can_do_without_a_log(void)
 {
     background_start("GSHARE_LOG_FILE", "none");
@@ -324,6 +378,7 @@ static const struct test tests[] = {
     TEST(a_log_that_is_cut_goes_on_from_its_begin),
     TEST(a_followed_log_is_json_line_by_line),
     TEST(the_journal_is_asked_for_the_servers_lines),
+    TEST(a_log_that_nobody_reads_holds_nobody_up),
     TEST(a_server_in_the_background_can_do_without_a_log),
     TEST(in_the_background_the_log_goes_where_mps_has_it),
     TEST(without_a_word_it_logs_in_its_users_folder),

@@ -31,7 +31,12 @@ static enum ctl_log_place error_place(char path[CTL_PATH_MAX])
     path[length > 0 ? length : 0] = 0;
     if (length <= 0 || !strcmp(path, "/dev/null"))
         return CTL_LOG_NOWHERE;
-    return fstat(STDERR_FILENO, &st) == 0 && S_ISREG(st.st_mode) ? CTL_LOG_FILE : CTL_LOG_ELSEWHERE;
+    if (fstat(STDERR_FILENO, &st) < 0)
+        return CTL_LOG_ELSEWHERE;
+    /* The kernel's word for these has a number that says nothing. */
+    if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
+        snprintf(path, CTL_PATH_MAX, "%s", S_ISFIFO(st.st_mode) ? "a pipe" : "a socket");
+    return S_ISREG(st.st_mode) ? CTL_LOG_FILE : CTL_LOG_ELSEWHERE;
 }
 
 void operator_log(const struct server *server, const struct reply *reply)
