@@ -480,6 +480,18 @@ GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
  * waits then. When too much would wait, gs_free blocks for the device instead.
  * GS_ERR_INVALID_POINTER: not the start of a live allocation. */
 GS_API gs_status gs_free(gs_session session, gs_devptr ptr);
+/* Memory for work of a stream. What gs_free_async has given back is given out again without asking
+ * the server: at once to the same stream, to another one when the first has done its work of
+ * before. Its contents are what the session last had there. The size is rounded up to one of eight
+ * for each power of two. Blocks as gs_malloc does where nothing is there. As gs_malloc, and
+ * GS_ERR_RECORDING: the stream records a graph. gs_free frees such memory too. */
+GS_API gs_status gs_malloc_async(gs_session session, size_t size, gs_stream stream, gs_devptr *ptr);
+/* Gives memory of gs_malloc_async or gs_malloc back, once the work is done that the stream was
+ * given before; work of other streams that uses it has to be done by then, as by
+ * gs_stream_wait_event. 64 MiB of such memory stay with the session, and count for it, until it
+ * needs room for something else. Does not block, but for more than that, as gs_free.
+ * GS_ERR_INVALID_POINTER, GS_ERR_RECORDING. */
+GS_API gs_status gs_free_async(gs_session session, gs_devptr ptr, gs_stream stream);
 /* The bytes of device memory that this session may hold in all, and those that it may still
  * allocate: within its own limit, its user's limit and the memory that the device has free. Either
  * pointer may be NULL. Blocks for the server. */

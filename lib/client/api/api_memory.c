@@ -17,9 +17,24 @@ static gs_status device_free(struct session *session, uint64_t address)
     return sync_request(session, &request);
 }
 
-gs_status gs_malloc(gs_session handle, size_t size, gs_devptr *ptr)
+static gs_status device_malloc(struct session *session, uint64_t size, gs_devptr *ptr)
 {
     struct sync_request request = {.op = REQ_MALLOC, .arg = {size}};
+    gs_status status =
+        size ? freed_request(session, &request) : error_set(GS_ERR_INVALID_VALUE, "size is 0");
+
+    if (status != GS_OK)
+        return status;
+    status = memory_add(session, request.ret[0], size, MEMORY_ALLOCATION);
+    if (status == GS_OK)
+        *ptr = request.ret[0];
+    else if (status == GS_ERR_NO_MEMORY)
+        device_free(session, request.ret[0]);
+    return status;
+}
+
+gs_status gs_malloc(gs_session handle, size_t size, gs_devptr *ptr)
+{
     struct session *session;
     gs_status status;
 
@@ -28,17 +43,7 @@ gs_status gs_malloc(gs_session handle, size_t size, gs_devptr *ptr)
     status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
     if (status != GS_OK)
         return status;
-    if (!size)
-        status = error_set(GS_ERR_INVALID_VALUE, "size is 0");
-    if (status == GS_OK)
-        status = freed_request(session, &request);
-    if (status == GS_OK) {
-        status = memory_add(session, request.ret[0], size, MEMORY_ALLOCATION);
-        if (status == GS_OK)
-            *ptr = request.ret[0];
-        else if (status == GS_ERR_NO_MEMORY)
-            device_free(session, request.ret[0]);
-    }
+    status = device_malloc(session, size, ptr);
     session_leave(session);
     return status;
 }
@@ -47,15 +52,96 @@ gs_status gs_free(gs_session handle, gs_devptr ptr)
 {
     struct session *session;
     uint64_t size;
+    bool own;
     gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
 
     if (status != GS_OK)
         return status;
     if (ptr) {
-        status = memory_take(session, ptr, &size);
+        status = memory_take(session, ptr, &size, &own);
         if (status == GS_OK)
             status = freed_give(session, REQ_FREE, ptr, size);
     }
+    session_leave(session);
+    return status;
+}
+
+/* Takes what the session keeps for such calls. *ptr stays 0 where there is nothing. */
+static gs_status kept_take(struct session *session, gs_stream handle, uint64_t size, gs_devptr *ptr)
+{
+    struct stream *stream;
+    uint64_t address;
+    bool taken;
+    gs_status status = stream_lock(session, handle, &stream);
+
+    if (status != GS_OK)
+        return status;
+    status = stream_not_recording(stream, "gs_malloc_async");
+    taken = status == GS_OK && stream_memory_take(session, stream, size, &address);
+    pthread_mutex_unlock(&stream->lock);
+    if (!taken)
+        return status;
+    status = memory_add(session, address, size, MEMORY_ALLOCATION);
+    if (status == GS_OK)
+        *ptr = address;
+    else
+        freed_give(session, REQ_FREE, address, size);
+    return status;
+}
+
+gs_status gs_malloc_async(gs_session handle, size_t size, gs_stream stream, gs_devptr *ptr)
+{
+    const uint64_t whole = stream_memory_size(size);
+    struct session *session;
+    gs_devptr taken = 0;
+    gs_status status;
+
+    if (!ptr)
+        return error_set(GS_ERR_INVALID_VALUE, "the gs_devptr pointer is NULL");
+    status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+    if (status != GS_OK)
+        return status;
+    status = kept_take(session, stream, whole, &taken);
+    if (status == GS_OK && !taken)
+        status = device_malloc(session, whole, &taken);
+    if (status == GS_OK)
+        *ptr = taken;
+    session_leave(session);
+    return status;
+}
+
+static gs_status device_free_async(struct session *session, gs_devptr ptr, gs_stream handle)
+{
+    struct stream *stream;
+    uint64_t size = 0, position = 0;
+    uint32_t number = 0;
+    bool own = false;
+    gs_status status = stream_lock(session, handle, &stream);
+
+    if (status != GS_OK)
+        return status;
+    status = stream_not_recording(stream, "gs_free_async");
+    if (status == GS_OK)
+        status = memory_take(session, ptr, &size, &own);
+    number = stream->number;
+    position = stream->tail;
+    pthread_mutex_unlock(&stream->lock);
+    if (status != GS_OK)
+        return status;
+    return own && size == stream_memory_size(size)
+               ? stream_memory_give(session, number, position, ptr, size)
+               : freed_give(session, REQ_FREE, ptr, size);
+}
+
+gs_status gs_free_async(gs_session handle, gs_devptr ptr, gs_stream stream)
+{
+    struct session *session;
+    gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    if (ptr)
+        status = device_free_async(session, ptr, stream);
     session_leave(session);
     return status;
 }

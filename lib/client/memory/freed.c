@@ -174,14 +174,19 @@ gs_status freed_give_known(struct session *session, enum req_op op, uint64_t wha
 
 gs_status freed_request(struct session *session, struct sync_request *request)
 {
+    char message[ERROR_MESSAGE_MAX];
     gs_status status;
+    bool released;
 
     freed_settle(session);
     status = sync_request(session, request);
-    if ((status != GS_ERR_QUOTA && status != GS_ERR_NO_DEVICE_MEMORY && status != GS_ERR_LIMIT) ||
-        !atomic_load_explicit(&session->memory->freed.count, memory_order_relaxed) ||
-        wait_all(session) != GS_OK)
+    if (status != GS_ERR_QUOTA && status != GS_ERR_NO_DEVICE_MEMORY && status != GS_ERR_LIMIT)
         return status;
+    error_keep(message);
+    released = stream_memory_release(session);
+    if ((!released && !atomic_load_explicit(&session->memory->freed.count, memory_order_relaxed)) ||
+        wait_all(session) != GS_OK)
+        return error_server(status, message);
     settle(session, SEG_FREE_WAIT);
     return sync_request(session, request);
 }

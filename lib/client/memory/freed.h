@@ -37,7 +37,8 @@ gs_status freed_give_known(struct session *session, enum req_op op, uint64_t wha
 /* Gives the server what no work can use any more. Leaves the thread's error message. */
 void freed_settle(struct session *session);
 /* sync_request for a request that takes device memory, or a number of the session's: where there is
- * none left, tries again once all that was freed is given back, which waits for the session's work.
+ * none left, tries again once all that was freed, and what stream_memory.h keeps, is given back,
+ * which waits for the session's work.
  */
 gs_status freed_request(struct session *session, struct sync_request *request);
 

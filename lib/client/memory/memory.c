@@ -16,6 +16,7 @@ struct memory *memory_new(void)
     pthread_rwlock_init(&memory->lock, NULL);
     pthread_mutex_init(&memory->host_lock, NULL);
     freed_init(&memory->freed);
+    stream_memory_init(&memory->of_streams);
     staging_init(&memory->staging_small, STAGING_SMALL_CHUNK, STAGING_SMALL_COUNT);
     staging_init(&memory->staging_large, STAGING_LARGE_CHUNK, STAGING_LARGE_COUNT);
     return memory;
@@ -30,6 +31,7 @@ void memory_free(struct memory *memory)
     staging_deinit(&memory->staging_small);
     staging_deinit(&memory->staging_large);
     freed_deinit(&memory->freed);
+    stream_memory_deinit(&memory->of_streams);
     pthread_mutex_destroy(&memory->host_lock);
     pthread_rwlock_destroy(&memory->lock);
     free(memory);
@@ -110,7 +112,7 @@ gs_status memory_add(struct session *session, uint64_t base, uint64_t size, uint
     return status;
 }
 
-gs_status memory_take(struct session *session, uint64_t base, uint64_t *size)
+gs_status memory_take(struct session *session, uint64_t base, uint64_t *size, bool *own)
 {
     const struct range *range;
     gs_status status = GS_OK;
@@ -119,6 +121,7 @@ gs_status memory_take(struct session *session, uint64_t base, uint64_t *size)
     range = range_map_at(&session->memory->device, base);
     if (range && range->value < MEMORY_MODULES) {
         *size = range->size;
+        *own = range->value == MEMORY_ALLOCATION;
         range_map_remove(&session->memory->device, base);
     } else {
         status =

@@ -10,6 +10,7 @@
 #include "client/memory/freed.h"
 #include "client/memory/host_block.h"
 #include "client/memory/staging.h"
+#include "client/memory/stream_memory.h"
 #include "client/session/session.h"
 
 /* The part of a session that this folder owns. */
@@ -23,6 +24,7 @@ struct memory {
     pthread_mutex_t host_lock;
     struct staging staging_small, staging_large;
     struct freed_list freed;
+    struct stream_memory of_streams;
 };
 
 struct memory *memory_new(void); /* NULL: no memory */
@@ -45,8 +47,9 @@ gs_status memory_check(struct session *session, uint64_t address, uint64_t size,
 /* Adds a range; adding the same range with the same value again does nothing. GS_ERR_NO_MEMORY.
  * GS_ERR_PROTOCOL: it overlaps another range. */
 gs_status memory_add(struct session *session, uint64_t base, uint64_t size, uint64_t value);
-/* Removes the allocation or import that begins at base. GS_ERR_INVALID_POINTER. */
-gs_status memory_take(struct session *session, uint64_t base, uint64_t *size);
+/* Removes the allocation or import that begins at base. *own: it is no import.
+ * GS_ERR_INVALID_POINTER. */
+gs_status memory_take(struct session *session, uint64_t base, uint64_t *size, bool *own);
 /* Removes the global variables of a module. */
 void memory_forget_module(struct session *session, uint64_t module);
 

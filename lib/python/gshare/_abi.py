@@ -511,8 +511,11 @@ FUNCTIONS = {
 }
 _TEXTURES = "the package has buffers; texels are for kernels that a C or CUDA program sets up"
 _FILLS = "an array of NumPy's is filled on the host and copied"
+_STREAM_MEMORY = "a buffer belongs to no stream: Python may drop it at any time"
 _PRODUCTS = "NumPy's products are the host's; those of the device are for C and CUDA programs"
 NOT_WRAPPED = {
+    "gs_malloc_async": _STREAM_MEMORY,
+    "gs_free_async": _STREAM_MEMORY,
     "gs_gemm": _PRODUCTS,
     "gs_gemm_prepare": _PRODUCTS,
     "gs_kernel_heap": "Session(kernel_heap=) says it before the first module can be loaded",
