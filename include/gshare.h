@@ -948,7 +948,17 @@ GS_API gs_status gs_gemm_prepare(gs_session session, const gs_gemm_params *param
  * its own. Other streams are not affected. Does not block. GS_ERR_RECORDING: the stream records
  * already. GS_ERR_NO_MEMORY. */
 GS_API gs_status gs_graph_begin(gs_session session, gs_stream stream);
-/* Ends the recording; the stream then works as before. *graph runs its calls one after the other.
+/* How many steps are recorded so far: a call is one, and one more for each further piece that it is
+ * done in. Does not block. GS_ERR_RECORDING: the stream records nothing. */
+GS_API gs_status gs_graph_steps(gs_session session, gs_stream stream, unsigned *steps);
+/* The next call waits for these steps, numbered from 0, and for no other: so a graph has branches,
+ * which the device may run at the same time. No step twice; 16,384 in a graph of up to 2,048 steps,
+ * and beyond 2,048 each part of that length waits for all of the one before. Does not block.
+ * GS_ERR_INVALID_VALUE: a step that is not recorded yet. GS_ERR_RECORDING, GS_ERR_NO_MEMORY. */
+GS_API gs_status gs_graph_after(gs_session session, gs_stream stream, const unsigned *steps,
+                                unsigned count);
+/* Ends the recording; the stream then works as before. *graph runs its calls one after the other,
+ * but where gs_graph_after says what one waits for.
  * If a recorded call failed, the recording is dropped and its first failure's status returned.
  * Blocks for the server. GS_ERR_LIMIT: the graph is too large, or there are too many.
  * GS_ERR_RECORDING: the stream records nothing. */

@@ -23,9 +23,10 @@ enum rec_op {
     REC_EVENT = 5, /* record event */
     REC_WAIT = 6,  /* wait for event */
     REC_GRAPH = 7,
-    REC_BOX = 8,  /* copy a box of rows and slices */
-    REC_GEMM = 9, /* a product of matrices, by the vendor's library */
-    REC_HOST = 10 /* wait for a function of the client's */
+    REC_BOX = 8,   /* copy a box of rows and slices */
+    REC_GEMM = 9,  /* a product of matrices, by the vendor's library */
+    REC_HOST = 10, /* wait for a function of the client's */
+    REC_AFTER = 11 /* in a graph alone: what the next record waits for */
 };
 
 struct rec_header {
@@ -98,6 +99,16 @@ struct rec_graph {
     struct rec_header h;
     uint32_t graph;
     uint32_t reserved[13];
+};
+
+/* Several in front of one record add up. A step is a launch, a copy or a memset of the graph,
+ * counted from 0. The record waits for these steps alone, and not for the one before it. */
+#define REC_AFTER_STEPS 13u
+
+struct rec_after {
+    struct rec_header h;
+    uint32_t count;
+    uint32_t step[REC_AFTER_STEPS];
 };
 
 enum rec_box_place { REC_BOX_HOST = 1, REC_BOX_DEVICE = 2, REC_BOX_ARRAY = 3 };
@@ -189,6 +200,7 @@ static_assert(sizeof(struct rec_event) == 64, "rec_event");
 static_assert(sizeof(struct rec_wait) == 64, "rec_wait");
 static_assert(sizeof(struct rec_host) == 64, "rec_host");
 static_assert(sizeof(struct rec_graph) == 64, "rec_graph");
+static_assert(sizeof(struct rec_after) == 64, "rec_after");
 static_assert(sizeof(struct rec_box_side) == 32, "rec_box_side");
 static_assert(sizeof(struct rec_box) == 128, "rec_box");
 static_assert(sizeof(struct rec_gemm_matrix) == 24, "rec_gemm_matrix");

@@ -33,7 +33,8 @@
 #define SEG_KERNELS      65536u
 #define SEG_MODULES      4096u
 #define SEG_GRAPHS       1024u
-#define SEG_GRAPH_NODES  2048u /* records of a graph; the client makes a longer one of several */
+#define SEG_GRAPH_EDGES  16384u /* of a graph, by name: rec_after */
+#define SEG_GRAPH_NODES  2048u  /* records of a graph; the client makes a longer one of several */
 #define SEG_IMPORTS      1024u
 #define SEG_ARRAYS       1024u
 #define SEG_TEXTURES     1024u /* textures and surfaces */

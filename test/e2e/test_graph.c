@@ -164,6 +164,91 @@ static void launches_of_a_destroyed_graph_go_on_to_their_end(void)
     scene_end(&s);
 }
 
+/* The first branch ends only when the second has run, and what follows waits for both. */
+static void branches_of_a_graph_run_beside_each_other(void)
+{
+    const unsigned both[] = {0, 1}, later[] = {3};
+    gs_devptr flag;
+    gs_graph graph;
+    struct scene s;
+    unsigned steps;
+
+    scene_set(&s);
+    CHECK_OK(gs_malloc(s.session, 4, &flag));
+    CHECK_STATUS(gs_graph_steps(s.session, s.stream, &steps), GS_ERR_RECORDING);
+    CHECK_STATUS(gs_graph_after(s.session, s.stream, both, 2), GS_ERR_RECORDING);
+    CHECK_OK(gs_graph_begin(s.session, s.stream));
+    CHECK_OK(
+        kernels_launch(s.stream, kernels_get(s.module, "spin_until"), 1, 1, (void *[]){&flag}));
+    CHECK_OK(gs_graph_after(s.session, s.stream, NULL, 0));
+    CHECK_OK(gs_memset_async(s.session, flag, 1, 4, s.stream));
+    CHECK_OK(gs_graph_steps(s.session, s.stream, &steps));
+    CHECK_EQUAL(steps, 2);
+    CHECK_OK(gs_graph_after(s.session, s.stream, both, 2));
+    CHECK_OK(gs_memset_async(s.session, flag, 0, 4, s.stream));
+    CHECK_OK(gs_memcpy_dtoh_async(s.session, s.block, flag, 4, s.stream));
+    CHECK_STATUS(gs_graph_after(s.session, s.stream, (const unsigned[]){4}, 1),
+                 GS_ERR_INVALID_VALUE);
+    CHECK_OK(gs_graph_after(s.session, s.stream, later, 1));
+    CHECK_OK(gs_memset_async(s.session, flag, 0, 4, s.stream));
+    CHECK_OK(gs_graph_end(s.session, s.stream, &graph));
+    for (unsigned round = 0; round < 20; round++) {
+        s.block[0] = 7;
+        CHECK_OK(gs_graph_launch(graph, s.stream));
+        CHECK_OK(gs_stream_sync(s.session, s.stream));
+        CHECK_EQUAL(s.block[0], 0);
+    }
+    CHECK_OK(gs_graph_destroy(graph));
+    /* The server refuses a step that is named twice. */
+    CHECK_OK(gs_graph_begin(s.session, s.stream));
+    CHECK_OK(gs_memset_async(s.session, flag, 0, 4, s.stream));
+    CHECK_OK(gs_graph_after(s.session, s.stream, (const unsigned[]){0, 0}, 2));
+    CHECK_OK(gs_memset_async(s.session, flag, 0, 4, s.stream));
+    CHECK_STATUS(gs_graph_end(s.session, s.stream, &graph), GS_ERR_INVALID_VALUE);
+    scene_end(&s);
+}
+
+/* Each step adds what all steps since the last join have made; of more steps than one graph of the
+ * server takes, where a part begins between a step and those that it waits for. */
+static void a_long_graph_of_branches_keeps_its_edges(void)
+{
+    enum { WIDTH = 5, ROUNDS = 700 };
+    static uint32_t words[WIDTH * (ROUNDS + 1)];
+    gs_devptr data;
+    gs_graph graph;
+    struct scene s;
+    unsigned before[WIDTH], now[WIDTH];
+
+    scene_set(&s);
+    CHECK_OK(gs_malloc(s.session, sizeof(words), &data));
+    CHECK_OK(gs_graph_begin(s.session, s.stream));
+    /* Word w of a round is a copy of word w + 1 of the round before. */
+    for (unsigned r = 0; r < ROUNDS; r++) {
+        for (unsigned w = 0; w < WIDTH; w++) {
+            const unsigned from = (w + 1) % WIDTH;
+
+            CHECK_OK(gs_graph_after(s.session, s.stream, r ? &before[from] : NULL, r ? 1 : 0));
+            CHECK_OK(gs_graph_steps(s.session, s.stream, &now[w]));
+            CHECK_OK(gs_memcpy_dtod_async(s.session, data + 4 * (uint64_t)((r + 1) * WIDTH + w),
+                                          data + 4 * (uint64_t)(r * WIDTH + from), 4, s.stream));
+        }
+        memcpy(before, now, sizeof(before));
+    }
+    CHECK_OK(gs_graph_end(s.session, s.stream, &graph));
+    for (uint32_t round = 0; round < 3; round++) {
+        memset(words, 0, sizeof(words));
+        for (uint32_t w = 0; w < WIDTH; w++)
+            words[w] = 100 * round + w;
+        CHECK_OK(gs_memcpy_htod(s.session, data, words, sizeof(words)));
+        CHECK_OK(gs_graph_launch(graph, s.stream));
+        CHECK_OK(gs_stream_sync(s.session, s.stream));
+        CHECK_OK(gs_memcpy_dtoh(s.session, words, data, sizeof(words)));
+        for (uint32_t w = 0; w < WIDTH; w++)
+            CHECK_EQUAL(words[WIDTH * ROUNDS + w], 100 * round + (w + ROUNDS) % WIDTH);
+    }
+    scene_end(&s);
+}
+
 struct freer {
     gs_session session;
     _Atomic bool over;
@@ -382,6 +467,8 @@ static const struct test tests[] = {
     TEST(a_graph_can_be_launched_in_other_streams),
     TEST(many_launches_of_a_graph_queue_up_in_order),
     TEST(launches_of_a_destroyed_graph_go_on_to_their_end),
+    TEST(branches_of_a_graph_run_beside_each_other),
+    TEST(a_long_graph_of_branches_keeps_its_edges),
     TEST(an_empty_graph_does_nothing),
     TEST(what_cannot_be_recorded_says_so),
     TEST(a_recording_that_failed_ends_with_its_first_failure),

@@ -338,12 +338,59 @@ static void a_graph_of_more_nodes_is_refused(void **state)
     free(records);
 }
 
+/* What a tenant says of the order of its steps names each earlier one once. */
+static void steps_wait_for_earlier_ones_alone(void **state)
+{
+    static const struct {
+        struct rec_after first, second; /* both before the second of two steps */
+        gs_status status;
+    } all[] = {
+        {{.count = 0}, {.count = 0}, GS_OK},
+        {{.count = 1, .step = {0}}, {.count = 0}, GS_OK},
+        {{.count = 1, .step = {1}}, {.count = 0}, GS_ERR_INVALID_VALUE}, /* itself */
+        {{.count = 1, .step = {UINT32_MAX}}, {.count = 0}, GS_ERR_INVALID_VALUE},
+        {{.count = 2, .step = {0, 0}}, {.count = 0}, GS_ERR_INVALID_VALUE},
+        {{.count = 1, .step = {0}}, {.count = 1, .step = {0}}, GS_ERR_INVALID_VALUE},
+        {{.count = REC_AFTER_STEPS + 1}, {.count = 0}, GS_ERR_INVALID_VALUE},
+        {{.count = UINT32_MAX}, {.count = 0}, GS_ERR_INVALID_VALUE},
+    };
+    const struct rec_header order = {.op = REC_AFTER, .size = sizeof(struct rec_after)};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct {
+            struct rec_memset before;
+            struct rec_after first, second;
+            struct rec_memset after;
+        } records = {.first = all[i].first, .second = all[i].second};
+        struct job *create = job_new(&session, &job_graph_create);
+
+        assert_non_null(create);
+        records.first.h = records.second.h = order;
+        records.before = records.after = (struct rec_memset){
+            .h = {.op = REC_MEMSET, .size = sizeof(records.after)}, .element = 1, .bytes = 1};
+        graphs_deinit(&session);
+        block.memory = (unsigned char *)&records;
+        block.size = create->arg[1] = sizeof(records);
+        create->kind->prepare(create);
+        create->kind->work(create);
+        assert_int_equal(create->status, all[i].status);
+        if (create->status == GS_OK)
+            create->kind->install(create);
+        job_free(create);
+    }
+    graphs_deinit(&session);
+    assert_int_equal(live, 0);
+    block = (struct host_block){.memory = nothing};
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_place_used_least_lately_gives_way, set, unset),
         cmocka_unit_test_setup_teardown(a_variant_that_was_never_launched_stays_before_older_ones,
                                         set, unset),
+        cmocka_unit_test_setup_teardown(steps_wait_for_earlier_ones_alone, set, unset),
         cmocka_unit_test_setup_teardown(no_variant_gives_way_while_there_is_room, set, unset),
         cmocka_unit_test_setup_teardown(a_graph_of_very_many_nodes_is_checked_piece_by_piece, set,
                                         unset),

@@ -34,6 +34,86 @@ gs_status gs_graph_begin(gs_session session_handle, gs_stream handle)
     return status;
 }
 
+/* Calls ask for the stream's recording, under the stream's lock. */
+static gs_status recording_ask(gs_session session_handle, gs_stream handle,
+                               gs_status (*ask)(struct session *, struct stream *,
+                                                struct recording *, void *),
+                               void *argument)
+{
+    struct session *session;
+    struct stream *stream;
+    struct recording *recording;
+    gs_status status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    status = stream_lock(session, handle, &stream);
+    if (status == GS_OK) {
+        recording = atomic_load_explicit(&stream->recording, memory_order_relaxed);
+        status = recording ? ask(session, stream, recording, argument)
+                           : error_set(GS_ERR_RECORDING, "stream %u is not recording a graph",
+                                       stream->number);
+        pthread_mutex_unlock(&stream->lock);
+    }
+    session_leave(session);
+    return status;
+}
+
+static gs_status steps_tell(struct session *session, struct stream *stream,
+                            struct recording *recording, void *steps)
+{
+    (void)session, (void)stream;
+    *(unsigned *)steps = recording->steps;
+    return GS_OK;
+}
+
+gs_status gs_graph_steps(gs_session session, gs_stream stream, unsigned *steps)
+{
+    if (!steps)
+        return error_set(GS_ERR_INVALID_VALUE, "the pointer for the steps is NULL");
+    return recording_ask(session, stream, steps_tell, steps);
+}
+
+struct steps {
+    const unsigned *step;
+    unsigned count;
+};
+
+/* With no steps it is one record that names none. */
+static gs_status order_put(struct session *session, struct stream *stream,
+                           struct recording *recording, void *argument)
+{
+    const struct steps *steps = argument;
+    unsigned put = 0;
+
+    for (unsigned i = 0; i < steps->count; i++)
+        if (steps->step[i] >= recording->steps)
+            return error_set(GS_ERR_INVALID_VALUE, "step %u is not recorded yet: there are %u",
+                             steps->step[i], recording->steps);
+    do {
+        struct rec_after *record;
+        const unsigned rest = steps->count - put;
+        const gs_status status = stream_reserve(session, stream, sizeof(*record), (void **)&record);
+
+        if (status != GS_OK)
+            return status;
+        *record = (struct rec_after){.h = {.op = REC_AFTER, .size = sizeof(*record)},
+                                     .count = rest < REC_AFTER_STEPS ? rest : REC_AFTER_STEPS};
+        for (unsigned i = 0; i < record->count; i++)
+            record->step[i] = steps->step[put++];
+        stream_commit(session, stream, sizeof(*record));
+    } while (put < steps->count);
+    return GS_OK;
+}
+
+gs_status gs_graph_after(gs_session session, gs_stream stream, const unsigned *steps,
+                         unsigned count)
+{
+    if (!steps && count)
+        return error_set(GS_ERR_INVALID_VALUE, "the pointer to the steps is NULL");
+    return recording_ask(session, stream, order_put, &(struct steps){steps, count});
+}
+
 /* Takes the recording off the stream; the stream then works as before. */
 static gs_status recording_take(struct session *session, gs_stream handle,
                                 struct recording **recording)
@@ -64,24 +144,52 @@ static gs_status graph_destroy_request(struct session *session, const struct gra
     return status;
 }
 
-/* The bytes of the next records that one graph of the server takes. *records: how many. */
-static size_t piece_bytes(const struct recording *recording, size_t from, uint32_t *records)
+static const struct rec_header *record_at(const struct recording *recording, size_t at)
 {
-    size_t to = from;
+    return (const void *)(recording->bytes + at);
+}
 
-    for (*records = 0; *records < SEG_GRAPH_NODES && to < recording->size; ++*records)
-        to += ((const struct rec_header *)(const void *)(recording->bytes + to))->size;
+/* The bytes of the next records that one graph of the server takes. *steps: how many, but for those
+ * that say what the next one waits for, which stay with that one. */
+static size_t piece_bytes(const struct recording *recording, size_t from, uint32_t *steps)
+{
+    size_t to = from, at = from;
+
+    for (*steps = 0; *steps < SEG_GRAPH_NODES && at < recording->size;) {
+        const struct rec_header *record = record_at(recording, at);
+
+        at += record->size;
+        if (record->op == REC_AFTER && at < recording->size)
+            continue;
+        *steps += record->op != REC_AFTER;
+        to = at;
+    }
     return to - from;
+}
+
+/* The steps that a piece waits for get their numbers in that piece; earlier pieces have ended. */
+static void piece_number(unsigned char *records, size_t bytes, uint32_t first)
+{
+    for (size_t at = 0; at < bytes; at += ((struct rec_header *)(void *)(records + at))->size) {
+        struct rec_after *after = (void *)(records + at);
+        uint32_t kept = 0;
+
+        for (uint32_t i = 0; after->h.op == REC_AFTER && i < after->count; i++)
+            if (after->step[i] >= first)
+                after->step[kept++] = after->step[i] - first;
+        if (after->h.op == REC_AFTER)
+            after->count = kept;
+    }
 }
 
 /* How many graphs of the server it takes, and the bytes of the largest. */
 static uint32_t pieces_count(const struct recording *recording, size_t *largest)
 {
-    uint32_t count = 0, records;
+    uint32_t count = 0, steps;
 
     *largest = 0;
     for (size_t from = 0, bytes; from < recording->size; from += bytes) {
-        bytes = piece_bytes(recording, from, &records);
+        bytes = piece_bytes(recording, from, &steps);
         *largest = bytes > *largest ? bytes : *largest;
         count++;
     }
@@ -89,12 +197,14 @@ static uint32_t pieces_count(const struct recording *recording, size_t *largest)
 }
 
 static gs_status piece_create(struct session *session, const struct host_block *block,
-                              const unsigned char *records, size_t bytes, struct graph *graph)
+                              const unsigned char *records, size_t bytes, uint32_t first,
+                              struct graph *graph)
 {
     struct sync_request request = {.op = REQ_GRAPH_CREATE, .arg = {block->id, bytes}};
     gs_status status;
 
     memcpy(block->address, records, bytes);
+    piece_number(block->address, bytes, first);
     status = freed_request(session, &request);
     if (status == GS_OK)
         graph->id[graph->count++] = (uint32_t)request.ret[0];
@@ -107,7 +217,7 @@ static gs_status graph_create_request(struct session *session, const struct reco
 {
     struct host_block block;
     gs_status freed, status;
-    uint32_t records;
+    uint32_t steps, first = 0;
 
     if (!largest)
         return GS_OK;
@@ -115,8 +225,9 @@ static gs_status graph_create_request(struct session *session, const struct reco
     if (status != GS_OK)
         return status;
     for (size_t from = 0, bytes; from < recording->size && status == GS_OK; from += bytes) {
-        bytes = piece_bytes(recording, from, &records);
-        status = piece_create(session, &block, recording->bytes + from, bytes, graph);
+        bytes = piece_bytes(recording, from, &steps);
+        status = piece_create(session, &block, recording->bytes + from, bytes, first, graph);
+        first += steps;
     }
     if (status != GS_OK) {
         char message[ERROR_MESSAGE_MAX];

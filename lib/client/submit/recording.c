@@ -38,6 +38,14 @@ gs_status recording_reserve(struct recording *recording, uint32_t size, void **r
     return GS_OK;
 }
 
+void recording_commit(struct recording *recording, uint32_t size)
+{
+    const struct rec_header *record = (const void *)(recording->bytes + recording->size);
+
+    recording->steps += record->op != REC_AFTER;
+    recording->size += size;
+}
+
 void recording_fail(struct recording *recording, gs_status status, const char *message)
 {
     if (recording->failed != GS_OK)

@@ -15,15 +15,16 @@
 struct recording {
     unsigned char *bytes;
     size_t size, room;
+    uint32_t steps;   /* records but REC_AFTER */
     gs_status failed; /* status of the first failed call; GS_OK: none failed */
     char message[512];
 };
 
 struct recording *recording_new(void); /* NULL: no memory */
 void recording_free(struct recording *recording);
-/* Makes room for one more record. The caller fills the record in, then adds its size to
- * recording->size. GS_ERR_LIMIT, GS_ERR_NO_MEMORY. */
+/* Makes room for one more record, which the caller fills in. GS_ERR_LIMIT, GS_ERR_NO_MEMORY. */
 gs_status recording_reserve(struct recording *recording, uint32_t size, void **record);
+void recording_commit(struct recording *recording, uint32_t size);
 /* Keeps the first failure, which gs_graph_end returns: a graph must not lack a call silently. */
 void recording_fail(struct recording *recording, gs_status status, const char *message);
 

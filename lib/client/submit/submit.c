@@ -177,7 +177,7 @@ void stream_commit(struct session *session, struct stream *stream, uint32_t size
     struct recording *recording = atomic_load_explicit(&stream->recording, memory_order_relaxed);
 
     if (recording) {
-        recording->size += size;
+        recording_commit(recording, size);
         return;
     }
     stream->tail += size;

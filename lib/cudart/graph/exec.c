@@ -1,6 +1,7 @@
 /* exec.c - see exec.h. */
 #include "cudart/graph/exec.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -74,7 +75,7 @@ static void exec_leave(struct exec *exec)
     exec_release(exec);
 }
 
-/* ---- Making and ending ----------------------------------------------------------------------- */
+/* ---- Issuing --------------------------------------------------------------------------------- */
 
 static cudaError_t steps_issue(const struct exec *exec, struct stream *stream)
 {
@@ -87,29 +88,137 @@ static cudaError_t steps_issue(const struct exec *exec, struct stream *stream)
     return error;
 }
 
+/* ---- Recording ------------------------------------------------------------------------------- */
+
+#define NO_STEP   UINT_MAX
+#define EDGES_MAX 8192u /* that are told; gs_graph_after allows some more */
+
+struct recording {
+    const struct exec *exec;
+    struct stream stream;
+    unsigned *last;   /* by step: the last one of the session's graph that it became, or NO_STEP */
+    unsigned *before; /* those that the step at hand waits for */
+};
+
+static bool makes_steps(const struct op *op)
+{
+    return op->type == cudaGraphNodeTypeKernel || op->type == cudaGraphNodeTypeMemcpy ||
+           op->type == cudaGraphNodeTypeMemset;
+}
+
+/* Whether the edges can be told: what becomes no step waits for one at most, and a child graph has
+ * ends that no edge names. */
+static bool has_branches(const struct exec *exec)
+{
+    bool branches = false;
+    size_t edges = 0;
+
+    for (size_t i = 0; i < exec->count; i++) {
+        const struct step *step = &exec->steps[i];
+
+        if (step->op.type == cudaGraphNodeTypeGraph ||
+            (!makes_steps(&step->op) && step->before_count > 1))
+            return false;
+        branches |= i > 0 && (step->before_count != 1 || step->before[0] != i - 1);
+        edges += step->before_count;
+    }
+    return branches && edges <= EDGES_MAX;
+}
+
+/* Fills in what step i waits for, each once. */
+static unsigned before_find(struct recording *recording, size_t i)
+{
+    const struct step *step = &recording->exec->steps[i];
+    unsigned count = 0, known;
+
+    for (size_t k = 0; k < step->before_count; k++) {
+        const unsigned last = recording->last[step->before[k]];
+
+        for (known = 0; known < count && recording->before[known] != last; known++)
+            ;
+        if (last != NO_STEP && known == count)
+            recording->before[count++] = last;
+    }
+    return count;
+}
+
+/* false: it has become no step, so that the next one would wait for what it should wait for. */
+static bool branch_record(struct recording *recording, size_t i)
+{
+    const struct op *op = &recording->exec->steps[i].op;
+    const unsigned count = before_find(recording, i);
+    gs_stream stream = recording->stream.handle;
+    unsigned steps, now;
+
+    if (!makes_steps(op)) {
+        recording->last[i] = count == 1 ? recording->before[0] : NO_STEP;
+        return op_issue(op, &recording->stream) == cudaSuccess;
+    }
+    if (gs_graph_steps(device_session(), stream, &steps) != GS_OK ||
+        (!(count == 1 && recording->before[0] + 1 == steps) &&
+         gs_graph_after(device_session(), stream, recording->before, count) != GS_OK) ||
+        op_issue(op, &recording->stream) != cudaSuccess ||
+        gs_graph_steps(device_session(), stream, &now) != GS_OK || now == steps)
+        return false;
+    recording->last[i] = now - 1;
+    return true;
+}
+
+static bool branches_record(struct recording *recording)
+{
+    const size_t count = recording->exec->count;
+    bool done;
+
+    recording->last = malloc(count * sizeof(unsigned));
+    recording->before = malloc(count * sizeof(unsigned));
+    done = recording->last != NULL && recording->before != NULL;
+    for (size_t i = 0; i < count && done; i++)
+        done = branch_record(recording, i);
+    free(recording->last);
+    free(recording->before);
+    return done;
+}
+
+/* Records the steps with their branches, or one after the other. *changed: some are missing. NULL:
+ * there is no graph. */
+static gs_graph steps_record(struct recording *recording, bool branches, bool *changed)
+{
+    gs_stream stream = recording->stream.handle;
+    gs_graph graph;
+
+    if (gs_graph_begin(device_session(), stream) != GS_OK)
+        return NULL;
+    *changed = branches ? !branches_record(recording)
+                        : steps_issue(recording->exec, &recording->stream) != cudaSuccess;
+    return gs_graph_end(device_session(), stream, &graph) == GS_OK ? graph : NULL;
+}
+
 /* A session's graph is recorded on a stream that nobody else uses. An exec without one works too,
  * so that a failure here is none of the caller's. */
 static void exec_record(struct exec *exec)
 {
     static struct ring own = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* never shared */
-    struct stream stream = {.ring = &own, .records = true};
-    cudaError_t error;
+    struct recording recording = {.exec = exec, .stream = {.ring = &own, .records = true}};
 
     for (size_t i = 0; i < exec->count; i++) {
         if (!op_recordable(&exec->steps[i].op))
             return;
     }
     if (exec->count == 0 || device_use() != cudaSuccess ||
-        gs_stream_create(device_session(), NULL, &stream.handle) != GS_OK)
+        gs_stream_create(device_session(), NULL, &recording.stream.handle) != GS_OK)
         return;
-    if (gs_graph_begin(device_session(), stream.handle) == GS_OK) {
-        error = steps_issue(exec, &stream);
-        if (gs_graph_end(device_session(), stream.handle, &exec->recorded) != GS_OK)
-            exec->recorded = NULL;
-        exec->changed = error != cudaSuccess;
+    if (has_branches(exec))
+        exec->recorded = steps_record(&recording, true, &exec->changed);
+    if (exec->recorded != NULL && exec->changed) {
+        gs_graph_destroy(exec->recorded);
+        exec->recorded = NULL;
     }
-    gs_stream_destroy(stream.handle);
+    if (exec->recorded == NULL)
+        exec->recorded = steps_record(&recording, false, &exec->changed);
+    gs_stream_destroy(recording.stream.handle);
 }
+
+/* ---- Making and ending ----------------------------------------------------------------------- */
 
 cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_t *out)
 {

@@ -514,6 +514,8 @@ _FILLS = "an array of NumPy's is filled on the host and copied"
 _STREAM_MEMORY = "a buffer belongs to no stream: Python may drop it at any time"
 _PRODUCTS = "NumPy's products are the host's; those of the device are for C and CUDA programs"
 NOT_WRAPPED = {
+    "gs_graph_steps": "a graph of Python's is the order in which it was recorded",
+    "gs_graph_after": "a graph of Python's is the order in which it was recorded",
     "gs_malloc_async": _STREAM_MEMORY,
     "gs_free_async": _STREAM_MEMORY,
     "gs_gemm": _PRODUCTS,

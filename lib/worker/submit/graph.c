@@ -318,6 +318,8 @@ void graphs_deinit(struct session *session)
 static bool step_same(const struct session *session, const struct session_graph *graph,
                       const struct graph_step *step)
 {
+    if (step->is_order)
+        return true;
     if (step->is_launch)
         return step->launch.kernel->serial <= graph->made_serial;
     return step->transfer.block == SEG_HOSTS ||

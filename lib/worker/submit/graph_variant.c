@@ -1,12 +1,14 @@
 /*
- * graph_variant.c - makes the records of a tenant's graph an executable graph: a sequence of nodes,
- * each of a record that has passed its checks (record.c). All tenants of a lane wait for the launch
+ * graph_variant.c - makes the records of a tenant's graph an executable graph: nodes, each of a
+ * record that has passed its checks (record.c), one after the other but where a REC_AFTER says what
+ * one waits for. All tenants of a lane wait for the launch
  * of one, which takes the driver a third of a microsecond for each node, so it has SEG_GRAPH_NODES
  * at most.
  */
 #include "worker/submit/graph_variant.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "worker/jobs/job.h"
 #include "worker/memory/driver_memory.h"
@@ -19,6 +21,12 @@ record_refusal graph_step_check(const struct session *session, unsigned char *re
     const struct rec_header *header = (const void *)record;
 
     step->is_launch = header->op == REC_LAUNCH;
+    step->is_order = header->op == REC_AFTER;
+    if (step->is_order)
+        return size == sizeof(struct rec_after) &&
+                       ((const struct rec_after *)(const void *)record)->count <= REC_AFTER_STEPS
+                   ? NULL
+                   : "an order of steps of a wrong size";
     if (step->is_launch && size >= sizeof(struct rec_launch)) {
         if (((const struct rec_launch *)(const void *)record)->report || header->flags)
             return "a launch in a graph that is cooperative, or has a report or a qos of its own";
@@ -58,15 +66,14 @@ static CUDA_MEMCPY3D memcpy_params(const struct transfer *t)
 }
 
 static CUresult kernel_add(const struct graph_variant *variant, const struct graph_step *step,
-                           const CUgraphNode *last, CUgraphNode *node)
+                           const CUgraphNode *after, size_t count, CUgraphNode *node)
 {
     void *pointers[LAUNCH_POINTERS];
     CUDA_KERNEL_NODE_PARAMS params;
 
     launch_params(&step->launch, &completion_none, pointers, &params);
     partition_enter(variant->partition);
-    CUresult result =
-        DRV(cuGraphAddKernelNode_v2, node, variant->graph, last, last ? 1 : 0, &params);
+    CUresult result = DRV(cuGraphAddKernelNode_v2, node, variant->graph, after, count, &params);
     if (!result && variant->priority != STREAM_PRIORITY)
         result = node_prioritize(*node, variant->priority);
     partition_enter(NULL);
@@ -74,13 +81,12 @@ static CUresult kernel_add(const struct graph_variant *variant, const struct gra
 }
 
 static CUresult node_add(const struct graph_variant *variant, const struct graph_step *step,
-                         const CUgraphNode *last, CUgraphNode *node)
+                         const CUgraphNode *after, size_t count, CUgraphNode *node)
 {
     CUgraph graph = variant->graph;
-    size_t dependencies = last ? 1 : 0;
 
     if (step->is_launch)
-        return kernel_add(variant, step, last, node);
+        return kernel_add(variant, step, after, count, node);
     if (step->transfer.kind == TRANSFER_SET) {
         const struct transfer *set = &step->transfer;
         const uint32_t low = UINT32_MAX >> (32 - 8 * set->element); /* the driver takes no more */
@@ -89,37 +95,90 @@ static CUresult node_add(const struct graph_variant *variant, const struct graph
                                                 .elementSize = set->element,
                                                 .width = set->bytes / set->element,
                                                 .height = 1};
-        return DRV(cuGraphAddMemsetNode, node, graph, last, dependencies, &params, worker->context);
+        return DRV(cuGraphAddMemsetNode, node, graph, after, count, &params, worker->context);
     }
     const CUDA_MEMCPY3D params = memcpy_params(&step->transfer);
-    return DRV(cuGraphAddMemcpyNode, node, graph, last, dependencies, &params, worker->context);
+    return DRV(cuGraphAddMemcpyNode, node, graph, after, count, &params, worker->context);
+}
+
+/* What the next node waits for. */
+struct order {
+    CUgraphNode node[SEG_GRAPH_NODES], after[SEG_GRAPH_NODES];
+    uint32_t named[SEG_GRAPH_NODES]; /* by node: the last one that waits for it by name, plus 1 */
+    uint32_t nodes, count, edges;
+    bool given; /* not simply for the node before */
+};
+
+static record_refusal order_take(struct order *order, const struct rec_after *record)
+{
+    order->given = true;
+    for (uint32_t i = 0; i < record->count; i++) {
+        const uint32_t step = record->step[i];
+
+        if (step >= order->nodes)
+            return "a step that waits for a later one";
+        if (order->named[step] == order->nodes + 1)
+            return "a step that waits for another one twice";
+        if (order->edges++ == SEG_GRAPH_EDGES)
+            return "too many steps that wait for others";
+        order->named[step] = order->nodes + 1;
+        order->after[order->count++] = order->node[step];
+    }
+    return NULL;
+}
+
+/* Adds the node of a record that is none of order. */
+static CUresult order_add(struct order *order, const struct graph_variant *variant,
+                          const struct graph_step *step)
+{
+    CUresult result;
+
+    if (!order->given && order->nodes)
+        order->after[order->count++] = order->node[order->nodes - 1];
+    result = node_add(variant, step, order->after, order->count, &order->node[order->nodes]);
+    order->nodes++;
+    order->count = 0;
+    order->given = false;
+    return result;
+}
+
+static gs_status nodes_add_in_order(struct job *job, const struct graph_records *records,
+                                    const struct graph_variant *variant, struct order *order)
+{
+    for (uint64_t offset = 0; offset < records->bytes;) {
+        uint32_t size = graph_step_size(records, offset);
+        unsigned char *record = records->memory + offset;
+        struct graph_step step;
+        CUresult result;
+        record_refusal refusal =
+            size ? graph_step_check(job->session, record, size, &step) : "a record of a wrong size";
+
+        if (!refusal && step.is_order)
+            refusal = order_take(order, (const void *)record);
+        if (refusal)
+            return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", refusal,
+                            offset);
+        offset += size;
+        if (step.is_order)
+            continue;
+        if (order->nodes == SEG_GRAPH_NODES)
+            return job_fail(job, GS_ERR_LIMIT, "a graph of more than %u records", SEG_GRAPH_NODES);
+        if ((result = order_add(order, variant, &step)))
+            return job_fail_driver(job, result);
+    }
+    return GS_OK;
 }
 
 static gs_status nodes_add(struct job *job, const struct graph_records *records,
                            const struct graph_variant *variant, uint32_t *count)
 {
-    CUgraphNode last = NULL, node;
-    uint32_t nodes = 0;
-    CUresult result;
+    struct order *order = calloc(1, sizeof(*order));
+    gs_status status = order ? nodes_add_in_order(job, records, variant, order)
+                             : job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph");
 
-    for (uint64_t offset = 0; offset < records->bytes;) {
-        uint32_t size = graph_step_size(records, offset);
-        struct graph_step step;
-        record_refusal refusal =
-            size ? graph_step_check(job->session, records->memory + offset, size, &step)
-                 : "a record of a wrong size";
-        if (++nodes > SEG_GRAPH_NODES)
-            return job_fail(job, GS_ERR_LIMIT, "a graph of more than %u records", SEG_GRAPH_NODES);
-        if (refusal)
-            return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", refusal,
-                            offset);
-        if ((result = node_add(variant, &step, last ? &last : NULL, &node)))
-            return job_fail_driver(job, result);
-        last = node;
-        offset += size;
-    }
-    *count = nodes;
-    return GS_OK;
+    *count = order ? order->nodes : 0;
+    free(order);
+    return status;
 }
 
 /* Charges the session for the variant. */

@@ -18,6 +18,7 @@ struct graph_records {
 /* One record of a graph, checked. */
 struct graph_step {
     bool is_launch;
+    bool is_order; /* a rec_after, and nothing of the rest */
     struct launch launch;
     struct transfer transfer;
 };
