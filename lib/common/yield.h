@@ -17,8 +17,9 @@
 
 /* A yield that takes longer is late. */
 #define YIELD_LATE_NS        100000u
-/* After a late yield the process does without for so many times what the yield took, so that late
- * yields take a hundredth of the time that is spent waiting; but for a second at most. */
+/* After a late yield the process does without for so many times what the yield took, but for a
+ * second at most: so late yields take a hundredth of the time. A wait for the device that lasts
+ * longer than 20 us yields all the same (client/base/backoff.h). */
 #define YIELD_WITHOUT_FACTOR 100u
 #define YIELD_WITHOUT_NS     1000000000u
 
