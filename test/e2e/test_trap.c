@@ -40,7 +40,11 @@ static const char traps_ptx[] =
     "  mov.u32 %r0, %tid.x; setp.eq.u32 %p, %r0, 0; @%p trap;\n"
     "again: ld.volatile.global.u32 %r0, [%rd+64]; setp.eq.u32 %p, %r0, 0; @%p bra again; ret; }\n"
     ".visible .entry tell(.param .u64 to)\n"
-    "{ .reg .b64 %rd; ld.param.u64 %rd, [to]; red.global.add.u32 [%rd], 1; ret; }\n";
+    "{ .reg .b64 %rd; ld.param.u64 %rd, [to]; red.global.add.u32 [%rd], 1; ret; }\n"
+    ".visible .entry late(.param .u64 to, .param .u32 b)\n" /* waits, and breaks where b is not 0 */
+    "{ .reg .b64 %rd; .reg .b32 %r<2>; .reg .pred %p; ld.param.u64 %rd, [to];\n"
+    "again: ld.volatile.global.u32 %r0, [%rd+64]; setp.eq.u32 %p, %r0, 0; @%p bra again;\n"
+    "  ld.param.u32 %r0, [b]; setp.eq.u32 %p, %r0, 0; @!%p brkpt; ret; }\n";
 
 struct scene {
     gs_session session;
@@ -373,6 +377,33 @@ static void a_kernel_s_only_launch_is_told_among_others(void)
     server_stop(server);
 }
 
+/* A graph's kernel faults long after the graph was given, beside a launch of the same kernel that
+ * does not: that launch is not blamed. */
+static void a_graph_that_still_runs_may_have_it(void)
+{
+    struct server *server = server_start(NULL);
+    struct scene s = scene_of(traps_ptx);
+    gs_stream other, third;
+    gs_graph graph;
+
+    CHECK_OK(gs_stream_create(s.session, NULL, &other));
+    CHECK_OK(gs_stream_create(s.session, NULL, &third));
+    CHECK_OK(gs_memset(s.session, s.memory, 0, 128));
+    CHECK_OK(gs_graph_begin(s.session, NULL));
+    launch_on(&s, NULL, "late", 1);
+    CHECK_OK(gs_graph_end(s.session, NULL, &graph));
+    CHECK_OK(gs_graph_launch(graph, NULL));
+    for (unsigned i = 0; i < 3; i++) { /* the worker looks at the note, and finds nothing */
+        launch_on(&s, third, "breaks", 0);
+        CHECK_OK(gs_stream_sync(s.session, third));
+    }
+    launch_on(&s, other, "late", 0);
+    CHECK_OK(gs_memset_async(s.session, s.memory + 64, 1, 4, third));
+    CHECK_EQUAL(fault_of(s.session).launch, 0);
+    gs_detach(s.session);
+    server_stop(server);
+}
+
 static void a_recorded_trap_is_told(void)
 {
     struct server *server = server_start(NULL);
@@ -503,6 +534,7 @@ static const struct test tests[] = {
     TEST(of_launches_that_are_waited_for_the_one_is_told),
     TEST(of_launches_in_a_row_few_are_told),
     TEST(a_kernel_s_only_launch_is_told_among_others),
+    TEST(a_graph_that_still_runs_may_have_it),
     TEST(a_recorded_trap_is_told),
     TEST(a_trap_that_is_not_reached_is_none),
     TEST(who_does_not_ask_gets_no_further),

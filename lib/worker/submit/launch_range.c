@@ -20,10 +20,12 @@ void launch_range_taken(struct session *session, uint32_t index, struct kernel *
     struct stream *stream = &session->submit.streams[index];
 
     session->submit.unclean |= UINT64_C(1) << index;
-    if (kernel)
+    if (kernel) {
         first_of(kernel, index, stream);
-    else
+    } else {
         stream->faults.graphs = true;
+        stream->faults.graph = stream->head;
+    }
 }
 
 void launch_ranges_read(struct session *session)
@@ -37,6 +39,7 @@ void launch_ranges_read(struct session *session)
         const uint64_t finished =
             atomic_load_explicit(&complete->position[i], memory_order_acquire);
 
+        stream->faults.graphs_seen = stream->faults.graphs && finished < stream->faults.graph;
         stream->faults.seen = stream->faults.clean;
         if (finished >= stream->head) {
             stream->faults.seen = stream->launches;
@@ -56,9 +59,9 @@ void launch_ranges_clean(struct session *session)
         struct stream *stream = &session->submit.streams[i];
 
         stream->faults.clean = stream->faults.seen;
-        if (stream->faults.clean < stream->launches)
+        stream->faults.graphs = stream->faults.graphs_seen;
+        if (stream->faults.graphs || stream->faults.clean < stream->launches)
             continue;
-        stream->faults.graphs = false;
         session->submit.unclean &= ~(UINT64_C(1) << i);
     }
 }

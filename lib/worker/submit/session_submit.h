@@ -40,7 +40,8 @@ struct stream {
         uint64_t clean;   /* so many launches have ended without a fault of their own */
         uint64_t seen;    /* the same, if the look that follows finds none */
         uint64_t mark_position, mark_launches; /* clean from there on is so many */
-        bool graphs;                           /* others of its kernels were launched by graphs */
+        uint64_t graph;           /* the end of the last graph, whose kernels have no numbers */
+        bool graphs, graphs_seen; /* it, or one before, may note a fault; as clean and seen */
     } faults;
     int cu_priority; /* of the CUDA stream, since it was made */
     bool own_qos;    /* its tenant gave it a class and a priority, the next two */
