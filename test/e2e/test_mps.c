@@ -385,6 +385,7 @@ static void what_is_wrong_or_cannot_be_is_said(void)
     } wrong[] = {
         {2, "get_servers", "there is no command 'get_servers'; gsctl mps help lists them"},
         {2, "get_server_list 1", "get_server_list: takes nothing"},
+        {2, "get_server_list --instance x", "takes nothing; options of gsctl stand before mps"},
         {2, "get_client_list", "takes PID"},
         {2, "get_client_list one", "'one': a number from 0"},
         {1, "get_client_list 1", "no server has the pid 1"},
@@ -445,6 +446,12 @@ static void the_script_in_the_place_of_mps_passes_options_or_names_them(void)
     CHECK_EQUAL(wrapper("--device soft"), 2);
     CHECK_TEXT(output, "--device soft: -d or -f is missing");
     CHECK_EQUAL(wrapper("get_server_list"), 3);
+    CHECK(setenv("CUDA_MPS_PIPE_DIRECTORY", "/tmp", 1) == 0);
+    CHECK(unsetenv("GSHARE_INSTANCE") == 0);
+    CHECK_EQUAL(wrapper("-d --no-such-option"), 2);
+    CHECK_TEXT(output, "CUDA_MPS_PIPE_DIRECTORY does not count: GSHARE_INSTANCE names a server");
+    CHECK(unsetenv("CUDA_MPS_PIPE_DIRECTORY") == 0);
+    CHECK(setenv("GSHARE_INSTANCE", instance, 1) == 0);
     CHECK_EQUAL(wrapper("-S -p 2 -d --device soft --max-tenants 7 >/dev/null; :"), 0);
     CHECK_EQUAL(wrapper("get_server_list"), 0);
     GSCTL_OK("status");
@@ -480,6 +487,12 @@ static void the_script_finds_gsctl_in_its_own_installation(void)
     CHECK_EQUAL(shell(command), 0);
     snprintf(command, sizeof(command),
              "PATH=%s/share/gshare/mps; nvidia-cuda-mps-control help 2>&1", folder);
+    CHECK_EQUAL(shell(command), 0);
+    CHECK_TEXT(output, "get_server_list");
+    snprintf(command, sizeof(command),
+             "ln -s share/gshare/mps/nvidia-cuda-mps-control %s/link && PATH=/usr/bin:/bin %s/link "
+             "help 2>&1",
+             folder, folder);
     CHECK_EQUAL(shell(command), 0);
     CHECK_TEXT(output, "get_server_list");
     snprintf(command, sizeof(command), "rm -r %s", folder);

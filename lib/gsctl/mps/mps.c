@@ -165,6 +165,16 @@ int mps_server(const struct mps_call *call, const char *text, struct ctl_status_
 
 /* ---- The commands ---------------------------------------------------------------------------- */
 
+/* MPS's own options have one dash. */
+static bool option_among(char **words, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (!strncmp(words[i], "--", 2))
+            return true;
+    }
+    return false;
+}
+
 /* Finds the command that the words are a call of. Returns 0 or the exit status. */
 static int call_find(struct mps_call *call, char **words, int count)
 {
@@ -177,8 +187,9 @@ static int call_find(struct mps_call *call, char **words, int count)
             continue;
         call->command = c;
         if (call->count < c->least || call->count > c->most)
-            return mps_wrong(call, EXIT_USAGE, "takes %s",
-                             *c->arguments ? c->arguments : "nothing");
+            return mps_wrong(
+                call, EXIT_USAGE, "takes %s%s", *c->arguments ? c->arguments : "nothing",
+                option_among(words, count) ? "; options of gsctl stand before mps" : "");
         return 0;
     }
     fprintf(stderr, "gsctl: mps: there is no command '%s'; gsctl mps help lists them\n", words[0]);
