@@ -170,10 +170,12 @@ static void a_fault_that_ends_one_session_is_told_with_it(void)
     CHECK_OK(gs_kernel_get(module, "trapping", &kernel));
     CHECK_OK(gs_launch(NULL, kernel, &config, NULL));
     CHECK_WITHIN(5000, gs_sync(session) == GS_ERR_FAULT);
-    snprintf(line, sizeof(line),
-             " event=fault session=1 user=[^ ]+ uid=%d pid=%d name=trapper kernel=trapping "
-             "lost_launches=[01] lost_copies=0 lost_bytes=0 status=GS_ERR_FAULT reason=\".*line 4",
-             (int)getuid(), (int)getpid());
+    snprintf(
+        line, sizeof(line),
+        " event=fault session=1 user=[^ ]+ uid=%d pid=%d name=trapper kernel=trapping stream=0 "
+        "launch=1 lost_launches=[01] lost_copies=0 lost_bytes=0 status=GS_ERR_FAULT "
+        "reason=\".*line 4",
+        (int)getuid(), (int)getpid());
     CHECK_EQUAL(lines(server, line), 1);
     gs_detach(session);
     server_stop(server);
