@@ -597,6 +597,52 @@ static void a_module_loads_beside_kernels_of_a_second(void)
     server_stop(server);
 }
 
+static void load_one(void *argument)
+{
+    struct saturating *loading = argument;
+    gs_session session;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    gate_pass(&loading->ready);
+    kernels_load(session);
+    CHECK_OK(gs_detach(session));
+}
+
+/* Only the kernel's own stream is held back for the load: the session's other one goes on, on which
+ * the kernel waits. */
+static void a_module_loads_beside_a_kernel_that_waits_for_another_stream(void)
+{
+    struct server *server = server_start(NULL);
+    struct saturating *loading = shared_alloc(sizeof(*loading));
+    gs_session session;
+    gs_devptr flag, other;
+    gs_kernel wait;
+    gs_stream spare;
+
+    CHECK_OK(server_attach(server, &session));
+    wait = kernels_get(kernels_load(session), "spin_until");
+    CHECK_OK(gs_malloc(session, sizeof(uint32_t), &flag));
+    CHECK_OK(gs_malloc(session, sizeof(uint32_t), &other));
+    CHECK_OK(gs_memset(session, flag, 0, sizeof(uint32_t)));
+    CHECK_OK(gs_stream_create(session, NULL, &spare));
+    CHECK_OK(kernels_launch(NULL, wait, 1, 1, (void *[]){&flag}));
+    pid_t pid = tenant_start(load_one, loading);
+    gate_wait(&loading->ready, 1);
+    /* The loads of the server hold work back for longer and longer, and after a second that of the
+     * kernel's stream. */
+    for (const uint64_t began = clock_ns(); clock_ns() - began < 3000000000u;) {
+        CHECK_OK(gs_memset_async(session, other, 1, sizeof(uint32_t), spare));
+        CHECK_OK(gs_stream_sync(session, spare));
+    }
+    CHECK_OK(gs_memset_async(session, flag, 1, sizeof(uint32_t), spare));
+    const uint64_t began = clock_ns();
+    CHECK_OK(gs_sync(session));
+    CHECK(clock_ns() - began < 2000000000u);
+    tenant_join(pid);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(a_module_loads_from_text_from_bytes_and_from_a_file),
     TEST(a_module_tells_its_kernels),
@@ -614,6 +660,7 @@ static const struct test tests[] = {
     TEST(fatbins_with_machine_code_and_ptx_load),
     TEST_WITHIN(a_module_loads_beside_a_tenant_that_never_pauses, 120),
     TEST(a_module_loads_beside_kernels_of_a_second),
+    TEST(a_module_loads_beside_a_kernel_that_waits_for_another_stream),
 };
 
 int main(int argc, char **argv)

@@ -14,9 +14,9 @@ struct session_jobs {
     /* the close job, kept when LINK_CLOSE came while another job was in progress */
     struct job *close;
     bool paused; /* a job waits for the device to finish the session's work */
-    /* its kernels have outlasted a hold: until the quiet moment it gets no further
+    /* by stream: its kernels have outlasted a hold, and until the quiet moment it gets no further
      * (session/quiet.c) */
-    bool outlasts;
+    uint64_t outlasts;
     /* any thread: see service_compile_limit and service_closing */
     _Atomic uint32_t compile_percent;
     _Atomic bool closing;

@@ -75,9 +75,15 @@ static struct sched_allowance allowance_of(const struct session *session, uint32
     return allowance;
 }
 
+/* The streams that have records and may go on. */
+static uint64_t streams_of(const struct session *session)
+{
+    return session->round.pending & ~REQUEST_BIT & ~session->jobs.outlasts;
+}
+
 bool rings_allowed(const struct session *session)
 {
-    for (uint64_t left = session->round.pending & ~REQUEST_BIT; left; left &= left - 1) {
+    for (uint64_t left = streams_of(session); left; left &= left - 1) {
         if (allowance_of(session, (uint32_t)__builtin_ctzll(left)).launches)
             return true;
     }
@@ -124,7 +130,7 @@ static uint32_t ring_drain(struct session *session, uint32_t index,
 unsigned rings_drain(struct session *session)
 {
     const uint32_t first = session->round.stream_first;
-    uint64_t streams = session->round.pending & ~REQUEST_BIT;
+    uint64_t streams = streams_of(session);
     unsigned found = 0;
 
     if (session->round.budget_round != session->lane->round) {

@@ -212,8 +212,7 @@ static void session_round(struct session *session)
                 job_begin(session->jobs.current);
             active = true;
         }
-        if (session->jobs.paused || session->jobs.outlasts || quiet_hold(session->lane->now) ||
-            trial_holds(session))
+        if (session->jobs.paused || quiet_hold(session->lane->now) || trial_holds(session))
             active = true;
         else if (sched_contended(domain_of(session)) &&
                  session->sched.entity.cls != GS_CLASS_LATENCY &&

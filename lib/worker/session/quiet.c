@@ -24,6 +24,7 @@
 #define HOLD_FIRST_NS   3000000u  /* how long new work is held back at first; doubles each time */
 #define HOLD_LONGEST_NS 1000000000u
 #define HOLD_SHORT_NS   96000000u    /* kernels that take longer are not waited for by holds */
+#define OUTLASTS_NS     6000000000u  /* how long streams are held back for their kernels' end */
 #define HOLD_SHARE      4u           /* the time between two holds, in lengths of the last hold */
 #define LATELY_NS       2000000u     /* a set of SMs is made in 1.1 to 1.4 ms */
 #define QUIET_LIMIT_NS  10000000000u /* after this a job that somebody waits for gives up */
@@ -37,9 +38,10 @@ static struct {
     uint64_t hold_end, next_hold; /* no new work until hold_end; no new hold until next_hold */
     /* length of the last hold; 0: the last one led to a quiet moment */
     uint64_t hold_ns;
-    /* Sessions whose kernels outlast holds are held back, each by itself. None is from then on
-     * until next_outlasts. */
+    /* Streams whose kernels outlast holds are held back, each by itself. None is from then on until
+     * next_outlasts. */
     bool outlasting;
+    uint64_t outlasting_ns; /* since when */
     uint64_t next_outlasts;
     uint64_t ended_ns;     /* since when the first of them has no work on the device; 0: all have */
     _Atomic bool resuming; /* sessions are being taken up */
@@ -65,27 +67,42 @@ bool sessions_idle(void)
 
 /* ---- Kernels that outlast holds -------------------------------------------------------------- */
 
-/* Of a session of the main lane: what side lanes have is light, and comes back. */
-static bool is_busy(const struct session *session)
+/* The streams of which the device has work, by their completion words. Of a session of the main
+ * lane: what side lanes have is light, and comes back. */
+static uint64_t busy_streams(const struct session *session)
 {
-    return !session->lane->index && !session_seems_idle(session);
+    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+    uint64_t busy = session->lane->index ? 0 : session->inflight.busy;
+
+    for (uint64_t left = busy; left; left &= left - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(left);
+        if (atomic_load_explicit(&complete->position[i], memory_order_relaxed) >=
+            session->submit.streams[i].issued)
+            busy &= ~(UINT64_C(1) << i);
+    }
+    return busy;
 }
 
-/* Holds back those sessions of which the device still has work so long after a hold began. */
-static void outlasting_hold(void)
+/* Holds back those streams of which the device still has work so long after a hold began. Their
+ * sessions' other streams go on: a kernel may wait for what one of them is to bring. */
+static void outlasting_hold(uint64_t now)
 {
     struct session *session;
 
+    if (!quiet.outlasting)
+        quiet.outlasting_ns = now;
     for (session = session_table_next(NULL); session; session = session_table_next(session)) {
-        if (session->jobs.outlasts || !is_busy(session))
+        const uint64_t busy = busy_streams(session);
+        if (!busy)
             continue;
-        session->jobs.outlasts = true;
+        session->jobs.outlasts |= busy;
         sched_satisfied(domain_of(session), &session->sched.entity);
         quiet.outlasting = true;
     }
 }
 
-/* Whether the device has work of sessions that are held back so. Notes since when one has none. */
+/* Whether the device has work of streams that are held back so. Notes since when a session has
+ * none. */
 static bool outlasting_busy(uint64_t now)
 {
     struct session *session;
@@ -94,7 +111,7 @@ static bool outlasting_busy(uint64_t now)
     for (session = session_table_next(NULL); session; session = session_table_next(session)) {
         if (!session->jobs.outlasts)
             continue;
-        if (is_busy(session))
+        if (busy_streams(session) & session->jobs.outlasts)
             busy = true;
         else if (!quiet.ended_ns)
             quiet.ended_ns = now;
@@ -112,13 +129,21 @@ static void outlasting_release(uint64_t now)
     for (session = session_table_next(NULL); session; session = session_table_next(session)) {
         if (!session->jobs.outlasts)
             continue;
-        session->jobs.outlasts = false;
+        session->jobs.outlasts = 0;
         if (session->phase == SESSION_LIVE)
             session_poll_begin(session);
     }
     quiet.next_outlasts = quiet.ended_ns ? now + HOLD_SHARE * (now - quiet.ended_ns) : now;
     quiet.ended_ns = 0;
     quiet.outlasting = false;
+}
+
+/* Their kernels may wait for what another of their streams is to bring, so they go on for as long
+ * as between two holds. */
+static void outlasting_tire(uint64_t now)
+{
+    outlasting_release(now);
+    quiet.next_hold = now + HOLD_SHARE * quiet.hold_ns;
 }
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
@@ -138,7 +163,7 @@ static void hold_look(uint64_t now)
         now < quiet.hold_end - quiet.hold_ns + HOLD_SHORT_NS ||
         (!quiet.outlasting && now < quiet.next_outlasts))
         return;
-    outlasting_hold();
+    outlasting_hold(now);
     quiet.hold_end = now;
 }
 
@@ -146,9 +171,10 @@ static void hold_look(uint64_t now)
  * none has come for a while, new work is held back so that one can come: for 3 ms, then 6, 12 ...
  * up to a second; in between, the others have four fifths of the time. Where a hold of 192 ms meets
  * kernels that go on after half of it, their sessions alone are held back until they have ended,
- * and then all for a moment: so it comes beside any kernel that ends in time. Beside an endless
- * kernel no quiet moment comes, and the job gives up. The job of the deferred release, for which
- * nobody waits, never holds work back for longer than the first time. */
+ * but for six seconds at a time, and then all for a moment: so it comes beside kernels of a
+ * second. Beside an endless kernel no quiet moment comes, and the job gives up. The job of the
+ * deferred release, for which nobody waits, never holds work back for longer than the first time.
+ */
 static bool quiet_for(const struct job *job, uint64_t now)
 {
     if (sessions_idle()) {
@@ -160,6 +186,8 @@ static bool quiet_for(const struct job *job, uint64_t now)
     if (quiet.outlasting && !(job->kind->flags & JOB_UNHURRIED)) {
         if (now >= quiet.hold_end && !outlasting_busy(now))
             hold_begin(2 * HOLD_SHORT_NS, now);
+        else if (now > quiet.outlasting_ns + OUTLASTS_NS)
+            outlasting_tire(now);
         return false;
     }
     if (now < quiet.next_hold ||
