@@ -277,8 +277,8 @@ static int unset(void **state)
 {
     (void)state;
     inflight_remove(&session);
-    user_release(session.memory.user);
     graph_cache_free(stream->graph_cache);
+    user_release(session.memory.user); /* to whom the graphs are charged */
     inflight_free(stream->inflight);
     free(session.submit.reports);
     return 0;
