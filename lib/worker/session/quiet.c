@@ -67,20 +67,10 @@ bool sessions_idle(void)
 
 /* ---- Kernels that outlast holds -------------------------------------------------------------- */
 
-/* The streams of which the device has work, by their completion words. Of a session of the main
- * lane: what side lanes have is light, and comes back. */
+/* Of a session of the main lane: what side lanes have is light, and comes back. */
 static uint64_t busy_streams(const struct session *session)
 {
-    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
-    uint64_t busy = session->lane->index ? 0 : session->inflight.busy;
-
-    for (uint64_t left = busy; left; left &= left - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctzll(left);
-        if (atomic_load_explicit(&complete->position[i], memory_order_relaxed) >=
-            session->submit.streams[i].issued)
-            busy &= ~(UINT64_C(1) << i);
-    }
-    return busy;
+    return session->lane->index ? 0 : session_busy_streams(session);
 }
 
 /* Holds back those streams of which the device still has work so long after a hold began. Their
@@ -155,8 +145,8 @@ static void hold_begin(uint64_t ns, uint64_t now)
     quiet.next_hold = quiet.hold_end + HOLD_SHARE * ns;
 }
 
-/* In a hold that is long enough whose work is still there outlasts it. It is held back by itself,
- * and the others go on until it has ended. */
+/* Streams whose work is still there when a long hold is half over outlast it. They are held back by
+ * themselves, and the others go on until that work has ended. */
 static void hold_look(uint64_t now)
 {
     if (quiet.hold_ns <= HOLD_SHORT_NS || now >= quiet.hold_end ||
@@ -170,7 +160,7 @@ static void hold_look(uint64_t now)
 /* Whether a job that must have the device to itself may start: it waits for a quiet moment. When
  * none has come for a while, new work is held back so that one can come: for 3 ms, then 6, 12 ...
  * up to a second; in between, the others have four fifths of the time. Where a hold of 192 ms meets
- * kernels that go on after half of it, their sessions alone are held back until they have ended,
+ * kernels that go on after half of it, their streams alone are held back until they have ended,
  * but for six seconds at a time, and then all for a moment: so it comes beside kernels of a
  * second. Beside an endless kernel no quiet moment comes, and the job gives up. The job of the
  * deferred release, for which nobody waits, never holds work back for longer than the first time.

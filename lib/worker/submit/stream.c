@@ -54,17 +54,23 @@ CUresult stream_make(struct session *session, struct stream *stream)
     return pool_get_stream(&stream->cu, &stream->cu_priority, &stream->home);
 }
 
-bool session_seems_idle(const struct session *session)
+uint64_t session_busy_streams(const struct session *session)
 {
     const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
+    uint64_t busy = 0;
 
     for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
         if (atomic_load_explicit(&complete->position[i], memory_order_relaxed) <
             session->submit.streams[i].issued)
-            return false;
+            busy |= UINT64_C(1) << i;
     }
-    return true;
+    return busy;
+}
+
+bool session_seems_idle(const struct session *session)
+{
+    return !session_busy_streams(session);
 }
 
 bool session_transferred(const struct session *session)

@@ -52,6 +52,8 @@ bool streams_idle(struct session *session);
 /* The same by the completion words, which cost nothing to read and which a tenant can falsify: good
  * for deciding when to ask the driver, or for decisions that only cost time. */
 bool session_seems_idle(const struct session *session);
+/* The streams that have not finished, by the same words. */
+uint64_t session_busy_streams(const struct session *session);
 /* Whether no copy, fill or graph is unfinished, by the tenant's own words. */
 bool session_transferred(const struct session *session);
 /* Whether all that runs again is complete, by the tenant's own words. */
