@@ -31,11 +31,8 @@ bool backoff_pause_on(struct backoff *backoff, _Atomic uint32_t *word, uint32_t 
     now = clock_ns();
     if (backoff->deadline_ns && now >= backoff->deadline_ns)
         return false;
-    if (!backoff->started_ns) {
+    if (!backoff->started_ns)
         backoff->started_ns = now;
-        if (!backoff->yield_soon || yields_late(now))
-            return true;
-    }
     waited = now - backoff->started_ns;
     if (waited < BACKOFF_SPIN_NS && (!backoff->yield_soon || yields_late(now)))
         return true;
