@@ -122,13 +122,15 @@ static void lost_tell(unsigned lost)
 static void line_write(enum log_level level, const char *text)
 {
     int saved = errno; /* callers may log first and read errno afterwards */
-    unsigned lost = 0;
+    bool there = writable(STDERR_FILENO);
+    const unsigned lost =
+        there ? atomic_exchange_explicit(&logger.lost, 0, memory_order_relaxed) : 0;
 
-    if (writable(STDERR_FILENO))
-        lost = atomic_exchange_explicit(&logger.lost, 0, memory_order_relaxed);
-    if (lost)
+    if (lost) {
         lost_tell(lost);
-    if (writable(STDERR_FILENO))
+        there = writable(STDERR_FILENO);
+    }
+    if (there)
         line_put(level, text);
     else
         atomic_fetch_add_explicit(&logger.lost, 1, memory_order_relaxed);
