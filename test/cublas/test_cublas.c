@@ -45,11 +45,14 @@ static void a_program_of_cublas_12_runs_by_gshare_run(void)
 /* The same results where the server has a cuBLASLt, if only the software device's. */
 static void with_the_servers_library(const char *program)
 {
+    struct server *server;
     char path[512];
 
     snprintf(path, sizeof(path), "%s", test_build_path("test/e2e/libgshare-cublaslt.so"));
     setenv("GSHARE_CUBLAS", path, 1);
+    server = server_start(NULL);
     cuda_program_test("test/cublas", program);
+    server_stop(server);
 }
 
 #define BY_SERVER(name)                                                                            \
@@ -82,5 +85,5 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+    return test_main_with_server(argc, argv, tests, ARRAY_SIZE(tests));
 }

@@ -10,18 +10,15 @@
 static void case_run(const char *name)
 {
     char library[512], output[4096] = "";
-    struct server *server;
     int status;
 
     snprintf(library, sizeof(library), "%s/%s.so", test_build_path("test/cudart/corpus"), name);
     if (access(library, R_OK) < 0)
         test_skip("there is no nvcc");
-    server = server_start(NULL);
     status = program_run((const char *const[]){"test/cudart/corpus/run_case", library, NULL},
                          output, sizeof(output));
     if (status != 0)
         test_fail(__FILE__, __LINE__, "status %d: %s", status, output);
-    server_stop(server);
 }
 
 #define CASE(name)                                                                                 \
@@ -40,5 +37,5 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+    return test_main_with_server(argc, argv, tests, ARRAY_SIZE(tests));
 }

@@ -86,5 +86,5 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+    return test_main_with_server(argc, argv, tests, ARRAY_SIZE(tests));
 }

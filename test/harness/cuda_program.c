@@ -50,7 +50,6 @@ static void library_lines_drop(void)
 
 void cuda_program_run(const char *const *arguments, const char *source)
 {
-    struct server *server = server_start(NULL);
     int status;
 
     wanted_read(source);
@@ -60,7 +59,6 @@ void cuda_program_run(const char *const *arguments, const char *source)
     if (status != 0 || strcmp(output, wanted) != 0)
         test_fail(__FILE__, __LINE__, "status %d\n--- wanted\n%s--- printed\n%s---", status, wanted,
                   output);
-    server_stop(server);
 }
 
 void cuda_program_test(const char *folder, const char *name)

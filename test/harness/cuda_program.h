@@ -2,9 +2,10 @@
 #ifndef TEST_CUDA_PROGRAM_H
 #define TEST_CUDA_PROGRAM_H
 
-/* Runs arguments[0], a path below the build folder, as a tenant of a server of its own; it has to
- * print the lines that `source`, a path in the tree, has behind "//>". Lines of gshare's libraries
- * do not count, but in a program whose file's name begins with own_. */
+/* Runs arguments[0], a path below the build folder, as a tenant of the server that
+ * GSHARE_INSTANCE names; it has to print the lines that `source`, a path in the tree, has behind
+ * "//>". Lines of gshare's libraries do not count, but in a program whose file's name begins with
+ * own_. */
 void cuda_program_run(const char *const *arguments, const char *source);
 
 /* The program of that name: FOLDER/programs/NAME.cu. A skip where it was not built. */

@@ -65,6 +65,10 @@ struct test {
 
 /* Runs the tests that the arguments name, all without arguments. Returns main's exit status. */
 int test_main(int argc, char **argv, const struct test *tests, size_t count);
+/* The same with one server, started before the tests, which GSHARE_INSTANCE names in each of them:
+ * for programs of many short tests, since on a GPU a server's start takes seconds. That it ends
+ * with status 0 and leaves nothing is a test of its own, the last one. */
+int test_main_with_server(int argc, char **argv, const struct test *tests, size_t count);
 
 /* ---- Checks: print what was wrong and end the calling process with status 1 ------------------ */
 

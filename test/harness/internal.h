@@ -41,6 +41,11 @@ struct segments {
 void segments_take(struct segments *segments);
 void segments_free(struct segments *segments);
 
+/* The server that all tests of the program share, which no test has left; 0: there is none. */
+pid_t common_server_pid(void);
+/* Ends a server by SIGTERM. Returns NULL, or what was wrong with its end, in a static buffer. */
+const char *server_end(struct server *server);
+
 /* What a test left; each prints what it found to stderr as "# ..." lines, cleans it up, and returns
  * how many there were. */
 unsigned leak_processes(void);

@@ -164,9 +164,10 @@ const char *server_notified(const struct server *server)
 
 /* ---- End ------------------------------------------------------------------------------------- */
 
+/* Returns the wait status; -1 where the server had ended before and was reaped with the orphans. */
 static int server_reap(struct server *server)
 {
-    int status = 0;
+    int status = -1;
 
     while (waitpid(server->pid, &status, 0) < 0 && errno == EINTR)
         ;
@@ -174,17 +175,30 @@ static int server_reap(struct server *server)
     return status;
 }
 
-void server_stop(struct server *server)
+const char *server_end(struct server *server)
 {
+    static char wrong[96];
     int status;
 
     kill(server->pid, SIGTERM);
-    if (!process_wait_end(server->pid, test_deadline(STOP_MS)))
-        test_fail(__FILE__, __LINE__, "the server did not end within %u ms of SIGTERM", STOP_MS);
+    if (!process_wait_end(server->pid, test_deadline(STOP_MS))) {
+        snprintf(wrong, sizeof(wrong), "the server did not end within %u ms of SIGTERM", STOP_MS);
+        return wrong;
+    }
     status = server_reap(server);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        test_fail(__FILE__, __LINE__, "the server ended with wait status %#x after SIGTERM",
-                  (unsigned)status);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return NULL;
+    snprintf(wrong, sizeof(wrong), "the server ended with wait status %#x after SIGTERM",
+             (unsigned)status);
+    return wrong;
+}
+
+void server_stop(struct server *server)
+{
+    const char *wrong = server_end(server);
+
+    if (wrong)
+        test_fail(__FILE__, __LINE__, "%s", wrong);
 }
 
 void server_kill(struct server *server)

@@ -196,6 +196,15 @@ void test_check_memory(const char *file, int line, const char *what, const void 
 
 enum outcome { PASSED, FAILED, SKIPPED };
 
+/* The server of test_main_with_server; pid 0: there is none. A copy, since each test empties
+ * test_run. */
+static struct server common_server;
+
+pid_t common_server_pid(void)
+{
+    return common_server.pid;
+}
+
 static void log_show(const struct server *server)
 {
     char line[1024];
@@ -305,6 +314,8 @@ static enum outcome test_execute(const struct test *test)
         outcome = FAILED;
     if (outcome == FAILED)
         fprintf(stderr, "# random seed %#" PRIx64 "\n", test_run->seed);
+    if (outcome == FAILED && common_server_pid() != 0)
+        log_show(&common_server);
     for (unsigned i = 0; i < servers; i++) {
         if (outcome == FAILED)
             log_show(&test_run->server[i]);
@@ -326,9 +337,37 @@ static bool test_wanted(const char *name, int argc, char **argv)
     return false;
 }
 
-int test_main(int argc, char **argv, const struct test *tests, size_t count)
+/* ---- A server of all tests ------------------------------------------------------------------- */
+
+static void common_server_start(void)
+{
+    common_server = *server_start(NULL);
+}
+
+/* The last test: the server, which has served all tests, ends as it should and leaves nothing. */
+static bool common_server_ends(size_t number, const struct segments *before)
+{
+    const char *ended = server_end(&common_server);
+    unsigned left = leak_processes();
+
+    left += leak_queues(common_server.owner, common_server.instance);
+    left += leak_segments(before);
+    if (ended)
+        fprintf(stderr, "# %s\n", ended);
+    if (ended || left != 0)
+        log_show(&common_server);
+    unlink(common_server.log);
+    printf("%sok %zu - the_server_of_all_tests_ends_and_leaves_nothing\n",
+           ended || left != 0 ? "not " : "", number);
+    return !ended && left == 0;
+}
+
+/* ---- All tests ------------------------------------------------------------------------------- */
+
+static int tests_run(int argc, char **argv, const struct test *tests, size_t count, bool common)
 {
     size_t wanted = 0, number = 0, failed = 0;
+    struct segments before;
 
     if (argc == 2 && strcmp(argv[1], "-l") == 0) {
         for (size_t i = 0; i < count; i++)
@@ -341,7 +380,10 @@ int test_main(int argc, char **argv, const struct test *tests, size_t count)
     test_run = shared_alloc(sizeof(*test_run));
     for (size_t i = 0; i < count; i++)
         wanted += test_wanted(tests[i].name, argc, argv);
-    printf("1..%zu\n", wanted);
+    printf("1..%zu\n", wanted + common);
+    segments_take(&before);
+    if (common)
+        common_server_start();
     for (size_t i = 0; i < count; i++) {
         uint64_t start = clock_ns();
         enum outcome outcome;
@@ -355,5 +397,18 @@ int test_main(int argc, char **argv, const struct test *tests, size_t count)
         printf("  (%.2f s)\n", (double)(clock_ns() - start) * 1e-9);
         failed += outcome == FAILED;
     }
+    if (common)
+        failed += !common_server_ends(++number, &before);
+    segments_free(&before);
     return failed != 0 || wanted == 0;
+}
+
+int test_main(int argc, char **argv, const struct test *tests, size_t count)
+{
+    return tests_run(argc, argv, tests, count, false);
+}
+
+int test_main_with_server(int argc, char **argv, const struct test *tests, size_t count)
+{
+    return tests_run(argc, argv, tests, count, true);
 }
