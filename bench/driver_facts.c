@@ -85,6 +85,9 @@ static const struct question {
     {"37", "host memory inside a reservation that is kept", question_host_inside, 0},
     {"38", "what a kernel finds that another one left on the SMs", question_left, 0},
     {"39", "whether an array outlives its process by the memory mapped to it", question_arrays, 0},
+    {"40e", "compiling PTX: who is held up, and how many registers, EAGER", question_compile,
+     "CUDA_MODULE_LOADING=EAGER"},
+    {"40l", "the same, LAZY", question_compile, "CUDA_MODULE_LOADING=LAZY"},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

@@ -463,6 +463,7 @@ CUresult question_blas_warm(void);
 CUresult question_blas_green(void);
 CUresult question_func_load(void);
 CUresult question_blas_few(void);
+CUresult question_compile(void);
 CUresult question_host(void);
 CUresult question_host_inside(void);
 

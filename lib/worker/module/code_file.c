@@ -13,7 +13,7 @@
 #include "common/siphash.h"
 #include "common/util.h"
 
-#define MAGIC UINT64_C(0x3130646f63736725) /* "%gscod01" */
+#define MAGIC UINT64_C(0x3230646f63736725) /* "%gscod02" */
 
 struct file {
     uint64_t magic;
