@@ -31,6 +31,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/cpus.h"
 #include "common/log.h"
 #include "common/util.h"
 #include "worker/driver/wake.h"
@@ -102,7 +103,7 @@ static struct session *stack_take(_Atomic(struct session *) *stack)
 
 void lane_priority_raise(const struct lane *lane)
 {
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), -10))
+    if (cpus_to_spare() && setpriority(PRIO_PROCESS, (id_t)gettid(), -10))
         log_debug("dispatch lane %u gets no higher priority than other threads: %s", lane->index,
                   strerror(errno));
 }

@@ -16,8 +16,9 @@ void lanes_init(void);
 /* Starts the side lanes' threads. Returns false when a thread could not be made. */
 bool lanes_start(void);
 
-/* Raises the priority of the calling thread, a lane's, where that is permitted (for root), because
- * tenants wait for it. Any lane. */
+/* Raises the priority of the calling thread, a lane's, because tenants wait for it: where that is
+ * permitted (for root), and where there are CPUs to spare, since a busy lane would starve all
+ * others on two. Any lane. */
 void lane_priority_raise(const struct lane *lane);
 
 /* Takes back the sessions that side lanes have returned and, where several tenants keep the main
