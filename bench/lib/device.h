@@ -36,7 +36,8 @@ struct role {
     enum role_class cls;
     unsigned weight;      /* gshare; 0: the default */
     unsigned mps_percent; /* CUDA_MPS_ACTIVE_THREAD_PERCENTAGE; 0: not set */
-    bool replay;          /* gshare: GS_ON_FAULT_REPLAY */
+    bool replay;          /* gshare: GS_ON_FAULT_REPLAY; its kernels come as PTX, since of a session
+                           * with machine code nothing is kept beyond its worker */
     bool fenced;          /* gshare: GS_FENCE_ON */
 };
 

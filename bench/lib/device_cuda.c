@@ -308,6 +308,9 @@ const struct device_ops *device_start_as(const struct role *role)
 
     device->prepare();
     device->open_as(role);
-    device->load(plan.facts->image, plan.facts->image_size);
+    if (role->replay)
+        device->load(kernels_ptx, strlen(kernels_ptx) + 1);
+    else
+        device->load(plan.facts->image, plan.facts->image_size);
     return device;
 }

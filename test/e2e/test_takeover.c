@@ -281,7 +281,7 @@ static void named_variables_keep_their_place_and_values(void)
 }
 
 /* What would be wrong without a word is not kept: addresses of functions. */
-static void a_session_whose_variables_are_lost_is_ended(void)
+static void a_session_whose_pointers_to_functions_are_lost_is_ended(void)
 {
     struct server *server = server_start(&server_unfenced);
     gs_session session;
@@ -292,7 +292,7 @@ static void a_session_whose_variables_are_lost_is_ended(void)
     worker_replace(server);
     CHECK_WITHIN(20000, gs_sync(session) == GS_ERR_INTERRUPTED);
     CHECK_OK(gs_last_fault(session, &fault));
-    CHECK_TEXT(fault.message, "variables");
+    CHECK_TEXT(fault.message, "pointers to functions");
     CHECK_EQUAL(gs_detach(session), GS_ERR_INTERRUPTED);
     server_stop(server);
 }
@@ -1007,7 +1007,7 @@ static const struct test tests[] = {
     TEST(variables_of_a_fenced_module_keep_their_values),
     TEST(variables_of_an_unfenced_module_keep_their_values),
     TEST(named_variables_keep_their_place_and_values),
-    TEST(a_session_whose_variables_are_lost_is_ended),
+    TEST(a_session_whose_pointers_to_functions_are_lost_is_ended),
     TEST(unfinished_work_ends_its_session_alone),
     TEST(unfinished_work_runs_again),
     TEST(work_that_loses_worker_after_worker_is_given_up),

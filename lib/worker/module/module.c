@@ -100,26 +100,33 @@ static void module_source_keep(const struct session *session, struct module *mod
     module->source_size = size;
 }
 
-/* Whether the module keeps anything in the context that a tenant can change, or that other memory
- * can refer to: variables outside the window, functions whose address is taken. */
-static bool module_stays(const struct session *session, const struct module *module, uint64_t size,
-                         bool state)
+/* What the module keeps in the context that a tenant can change, or that other memory can refer to,
+ * for which the session ends with its worker; NULL: nothing. */
+static const char *module_stays(const struct session *session, const struct module *module,
+                                uint64_t size, bool state)
 {
-    const bool binary = image_binary(module->code, size);
+    static const char pointers[] = "a module has pointers to functions";
 
     if (session->fenced)
-        return module->rewrite->fence.nfunctions > 0;
+        return module->rewrite->fence.nfunctions > 0 ? pointers : NULL;
     if (module->rewrite && module->rewrite->fence.moved)
-        return module->rewrite->fence.nfunctions > 0 || image_has_pointers(module->code, size);
-    return binary || !module->source || state;
+        return module->rewrite->fence.nfunctions > 0 || image_has_pointers(module->code, size)
+                   ? pointers
+                   : NULL;
+    if (image_binary(module->code, size))
+        return "a module is machine code without PTX";
+    return state
+               ? "a module has variables outside of the session's memory, or pointers to functions"
+               : NULL;
 }
 
 static void module_watch(struct session *session, const struct module *module, uint64_t size,
                          bool state)
 {
-    if (module_stays(session, module, size, state))
-        journal_spoil(session->journal,
-                      "a module has global variables, function pointers or machine code");
+    const char *why = module_stays(session, module, size, state);
+
+    if (why)
+        journal_spoil(session->journal, why);
 }
 
 static void module_note(struct session *session, struct module *module)
