@@ -364,9 +364,9 @@ endif
 # ---- Demo ------------------------------------------------------------------------------------
 demo: all $(BUILD)/examples/demo $(if $(IMAGE),,$(BUILD)/demo/photo.jpg)
 	@$(BUILD)/examples/demo --device $(DEVICE) --output $(BUILD)/demo $(or $(IMAGE),$(BUILD)/demo/photo.jpg)
-$(BUILD)/demo/photo.jpg:
+$(BUILD)/demo/photo.jpg: | $(BUILD)/examples/demo
 	$(call say,GET,$@)
-	@examples/demo/photo $@
+	@examples/demo/photo $@ $(BUILD)/examples/demo
 
 # ---- Tests -----------------------------------------------------------------------------------
 # test/unit/test_ROOM_*.c     cmocka; linked with every room, its own first

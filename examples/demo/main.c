@@ -3,6 +3,7 @@
  * of four killed in the middle; and nothing left at the end.
  *
  *     demo [--device auto|cuda|soft] [--seconds S] [--output FOLDER] PHOTO.jpg
+ *     demo --draw PHOTO.jpg
  */
 #include <errno.h>
 #include <getopt.h>
@@ -30,6 +31,7 @@
 struct options {
     const char *device, *output, *photo;
     double seconds;
+    bool draw; /* write the photograph, and end */
 };
 
 /* Waits look at it again and again: a signal just before a wait would not end that. */
@@ -329,20 +331,21 @@ static bool say_goodbye(struct server *server)
 
 static const char usage[] =
     "Usage: demo [--device auto|cuda|soft] [--seconds S] [--output FOLDER] PHOTO.jpg\n"
+    "       demo --draw PHOTO.jpg\n"
     "Photographs resized by 1, 2 and 4 processes that share a device; one of them is killed.\n"
     "\n"
     "  -d, --device KIND    what the server takes; default: auto\n"
     "  -s, --seconds S      each of the three races takes so long; default: 3\n"
     "  -o, --output FOLDER  where the small pictures go; default: here\n"
+    "      --draw           draws a picture that stands for a photograph, and ends\n"
     "  -h, --help           this text\n";
 
 static bool options_read(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {{"device", required_argument, NULL, 'd'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"seconds", required_argument, NULL, 's'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"device", required_argument, NULL, 'd'},  {"output", required_argument, NULL, 'o'},
+        {"seconds", required_argument, NULL, 's'}, {"draw", no_argument, NULL, 'w'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     int c;
 
     *options = (struct options){.device = "auto", .output = ".", .seconds = STAGE_SECONDS};
@@ -357,6 +360,9 @@ static bool options_read(int argc, char **argv, struct options *options)
         case 's':
             options->seconds = atof(optarg);
             break;
+        case 'w':
+            options->draw = true;
+            break;
         case 'h':
             fputs(usage, stdout);
             exit(0);
@@ -368,6 +374,18 @@ static bool options_read(int argc, char **argv, struct options *options)
         return false;
     options->photo = argv[optind];
     return true;
+}
+
+static bool photo_draw(const char *path)
+{
+    struct picture picture;
+    bool good;
+
+    if (!picture_draw(&picture, 2 * IN_WIDTH, 2 * IN_HEIGHT))
+        return false;
+    good = picture_write(path, picture.rgb, picture.width, picture.height);
+    picture_free(&picture);
+    return good;
 }
 
 /* Before any process starts, so that a wrong file is the only thing said. */
@@ -401,6 +419,8 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
+    if (options.draw)
+        return photo_draw(options.photo) ? 0 : 1;
     setvbuf(stdout, NULL, _IOLBF, 0);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

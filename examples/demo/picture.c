@@ -2,6 +2,7 @@
 #include "picture.h"
 
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,60 @@ bool picture_read(const char *path, unsigned least_width, unsigned least_height,
         return false;
     }
     *picture = made;
+    return true;
+}
+
+/* ---- Drawing ----------------------------------------------------------------------------------
+ */
+
+#define HILLS 5
+
+/* -8 to 7, another one for each pixel. */
+static int grain(unsigned x, unsigned y)
+{
+    uint32_t h = x * 0x9e3779b1u ^ y * 0x85ebca6bu;
+
+    h = (h ^ h >> 15) * 0x2c1b3c6du;
+    return (int)(h >> 28) - 8;
+}
+
+/* How far down the crest of a hill is, of 0 to 1; later hills are nearer. */
+static double crest(unsigned hill, double across)
+{
+    const double waves = 2.5 + 1.7 * hill;
+
+    return 0.38 + 0.12 * hill + 0.06 * sin(waves * across + 1.9 * hill) +
+           0.015 * sin(7 * waves * across + hill);
+}
+
+static uint8_t shade(double value)
+{
+    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+bool picture_draw(struct picture *picture, unsigned width, unsigned height)
+{
+    uint8_t *at = malloc((size_t)width * height * 3);
+
+    if (at == NULL) {
+        fprintf(stderr, "demo: not enough memory for %u x %u pixels\n", width, height);
+        return false;
+    }
+    *picture = (struct picture){width, height, at};
+    for (unsigned y = 0; y < height; y++) {
+        for (unsigned x = 0; x < width; x++) {
+            const double across = 6.0 * x / width, down = (double)y / height;
+            unsigned hills = 0;
+            double light;
+
+            while (hills < HILLS && down > crest(hills, across))
+                hills++;
+            light = 1 - (double)hills / (HILLS + 1) + grain(x, y) / 120.0;
+            *at++ = shade(hills > 0 ? 150 * light : 120 + 220 * down);
+            *at++ = shade(hills > 0 ? 200 * light : 150 + 150 * down);
+            *at++ = shade(hills > 0 ? 170 * light * light : 235 - 60 * down);
+        }
+    }
     return true;
 }
 

@@ -16,6 +16,9 @@ struct picture {
  * size, in eighths, that is not below these. */
 bool picture_read(const char *path, unsigned least_width, unsigned least_height,
                   struct picture *picture);
+/* Draws hills under a sky, with grain so that no two parts are alike: where there is no photograph.
+ * The same picture each time. */
+bool picture_draw(struct picture *picture, unsigned width, unsigned height);
 bool picture_write(const char *path, const uint8_t *rgb, unsigned width, unsigned height);
 /* Enlarges a picture, bilinearly, so that it covers width x height; a larger one stays. */
 bool picture_cover(struct picture *picture, unsigned width, unsigned height);

@@ -181,6 +181,26 @@ static void the_demo_says_how_long_it_takes_and_what_one_may_wonder_at(void)
     folder_remove();
 }
 
+/* What it has drawn is a photograph to it: it starts its server with it. */
+static void the_demo_draws_a_picture_where_there_is_no_photograph(void)
+{
+    const char *program = demo_program();
+    struct stat file;
+
+    CHECK_EQUAL(unlink(photo_path), 0);
+    CHECK_EQUAL(program_run((const char *const[]){"examples/demo", "--draw", photo_path, NULL},
+                            output, sizeof(output)),
+                0);
+    CHECK(stat(photo_path, &file) == 0 && file.st_size > 100000);
+    demo_interrupt(program, "server demo-", SIGINT);
+    folder_remove();
+    CHECK_EQUAL(
+        program_run((const char *const[]){"examples/demo", "--draw", "/proc/none.jpg", NULL},
+                    output, sizeof(output)),
+        1);
+    CHECK_TEXT(output, "demo: /proc/none.jpg: No such file");
+}
+
 static void the_demo_says_what_is_wrong_before_it_starts(void)
 {
     const char *program = demo_program();
@@ -211,6 +231,7 @@ static const struct test tests[] = {
     TEST(a_cpp_program_has_its_classes),
     TEST_WITHIN(the_demo_ends_at_once_when_it_is_interrupted, 120),
     TEST(the_demo_says_how_long_it_takes_and_what_one_may_wonder_at),
+    TEST_WITHIN(the_demo_draws_a_picture_where_there_is_no_photograph, 120),
     TEST(the_demo_says_what_is_wrong_before_it_starts),
 };
 
