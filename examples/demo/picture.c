@@ -112,8 +112,7 @@ bool picture_read(const char *path, unsigned least_width, unsigned least_height,
     return true;
 }
 
-/* ---- Drawing ----------------------------------------------------------------------------------
- */
+/* ---- Drawing --------------------------------------------------------------------------------- */
 
 #define HILLS 5
 

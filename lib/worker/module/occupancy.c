@@ -1,6 +1,7 @@
 /* occupancy.c - see occupancy.h. It looks for words in the text and does not parse it: a text that
  * it edits in the wrong place is one that the compiler refuses, and then the code of the first
- * compilation serves. */
+ * compilation serves. The fence's checker has read the text before. What is added here is one fixed
+ * directive, which where it is taken counts blocks and does nothing else. */
 #include "worker/module/occupancy.h"
 
 #include <stdbool.h>
