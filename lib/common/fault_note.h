@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,12 @@ static_assert(PRINT_AT_FAULT > PRINT_AT_TAKEN &&
 static inline struct fault_notes *fault_notes_of(unsigned char *print_block)
 {
     return (void *)(print_block + PRINT_AT_FAULT);
+}
+
+/* Whether the note is there, whole. Relaxed: who reads the rest of it acquires. */
+static inline bool fault_noted(const struct fault_note *note)
+{
+    return atomic_load_explicit(&note->where, memory_order_relaxed) != 0;
 }
 
 static inline enum fault_what fault_what(uint64_t where)

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "common/fault_note.h"
 #include "common/ring.h"
 #include "common/util.h"
 #include "fake_fences.h"
@@ -23,6 +24,7 @@
 #include "worker/submit/drain.h"
 #include "worker/submit/graph_cache.h"
 #include "worker/submit/launch.h"
+#include "worker/submit/launch_range.h"
 
 #define PRIORITY (-2)
 #define GRAPHS   64u
@@ -637,6 +639,61 @@ static void the_largest_record_is_taken_and_a_larger_one_refused(void **state)
     assert_int_equal(launched, 1);
 }
 
+/* ---- Launches whose kernels can trap --------------------------------------------------------- */
+
+static void complete(void)
+{
+    struct seg_complete *words = (void *)(segment + SEG_OFF_COMPLETE);
+
+    atomic_store(&words->position[0], tail);
+}
+
+/* What the tenant writes once it has seen the launch before complete cannot be blamed together with
+ * it: also where the lane has not looked at the notes in between. */
+static void a_launch_that_waited_for_another_is_told_apart(void **state)
+{
+    static struct fault_notes notes;
+    struct launch_range range = {0};
+
+    (void)state;
+    session.module.faults = &notes;
+    launch(0);
+    drain();
+    launch(0);
+    drain(); /* the first was not complete yet */
+    complete();
+    launch(0);
+    drain();
+    launch_range_add(&session, &kernel, &range);
+    assert_int_equal(range.first, 3);
+    assert_int_equal(range.last, 3);
+}
+
+static void behind_a_note_nothing_is_taken(void **state)
+{
+    static struct fault_notes notes;
+    const struct sched_allowance room = {1000, UINT64_MAX};
+    struct launch_range range = {0};
+    enum drained drained;
+
+    (void)state;
+    session.module.faults = &notes;
+    launch(0);
+    drain();
+    atomic_store(&notes.end.where, 1);
+    complete();
+    launch(0);
+    atomic_store(&client.tail[0], tail);
+    assert_int_equal(stream_drain(&session, 0, room, &drained), 0);
+    assert_int_equal(drained, DRAINED_SOME);
+    launch_range_add(&session, &kernel, &range);
+    assert_int_equal(range.first, 1);
+    assert_int_equal(range.last, 1);
+    atomic_store(&notes.end.where, 0);
+    drain();
+    assert_int_equal(stream->launches, 2);
+}
+
 static void a_tail_beyond_the_ring(void)
 {
     atomic_store(&client.tail[0], tail + SEG_RING_BYTES + REC_ALIGN);
@@ -683,6 +740,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(more_bytes_than_a_ring_go_in_several_batches, set, unset),
         cmocka_unit_test_setup_teardown(the_largest_record_is_taken_and_a_larger_one_refused, set,
                                         unset),
+        cmocka_unit_test_setup_teardown(a_launch_that_waited_for_another_is_told_apart, set, unset),
+        cmocka_unit_test_setup_teardown(behind_a_note_nothing_is_taken, set, unset),
         cmocka_unit_test_setup_teardown(a_tail_that_becomes_impossible_ends_the_session_only, set,
                                         unset),
     };

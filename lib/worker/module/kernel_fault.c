@@ -72,11 +72,6 @@ static const struct module *module_of(const struct session *session, uint64_t nu
     return number < session->module.module_capacity ? session->module.modules[number] : NULL;
 }
 
-static bool is_complete(const struct fault_note *note)
-{
-    return atomic_load_explicit(&note->where, memory_order_relaxed) != 0;
-}
-
 static struct told note_read(const struct session *session, bool stray)
 {
     struct fault_notes *notes = session->module.faults;
@@ -185,13 +180,13 @@ void kernel_fault_poll(struct session *session)
         return;
     launch_ranges_read(session);
     kernel_strays_count(session);
-    if (!session->module.strayed && is_complete(&notes->stray)) {
+    if (!session->module.strayed && fault_noted(&notes->stray)) {
         session->module.strayed = true;
         session->submit.strayed = note_launches(session, true);
     }
-    if (is_complete(&notes->end))
+    if (fault_noted(&notes->end))
         session_end(session, false);
-    else if (session->fenced == GS_FENCE_STRICT && is_complete(&notes->stray))
+    else if (session->fenced == GS_FENCE_STRICT && fault_noted(&notes->stray))
         session_end(session, true);
     else
         launch_ranges_clean(session);
@@ -202,7 +197,7 @@ void kernel_fault_poll(struct session *session)
 static void fault_prepare(struct job *job)
 {
     kernel_fault_poll(job->session);
-    if (!job->session->module.faults || !is_complete(&job->session->module.faults->stray))
+    if (!job->session->module.faults || !fault_noted(&job->session->module.faults->stray))
         return;
     const struct told stray = note_read(job->session, true);
     const struct launch_range *by = &job->session->submit.strayed;

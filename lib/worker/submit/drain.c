@@ -166,6 +166,10 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         bool more = stream->head == tail; /* records beyond those seen */
         if (more && !tail_read(session, index, &tail))
             break;
+        if (more && session->module.faults && !launch_ranges_look(session)) {
+            *drained = DRAINED_SOME;
+            break;
+        }
         if (more && taken == 0) /* records that come later are taken at once */
             inflight_seen(stream->inflight, tail, session->lane->now);
         if (taken >= allowance.launches ||

@@ -1,6 +1,8 @@
 /* launch_range.c - see launch_range.h. */
 #include "worker/submit/launch_range.h"
 
+#include "common/fault_note.h"
+
 /* The stream of a range whose launches are in several, or in graphs. */
 #define SEVERAL UINT32_MAX
 
@@ -64,6 +66,17 @@ void launch_ranges_clean(struct session *session)
             continue;
         session->submit.unclean &= ~(UINT64_C(1) << i);
     }
+}
+
+bool launch_ranges_look(struct session *session)
+{
+    const struct fault_notes *notes = session->module.faults;
+
+    launch_ranges_read(session);
+    if (fault_noted(&notes->end) || (fault_noted(&notes->stray) && !session->module.strayed))
+        return false;
+    launch_ranges_clean(session);
+    return true;
 }
 
 /* The launches of the kernel in a stream, or all of them. */

@@ -19,6 +19,10 @@ void launch_range_taken(struct session *session, uint32_t index, struct kernel *
 void launch_ranges_read(struct session *session);
 /* The look has found none: what was complete has not faulted. */
 void launch_ranges_clean(struct session *session);
+/* Both at once, between two reads of a ring: what comes there may have waited for what was issued
+ * before. false: a note is there that kernel_fault_poll has not seen, before which no more is
+ * issued. The session has notes. */
+bool launch_ranges_look(struct session *session);
 /* Adds the launches of the kernel, NULL: of any, that may have faulted. *range is all zero at
  * first; where there are some in several streams it tells none. */
 void launch_range_add(const struct session *session, const struct kernel *kernel,
