@@ -706,6 +706,20 @@ static void what_is_not_set_is_said(void)
     server_stop(server);
 }
 
+static void each_size_is_in_json_what_it_is_in_text(void)
+{
+    struct server *server = server_start(NULL);
+
+    GSCTL_OK("set", "--user", "4711", "--mem", "64M", "--user-mem", "1G", "--user-host-mem", "96M",
+             "--user-driver-mem", "32M");
+    GSCTL_OK("get", "--user", "4711");
+    CHECK_TEXT(output, "mem 64M, user-mem 1G, user-host-mem 96M, user-driver-mem 32M");
+    GSCTL_OK("get", "--user", "4711", "--json");
+    CHECK_TEXT(output, "{\"mem\":67108864,\"user-mem\":1073741824,\"user-host-mem\":100663296,"
+                       "\"user-driver-mem\":33554432}");
+    server_stop(server);
+}
+
 static void without_partitions_nothing_is_shared_out(void)
 {
     static const char *const environment[] = {"GSHARE_SOFT_SMS=2", NULL};
@@ -850,6 +864,7 @@ static const struct test tests[] = {
     TEST(every_kind_of_answer_tells_why_it_is_a_refusal),
     TEST(each_command_has_a_help),
     TEST(what_is_not_set_is_said),
+    TEST(each_size_is_in_json_what_it_is_in_text),
     TEST(without_partitions_nothing_is_shared_out),
 };
 

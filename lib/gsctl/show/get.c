@@ -109,10 +109,8 @@ static void set_json(const struct ctl_settings *set)
             continue;
         if (field->kind == SETTING_PERCENT)
             json_figure(field->name, setting_print(value, set, field));
-        else if (field->kind == SETTING_NUMBER)
-            json_number(field->name, strtoull(setting_print(value, set, field), NULL, 10));
-        else if (field->kind == SETTING_BYTES)
-            json_number(field->name, field->bit == CTL_MEM ? set->mem : set->user_mem);
+        else if (field->kind == SETTING_NUMBER || field->kind == SETTING_BYTES)
+            json_number(field->name, setting_number(set, field));
         else
             json_text(field->name, setting_print(value, set, field));
     }
