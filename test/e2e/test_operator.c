@@ -306,6 +306,10 @@ static void what_cannot_be_is_refused_with_the_limit(void)
     /* And what is wrong before any server is asked. */
     CHECK_EQUAL(gsctl("set", guest.id, NULL), 2);
     CHECK_TEXT(output, "Try 'gsctl set --help'.");
+    CHECK_EQUAL(gsctl("--instance", server->instance, "set", guest.id, NULL), 2);
+    CHECK_TEXT(output, "Try 'gsctl set --help'.");
+    CHECK_EQUAL(gsctl("--instance", server->instance, "ps", "--foo", NULL), 2);
+    CHECK_TEXT(output, "Try 'gsctl ps --help'.");
     CHECK_EQUAL(gsctl("set", "--sms", "2", NULL), 2);
     CHECK_EQUAL(gsctl("set", guest.id, "--sms", "-1", NULL), 2);
     CHECK_EQUAL(gsctl("set", guest.id, "--mask", "7-3", NULL), 2);

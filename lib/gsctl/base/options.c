@@ -13,7 +13,7 @@
 #include "gsctl/base/memory.h"
 #include "gsctl/base/options.h"
 
-static const char *command_name; /* NULL: not known yet */
+static const char *command_name; /* which hints name; NULL: not known yet */
 
 static void __attribute__((noreturn)) usage_hint(void)
 {
@@ -374,6 +374,8 @@ static int option_next(int argc, char **argv, const struct option *options, int 
         do {
             argv[++*words] = argv[optind++];
         } while (rest && optind < argc);
+        if (!command_name)
+            command_name = command_find(commands, count, argv[1])->name;
         /* After "--" getopt would begin anew with the words. */
         if (rest)
             return -1;
@@ -449,11 +451,6 @@ const struct command *options_parse(int argc, char **argv, const struct command 
         if (argc == 2)
             help_all(commands, count);
         help_command(command_find(commands, count, argv[2]));
-    }
-    /* Hints name the command if it is the first argument, where it usually stands. */
-    for (size_t i = 0; argc > 1 && i < count; i++) {
-        if (!strcmp(commands[i].name, argv[1]))
-            command_name = commands[i].name;
     }
     words = line_read(argc, argv, commands, count, options, &given, &help);
     if (words)
