@@ -252,7 +252,11 @@ static void who_is_to_be_ended_must_be_there(void)
     struct server *server = server_start(NULL);
 
     CHECK_EQUAL(GSCTL("kill", "77"), 1);
-    CHECK_TEXT(output, "there is no such session");
+    CHECK_TEXT(output, "there is no session 77: see gsctl ps");
+    CHECK_EQUAL(GSCTL("kill", "--pid", "1"), 1);
+    CHECK_TEXT(output, "process 1 has no session: see gsctl ps");
+    CHECK_EQUAL(GSCTL("kill", "--user", "4711"), 1);
+    CHECK_TEXT(output, "user 4711 has no session: see gsctl ps");
     CHECK_EQUAL(GSCTL("kill"), 2);
     CHECK_EQUAL(GSCTL("kill", "1", "--pid", "2"), 2);
     CHECK_EQUAL(GSCTL("kill", "--default"), 2);

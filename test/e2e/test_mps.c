@@ -300,7 +300,7 @@ static void a_client_is_terminated(void)
     CHECK_OK(gs_malloc(session, 4096, &memory));
     MPS_PRINTS(line("terminate_client %d %d", server->pid, (int)getpid()), "0\n");
     CHECK_WITHIN(10000, gs_malloc(session, 4096, &memory) != GS_OK);
-    MPS_FAILS(1, line("terminate_client %d 1", server->pid, 0), "there is no such session");
+    MPS_FAILS(1, line("terminate_client %d 1", server->pid, 0), "process 1 has no session");
     MPS_FAILS(1, line("terminate_client %d %d", server->pid, (int)getpid()),
               "it has ended already: gsctl ps has it as lost until its process detaches");
     MPS_FAILS(1, "terminate_client 1 1", "no server has the pid 1");

@@ -35,6 +35,20 @@ static void session_count(struct killing *killing, struct session *session, uint
     session->kill_token = killing->token;
 }
 
+/* Nobody is meant: says of whom there is no session. */
+static void nobody_refuse(const struct ctl_kill *request, struct reply *reply)
+{
+    const unsigned long long id = request->id;
+
+    if (request->target == CTL_KILL_SESSION)
+        reply_refuse(reply, GS_ERR_NOT_FOUND, "there is no session %llu: see gsctl ps", id);
+    else if (request->target == CTL_KILL_PROCESS)
+        reply_refuse(reply, GS_ERR_NOT_FOUND, "process %llu has no session: see gsctl ps", id);
+    else
+        reply_refuse(reply, GS_ERR_NOT_FOUND, "user %s has no session: see gsctl ps",
+                     log_user_name((uid_t)id));
+}
+
 void operator_kill(struct server *server, const struct ctl_kill *request, struct reply *reply)
 {
     struct ctl_kill_reply answer = {.status = GS_OK};
@@ -66,5 +80,5 @@ void operator_kill(struct server *server, const struct ctl_kill *request, struct
                      "it has ended already: gsctl ps has it as lost until its process detaches or "
                      "ends");
     else
-        reply_refuse(reply, GS_ERR_NOT_FOUND, "there is no such session: see gsctl ps");
+        nobody_refuse(request, reply);
 }
