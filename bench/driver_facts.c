@@ -88,6 +88,12 @@ static const struct question {
     {"40e", "compiling PTX: who is held up, and how many registers, EAGER", question_compile,
      "CUDA_MODULE_LOADING=EAGER"},
     {"40l", "the same, LAZY", question_compile, "CUDA_MODULE_LOADING=LAZY"},
+    {"41", "the limit of the stack: sizes, and the memory each takes", question_stack, 0},
+    {"41g", "which green contexts see it", question_stack_green, 0},
+    {"41x", "whether executable graphs from before see it", question_stack_graph, 0},
+    {"41y", "the same, of a green context", question_stack_graph_green, 0},
+    {"41w", "who waits while it is set, and at the first launch", question_stack_waits, 0},
+    {"41o", "how deep a kernel may go over it", question_stack_over, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

@@ -464,6 +464,12 @@ CUresult question_blas_green(void);
 CUresult question_func_load(void);
 CUresult question_blas_few(void);
 CUresult question_compile(void);
+CUresult question_stack(void);
+CUresult question_stack_green(void);
+CUresult question_stack_graph(void);
+CUresult question_stack_graph_green(void);
+CUresult question_stack_waits(void);
+CUresult question_stack_over(void);
 CUresult question_host(void);
 CUresult question_host_inside(void);
 

@@ -1,0 +1,300 @@
+/*
+ * The limit of the stack: what cuCtxSetLimit(CU_LIMIT_STACK_SIZE) takes of the device's memory and
+ * when, which kernels see it (of green contexts and of graphs that were there before, too), and who
+ * is held up. A kernel that runs over its stack ends the context, so such questions have a process
+ * each.
+ */
+#include "driver_facts_lane.h"
+
+/* Each level of the recursion has a frame of about 1 KiB. deep: d levels; the sum of the levels'
+ * numbers goes to a. */
+static const char ptx_deep[] =
+    PTX_HEAD ".func (.param .b32 out) dive (.param .b32 n)\n{\n"
+             ".local .align 8 .b8 frame[1000]; .reg .b32 %n, %m, %r, %v; .reg .b64 %t<3>;\n"
+             ".reg .pred %p;\n"
+             "ld.param.u32 %n, [n]; mov.u64 %t0, frame; and.b32 %v, %n, 127;\n"
+             "mul.wide.u32 %t1, %v, 4; add.u64 %t2, %t0, %t1; st.local.u32 [%t2], %n;\n"
+             "mov.u32 %r, 0; setp.eq.u32 %p, %n, 0; @%p bra bottom; sub.u32 %m, %n, 1;\n"
+             "{ .param .b32 p0; st.param.b32 [p0], %m; .param .b32 q;\n"
+             "call.uni (q), dive, (p0); ld.param.b32 %r, [q]; }\n"
+             "bottom: ld.local.u32 %v, [%t2]; add.u32 %r, %r, %v; st.param.b32 [out], %r; ret; }\n"
+             ".visible .entry deep" PTX_PARAMS "{\n"
+             ".reg .u64 %t; .reg .b32 %n, %r; ld.param.u64 %t, [a]; ld.param.u32 %n, [d];\n"
+             "{ .param .b32 p0; st.param.b32 [p0], %n; .param .b32 q;\n"
+             "call.uni (q), dive, (p0); ld.param.b32 %r, [q]; }\n"
+             "st.global.u32 [%t], %r; ret; }\n";
+
+static CUfunction deep;
+static double used_before; /* MiB */
+
+static CUresult deep_open(void)
+{
+    CUmodule module;
+    void *cubin;
+    int bytes = 0;
+
+    CK(own_open());
+    CK(cubin_new(ptx_deep, &cubin));
+    CK(cuModuleLoadData(&module, cubin));
+    CK(cuModuleGetFunction(&deep, module, "deep"));
+    CK(cuMemAlloc(&out, 4096));
+    CK(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, deep));
+    size_t limit = 0;
+    CK(cuCtxGetLimit(&limit, CU_LIMIT_STACK_SIZE));
+    printf("  the kernel's own local memory %d bytes; the limit at first %zu\n", bytes, limit);
+    used_before = (double)memory_used() / MIB;
+    return CUDA_SUCCESS;
+}
+
+/* Of the device, since the context was made. */
+static double used_mib(void)
+{
+    return (double)memory_used() / MIB - used_before;
+}
+
+static void limit_set(size_t bytes)
+{
+    const double start = now_us();
+    const CUresult result = cuCtxSetLimit(CU_LIMIT_STACK_SIZE, bytes);
+    const double took = now_us() - start;
+    const char *name = "?";
+    size_t now = 0;
+
+    cuGetErrorName(result, &name);
+    cuCtxGetLimit(&now, CU_LIMIT_STACK_SIZE);
+    printf("  limit %7zu: %s, is %zu, took %.0f us, %+.0f MiB\n", bytes, name, now, took,
+           used_mib());
+}
+
+static CUresult dived(const char *how, uint32_t depth, CUresult launched, CUstream stream,
+                      double start)
+{
+    const double call = now_us() - start;
+    const CUresult result = launched ? launched : cuStreamSynchronize(stream);
+    const char *name = "?";
+    uint32_t sum = 0;
+
+    cuGetErrorName(result, &name);
+    if (!result)
+        CK(cuMemcpyDtoH(&sum, out, sizeof(sum)));
+    printf("  %-40s depth %4u: %s, %s, the call took %.0f us, %+.0f MiB\n", how, depth, name,
+           sum == depth * (depth + 1) / 2 ? "right" : "wrong", call, used_mib());
+    return result;
+}
+
+static CUresult dive(const char *how, uint32_t depth, CUstream stream)
+{
+    CK(cuMemsetD32(out, 0, 1));
+    arg.a = out;
+    arg.d = depth;
+    const double start = now_us();
+    return dived(how, depth, kernel_launch(deep, stream), stream, start);
+}
+
+/* 41: sizes. */
+CUresult question_stack(void)
+{
+    static const size_t kib[] = {1, 2, 4, 16, 64, 128, 256, 384, 511, 512, 1024};
+    CUstream stream;
+
+    CK(deep_open());
+    CK(stream_new(&stream));
+    CK(dive("before", 0, stream));
+    for (size_t i = 0; i < sizeof(kib) / sizeof(*kib); i++) {
+        limit_set(kib[i] * KIB);
+        CK(dive("  a launch", kib[i] / 4 * 3 > 500 ? 500 : kib[i] / 4 * 3, stream));
+    }
+    limit_set(KIB);
+    CK(dive("  a launch", 0, stream));
+    limit_set(16 * KIB);
+    CK(dive("  a launch", 12, stream));
+    return CUDA_SUCCESS;
+}
+
+static CUresult lane_stream(struct lane *lane, CUstream *stream)
+{
+    CK(lane_new(lane));
+    CK(cuCtxSetCurrent(lane->context));
+    CK(stream_new(stream));
+    return cuCtxSetCurrent(context);
+}
+
+/* 41g: a green context from before, and one from afterwards. */
+CUresult question_stack_green(void)
+{
+    struct lane before = {0}, after = {0};
+    CUstream stream;
+
+    CK(deep_open());
+    CK(lane_stream(&before, &stream));
+    CK(cuCtxSetCurrent(before.context));
+    size_t limit = 0;
+    const CUresult got = cuCtxGetLimit(&limit, CU_LIMIT_STACK_SIZE);
+    printf("  the limit with the green context current: %d, %zu\n", got, limit);
+    CK(cuCtxSetCurrent(context));
+    CK(dive("green context, before", 0, stream));
+    limit_set(16 * KIB);
+    CK(dive("green context from before", 12, stream));
+    CK(cuCtxSetCurrent(before.context));
+    CK(dive("... current", 12, stream));
+    CK(cuCtxSetCurrent(context));
+    CK(lane_stream(&after, &stream));
+    CK(dive("green context from afterwards", 12, stream));
+    CK(cuCtxSetCurrent(before.context));
+    printf("  set with the green context current:\n");
+    limit_set(32 * KIB);
+    CK(dive("the same", 24, stream));
+    return CUDA_SUCCESS;
+}
+
+static CUresult graph_dive(const char *how, uint32_t depth, CUgraphExec exec, CUgraphNode node,
+                           CUstream stream)
+{
+    CUDA_KERNEL_NODE_PARAMS k = node_params(deep);
+
+    CK(cuMemsetD32(out, 0, 1));
+    arg.a = out;
+    arg.d = depth;
+    CK(cuGraphExecKernelNodeSetParams(exec, node, &k));
+    const double start = now_us();
+    return dived(how, depth, cuGraphLaunch(exec, stream), stream, start);
+}
+
+static CUresult graph_before(CUcontext where, CUstream stream)
+{
+    CUDA_KERNEL_NODE_PARAMS k = node_params(deep);
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node;
+
+    CK(cuCtxSetCurrent(where));
+    arg.a = out;
+    arg.d = 0;
+    CK(cuGraphCreate(&graph, 0));
+    CK(cuGraphAddKernelNode(&node, graph, NULL, 0, &k));
+    CK(cuGraphInstantiate(&exec, graph, 0));
+    CK(cuCtxSetCurrent(context));
+    CK(graph_dive("graph, before", 0, exec, node, stream));
+    limit_set(16 * KIB);
+    CK(graph_dive("graph from before, parameters set anew", 12, exec, node, stream));
+    limit_set(64 * KIB);
+    CK(graph_dive("... again", 48, exec, node, stream));
+    limit_set(1 * KIB);
+    CK(graph_dive("... lowered", 0, exec, node, stream));
+    limit_set(16 * KIB);
+    return graph_dive("... and raised", 12, exec, node, stream);
+}
+
+/* 41x, 41y: executable graphs that were there before, of the primary and of a green context. */
+CUresult question_stack_graph(void)
+{
+    CUstream stream;
+
+    CK(deep_open());
+    CK(stream_new(&stream));
+    return graph_before(context, stream);
+}
+
+CUresult question_stack_graph_green(void)
+{
+    struct lane lane = {0};
+    CUstream stream;
+
+    CK(deep_open());
+    CK(lane_stream(&lane, &stream));
+    return graph_before(lane.context, stream);
+}
+
+static _Atomic int launching;
+static _Atomic uint64_t longest_ns;
+
+static void *launcher(void *at)
+{
+    CUstream stream;
+
+    (void)at;
+    if (cuCtxSetCurrent(context) || stream_new(&stream))
+        return NULL;
+    while (launching) {
+        const double start = now_us();
+        if (cuLaunchKernel(own_nop, 1, 1, 1, 1, 1, 1, 0, stream, args, NULL) ||
+            cuStreamSynchronize(stream))
+            break;
+        const uint64_t took = (uint64_t)((now_us() - start) * 1e3);
+        if (took > longest_ns)
+            longest_ns = took;
+    }
+    return NULL;
+}
+
+/* 300 ms, or until the word is 1. */
+static CUresult spin_start(CUstream stream)
+{
+    words[0] = 0;
+    arg.a = 300 * 1000 * 1000;
+    arg.b = words_dev + 64;
+    arg.c = words_dev;
+    arg.d = 1;
+    words[8] = 0;
+    CK(kernel_launch(spin, stream));
+    word_wait(8, 1);
+    return CUDA_SUCCESS;
+}
+
+static void longest_print(const char *what)
+{
+    printf("  %-40s others' longest launch and wait %.3f ms\n", what, (double)longest_ns / 1e6);
+    longest_ns = 0;
+}
+
+/* 41w: who waits, beside a kernel of 300 ms. */
+CUresult question_stack_waits(void)
+{
+    CUstream stream, spinning;
+    pthread_t thread;
+
+    CK(deep_open());
+    CK(stream_new(&stream));
+    CK(stream_new(&spinning));
+    launching = 1;
+    pthread_create(&thread, NULL, launcher, NULL);
+    usleep(200000);
+    longest_print("nothing");
+    CK(spin_start(spinning));
+    limit_set(2 * KIB);
+    longest_print("raised beside a kernel of 300 ms");
+    CK(cuStreamSynchronize(spinning));
+    CK(dive("a launch", 1, stream));
+    longest_print("launched with nothing else");
+    limit_set(16 * KIB);
+    longest_print("raised with nothing else");
+    CK(spin_start(spinning));
+    CK(dive("a launch beside it", 12, stream));
+    longest_print("launched beside a kernel of 300 ms");
+    CK(cuStreamSynchronize(spinning));
+    limit_set(64 * KIB);
+    longest_print("raised with nothing else");
+    CK(dive("a launch", 48, stream));
+    longest_print("launched with nothing else");
+    CK(spin_start(spinning));
+    CK(dive("a launch beside it", 48, stream));
+    longest_print("launched again beside a kernel of 300 ms");
+    limit_set(1 * KIB);
+    longest_print("lowered beside it");
+    CK(cuStreamSynchronize(spinning));
+    launching = 0;
+    pthread_join(thread, NULL);
+    return CUDA_SUCCESS;
+}
+
+/* 41o: a stack that runs over: what others in the context see, and after how long. */
+CUresult question_stack_over(void)
+{
+    CUstream stream;
+
+    CK(deep_open());
+    CK(stream_new(&stream));
+    for (uint32_t depth = 1; depth < 64; depth++)
+        CK(dive("limit 1 KiB", depth, stream));
+    return CUDA_SUCCESS;
+}
