@@ -92,6 +92,7 @@ static const struct question {
     {"41g", "which green contexts see it", question_stack_green, 0},
     {"41x", "whether executable graphs from before see it", question_stack_graph, 0},
     {"41y", "the same, of a green context", question_stack_graph_green, 0},
+    {"41l", "a graph after the limit was lowered", question_stack_lowered, 0},
     {"41w", "who waits while it is set, and at the first launch", question_stack_waits, 0},
     {"41o", "how deep a kernel may go over it", question_stack_over, 0},
 };

@@ -468,6 +468,7 @@ CUresult question_stack(void);
 CUresult question_stack_green(void);
 CUresult question_stack_graph(void);
 CUresult question_stack_graph_green(void);
+CUresult question_stack_lowered(void);
 CUresult question_stack_waits(void);
 CUresult question_stack_over(void);
 CUresult question_host(void);

@@ -147,42 +147,64 @@ CUresult question_stack_green(void)
     return CUDA_SUCCESS;
 }
 
-static CUresult graph_dive(const char *how, uint32_t depth, CUgraphExec exec, CUgraphNode node,
-                           CUstream stream)
+struct deep_graph {
+    CUgraphExec exec;
+    CUgraph graph;
+    CUgraphNode node;
+};
+
+static CUresult graph_new(struct deep_graph *g, CUcontext where)
+{
+    CUDA_KERNEL_NODE_PARAMS k = node_params(deep);
+
+    arg.a = out;
+    arg.d = 0;
+    CK(cuCtxSetCurrent(where));
+    CK(cuGraphCreate(&g->graph, 0));
+    CK(cuGraphAddKernelNode(&g->node, g->graph, NULL, 0, &k));
+    CK(cuGraphInstantiate(&g->exec, g->graph, 0));
+    return cuCtxSetCurrent(context);
+}
+
+static CUresult graph_dive(const char *how, uint32_t depth, const struct deep_graph *g,
+                           CUcontext where, CUstream stream)
 {
     CUDA_KERNEL_NODE_PARAMS k = node_params(deep);
 
     CK(cuMemsetD32(out, 0, 1));
     arg.a = out;
     arg.d = depth;
-    CK(cuGraphExecKernelNodeSetParams(exec, node, &k));
+    CK(cuCtxSetCurrent(where));
+    CK(cuGraphExecKernelNodeSetParams(g->exec, g->node, &k));
+    CK(cuCtxSetCurrent(context));
     const double start = now_us();
-    return dived(how, depth, cuGraphLaunch(exec, stream), stream, start);
+    return dived(how, depth, cuGraphLaunch(g->exec, stream), stream, start);
 }
 
-static CUresult graph_before(CUcontext where, CUstream stream)
+/* A graph from before the limit was raised goes on within its old stack; one made afterwards has
+ * the new one. At last the old one is to go deeper, which may end the context. */
+static CUresult graphs_dive(CUcontext where, CUstream stream)
 {
-    CUDA_KERNEL_NODE_PARAMS k = node_params(deep);
-    CUgraph graph;
-    CUgraphExec exec;
-    CUgraphNode node;
+    struct deep_graph before, after, low;
 
-    CK(cuCtxSetCurrent(where));
-    arg.a = out;
-    arg.d = 0;
-    CK(cuGraphCreate(&graph, 0));
-    CK(cuGraphAddKernelNode(&node, graph, NULL, 0, &k));
-    CK(cuGraphInstantiate(&exec, graph, 0));
-    CK(cuCtxSetCurrent(context));
-    CK(graph_dive("graph, before", 0, exec, node, stream));
+    CK(graph_new(&before, where));
+    CK(graph_dive("graph, before", 0, &before, where, stream));
     limit_set(16 * KIB);
-    CK(graph_dive("graph from before, parameters set anew", 12, exec, node, stream));
+    CK(graph_dive("graph from before", 0, &before, where, stream));
+    CK(graph_new(&after, where));
+    CK(graph_dive("graph from afterwards", 12, &after, where, stream));
+    CK(graph_dive("graph from before, again", 0, &before, where, stream));
     limit_set(64 * KIB);
-    CK(graph_dive("... again", 48, exec, node, stream));
+    CK(graph_dive("raised: graph from before", 0, &before, where, stream));
+    CK(graph_dive("... the other", 12, &after, where, stream));
     limit_set(1 * KIB);
-    CK(graph_dive("... lowered", 0, exec, node, stream));
+    CK(graph_dive("lowered: graph from before", 0, &before, where, stream));
+    CK(graph_dive("... the other", 0, &after, where, stream));
+    CK(graph_new(&low, where));
     limit_set(16 * KIB);
-    return graph_dive("... and raised", 12, exec, node, stream);
+    CK(graph_dive("raised again: the other", 12, &after, where, stream));
+    CK(graph_dive("... the one made for 1 KiB", 0, &low, where, stream));
+    return graph_dive("graph from before, deeper", 12, &before, where, stream);
 }
 
 /* 41x, 41y: executable graphs that were there before, of the primary and of a green context. */
@@ -192,7 +214,7 @@ CUresult question_stack_graph(void)
 
     CK(deep_open());
     CK(stream_new(&stream));
-    return graph_before(context, stream);
+    return graphs_dive(context, stream);
 }
 
 CUresult question_stack_graph_green(void)
@@ -202,7 +224,24 @@ CUresult question_stack_graph_green(void)
 
     CK(deep_open());
     CK(lane_stream(&lane, &stream));
-    return graph_before(lane.context, stream);
+    return graphs_dive(lane.context, stream);
+}
+
+/* 41l: the same where the limit is lowered while a graph made for more is kept, which then goes as
+ * deep as before: whether the graph has memory of its own. */
+CUresult question_stack_lowered(void)
+{
+    struct deep_graph high;
+    CUstream stream;
+
+    CK(deep_open());
+    CK(stream_new(&stream));
+    limit_set(16 * KIB);
+    CK(graph_new(&high, context));
+    CK(graph_dive("graph made for 16 KiB", 12, &high, context, stream));
+    limit_set(1 * KIB);
+    CK(graph_dive("lowered", 12, &high, context, stream));
+    return graph_dive("... again", 12, &high, context, stream);
 }
 
 static _Atomic int launching;
