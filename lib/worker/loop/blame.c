@@ -16,7 +16,7 @@
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
 
-/* For what others have on the device when a session is evicted: longer kernels are interrupted. */
+/* How long other sessions' work may go on after an eviction; longer kernels are interrupted. */
 #define OTHERS_NS 50000000u
 
 /* Whether the session has unfinished work, by its fences, which only the device writes, or by its

@@ -14,14 +14,15 @@
 
 /* How many active tenants a lane serves before another lane gets one, where so many are active on
  * all lanes together. Measured on an H200 with 16 CPUs: four tenants that wait make a third more
- * launches with a lane each than with two a lane; sixteen, which with a lane each would leave the
- * threads fewer CPUs than there are of them, make more with two a lane. */
+ * launches with a lane each than with two a lane; sixteen make more with two a lane, since with a
+ * lane each there would be more threads than CPUs. */
 static uint32_t lane_tenants(uint32_t active, uint32_t cpus)
 {
     return active > SHARED_MOST && 2 * active + CPUS_SPARE <= cpus ? 1 : SHARED_MOST;
 }
 
-/* The lane that has most of those that are not full; of full ones the one that has least. */
+/* Returns the lane with the most sessions among those that have fewer than `most`; where all lanes
+ * have `most` or more, the one with the fewest. */
 static uint32_t lane_for_more(const uint32_t *members, uint32_t count, uint32_t most)
 {
     uint32_t best = LANE_NONE;

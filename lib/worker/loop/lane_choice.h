@@ -1,15 +1,15 @@
-/* lane_choice.h - which session goes from the main lane to a lane beside it, and to which one; see
+/* lane_choice.h - which session goes from the main lane to a side lane, and to which one; see
  * lanes.c for why. Main lane. */
 #ifndef GS_WORKER_LOOP_LANE_CHOICE_H
 #define GS_WORKER_LOOP_LANE_CHOICE_H
 
 #include "worker/session_parts.h"
 
-#define LIGHT_LEAST 32u /* records that any lane could have taken, before a session is given */
+#define LIGHT_LEAST 32u /* light launches in a row, before a session is given away */
 #define LANE_NONE   UINT32_MAX
 
-/* The lane that gets the next session, where lane i of `count` has members[i], and the main lane
- * has this many active ones; LANE_NONE: the main lane keeps what it has. */
+/* Returns the side lane that gets the next session; LANE_NONE: the main lane keeps what it has.
+ * Side lane i of `count` has members[i] sessions, and the main lane has `active` active ones. */
 uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active, uint32_t cpus);
 
 /* Whether a side lane keeps a session that has been silent for so long. While other sessions of the
@@ -17,7 +17,7 @@ uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active, u
  * between two launches; were they returned then, the main lane would serve most of them alone. */
 bool lane_keeps(const struct lane *lane, uint64_t silent_ns);
 
-/* Whether another lane could have the session, by its state and its last launches. */
+/* Whether a side lane could have the session, by the session's state and its last launches. */
 bool session_light(const struct session *session);
 
 #endif

@@ -51,10 +51,10 @@
 #define CPUS_EACH    2u  /* processors for each lane, so that a lane is worth its thread */
 #define LANES_PAY    8u  /* more lanes than these are not worth their threads */
 #define STREAMS_EACH 32u /* CUDA streams of a side lane, of half a MiB each on an H200 */
-/* The main lane asks the driver whether a session that seems idle is idle, which costs a
- * microsecond, once in so long. */
+/* How often the main lane asks the driver whether a session that seems idle is idle; the answer
+ * costs a microsecond. */
 #define GIVE_NS      50000u
-#define WATCH_NS     5000000u /* how long until a side lane asks the driver for its streams again */
+#define WATCH_NS     5000000u /* how often a side lane asks the driver about its streams */
 
 /* A side lane. */
 struct side {
@@ -135,7 +135,7 @@ static void sessions_accept(struct side *side)
 
 /* Issues the session's records. Returns false when the next record is for the main lane, or waits
  * for something other than space on the device. */
-static bool session_serve(struct session *session)
+static bool side_serve(struct session *session)
 {
     if (!session->round.pending)
         return true;
@@ -181,12 +181,12 @@ static void side_round(struct side *side)
     clients_tell(lane);
     for (uint32_t i = lane->polled_count; i > 0; i--) {
         struct session *session = lane->polled[i - 1];
-        if (!session_stays(lane, session) || !session_serve(session))
+        if (!session_stays(lane, session) || !side_serve(session))
             session_return(lane, session);
     }
 }
 
-/* Asks the driver for the streams of busy sessions, so that the lane meets a lost context also
+/* Asks the driver about the streams of busy sessions, so that the lane meets a lost context also
  * while it makes no other call. */
 static void side_watch(struct side *side)
 {

@@ -37,18 +37,19 @@
 #include "worker/submit/stream.h"
 
 #define BELL_NS        100000000u /* how often the doorbell is emptied while the lane is awake */
-#define QUIET_NAP_NS   200000u    /* from look to look behind a long quiet job */
+#define QUIET_NAP_NS   200000u    /* how long the lane sleeps behind a long quiet job */
 #define WATCH_NS       5000000u   /* how often a busy device is asked whether it still lives */
 #define WATCH_SESSIONS 16u        /* sessions asked about each time */
 
 static struct lane lane;
 
+/* What other threads have left for the main lane, and what it does now and then. */
 static struct {
     _Atomic(struct link_policy *) policy; /* a new policy; NULL: none */
     _Atomic(struct trace *) trace;        /* a new trace, or trace_end; NULL: neither */
     uint64_t next_bell, next_watch;
     uint32_t watch_cursor;
-} d;
+} loop;
 
 /* ---- What comes from other threads ----------------------------------------------------------- */
 
@@ -63,7 +64,7 @@ void loop_policy(const struct link_policy *policy)
     *copy = *policy;
     /* acq_rel: publishes the copy's contents to policy_take; a policy that was never taken is freed
      * here */
-    free(atomic_exchange(&d.policy, copy));
+    free(atomic_exchange(&loop.policy, copy));
     dispatch_wake(); /* side lanes may have sessions while the main lane sleeps */
 }
 
@@ -82,20 +83,20 @@ void loop_trace(const struct link_trace *link)
     if (!trace)
         return;
     /* acq_rel: publishes the trace's contents to trace_change */
-    trace_drop(atomic_exchange(&d.trace, trace));
+    trace_drop(atomic_exchange(&loop.trace, trace));
     dispatch_wake();
 }
 
-/* Whether there is something that is taken while no side lane has a session. */
+/* Whether a new policy or trace waits until no side lane has a session. */
 static bool change_waits(void)
 {
     /* seq_cst: after waker_doze; pairs with loop_policy and loop_trace */
-    return atomic_load(&d.policy) || atomic_load(&d.trace);
+    return atomic_load(&loop.policy) || atomic_load(&loop.trace);
 }
 
 static void trace_change(void)
 {
-    struct trace *trace = atomic_exchange_explicit(&d.trace, NULL, memory_order_acquire);
+    struct trace *trace = atomic_exchange_explicit(&loop.trace, NULL, memory_order_acquire);
 
     if (trace)
         trace_set(trace == &trace_end ? NULL : trace);
@@ -103,7 +104,7 @@ static void trace_change(void)
 
 static void policy_take(void)
 {
-    struct link_policy *policy = atomic_exchange_explicit(&d.policy, NULL, memory_order_acquire);
+    struct link_policy *policy = atomic_exchange_explicit(&loop.policy, NULL, memory_order_acquire);
 
     if (!policy)
         return;
@@ -114,7 +115,8 @@ static void policy_take(void)
     free(policy);
 }
 
-/* Takes what all lanes read: they read it without a lock while they have a session. */
+/* Takes a new policy and trace once no side lane has a session: a lane with a session reads both
+ * without a lock. */
 static void change_take(void)
 {
     if (!change_waits() || lanes_any())
@@ -143,20 +145,20 @@ static void device_watch(void)
     /* The round's time would be too early: work may have been issued and have ended since. */
     inflight_poll_all(&lane.inflight_lane, clock_ns());
     for (uint32_t n = 0; n < session_table_slots() && asked < WATCH_SESSIONS; n++) {
-        uint32_t i = (d.watch_cursor + n) % session_table_slots();
+        uint32_t i = (loop.watch_cursor + n) % session_table_slots();
         struct session *session = session_table_at(i);
         if (!session || lanes_has(session) || !session->inflight.busy)
             continue;
         asked++;
         session_watch(session);
         if (asked == WATCH_SESSIONS) {
-            d.watch_cursor = i + 1;
+            loop.watch_cursor = i + 1;
             lane.busy = true; /* the other sessions are still to be asked about */
         }
     }
     for (struct session *session = session_table_next(NULL); session;
          session = session_table_next(session)) {
-        /* A service thread may be giving up what it has, so only the device is asked. */
+        /* A service thread may be freeing what the session has, so only the driver is asked. */
         if (session->phase == SESSION_CLOSING && !streams_idle(session))
             lane.busy = true;
     }
@@ -218,7 +220,7 @@ static void sleep_until_woken(uint64_t most)
     }
     waker_up(waker);
     lane.now = clock_ns();
-    d.next_bell = 0;
+    loop.next_bell = 0;
 }
 
 static void *loop_main(void *unused)
@@ -240,22 +242,22 @@ static void *loop_main(void *unused)
         lanes_share(&lane);
         round_serve(&lane);
         asleep_look();
-        if (lane.now >= d.next_bell) {
+        if (lane.now >= loop.next_bell) {
             bell_take();
-            d.next_bell = lane.now + BELL_NS;
+            loop.next_bell = lane.now + BELL_NS;
         }
         quiet_poll(lane.now);
         grants_poll(lane.now);
         chores_begin(lane.now);
         partitions_begin();
-        if ((lane.busy || deferred_release_any()) && lane.now >= d.next_watch) {
+        if ((lane.busy || deferred_release_any()) && lane.now >= loop.next_watch) {
             device_watch();
             quiet_release_poll(lane.now);
             evict_overdue(lane.now);
-            d.next_watch = lane.now + WATCH_NS;
+            loop.next_watch = lane.now + WATCH_NS;
         }
-        /* The tenant of a quiet job waits, and nobody else's work goes out meanwhile: a short one
-         * is awaited awake, and behind a long one the thread looks now and then for requests. */
+        /* While a quiet job is under way no tenant's work goes out. The lane stays awake for a
+         * short job; behind a long one it sleeps, and looks for requests every QUIET_NAP_NS. */
         bool lately;
         const bool quiet = quiet_under_way(lane.now, &lately);
         if ((quiet && lately) || prewake_pending(PREWAKE_JOBS, lane.now))

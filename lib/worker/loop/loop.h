@@ -1,15 +1,17 @@
 /*
  * loop.h - the main lane's loop, and what the other files of this folder do.
  *
- *   loop.c     the loop: sleeping, waking, watching the device
- *   round.c    a scheduling round: what each polled session does in it
- *   rings.c    what a session's rings give to the device in a round, on any lane
- *   lanes.c    the dispatch lanes beside the main one
- *   route.c    sends jobs on their way
- *   request.c  takes and answers tenants' synchronous requests
- *   blame.c    the end of the context
- *   control.c  the control thread: the supervisor's messages
- *   main.c     the worker's start
+ *   loop.c            the loop: sleeping, waking, watching the device
+ *   round.c           a scheduling round: what each polled session does in it
+ *   rings.c           what a session's rings give to the device in a round, on any lane
+ *   lanes.c           the side lanes
+ *   lane_choice.c     which session goes to which side lane
+ *   route.c           sends jobs on their way
+ *   request.c         takes and answers tenants' synchronous requests
+ *   memory_refused.c  logs the requests that a limit of memory has refused
+ *   blame.c           the end of the context
+ *   control.c         the control thread: the supervisor's messages
+ *   main.c            the worker's start
  */
 #ifndef GS_WORKER_LOOP_LOOP_H
 #define GS_WORKER_LOOP_LOOP_H

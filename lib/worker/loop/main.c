@@ -63,7 +63,7 @@ static void identity_read(struct worker *made)
                  device & 0xff, function & 0xf);
 }
 
-/* All that the driver tells, for who asks gs_device_attribute. */
+/* Reads all attributes that the driver has, for gs_device_attribute. */
 static void attributes_read(struct worker *made)
 {
     for (int i = 1; i < (int)WIRE_ATTRIBUTES; i++) {
@@ -114,6 +114,8 @@ static CUresult limits_read(struct worker *made)
     return CUDA_SUCCESS;
 }
 
+/* Opens the device's context, and makes in it what is to be there before any tenant: kernels of the
+ * worker's own, fences, the SM topology, the pool, the side lanes' contexts. */
 static CUresult context_open(struct worker *made, int ordinal)
 {
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -210,6 +212,7 @@ static bool begin_await(void)
     return true;
 }
 
+/* Tells the supervisor why this worker cannot serve the device. Returns the exit status. */
 static int give_up(const char *text)
 {
     struct link_message message = {.op = LINK_FATAL, .slot = LINK_SLOT_NONE};

@@ -7,7 +7,8 @@
 #include "common/status.h"
 #include "worker/session/session.h"
 
-/* A program may ask again without end. As many as of refused attaches. */
+/* A program may ask again without end, so the lines are limited, as those of refused attaches
+ * are. */
 static struct log_allowance allowance = LOG_ALLOWANCE(8, 10000000000u);
 
 void memory_refused_log(const struct job *job)

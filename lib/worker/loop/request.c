@@ -85,14 +85,15 @@ struct job *request_take(struct session *session)
     }
     job->serial = slot->serial;
     memcpy(job->arg, slot->arg, sizeof(job->arg));
-    memcpy(job->name, slot->name, strnlen(slot->name, sizeof(job->name) - 1)); /* of a zeroed job */
+    /* The job is zeroed, so that a NUL follows the name. */
+    memcpy(job->name, slot->name, strnlen(slot->name, sizeof(job->name) - 1));
     memcpy(&job->texture, &slot->payload.texture, sizeof(job->texture));
     memcpy(&job->gemm, slot->payload.bytes, sizeof(job->gemm));
     return job;
 }
 
-/* Notes the answer, so that a next worker does not make the request twice. What answers with a
- * payload or a text is made again, which does no harm. */
+/* Notes the answer, so that a next worker does not make the request twice. A request whose answer
+ * has a payload or a text is made again, which does no harm. */
 static void answer_note(const struct job *job)
 {
     const bool again = job->kernel || (job->status == GS_OK && job->message[0]);

@@ -16,9 +16,9 @@
 
 #define DRAIN_BUDGET   64u  /* records of a stream in a round */
 #define SESSION_BUDGET 128u /* records of all streams of a session: others wait meanwhile */
-/* records of a latency stream, in a crowd: what one graph takes */
+/* records of a latency stream in a round, in a crowd: as many as one graph takes */
 #define CROWDED_BUDGET 16u
-#define CROWD_NS       30000u /* how recent activity is that makes a crowd: a few round trips */
+#define CROWD_NS       30000u /* activity within this time counts for a crowd: a few round trips */
 
 /* Takes what the tenant has announced. Fetches ahead what rings_drain reads, so that the cache
  * lines of many sessions come from other CPUs at the same time. */
@@ -48,8 +48,9 @@ void rings_look(struct session *session)
 
     lane->polled_of[class_rank(session->sched.entity.cls)]++;
     announced_take(session);
-    /* Tenants that take turns have records in different rounds, so recent activity counts. What is
-     * new counts first: a round of many sessions is longer than these times. */
+    /* Tenants that take turns have records in different rounds, so recent activity counts. What has
+     * just been announced counts at once (announced_take): a round of many sessions is longer than
+     * these times. */
     lane->active += lane->now - session->poll.active_ns < CROWD_NS;
     lane->lately += lane->now - session->poll.active_ns < LANE_LATELY_NS;
 }
@@ -76,21 +77,21 @@ static struct sched_allowance allowance_of(const struct session *session, uint32
 }
 
 /* The streams that have records and may go on. */
-static uint64_t streams_of(const struct session *session)
+static uint64_t streams_ready(const struct session *session)
 {
     return session->round.pending & ~REQUEST_BIT & ~session->jobs.outlasts;
 }
 
 bool rings_allowed(const struct session *session)
 {
-    for (uint64_t left = streams_of(session); left; left &= left - 1) {
+    for (uint64_t left = streams_ready(session); left; left &= left - 1) {
         if (allowance_of(session, (uint32_t)__builtin_ctzll(left)).launches)
             return true;
     }
     return false;
 }
 
-/* The first of these streams from `first` on, and around. */
+/* The first of the streams from number `first` on; where there is none, the first of all. */
 static uint32_t stream_from(uint64_t streams, uint32_t first)
 {
     uint64_t behind = streams >> first << first;
@@ -130,7 +131,7 @@ static uint32_t ring_drain(struct session *session, uint32_t index,
 unsigned rings_drain(struct session *session)
 {
     const uint32_t first = session->round.stream_first;
-    uint64_t streams = streams_of(session);
+    uint64_t streams = streams_ready(session);
     unsigned found = 0;
 
     if (session->round.budget_round != session->lane->round) {

@@ -29,9 +29,9 @@
 
 #define POLLED_NS         200000u /* how long a session stays polled after its last activity */
 /* With many CPUs a session stays polled longer, because waking the thread delays the next record by
- * 100 to 300 us: a latency session for so long after its last work, the others while work of theirs
- * is on the device that was issued no longer ago than this. With few CPUs, tenants have better use
- * for them. */
+ * 100 to 300 us: a latency session for POLLED_LATENCY_NS after its last work, another one while the
+ * device has work that it issued less than POLLED_WORK_NS ago. With few CPUs, tenants have better
+ * use for them. */
 #define POLLED_LATENCY_NS 20000000u
 #define POLLED_WORK_NS    10000000u
 /* Where more sessions than CROWD are active on the lane, each of them is silent for a while between
@@ -42,7 +42,7 @@
 #define NAP_LONGEST_NS    1000000u
 #define NAP_NEVER_NS      200000u /* no nap when the device is thought to be free within this */
 
-/* The two times above, by the number of CPUs. */
+/* POLLED_LATENCY_NS and POLLED_WORK_NS, or less where there are few CPUs (round_init). */
 static struct {
     uint64_t polled_latency_ns, polled_work_ns;
 } rounds;
@@ -97,7 +97,7 @@ static void first_of(const struct sched *domain, struct session **best, struct s
         *best = session;
 }
 
-/* Whether the session has as many kernels on the device as it may, all thought to end. Copies,
+/* Whether the session has as many kernels on the device as it may, none of them overdue. Copies,
  * whose time is not known, and kernels that fill little do not count. */
 static bool session_full(const struct session *session)
 {
@@ -107,6 +107,7 @@ static bool session_full(const struct session *session)
            entity->cls == GS_CLASS_NORMAL;
 }
 
+/* Finds the waiting sessions that go first in each domain. */
 static void waiting_find(const struct lane *lane, struct waiting waiting[DOMAINS_MAX])
 {
     memset(waiting, 0, domains_used() * sizeof(waiting[0]));
@@ -127,9 +128,9 @@ static void waiting_find(const struct lane *lane, struct waiting waiting[DOMAINS
     }
 }
 
-/* Whether the first session that has an allowance may issue something. A session that is due before
- * it and can have no more in flight is to go soon; it would have to wait for a long kernel of this
- * one. */
+/* Whether the first session that has an allowance may issue something. A full session that goes
+ * before it will have room soon, and a long kernel of the first one would then delay the full one;
+ * so the first one issues only where sched_may_pass lets it. */
 static bool waiting_open(const struct sched *domain, const struct waiting *waiting, uint64_t now)
 {
     const struct sched_entity *first = &waiting->first->sched.entity;
@@ -169,8 +170,8 @@ static void waiting_serve(struct lane *lane)
 }
 
 /* Whether the session is about to have work, since its tenant waits for work on the device. Copies
- * have no fence and some launches have none, so the tenant's own words are asked too: falsified,
- * they keep the session polled until the driver says otherwise (device_watch), and no longer than
+ * and some launches have no fence, so the completion words count too. A tenant that falsifies its
+ * words keeps its session polled until the driver says otherwise (device_watch), and no longer than
  * POLLED_WORK_NS from its last record. While latency work is on the device its session is always
  * polled, so that best effort keeps off. */
 static bool session_at_work(const struct session *session)
@@ -185,6 +186,7 @@ static bool session_at_work(const struct session *session)
     return session->inflight.streams || !session_seems_idle(session);
 }
 
+/* How long the session stays polled after its last activity. */
 static uint64_t polled_time(const struct session *session)
 {
     const uint64_t normal = session->lane->lately > CROWD ? POLLED_CROWD_NS : POLLED_NS;
