@@ -1,6 +1,6 @@
 /*
  * busy.c - names the session that keeps the device busy. A tenant whose request waits in vain for a
- * moment without kernels, or the operator, so learns whom to ask.
+ * moment without kernels, or the operator, learns from the name whom to ask.
  *
  * Runs on the main lane. It goes by the fences, which only the device writes, and by the tenants'
  * own completion words for work without a fence: a tenant that falsifies its words is not named.
@@ -14,7 +14,9 @@
 #include "worker/sched/session_table.h"
 #include "worker/submit/stream.h"
 
-#define LONG_NS 1000000000u /* work given to the device since may be one of many short kernels */
+/* A kernel is called long where the session was last given work so long ago: later work may be one
+ * of many short kernels. */
+#define LONG_NS 1000000000u
 
 const char *busy_describe(char text[BUSY_TEXT_MAX])
 {

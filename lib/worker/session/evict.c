@@ -9,7 +9,7 @@
 #include "worker/sched/session_table.h"
 #include "worker/submit/stream.h"
 
-/* The step is the main lane's own. */
+/* The job has no step of its own: route.c calls evict_request. */
 const struct job_kind job_evict = {"evict", JOB_QUICK, NULL, NULL, NULL, NULL};
 
 void evict_request(const struct job *job)
@@ -20,6 +20,7 @@ void evict_request(const struct job *job)
     }
 }
 
+/* Since when the session's oldest work is on the device; 0: the device has none. */
 static uint64_t running_since(const struct session *session)
 {
     const uint64_t since = inflight_since(session);
@@ -30,8 +31,8 @@ static uint64_t running_since(const struct session *session)
 }
 
 /* The device begins work in the order in which it got it, as far as there is room. So of all that
- * has not ended, the oldest is running, and what others have may be waiting for it. It runs since
- * it is the oldest: before, it may have waited itself. */
+ * has not ended, the oldest is running, and what others have may be waiting for it. Its time counts
+ * from when it became the oldest: before that it may have waited itself. */
 void evict_overdue(uint64_t now)
 {
     static struct {

@@ -7,7 +7,7 @@
 
 #include "worker/jobs/job.h"
 
-/* A session that is closing is to be done, for the reason in the job's message. */
+/* The supervisor wants a closing session evicted, for the reason in the job's message. */
 extern const struct job_kind job_evict;
 /* Evicts the session in the job's slot if it is closing and the device still has work of it. Else
  * returns. */

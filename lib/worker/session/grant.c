@@ -27,7 +27,7 @@
 #include "worker/submit/placement.h"
 #include "worker/submit/stream.h"
 
-static struct job *waiting;
+static struct job *waiting; /* grant jobs whose partition is being made, oldest first */
 
 /* ---- Applying -------------------------------------------------------------------------------- */
 
@@ -255,6 +255,6 @@ void grant_cancel(const struct session *session)
     grant_give_up(waiting_remove(session), "the session is being closed");
 }
 
-/* The steps of these two are the main lane's own. */
+/* These jobs have no step of their own: route.c hands them to grant_take. */
 const struct job_kind job_grant = {"grant", JOB_QUICK, NULL, NULL, NULL, NULL};
 const struct job_kind job_open_partition = {"open_partition", JOB_QUICK, NULL, NULL, NULL, NULL};

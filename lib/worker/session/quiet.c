@@ -18,13 +18,13 @@
 #include "worker/submit/stream.h"
 
 #define POLL_NS         20000u    /* how often waiting jobs are looked at */
-#define TOLD_NS         100000u   /* from when a kernel tells its end until it has ended */
-#define CONFIRM_NS      1000000u  /* how often the driver is asked though the words say no */
+#define TOLD_NS         100000u   /* how long a kernel may run on after it has told its end */
+#define CONFIRM_NS      1000000u  /* how often the driver is asked though the words show work */
 #define PATIENCE_NS     10000000u /* how long a job waits for a quiet moment by chance */
 #define HOLD_FIRST_NS   3000000u  /* how long new work is held back at first; doubles each time */
 #define HOLD_LONGEST_NS 1000000000u
-#define HOLD_SHORT_NS   96000000u    /* kernels that take longer are not waited for by holds */
-#define OUTLASTS_NS     6000000000u  /* how long streams are held back for their kernels' end */
+#define HOLD_SHORT_NS   96000000u    /* a stream that is busy for longer outlasts the hold */
+#define OUTLASTS_NS     6000000000u  /* how long streams that outlast holds are held back */
 #define HOLD_SHARE      4u           /* the time between two holds, in lengths of the last hold */
 #define LATELY_NS       2000000u     /* a set of SMs is made in 1.1 to 1.4 ms */
 #define QUIET_LIMIT_NS  10000000000u /* after this a job that somebody waits for gives up */
@@ -36,14 +36,15 @@ static struct {
     uint64_t begun_ns;            /* when that job was given to its thread */
     uint64_t freed_ns;            /* when the last job gave the device back */
     uint64_t hold_end, next_hold; /* no new work until hold_end; no new hold until next_hold */
-    /* length of the last hold; 0: the last one led to a quiet moment */
+    /* the length of the last hold, of all new work; 0: it led to a quiet moment */
     uint64_t hold_ns;
-    /* Streams whose kernels outlast holds are held back, each by itself. None is from then on until
-     * next_outlasts. */
+    /* Some streams have had work on the device throughout a hold (they outlast it), and are held
+     * back while others go on. After that no stream is held back so before next_outlasts. */
     bool outlasting;
     uint64_t outlasting_ns; /* since when */
     uint64_t next_outlasts;
-    uint64_t ended_ns;     /* since when the first of them has no work on the device; 0: all have */
+    /* since when the first of these streams has no work on the device; 0: all have work */
+    uint64_t ended_ns;
     _Atomic bool resuming; /* sessions are being taken up */
     bool releasing;        /* a job runs the deferred release */
 } quiet;
@@ -67,7 +68,8 @@ bool sessions_idle(void)
 
 /* ---- Kernels that outlast holds -------------------------------------------------------------- */
 
-/* Of a session of the main lane: what side lanes have is light, and comes back. */
+/* The streams of a session of the main lane on which the device has work. A session of a side lane
+ * counts as idle here: its work is light, and quiet_any calls it back. */
 static uint64_t busy_streams(const struct session *session)
 {
     return session->lane->index ? 0 : session_busy_streams(session);
@@ -91,8 +93,8 @@ static void outlasting_hold(uint64_t now)
     }
 }
 
-/* Whether the device has work of streams that are held back so. Notes since when a session has
- * none. */
+/* Whether the device has work of the streams that outlast holds. Notes when the first session has
+ * none left. */
 static bool outlasting_busy(uint64_t now)
 {
     struct session *session;
@@ -109,7 +111,8 @@ static bool outlasting_busy(uint64_t now)
     return busy;
 }
 
-/* They go on, and have four fifths of the time: what their kernels ran meanwhile was not lost. */
+/* Lets the streams that outlast holds go on. None is held back so again for four times as long as
+ * the first of them has waited without work: the time in which its kernels ran was not lost. */
 static void outlasting_release(uint64_t now)
 {
     struct session *session;
@@ -128,8 +131,8 @@ static void outlasting_release(uint64_t now)
     quiet.outlasting = false;
 }
 
-/* Their kernels may wait for what another of their streams is to bring, so they go on for as long
- * as between two holds. */
+/* Lets the streams that outlast holds go on although no quiet moment came: a kernel may wait for
+ * what a stream that is held back is to bring. The next hold comes after the usual pause. */
 static void outlasting_tire(uint64_t now)
 {
     outlasting_release(now);
@@ -138,6 +141,7 @@ static void outlasting_tire(uint64_t now)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
+/* Holds all new work back for `ns`, and then not for four times as long. */
 static void hold_begin(uint64_t ns, uint64_t now)
 {
     quiet.hold_ns = ns;
@@ -145,8 +149,8 @@ static void hold_begin(uint64_t ns, uint64_t now)
     quiet.next_hold = quiet.hold_end + HOLD_SHARE * ns;
 }
 
-/* Streams whose work is still there when a long hold is half over outlast it. They are held back by
- * themselves, and the others go on until that work has ended. */
+/* Ends a long hold after HOLD_SHORT_NS: streams that still have work on the device outlast it, and
+ * are held back alone until that work has ended. */
 static void hold_look(uint64_t now)
 {
     if (quiet.hold_ns <= HOLD_SHORT_NS || now >= quiet.hold_end ||
@@ -212,6 +216,7 @@ static bool awaits_others(const struct job *job)
            atomic_load_explicit(&quiet.resuming, memory_order_relaxed);
 }
 
+/* Whether the job may go to the service threads now, perhaps only to end there as failed. */
 static bool may_start(struct job *job, uint64_t now)
 {
     char who[BUSY_TEXT_MAX];
@@ -232,7 +237,7 @@ static bool may_start(struct job *job, uint64_t now)
         return false;
     if (!awaits_session(job))
         return true;
-    /* Asking the driver takes its lock from launches, so the words are asked first. */
+    /* Asking the driver takes its lock from launches, so completion words are asked first. */
     if ((session_seems_idle(job->session) || now >= quiet.next_confirm) &&
         streams_idle(job->session))
         return true;

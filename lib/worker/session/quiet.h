@@ -18,13 +18,13 @@ const struct job *quiet_first(void);
 void quiet_poll(uint64_t now);
 /* Whether new work must wait, so that a quiet job gets its moment. */
 bool quiet_hold(uint64_t now);
-/* Whether sessions are being taken up: until all are, none has new work, so that quiet moments
- * come. Any thread. */
+/* Notes whether sessions are being taken up. Until all are, the work of all is held back, so that
+ * quiet moments come. Any thread. */
 void quiet_resuming(bool resuming);
 /* Whether the device has finished all that the sessions have issued, as the driver says. */
 bool sessions_idle(void);
-/* Whether a job has the device to itself at this moment; *lately: for so short a time that it may
- * end in a moment. */
+/* Whether a job has the device to itself now. *lately: it has had the device for less than the time
+ * that making a set of SMs takes, so it may end soon. */
 bool quiet_under_way(uint64_t now, bool *lately);
 /* Whether any job waits for a quiet moment or has one. Then no lane except the main one may have
  * work. */

@@ -7,8 +7,8 @@
  * again (GS_ON_FAULT_REPLAY); one whose journal is spoilt is refused. The tenant of a session that
  * is taken up notices a pause.
  *
- * Three jobs: memory and tables; what of the modules need not stop others; what the driver does at
- * a quiet moment.
+ * Three jobs follow each other: job_resume makes memory and tables, job_resume_modules compiles
+ * what need not stop others, and job_resume_load has the driver load it at a quiet moment.
  */
 #include "worker/session/resume.h"
 

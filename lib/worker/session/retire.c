@@ -11,9 +11,10 @@
 #include "worker/session/quiet.h"
 #include "worker/submit/report.h"
 
-#define LIMIT_NS 10000000000u /* for a moment at which the service threads have no job either */
+/* The longest wait for a quiet moment at which no service thread has a job. */
+#define LIMIT_NS 10000000000u
 
-/* The moment is all that the job waits for. */
+/* The job has nothing to do: it only waits for a quiet moment. */
 static void retire_work(struct job *job)
 {
     (void)job;

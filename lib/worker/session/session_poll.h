@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct session_poll {
-    uint32_t index;
+    uint32_t index;      /* the session's, in lane->polled */
     uint64_t active_ns;  /* when the session last had something to do */
     bool trial;          /* the session is to have a trial, or has it (trial.h) */
     uint64_t suspect_ns; /* it takes turns with other suspects until then (turn.h) */

@@ -13,7 +13,7 @@
 static struct {
     uint32_t left; /* sessions that are to have a trial, with the one that has it */
     struct session *current;
-    bool ending;    /* the current one has caught up, and waits for the device as all do */
+    bool ending; /* the current session has caught up; its trial ends once the device has no work */
     uint64_t until; /* 0: no trial has begun */
 } trial;
 
@@ -52,7 +52,8 @@ void trial_passed(const struct session *session)
     link_send(&message, -1);
 }
 
-/* The device has nothing of anybody, so what is lost from now on is the next one's doing. */
+/* Begins the next trial. The device has no work of any session, so the session on trial is to blame
+ * for a loss from now on. */
 static void trial_begin(uint64_t now)
 {
     struct session *session = session_table_next(NULL);

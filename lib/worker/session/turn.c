@@ -6,13 +6,13 @@
 #include "worker/submit/stream.h"
 
 #define TURN_NS         2000000u    /* the shortest turn where others wait */
-#define TURN_LONGEST_NS 1000000000u /* with what is on the device then */
+#define TURN_LONGEST_NS 1000000000u /* the longest turn, the end of its work included */
 
 static struct {
     uint64_t until;          /* nobody is a suspect from then on; 0: nobody is one */
     struct session *current; /* the only suspect whose work may go; NULL: none */
-    uint64_t since;
-    bool ending; /* the current one gets no more, and waits for the device as the others do */
+    uint64_t since;          /* when its turn began */
+    bool ending;             /* the turn is over, and lasts only until its work has ended */
 } turn;
 
 void turn_add(struct session *session, uint64_t until)
