@@ -56,7 +56,8 @@ static unsigned char *entries(void)
     return (unsigned char *)(opened.cache + 1);
 }
 
-/* Under the lock. NULL: there is none. Without a hash: see rewrite_cache.c. */
+/* Under the lock. NULL: there is none. Compares the texts and no hash, for the reason in
+ * rewrite_cache.c. */
 static const struct entry *entry_find(const unsigned char *text, size_t size)
 {
     const uint64_t used = atomic_load_explicit(&opened.cache->used, memory_order_relaxed);

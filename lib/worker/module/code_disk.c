@@ -111,8 +111,8 @@ static void put_serve(int directory, const struct message *message, int from)
         trim_when_due(directory, (uint64_t)size);
 }
 
-/* Serves the worker's requests. Its messages are checked: it can do no more than read and write the
- * store. */
+/* Serves the worker's requests. The messages are checked, so that a worker in a tenant's hands
+ * could do no more than read and write the store. */
 static void serve(int socket, int directory)
 {
     struct message message;
@@ -170,8 +170,9 @@ void code_disk_start(const char *path)
     }
     child = fork();
     if (child == 0) {
-        /* By hand, because the kernel may not close the others all at once: what the child kept of
-         * these would hide the worker's end from the supervisor, and from itself. */
+        /* These are closed one by one, because the kernel may lack the call that closes all others
+         * at once: were one left open, neither the supervisor nor the child would see the worker
+         * end. */
         close(ends[0]);
         close(LINK_FD);
         close(LINK_STATS_FD);
@@ -189,7 +190,8 @@ void code_disk_start(const char *path)
     close(ends[0]);
 }
 
-/* Under the lock. The child, which may wait for the disk, ends when it sees this. */
+/* Under the lock. The child, which may be waiting for the disk, ends when it sees the socket
+ * closed. */
 static void disk_close(void)
 {
     close(disk.socket);

@@ -14,7 +14,8 @@
 #include "worker/module/code_cache.h"
 #include "worker/module/occupancy.h"
 
-#define SAID_MOST ((size_t)1 << 20) /* kernels of which no more is said stay as they are */
+/* The most bytes of the compiler's log that are looked at: kernels beyond them stay as they are. */
+#define SAID_MOST ((size_t)1 << 20)
 
 gs_status image_refused(struct job *job, CUresult result, struct image_log *log)
 {
@@ -38,7 +39,7 @@ struct compiled {
     CUlinkState link; /* NULL: nothing */
     void *code;       /* the link's */
     size_t size;
-    char *said; /* of each kernel, a string */
+    char *said; /* the compiler's log of the kernels, a string */
     struct image_log log;
     void *values[5]; /* of the options */
 };
@@ -52,7 +53,8 @@ static void compiled_deinit(struct compiled *compiled)
 }
 #define CLEANUP_COMPILED __attribute__((cleanup(compiled_deinit)))
 
-/* Room for what is said of the kernels. It names each one twice, as the text does. */
+/* The bytes that the compiler's log of a text gets: the log names each kernel twice, as the text
+ * does. */
 static size_t said_room(size_t text_size)
 {
     return text_size + 4096 < SAID_MOST ? text_size + 4096 : SAID_MOST;

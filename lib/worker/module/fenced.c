@@ -26,8 +26,8 @@ static CUresult write_bytes(CUdeviceptr to, const void *from, uint64_t bytes)
     return bytes ? DRV(cuMemcpyHtoDAsync_v2, to, from, bytes, service_stream()) : CUDA_SUCCESS;
 }
 
-/* Writes the addresses among the initial values: those of the functions, or of variables where
- * there are no functions. */
+/* Writes the addresses among the initial values: those of functions where `functions` has their
+ * addresses, else those of variables. */
 static CUresult write_addresses(const struct module *module, const uint64_t *functions)
 {
     const struct ptx_fence_report *report = report_of(module);
@@ -97,7 +97,8 @@ gs_status fenced_place(struct job *job, struct module *module)
     return result ? job_fail_driver(job, result) : GS_OK;
 }
 
-/* The addresses of functions are known only now. */
+/* Writes the addresses of functions among the initial values, which are known once the driver has
+ * loaded the module. */
 static CUresult bind_functions(const struct module *module)
 {
     const struct ptx_fence_report *report = report_of(module);
@@ -126,7 +127,7 @@ static CUresult bind_textures(const struct session *session, const struct module
     CUresult result = DRV(cuModuleGetGlobal_v2, &constant, NULL, module->cu, FENCE_TEXTURES);
 
     if (result == CUDA_ERROR_NOT_FOUND)
-        return CUDA_SUCCESS; /* see below */
+        return CUDA_SUCCESS; /* the compiler removed it, because no kernel reads a texture */
     if (!result)
         result = write_bytes(constant, &table, sizeof(table));
     return result ? result : DRV(cuStreamSynchronize, service_stream());

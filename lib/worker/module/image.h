@@ -1,8 +1,7 @@
 /*
  * image.h - what a module image is: PTX text, a cubin, a fatbin, or a bundle of such
- * (common/image_bundle.h). Its outer sizes are checked,
- * because the driver's loader takes no length and believes the sizes in the image. Pure functions;
- * any thread.
+ * (common/image_bundle.h). The outer sizes of an image are checked, because the driver's loader
+ * takes no length and believes the sizes in the image. Pure functions; any thread.
  */
 #ifndef GS_WORKER_MODULE_IMAGE_H
 #define GS_WORKER_MODULE_IMAGE_H

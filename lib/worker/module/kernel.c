@@ -159,7 +159,8 @@ static const char *device_reason(const struct module *module, const char *name)
     return NULL;
 }
 
-/* Fails the job with the names that there are. */
+/* Fails the job and says why the module lacks the kernel: a pass or the software device has left it
+ * out, or its name is none of those that the module has. */
 static void kernel_missing(struct job *job)
 {
     struct module *module = job->object;
@@ -215,6 +216,7 @@ static gs_status locals_check(struct job *job)
                     job->kernel->local_bytes, threads * job->kernel->local_bytes, limit);
 }
 
+/* Finds the kernel, has the driver load it, and adds its record to the module's list. */
 static void kernel_work(struct job *job)
 {
     struct module *module = job->object;
@@ -265,7 +267,8 @@ static void kernel_note(struct job *job)
                 strlen(job->name));
 }
 
-/* What a kernel counts as: its record here, the journal's with its name, and the driver's. */
+/* The bytes that a kernel is charged as: its record here, its entry in the journal with its name,
+ * and the driver's records. */
 static uint64_t kernel_kept(const struct job *job)
 {
     return 1024 + strlen(job->name);

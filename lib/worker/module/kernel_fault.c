@@ -58,7 +58,7 @@ void kernel_fault_watch(struct session *session, const struct module *module)
         session->module.faults = fault_notes_of(session->module.print->memory);
 }
 
-/* A note as read. */
+/* A fault note, copied out of the tenant's memory, with names for its numbers. */
 struct told {
     enum fault_what what;
     uint32_t line;
@@ -97,7 +97,8 @@ static struct told note_read(const struct session *session, bool stray)
     return told;
 }
 
-/* The launches that the note may be of. Where several kernels may have it, those of all count. */
+/* The launches that may have left the note: those of the kernel that the note names or, where it
+ * names a function that several kernels may call, those of all kernels. */
 static struct launch_range note_launches(const struct session *session, bool stray)
 {
     const struct told told = note_read(session, stray);
@@ -122,6 +123,7 @@ static struct launch_range note_launches(const struct session *session, bool str
     return range.last ? range : (struct launch_range){0};
 }
 
+/* Says in a sentence what the note tells. */
 static void what_happened(const struct told *told, bool stray, char *text, size_t size)
 {
     const char *in = strcmp(told->function, told->kernel) != 0 ? told->function : "";
@@ -139,6 +141,7 @@ static void what_happened(const struct told *told, bool stray, char *text, size_
                  in[0] ? ", in " : "", in, told->count);
 }
 
+/* Ends the session for what its note tells. */
 static void session_end(struct session *session, bool stray)
 {
     const struct told told = note_read(session, stray);
@@ -192,6 +195,7 @@ void kernel_fault_poll(struct session *session)
         launch_ranges_clean(session);
 }
 
+/* The most launches beyond the first that the answer to REQ_FAULT has room for. */
 #define MORE_MAX ((UINT64_C(1) << 24) - 1)
 
 static void fault_prepare(struct job *job)

@@ -49,7 +49,7 @@ static void module_code_unload(struct session *session, struct module *module)
     module->kept = module->driver_bytes = 0;
 }
 
-/* Frees what the worker keeps of it. */
+/* Frees the worker's record of a module that is out of the context. */
 static void module_record_free(struct module *module)
 {
     kernels_free(module);
@@ -120,6 +120,7 @@ static const char *module_stays(const struct session *session, const struct modu
                : NULL;
 }
 
+/* Spoils the journal where the module keeps something that a next worker could not make again. */
 static void module_watch(struct session *session, const struct module *module, uint64_t size,
                          bool state)
 {
@@ -129,6 +130,7 @@ static void module_watch(struct session *session, const struct module *module, u
         journal_spoil(session->journal, why);
 }
 
+/* Notes the loaded module in the journal, and charges the session only for what stays of it. */
 static void module_note(struct session *session, struct module *module)
 {
     const uint64_t value[JOURNAL_VALUES] = {module->variables};
@@ -366,7 +368,7 @@ static void module_forget(struct session *session, const struct module *module)
 
 static void unload_work(struct job *job)
 {
-    if (job->status != GS_OK) /* it was not to wait */
+    if (job->status != GS_OK) /* the session has work, and the tenant does not wait */
         return;
     job_removes(job, JOURNAL_MODULE, job->arg[0]);
     module_forget(job->session, job->object);

@@ -69,8 +69,9 @@ static gs_status fence_refused(struct job *job, const char *reason)
                     reason);
 }
 
-/* Such a store can change a return address or a register that the compiler keeps on the stack, a
- * fenced address among them (doc/isolation.md). */
+/* Refuses a module for a store that may lead into a caller's stack. Such a store can change a
+ * return address or a register that the compiler keeps on the stack, a fenced address among them
+ * (doc/isolation.md). */
 static void stack_refused(struct job *job, uint32_t line)
 {
     char reason[200];

@@ -32,7 +32,7 @@ struct module {
     unsigned char *source; /* the tenant's image, for the journal; NULL once it is there */
     uint64_t source_size;
     uint64_t kept;         /* what the session is charged for it, see memory/kept.h */
-    uint64_t driver_bytes; /* the same of the device's memory, see memory/driver_memory.h */
+    uint64_t driver_bytes; /* the charge for its device memory, see memory/driver_memory.h */
 };
 
 struct session_module {
