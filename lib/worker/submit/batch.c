@@ -23,9 +23,9 @@
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
 
-/* Each lane, which is a thread, has its own; it is empty between two drains. The records stand one
- * behind the other. A stream's records that are not complete fit its ring, so a ring's bytes hold
- * any batch; the batch of a tenant that writes over them goes in parts. */
+/* Each lane, which is a thread, has a batch of its own, empty between two drains. Its records stand
+ * one behind the other. They were in a ring together, so they fit the bytes of one ring; where a
+ * tenant has written over records that are not complete, the batch goes in parts. */
 static _Thread_local struct {
     uint32_t count;
     uint32_t bytes; /* of its launches' records */

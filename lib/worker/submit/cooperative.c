@@ -6,9 +6,9 @@
  * ever. No page of the driver's says that it keeps grids of different contexts apart, and
  * partitions are contexts; so a cooperative grid waits for every earlier one with which it shares
  * an SM. Those grids are issued only when their streams have nothing else on the device, or else a
- * tenant could keep others waiting with an endless kernel before its own. In a fenced session it
- * waits for the session's own in any case, because the kernels of a
- * module share the workspace of their barriers (ptx/rewrite/grid_pass.c).
+ * tenant could keep others waiting with an endless kernel before its own. In a fenced session a
+ * grid also waits for all earlier ones of its session, because the kernels of a module share the
+ * workspace of their barriers (ptx/rewrite/grid_pass.c).
  */
 #include "worker/submit/cooperative.h"
 
@@ -92,7 +92,7 @@ CUresult cooperative_begin(const struct session *session, const struct launch *l
 {
     const struct sm_mask sms =
         launch->partition ? launch->partition->mask : sm_mask_first(worker->info.sm_count);
-    /* Where none is free, the oldest gives way: the new grid waits for it. */
+    /* Where no entry is free, the oldest grid's is used, and the new grid waits for that grid. */
     uint32_t entry = (running_last + 1) % RUNNING_MAX;
     CUresult result = CUDA_SUCCESS;
 
@@ -106,7 +106,7 @@ CUresult cooperative_begin(const struct session *session, const struct launch *l
     }
     if (!result && !new->end)
         result = DRV(cuEventCreate, &new->end, CU_EVENT_DISABLE_TIMING);
-    /* The tenant can write there, and a grid may have been lost in the middle. */
+    /* The barrier is cleared: the tenant can write it, and a grid may have been lost midway. */
     if (!result && launch->kernel->barrier)
         result = DRV(cuMemsetD8Async, launch->kernel->barrier, 0, GRID_BYTES, stream);
     if (result)

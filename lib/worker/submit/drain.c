@@ -132,8 +132,8 @@ static void consumed_note(const struct session *session, uint32_t index, uint64_
     atomic_store_explicit(&session->positions->launches[index], launches, memory_order_relaxed);
 }
 
-/* Keeps which launches may note a fault of their own. The record is the worker's copy, and checked.
- */
+/* Notes that the kernels of a record that was taken may note a fault. The record is the worker's
+ * copy, and checked. */
 static void launch_noted(struct session *session, uint32_t index, const unsigned char *record)
 {
     const struct rec_launch *r = (const void *)record;
@@ -163,21 +163,21 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
     partition_home(stream->home);
     uint64_t tail = stream->head;
     while (!session->submit.faulted) {
-        bool more = stream->head == tail; /* records beyond those seen */
-        if (more && !tail_read(session, index, &tail))
+        bool caught_up = stream->head == tail; /* all records that were seen are taken */
+        if (caught_up && !tail_read(session, index, &tail))
             break;
-        if (more && session->module.faults && !launch_ranges_look(session)) {
+        if (caught_up && session->module.faults && !launch_ranges_look(session)) {
             *drained = DRAINED_SOME;
             break;
         }
-        if (more && taken == 0) /* records that come later are taken at once */
+        if (caught_up && taken == 0) /* records that come later are taken at once */
             inflight_seen(stream->inflight, tail, session->lane->now);
         if (taken >= allowance.launches ||
             (guessed >= allowance.ns && !event_next(session, index))) {
             *drained = DRAINED_SOME;
             break;
         }
-        if (more && !arrival_middle(session, index))
+        if (caught_up && !arrival_middle(session, index))
             break;
         uint64_t ns = 0;
         unsigned char *record = record_copy(session, index, tail);

@@ -167,7 +167,7 @@ static void destroy_prepare(struct job *job)
 
 static void destroy_work(struct job *job)
 {
-    if (job->status != GS_OK) /* it was not to wait */
+    if (job->status != GS_OK) /* the session has work, and the tenant does not wait */
         return;
     job_removes(job, JOURNAL_GRAPH, job->arg[0]);
     journal_drop(job->session->journal, JOURNAL_GRAPH, job->arg[0]);
@@ -326,9 +326,9 @@ static bool step_same(const struct session *session, const struct session_graph 
            session->memory.hosts[step->transfer.block]->serial <= graph->made_serial;
 }
 
-/* Checks some of the records, because all tenants of the lane wait meanwhile. A
- * check starts anew when anything is freed before it is done, so the session's requests are held
- * back for a while. *refusal: what is wrong, or NULL. Returns true once all records have passed. */
+/* Checks the next records, and only some, because all tenants of the lane wait meanwhile. A check
+ * starts anew when anything is freed before it is done, so the session's requests are held back for
+ * a while. *refusal: what is wrong, or NULL. Returns true once all records have passed. */
 static bool check_go_on(struct session *session, struct session_graph *graph,
                         record_refusal *refusal)
 {

@@ -1,9 +1,8 @@
 /*
  * graph_variant.c - makes the records of a tenant's graph an executable graph: nodes, each of a
- * record that has passed its checks (record.c), one after the other but where a REC_AFTER says what
- * one waits for. All tenants of a lane wait for the launch
- * of one, which takes the driver a third of a microsecond for each node, so it has SEG_GRAPH_NODES
- * at most.
+ * record that has passed its checks (record.c), one after the other unless a REC_AFTER says which
+ * nodes a node waits for. A launch of the graph takes the driver a third of a microsecond for each
+ * node, during which all tenants of the lane wait, so a graph has SEG_GRAPH_NODES nodes at most.
  */
 #include "worker/submit/graph_variant.h"
 
@@ -104,9 +103,9 @@ static CUresult node_add(const struct graph_variant *variant, const struct graph
 /* What the next node waits for. */
 struct order {
     CUgraphNode node[SEG_GRAPH_NODES], after[SEG_GRAPH_NODES];
-    uint32_t named[SEG_GRAPH_NODES]; /* by node: the last one that waits for it by name, plus 1 */
+    uint32_t named[SEG_GRAPH_NODES]; /* by node: 1 + the last node that waits for it by name */
     uint32_t nodes, count, edges;
-    bool given; /* not simply for the node before */
+    bool given; /* a REC_AFTER says for what; else it waits for the node before */
 };
 
 static record_refusal order_take(struct order *order, const struct rec_after *record)
@@ -127,7 +126,7 @@ static record_refusal order_take(struct order *order, const struct rec_after *re
     return NULL;
 }
 
-/* Adds the node of a record that is none of order. */
+/* Adds the node of a record other than a REC_AFTER. */
 static CUresult order_add(struct order *order, const struct graph_variant *variant,
                           const struct graph_step *step)
 {

@@ -18,7 +18,7 @@ struct graph_records {
 /* One record of a graph, checked. */
 struct graph_step {
     bool is_launch;
-    bool is_order; /* a rec_after, and nothing of the rest */
+    bool is_order; /* a rec_after: the other members are not set */
     struct launch launch;
     struct transfer transfer;
 };
@@ -41,8 +41,9 @@ struct graph_variant {
     uint64_t bytes; /* what the session is charged for it, see memory/driver_memory.h */
 };
 
-/* Makes a variant in a partition that the job holds. A chore's counts beyond the user's limit too,
- * since the graph is there already. On failure the job has failed. Service thread. */
+/* Makes a variant in a partition that the job holds. A variant that a chore makes is charged beyond
+ * the user's limit too, since the graph is there already. On failure the job has failed. Service
+ * thread. */
 gs_status graph_variant_make(struct job *job, const struct graph_records *records,
                              struct partition *partition, int priority,
                              struct graph_variant *variant);

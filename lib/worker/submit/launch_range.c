@@ -6,7 +6,8 @@
 /* The stream of a range whose launches are in several, or in graphs. */
 #define SEVERAL UINT32_MAX
 
-static void first_of(struct kernel *kernel, uint32_t index, const struct stream *stream)
+/* Notes that the stream's last launch is the kernel's. */
+static void kernel_noted(struct kernel *kernel, uint32_t index, const struct stream *stream)
 {
     const bool clean = kernel->faults.last <= stream->faults.clean;
 
@@ -23,7 +24,7 @@ void launch_range_taken(struct session *session, uint32_t index, struct kernel *
 
     session->submit.unclean |= UINT64_C(1) << index;
     if (kernel) {
-        first_of(kernel, index, stream);
+        kernel_noted(kernel, index, stream);
     } else {
         stream->faults.graphs = true;
         stream->faults.graph = stream->head;

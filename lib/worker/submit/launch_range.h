@@ -12,19 +12,19 @@
 
 #include "worker/session_parts.h"
 
-/* A record of the stream has been taken: a launch of this kernel, or a graph (NULL), whose kernels
- * have no numbers. */
+/* Notes that a record of the stream has been taken: a launch of this kernel, or (NULL) a graph,
+ * whose kernels have no numbers. */
 void launch_range_taken(struct session *session, uint32_t index, struct kernel *kernel);
-/* Before a look at the notes: reads what is complete. */
+/* Notes what is complete. Called before a look at the fault notes. */
 void launch_ranges_read(struct session *session);
-/* The look has found none: what was complete has not faulted. */
+/* Called after a look that has found no note: what was complete before it has not faulted. */
 void launch_ranges_clean(struct session *session);
-/* Both at once, between two reads of a ring: what comes there may have waited for what was issued
- * before. false: a note is there that kernel_fault_poll has not seen, before which no more is
- * issued. The session has notes. */
+/* Both at once, with the look between them, before more of a ring is taken: its tenant may have
+ * waited for work that was issued before. False: there is a note that kernel_fault_poll has not
+ * seen, and no more is issued before it has. Only for a session with fault notes. */
 bool launch_ranges_look(struct session *session);
-/* Adds the launches of the kernel, NULL: of any, that may have faulted. *range is all zero at
- * first; where there are some in several streams it tells none. */
+/* Adds to the range those launches of the kernel (NULL: of all kernels) that may have faulted.
+ * *range is all zero at first. Where such launches are in several streams, the range names none. */
 void launch_range_add(const struct session *session, const struct kernel *kernel,
                       struct launch_range *range);
 

@@ -25,9 +25,8 @@
 #include "worker/submit/placement.h"
 #include "worker/submit/product_graph.h"
 
-#define TIMEOUTS_MOST                                                                              \
-    2u /* chores without a quiet moment, before a record that waits is given up                    \
-        */
+/* How many chores in a row may find no quiet moment before a record that waits is given up. */
+#define TIMEOUTS_MOST 2u
 
 /* ---- Making algorithms -------------------------------------------------------------------------
  *
@@ -56,7 +55,8 @@ static void problem_find(const struct job *job, struct problem *problem)
 {
     struct extents extents;
 
-    problem_of(&job->gemm, problem, &extents); /* has been checked when the job began */
+    /* It cannot fail: the record was checked when the job began. */
+    problem_of(&job->gemm, problem, &extents);
 }
 
 static void load_work(struct job *job)

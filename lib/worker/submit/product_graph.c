@@ -130,7 +130,7 @@ static gs_status exec_instantiate(struct product_graph *graph, const struct algo
     return status;
 }
 
-/* `must`: beyond what the session's user may have, too. */
+/* Makes the executable graph. must: also where the session's user may have no more of them. */
 static gs_status exec_make(struct product_graph *graph, const struct algorithm *algorithm,
                            const struct stream *stream, bool must, char *text, size_t size)
 {
@@ -165,7 +165,8 @@ static gs_status graph_go(struct product_graph *graph, const struct algorithm *a
     return driver_trouble(result, text, size);
 }
 
-/* Without device memory the stream's other graphs go, since here nothing else can run it. */
+/* Launches the graph of a product in a partition. Without device memory the stream's other graphs
+ * are destroyed, since in a partition a product runs as a graph only. */
 static gs_status graph_go_confined(struct product_graph *graph, const struct algorithm *algorithm,
                                    const struct stream *stream, char *text, size_t size)
 {

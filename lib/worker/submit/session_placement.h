@@ -19,7 +19,8 @@ struct affinity_entry {
     struct partition *partition;
     uint64_t losses;
     uint32_t policy; /* worker->policy_count when it was found */
-    uint32_t level;  /* the headroom level that was left out; NONE: holds under any policy */
+    /* the headroom level that was left out; HEADROOM_NONE: the entry holds under any policy */
+    uint32_t level;
 };
 
 /* A trimmed partition: the grant less the latency headroom, or less a part of it. */

@@ -30,18 +30,21 @@ struct stream {
     CUstream cu; /* NULL: not used yet; it costs half a MiB of GPU memory */
     /* the lane in whose context the CUDA stream is; NULL: the primary context */
     struct partition *home;
-    uint64_t head;     /* records before it are consumed, */
-    uint64_t launches; /* so many launches among them, since the stream was made */
+    uint64_t head;     /* records before it are consumed */
+    uint64_t launches; /* launches among these records, since the stream was made */
     uint64_t issued;   /* the device has been given the work of the records before it */
     uint64_t again;    /* up to here the stream runs what it did not finish with a former worker */
     uint64_t transferred; /* the end of the last copy, fill or graph that was issued */
-    uint64_t signalled;   /* a completion write of this position has been issued */
-    struct {              /* submit/launch_range.h */
-        uint64_t clean;   /* so many launches have ended without a fault of their own */
-        uint64_t seen;    /* the same, if the look that follows finds none */
-        uint64_t mark_position, mark_launches; /* clean from there on is so many */
-        uint64_t graph;           /* the end of the last graph, whose kernels have no numbers */
-        bool graphs, graphs_seen; /* it, or one before, may note a fault; as clean and seen */
+    uint64_t signalled;   /* the device has been told to store this position as complete */
+    /* which launches may note a fault; see submit/launch_range.h */
+    struct {
+        uint64_t clean; /* how many of the first launches are known to have ended without a fault */
+        uint64_t seen;  /* the same, if the look that follows finds no note */
+        /* once this position is complete, so many launches are clean */
+        uint64_t mark_position, mark_launches;
+        uint64_t graph; /* the end of the last graph, whose kernels have no numbers */
+        /* a graph may still note a fault; the same, if the look that follows finds no note */
+        bool graphs, graphs_seen;
     } faults;
     int cu_priority; /* of the CUDA stream, since it was made */
     bool own_qos;    /* its tenant gave it a class and a priority, the next two */
@@ -78,12 +81,13 @@ struct session_submit {
     CUdeviceptr complete;        /* seg_complete.position[0], as the device sees it */
     uint64_t unclean;            /* streams that have launches which may note a fault */
     struct launch_range strayed; /* one of them made the first stray */
-    uint32_t light;              /* records in a row that any lane could have taken */
+    uint32_t light;              /* launches in a row that any lane could have taken */
     uint32_t reports_open;
     struct stream streams[SEG_STREAMS];
-    struct event *events;          /* SEG_EVENTS entries, or NULL */
-    uint32_t events_end;           /* no entry from this one on has a CUDA event */
-    bool events_short;             /* one was recorded without: its user had no room for it */
+    struct event *events; /* SEG_EVENTS entries, or NULL */
+    uint32_t events_end;  /* no entry from this one on has a CUDA event */
+    /* an event was recorded without a CUDA event, for which its user had no room */
+    bool events_short;
     struct session_graph **graphs; /* SEG_GRAPHS entries, or NULL */
     /* while a graph is checked, requests wait until then; 0: none is checked */
     uint64_t requests_from_ns;

@@ -52,7 +52,7 @@ bool streams_idle(struct session *session);
 /* The same by the completion words, which cost nothing to read and which a tenant can falsify: good
  * for deciding when to ask the driver, or for decisions that only cost time. */
 bool session_seems_idle(const struct session *session);
-/* The streams that have not finished, by the same words. */
+/* The streams with work on the device, by the completion words. */
 uint64_t session_busy_streams(const struct session *session);
 /* Whether no copy, fill or graph is unfinished, by the tenant's own words. */
 bool session_transferred(const struct session *session);
