@@ -27,17 +27,17 @@ uint32_t domain_number(const struct session *session);
 void domains_init(void);
 /* Puts a new session, which has no work yet, into a domain. Any thread. */
 void domain_join(struct session *session);
-/* The session may have work: it is polled from now on. */
+/* Adds a session that is polled from now on to those that may have work. */
 void domains_add(struct session *session);
-/* A session is no longer polled, or the last of its work has ended since. */
+/* Notes that a session is no longer polled, or that the last work of one that is not has ended. */
 void domains_idle(void);
-/* A session has got other SMs. */
+/* Notes that a session has been granted other SMs. */
 void domains_moved(void);
-/* The session is going. */
+/* Forgets a session that is being closed or goes to another lane. */
 void domains_remove(struct session *session);
-/* The session leaves its lane, and is in no domain until it enters another lane. There it waits
- * with the sessions of that lane or, on the main lane, in a domain as above. domain_leave runs on
- * the old lane, domain_enter on the new one. */
+/* Takes the session out of its domain, since it leaves its lane, and puts it into one of the lane
+ * that it enters: a side lane has one domain for all its sessions, the main lane has those above.
+ * domain_leave runs on the old lane, domain_enter on the new one. */
 void domain_leave(struct session *session);
 void domain_enter(struct session *session, uint32_t lane);
 /* Brings the domains up to date. Called before a round, so that they stay the same during the

@@ -57,9 +57,8 @@ struct headroom {
 #define HEADROOM_MET           4u     /* requests that must have come when they were expected */
 #define HEADROOM_PARTIAL_COST  4u     /* how many times less the partial headroom costs */
 #define HEADROOM_INTERVAL_NS   50000000u
-#define HEADROOM_FORGET_NS                                                                         \
-    1000000000u /* after this time without work a session is not expected                          \
-                 */
+/* After this time without work, no request of a session is expected. */
+#define HEADROOM_FORGET_NS     1000000000u
 
 /* Notes the blocks of a kernel of the session: each block would have an SM of its own. */
 static inline void headroom_blocks(struct headroom_entity *entity, const uint32_t grid[3])

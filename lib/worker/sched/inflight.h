@@ -68,8 +68,8 @@ uint32_t inflight_count(const struct inflight *inflight);
 uint64_t inflight_since(const struct session *session);
 /* Forgets the session, which is going. */
 void inflight_remove(struct session *session);
-/* The session leaves its lane, or has come to another one, with its work in flight. Called on the
- * lane in question. */
+/* Takes the session, with its work in flight, out of the tracker of the lane that it leaves, or
+ * adds it to that of the lane that it has come to. Called by that lane. */
 void inflight_lane_leave(struct session *session);
 void inflight_lane_enter(struct session *session);
 

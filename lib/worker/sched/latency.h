@@ -28,14 +28,14 @@ struct latency_span {
     uint64_t seen_ns[LATENCY_SEEN];
 };
 
-/* The lane has seen the stream's records before that position. */
+/* Notes that the lane has seen the stream's records before that position. */
 void latency_seen(struct latency_marks *marks, uint64_t position, uint64_t now);
-/* Launches have been issued, at least one; of each only the end of its record counts. They come in
- * the order of their records. */
+/* Notes that launches, at least one, have been issued, in the order of their records; of each only
+ * `end` is read. */
 void latency_issued(const struct session *session, struct latency_marks *marks,
                     struct latency_span *span, const struct launch *launches, uint32_t count,
                     uint64_t now);
-/* The span's launches have ended. */
+/* Notes that the span's launches have ended. */
 void latency_ended(const struct session *session, const struct latency_span *span, uint64_t end);
 
 #endif

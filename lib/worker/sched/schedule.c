@@ -25,7 +25,9 @@ static bool long_ago(uint64_t then, uint64_t now)
     return now > then && now - then > SCHED_STARVED_NS;
 }
 
-static bool held_back(const struct sched_entity *entity)
+/* Whether the domain's sums count the entity's work. They leave out the latency class, which waits
+ * for nobody. */
+static bool counted(const struct sched_entity *entity)
 {
     return entity->cls != GS_CLASS_LATENCY;
 }
@@ -48,8 +50,8 @@ static uint64_t in_the_way_ns(const struct sched_work *work)
     return fills_little(work->ns, work->device_ns) ? 0 : work->device_ns;
 }
 
-/* The entity's virtual time once all that it has in flight has ended. */
-static uint64_t due(const struct sched_entity *entity)
+/* The entity's virtual finish time: its virtual time once all that it has in flight has ended. */
+static uint64_t virtual_finish(const struct sched_entity *entity)
 {
     return entity->vtime +
            by_weight(entity, narrow(entity) ? entity->device_ns : entity->inflight_ns);
@@ -118,7 +120,8 @@ void sched_satisfied(struct sched *sched, struct sched_entity *entity)
 /* The entity's deadline, unless its deadlines have brought it far ahead of its share. */
 static uint64_t deadline(const struct sched *sched, const struct sched_entity *entity)
 {
-    if (!entity->deadline_ns || due(entity) > sched->vnow + by_weight(entity, SCHED_ADVANCE_NS))
+    if (!entity->deadline_ns ||
+        virtual_finish(entity) > sched->vnow + by_weight(entity, SCHED_ADVANCE_NS))
         return UINT64_MAX;
     return entity->deadline_ns;
 }
@@ -135,7 +138,7 @@ bool sched_before(const struct sched *sched, const struct sched_entity *a,
     uint64_t a_deadline = deadline(sched, a), b_deadline = deadline(sched, b);
     if (a_deadline != b_deadline)
         return a_deadline < b_deadline;
-    return due(a) < due(b);
+    return virtual_finish(a) < virtual_finish(b);
 }
 
 /* The part of its SMs that the entity fills at a time, judged by the work that it issued last. */
@@ -151,13 +154,13 @@ static uint32_t width_of(const struct sched_entity *entity)
  * may have more in flight. */
 static bool beside(const struct sched *sched, const struct sched_entity *entity)
 {
-    uint32_t others = sched->width - (held_back(entity) ? entity->width : 0);
+    uint32_t others = sched->width - (counted(entity) ? entity->width : 0);
 
     return others + width_of(entity) <= SCHED_WIDTH / 2 &&
            (entity->inflight < 2 || entity->inflight_ns <= quantum(entity) / 2);
 }
 
-/* Whether running work may wait for this entity. */
+/* Whether running work may be waiting for what this entity is to issue. */
 static bool stuck(const struct sched *sched, const struct sched_entity *entity, uint64_t now)
 {
     return entity->inflight == 0 && long_ago(sched->done_ns, now);
@@ -171,7 +174,8 @@ bool sched_may_pass(const struct sched *sched, const struct sched_entity *entity
 
 void sched_passed(struct sched_entity *entity, const struct sched_entity *by)
 {
-    uint64_t least = due(by), credit = by_weight(entity, SCHED_ADVANCE_NS) + due(entity);
+    uint64_t least = virtual_finish(by),
+             credit = by_weight(entity, SCHED_ADVANCE_NS) + virtual_finish(entity);
 
     if (credit < least)
         entity->vtime += least - credit;
@@ -192,11 +196,11 @@ bool sched_open(const struct sched *sched, const struct sched_entity *first, uin
            (sched->wide <= 1 && sched_busy_ns(sched) < SCHED_REFILL_NS + ran);
 }
 
-/* Adds an entity's work to the domain's sums, from which the latency class is left out. */
+/* Adds an entity's work to the domain's sums, if they count it, or (below) takes it out again. */
 static void device_add(struct sched *sched, const struct sched_entity *entity, uint32_t wide,
                        uint64_t device_ns, uint32_t width)
 {
-    if (!held_back(entity))
+    if (!counted(entity))
         return;
     sched->width += width;
     sched->wide += wide;
@@ -206,7 +210,7 @@ static void device_add(struct sched *sched, const struct sched_entity *entity, u
 static void device_take(struct sched *sched, const struct sched_entity *entity, uint32_t wide,
                         uint64_t device_ns, uint32_t width)
 {
-    if (!held_back(entity))
+    if (!counted(entity))
         return;
     sched->width -= width;
     sched->wide -= wide;
@@ -260,7 +264,7 @@ void sched_done(struct sched *sched, struct sched_entity *entity, const struct s
     if (work->ns == 0)
         return; /* a copy, which says nothing about how far the kernels are */
     entity->done_ns = now;
-    if (held_back(entity) && in_the_way_ns(work) > 0)
+    if (counted(entity) && in_the_way_ns(work) > 0)
         sched->done_ns = now;
 }
 

@@ -40,8 +40,8 @@ struct sched_entity {
     uint64_t device_ns; /* the device time in it that other entities may wait for */
     /* the part of device_ns that is overdue: not thought to end soon */
     uint64_t overdue_ns;
-    uint64_t last_ns, last_device_ns; /* the same two of the work issued last */
-    uint32_t last_width;              /* the width of that work */
+    uint64_t last_ns, last_device_ns; /* ns and device_ns of the work issued last */
+    uint32_t last_width;              /* the width of the work issued last */
     uint64_t vtime;                   /* virtual time: the entity that has least goes first */
     /* when its last kernel ended, or one was issued while none was in flight */
     uint64_t done_ns;
@@ -70,7 +70,7 @@ struct sched {
 #define SCHED_WIDTH      256u     /* the width of a kernel that fills the device */
 #define SCHED_STREAM_MAX 64u      /* the most launches in flight of a stream */
 #define SCHED_UNKNOWN_NS 250000u  /* how long a kernel is thought to run before it is measured */
-#define SCHED_AHEAD_NS   2000000u /* a session's most in flight, but at least two launches */
+#define SCHED_AHEAD_NS   2000000u /* a session's most in flight, or two launches if longer */
 #define SCHED_BACK_NS    1000000u /* the same for best effort */
 #define SCHED_REFILL_NS  50000u   /* while several wait, the next goes when less is in flight */
 #define SCHED_QUANTUM_NS 500000u  /* the time that one entity is given while several wait */
@@ -78,7 +78,7 @@ struct sched {
 #define SCHED_STARVED_NS 50000000u  /* an entity that has waited this long goes first */
 #define SCHED_ADVANCE_NS 100000000u /* how far a deadline lets a session run ahead of its share */
 
-/* How much a session may give to the device now: a number of launches, and their expected time
+/* How much an entity may give to the device now: a number of launches, and their expected time
  * together. Where launches is not 0, at least one launch may go, however long it is. */
 struct sched_allowance {
     uint32_t launches;
@@ -94,7 +94,8 @@ static inline bool sched_contended(const struct sched *sched)
     return sched->waiting > 1 && !sched->weights_off;
 }
 
-/* The entity waits: it has work and was idle, or was refused an allowance. May be called again. */
+/* Notes that the entity waits: it has work and was idle, or was refused an allowance. May be called
+ * again. */
 void sched_wait(struct sched *sched, struct sched_entity *entity, uint64_t now);
 /* Notes that none of the entity's work is held back any more. */
 void sched_satisfied(struct sched *sched, struct sched_entity *entity);
@@ -108,8 +109,8 @@ bool sched_open(const struct sched *sched, const struct sched_entity *first, uin
  * in flight: only if it is of the latency class, fills little of the device, or has room beside the
  * others' work, or if running work may wait for it. */
 bool sched_may_pass(const struct sched *sched, const struct sched_entity *entity, uint64_t now);
-/* Tells an entity that another one has passed it. The scheduler owes it no more than
- * SCHED_ADVANCE_NS of what it could not use. */
+/* Notes that another entity has passed this one, which is owed no more than SCHED_ADVANCE_NS of the
+ * time that it could not use. */
 void sched_passed(struct sched_entity *entity, const struct sched_entity *by);
 /* How long the domain's SMs need for the work in flight. */
 static inline uint64_t sched_busy_ns(const struct sched *sched)
@@ -132,26 +133,29 @@ static inline bool sched_allowed(const struct sched_entity *entity)
     return !entity->inflight_max || entity->inflight < entity->inflight_max;
 }
 
+/* Notes that the entity has given this work to the device. */
 void sched_issued(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
                   uint64_t now);
 /* Notes that a part of the issued work has ended; took_ns is the part of its time that counts for
  * the entity's share. */
 void sched_done(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
                 uint64_t took_ns, uint64_t now);
-/* The width of one stream's work in flight has changed from `before` to `after`. */
+/* Notes that the width of one of the entity's streams has changed from `before` to `after`. */
 void sched_width(struct sched *sched, struct sched_entity *entity, uint32_t before, uint32_t after);
-/* The entity joins the domain, with all that it has in flight. The caller takes it out of the old
- * one (sched_part) or clears the old one's sums. */
+/* Adds the entity to the domain, with all that it has in flight. The caller takes it out of the old
+ * domain (sched_part) or clears that domain's sums. */
 void sched_add(struct sched *sched, const struct sched_entity *entity);
-/* The entity leaves the domain, with all that it has in flight. */
+/* Takes the entity out of the domain, with all that it has in flight. */
 void sched_part(struct sched *sched, const struct sched_entity *entity);
+/* Gives the entity another class. */
 void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls);
-/* The work in flight is overdue: it is not thought to end soon, and no entity waits for it. */
+/* Notes that work in flight is overdue: it is not thought to end soon, and no entity waits for
+ * it. */
 void sched_overdue(struct sched *sched, struct sched_entity *entity, const struct sched_work *work);
-/* Overdue work has ended after all; called before sched_done. */
+/* Notes that overdue work has ended after all. Called before sched_done. */
 void sched_overdue_end(struct sched *sched, struct sched_entity *entity,
                        const struct sched_work *work);
-/* The entity is going: all that it has in flight is forgotten. */
+/* Forgets all that the entity has in flight, since its session is going. */
 void sched_remove(struct sched *sched, struct sched_entity *entity);
 
 #endif

@@ -13,9 +13,9 @@ struct partition;
 struct grant {
     struct link_grant link;
     struct partition *partition; /* held; NULL: the whole device */
-    struct sm_mask mask;         /* set also for the whole device */
-    uint32_t sm_count;
-    uint32_t sequence;
+    struct sm_mask mask;         /* the granted SMs, also where they are the whole device */
+    uint32_t sm_count;           /* of the mask */
+    uint32_t sequence;           /* seg_grant's, of the last grant written; even */
 };
 
 #endif

@@ -48,12 +48,13 @@ struct inflight_span {
     bool graphs; /* it has graphs */
 };
 
-/* Launches of one shape become part of the span. */
+/* Adds launches of one shape to the span. */
 void span_add_launches(struct inflight_span *span, const struct launch *launches, uint32_t count);
-/* A tenant's graph, which is thought to take `ns` and to fill the partition. */
+/* Adds a tenant's graph, which is thought to take `ns` and to fill the partition. */
 void span_add_graph(struct inflight_span *span, const struct partition *partition, uint64_t ns);
+/* Adds an event. */
 void span_add_event(struct inflight_span *span);
-/* A copy, memset or wait. */
+/* Adds a copy, memset or wait. */
 void span_add_other(struct inflight_span *span);
 
 /* Whether the span has kernels that fill their SMs, so that others have to wait for it. */

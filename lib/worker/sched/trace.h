@@ -29,16 +29,17 @@ static inline bool trace_of(const struct session *session)
 
 /* Maps a segment of the supervisor's. NULL: that failed, which is logged. Control thread. */
 struct trace *trace_open(const struct link_trace *link);
-/* Has this trace from now on, NULL: none, and detaches the former. Main lane, while no other lane
- * has a session. */
+/* Begins to write into this trace, or (NULL) into none, and detaches the one before. Main lane,
+ * while no other lane has a session. */
 void trace_set(struct trace *trace);
 /* Detaches a trace that was never set. NULL is fine. Any thread. */
 void trace_free(struct trace *trace);
 
-/* A record was fetched at `fetched_ns`, and taken. record: the worker's own, checked. */
+/* Notes that a record was fetched at `fetched_ns`, and taken. record: the worker's own copy,
+ * checked. */
 void trace_fetched(const struct session *session, uint32_t stream, const unsigned char *record,
                    uint64_t fetched_ns);
-/* A driver call begins that issues work of the calling lane. */
+/* Notes that a driver call begins that issues work of the calling lane. */
 void trace_issuing(void);
 /* Notes that a driver call has given the device launches of one shape, or (below) other work.
  * fence: the count in the fence that will tell its end. */
