@@ -60,7 +60,8 @@ CUresult carveout_init(void)
     return CUDA_SUCCESS;
 }
 
-static void divide(const struct kernel *kernel, int percent)
+/* Asks the driver for this carveout, in percent of an SM's shared memory; -1: its own choice. */
+static void carveout_set(const struct kernel *kernel, int percent)
 {
     /* The carveout is a hint, so a failure is not passed on. The launch meets a lost context
      * again. */
@@ -94,10 +95,10 @@ void carveout_fit(struct kernel *kernel, uint32_t threads, uint32_t dynamic_smem
         if (atomic_load_explicit(&kernel->carveout, memory_order_relaxed) != CARVEOUT_OWN &&
             atomic_exchange_explicit(&kernel->carveout, CARVEOUT_OWN, memory_order_relaxed) ==
                 CARVEOUT_ASKED)
-            divide(kernel, -1);
+            carveout_set(kernel, -1);
     } else if (blocks < FEW_BLOCKS &&
                atomic_load_explicit(&kernel->carveout, memory_order_relaxed) == CARVEOUT_DRIVER) {
         atomic_store_explicit(&kernel->carveout, CARVEOUT_ASKED, memory_order_relaxed);
-        divide(kernel, sm.percent);
+        carveout_set(kernel, sm.percent);
     }
 }

@@ -33,7 +33,7 @@
 #define FAILURE_KEPT_NS 20000000u
 #define MAKING_UNHELD   4u /* the most being made at a time for launches that wait */
 #define KEPT_MOST       2048u
-/* the part of the device's memory, at most, where the driver gives none back */
+/* where the driver gives none back: this part of the device's memory at most */
 #define KEPT_SHARE      16u
 #define BUCKETS         1024u
 
@@ -43,12 +43,13 @@ static struct {
     /* random, so that tenants cannot choose masks of one bucket */
     uint64_t key[2];
     uint32_t capacity, count; /* of the table */
-    /* none is destroyed, because the driver gives no memory back */
+    /* no green context is destroyed, because the driver would not give its memory back */
     bool for_good;
-    bool user_refused; /* the last one that was refused: for its user's sake */
+    bool user_refused; /* whether the last refusal was because of the user's part of the table */
     uint32_t last_id;
     uint64_t clock;
-    uint64_t kept; /* of cache.clock: a partition that was asked for later does not go */
+    /* the clock at the last partitions_keep: a partition that was asked for later stays */
+    uint64_t kept;
     uint64_t losses;
     struct partition *doomed; /* out of the table; the next job destroys them */
     struct job *ready;        /* jobs to be sent on their way, newest first */
@@ -256,8 +257,8 @@ static void fullness_tell(void)
                     cache.count, cache.capacity);
 }
 
-/* How many partitions may be made for a user whose sets of SMs are bounded, where none ever goes:
- * as many times the user's sets as the table has room for all. 0: any number. */
+/* How many partitions may be made for the user where none is ever destroyed: the user's limit of
+ * sets, multiplied as the table is larger than LINK_SETS_MAX. 0: any number. */
 static uint32_t user_most(const struct session *asker)
 {
     return asker && cache.for_good ? asker->grant.link.user_sets * (cache.capacity / LINK_SETS_MAX)

@@ -28,7 +28,7 @@ struct partition {
     uint32_t holders; /* counts the grants, and the jobs that wait for one */
     uint32_t trimmed; /* counts the holders that use it only as a trimmed partition */
     uint64_t used;    /* when it was last asked for, by cache.clock */
-    uint32_t uid;     /* whose session it was made for */
+    uint32_t uid;     /* the user of the session for which it was made */
 
     /* Counts the graphs that have nodes bound to the partition; any thread. Before a partition
      * without holders can go, their owners destroy these graphs. */
@@ -37,8 +37,8 @@ struct partition {
     /* The driver's objects (green_context.c); the partition's job sets them. */
     CUgreenCtx green;
     CUcontext context;      /* must be current while a kernel's node is added or set */
-    CUstream aside;         /* for what goes in no graph: see launch.c, product_graph.c */
-    CUevent before, after;  /* order that in the tenant's stream */
+    CUstream aside;         /* for work that goes without a graph: see launch.c, product_graph.c */
+    CUevent before, after;  /* keep such work in the order of the tenant's stream */
     struct partition *next; /* the next one in the bucket, or the next one to destroy */
 };
 
@@ -47,11 +47,11 @@ struct partition {
 gs_status partitions_init(void);
 
 /* The partition of these SMs, which are whole groups but not all of the device. Where there is
- * none, the making begins, in the background and at a quiet moment, and the state is MAKING
- * until it ends. A failed partition stays for FAILURE_KEPT_NS, so that all who waited see the
- * failure, and is tried again when it is asked for later. Unless it is held, the result may be
- * gone at the main lane's next round. NULL: the table is full, or the asker's user has had the
- * user's part of it, or there is no host memory; *status says which. asker NULL: for no session in
+ * none, the making begins, in the background and at a quiet moment, and the state is MAKING until
+ * it ends. A failed partition stays for FAILURE_KEPT_NS, so that all jobs that waited see the
+ * failure, and is made again when it is asked for later. Unless it is held, the result may be gone
+ * at the main lane's next round. NULL: the table is full, the asker's user has had its part of the
+ * table, or there is no host memory; *status says which. asker NULL: for no session in
  * particular. */
 struct partition *partition_get(const struct sm_mask *mask, const struct session *asker,
                                 gs_status *status);

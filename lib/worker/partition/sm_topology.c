@@ -70,13 +70,15 @@ static const char where_ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n
                                 "    ret;\n"
                                 "}\n";
 
-static bool none(const char *why)
+/* Notes why the device has no groups. Returns false. */
+static bool groups_fail(const char *why)
 {
     snprintf(groups.fault, sizeof(groups.fault), "%s", why);
     return false;
 }
 
-static bool none_driver(void)
+/* The same for the driver call that has just failed. */
+static bool groups_fail_driver(void)
 {
     driver_describe(groups.fault, sizeof(groups.fault));
     return false;
@@ -91,7 +93,7 @@ static bool device_split(void)
     if (DRV(cuDeviceGetDevResource, worker->device, &all, CU_DEV_RESOURCE_TYPE_SM) ||
         DRV(cuDevSmResourceSplitByCount, NULL, &count, &all, NULL,
             CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 1))
-        return none_driver();
+        return groups_fail_driver();
     if (count < GROUPS_LEAST || count >= SM_GROUPS_MAX || worker->info.sm_count > SM_MASK_SMS) {
         snprintf(groups.fault, sizeof(groups.fault), "%u groups of %u SMs", count,
                  worker->info.sm_count);
@@ -99,7 +101,7 @@ static bool device_split(void)
     }
     if (DRV(cuDevSmResourceSplitByCount, groups.resource, &count, &all, &rest,
             CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 1))
-        return none_driver();
+        return groups_fail_driver();
     if (rest.type == CU_DEV_RESOURCE_TYPE_SM && rest.sm.smCount)
         groups.resource[count++] = rest;
     groups.count = count;
@@ -117,7 +119,7 @@ static bool sms_record(CUgreenCtx green, CUfunction where, CUdeviceptr words, ui
     CUstream stream;
 
     if (DRV(cuGreenCtxStreamCreate, &stream, green, CU_STREAM_NON_BLOCKING, 0))
-        return none_driver();
+        return groups_fail_driver();
     CUresult result = DRV(cuMemsetD32Async, words, 0, WORDS, stream);
     if (!result)
         result = DRV(cuLaunchKernel, where, sms, 1, 1, 1, 1, 1, worker->info.max_dynamic_smem,
@@ -127,7 +129,7 @@ static bool sms_record(CUgreenCtx green, CUfunction where, CUdeviceptr words, ui
     if (!result)
         result = DRV(cuMemcpyDtoH_v2, seen, words, sizeof(seen));
     if (result)
-        none_driver();
+        groups_fail_driver();
     DRV_MUST(cuStreamDestroy_v2, stream);
     if (result)
         return false;
@@ -140,7 +142,8 @@ static bool sms_record(CUgreenCtx green, CUfunction where, CUdeviceptr words, ui
         if (seen[sm])
             code[sm] = (uint16_t)(code[sm] | bit);
     }
-    return found == sms && seen[ARRIVED] == sms ? true : none("a block found no SM of its own");
+    return found == sms && seen[ARRIVED] == sms ? true
+                                                : groups_fail("a block found no SM of its own");
 }
 
 /* Records the SMs of the groups whose number has this bit. */
@@ -159,7 +162,7 @@ static bool bit_find(CUfunction where, CUdeviceptr words, uint32_t bit, uint16_t
     }
     if (DRV(cuDevResourceGenerateDesc, &desc, chosen, count) ||
         DRV(cuGreenCtxCreate, &green, desc, worker->device, CU_GREEN_CTX_DEFAULT_STREAM))
-        return none_driver();
+        return groups_fail_driver();
     bool found = sms_record(green, where, words, sms, bit, code);
     DRV_MUST(cuGreenCtxDestroy, green);
     return found;
@@ -237,13 +240,13 @@ static bool device_explore(struct worker *found)
     if (!device_split())
         return false;
     if (DRV(cuModuleLoadData, &module, where_ptx))
-        return none_driver();
+        return groups_fail_driver();
     bool located = false;
     if (DRV(cuModuleGetFunction, &where, module, "where") ||
         DRV(cuFuncSetAttribute, where, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
             (int)worker->info.max_dynamic_smem) ||
         DRV(cuMemAlloc_v2, &words, WORDS * sizeof(uint32_t))) {
-        none_driver();
+        groups_fail_driver();
     } else {
         located = sm_topology_locate(found, where, words);
         DRV_MUST(cuMemFree_v2, words);
