@@ -55,8 +55,8 @@ void chunk_address_free(struct session *session, const struct chunk *chunk);
 CUresult chunk_map(const struct chunk *chunk);
 void chunk_unmap(const struct chunk *chunk);
 
-/* A chunk that has no memory, for host memory to lie there (host_place.c): a place where nothing is
- * mapped; that one, if `address` is not 0. NULL: the job has failed. */
+/* Makes a chunk without memory: a place where nothing is mapped, for host memory (host_place.c).
+ * address: of the place; 0: any. NULL: the job has failed. */
 struct chunk *chunk_place_new(struct job *job, uint64_t address, uint64_t size);
 /* Frees such a chunk and its place, where nothing is mapped any more. */
 void chunk_place_free(struct chunk *chunk);

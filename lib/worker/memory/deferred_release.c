@@ -15,21 +15,22 @@
 #include "worker/memory/host_place.h"
 #include "worker/session_parts.h"
 
-#define DEFERRED_MAX 256u
-#define RELEASED_MAX 64u /* in one quiet moment */
-#define BYTES_MAX    (UINT64_C(1) << 30)
+#define DEFERRED_MAX 256u                /* more than these are released without a quiet moment */
+#define RELEASED_MAX 64u                 /* in one quiet moment */
+#define BYTES_MAX    (UINT64_C(1) << 30) /* the same of bytes */
 
 struct deferred {
     struct deferred *next;
     void *mapping, *registered;
     uint64_t room;           /* not 0: `registered` lies at a place of so many bytes */
-    CUdeviceptr window_base; /* of a window, of window_size bytes */
+    CUdeviceptr window_base; /* the addresses of a window that are given up; window_size 0: none */
     uint64_t window_size;
     CUarray array;
     CUtexObject texture;
     CUsurfObject surface;
     uint64_t size;
-    void (*gone)(struct user *user, uint64_t size); /* to be called then; NULL: nothing */
+    /* called once the array is destroyed; NULL: none */
+    void (*gone)(struct user *user, uint64_t size);
     struct user *user;
 };
 
@@ -40,6 +41,7 @@ static struct {
     _Atomic uint64_t bytes;
 } deferred_list = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Releases what is set in the note. */
 static void release(const struct deferred *deferred)
 {
     if (deferred->texture)
@@ -60,6 +62,7 @@ static void release(const struct deferred *deferred)
         DRV_MUST(cuMemAddressFree, deferred->window_base, deferred->window_size);
 }
 
+/* Appends a copy of the note to the list; without memory for the copy, releases at once. */
 static void defer(const struct deferred *what)
 {
     struct deferred *deferred = malloc(sizeof(*deferred));
@@ -129,7 +132,7 @@ void deferred_release_surface(CUsurfObject surface)
 
 bool deferred_release_any(void)
 {
-    return atomic_load(&deferred_list.count) > 0; /* seq_cst: see deferred_release_add */
+    return atomic_load(&deferred_list.count) > 0; /* seq_cst: see defer */
 }
 
 bool deferred_release_full(void)

@@ -14,7 +14,7 @@ CUresult device_map(uint64_t address, uint64_t size, CUmemGenericAllocationHandl
 /* Clears the memory mapped there, because the driver may hand out what another tenant has just
  * given back. Waits for the device. */
 CUresult device_zero(uint64_t address, uint64_t size);
-/* The same in two steps, with time for something else in between. */
+/* The same in two steps: the driver clears the memory while the caller does something else. */
 CUresult device_zero_begin(uint64_t address, uint64_t size);
 CUresult device_zero_end(void);
 

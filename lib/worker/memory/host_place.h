@@ -16,16 +16,16 @@ struct session;
 uint64_t host_place_segment_size(uint64_t size);
 /* How many bytes of addresses a segment of such a size takes. */
 uint64_t host_place_room(uint64_t segment_size);
-/* Attaches a segment at a place of the session's; at that one, if `address` is not 0. NULL: there
- * is none; the job has not failed. */
+/* Attaches a segment at a place of the session's. address: of the place; 0: any. NULL: there is
+ * none; the job has not failed. */
 void *host_place_take(struct job *job, int id, uint64_t segment_size, uint64_t address);
 /* Gives the place back, where the driver does not know the memory any more. */
 void host_place_give(struct session *session, void *memory, uint64_t segment_size);
 
 /* Attaches the segment at addresses that are reserved. Any thread. */
 bool host_place_attach(int id, uint64_t segment_size, uint64_t address);
-/* Detaches it: the addresses stay reserved. What fails only where the process has no more mappings
- * leaves the segment there, which is the session's own. Any thread. */
+/* Detaches the segment; the addresses stay reserved. The call fails only where the process can have
+ * no more mappings, and then the session's own segment stays attached there. Any thread. */
 static inline void host_place_detach(void *memory, uint64_t room)
 {
     mmap(memory, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);

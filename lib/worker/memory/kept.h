@@ -16,7 +16,7 @@ gs_status kept_charge(struct job *job, uint64_t bytes);
 /* The same for what a former worker has been charged for. */
 void kept_adopt(struct session *session, uint64_t bytes);
 void kept_discharge(struct session *session, uint64_t bytes);
-/* Of the user alone; the session's lane may charge so. False: the user has no room. */
+/* Charges the user alone, as the session's lane may. False: the user has no room. */
 bool kept_user_charge(struct session *session, uint64_t bytes);
 void kept_user_discharge(struct session *session, uint64_t bytes);
 /* Discharges all of the session, before the session lets go of its user; what is discharged

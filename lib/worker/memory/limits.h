@@ -9,14 +9,14 @@
 struct limits {
     uint64_t session;
     uint64_t user;   /* of all sessions of the user together; 0: no limit */
-    uint64_t driver; /* what the driver may take for them beside that; 0: no limit */
+    uint64_t driver; /* what the driver may take for these sessions beside that; 0: no limit */
 };
 /* Sets the limits; 0: none. Limits below what is in use only stop further allocations. Returns the
  * session's limit as it holds, since the device, or the window once it is open, may be smaller. Any
  * thread; does not wait. */
 uint64_t memory_limit_set(struct session *session, uint64_t mem_limit, uint64_t user_mem_limit);
-/* The same of what all sessions of the user may have beside it: host blocks and their bytes, and
- * what the driver takes of the device's memory. */
+/* Sets what all sessions of the user together may have besides: host blocks, their bytes, and what
+ * the driver takes of the device's memory. */
 void user_limits_set(struct session *session, const struct link_grant *grant);
 /* The most host memory that a session may have pinned, and the most that the server keeps for it:
  * either is taken from everyone. Whole pages, as blocks are: rounding one up does not carry the sum

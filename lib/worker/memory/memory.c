@@ -188,7 +188,8 @@ static bool unmaps(struct session *session, uint64_t address)
     return !chunk->shared || chunk->blocks.count == 1;
 }
 
-/* What stays mapped goes back to its chunk on the tenant's word: it stays the session's. */
+/* A block whose chunk stays mapped is freed without waiting for the device: the memory stays the
+ * session's. */
 static void free_prepare(struct job *job)
 {
     struct span *span = space_at(&job->session->memory.allocations, job->arg[0]);
@@ -204,7 +205,7 @@ static void free_prepare(struct job *job)
 
 static void free_work(struct job *job)
 {
-    if (job->status != GS_OK) /* it was not to wait */
+    if (job->status != GS_OK) /* the session has work, and the tenant does not wait */
         return;
     job_removes(job, JOURNAL_ALLOCATION, job->arg[0]);
     journal_drop(job->session->journal, JOURNAL_ALLOCATION, job->arg[0]);

@@ -39,7 +39,7 @@ struct imports {
 
 /* ---- Exporting ------------------------------------------------------------------------------- */
 
-/* The chunk's, which is the job's. */
+/* Enters an export of a chunk, which belongs to the calling job, into table and chunk. */
 static void export_enter(struct mem_export *made, struct chunk *chunk)
 {
     exports_lock();
@@ -316,8 +316,8 @@ static gs_status import_join(struct job *job, struct holder *holder)
 }
 
 /* Lets the vault keep the memory for the importer too. While the lock is held the owner's chunk is
- * in the vault: one that goes loses its exports first. An import whose export has gone meanwhile
- * came too late. On failure the job has failed. */
+ * in the vault: one that goes loses its exports first. Where the export has gone meanwhile, the
+ * import is too late. On failure the job has failed. */
 static gs_status import_keep(struct job *job, struct chunk *chunk)
 {
     const struct mem_export *e;

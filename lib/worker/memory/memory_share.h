@@ -12,7 +12,7 @@ void memory_share_void(struct chunk *chunk);
 /* Forgets a freed import by its number. */
 void import_free(struct session *session, uint32_t number);
 
-/* What a former worker has made. On failure the job has failed. */
+/* The next two take up what a former worker has made. On failure the job has failed. */
 /* Notes an import by its number, before its chunk is made again. */
 gs_status import_resume(struct job *job, uint32_t number);
 /* Makes the chunk's export of an entry. */

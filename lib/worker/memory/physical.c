@@ -44,8 +44,9 @@ uint64_t physical_number(const struct physical *memory)
     return memory->number;
 }
 
-/* The time, or, where that has been taken, the nanosecond after the last one taken. The machine's
- * clock goes on when one worker follows another. */
+/* Returns a number that neither this worker nor one before it has returned: the time or, where that
+ * is not later than the last number, the next number. The machine's clock goes on when one worker
+ * follows another. */
 static uint64_t stamp(void)
 {
     static _Atomic uint64_t last;

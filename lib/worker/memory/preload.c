@@ -129,7 +129,7 @@ static bool is_place(const struct preload *preload, uint64_t address, uint64_t s
            size <= preload->window_size - (address - preload->window_base);
 }
 
-/* address: 0: anywhere. */
+/* Attaches the block at an address; 0: anywhere. */
 static bool host_attach(const struct preload *preload, struct preload_host *host, uint64_t address)
 {
     const uint64_t room = host_place_room(host->size);
@@ -141,11 +141,12 @@ static bool host_attach(const struct preload *preload, struct preload_host *host
         host->room = room;
         return true;
     }
-    host->memory = shmat(host->id, (void *)(uintptr_t)address, 0); // NOLINT: that it has
+    host->memory =
+        shmat(host->id, (void *)(uintptr_t)address, 0); // NOLINT: an address that the block has
     return host->memory != (void *)-1;
 }
 
-/* address: where kernels reach it; NULL: anywhere. */
+/* Attaches and registers a host block. address: where kernels reach it; NULL: anywhere. */
 static void host_make(struct preload *preload, int id, uint32_t uid, bool mapped, void *address)
 {
     struct preload_host host = {.id = id, .size = segment_size(id, uid), .mapped = mapped};

@@ -51,13 +51,14 @@ struct preload {
 
 /* ---- The control thread ---------------------------------------------------------------------- */
 
-/* Begins with a session. Both take the descriptor over. What cannot be made is left out. */
+/* Makes what a session needs, and (preload_add) one piece of its memory. Both take the descriptor
+ * over. What cannot be made is left out. */
 void preload_session(uint32_t slot, const struct link_preload *what, int journal);
 void preload_add(uint32_t slot, const struct link_vault *piece, int descriptor);
 /* Gives the piece with that number back; 0: all of the slot. LINK_SLOT_NONE: of every slot. */
 void preload_drop(uint32_t slot, uint64_t number);
-/* Hands over what was made for the session that is to be taken up, after what others would have in
- * its way was given back. NULL: nothing was made. */
+/* Hands over what was made for the session that is to be taken up. What was made for other sessions
+ * at its addresses is given back first. NULL: nothing was made. */
 struct preload *preload_take(uint32_t slot, const struct link_open *open);
 
 /* ---- The session's job ----------------------------------------------------------------------- */

@@ -143,7 +143,7 @@ static gs_status chunk_resume(struct job *job, struct resume *resume,
 }
 
 /* Whether the entry is of an import or a lent chunk without its allocation: the worker was lost
- * between the two. Others are not named by an allocation alone. */
+ * between the two. Chunks of other kinds may be in use without an allocation at their address. */
 static bool chunk_loose(const struct journal *journal, const struct journal_entry *entry)
 {
     return entry->kind == JOURNAL_CHUNK && chunk_noted_lent(entry) &&
@@ -219,7 +219,7 @@ gs_status memory_resume(struct job *job, struct resume *resume)
     return GS_OK;
 }
 
-/* A chunk that nothing has a place in belongs to a request that was being made, too. */
+/* Finds a chunk in which nothing has a place; it too belongs to a request that was being made. */
 static struct chunk *unnamed_find(const struct session *session)
 {
     for (size_t i = 0; i < session->memory.window.count; i++) {

@@ -2,11 +2,11 @@
  * sink.h - sinks: memory that is mapped wherever a session's kernels may stray but the session has
  * no memory of its own, so that an access there neither faults nor reaches anybody's memory.
  *
- * A kernel that faults ends the context of all tenants. Sinks are therefore mapped where an import
- * was that its owner has revoked, and wherever a session whose
- * kernels are fenced has no memory: in the open part of its window and behind it (window.h). A
- * sink's content has no meaning. The sessions of a user share the user's sinks, one for each size
- * of piece; no memory is mapped for two users.
+ * A kernel that faults ends the context of all tenants. Sinks are therefore mapped in the place of
+ * an import that its owner has revoked, and wherever a session whose kernels are fenced has no
+ * memory: in the open part of its window and behind it (window.h). A sink's content has no meaning.
+ * The sessions of a user share the user's sinks, one for each size of piece; no memory is mapped
+ * for two users.
  *
  * A driver maps a piece of memory only whole, and takes some 25 us for a mapping of any size. So
  * pieces have a few sizes, the largest that fit are used, and a piece in the way of an allocation

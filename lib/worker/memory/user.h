@@ -1,6 +1,6 @@
 /*
- * user.h - counts the physical memory that each user's sessions hold together. Any thread: the
- * table has a lock of its own, the sums are atomic.
+ * user.h - counts what each user's sessions hold together: physical memory, host memory, and device
+ * memory that the driver takes. Any thread: the table has a lock of its own, the sums are atomic.
  */
 #ifndef GS_WORKER_MEMORY_USER_H
 #define GS_WORKER_MEMORY_USER_H

@@ -46,7 +46,8 @@ void vault_export(struct chunk *chunk)
 
 void vault_export_lent(struct chunk *chunk)
 {
-    /* Also where the journal is spoilt. None: of an unkept session the vault has nothing. */
+    /* Also where the journal is spoilt, but not where there is none: the vault has nothing of an
+     * unkept session. */
     if (!chunk->exported && chunk->holder.session->journal)
         descriptor_send(chunk);
 }

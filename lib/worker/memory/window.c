@@ -176,8 +176,8 @@ static uint64_t cover_end(const struct session_memory *memory, uint64_t open, en
            (cover == COVER_REACH ? FENCE_REACH : 0);
 }
 
-/* Covers what lies behind that which is covered. On failure it is as before: holes there do no
- * harm, since no kernel comes there yet. */
+/* Covers from the end of the covered part up to `end`. On failure all is as before: holes there do
+ * no harm, since no kernel comes there yet. */
 static CUresult cover_more(struct session *session, uint64_t end)
 {
     struct session_memory *memory = &session->memory;
