@@ -19,9 +19,9 @@ enum job_flags {
     /* The driver may let this job wait for every kernel on the device, also other tenants', or the
      * job compiles; so it goes to threads of its own. */
     JOB_PATIENT = 2,
-    /* While the driver does this, no launch goes through until every kernel has ended (measured:
-     * loading a module, unregistering host memory). The job waits for a quiet moment, in which the
-     * device has nothing of any session, and has a thread of its own. */
+    /* The job makes a driver call during which no launch goes through until every kernel has ended
+     * (measured: loading a module, unregistering host memory). So it waits for a quiet moment, in
+     * which the device has nothing of any session, and has a thread of its own. */
     JOB_QUIET = 4,
     /* A chore: the session's tenant did not ask for the job and gets no answer. It is made without
      * a session, for the session in slot `index` with the id arg[0]. It waits as chore.c says, and
@@ -72,17 +72,17 @@ struct job {
     void *object;
     void *made;
     uint32_t index;
-    bool session_idle; /* prepare found that this job needs what JOB_SESSION_IDLE says */
-    bool at_once; /* and that it fails with GS_NOT_READY where it would have to wait for that */
+    bool session_idle; /* prepare found that this job must wait as with JOB_SESSION_IDLE */
+    bool at_once;      /* it fails with GS_NOT_READY where it would have to wait so */
 
     /* the reply */
     gs_status status;
     uint64_t ret[4];
     char message[sizeof(((struct seg_request *)0)->message)];
-    struct req_kernel *kernel; /* the payload; owned */
+    struct req_kernel *kernel; /* the payload of the reply, freed with the job; NULL: none */
     struct {
         uint64_t asked, used, limit;
-    } refused; /* bytes, where a limit of memory refused them; else 0 */
+    } refused; /* in bytes, where a limit of memory has refused the job; else 0 */
 
     struct link_open open;       /* of job_open */
     struct link_grant grant;     /* of job_open and job_grant */
@@ -102,13 +102,13 @@ gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
 /* Notes the calling thread's failed driver call; ends the worker if the context is lost. */
 gs_status job_fail_driver(struct job *job, CUresult result);
 
-/* Notes in the session's journal that the request of a job is done, and with it the entry that the
- * job removes next: a next worker could not do it again, and removes the entry where this one is
- * lost before. */
+/* Notes in the session's journal that the request of a job is done, and which entry the job removes
+ * next. Where this worker is lost in between, the next one removes the entry, and does not make the
+ * request again. */
 void job_removes(const struct job *job, enum journal_kind kind, uint64_t key);
-/* Notes there the results of the request, and with them the entry that the job puts next, the last
- * of what the request makes: once that is there a next worker answers, and does not make it a
- * second time. */
+/* Notes there the results of the request, and which entry the job puts next, the last that the
+ * request makes. Once that entry is there, a next worker gives the answer, and does not make the
+ * request a second time. */
 void job_makes(const struct job *job, enum journal_kind kind, uint64_t key);
 
 struct job *job_new(struct session *session, const struct job_kind *kind);

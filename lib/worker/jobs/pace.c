@@ -16,7 +16,7 @@ static uint64_t percent_of(uint64_t ns, uint32_t percent)
     return ns / 100 * percent + ns % 100 * percent / 100;
 }
 
-/* What is taken and not made up for. */
+/* The CPU time that the user has taken and that its share has not made up for by now. */
 static uint64_t left(const struct pace_account *account, uint32_t percent, uint64_t now)
 {
     const uint64_t made_up = now > account->since ? percent_of(now - account->since, percent) : 0;
@@ -24,7 +24,7 @@ static uint64_t left(const struct pace_account *account, uint32_t percent, uint6
     return account->taken > made_up ? account->taken - made_up : 0;
 }
 
-/* Drops the accounts of others that are made up for. */
+/* Frees the accounts of other users that are made up for. */
 static void settle(struct pace *pace, uint32_t uid, uint64_t now)
 {
     for (struct pace_account **at = &pace->first, *account; (account = *at);) {

@@ -22,16 +22,16 @@
 #include "worker/jobs/pace.h"
 
 #define THREADS_MAX 4u
-#define NOBODY      UINT32_MAX /* as a uid: a job of no session's */
+#define NOBODY      UINT32_MAX /* the uid of a job without a session */
 
 /* A group of threads that serve one kind of job. There are three groups, because a job that may
  * wait for the device must not hold up those that do not (attaching, allocating), and because all
  * tenants' work is held back while a quiet job is under way, so that job must not wait behind
  * compilations.
  *
- * Of several threads a user's jobs have all but one at most, and who has the fewest is served
- * first, so that no user's slow jobs hold up another's. Those that compile wait while their user
- * has had more than its share of a CPU. */
+ * The jobs of one user have all threads but one at most, and the user with the fewest is served
+ * first, so that no user's slow jobs hold up another's. Jobs that compile wait while their user has
+ * had more than its share of a CPU. */
 struct thread_group {
     const char *name; /* the threads' name, as ps -L and gdb show it */
     uint32_t threads;
@@ -42,7 +42,7 @@ struct thread_group {
     struct job *first;                  /* oldest first */
     uint32_t uid[THREADS_MAX], running; /* whose jobs the threads have */
     struct pace pace;                   /* what compiling has taken */
-    uint64_t due_ns;                    /* when a job that waits for that may begin; 0: none does */
+    uint64_t due_ns; /* when the first job that waits for its share may begin; 0: none waits */
 };
 static struct thread_group quick = {
     .name = "gs-quick", .threads = THREADS_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -84,7 +84,7 @@ void service_push(struct job *job)
     sem_post(thread_group->ready);
 }
 
-/* Wakes a thread that looks whether what is kept back may begin now. */
+/* Wakes a thread that looks whether a job that waits for its user's share may begin now. */
 static void look_again(void)
 {
     sem_post(patient.ready);
@@ -127,7 +127,7 @@ static uint32_t running_of(const struct thread_group *thread_group, uint32_t uid
     return count;
 }
 
-/* Puts what has come in behind what waits. */
+/* Puts the jobs that have come in behind those that wait. */
 static void inbox_take(struct thread_group *thread_group)
 {
     /* acquire: pairs with service_push */
@@ -168,8 +168,8 @@ static void held_log(const struct session *session, uint32_t percent, uint64_t n
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
-/* Whether the job compiles, and its user has had its share of that. The group then notes when the
- * job may begin. */
+/* Whether the job compiles and must wait, because its user has had its share of a CPU. If so, notes
+ * in the group when the job may begin. */
 static bool kept_back(struct thread_group *thread_group, const struct job *job, uint64_t now)
 {
     uint64_t due;
@@ -186,8 +186,8 @@ static bool kept_back(struct thread_group *thread_group, const struct job *job, 
     return true;
 }
 
-/* Takes the oldest job of those whose users have the fewest threads. NULL: none may begin; one that
- * waits for its user's share may at *due, unless that is 0. */
+/* Takes the oldest job of those whose users have the fewest threads. NULL: no job may begin now.
+ * *due: when the first that waits for its user's share may; 0: none waits so. */
 static struct job *pop(struct thread_group *thread_group, uint64_t *due)
 {
     uint32_t fewest = thread_group->threads > 1 ? thread_group->threads - 1 : 1;
@@ -212,7 +212,7 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
         thread_group->uid[thread_group->running++] = owner(job);
     }
     *due = thread_group->due_ns;
-    /* This thread will be busy, so another one waits for what is kept back. */
+    /* This thread will be busy, so another one waits until *due. */
     const bool watch = job && *due;
     pthread_mutex_unlock(&thread_group->lock);
     if (watch)
@@ -220,8 +220,9 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
     return job;
 }
 
-/* The calling thread is done with a job of that user. Another job of the user that could not begin
- * meanwhile has used its wake-up up, so a thread is woken for it. */
+/* Notes that the calling thread is done with a job of that user. A job that could not begin
+ * meanwhile, because its user had enough threads, has used its wake-up up, so a thread is woken
+ * again. */
 static void pop_end(struct thread_group *thread_group, uint32_t uid)
 {
     uint32_t i = 0;
@@ -236,13 +237,13 @@ static void pop_end(struct thread_group *thread_group, uint32_t uid)
         sem_post(thread_group->ready);
 }
 
-/* Waits until the semaphore is posted. The quiet thread waits awake while it is pre-woken, unless
- * yields return late. */
+/* Waits until the semaphore is posted or, unless `due` is 0, until then. The quiet thread stays
+ * awake while it is pre-woken, unless yields return late. */
 static void thread_group_wait(struct thread_group *thread_group, uint64_t due)
 {
     const struct timespec until = {(time_t)(due / 1000000000u), (long)(due % 1000000000u)};
 
-    if (due) { /* or until then */
+    if (due) {
         while (sem_clockwait(thread_group->ready, CLOCK_MONOTONIC, &until) && errno == EINTR)
             ;
         return;
@@ -266,7 +267,8 @@ static uint64_t thread_cpu_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Does the job; what it compiles, the driver compiles on this thread. */
+/* Does the job. The driver compiles on the calling thread, so the user of a job that compiles is
+ * charged with the thread's CPU time. */
 static void job_work(struct thread_group *thread_group, struct job *job)
 {
     const bool compiles = job->kind->flags & JOB_COMPILES;

@@ -14,8 +14,8 @@ struct session_jobs {
     /* the close job, kept when LINK_CLOSE came while another job was in progress */
     struct job *close;
     bool paused; /* a job waits for the device to finish the session's work */
-    /* by stream: its kernels have outlasted a hold, and until the quiet moment it gets no further
-     * (session/quiet.c) */
+    /* streams, as bits, whose kernels have outlasted a hold: they are held back until the quiet
+     * moment (session/quiet.c) */
     uint64_t outlasts;
     /* any thread: see service_compile_limit and service_closing */
     _Atomic uint32_t compile_percent;
