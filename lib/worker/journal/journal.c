@@ -17,12 +17,12 @@
 
 #include "common/util.h"
 
-#define UNIT        64u
-#define MAGIC       UINT64_C(0x34306c6e72756a67) /* "gjurnl04" */
-#define HEADER      4096u                        /* bytes of the file before the log */
-#define FIRST_BYTES 12288u                       /* of the log */
-#define BYTES_MAX   (UINT64_C(1) << 30)
-#define TIDY_UNITS  1024u /* fewer dropped ones are left where they are */
+#define UNIT          64u
+#define MAGIC         UINT64_C(0x34306c6e72756a67) /* "gjurnl04" */
+#define HEADER        4096u                        /* bytes of the file before the log */
+#define FIRST_BYTES   12288u                       /* of the log */
+#define BYTES_MAX     (UINT64_C(1) << 30)
+#define COMPACT_UNITS 1024u /* fewer units of dropped entries are left where they are */
 
 struct header {
     uint64_t magic;
@@ -110,6 +110,7 @@ static bool log_grow(struct journal *journal, uint64_t bytes)
     return true;
 }
 
+/* A journal without mappings, which takes the descriptor over. NULL: there is no memory. */
 static struct journal *journal_of(int descriptor)
 {
     struct journal *journal = descriptor < 0 ? NULL : calloc(1, sizeof(*journal));
@@ -163,7 +164,7 @@ static uint64_t hash_of(uint32_t kind, uint64_t key)
     return x ^ x >> 32;
 }
 
-/* The slot of the entry, or the free one where it would be. There is always a free one. */
+/* The slot of the entry, or the free slot where it would be; some slots are always free. */
 static uint32_t *slot_of(const struct journal *journal, uint32_t kind, uint64_t key)
 {
     uint32_t at = (uint32_t)hash_of(kind, key) & (journal->capacity - 1);
@@ -187,8 +188,8 @@ static void entry_drop(struct journal *journal, uint32_t slot)
     *(volatile uint32_t *)&entry->kind = 0;
 }
 
-/* Makes the index of the entries that there are, with room for more. Where two have the same key,
- * a worker was lost between adding the second and dropping the first. */
+/* Makes the index anew from the entries in the log, with room for more. Where two have the same
+ * key, a worker was lost between adding the second and dropping the first. */
 static bool index_make(struct journal *journal)
 {
     uint32_t count = 0, capacity = 64;
@@ -214,6 +215,7 @@ static bool index_make(struct journal *journal)
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
+/* The first valid entry from the unit on; NULL: none. */
 static struct journal_entry *entry_valid(const struct journal *journal, uint64_t unit)
 {
     while (unit < log_end(journal) && !entry_at(journal, unit)->kind)
@@ -230,8 +232,8 @@ const struct journal_entry *journal_next(const struct journal *journal,
                        entry ? unit_of(journal, entry) + entry->units : log_begin(journal));
 }
 
-/* Copies the valid entries to another place of the file, which becomes the log. */
-static void tidy(struct journal *journal)
+/* Compacts the log: copies the valid entries elsewhere in the file; the copy becomes the log. */
+static void log_compact(struct journal *journal)
 {
     const uint64_t begin = log_begin(journal), end = log_end(journal);
     const uint64_t live = end - begin - journal->dropped, first = begin >= live ? 0 : end;
@@ -291,11 +293,11 @@ void journal_put(struct journal *journal, enum journal_kind kind, uint64_t key,
     entry_add(journal, &head, bytes);
 }
 
-static void tidy_if_worth(struct journal *journal)
+static void log_compact_if_worth(struct journal *journal)
 {
-    if (journal->dropped > TIDY_UNITS &&
+    if (journal->dropped > COMPACT_UNITS &&
         journal->dropped > (log_end(journal) - log_begin(journal)) / 2)
-        tidy(journal);
+        log_compact(journal);
 }
 
 void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key)
@@ -303,7 +305,7 @@ void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key)
     if (!journal || journal_spoilt(journal) || !journal->slots)
         return;
     entry_drop(journal, *slot_of(journal, kind, key));
-    tidy_if_worth(journal);
+    log_compact_if_worth(journal);
 }
 
 void journal_sweep(struct journal *journal, journal_test *gone)
@@ -314,7 +316,7 @@ void journal_sweep(struct journal *journal, journal_test *gone)
         if (gone(journal, e))
             entry_drop(journal, (uint32_t)unit_of(journal, e) + 1);
     }
-    tidy_if_worth(journal);
+    log_compact_if_worth(journal);
 }
 
 const struct journal_entry *journal_find(const struct journal *journal, enum journal_kind kind,
@@ -327,7 +329,7 @@ const struct journal_entry *journal_find(const struct journal *journal, enum jou
 
 /* ---- Taking up ------------------------------------------------------------------------------- */
 
-/* Whether the log is one of whole entries, and counts what is dropped. */
+/* Whether the log consists of whole entries. Counts the units of those that are dropped. */
 static bool log_check(struct journal *journal)
 {
     const uint64_t begin = log_begin(journal), end = log_end(journal);
@@ -351,7 +353,8 @@ static bool is_there(const struct journal *journal, uint32_t kind, uint64_t key)
                                   : journal_find(journal, kind, key) != NULL;
 }
 
-/* Makes the last answer and its change one. */
+/* Makes the last answer agree with the log, where the worker was lost between the answer and its
+ * change. */
 static void change_settle(struct journal *journal)
 {
     struct journal_answer *answer = &journal->header->answer;
@@ -445,7 +448,7 @@ void journal_answer(struct journal *journal, const struct journal_answer *answer
     if (answer->change == JOURNAL_KEEPS && noted->serial == answer->serial &&
         noted->status == answer->status &&
         memcmp(noted->ret, answer->ret, sizeof(noted->ret)) == 0) {
-        /* It has been noted with its change, which is done. */
+        /* The answer has been noted with its change, which is done by now. */
         atomic_thread_fence(memory_order_release);
         *(volatile uint32_t *)&noted->change = JOURNAL_KEEPS;
         return;

@@ -98,19 +98,20 @@ struct journal *journal_new(void);
 /* The journal that another worker has left. Takes the descriptor over. NULL: it cannot be read. */
 struct journal *journal_open(int descriptor);
 void journal_free(struct journal *journal);
-/* The journal's; -1: none. */
+/* The descriptor of the journal's file; -1: none. */
 int journal_descriptor(const struct journal *journal);
 
 /* Notes an entry, in place of one with the same kind and key. On failure the journal is spoilt. */
 void journal_put(struct journal *journal, enum journal_kind kind, uint64_t key,
                  const uint64_t value[JOURNAL_VALUES], const void *bytes, uint64_t size);
-/* Removes an entry, if it is there. Takes the time to move others when many have gone. */
+/* Removes an entry, if it is there. When many have been removed, it compacts the log, which takes
+ * longer. */
 void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key);
-/* Removes the entries of which `gone` says so, in one pass, in which `gone` may look for others:
- * some of them may be removed already. */
+/* Removes the entries for which `gone` returns true, in one pass. `gone` may look other entries up,
+ * some of which may be removed already. */
 typedef bool journal_test(const struct journal *journal, const struct journal_entry *entry);
 void journal_sweep(struct journal *journal, journal_test *gone);
-/* The entry after one, in the order in which they were noted; NULL: first, and none. */
+/* The entry that was noted after `entry` (NULL: the first one); NULL: there is none. */
 const struct journal_entry *journal_next(const struct journal *journal,
                                          const struct journal_entry *entry);
 
@@ -118,8 +119,8 @@ const struct journal_entry *journal_next(const struct journal *journal,
 const struct journal_entry *journal_find(const struct journal *journal, enum journal_kind kind,
                                          uint64_t key);
 
-/* Notes whether an import of the session has been taken back: then the next worker must not map
- * the memory again. Any thread, since who takes it back is another session. */
+/* Notes whether an import of the session has been revoked: then the next worker must not map the
+ * memory again. Any thread, since another session revokes it. */
 void journal_revoked_set(struct journal *journal, uint32_t import, bool revoked);
 bool journal_revoked(const struct journal *journal, uint32_t import);
 
@@ -134,11 +135,12 @@ void journal_spoil(struct journal *journal, const char *why);
 /* Why it cannot; NULL: it can. */
 const char *journal_spoilt(const struct journal *journal);
 
+/* Notes the state of a stream, and reads it. */
 void journal_stream(struct journal *journal, uint32_t index, const struct journal_stream *stream);
 void journal_stream_get(const struct journal *journal, uint32_t index,
                         struct journal_stream *stream);
-/* An answer that was noted with its change already is noted without it by one store: it is never
- * void meanwhile. */
+/* Notes an answer. One that is there with its change already loses the change by one store, and is
+ * never void meanwhile. */
 void journal_answer(struct journal *journal, const struct journal_answer *answer);
 void journal_answer_get(const struct journal *journal, struct journal_answer *answer);
 
