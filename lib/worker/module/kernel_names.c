@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define NAMES_TOLD 6
-#define NAME_TOLD  500 /* bytes of a name: the message has 4,096 */
+#define NAME_TOLD  500 /* bytes of a name: a job's message has 8,192 */
 
 /* The function's own name in a mangled one of the Itanium C++ ABI ("fill" in "_ZN2ns4fillIfEvPT_",
  * without name spaces, template arguments and parameters); the whole name if it is not mangled. */
