@@ -407,6 +407,9 @@ $(BUILD)/obj/test/e2e/test_policy.o: GS_CFLAGS += -DEXAMPLE='"$(CURDIR)/examples
 $(BUILD)/obj/test/e2e/test_cooperative.o: GS_CFLAGS += -DCORPUS_PTX='"$(CURDIR)/test/corpus/ptx"'
 $(BUILD)/obj/test/e2e/printed.o: GS_CFLAGS += -DPRINTING='"$(CURDIR)/test/e2e/printing"'
 $(BUILD)/obj/test/e2e/test_heap.o: test/e2e/heap/heap.ptx
+$(BUILD)/obj/test/e2e/test_stack.o $(BUILD)/obj/test/conformance/test_stack.o: \
+        GS_CFLAGS += -DDEEP_PTX='"$(CURDIR)/test/e2e/stack/deep.ptx"'
+$(BUILD)/obj/test/e2e/test_stack.o $(BUILD)/obj/test/conformance/test_stack.o: test/e2e/stack/deep.ptx
 $(BUILD)/obj/test/e2e/test_heap.o: GS_CFLAGS += -DHEAP_PTX='"$(CURDIR)/test/e2e/heap/heap.ptx"'
 .SECONDARY: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard test/*/*.c)) $(CXX_TESTS:$(BUILD)/%=$(BUILD)/obj/%.o)
 

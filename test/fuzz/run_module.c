@@ -282,7 +282,8 @@ static void run_kernel(struct little_device *d, const struct exec_kernel *kernel
                              .id = choice,
                              .grid_dim = {1 + (choice >> 8 & 1), 1, 1},
                              .block_dim = {size[0], size[1], size[2]},
-                             .dynamic_shared = choice >> 9 & 1 ? 256 : 0};
+                             .dynamic_shared = choice >> 9 & 1 ? 256 : 0,
+                             .stack_bytes = 256};
     uint8_t *params;
 
     if (kernel->func->param_bytes > PARAM_BYTES ||
@@ -314,7 +315,6 @@ static enum run_result run(struct little_device *d, uint64_t choice)
                                      .surface = find_surface,
                                      .context = d,
                                      .sm_count = 4,
-                                     .stack_bytes = 256,
                                      .clock_khz = 1000000};
     for (size_t i = 0; i < exec_program_kernel_count(d->program) && i < KERNELS; i++)
         run_kernel(d, exec_program_kernel(d->program, i), choice);

@@ -316,13 +316,13 @@ static enum fence_end run(struct loaded *l, const struct ptx_fence_report *repor
                                  .surface = surface_of,
                                  .context = l->rig,
                                  .sm_count = 4,
-                                 .stack_bytes = 1024,
                                  .clock_khz = 1000000};
     struct exec_grid grid = {.device = &device,
                              .id = 1,
                              .grid_dim = {blocks, 1, 1},
                              .block_dim = {threads, 1, 1},
-                             .dynamic_shared = SHARED};
+                             .dynamic_shared = SHARED,
+                             .stack_bytes = 1024};
     _Alignas(16) uint8_t bytes[4096] = {0};
 
     for (size_t i = 0; i < exec_program_kernel_count(l->program); i++)

@@ -83,7 +83,6 @@ struct rig *rig_new(const char *text, size_t length)
                                      .context = r,
                                      .thread_instructions = &r->thread_instructions,
                                      .sm_count = 16,
-                                     .stack_bytes = 1024,
                                      .clock_khz = 1000000};
     if (ptx_parse(text, length, &r->module, &error)) {
         fprintf(stderr, "%u:%u: %s\n", error.line, error.column, error.text);
@@ -155,6 +154,7 @@ enum exec_status rig_launch3(struct rig *r, const char *kernel, const uint32_t g
                              .grid_dim = {g[0], g[1], g[2]},
                              .block_dim = {b[0], b[1], b[2]},
                              .dynamic_shared = shared,
+                             .stack_bytes = 1024,
                              .params = params};
 
     r->fault = (struct exec_fault){0};

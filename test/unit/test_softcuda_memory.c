@@ -31,8 +31,9 @@ static const char text[] =
     "ld.param.b32 %r3, [c];\n}\nC: setp.eq.u32 %q0, %r0, 31;\nmov.u64 %d0, g;\n"
     "@%q0 trap;\nret;\n}\n";
 
-static const struct exec_device device = {.sm_count = 1, .stack_bytes = 256, .clock_khz = 1};
-static struct exec_grid grid = {.device = &device, .grid_dim = {1, 1, 1}, .block_dim = {40, 1, 1}};
+static const struct exec_device device = {.sm_count = 1, .clock_khz = 1};
+static struct exec_grid grid = {
+    .device = &device, .grid_dim = {1, 1, 1}, .block_dim = {40, 1, 1}, .stack_bytes = 256};
 
 static struct ptx_module *module_read(void)
 {

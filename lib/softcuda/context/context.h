@@ -82,6 +82,7 @@ void context_add(CUcontext context);
 
 CUresult context_set_limit(CUcontext root, CUlimit limit, uint64_t value);
 CUresult context_get_limit(CUcontext root, CUlimit limit, uint64_t *value);
+uint32_t context_stack(CUcontext root); // CU_LIMIT_STACK_SIZE
 
 // Before a launch: makes the region and the heap, once.
 CUresult context_prepare(CUcontext root);

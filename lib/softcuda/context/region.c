@@ -8,7 +8,8 @@
 #include "softcuda/memory/memory.h"
 
 enum {
-    WORKSPACE_BYTES = 256, // of one cooperative grid
+    STACK_MOST = 511 << 10, // as an H200 has it
+    WORKSPACE_BYTES = 256,  // of one cooperative grid
     WORKSPACES_BYTES = WORKSPACE_BYTES * DEVICE_MAX_GRIDS,
 };
 
@@ -21,7 +22,7 @@ CUresult context_set_limit(CUcontext root, CUlimit limit, uint64_t value)
     context_lock();
     if (limit == CU_LIMIT_MALLOC_HEAP_SIZE && (root->region || value > (uint64_t)1 << 34))
         result = CUDA_ERROR_INVALID_VALUE; // fixed once a kernel has run
-    else if (limit == CU_LIMIT_STACK_SIZE && value > 512 << 10)
+    else if (limit == CU_LIMIT_STACK_SIZE && value > STACK_MOST)
         result = CUDA_ERROR_INVALID_VALUE;
     else
         root->limits[limit] = value;
@@ -37,6 +38,14 @@ CUresult context_get_limit(CUcontext root, CUlimit limit, uint64_t *value)
     *value = root->limits[limit];
     context_unlock();
     return CUDA_SUCCESS;
+}
+
+uint32_t context_stack(CUcontext root)
+{
+    uint64_t value = 0;
+
+    context_get_limit(root, CU_LIMIT_STACK_SIZE, &value);
+    return (uint32_t)value;
 }
 
 // The region is the driver's own memory, not the application's, so no quota is charged.
@@ -75,7 +84,6 @@ CUresult context_prepare(CUcontext root)
     CUresult result = CUDA_SUCCESS;
 
     context_lock();
-    root->exec.stack_bytes = root->limits[CU_LIMIT_STACK_SIZE];
     if (!root->region)
         result = region_make(root);
     context_unlock();

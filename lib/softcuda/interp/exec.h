@@ -61,9 +61,8 @@ struct exec_device {
     // counts it for each turn that it waits.
     _Atomic uint64_t *thread_instructions;
 
-    uint32_t sm_count;    // %nsmid
-    uint32_t stack_bytes; // CU_LIMIT_STACK_SIZE: local memory for the call stack of a thread
-    uint32_t clock_khz;   // %clock runs at this rate against CLOCK_MONOTONIC
+    uint32_t sm_count;  // %nsmid
+    uint32_t clock_khz; // %clock runs at this rate against CLOCK_MONOTONIC
 };
 
 struct exec_grid {
@@ -73,6 +72,7 @@ struct exec_grid {
     uint32_t grid_dim[3];    // 1 .. 2^31-1, 65535, 65535
     uint32_t block_dim[3];   // product 1 .. 1024
     uint32_t dynamic_shared; // bytes, at most 227 KiB together with the static
+    uint32_t stack_bytes;    // CU_LIMIT_STACK_SIZE: local memory for the call stack of a thread
     uint64_t workspace; // cooperative launches: address for grid.sync(), high half in %envreg1 and
                         // low half in %envreg2; else 0
     const uint8_t *params; // kernel->func->param_bytes bytes, aligned to 16

@@ -6,9 +6,9 @@
 #include "softcuda/interp/path.h"
 
 enum {
-    QUANTUM = 4096, // instructions before the next warp has its turn
-    LOCAL_LIMIT = 512 << 10,
-    STACK_SCALE = 4, // parameters lie in memory here that the hardware keeps in registers
+    QUANTUM = 4096,        // instructions before the next warp has its turn
+    LOCAL_LIMIT = 1 << 20, // all blocks share what block_charge gives out
+    STACK_SCALE = 4,       // parameters lie in memory here that the hardware keeps in registers
 };
 
 // ---- The holder
@@ -24,7 +24,7 @@ static uint64_t thread_local_bytes(const struct exec_grid *grid, const struct co
 {
     uint64_t bytes = code->local_bytes;
     if (grid->kernel->uses_dynamic_stack)
-        bytes += (uint64_t)grid->device->stack_bytes * STACK_SCALE;
+        bytes += (uint64_t)grid->stack_bytes * STACK_SCALE;
     else
         bytes += layout->stack_static;
     bytes = (bytes + 15) / 16 * 16;

@@ -299,6 +299,9 @@ CUresult graph_instantiate(CUgraph graph, bool node_priorities, CUgraphExec *out
         exec->nodes[i].origin = graph->nodes[i];
         exec->nodes[i].work.kind = OP_EMPTY;
         result = node_work_copy(&exec->nodes[i].work, &graph->nodes[i]->work);
+        // As on an H200: the limit of this moment stays the graph's.
+        if (!result && exec->nodes[i].work.kind == OP_KERNEL)
+            exec->nodes[i].work.kernel.stack = context_stack(exec->nodes[i].work.context->root);
     }
     if (result)
         exec_free(exec);
@@ -355,12 +358,13 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_wo
         return CUDA_ERROR_INVALID_VALUE;
     new = *work;
     if (work->kind == OP_KERNEL) {
-        // The context and the launch attributes stay as they were when the graph was made.
+        // The context, the launch attributes and the stack stay as when the graph was made.
         if (new.context != n->work.context)
             return CUDA_ERROR_INVALID_VALUE;
         new.kernel.cooperative = n->work.kernel.cooperative;
         new.kernel.has_priority = n->work.kernel.has_priority;
         new.kernel.priority = n->work.kernel.priority;
+        new.kernel.stack = n->work.kernel.stack;
     }
     node_work_free(&n->work);
     n->work = new;

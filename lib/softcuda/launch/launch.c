@@ -6,6 +6,8 @@
 
 #include "common/util.h"
 #include "softcuda/module/module.h"
+#include "softcuda/sched/sched.h"
+#include "softcuda/stream/order.h"
 #include "softcuda/stream/stream.h"
 
 enum { REGISTER_GRAIN = 256 }; // registers are given to warps in steps of 256
@@ -166,11 +168,18 @@ CUresult launch_op(CUcontext context, const struct launch *launch, int priority,
     const struct exec_kernel *kernel = launch->function->kernel;
     uint32_t bytes = kernel->func->param_bytes;
     CUresult result = context_prepare(context->root);
+    const uint32_t stack = context_stack(context->root);
     struct grid *g;
     struct op *op;
 
     if (result)
         return result;
+    if (launch->stack > stack) { // its local memory has been taken away
+        sched_lock();
+        order_fail(context->root, CUDA_ERROR_LAUNCH_FAILED);
+        sched_unlock();
+        return CUDA_ERROR_LAUNCH_FAILED;
+    }
     op = op_new(OP_KERNEL);
     // aligned_alloc wants a multiple of the alignment.
     g = op ? aligned_alloc(16, (sizeof(*g) + bytes + 15) & ~(size_t)15) : NULL;
@@ -187,6 +196,7 @@ CUresult launch_op(CUcontext context, const struct launch *launch, int priority,
                 .grid_dim = {launch->grid[0], launch->grid[1], launch->grid[2]},
                 .block_dim = {launch->block[0], launch->block[1], launch->block[2]},
                 .dynamic_shared = launch->dynamic_shared,
+                .stack_bytes = launch->stack ? launch->stack : stack,
                 .params = g->params,
             },
         .op = op,

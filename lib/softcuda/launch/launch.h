@@ -21,6 +21,7 @@ struct launch {
     bool cooperative;
     bool has_priority;
     int priority;
+    uint32_t stack;  // the limit of the stack that the launch was made for; 0: the context's now
     uint8_t *params; // packed; the launch's own copy
 };
 
