@@ -500,6 +500,16 @@ GS_API gs_status gs_mem_info(gs_session session, size_t *free_bytes, size_t *tot
  * is made when the first module is loaded whose kernels allocate (gs_module_load), and has its size
  * from then on: GS_ERR_INVALID_VALUE. Blocks for the server. */
 GS_API gs_status gs_kernel_heap(gs_session session, uint64_t bytes);
+/* Each thread of the session's kernels is to have at least so many bytes of stack, from the next
+ * launch on: for recursion, and for functions called by address, whose depth the compiler cannot
+ * know. Without it a thread has 1 KiB, and a kernel that goes deeper is a fault. The stack cannot
+ * shrink. It takes memory of the device for all threads that the device can have (264 MiB for each
+ * KiB on an H200), which is nobody's quota; the user's limit of the driver's memory bounds it.
+ * Blocks for the server, and for a moment without running kernels.
+ *
+ * GS_ERR_INVALID_VALUE: more than the driver gives a thread (511 KiB on an H200). GS_ERR_LIMIT:
+ * more than the user may have. GS_ERR_NO_DEVICE_MEMORY. GS_ERR_TIMEOUT: no such moment came. */
+GS_API gs_status gs_kernel_stack(gs_session session, uint64_t bytes);
 
 /* ---- Shared device memory ---------------------------------------------------------------------
  *

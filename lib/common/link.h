@@ -67,8 +67,8 @@ enum link_op {
                             it failed, and the grant before it is still in force */
     LINK_POLICY = 12,    /* supervisor: how the device is scheduled from now on */
     LINK_NEEDS_RECYCLING = 13, /* worker: it has made half of the sets of SMs that the driver allows
-                                  one process; a new worker is to replace it when it has no sessions
-                                */
+                                  one process, or has raised the stack of kernels; a new worker is
+                                  to replace it when it has no sessions */
     LINK_SEGMENT_DROP = 14,    /* supervisor: no session will be opened with this segment again; it
                                   names no slot */
     LINK_PING = 15,            /* supervisor: to be answered at once; one at a time */

@@ -198,8 +198,9 @@ enum req_op {
     REQ_MODULE_KERNEL = 26, /* module, index -> number of kernels; message: the name of that one */
     /* struct rec_gemm in payload: such products are to follow */
     REQ_GEMM_PREPARE = 27,
-    REQ_KERNEL_HEAP = 28, /* bytes */
-    REQ_COUNT             /* of the numbers, 0 included */
+    REQ_KERNEL_HEAP = 28,  /* bytes */
+    REQ_KERNEL_STACK = 29, /* bytes */
+    REQ_COUNT              /* of the numbers, 0 included */
 };
 
 #define REQ_PARAMS_MAX      1024u  /* parameters of a kernel */

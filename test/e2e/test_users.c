@@ -556,7 +556,7 @@ static void deep_run(void *argument)
     become_stranger();
     CHECK_OK(gs_attach(NULL, &session));
     CHECK_STATUS(deep_kernel_get(session), GS_ERR_LIMIT);
-    CHECK_TEXT(gs_last_error_message(), "the kernel's 65536 bytes of local memory take");
+    CHECK_TEXT(gs_last_error_message(), "the kernel's local memory takes 65536 bytes for each of");
     CHECK_OK(gs_detach(session));
 }
 

@@ -73,6 +73,18 @@ def copies_take_any_memory_and_stay_within_the_buffer():
             session.buffer(1 << 46)
 
 
+def kernels_recurse_as_deep_as_their_stack():
+    with scene() as (session, _):
+        session.set_kernel_stack(32 << 10)
+        with open(os.path.join(SOURCE, "test/e2e/stack/deep.ptx")) as text:
+            deep = session.module(text.read()).kernel("deep", "ptr", "u64", "u64")
+        out = session.buffer(1, "u32")
+        deep.launch(1, 1, out, 12, 0)
+        equal(out.download().tolist(), [12 * 13 // 2])
+        with raises(Status.ERR_INVALID_VALUE, "more than the driver gives"):
+            session.set_kernel_stack(1 << 40)
+
+
 def launches_take_arguments_by_type():
     class Five(ctypes.Structure):
         _fields_ = [("x", ctypes.c_uint32 * 5)]

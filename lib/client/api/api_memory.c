@@ -164,6 +164,11 @@ gs_status gs_kernel_heap(gs_session handle, uint64_t bytes)
     return session_request(handle, (struct sync_request){.op = REQ_KERNEL_HEAP, .arg = {bytes}});
 }
 
+gs_status gs_kernel_stack(gs_session handle, uint64_t bytes)
+{
+    return session_request(handle, (struct sync_request){.op = REQ_KERNEL_STACK, .arg = {bytes}});
+}
+
 gs_status gs_mem_info(gs_session handle, size_t *free_bytes, size_t *total_bytes)
 {
     struct sync_request request = {.op = REQ_MEM_INFO};

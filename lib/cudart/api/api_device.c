@@ -176,9 +176,9 @@ CUDART_API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
     return error_record(error);
 }
 
-/* The size of the heap counts until the heap is made, with the first module whose kernels allocate.
- * The others are kept and have no effect: what kernels print has a buffer of fixed size, the driver
- * makes a stack as deep as a kernel needs, and those of the L2 cache are hints. */
+/* The size of the heap counts until the heap is made, with the first module whose kernels allocate;
+ * a stack of the default size every session has. The others are kept and have no effect: what
+ * kernels print has a buffer of fixed size, and those of the L2 cache are hints. */
 CUDART_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
     cudaError_t error = limit_check(limit);
@@ -187,6 +187,9 @@ CUDART_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
         return error_record(error);
     if (limit == cudaLimitMallocHeapSize && device_session() != NULL)
         error = device_error(gs_kernel_heap(device_session(), value));
+    if (limit == cudaLimitStackSize && value > device->limit[limit] &&
+        (error = device_use()) == cudaSuccess)
+        error = device_error(gs_kernel_stack(device_session(), value));
     if (error == cudaSuccess)
         device_set_limit(limit, value);
     return error_record(error);

@@ -8,8 +8,10 @@
 #include "cudart/base/report.h"
 #include "cudart/state/memory_map.h"
 
+#define STACK_BYTES 1024u
+
 /* CUDA's own defaults. */
-static struct device own = {.limit = {[cudaLimitStackSize] = 1024,
+static struct device own = {.limit = {[cudaLimitStackSize] = STACK_BYTES,
                                       [cudaLimitPrintfFifoSize] = 1u << 20,
                                       [cudaLimitMallocHeapSize] = 8u << 20,
                                       [cudaLimitMaxL2FetchGranularity] = 64}};
@@ -119,6 +121,7 @@ void device_detach(void)
         gs_detach(session);
         memory_map_clear();
         error_forget();
+        own.limit[cudaLimitStackSize] = STACK_BYTES; /* the next session's */
     }
     pthread_mutex_unlock(&attach_lock);
 }

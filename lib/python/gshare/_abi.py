@@ -478,6 +478,7 @@ FUNCTIONS = {
     "gs_malloc": (_handle, c_size_t, POINTER(_devptr)),
     "gs_free": (_handle, _devptr),
     "gs_mem_info": (_handle, POINTER(c_size_t), POINTER(c_size_t)),
+    "gs_kernel_stack": (_handle, c_uint64),
     "gs_mem_export": (_handle, _devptr, c_uint64, POINTER(MemHandle)),
     "gs_mem_import": (_handle, POINTER(MemHandle), POINTER(_devptr), POINTER(c_size_t)),
     "gs_mem_revoke": (_handle, _devptr),

@@ -150,6 +150,11 @@ class Session:
         check(lib.gs_mem_info(self.handle, ctypes.byref(free), ctypes.byref(total)))
         return free.value, total.value
 
+    def set_kernel_stack(self, size):
+        """Gives each thread of its kernels at least so many bytes of stack, for recursion; waits for a moment
+        without running kernels."""
+        check(lib.gs_kernel_stack(self.handle, number("size", size)))
+
     def last_fault(self):
         """The session's first fault, or None."""
         fault = _abi.Fault()

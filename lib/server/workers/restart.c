@@ -95,7 +95,7 @@ static void begin(struct device *device, bool force)
     patience_begin(device);
     log_info("event=restart device=%d worker=%d reason=%s", device->index, (int)restart->former,
              device->worker.needs_recycling
-                 ? "its driver keeps the memory of each set of SMs that it has made"
+                 ? "its driver keeps memory: of each set of SMs, or of the stacks of kernels"
                  : "gsctl restart-worker");
 }
 

@@ -118,6 +118,7 @@ void job_free(struct job *job);
 extern const struct job_kind job_open, job_close, job_unload_all;               /* session.c */
 extern const struct job_kind job_grant, job_open_partition;                     /* grant.c */
 extern const struct job_kind job_kernel_heap;                                   /* heap.c */
+extern const struct job_kind job_kernel_stack;                                  /* local_memory.c */
 extern const struct job_kind job_malloc, job_mem_free, job_mem_info;            /* memory.c */
 extern const struct job_kind job_mem_export, job_mem_import;                    /* memory_share.c */
 extern const struct job_kind job_mem_revoke, job_unshare;                       /* memory_share.c */

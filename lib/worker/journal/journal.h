@@ -49,7 +49,8 @@ enum journal_kind {
                                the handle's other words */
     JOURNAL_STREAM = 11,    /* no entry, only in an answer: a stream's note, see journal_stream */
     JOURNAL_TEXTURE = 12,   /* key: row. value: number. bytes: req_texture */
-    JOURNAL_TEXTURES = 13   /* key: 0. value: how many the session has made, all told */
+    JOURNAL_TEXTURES = 13,  /* key: 0. value: how many the session has made, all told */
+    JOURNAL_STACK = 14      /* key: 0. value: bytes of stack that its kernels have */
 };
 
 /* What a chunk is. An import has its number in the upper half. */

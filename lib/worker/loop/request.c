@@ -45,6 +45,7 @@ static const struct job_kind *const kinds[] = {
     [REQ_MODULE_KERNEL] = &job_module_kernel,
     [REQ_GEMM_PREPARE] = &job_gemm_prepare,
     [REQ_KERNEL_HEAP] = &job_kernel_heap,
+    [REQ_KERNEL_STACK] = &job_kernel_stack,
 };
 
 static void done(struct seg_request *slot)

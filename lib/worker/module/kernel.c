@@ -15,9 +15,9 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/kept.h"
-#include "worker/memory/limits.h"
 #include "worker/module/fenced.h"
 #include "worker/module/kernel_names.h"
+#include "worker/module/local_memory.h"
 #include "worker/module/module_table.h"
 #include "worker/module/rewrite.h"
 #include "worker/partition/carveout.h"
@@ -197,26 +197,6 @@ static void kernel_list_work(struct job *job)
         snprintf(job->message, sizeof(job->message), "%s", module->kernel_names[job->arg[1]]);
 }
 
-/* The driver gives each thread that the device can have at a time the local memory of the kernel
- * that wants the most, and takes it from everybody's memory at that kernel's first launch. */
-static gs_status locals_check(struct job *job)
-{
-    const struct link_device *device = &worker->info;
-    const uint64_t threads =
-        (uint64_t)device->sm_count *
-        (uint64_t)device->attribute[CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR];
-    const uint64_t limit = memory_limits(job->session).driver;
-
-    if (!limit || job->session->resume || threads * job->kernel->local_bytes <= limit)
-        return GS_OK;
-    return job_fail(job, GS_ERR_LIMIT,
-                    "the kernel's %" PRIu32 " bytes of local memory take %" PRIu64
-                    " for all threads of the device, the user's sessions may have %" PRIu64
-                    " (user-driver-mem)",
-                    job->kernel->local_bytes, threads * job->kernel->local_bytes, limit);
-}
-
-/* Finds the kernel, has the driver load it, and adds its record to the module's list. */
 static void kernel_work(struct job *job)
 {
     struct module *module = job->object;
@@ -240,7 +220,8 @@ static void kernel_work(struct job *job)
         return;
     }
     const uint32_t own = own_params(module, job->name);
-    if (params_read(job, function, own) != GS_OK || locals_check(job) != GS_OK)
+    if (params_read(job, function, own) != GS_OK ||
+        local_memory_check(job, job->kernel->local_bytes) != GS_OK)
         return;
     struct kernel *kernel = kernel_new(job, function);
     if (!kernel) {

@@ -20,6 +20,7 @@
 #include "worker/memory/resume.h"
 #include "worker/memory/window.h"
 #include "worker/module/heap.h"
+#include "worker/module/local_memory.h"
 #include "worker/module/module.h"
 #include "worker/module/print.h"
 #include "worker/session/session.h"
@@ -82,7 +83,7 @@ static void modules_work(struct job *job)
 
 static void load_work(struct job *job)
 {
-    if (job->status != GS_OK || modules_resume_load(job) != GS_OK ||
+    if (job->status != GS_OK || stack_resume(job) != GS_OK || modules_resume_load(job) != GS_OK ||
         textures_resume(job) != GS_OK) {
         session_release(job->session);
         return;

@@ -303,6 +303,15 @@ void graphs_evict(struct session *session, const struct partition *partition)
     }
 }
 
+void graphs_renew(struct session *session)
+{
+    for (uint32_t i = 0; session->submit.graphs && i < SEG_GRAPHS; i++) {
+        struct session_graph *graph = session->submit.graphs[i];
+        for (uint32_t n = 0; graph && n < VARIANTS; n++)
+            graph_variant_deinit(session, &graph->variants[n]);
+    }
+}
+
 void graphs_deinit(struct session *session)
 {
     for (uint32_t i = 0; session->submit.graphs && i < SEG_GRAPHS; i++)

@@ -19,6 +19,9 @@ enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_
 gs_status graphs_resume(struct job *job);
 /* Destroys the variants of recorded graphs in a partition. Main lane. */
 void graphs_evict(struct session *session, const struct partition *partition);
+/* Destroys all variants of recorded graphs of a session that has nothing on the device and gets no
+ * new work; each is made anew when the graph is next launched. Service thread. */
+void graphs_renew(struct session *session);
 /* Destroys all graphs of a session that has nothing on the device. Service thread. */
 void graphs_deinit(struct session *session);
 

@@ -1,0 +1,103 @@
+/*
+ * local_memory.c - local memory: the frames of a kernel, which the compiler knows, and the stack
+ * for calls whose depth it does not know (recursion, functions by address), which has the size that
+ * a session asks for. The driver gives every thread that the device can have at a time as much as
+ * the kernel that wants the most, and takes that from everybody's memory: each KiB is 264 MiB of an
+ * H200. So a user's limit of the driver's memory bounds it, each kernel and each stack by itself.
+ *
+ * Measured (bench/driver_facts_stack.c): cuCtxSetLimit takes the memory at once, waits for every
+ * kernel, and all launches wait with it; green contexts have the stack too. An executable graph
+ * keeps the stack of the moment when it was made: with a smaller one it goes on, but a kernel of it
+ * that goes deeper ends the context, and so does every graph that was made for more than the limit
+ * now is. So the limit only grows in a worker's life. A worker that has raised it is replaced when
+ * it has no sessions.
+ */
+#include "worker/module/local_memory.h"
+
+#include <inttypes.h>
+
+#include "worker/driver/supervisor_link.h"
+#include "worker/jobs/job.h"
+#include "worker/journal/journal.h"
+#include "worker/memory/limits.h"
+#include "worker/submit/graph.h"
+#include "worker/submit/graph_cache.h"
+
+#define STACK_BYTES UINT64_C(1024) /* cudaLimitStackSize as CUDA has it */
+
+static uint64_t stack_now = STACK_BYTES; /* the context's; the quiet thread */
+
+static gs_status may_take(struct job *job, const char *what, uint64_t bytes)
+{
+    const struct link_device *device = &worker->info;
+    const uint64_t threads =
+        (uint64_t)device->sm_count *
+        (uint64_t)device->attribute[CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR];
+    const uint64_t limit = memory_limits(job->session).driver;
+
+    if (!limit || job->session->resume || bytes <= limit / threads)
+        return GS_OK;
+    return job_fail(job, GS_ERR_LIMIT,
+                    "%s takes %" PRIu64 " bytes for each of the %" PRIu64
+                    " threads that the device can have, the user's sessions may have %" PRIu64
+                    " in all (user-driver-mem)",
+                    what, bytes, threads, limit);
+}
+
+gs_status local_memory_check(struct job *job, uint32_t bytes)
+{
+    return may_take(job, "the kernel's local memory", bytes);
+}
+
+/* ---- The stack ------------------------------------------------------------------------------- */
+
+static gs_status stack_raise(struct job *job, uint64_t bytes)
+{
+    const struct link_message raised = {.op = LINK_NEEDS_RECYCLING, .slot = LINK_SLOT_NONE};
+    CUresult result;
+
+    if (bytes <= stack_now)
+        return GS_OK;
+    result = DRV(cuCtxSetLimit, CU_LIMIT_STACK_SIZE, bytes);
+    if (result == CUDA_ERROR_INVALID_VALUE)
+        return job_fail(job, GS_ERR_INVALID_VALUE,
+                        "a stack of %" PRIu64 " bytes is more than the driver gives a thread",
+                        bytes);
+    if (result)
+        return job_fail_driver(job, result);
+    if (stack_now == STACK_BYTES)
+        link_send(&raised, -1);
+    stack_now = bytes;
+    return GS_OK;
+}
+
+static void kernel_stack_work(struct job *job)
+{
+    struct session *session = job->session;
+    const uint64_t bytes = job->arg[0], value[JOURNAL_VALUES] = {bytes};
+
+    if (job->status != GS_OK || bytes <= session->module.stack ||
+        may_take(job, "a stack", bytes) != GS_OK || stack_raise(job, bytes) != GS_OK)
+        return;
+    /* The session has nothing on the device, and its new work waits. */
+    for (uint32_t i = 0; i < SEG_STREAMS; i++)
+        graph_cache_clear(session->submit.streams[i].graph_cache);
+    graphs_renew(session);
+    session->module.stack = bytes;
+    journal_put(session->journal, JOURNAL_STACK, 0, value, NULL, 0);
+}
+
+gs_status stack_resume(struct job *job)
+{
+    const struct journal_entry *e = journal_find(job->session->journal, JOURNAL_STACK, 0);
+
+    if (!e)
+        return GS_OK;
+    job->session->module.stack = e->value[0];
+    return stack_raise(job, e->value[0]);
+}
+
+const struct job_kind job_kernel_stack = {
+    "kernel_stack", JOB_SESSION_IDLE | JOB_PATIENT | JOB_QUIET,
+    NULL,           kernel_stack_work,
+    NULL,           NULL};

@@ -1,0 +1,241 @@
+/*
+ * test_stack.c - the stack of a session's kernels: who has it, until when, and what it may take of
+ * the device. Each test runs with and without the fence.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "e2e/gsctl_run.h"
+#include "harness/harness.h"
+
+#define KIB    1024u
+#define DEEP   12u /* levels of about 1 KiB each: too many for a stack of 1 KiB, few for 32 */
+#define LIMIT  "1G"
+#define ROUNDS 50u /* launches after which the worker has made an executable graph */
+
+/* deep(out, levels, unused) stores the sum of 1 ... levels, by so many levels of recursion. */
+extern const char deep_ptx[];
+__asm__(".section .rodata\n"
+        ".global deep_ptx\n"
+        ".type deep_ptx, @object\n"
+        "deep_ptx:\n"
+        ".incbin \"" DEEP_PTX "\"\n"
+        ".byte 0\n"
+        ".size deep_ptx, . - deep_ptx\n"
+        ".previous\n");
+
+static const char *const modes[] = {"never", "always"}; /* of gshared --fence */
+
+struct tenant {
+    gs_session session;
+    gs_stream stream;
+    gs_kernel deep;
+    gs_devptr out;
+};
+
+static struct server *server_in_mode(const char *mode)
+{
+    const char *const arguments[] = {"--fence", mode, NULL};
+
+    return server_start(&(struct server_options){.arguments = arguments});
+}
+
+static struct tenant tenant_begin(const struct server *server)
+{
+    struct tenant t;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &t.session));
+    CHECK_OK(gs_stream_create(t.session, NULL, &t.stream));
+    CHECK_OK(gs_malloc(t.session, sizeof(uint32_t), &t.out));
+    CHECK_OK(gs_module_load(t.session, deep_ptx, strlen(deep_ptx), &module));
+    t.deep = kernels_get(module, "deep");
+    return t;
+}
+
+static gs_status dive_begin(const struct tenant *t, uint64_t levels)
+{
+    gs_devptr out = t->out;
+    uint64_t unused = 0;
+
+    return kernels_launch(t->stream, t->deep, 1, 32, (void *[]){&out, &levels, &unused});
+}
+
+static void check_sum(const struct tenant *t, uint32_t levels)
+{
+    uint32_t sum = 0;
+
+    CHECK_OK(gs_memcpy_dtoh(t->session, &sum, t->out, sizeof(sum)));
+    CHECK_EQUAL(sum, levels * (levels + 1) / 2);
+}
+
+static void dive(const struct tenant *t, uint32_t levels)
+{
+    CHECK_OK(gs_memset(t->session, t->out, 0xff, sizeof(uint32_t)));
+    CHECK_OK(dive_begin(t, levels));
+    CHECK_OK(gs_stream_sync(t->session, t->stream));
+    check_sum(t, levels);
+}
+
+/* ---- Whose it is ---- */
+
+static void kernels_go_as_deep_as_was_asked_for(const char *mode)
+{
+    struct server *server = server_in_mode(mode);
+    struct tenant t = tenant_begin(server);
+
+    CHECK_OK(gs_kernel_stack(t.session, 32 * KIB));
+    dive(&t, DEEP);
+    CHECK_OK(gs_kernel_stack(t.session, 128 * KIB));
+    dive(&t, 100);
+    CHECK_OK(gs_kernel_stack(t.session, 1)); /* it does not shrink */
+    dive(&t, 100);
+    CHECK_STATUS(gs_kernel_stack(t.session, UINT64_MAX), GS_ERR_INVALID_VALUE);
+    CHECK_TEXT(gs_last_error_message(), "more than the driver gives a thread");
+    dive(&t, 100);
+    CHECK_OK(gs_detach(t.session));
+    server_stop(server);
+}
+
+static void launches_that_came_before_go_deeper_too(const char *mode)
+{
+    struct server *server = server_in_mode(mode);
+    struct tenant t = tenant_begin(server);
+    gs_graph graph;
+
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        dive(&t, 0);
+    CHECK_OK(gs_graph_begin(t.session, t.stream));
+    CHECK_OK(dive_begin(&t, DEEP));
+    CHECK_OK(gs_graph_end(t.session, t.stream, &graph));
+    CHECK_OK(gs_kernel_stack(t.session, 32 * KIB));
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        dive(&t, DEEP);
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK_OK(gs_memset(t.session, t.out, 0, sizeof(uint32_t)));
+        CHECK_OK(gs_graph_launch(graph, t.stream));
+        CHECK_OK(gs_stream_sync(t.session, t.stream));
+        check_sum(&t, DEEP);
+    }
+    CHECK_OK(gs_detach(t.session));
+    server_stop(server);
+}
+
+static void it_changes_between_launches_of_the_session(const char *mode)
+{
+    struct server *server = server_in_mode(mode);
+    struct tenant t = tenant_begin(server);
+
+    for (uint32_t kib = 16; kib <= 64; kib *= 2) {
+        for (uint32_t i = 0; i < 100; i++)
+            CHECK_OK(dive_begin(&t, 0));
+        CHECK_OK(gs_kernel_stack(t.session, kib * KIB));
+        for (uint32_t i = 0; i < 100; i++)
+            CHECK_OK(dive_begin(&t, kib / 2));
+        CHECK_OK(gs_sync(t.session));
+        check_sum(&t, kib / 2);
+    }
+    CHECK_OK(gs_detach(t.session));
+    server_stop(server);
+}
+
+static void neighbours_go_on(const char *mode)
+{
+    struct server *server = server_in_mode(mode);
+    struct tenant t = tenant_begin(server), neighbour = tenant_begin(server);
+
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        dive(&neighbour, 0);
+    CHECK_OK(gs_kernel_stack(t.session, 32 * KIB));
+    dive(&t, DEEP);
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        dive(&neighbour, 0);
+    CHECK_OK(gs_detach(t.session));
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        dive(&neighbour, 0);
+    CHECK_OK(gs_detach(neighbour.session));
+    server_stop(server);
+}
+
+static void it_outlives_the_worker(const char *mode)
+{
+    struct server *server = server_in_mode(mode);
+    struct tenant t = tenant_begin(server);
+    const pid_t worker = server_worker_pid(server);
+
+    CHECK_OK(gs_kernel_stack(t.session, 32 * KIB));
+    dive(&t, DEEP);
+    CHECK_EQUAL(kill(worker, SIGKILL), 0);
+    CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+    dive(&t, DEEP);
+    CHECK_OK(gs_detach(t.session));
+    server_stop(server);
+}
+
+/* ---- What it takes ---- */
+
+static void a_user_has_as_much_as_its_limit_lets_it(const char *mode)
+{
+    struct server *server = server_in_mode(mode);
+    struct tenant t = tenant_begin(server);
+
+    CHECK_EQUAL(gsctl("set", "--default", "--user-driver-mem", LIMIT, NULL), 0);
+    CHECK_STATUS(gs_kernel_stack(t.session, 511 * KIB), GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "a stack takes 523264 bytes for each of");
+    CHECK_TEXT(gs_last_error_message(), "user-driver-mem");
+    dive(&t, 0);
+    CHECK_OK(gs_kernel_stack(t.session, 2 * KIB));
+    dive(&t, 0);
+    CHECK_OK(gs_detach(t.session));
+    server_stop(server);
+}
+
+static void what_it_took_is_given_back_without_sessions(const char *mode)
+{
+    struct server *server = server_in_mode(mode);
+    struct tenant t = tenant_begin(server);
+    const pid_t worker = server_worker_pid(server);
+
+    CHECK_OK(gs_kernel_stack(t.session, 32 * KIB));
+    dive(&t, DEEP);
+    CHECK_EQUAL(server_worker_pid(server), worker);
+    CHECK_OK(gs_detach(t.session));
+    CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+    t = tenant_begin(server);
+    dive(&t, 0);
+    CHECK_OK(gs_detach(t.session));
+    server_stop(server);
+}
+
+#define BOTH(function)                                                                             \
+    static void function##_unfenced(void)                                                          \
+    {                                                                                              \
+        function(modes[0]);                                                                        \
+    }                                                                                              \
+    static void function##_fenced(void)                                                            \
+    {                                                                                              \
+        function(modes[1]);                                                                        \
+    }
+BOTH(kernels_go_as_deep_as_was_asked_for)
+BOTH(launches_that_came_before_go_deeper_too)
+BOTH(it_changes_between_launches_of_the_session)
+BOTH(neighbours_go_on)
+BOTH(it_outlives_the_worker)
+BOTH(a_user_has_as_much_as_its_limit_lets_it)
+BOTH(what_it_took_is_given_back_without_sessions)
+#define TESTS_OF(function) TEST(function##_unfenced), TEST(function##_fenced)
+
+static const struct test tests[] = {
+    TESTS_OF(kernels_go_as_deep_as_was_asked_for),
+    TESTS_OF(launches_that_came_before_go_deeper_too),
+    TESTS_OF(it_changes_between_launches_of_the_session),
+    TESTS_OF(neighbours_go_on),
+    TESTS_OF(it_outlives_the_worker),
+    TESTS_OF(a_user_has_as_much_as_its_limit_lets_it),
+    TESTS_OF(what_it_took_is_given_back_without_sessions),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
