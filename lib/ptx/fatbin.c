@@ -187,63 +187,80 @@ static int find_entry(const unsigned char *image, size_t size, unsigned kind, un
     return best->payload ? 0 : not_found(kind, sm, others, unfit, err);
 }
 
-static int too_large(char err[256], uint64_t size)
+static const char *kind_name(const struct entry *e)
 {
-    snprintf(err, 256, "PTX of %llu bytes is larger than %u", (unsigned long long)size,
-             PTX_MAX_TEXT);
+    return e->kind == KIND_PTX ? "PTX" : "machine code";
+}
+
+static int too_large(const struct entry *e, uint64_t size, uint64_t most, char err[256])
+{
+    snprintf(err, 256, "%s of %llu bytes is larger than %llu", kind_name(e),
+             (unsigned long long)size, (unsigned long long)most);
     return -E2BIG;
 }
 
 /* The whole unpacked size must come out, no more and no less. */
-static int unpack(const struct found *f, char *text, char err[256])
+static int unpack(const struct found *f, char *to, char err[256])
 {
     size_t unpacked = (size_t)f->entry.unpacked_size, got = unpacked;
     int status = (f->entry.flags & FLAG_ZSTD ? unpack_zstd : unpack_lz4)(
-        f->payload, f->entry.packed_size, text, &got, err);
+        f->payload, f->entry.packed_size, to, &got, err);
 
     if (status || (got == unpacked && got > 0))
         return status;
-    snprintf(err, 256, "damaged fatbin: its PTX does not unpack to %zu bytes", unpacked);
+    snprintf(err, 256, "damaged fatbin: its %s does not unpack to %zu bytes", kind_name(&f->entry),
+             unpacked);
     return -EINVAL;
 }
 
-/* The text of an entry of the image. */
-static int take_text(const void *image, const struct found *best, char **ptx, size_t *len,
-                     char err[256])
+/* The payload of an entry of the image, of MOST bytes at most, and a NUL behind it. */
+static int take(const void *image, const struct found *best, uint64_t most, char **payload,
+                size_t *len, char err[256])
 {
     const bool packed = best->entry.packed_size != 0;
     uint64_t bytes;
-    char *text;
+    char *taken;
     int status = 0;
 
     if (packed && !(best->entry.flags & (FLAG_LZ4 | FLAG_ZSTD))) {
-        snprintf(err, 256, "the fatbin's PTX is packed in an unknown way (flags 0x%llx)",
-                 (unsigned long long)best->entry.flags);
+        snprintf(err, 256, "the fatbin's %s is packed in an unknown way (flags 0x%llx)",
+                 kind_name(&best->entry), (unsigned long long)best->entry.flags);
         return -ENOTSUP;
     }
     if (packed && best->entry.packed_size > best->entry.size)
-        return damaged(err, "packed PTX beyond its entry",
+        return damaged(err, "a packed payload beyond its entry",
                        (size_t)(best->payload - (const unsigned char *)image));
     bytes = packed ? best->entry.unpacked_size : best->entry.size;
-    if (bytes > PTX_MAX_TEXT)
-        return too_large(err, bytes);
-    text = malloc((size_t)bytes + 1);
-    if (!text) {
-        snprintf(err, 256, "no memory for %llu bytes of PTX", (unsigned long long)bytes);
+    if (bytes > most)
+        return too_large(&best->entry, bytes, most, err);
+    taken = malloc((size_t)bytes + 1);
+    if (!taken) {
+        snprintf(err, 256, "no memory for %llu bytes of %s", (unsigned long long)bytes,
+                 kind_name(&best->entry));
         return -ENOMEM;
     }
     if (packed)
-        status = unpack(best, text, err);
+        status = unpack(best, taken, err);
     else
-        memcpy(text, best->payload, (size_t)bytes);
+        memcpy(taken, best->payload, (size_t)bytes);
     if (status) {
-        free(text);
+        free(taken);
         return status;
     }
-    text[bytes] = 0;
-    *ptx = text;
-    *len = strlen(text); /* padding of zeros is no part of it */
+    taken[bytes] = 0;
+    *payload = taken;
+    *len = (size_t)bytes;
     return 0;
+}
+
+static int take_text(const void *image, const struct found *best, char **ptx, size_t *len,
+                     char err[256])
+{
+    const int status = take(image, best, PTX_MAX_TEXT, ptx, len, err);
+
+    if (!status)
+        *len = strlen(*ptx); /* padding of zeros is no part of it */
+    return status;
 }
 
 int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
@@ -266,6 +283,15 @@ int fatbin_find_readable(const void *image, size_t size, unsigned sm, char **ptx
     return status ? status : take_text(image, &best, ptx, len, err);
 }
 
+int fatbin_find_code(const void *image, size_t size, unsigned sm, char **code, size_t *len,
+                     char err[256])
+{
+    struct found best = {0};
+    int status = find_entry(image, size, KIND_ELF, sm, &best, NULL, err);
+
+    return status ? status : take(image, &best, PTX_MAX_TEXT, code, len, err);
+}
+
 int fatbin_keep_code(void *image, size_t *size, unsigned sm, char err[256])
 {
     unsigned char *bytes = image;
@@ -275,11 +301,8 @@ int fatbin_keep_code(void *image, size_t *size, unsigned sm, char err[256])
 
     if (status)
         return status;
-    if (best.entry.unpacked_size > FATBIN_CODE_MAX) {
-        snprintf(err, 256, "machine code of %llu bytes is larger than %u",
-                 (unsigned long long)best.entry.unpacked_size, FATBIN_CODE_MAX);
-        return -E2BIG;
-    }
+    if (best.entry.unpacked_size > FATBIN_CODE_MAX)
+        return too_large(&best.entry, best.entry.unpacked_size, FATBIN_CODE_MAX, err);
     memcpy(&h, bytes, sizeof(h));
     h.size = best.entry.header_size + best.entry.size;
     memmove(bytes + h.header_size, best.payload - best.entry.header_size, (size_t)h.size);

@@ -24,6 +24,11 @@ int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, siz
 int fatbin_find_readable(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
                          char err[256]);
 
+/* The same for machine code, which a driver would choose; a copy, with a NUL behind it that *LEN
+ * does not count. */
+int fatbin_find_code(const void *image, size_t size, unsigned sm, char **code, size_t *len,
+                     char err[256]);
+
 /* Drops all entries but the machine code for the newest architecture that SM runs, so that nothing
  * is left in the image that a driver would have to compile; *SIZE becomes the new, smaller size.
  * Returns 0, -EINVAL: the container is damaged, -ENOENT: no machine code in it that SM can run,

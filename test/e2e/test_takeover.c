@@ -173,10 +173,10 @@ static void an_idle_session_goes_on(void)
     goes_on(&server_unfenced);
 }
 
-/* As nvcc packs it: what counts is the PTX that was compiled, not that it came in a container. */
-static void a_session_with_a_fat_binary_goes_on(void)
+/* A session whose kernel `first` is in a file of test/ptx. */
+static void goes_on_with(const char *file)
 {
-    struct server *server;
+    struct server *server = server_start(&server_unfenced);
     char path[512];
     float in = 2.f, out = 0;
     gs_session session;
@@ -185,10 +185,7 @@ static void a_session_with_a_fat_binary_goes_on(void)
     gs_devptr from, to;
     int n = 1;
 
-    if (strcmp(getenv("GSHARE_TEST_DEVICE"), "soft") != 0)
-        test_skip("a GPU may run the machine code in it, of which nothing is known");
-    server = server_start(&server_unfenced);
-    snprintf(path, sizeof(path), "%s/test/ptx/tiny_none.fatbin", getenv("GSHARE_SOURCE_DIR"));
+    snprintf(path, sizeof(path), "%s/test/ptx/%s", getenv("GSHARE_SOURCE_DIR"), file);
     CHECK_OK(server_attach(server, &session));
     CHECK_OK(gs_malloc(session, sizeof(in), &from));
     CHECK_OK(gs_malloc(session, sizeof(out), &to));
@@ -201,6 +198,47 @@ static void a_session_with_a_fat_binary_goes_on(void)
     CHECK(out == 4.5f);
     CHECK_OK(gs_detach(session));
     server_stop(server);
+}
+
+/* As nvcc packs it, with machine code for another device: what counts is the PTX that was compiled,
+ * not that it came in a container. */
+static void a_session_with_a_fat_binary_goes_on(void)
+{
+    goes_on_with("tiny_none.fatbin");
+}
+
+/* An H200 runs the machine code in it, the software device the PTX. */
+static void a_session_with_machine_code_goes_on(void)
+{
+    goes_on_with("tiny_code_none.fatbin");
+    goes_on_with("tiny_code_size.fatbin");
+}
+
+/* Loads a cubin for sm_90, replaces the worker, and returns the status of what comes then. */
+static gs_status after_takeover(const char *file)
+{
+    struct server *server = server_start(&server_unfenced);
+    char path[512];
+    gs_session session;
+    gs_module module;
+
+    snprintf(path, sizeof(path), "%s/test/ptx/%s", getenv("GSHARE_SOURCE_DIR"), file);
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_module_load_file(session, path, &module));
+    worker_replace(server);
+    const gs_status status = gs_sync(session);
+    gs_detach(session);
+    server_stop(server);
+    return status;
+}
+
+static void machine_code_that_keeps_something_ends_its_session(void)
+{
+    if (strcmp(getenv("GSHARE_TEST_DEVICE"), "soft") == 0)
+        test_skip("the software device runs PTX only");
+    CHECK_STATUS(after_takeover("machine_plain.cubin"), GS_OK);
+    CHECK_STATUS(after_takeover("machine_variable.cubin"), GS_ERR_INTERRUPTED);
+    CHECK_STATUS(after_takeover("machine_pointer.cubin"), GS_ERR_INTERRUPTED);
 }
 
 static void a_fenced_session_goes_on(void)
@@ -1003,6 +1041,8 @@ static const struct test tests[] = {
     TEST(a_module_that_was_being_unloaded_is_gone),
     TEST(an_idle_session_goes_on),
     TEST(a_session_with_a_fat_binary_goes_on),
+    TEST(a_session_with_machine_code_goes_on),
+    TEST(machine_code_that_keeps_something_ends_its_session),
     TEST(a_fenced_session_goes_on),
     TEST(variables_of_a_fenced_module_keep_their_values),
     TEST(variables_of_an_unfenced_module_keep_their_values),

@@ -1,10 +1,12 @@
 /* Any bytes as a fatbin: PTX that ends with NUL comes out, or an error that says why; what is kept
- * as machine code is a fatbin again, no larger. */
+ * as machine code is a fatbin again, no larger. The machine code, and the bytes themselves, are
+ * judged as machine code. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/cubin.h"
 #include "ptx/fatbin.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,5 +34,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
     }
     free(copy);
+    if (fatbin_find_code(data, size, 90, &text, &len, err) == 0) {
+        cubin_is_pure(text, len);
+        free(text);
+    }
+    cubin_is_pure(data, size);
     return 0;
 }

@@ -13,7 +13,7 @@
 bool image_binary(const unsigned char *image, uint64_t size);
 /* Whether a module of this image may keep in the context what outlives a launch, or give out
  * addresses that another load would change: global variables, functions called by address. Whether
- * machine code does so is not known, so it counts. A comment in PTX can make it count too. */
+ * machine code does so says ptx/cubin.h; here it counts. A comment in PTX can make it count too. */
 bool image_has_state(const unsigned char *image, uint64_t size);
 /* Whether it is several images, to be linked. */
 bool image_is_bundle(const unsigned char *image, uint64_t size);

@@ -114,7 +114,10 @@ static const char *module_stays(const struct session *session, const struct modu
                    ? pointers
                    : NULL;
     if (image_binary(module->code, size))
-        return "a module is machine code without PTX";
+        return image_code_is_pure(module->code, size)
+                   ? NULL
+                   : "a module is machine code with variables, printf or malloc, or perhaps "
+                     "pointers to functions";
     return state
                ? "a module has variables outside of the session's memory, or pointers to functions"
                : NULL;

@@ -22,6 +22,7 @@
 #include "common/image_bundle.h"
 #include "common/log.h"
 #include "common/util.h"
+#include "ptx/cubin.h"
 #include "ptx/fatbin.h"
 #include "ptx/heap_pass.h"
 #include "ptx/link/link.h"
@@ -321,6 +322,18 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
     else
         unpacked = NULL;
     return GS_OK;
+}
+
+bool image_code_is_pure(const unsigned char *image, uint64_t size)
+{
+    CLEANUP_FREE char *code = NULL;
+    char reason[256];
+    size_t length;
+
+    if (!fatbin_is_fatbin(image, size))
+        return cubin_is_pure(image, size);
+    return !fatbin_find_code(image, size, device_sm(), &code, &length, reason) &&
+           cubin_is_pure(code, length);
 }
 
 void image_report_free(struct ptx_rewrite_report *report)

@@ -21,6 +21,9 @@ struct ptx_rewrite_report;
  * *image is the caller's as before, and *report is NULL. */
 gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
                         struct ptx_rewrite_report **report, struct grid_sync *grid, bool *state);
+/* Whether machine code, or a fatbin of which its machine code is to be loaded, keeps nothing in the
+ * context (ptx/cubin.h). */
+bool image_code_is_pure(const unsigned char *image, uint64_t size);
 /* Frees a report, which may be NULL. */
 void image_report_free(struct ptx_rewrite_report *report);
 
