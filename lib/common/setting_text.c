@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/size_text.h"
 #include "common/sm_groups.h"
 #include "common/util.h"
 
@@ -229,23 +230,11 @@ bool setting_possible(const struct ctl_settings *settings, const struct setting_
     return field->kind == SETTING_MASK || (number >= field->min && number <= field->max);
 }
 
-/* Uses the largest unit that divides the number. */
-static void bytes_print(char *out, size_t size, uint64_t bytes)
-{
-    static const char *const units[] = {"", "K", "M", "G", "T"};
-    unsigned unit = 0;
-
-    while (unit + 1 < ARRAY_SIZE(units) && bytes && bytes % 1024 == 0) {
-        bytes /= 1024;
-        unit++;
-    }
-    snprintf(out, size, "%" PRIu64 "%s", bytes, units[unit]);
-}
-
 const char *setting_print(char out[SETTING_TEXT_MAX], const struct ctl_settings *settings,
                           const struct setting_field *field)
 {
     const uint64_t number = setting_number(settings, field);
+    char size[SIZE_TEXT_MAX];
     struct sm_mask mask;
 
     switch (field->kind) {
@@ -256,7 +245,7 @@ const char *setting_print(char out[SETTING_TEXT_MAX], const struct ctl_settings 
         snprintf(out, SETTING_TEXT_MAX, "%g", (double)number / 100);
         break;
     case SETTING_BYTES:
-        bytes_print(out, SETTING_TEXT_MAX, number);
+        snprintf(out, SETTING_TEXT_MAX, "%s", size_option(size, number));
         break;
     case SETTING_MASK:
         mask = sm_mask_of(settings->sm_mask);

@@ -35,6 +35,30 @@ static void bytes_have_units_of_1024(void **state)
         assert_string_equal(format_bytes(out, cases[i].bytes), cases[i].text);
 }
 
+static void exact_sizes_are_short_where_a_unit_divides_them(void **state)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *exact, *option;
+    } cases[] = {{0, "0 bytes", "0"},
+                 {192, "192 bytes", "192"},
+                 {4096, "4 KiB", "4K"},
+                 {8 << 20, "8 MiB", "8M"},
+                 {(2 << 20) + 1, "2097153 bytes (2.0 MiB)", "2097153"},
+                 {UINT64_C(1536) << 20, "1536 MiB", "1536M"},
+                 {UINT64_C(4) << 30, "4 GiB", "4G"},
+                 {UINT64_C(143771) << 20, "150754820096 bytes (140 GiB)", "143771M"},
+                 {UINT64_C(1) << 60, "1152921504606846976 bytes (1.0 EiB)", "1048576T"},
+                 {UINT64_MAX, "18446744073709551615 bytes (16.0 EiB)", "18446744073709551615"}};
+    char out[SIZE_TEXT_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_string_equal(size_exact(out, cases[i].bytes), cases[i].exact);
+        assert_string_equal(size_option(out, cases[i].bytes), cases[i].option);
+    }
+}
+
 static void times_have_two_digits_or_three(void **state)
 {
     static const struct {
@@ -200,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_have_units_of_1024),
+        cmocka_unit_test(exact_sizes_are_short_where_a_unit_divides_them),
         cmocka_unit_test(counts_have_units_of_1000),
         cmocka_unit_test(times_have_two_digits_or_three),
         cmocka_unit_test(durations_have_two_units),

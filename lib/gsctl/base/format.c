@@ -11,33 +11,16 @@
 #include "gsctl/base/format.h"
 #include "gsctl/base/memory.h"
 
-/* Three significant digits, then the unit. */
-static void format_scaled(char out[FORMAT_MAX], uint64_t value, unsigned step,
-                          const char *const units[], unsigned unit_count)
-{
-    double scaled = (double)value;
-    unsigned unit = 0;
-
-    while (unit + 1 < unit_count && scaled >= (double)step - 0.5) {
-        scaled /= step;
-        unit++;
-    }
-    snprintf(out, FORMAT_MAX, "%.*f%s", unit > 0 && scaled < 99.95 ? 1 : 0, scaled, units[unit]);
-}
-
 const char *format_bytes(char out[FORMAT_MAX], uint64_t bytes)
 {
-    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
-
-    format_scaled(out, bytes, 1024, units, sizeof(units) / sizeof(units[0]));
-    return out;
+    return size_rounded(out, bytes);
 }
 
 const char *format_count(char out[FORMAT_MAX], uint64_t count)
 {
     static const char *const units[] = {"", "k", "M", "G", "T", "P", "E"};
 
-    format_scaled(out, count, 1000, units, sizeof(units) / sizeof(units[0]));
+    scaled_print(out, FORMAT_MAX, count, 1000, units, ARRAY_SIZE(units));
     return out;
 }
 

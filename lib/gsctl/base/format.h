@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/size_text.h"
 #include "common/wire_control.h"
 
-#define FORMAT_MAX 32
+#define FORMAT_MAX SIZE_TEXT_MAX
 /* "512 B", "1.5 MiB" */
 const char *format_bytes(char out[FORMAT_MAX], uint64_t bytes);
 /* "950", "1.2M" */
