@@ -263,7 +263,7 @@ static void without_room_for_the_heap_the_load_fails_and_says_why(const char *mo
     before = free_bytes(session);
     CHECK_STATUS(gs_module_load(session, heap_ptx, strlen(heap_ptx), &module), GS_ERR_QUOTA);
     CHECK_TEXT(gs_last_error_message(), "kernels call malloc");
-    CHECK_TEXT(gs_last_error_message(), "heap of 8388608 bytes");
+    CHECK_TEXT(gs_last_error_message(), "heap of 8 MiB");
     CHECK_EQUAL(free_bytes(session), before);
     kernels_load(session);
     CHECK_OK(gs_detach(session));
@@ -320,7 +320,7 @@ static void the_size_may_change_until_kernels_allocate(const char *mode)
     t.module = heap_load(t.session);
     CHECK_EQUAL(before - free_bytes(t.session), 20 * MIB);
     CHECK_STATUS(gs_kernel_heap(t.session, 24 * MIB), GS_ERR_INVALID_VALUE);
-    CHECK_TEXT(gs_last_error_message(), "have their heap, of 20971520 bytes");
+    CHECK_TEXT(gs_last_error_message(), "have their heap, of 20 MiB");
     CHECK(take(&t, 6000, 4096, 0) > 20 * MIB / 4096 * 98 / 100);
     CHECK_OK(gs_detach(t.session));
     server_stop(server);

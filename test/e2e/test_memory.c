@@ -382,8 +382,8 @@ static void a_limit_counts_pieces_of_2_mib_and_says_so(void)
     CHECK_EQUAL(free_bytes, 3 * MIB);
     CHECK_STATUS(gs_malloc(session, 2 * MIB + 1, &second), GS_ERR_QUOTA);
     CHECK_TEXT(gs_last_error_message(),
-               "2097153 bytes wanted, counted in pieces of 2097152 as 4194304");
-    CHECK_TEXT(gs_last_error_message(), "6291456 of the session's limit of 9437184");
+               "2097153 bytes (2.0 MiB) wanted, counted in pieces of 2 MiB as 4 MiB");
+    CHECK_TEXT(gs_last_error_message(), "6 MiB of the session's limit of 9 MiB");
     CHECK_OK(gs_malloc(session, 100, &second));
     CHECK_OK(gs_malloc(session, 100, &third)); /* in the same piece */
     CHECK_STATUS(gs_malloc(session, MIB, &third), GS_ERR_QUOTA);
@@ -405,7 +405,7 @@ static void a_limit_that_holds_nothing_is_refused(void)
     params.mem_limit = 2 * MIB - 1;
     CHECK_STATUS(gs_attach(&params, &session), GS_ERR_INVALID_VALUE);
     CHECK_TEXT(gs_last_error_message(), "2097151 bytes");
-    CHECK_TEXT(gs_last_error_message(), "pieces of 2097152");
+    CHECK_TEXT(gs_last_error_message(), "pieces of 2 MiB");
     params.mem_limit = 2 * MIB;
     CHECK_OK(gs_attach(&params, &session));
     CHECK_OK(gs_malloc(session, 2 * MIB, &memory));

@@ -242,8 +242,7 @@ static void a_memory_limit_below_what_a_client_holds_lets_it_keep_that(void)
     CHECK_OK(gs_malloc(session, 64 << 20, &held));
     CHECK_WITHIN(10000, server_memory_used(server) >= 64 << 20);
     MPS_OK("set_default_device_pinned_mem_limit 0 16M");
-    CHECK_TEXT(output, "done, but session 1 holds 67108864 bytes: that stays, new allocations are "
-                       "refused");
+    CHECK_TEXT(output, "done, but session 1 holds 64 MiB: that stays, new allocations are refused");
     MPS_PRINTS("get_default_device_pinned_mem_limit 0", "16M\n");
     CHECK_STATUS(gs_malloc(session, 2 << 20, &more), GS_ERR_QUOTA);
     CHECK_OK(gs_memset(session, held, 7, 64 << 20));

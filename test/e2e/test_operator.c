@@ -336,11 +336,11 @@ static void a_quota_is_live_and_what_is_held_above_it_stays(void)
     CHECK_OK(gs_malloc(guest.session, 8 << 20, &held));
     CHECK_WITHIN(10000, server_memory_used(server) >= 8 << 20);
     GSCTL_OK("set", guest.id, "--mem", "4M");
-    CHECK_TEXT(output, "holds 8388608 bytes: that stays, new allocations are refused");
+    CHECK_TEXT(output, "holds 8 MiB: that stays, new allocations are refused");
     CHECK_STATUS(gs_malloc(guest.session, 2 << 20, &more), GS_ERR_QUOTA);
     GSCTL_OK("set", guest.id, "--unset", "mem");
     GSCTL_OK("set", "--user", number((unsigned)getuid()), "--user-mem", "4M");
-    CHECK_TEXT(output, "hold 8388608 bytes: that stays, new allocations are refused");
+    CHECK_TEXT(output, "hold 8 MiB: that stays, new allocations are refused");
     CHECK_STATUS(gs_malloc(guest.session, 2 << 20, &more), GS_ERR_QUOTA);
     GSCTL_OK("set", "--user", number((unsigned)getuid()), "--unset", "user-mem");
     GSCTL_OK("set", guest.id, "--mem", "16M");

@@ -59,8 +59,8 @@ static void sessions_of_a_user_share_its_limit(void)
     CHECK_STATUS(gs_malloc(a, 5, &more), GS_ERR_QUOTA);
     const struct passwd *user = getpwuid(geteuid());
     CHECK(user != NULL);
-    snprintf(whose, sizeof(whose), "12582912 of user %s's limit of 12582912", user->pw_name);
-    CHECK_TEXT(gs_last_error_message(), "5 bytes wanted, counted in pieces of 2097152 as 2097152");
+    snprintf(whose, sizeof(whose), "12 MiB of user %s's limit of 12 MiB", user->pw_name);
+    CHECK_TEXT(gs_last_error_message(), "5 bytes wanted, counted in pieces of 2 MiB as 2 MiB");
     CHECK_TEXT(gs_last_error_message(), whose);
     /* A session that comes later is under it too. */
     CHECK_OK(server_attach(server, &late));
@@ -91,7 +91,7 @@ static void a_limit_can_be_raised_and_lowered_live(void)
     CHECK_OK(gs_malloc(session, 1, &more));
     /* Below what is in use: the operator is told, what is in use stays, and nothing is added. */
     CHECK_EQUAL(user_limit_set(geteuid(), "4M", output, sizeof(output)), 0);
-    CHECK_TEXT(output, "hold 6291456 bytes: that stays, new allocations are refused");
+    CHECK_TEXT(output, "hold 6 MiB: that stays, new allocations are refused");
     check_info(session, 0, 4 * MIB);
     CHECK_STATUS(gs_malloc(session, 2 * MIB, &memory), GS_ERR_QUOTA);
     CHECK_OK(gs_free(session, memory));

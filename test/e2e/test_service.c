@@ -142,7 +142,7 @@ static void less_memory_than_a_session_holds_lets_it_keep_that(void)
     CHECK_OK(server_attach(server, &session));
     CHECK_OK(gs_malloc(session, 64 << 20, &memory));
     CHECK_TEXT(reload(server, &file, "[default]\nmem = 16M\ninflight = 9\n"), "read again");
-    CHECK_EQUAL(server_log_lines(server, "session 1 holds 67108864 bytes: that stays"), 1);
+    CHECK_EQUAL(server_log_lines(server, "session 1 holds 64 MiB: that stays"), 1);
     CHECK_WITHIN(5000, gs_mem_info(session, NULL, &limit) == GS_OK && limit == 16 << 20);
     CHECK_STATUS(gs_malloc(session, 2 << 20, &memory), GS_ERR_QUOTA);
     CHECK_TEXT(reload(server, &file, "[default]\nmem = 128M\n"), "read again");

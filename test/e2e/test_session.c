@@ -201,7 +201,7 @@ static void a_session_holds_no_more_than_its_limit(void)
     mem_check(limited, 64 * MIB, 24 * MIB);
     b = 12345;
     CHECK_STATUS(gs_malloc(limited, 40 * MIB, &b), GS_ERR_QUOTA);
-    CHECK_TEXT(gs_last_error_message(), "67108864"); /* the limit */
+    CHECK_TEXT(gs_last_error_message(), "limit of 64 MiB");
     CHECK_EQUAL(b, 12345);
     CHECK_OK(gs_malloc(other, 40 * MIB, &c)); /* another's limit is another's */
     CHECK_OK(gs_free(limited, a));

@@ -163,8 +163,8 @@ static void host_bytes_run(void *argument)
     CHECK_OK(gs_attach(NULL, &two));
     CHECK_OK(gs_host_alloc(one, 4 * MIB, &block));
     CHECK_STATUS(gs_host_alloc(two, 6 * MIB, &more), GS_ERR_LIMIT);
-    CHECK_TEXT(gs_last_error_message(), "6291456 bytes of host memory wanted, the user's sessions "
-                                        "have 4194304 of 8388608");
+    CHECK_TEXT(gs_last_error_message(), "6 MiB of host memory wanted, the user's sessions have "
+                                        "4 MiB of 8 MiB");
     CHECK_OK(gs_host_alloc(two, 2 * MIB, &more));
     /* What the session keeps pinned of a block that was freed goes where it is in the way. */
     CHECK_OK(gs_host_free(one, block));
@@ -509,7 +509,7 @@ static void driver_run(void *argument)
         count += status == GS_OK;
     }
     CHECK_STATUS(status, GS_ERR_LIMIT);
-    CHECK_TEXT(gs_last_error_message(), "the user's sessions have 8388608 of 8388608");
+    CHECK_TEXT(gs_last_error_message(), "the user's sessions have 8 MiB of 8 MiB");
     CHECK_EQUAL(count, 14);
     CHECK_STATUS(image_load(one, &module), GS_ERR_LIMIT);
     CHECK_TEXT(gs_last_error_message(), "user-driver-mem");

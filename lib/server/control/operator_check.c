@@ -4,6 +4,7 @@
 
 #include "common/log_event.h"
 #include "common/setting_text.h"
+#include "common/size_text.h"
 #include "server/control/operator.h"
 #include "server/placer/sm_check.h"
 #include "server/state/qos.h"
@@ -172,7 +173,7 @@ void quotas_note(const struct server *server, char note[OPERATOR_NOTE_MAX])
     note[0] = 0;
     for (const struct session *s = NULL; !*note && (s = registry_next(&server->registry, s));) {
         struct qos_effect effect;
-        char ignored[REFUSAL_TEXT_MAX];
+        char ignored[REFUSAL_TEXT_MAX], size[SIZE_TEXT_MAX];
         uint64_t used = session_used(s);
 
         /* The plan tells what else is wrong with the session. */
@@ -180,8 +181,8 @@ void quotas_note(const struct server *server, char note[OPERATOR_NOTE_MAX])
             continue;
         if (effect.grant.mem_limit && effect.grant.mem_limit != s->grant.target.mem_limit &&
             used > effect.grant.mem_limit)
-            snprintf(note, OPERATOR_NOTE_MAX, "session %llu holds %llu bytes: %s",
-                     (unsigned long long)s->id, (unsigned long long)used, stays);
+            snprintf(note, OPERATOR_NOTE_MAX, "session %llu holds %s: %s",
+                     (unsigned long long)s->id, size_exact(size, used), stays);
         if (effect.grant.user_mem_limit == 0 ||
             effect.grant.user_mem_limit == s->grant.target.user_mem_limit)
             continue;
@@ -190,7 +191,7 @@ void quotas_note(const struct server *server, char note[OPERATOR_NOTE_MAX])
             sum = user_used(server, s);
         }
         if (sum > effect.grant.user_mem_limit)
-            snprintf(note, OPERATOR_NOTE_MAX, "sessions of user %.20s hold %llu bytes: %s",
-                     log_user_name(s->uid), (unsigned long long)sum, stays);
+            snprintf(note, OPERATOR_NOTE_MAX, "sessions of user %.20s hold %s: %s",
+                     log_user_name(s->uid), size_exact(size, sum), stays);
     }
 }

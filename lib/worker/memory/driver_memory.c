@@ -1,8 +1,7 @@
 /* driver_memory.c - see driver_memory.h. */
 #include "worker/memory/driver_memory.h"
 
-#include <inttypes.h>
-
+#include "common/size_text.h"
 #include "worker/jobs/job.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/user.h"
@@ -35,13 +34,16 @@ bool driver_memory_charge_graph(struct session *session)
 gs_status driver_memory_charge_job(struct job *job, uint64_t bytes)
 {
     struct session *session = job->session;
+    char wanted[SIZE_TEXT_MAX], used[SIZE_TEXT_MAX], most[SIZE_TEXT_MAX];
 
     if (charge(session, bytes, user_limit(session)))
         return GS_OK;
     return job_fail(job, GS_ERR_LIMIT,
-                    "%" PRIu64 " bytes of the driver's device memory wanted, the user's sessions "
-                    "have %" PRIu64 " of %" PRIu64 " (user-driver-mem)",
-                    bytes, user_driver_bytes(session->memory.user), user_limit(session));
+                    "%s of the driver's device memory wanted, the user's sessions have %s of %s "
+                    "(user-driver-mem)",
+                    size_exact(wanted, bytes),
+                    size_exact(used, user_driver_bytes(session->memory.user)),
+                    size_exact(most, user_limit(session)));
 }
 
 void driver_memory_adopt(struct session *session, uint64_t bytes)

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "common/segment.h"
+#include "common/size_text.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
@@ -44,12 +45,12 @@ struct host_block *host_block_find(const struct session *session, uint64_t numbe
 gs_status host_block_admit(struct job *job, uint64_t size)
 {
     uint64_t limit = host_limit(), used = job->session->memory.host_bytes;
+    char text[3][SIZE_TEXT_MAX];
 
     if (size == 0 || size > limit - used)
         return job_fail(job, size ? GS_ERR_LIMIT : GS_ERR_INVALID_VALUE,
-                        "%" PRIu64 " bytes of host memory wanted, %" PRIu64 " of %" PRIu64
-                        " are in use",
-                        size, used, limit);
+                        "%s of host memory wanted, %s of %s are in use", size_exact(text[0], size),
+                        size_exact(text[1], used), size_exact(text[2], limit));
     return GS_OK;
 }
 
@@ -153,16 +154,16 @@ static bool user_admit(struct job *job, uint64_t size)
     const struct session_memory *memory = &job->session->memory;
     uint32_t limit = atomic_load_explicit(&memory->user_hosts, memory_order_relaxed);
     uint64_t most = atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed);
+    char text[3][SIZE_TEXT_MAX];
 
     if (limit && segments_low()) {
         job_fail(job, GS_ERR_LIMIT, "nearly all System V segments are in use (kernel.shmmni)");
         return false;
     }
     if (!user_host_bytes_charge(memory->user, size, most)) {
-        job_fail(job, GS_ERR_LIMIT,
-                 "%" PRIu64 " bytes of host memory wanted, the user's sessions have %" PRIu64
-                 " of %" PRIu64,
-                 size, user_host_bytes(memory->user), most);
+        job_fail(job, GS_ERR_LIMIT, "%s of host memory wanted, the user's sessions have %s of %s",
+                 size_exact(text[0], size), size_exact(text[1], user_host_bytes(memory->user)),
+                 size_exact(text[2], most));
         return false;
     }
     if (user_host_charge(memory->user, limit))
@@ -233,6 +234,7 @@ struct host_block *host_block_new(struct job *job, uint64_t asked, enum host_use
 {
     struct session_memory *own = &job->session->memory;
     struct host_block *block = NULL;
+    char text[SIZE_TEXT_MAX];
     uint64_t size, room = 0;
     void *memory;
     int error;
@@ -244,7 +246,7 @@ struct host_block *host_block_new(struct job *job, uint64_t asked, enum host_use
         return NULL;
     error = segment_make(size, S_IRUSR | S_IWUSR, job->session->uid, id, &memory);
     if (error) {
-        job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %" PRIu64 " bytes: %s", size,
+        job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %s: %s", size_exact(text, size),
                  strerror(-error));
     } else {
         if (use == HOST_REACHED && !(room = place_move(job, *id, size, &memory)))

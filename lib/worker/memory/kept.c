@@ -1,8 +1,7 @@
 /* kept.c - see kept.h. */
 #include "worker/memory/kept.h"
 
-#include <inttypes.h>
-
+#include "common/size_text.h"
 #include "worker/jobs/job.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/user.h"
@@ -26,17 +25,18 @@ gs_status kept_charge(struct job *job, uint64_t bytes)
 {
     struct session_memory *memory = &job->session->memory;
     const uint64_t limit = host_limit();
+    char wanted[SIZE_TEXT_MAX], used[SIZE_TEXT_MAX], most[SIZE_TEXT_MAX];
 
     if (memory->kept_bytes > limit || bytes > limit - memory->kept_bytes)
         return job_fail(job, GS_ERR_LIMIT,
-                        "%" PRIu64 " bytes of the server's memory wanted, the session has %" PRIu64
-                        " of %" PRIu64,
-                        bytes, memory->kept_bytes, limit);
+                        "%s of the server's memory wanted, the session has %s of %s",
+                        size_exact(wanted, bytes), size_exact(used, memory->kept_bytes),
+                        size_exact(most, limit));
     if (!kept_user_charge(job->session, bytes))
         return job_fail(job, GS_ERR_LIMIT,
-                        "%" PRIu64 " bytes of the server's memory wanted, the user's sessions have "
-                        "%" PRIu64 " of %" PRIu64,
-                        bytes, user_host_bytes(memory->user), user_limit(memory));
+                        "%s of the server's memory wanted, the user's sessions have %s of %s",
+                        size_exact(wanted, bytes), size_exact(used, user_host_bytes(memory->user)),
+                        size_exact(most, user_limit(memory)));
     memory->kept_bytes += bytes;
     return GS_OK;
 }

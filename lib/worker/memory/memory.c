@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 
+#include "common/size_text.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
 #include "worker/memory/device_memory.h"
@@ -134,11 +135,13 @@ void memory_give(struct session *session, uint64_t address)
 
 static void too_much(struct job *job)
 {
+    char asked[SIZE_TEXT_MAX], limit[SIZE_TEXT_MAX];
+
     job->refused.asked = job->arg[0];
     job->refused.used = job->session->memory.used;
     job->refused.limit = memory_limits(job->session).session;
-    job_fail(job, GS_ERR_QUOTA, "%" PRIu64 " bytes wanted, the session's limit is %" PRIu64,
-             job->arg[0], job->refused.limit);
+    job_fail(job, GS_ERR_QUOTA, "%s wanted, the session's limit is %s",
+             size_exact(asked, job->arg[0]), size_exact(limit, job->refused.limit));
 }
 
 /* Memory is zeroed, which takes as long as it is large; the quick threads also serve attaching and

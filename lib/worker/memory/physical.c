@@ -1,11 +1,11 @@
 /* physical.c - see physical.h. */
 #include "worker/memory/physical.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/size_text.h"
 #include "common/util.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/device_memory.h"
@@ -72,13 +72,16 @@ struct amount {
 static gs_status refuse(struct job *job, const struct amount *amount, const char *whose,
                         uint64_t used, uint64_t limit)
 {
+    char text[5][SIZE_TEXT_MAX];
+
     job->refused.asked = amount->asked;
     job->refused.used = used;
     job->refused.limit = limit;
     return job_fail(job, GS_ERR_QUOTA,
-                    "%" PRIu64 " bytes wanted, counted in pieces of %" PRIu64 " as %" PRIu64
-                    "; %" PRIu64 " of %s limit of %" PRIu64 " bytes are in use",
-                    amount->asked, amount->piece, amount->size, used, whose, limit);
+                    "%s wanted, counted in pieces of %s as %s; %s of %s limit of %s are in use",
+                    size_exact(text[0], amount->asked), size_exact(text[1], amount->piece),
+                    size_exact(text[2], amount->size), size_exact(text[3], used), whose,
+                    size_exact(text[4], limit));
 }
 
 /* Counts `size` bytes, the `asked` ones rounded up, against the session, and against its user

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/size_text.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/device_memory.h"
@@ -111,13 +112,14 @@ gs_status window_init(struct job *job)
     struct session *session = job->session;
     struct session_memory *memory = &session->memory;
     const struct limits limits = memory_limits(session);
+    char limit[SIZE_TEXT_MAX], piece[SIZE_TEXT_MAX];
     uint64_t size, base;
 
     if (limits.session < worker->granularity)
         return job_fail(job, GS_ERR_INVALID_VALUE,
-                        "a memory limit of %" PRIu64 " bytes holds nothing: the device gives "
-                        "memory in pieces of %" PRIu64,
-                        limits.session, worker->granularity);
+                        "a memory limit of %s holds nothing: the device gives memory in pieces of "
+                        "%s",
+                        size_exact(limit, limits.session), size_exact(piece, worker->granularity));
     memory->user = user_hold(session->uid);
     if (!memory->user)
         return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a user's record");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/size_text.h"
 #include "common/util.h"
 #include "ptx/rewrite/rewrite.h"
 #include "ptx/rewrite/texture_table.h"
@@ -62,6 +63,7 @@ static CUresult write_values(const struct module *module)
 gs_status fenced_prepare(struct job *job, const struct module *module)
 {
     const struct ptx_fence_report *report = report_of(module);
+    char taken[SIZE_TEXT_MAX], limit[SIZE_TEXT_MAX];
 
     if (!report)
         return GS_OK;
@@ -72,9 +74,9 @@ gs_status fenced_prepare(struct job *job, const struct module *module)
                         report->align, worker->granularity);
     if (report->bytes > worker->info.memory_total)
         return job_fail(job, GS_ERR_QUOTA,
-                        "the module's global variables take %" PRIu64
-                        " bytes, the session's limit is %" PRIu64,
-                        report->bytes, memory_limits(job->session).session);
+                        "the module's global variables take %s, the session's limit is %s",
+                        size_exact(taken, report->bytes),
+                        size_exact(limit, memory_limits(job->session).session));
     if (report->textures && texture_table_open(job) != GS_OK)
         return job->status;
     return report->fenced ? window_cover(job, report->indexed) : GS_OK;

@@ -6,9 +6,9 @@
  */
 #include "worker/module/heap.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
+#include "common/size_text.h"
 #include "ptx/heap_pass.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
@@ -40,23 +40,25 @@ static void heap_note(const struct session *session)
 gs_status heap_open(struct job *job, const struct module *module)
 {
     struct session *session = job->session;
-    char why[sizeof(job->message) / 2];
+    char why[sizeof(job->message) / 2], size[SIZE_TEXT_MAX];
 
     if (!allocates(module) || session->module.heap)
         return GS_OK;
     if (session->module.heap_asked > worker->info.memory_total)
-        job_fail(job, GS_ERR_QUOTA, "the session's limit is %" PRIu64,
-                 memory_limits(session).session);
+        job_fail(job, GS_ERR_QUOTA, "the session's limit is %s",
+                 size_exact(size, memory_limits(session).session));
     else if (memory_take(job, heap_bytes(session), worker->granularity, &session->module.heap) ==
              GS_OK) {
         heap_note(session);
         return GS_OK;
     }
     snprintf(why, sizeof(why), "%.*s", (int)sizeof(why) - 1, job->message);
-    return job_fail(job, job->status,
-                    "the module's kernels call malloc, and there is no room for the session's heap "
-                    "of %" PRIu64 " bytes: %s",
-                    session->module.heap_asked ? session->module.heap_asked : HEAP_BYTES, why);
+    return job_fail(
+        job, job->status,
+        "the module's kernels call malloc, and there is no room for the session's heap "
+        "of %s: %s",
+        size_exact(size, session->module.heap_asked ? session->module.heap_asked : HEAP_BYTES),
+        why);
 }
 
 gs_status heap_resume(struct job *job)
@@ -95,11 +97,11 @@ CUresult heap_bind(const struct session *session, const struct module *module)
 static void kernel_heap_work(struct job *job)
 {
     struct session *session = job->session;
+    char size[SIZE_TEXT_MAX];
 
     if (session->module.heap) {
-        job_fail(job, GS_ERR_INVALID_VALUE,
-                 "the session's kernels have their heap, of %" PRIu64 " bytes",
-                 heap_bytes(session));
+        job_fail(job, GS_ERR_INVALID_VALUE, "the session's kernels have their heap, of %s",
+                 size_exact(size, heap_bytes(session)));
         return;
     }
     session->module.heap_asked = job->arg[0];

@@ -16,6 +16,7 @@
 
 #include <inttypes.h>
 
+#include "common/size_text.h"
 #include "worker/driver/supervisor_link.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
@@ -34,14 +35,15 @@ static gs_status may_take(struct job *job, const char *what, uint64_t bytes)
         (uint64_t)device->sm_count *
         (uint64_t)device->attribute[CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR];
     const uint64_t limit = memory_limits(job->session).driver;
+    char most[SIZE_TEXT_MAX];
 
     if (!limit || job->session->resume || bytes <= limit / threads)
         return GS_OK;
     return job_fail(job, GS_ERR_LIMIT,
                     "%s takes %" PRIu64 " bytes for each of the %" PRIu64
-                    " threads that the device can have, the user's sessions may have %" PRIu64
-                    " in all (user-driver-mem)",
-                    what, bytes, threads, limit);
+                    " threads that the device can have, the user's sessions may have %s in all "
+                    "(user-driver-mem)",
+                    what, bytes, threads, size_exact(most, limit));
 }
 
 gs_status local_memory_check(struct job *job, uint32_t bytes)
