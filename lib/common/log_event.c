@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/size_text.h"
+
 static void __attribute__((format(printf, 2, 3)))
 add(struct log_event *event, const char *format, ...)
 {
@@ -93,6 +95,13 @@ void log_event_print(struct log_event *event, const char *format, va_list ap)
 void log_event_number(struct log_event *event, const char *key, uint64_t value)
 {
     add(event, " %s=%" PRIu64, key, value);
+}
+
+void log_event_size(struct log_event *event, const char *key, uint64_t bytes)
+{
+    char size[SIZE_TEXT_MAX];
+
+    add(event, " %s=%s", key, bytes ? size_option(size, bytes) : "none");
 }
 
 void log_event_seconds(struct log_event *event, const char *key, uint64_t ns)

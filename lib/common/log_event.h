@@ -23,6 +23,8 @@ struct log_event log_event_begin(const char *kind);
 /* What does not fit is left out. */
 void log_event_text(struct log_event *event, const char *key, const char *value);
 void log_event_number(struct log_event *event, const char *key, uint64_t value);
+/* Of a limit, as gsctl set takes it: "8G"; 0: "none". */
+void log_event_size(struct log_event *event, const char *key, uint64_t bytes);
 /* In seconds, with milliseconds. */
 void log_event_seconds(struct log_event *event, const char *key, uint64_t ns);
 /* The user's name in /etc/passwd, or the number; no other user database is asked, which would take

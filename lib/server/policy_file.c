@@ -130,8 +130,8 @@ static void server_log(const char *path, const struct server_options *old,
     log_event_text(&event, "by", path);
     log_event_text(&event, "for", "server");
     if (old->mem_limit != options->mem_limit) {
-        log_event_number(&event, "mem-limit", options->mem_limit);
-        log_event_number(&event, "mem-limit_was", old->mem_limit);
+        log_event_size(&event, "mem-limit", options->mem_limit);
+        log_event_size(&event, "mem-limit_was", old->mem_limit);
     }
     if (users) {
         log_event_text(&event, "allow-users", users_print(options));

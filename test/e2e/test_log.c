@@ -73,7 +73,8 @@ static void a_session_is_told_with_its_grant_and_its_totals(void)
     CHECK_OK(gs_detach(session));
     snprintf(text, sizeof(text),
              " event=attached session=1 user=[^ ]+ uid=%u pid=%d name=\"a \\\\\"b\\\\\"\" device=0 "
-             "sms=[0-9]+ exclusive=no class=normal priority=0 weight=1 mem=[0-9]+ fenced=(yes|no)$",
+             "sms=[0-9]+ exclusive=no class=normal priority=0 weight=1 mem=[0-9]+[KMGT] "
+             "fenced=(yes|no)$",
              (unsigned)geteuid(), (int)getpid());
     CHECK_EQUAL(lines(server, text), 1);
     CHECK_WITHIN(5000, lines(server, " event=detached session=1 .* by=client seconds=[0-9]+\\.[0-9]"
@@ -241,8 +242,7 @@ static void a_policy_file_that_is_read_again_is_told_by_what_it_changes(void)
     CHECK_EQUAL(lines(server, pattern), 1);
     snprintf(pattern, sizeof(pattern), " by=%s for=4711 weight=none weight_was=3$", path);
     CHECK_EQUAL(lines(server, pattern), 1);
-    snprintf(pattern, sizeof(pattern), " by=%s for=server mem-limit=4294967296 mem-limit_was=0$",
-             path);
+    snprintf(pattern, sizeof(pattern), " by=%s for=server mem-limit=4G mem-limit_was=none$", path);
     CHECK_EQUAL(lines(server, pattern), 1);
     CHECK(unlink(path) == 0);
     server_stop(server);

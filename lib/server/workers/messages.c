@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/log_event.h"
+#include "common/size_text.h"
 #include "common/util.h"
 #include "server/base/child.h"
 #include "server/base/kept.h"
@@ -55,6 +56,7 @@ static bool on_ready(struct device *device)
     const struct link_message begin = {
         .op = LINK_BEGIN, .slot = LINK_SLOT_NONE, .u.resuming = device->resuming};
     struct server *server = device->server;
+    char memory[SIZE_TEXT_MAX];
 
     if (!priorities_possible(info) || !placer_device_init(&device->sms, info))
         return false;
@@ -69,8 +71,8 @@ static bool on_ready(struct device *device)
     device->worker.ready_ns = clock_ns();
     worker_send(device, &begin);
     device_trace_tell(device);
-    log_info("event=device-ready device=%d name=%s memory=%llu sms=%u driver=%s worker=%d",
-             device->index, device->info.name, (unsigned long long)device->info.memory_total,
+    log_info("event=device-ready device=%d name=%s memory=%s sms=%u driver=%s worker=%d",
+             device->index, device->info.name, size_option(memory, device->info.memory_total),
              device->info.sm_count, device->info.driver, (int)device->worker.pid);
     device->policy_sent = false;
     reservations_place(device);
