@@ -335,6 +335,10 @@ static void a_picture_has_a_row_for_each_tenant(void)
     CHECK_TEXT(text, "33 launches");
     CHECK_EQUAL(gsctl("trace", "--svg", "/no/such/folder/x", NULL), 1);
     CHECK_EQUAL(gsctl("trace", "--svg", NULL), 2);
+    CHECK_EQUAL(gsctl("trace", "--svg", "-o", "picture", NULL), 2);
+    CHECK_TEXT(output, "--svg: a file is missing before '-o'");
+    CHECK_EQUAL(gsctl("trace", "--seconds", "1", "-o", "--svg", NULL), 2);
+    CHECK_TEXT(output, "--output: a file is missing before '--svg'");
     server_stop(server);
 }
 

@@ -162,6 +162,14 @@ static void unset_add(struct command_options *options, const char *name)
     options->unset |= field ? field->bit : CTL_FIELDS;
 }
 
+/* getopt takes the next word for the file, also where that is an option: "--svg -o FILE". */
+static const char *file_parse(const char *option, const char *name)
+{
+    if (name[0] == '-' && name[1])
+        usage("%s: a file is missing before '%s'; a file of that name is ./%s", option, name, name);
+    return name;
+}
+
 /* A session, a process, or a user. */
 static void tenant_add(struct command_options *options, const char *word)
 {
@@ -294,16 +302,16 @@ static void option_apply(struct command_options *options, int code)
         options->listen = optarg;
         break;
     case OPTION_TEXTFILE:
-        options->textfile = optarg;
+        options->textfile = file_parse("--textfile", optarg);
         break;
     case 'f':
         options->follow = true;
         break;
     case 'o':
-        options->output = optarg;
+        options->output = file_parse("--output", optarg);
         break;
     case OPTION_SVG:
-        options->svg = optarg;
+        options->svg = file_parse("--svg", optarg);
         break;
     case OPTION_SECONDS:
         options->seconds = (uint32_t)number_parse("--seconds", optarg, 1, 86400);
