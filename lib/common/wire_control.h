@@ -176,7 +176,7 @@ struct ctl_tenant {
     int32_t device;
     int32_t priority;
     uint64_t memory_used;
-    uint64_t memory_limit;
+    uint64_t memory_limit; /* its own, or its user's where that is less; 0: none */
     uint64_t launches;
     uint64_t copies;
     uint64_t copied_bytes;

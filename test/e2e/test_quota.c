@@ -4,6 +4,7 @@
  */
 #include <pwd.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "harness/harness.h"
@@ -37,6 +38,22 @@ static void check_info(gs_session session, size_t wanted_free, size_t wanted_tot
     CHECK_EQUAL(total, wanted_total);
 }
 
+/* gsctl ps shows the limit that counts, of the session or of its user. */
+static void shown_limit_is(const char *first, const char *second)
+{
+    const char *const arguments[] = {"bin/gsctl", "ps", NULL};
+    char output[1024], *row;
+
+    CHECK_EQUAL(program_run(arguments, output, sizeof(output)), 0);
+    row = strchr(output, '\n');
+    CHECK(row != NULL);
+    CHECK_TEXT(row, first);
+    row = strchr(row + 1, '\n');
+    CHECK(row != NULL);
+    CHECK_TEXT(row, second);
+    CHECK(strstr(row, first) == NULL);
+}
+
 static void sessions_of_a_user_share_its_limit(void)
 {
     struct server *server = server_start(NULL);
@@ -50,6 +67,7 @@ static void sessions_of_a_user_share_its_limit(void)
     CHECK_OK(gs_attach(&params, &b));
     limit_me("12M");
     check_info(a, 12 * MIB, 12 * MIB);
+    shown_limit_is("12.0 MiB", "8.0 MiB");
     check_info(b, 8 * MIB, 8 * MIB);
     CHECK_OK(gs_malloc(a, 6 * MIB, &in_a));
     check_info(b, 6 * MIB, 8 * MIB);

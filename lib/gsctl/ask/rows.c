@@ -83,3 +83,10 @@ gs_status row_read(struct control *control, enum ctl_target target, uint64_t id,
     }
     return GS_OK;
 }
+
+uint64_t row_memory_limit(const struct ctl_row *row)
+{
+    const uint64_t own = row->mem_limit, user = row->user_mem_limit;
+
+    return user && (own == 0 || user < own) ? user : own;
+}

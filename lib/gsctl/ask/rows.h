@@ -15,5 +15,7 @@ gs_status row_read(struct control *control, enum ctl_target target, uint64_t id,
                    char message[REQUEST_MESSAGE_MAX]);
 enum ctl_target row_target(const struct ctl_row *row);
 unsigned long long row_id(const struct ctl_row *row); /* of its target */
+/* What a session may hold: its own limit, or its user's where that is less; 0: no limit. */
+uint64_t row_memory_limit(const struct ctl_row *row);
 
 #endif

@@ -94,7 +94,8 @@ static const struct family {
     {"gshare_memory_used_bytes", GAUGE, "bytes", "Device memory that the session holds.",
      SESSION(memory_used)},
     {"gshare_memory_limit_bytes", GAUGE, "bytes",
-     "Device memory that the session may hold; the device's where nothing limits it.",
+     "Device memory that the session may hold, by its own limit and its user's; the device's "
+     "where nothing limits it.",
      SESSION(memory_limit)},
     {"gshare_driver_memory_bytes", GAUGE, "bytes",
      "Device memory that the driver takes for the session beside that, as far as it is known.",

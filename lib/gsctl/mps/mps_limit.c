@@ -78,8 +78,8 @@ static void memory_write(char out[SETTING_TEXT_MAX], const struct ctl_row *row, 
 
     (void)device_sms;
     if (row_target(row) == CTL_TENANT) {
-        set.mem = row->mem_limit;
-        set.fields = row->mem_limit ? CTL_MEM : 0;
+        set.mem = row_memory_limit(row);
+        set.fields = set.mem ? CTL_MEM : 0;
     }
     out[0] = 0;
     if (set.fields & CTL_MEM && json)

@@ -169,7 +169,7 @@ void row_members_json(const struct ctl_row *row)
         json_integer("priority", row->priority);
         json_number("weight", row->weight);
         json_number("inflight", row->inflight);
-        json_number("memory_limit", row->mem_limit);
+        json_number("memory_limit", row_memory_limit(row));
         json_number("user_memory_limit", row->user_mem_limit);
         json_text("reservation", row->reservation);
     }
