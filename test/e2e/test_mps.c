@@ -259,6 +259,10 @@ static void a_static_partition_is_a_reservation(void)
 
     MPS_PRINTS("sm_partition add 0 1", "0/mps1\n");
     MPS_PRINTS("sm_partition add 0 1", "0/mps2\n");
+    MPS_OK("sm_partition add 0 1");
+    CHECK_TEXT(output, "0/mps3\n");
+    CHECK_TEXT(output, "no SMs left for tenants without a reservation");
+    MPS_PRINTS("sm_partition rm 0/mps3", "");
     MPS_PRINTS("lspart", "GPU           Partition   free   used   free  used  clients\n"
                          "                          chunk  chunk  SM    SM   \n"
                          "0             -           1      2      8     16    -\n"

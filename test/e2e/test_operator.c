@@ -392,6 +392,28 @@ static void a_reservation_is_for_those_who_attach_to_it(void)
     server_stop(server);
 }
 
+static void who_reserves_the_last_sms_is_told_what_that_means(void)
+{
+    struct server *server = server_start(NULL);
+    struct guest guest = attach(NULL);
+    const unsigned sms = guest.sms, granule = guest.granule;
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+
+    CHECK_OK(gs_detach(guest.session));
+    server_wait_tenants(server, 0, 10000);
+    GSCTL_OK("reserve", "most", "--sms", number(sms - granule));
+    CHECK_EQUAL(strlen(output), 0);
+    GSCTL_OK("reserve", "rest", "--sms", number(granule));
+    CHECK_TEXT(output, "done, but device 0 has no SMs left for tenants without a reservation");
+    CHECK_STATUS(gs_attach(&params, &session), GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "SMs of the device are reserved");
+    params.reservation = "rest";
+    CHECK_OK(gs_attach(&params, &session));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* ---- The worker is lost ---- */
 
 static void settings_and_reservations_outlive_the_worker(void)
@@ -860,6 +882,7 @@ static const struct test tests[] = {
     TEST(what_cannot_be_is_refused_with_the_limit),
     TEST(a_quota_is_live_and_what_is_held_above_it_stays),
     TEST(a_reservation_is_for_those_who_attach_to_it),
+    TEST(who_reserves_the_last_sms_is_told_what_that_means),
     TEST(settings_and_reservations_outlive_the_worker),
     TEST(shares_follow_the_tenants_as_they_come_and_go),
     TEST(settings_outlive_the_server),

@@ -144,9 +144,19 @@ static gs_status reserve_check(const struct server *server, const struct ctl_res
     return settings_check_sms(&server->device[request->device].sms, &wanted, text);
 }
 
+/* With no tenant there, a reservation of all SMs harms nobody yet. */
+static void reservation_note(const struct device *device, char note[OPERATOR_NOTE_MAX])
+{
+    note[0] = 0;
+    if (sm_mask_empty(&device->space[0]))
+        snprintf(note, OPERATOR_NOTE_MAX,
+                 "device %d has no SMs left for tenants without a reservation: they cannot attach",
+                 device->index);
+}
+
 void operator_reserve(struct server *server, const struct ctl_reserve *request, struct reply *reply)
 {
-    char text[REFUSAL_TEXT_MAX];
+    char text[REFUSAL_TEXT_MAX], note[OPERATOR_NOTE_MAX];
     struct reservation *reservation;
     struct device *device;
     struct log_event event;
@@ -178,7 +188,8 @@ void operator_reserve(struct server *server, const struct ctl_reserve *request, 
     log_event_text(&event, "name", reservation->name);
     log_event_number(&event, "device", (uint64_t)device->index);
     log_event_number(&event, "sms", sm_mask_count(&device->space[at + 1]));
-    change_keep(server, reply, "");
+    reservation_note(device, note);
+    change_keep(server, reply, note);
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
