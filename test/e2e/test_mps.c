@@ -148,6 +148,7 @@ static void limits_hold_for_clients_that_run(void)
     struct server *server = server_of_24_sms();
     gs_session session = attach();
     const int pid = (int)getpid();
+    gs_qos qos = GS_QOS_INIT;
 
     MPS_PRINTS("get_default_active_thread_percentage", "100.0\n");
     MPS_PRINTS("set_default_active_thread_percentage 50", "50.0\n");
@@ -177,6 +178,18 @@ static void limits_hold_for_clients_that_run(void)
     GSCTL_OK("ps");
     CHECK_TEXT(output, "best-effort");
     MPS_PRINTS("set_default_client_priority 0\nget_default_client_priority", "0\n");
+    /* It lowers nobody: a class above normal can be had, too. */
+    qos.cls = GS_CLASS_LATENCY;
+    CHECK_OK(gs_set_qos(session, &qos));
+    GSCTL_OK("ps");
+    CHECK_TEXT(output, "latency");
+    MPS_OK("set_default_client_priority 0");
+    CHECK_TEXT(output, "nothing has changed");
+    GSCTL_OK("set", "--default", "--class", "normal");
+    MPS_PRINTS("get_default_client_priority", "0\n");
+    MPS_OK("set_default_client_priority 0"); /* what is set natively stays */
+    GSCTL_OK("get", "--default");
+    CHECK_TEXT(output, "class normal");
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }

@@ -88,7 +88,6 @@ static void memory_write(char out[SETTING_TEXT_MAX], const struct ctl_row *row, 
         setting_print(out, &set, setting_find("mem"));
 }
 
-/* Normal is set, for a class that is taken away gives way to that of the daemon's variable. */
 static bool priority_read(const char *text, struct ctl_set *request)
 {
     if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
@@ -98,11 +97,16 @@ static bool priority_read(const char *text, struct ctl_set *request)
     return true;
 }
 
+static bool best_effort(const struct ctl_row *row)
+{
+    return row->set.fields & CTL_CLASS && row->set.cls == GS_CLASS_BEST_EFFORT;
+}
+
 static void priority_write(char out[SETTING_TEXT_MAX], const struct ctl_row *row,
                            uint32_t device_sms, bool json)
 {
     (void)device_sms, (void)json;
-    strcpy(out, row->set.fields & CTL_CLASS && row->set.cls == GS_CLASS_BEST_EFFORT ? "1" : "0");
+    strcpy(out, best_effort(row) ? "1" : "0");
 }
 
 const struct mps_limit
@@ -228,6 +232,43 @@ static void remark_add(char remarks[REMARKS_MAX], const char *remark)
         snprintf(remarks + length, REMARKS_MAX - length, "%s%s", length ? "; " : "", remark);
 }
 
+/* Whether the default lowers sessions to the class best-effort. */
+static gs_status default_lowers(struct control *control, bool *lowers,
+                                char message[REQUEST_MESSAGE_MAX])
+{
+    struct rows rows;
+    gs_status status = row_read(control, CTL_DEFAULT, 0, &rows, message);
+
+    *lowers = status == GS_OK && rows.count && best_effort(&rows.row[0]);
+    free(rows.row);
+    return status;
+}
+
+/* MPS's priority 0 is what a daemon begins with: it lowers nobody, so the class is taken back. It
+ * is set to normal, which bars sessions from the class latency, only where the daemon's variable or
+ * the policy file would then lower them. */
+static gs_status priority_restore(struct control *control, struct ctl_set *normal,
+                                  char remark[REQUEST_MESSAGE_MAX])
+{
+    struct ctl_set unset = {.target = CTL_DEFAULT, .unset = CTL_CLASS};
+    char message[REQUEST_MESSAGE_MAX];
+    bool lowers;
+    gs_status status = default_lowers(control, &lowers, remark);
+
+    if (status == GS_OK && !lowers) {
+        snprintf(remark, REQUEST_MESSAGE_MAX, "nothing has changed: this is set already");
+        return GS_OK;
+    }
+    if (status == GS_OK)
+        status = settings_make(control, &unset, remark);
+    if (status != GS_OK)
+        return status;
+    status = default_lowers(control, &lowers, message);
+    if (status != GS_OK)
+        snprintf(remark, REQUEST_MESSAGE_MAX, "%s", message);
+    return status == GS_OK && lowers ? settings_make(control, normal, remark) : status;
+}
+
 /* However many sessions the client has, what is said of them is one remark, and one document. */
 static int value_set(const struct mps_call *call, const struct whose *whose)
 {
@@ -240,7 +281,9 @@ static int value_set(const struct mps_call *call, const struct whose *whose)
         return mps_wrong(call, EXIT_USAGE, "'%s': %s", whose->value,
                          limit == &mps_priority ? "0 or 1" : setting_find(limit->setting)->values);
     if (whose->count == 0) {
-        status = settings_make(call->control, &request, remark);
+        status = limit == &mps_priority && request.settings.cls == GS_CLASS_NORMAL
+                     ? priority_restore(call->control, &request, remark)
+                     : settings_make(call->control, &request, remark);
         remark_add(remarks, remark);
     }
     for (size_t i = 0; i < whose->count && status == GS_OK; i++) {
