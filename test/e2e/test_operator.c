@@ -625,6 +625,31 @@ static void who_is_not_served_may_not_look(void)
     server_stop(server);
 }
 
+static void looks_run(void *argument)
+{
+    (void)argument;
+    CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+    GSCTL_OK("status");
+    CHECK(strstr(output, "\nlog ") == NULL);
+    GSCTL_OK("status", "--json");
+    CHECK_TEXT(output, "\"log\":\"\"");
+    GSCTL_OK("servers");
+    GSCTL_OK("ps");
+    GSCTL_OK("get");
+    GSCTL_OK("dump");
+}
+
+static void another_user_who_looks_leaves_no_warning(void)
+{
+    struct server *server = server_start(NULL);
+
+    if (geteuid() != 0)
+        test_skip("only root can become another user");
+    tenant_join(tenant_start(looks_run, NULL));
+    CHECK_EQUAL(server_log_lines(server, "event=denied"), 0);
+    server_stop(server);
+}
+
 static void only_the_servers_owner_may_change_anything(void)
 {
     struct server *server = server_start(NULL);
@@ -886,6 +911,7 @@ static const struct test tests[] = {
     TEST(settings_and_reservations_outlive_the_worker),
     TEST(shares_follow_the_tenants_as_they_come_and_go),
     TEST(settings_outlive_the_server),
+    TEST(another_user_who_looks_leaves_no_warning),
     TEST(only_the_servers_owner_may_change_anything),
     TEST(who_is_not_served_may_not_look),
     TEST(every_kind_of_answer_tells_why_it_is_a_refusal),

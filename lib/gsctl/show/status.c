@@ -1,6 +1,7 @@
 /* status.c - `gsctl status`: the server and its devices. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/status.h"
 #include "common/util.h"
@@ -104,11 +105,14 @@ static void print_text(const struct ctl_status_reply *r, const struct control *c
     }
 }
 
-/* Where the log is, in a word; NULL: the server tells only its owner and root. */
+/* Where the log is, in a word; NULL: the server tells only its owner and root. Others do not ask,
+ * for each request that is denied is a warning in the log. */
 static const char *log_text(struct control *control, struct ctl_log_reply *reply)
 {
     char message[REQUEST_MESSAGE_MAX];
 
+    if (geteuid() != 0 && geteuid() != control->owner)
+        return NULL;
     if (log_place_read(control, reply, message) != GS_OK)
         return NULL;
     return reply->place == CTL_LOG_JOURNAL   ? "journal"
