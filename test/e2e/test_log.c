@@ -83,6 +83,17 @@ static void a_session_is_told_with_its_grant_and_its_totals(void)
     server_stop(server);
 }
 
+static void a_session_is_told_with_the_limit_of_memory_that_counts(void)
+{
+    struct server *server = server_start(NULL);
+
+    CHECK_EQUAL(gsctl("set", "--default", "--user-mem", "96M"), 0);
+    gs_session session = attach_named("limited");
+    CHECK_WITHIN(5000, lines(server, " event=attached .* name=limited .* mem=96M ") == 1);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* The keeper's, which gsctl status has as the server's, and the worker's. */
 static void lines_have_the_pids_that_gsctl_shows(void)
 {
@@ -251,6 +262,7 @@ static void a_policy_file_that_is_read_again_is_told_by_what_it_changes(void)
 static const struct test tests[] = {
     TEST(every_line_has_date_time_zone_and_process),
     TEST(a_session_is_told_with_its_grant_and_its_totals),
+    TEST(a_session_is_told_with_the_limit_of_memory_that_counts),
     TEST(lines_have_the_pids_that_gsctl_shows),
     TEST(totals_are_told_of_sessions_that_end_with_the_server),
     TEST(a_refusal_is_told_with_its_reason),

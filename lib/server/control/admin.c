@@ -105,14 +105,6 @@ static void histogram_copy(struct ctl_histogram *to, const struct link_histogram
     to->sum_ns = atomic_load_explicit(&from->sum_ns, memory_order_relaxed);
 }
 
-/* The session's limit, or its user's where that is less: 0 is none. */
-static uint64_t memory_most(const struct session *session)
-{
-    const uint64_t own = session->mem_limit, user = session->grant.target.user_mem_limit;
-
-    return user && (own == 0 || user < own) ? user : own;
-}
-
 static void session_describe(const struct session *session, struct ctl_tenant *row)
 {
     const struct link_stats *stats = session->device->stats;
@@ -129,7 +121,7 @@ static void session_describe(const struct session *session, struct ctl_tenant *r
     row->sm_count = sm_mask_count(&sms);
     row->state = session_state_told(session);
     row->fenced = session->fenced;
-    row->memory_limit = memory_most(session);
+    row->memory_limit = session_memory_limit(session);
     row->attached_ns = clock_ns() - session->attached_ns;
     memcpy(row->name, session->name, sizeof(row->name));
     if (!stats || session->state == SESSION_LOST)

@@ -43,7 +43,7 @@ void session_attached_log(struct session *session)
     log_event_text(&event, "class", class_name(grant->cls));
     log_event_number(&event, "priority", (uint64_t)grant->priority);
     log_event_number(&event, "weight", grant->weight);
-    log_event_size(&event, "mem", session->mem_limit);
+    log_event_size(&event, "mem", session_memory_limit(session));
     log_event_text(&event, "fenced", session->fenced ? "yes" : "no");
     log_event_write(&event, LOG_LEVEL_INFO);
 }

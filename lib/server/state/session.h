@@ -117,4 +117,12 @@ static inline bool session_has_memory(const struct session *session)
            session->state == SESSION_CLOSING;
 }
 
+/* What the session may hold: its own limit, or its user's where that is less; 0: no limit. */
+static inline uint64_t session_memory_limit(const struct session *session)
+{
+    const uint64_t own = session->mem_limit, user = session->grant.target.user_mem_limit;
+
+    return user && (own == 0 || user < own) ? user : own;
+}
+
 #endif
