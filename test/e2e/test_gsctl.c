@@ -534,7 +534,7 @@ static void changes_have_json_too(void)
     CHECK(printed("{\"remark\":\"\"}\n"));
     GSCTL_OK("set", id, "--weight", "3", "--json");
     CHECK(printed("{\"remark\":\"nothing has changed: this is set already\"}\n"));
-    GSCTL_OK("provision", "exact", "--json");
+    GSCTL_OK("provision", "half", "--json");
     CHECK(printed("{\"remark\":\"\"}\n"));
     GSCTL_OK("ps", "--json");
     CHECK_TEXT(output, "\"user\":\"");

@@ -460,6 +460,9 @@ static void shares_follow_the_tenants_as_they_come_and_go(void)
     struct guest a = attach(NULL), b, c;
 
     GSCTL_OK("provision", "uniform");
+    CHECK_EQUAL(strlen(output), 0);
+    GSCTL_OK("provision", "uniform");
+    CHECK_TEXT(output, "nothing has changed: this is set already");
     CHECK_EQUAL(granted(&a), a.sms);
     b = attach(NULL);
     CHECK_EQUAL(granted(&b), rounded(&a, (a.sms + 1) / 2));

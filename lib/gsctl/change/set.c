@@ -12,6 +12,8 @@
 #include "gsctl/change/change.h"
 #include "gsctl/show/show.h"
 
+static const char set_already[] = "nothing has changed: this is set already";
+
 void change_remark(const char *remark, bool json)
 {
     if (json) {
@@ -144,7 +146,7 @@ gs_status settings_make(struct control *control, struct ctl_set *request,
     /* The change is made, whether or not the server can say what came of it. */
     if (!*remark && row_of(control, request, &after, message) == GS_OK) {
         if (!memcmp(&before.set, &after.set, sizeof(before.set)))
-            snprintf(remark, REQUEST_MESSAGE_MAX, "nothing has changed: this is set already");
+            snprintf(remark, REQUEST_MESSAGE_MAX, "%s", set_already);
         else if (of_several && comparable && rows_read(control, &rows_after, message) == GS_OK)
             sessions_remark(request, &rows_before, &rows_after, remark);
         else if (request->target == CTL_TENANT && comparable)
@@ -281,8 +283,19 @@ int provision_check(const struct command_options *options)
 int command_provision(struct control *control, const struct command_options *options)
 {
     struct ctl_provision request = {.mode = provision_find(options->operand)};
+    char remark[REQUEST_MESSAGE_MAX];
+    struct rows before;
+    gs_status status = rows_read(control, &before, remark);
 
-    return change_ask(control, &request.h, CTL_PROVISION, sizeof(request), options->json);
+    free(before.row);
+    if (status == GS_OK)
+        status = change_make(control, &request.h, CTL_PROVISION, sizeof(request), remark);
+    if (status != GS_OK)
+        return ask_failed(status, remark);
+    if (!*remark && before.provision == request.mode)
+        snprintf(remark, sizeof(remark), "%s", set_already);
+    change_remark(remark, options->json);
+    return 0;
 }
 
 /* ---- Drain ----------------------------------------------------------------------------------- */
