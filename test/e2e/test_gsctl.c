@@ -88,6 +88,22 @@ static void quit_does_not_ask_where_nobody_is_to_be_asked(void)
     gs_detach(session);
 }
 
+static void get_breaks_a_terminals_lines_between_settings(void)
+{
+    static const char *const get[] = {"bin/gsctl", "get", "--default", NULL};
+    struct server *server = server_start(NULL);
+
+    GSCTL_OK("set", "--default", "--priority=0", "--class=normal", "--weight=100", "--mem=512M",
+             "--user-mem=1G", "--user-sessions=4000", "--inflight=1000");
+    terminal_start(&terminal, 60, 24, get);
+    CHECK_EQUAL(WEXITSTATUS(terminal_end(&terminal)), 0);
+    CHECK_TEXT(terminal.text, "default: priority 0, class normal, weight 100, mem 512M,\r\n"
+                              "         user-mem 1G, user-sessions 4000, inflight 1000\r\n");
+    GSCTL_OK("get", "--default");
+    CHECK_TEXT(output, "mem 512M, user-mem 1G, user-sessions 4000, inflight 1000\n");
+    server_stop(server);
+}
+
 /* Whoever has asked may have gone. */
 static void status_tells_that_the_server_is_to_end(void)
 {
@@ -1053,6 +1069,7 @@ static const struct test tests[] = {
     TEST(a_stopped_worker_without_sessions_is_replaced),
     TEST(quit_asks_on_a_terminal_before_it_ends_tenants),
     TEST(quit_does_not_ask_where_nobody_is_to_be_asked),
+    TEST(get_breaks_a_terminals_lines_between_settings),
     TEST(status_tells_that_the_server_is_to_end),
     TEST(errors_say_what_to_do),
     TEST(every_command_ends_with_the_status_that_its_help_names),

@@ -1,7 +1,9 @@
 /* get.c - `gsctl get`: the settings, and what each session was granted under them. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gsctl/ask/ask.h"
 #include "gsctl/ask/rows.h"
@@ -11,7 +13,8 @@
 #include "gsctl/base/options.h"
 #include "gsctl/show/show.h"
 
-#define UNFIT " (does not fit, see the server's log)"
+#define CONTINUED 9 /* columns before what is set, in a line that goes on */
+#define UNFIT     " (does not fit, see the server's log)"
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
@@ -22,21 +25,31 @@ static const char *mask_text(char out[SM_MASK_TEXT_MAX], const struct ctl_row *r
     return sm_mask_print(out, SM_MASK_TEXT_MAX, &mask);
 }
 
-static void set_text(const struct ctl_row *row, const char *nothing)
+/* Prints what is set, from a column on. A terminal's lines end between two settings. */
+static void set_text(const struct ctl_row *row, const char *nothing, int column)
 {
+    const int columns = isatty(STDOUT_FILENO) ? (int)columns_wanted() : INT_MAX;
     const struct ctl_settings *set = &row->set;
-    char value[SETTING_TEXT_MAX];
-    const char *gap = "";
+    char value[SETTING_TEXT_MAX], text[SETTING_TEXT_MAX + 96];
+    bool some = false;
 
     for (size_t i = 0; i < setting_field_count; i++) {
-        if (!(set->fields & setting_fields[i].bit))
+        const struct setting_field *field = &setting_fields[i];
+
+        if (!(set->fields & field->bit))
             continue;
-        printf("%s%s %s%s", gap, setting_fields[i].name,
-               setting_print(value, set, &setting_fields[i]),
-               row->unfit & setting_fields[i].bit ? UNFIT : "");
-        gap = ", ";
+        const int length =
+            snprintf(text, sizeof(text), "%s %s%s", field->name, setting_print(value, set, field),
+                     row->unfit & field->bit ? UNFIT : "");
+        const bool fits = column + (int)strlen(", ,") + length <= columns;
+
+        column += some ? printf("%s", fits ? ", " : ",\n") : 0;
+        if (some && !fits)
+            column = printf("%*s", CONTINUED, "");
+        column += printf("%s", text);
+        some = true;
     }
-    puts(*gap ? "" : nothing);
+    puts(some ? "" : nothing);
 }
 
 static void session_text(const struct ctl_row *row)
@@ -58,8 +71,8 @@ static void session_text(const struct ctl_row *row)
         printf(", its user's memory %s", format_bytes(memory, row->user_mem_limit));
     if (row->reservation[0])
         printf(", in reservation %s", row->reservation);
-    printf("\n    set  ");
-    set_text(row, "nothing");
+    putchar('\n');
+    set_text(row, "nothing", printf("    set  "));
 }
 
 static void row_text(const struct ctl_row *row)
@@ -68,12 +81,12 @@ static void row_text(const struct ctl_row *row)
 
     switch (row_target(row)) {
     case CTL_DEFAULT:
-        printf("default: ");
-        set_text(row, "nothing is set");
+        set_text(row, "nothing is set", printf("default: "));
         break;
     case CTL_USER:
-        printf("%s%s: ", row->uid == CTL_OTHERS ? "" : "user ", format_user(user, row->uid));
-        set_text(row, "nothing is set");
+        set_text(
+            row, "nothing is set",
+            printf("%s%s: ", row->uid == CTL_OTHERS ? "" : "user ", format_user(user, row->uid)));
         break;
     case CTL_DEVICE:
         printf("device %d: best-effort work leaves %u SMs to latency work%s%s%s\n", row->device,
