@@ -342,6 +342,25 @@ static void a_picture_has_a_row_for_each_tenant(void)
     server_stop(server);
 }
 
+static void the_summary_names_all_files_and_a_tenant_who_is_not_there(void)
+{
+    struct server *server = server_start(NULL);
+    const char *svg;
+    char wanted[256];
+
+    const int fd = test_file_open(&svg);
+    GSCTL_OK("trace", "--seconds", "1", "--svg", svg, "-o", "/dev/null");
+    snprintf(wanted, sizeof(wanted), "gsctl: /dev/null, %s: ", svg);
+    CHECK_TEXT(output, wanted);
+    CHECK(strstr(output, "was there") == NULL);
+    GSCTL_OK("trace", "--seconds", "1", "--svg", svg, "--tenant", "99");
+    snprintf(wanted, sizeof(wanted), "gsctl: %s: ", svg);
+    CHECK_TEXT(output, wanted);
+    CHECK_TEXT(output, "nobody of --tenant was there");
+    close(fd);
+    server_stop(server);
+}
+
 /* ---- Who sees it ----------------------------------------------------------------------------- */
 
 static void another_user_sees_only_sessions_of_his_own(void)
@@ -522,6 +541,7 @@ static const struct test tests[] = {
     TEST(a_trace_goes_on_over_a_takeover),
     TEST(a_trace_goes_on_with_the_next_supervisor),
     TEST(a_picture_has_a_row_for_each_tenant),
+    TEST(the_summary_names_all_files_and_a_tenant_who_is_not_there),
     TEST(another_user_sees_only_sessions_of_his_own),
     TEST(the_owner_takes_the_place_of_another_users_trace),
     TEST(another_user_cannot_begin_trace_after_trace),

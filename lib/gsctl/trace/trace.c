@@ -61,8 +61,10 @@ static int picture_print(const struct trace_model *model, FILE *picture, const c
     return EXIT_ERROR;
 }
 
-static void summary_print(const struct trace_model *model, const char *path)
+static void summary_print(const struct trace_model *model, const struct command_options *options)
 {
+    const char *file = options->output ? options->output : options->json ? "-" : "";
+    const char *picture = options->svg ? options->svg : "";
     const struct trace_log *log = model->log;
     uint64_t launches = 0;
     size_t tenants = 0;
@@ -71,9 +73,12 @@ static void summary_print(const struct trace_model *model, const char *path)
         tenants += model->tenant[i].wanted;
         launches += model->tenant[i].wanted ? model->tenant[i].launches : 0;
     }
-    fprintf(stderr, "gsctl: %s: %.1f s, %zu tenant%s, %llu launches, %zu events\n", path,
-            (double)(log->end_ns - log->begin_ns) * 1e-9, tenants, tenants == 1 ? "" : "s",
-            (unsigned long long)launches, log->count);
+    fprintf(stderr, "gsctl: %s%s%s: %.1f s, %zu tenant%s, %llu launches, %zu events\n", file,
+            *file && *picture ? ", " : "", picture, (double)(log->end_ns - log->begin_ns) * 1e-9,
+            tenants, tenants == 1 ? "" : "s", (unsigned long long)launches, log->count);
+    if (options->tenant_count && !tenants)
+        fputs("gsctl: nobody of --tenant was there: gsctl ps shows sessions, processes and users\n",
+              stderr);
     if (log->full)
         fputs("gsctl: the trace ended early: it had as many events as it can keep; "
               "trace less time\n",
@@ -109,9 +114,7 @@ int command_trace(struct control *control, const struct command_options *options
     if (options->output || options->json)
         trace_json_print(&model);
     int result = picture ? picture_print(&model, picture, options->svg) : 0;
-    summary_print(&model, options->output                  ? options->output
-                          : options->svg && !options->json ? options->svg
-                                                           : "-");
+    summary_print(&model, options);
     if (status == GS_OK && !log.full && trace_silent_tell(&log))
         result = EXIT_ERROR;
     trace_model_deinit(&model);
