@@ -28,7 +28,7 @@ static const char help[] =
     "\n"
     "  -f, --foreground       stay in the foreground, log to stderr (the default)\n"
     "  -d, --daemon           go to the background; returns when the server is ready\n"
-    "      --instance NAME    name of this server; default: $GSHARE_INSTANCE, else \"default\"\n"
+    "  -n, --instance NAME    name of this server; default: $GSHARE_INSTANCE, else \"default\"\n"
     "      --device KIND      cuda: the NVIDIA driver; soft: the software device;\n"
     "                         auto (the default): cuda where there is one, else soft\n"
     "      --devices N        use the first N devices, or all; default 1, at most 8\n"
@@ -216,8 +216,7 @@ static int devices_parse(const char *text)
 }
 
 enum option_code {
-    OPTION_INSTANCE = 256,
-    OPTION_DEVICE,
+    OPTION_DEVICE = 256,
     OPTION_DEVICES,
     OPTION_MAX_TENANTS,
     OPTION_LANES,
@@ -243,7 +242,7 @@ enum option_code {
 static const struct option long_options[] = {
     {"foreground", no_argument, NULL, 'f'},
     {"daemon", no_argument, NULL, 'd'},
-    {"instance", required_argument, NULL, OPTION_INSTANCE},
+    {"instance", required_argument, NULL, 'n'},
     {"device", required_argument, NULL, OPTION_DEVICE},
     {"devices", required_argument, NULL, OPTION_DEVICES},
     {"max-tenants", required_argument, NULL, OPTION_MAX_TENANTS},
@@ -313,7 +312,7 @@ static bool flag_apply(struct server_options *options, bool *check, int code)
 static void value_apply(struct server_options *options, struct worker_settings *workers, int code)
 {
     switch (code) {
-    case OPTION_INSTANCE:
+    case 'n':
         options->instance = optarg;
         break;
     case OPTION_DEVICE:
@@ -446,7 +445,7 @@ void options_parse(int argc, char **argv, struct server_options *options,
                                        .devices = 1,
                                        .grace_ms = 10000,
                                        .all_users = geteuid() == 0};
-    while ((code = getopt_long(argc, argv, "fdhV", long_options, NULL)) != -1) {
+    while ((code = getopt_long(argc, argv, "fdn:hV", long_options, NULL)) != -1) {
         if (!flag_apply(options, &check, code))
             value_apply(options, workers, code);
     }

@@ -204,12 +204,13 @@ static void a_second_server_of_the_name_is_refused(void)
     struct server *server = server_start(NULL);
     const char *const again[] = {"bin/gshared", "-f",   "--instance", server->instance,
                                  "--device",    "soft", NULL};
+    const char *const shorter[] = {"bin/gshared", "-n", server->instance, "--device", "soft", NULL};
     char output[4096];
 
     for (unsigned i = 0; i < 3; i++) {
         gs_session session;
 
-        CHECK(program_run(again, output, sizeof(output)) != 0);
+        CHECK_EQUAL(program_run(i ? again : shorter, output, sizeof(output)), 1);
         CHECK_TEXT(output, server->instance);
         CHECK_OK(server_attach(server, &session));
         CHECK_OK(gs_detach(session));
