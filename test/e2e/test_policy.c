@@ -40,7 +40,7 @@ static void what_is_wrong_is_named_with_file_line_key_value_and_limit(void)
     } wrong[] = {
         {"[server]\nmax-tenants = 5000\n", "line 2: max-tenants = 5000: 1 to 4096"},
         {"[server]\nmax-tenants = 5\nmax-tenants = 5\n", "line 3: max-tenants a second time"},
-        {"[server]\nmem-limit = 1M\n", "line 2: mem-limit = 1M: bytes, 2M at least"},
+        {"[server]\nmem-limit = 1M\n", "line 2: mem-limit = 1M: bytes, 2M at least, or whole K"},
         {"\n[server]\nallow-users = root,no-such-user-here\n",
          "line 3: allow-users = ...no-such-user-here: there is no such user"},
         {"[server]\nmetrics = localhost:9\n", "line 2: metrics = localhost:9: ADDR:PORT, both in"},
