@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/log_event.h"
 #include "common/util.h"
 #include "server/keeper.h"
 #include "server/policy_file.h"
@@ -74,7 +75,8 @@ static void signals_ready(struct watch *watch, uint32_t events)
         hangup(server);
         return;
     }
-    log_info("event=signal signal=%s by_pid=%u", sigabbrev_np((int)info.ssi_signo), info.ssi_pid);
+    log_info("event=signal signal=%s by=%s by_pid=%u", sigabbrev_np((int)info.ssi_signo),
+             log_user_name(info.ssi_uid), info.ssi_pid);
     server_drain(server, 0);
 }
 

@@ -1,5 +1,6 @@
 /* test_log.c - the log of the server: a line for each event, with its time, whom it is about, who
  * did it, and the values before and after. */
+#include <pwd.h>
 #include <regex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -92,6 +93,20 @@ static void a_session_is_told_with_the_limit_of_memory_that_counts(void)
     CHECK_WITHIN(5000, lines(server, " event=attached .* name=limited .* mem=96M ") == 1);
     CHECK_OK(gs_detach(session));
     server_stop(server);
+}
+
+static void a_signal_is_told_with_the_user_who_sent_it(void)
+{
+    struct server *server = server_start(NULL);
+    const struct passwd *user = getpwuid(geteuid());
+    char pattern[128];
+
+    CHECK(user != NULL);
+    CHECK(kill(server->pid, SIGTERM) == 0);
+    snprintf(pattern, sizeof(pattern), " event=signal signal=TERM by=%s by_pid=%d$", user->pw_name,
+             (int)getpid());
+    CHECK_WITHIN(10000, lines(server, pattern) == 1);
+    CHECK_WITHIN(10000, lines(server, " event=ended ") == 1);
 }
 
 /* The keeper's, which gsctl status has as the server's, and the worker's. */
@@ -263,6 +278,7 @@ static const struct test tests[] = {
     TEST(every_line_has_date_time_zone_and_process),
     TEST(a_session_is_told_with_its_grant_and_its_totals),
     TEST(a_session_is_told_with_the_limit_of_memory_that_counts),
+    TEST(a_signal_is_told_with_the_user_who_sent_it),
     TEST(lines_have_the_pids_that_gsctl_shows),
     TEST(totals_are_told_of_sessions_that_end_with_the_server),
     TEST(a_refusal_is_told_with_its_reason),
