@@ -412,6 +412,25 @@ static void explain_says_who_says_what(void)
     server_stop(server);
 }
 
+static void explain_names_the_default_where_limits_are_above_the_device(void)
+{
+    static const char *const environment[] = {"GSHARE_SOFT_SMS=24", "GSHARE_SOFT_MEM=1G", NULL};
+    struct server *server =
+        server_start(&(struct server_options){.device = "soft", .environment = environment});
+    char id[24];
+    gs_session session = attach("free", NULL, id);
+
+    GSCTL_OK("set", "--default", "--percentage", "100", "--mem", "8G");
+    GSCTL_OK("explain", id);
+    CHECK_TEXT(output, "                 set --default: percentage 100\n"
+                       "               * the default: all\n");
+    CHECK_TEXT(output, "memory         1.0 GiB\n"
+                       "                 set --default: mem 8G\n"
+                       "               * the default: the device's\n");
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* The variables of the program's environment are told apart from the program. */
 static void explain_names_the_environment(void)
 {
@@ -1076,6 +1095,7 @@ static const struct test tests[] = {
     TEST(a_setting_that_changes_nothing_says_so),
     TEST(info_draws_who_may_run_where),
     TEST(explain_says_who_says_what),
+    TEST(explain_names_the_default_where_limits_are_above_the_device),
     TEST(explain_names_the_environment),
     TEST(explain_names_whom_a_session_waits_for),
     TEST(dump_has_a_line_for_each_thing_and_tabs_between_fields),

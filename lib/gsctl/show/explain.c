@@ -53,6 +53,15 @@ __attribute__((format(printf, 4, 5))) static void say(struct limit *limit, bool 
     limit->line[limit->count++].counts = counts;
 }
 
+static bool somebody_counts(const struct limit *limit)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < limit->count; i++)
+        any = any || limit->line[i].counts;
+    return any;
+}
+
 /* What gsctl and the policy file say of the fields. effect: has the values that are in force.
  * asked_decides: the request, or the default in its place, is in force, so that no source takes
  * anything from it. */
@@ -179,6 +188,8 @@ static void explain_sms(struct limit *limit, const struct ctl_explain_reply *r)
         say(limit, r->sm_count < fewest, "provision", "%s", provision_name(r->provision));
     else if (r->sm_count && r->sm_count < fewest)
         say(limit, true, "others", "reservations and exclusive SMs: see gsctl info");
+    if (limit->count && !somebody_counts(limit) && r->sm_count == r->device_sms)
+        say(limit, true, by_default, "all");
 }
 
 /* A class or a priority that is set for the session stands in the place of its request. */
@@ -237,6 +248,8 @@ static void explain_memory(struct limit *limit, const struct ctl_explain_reply *
         say(limit, r->server_mem_limit == r->mem_limit && r->mem_asked != r->mem_limit,
             "gshared --mem-limit", "%s", format_bytes(text, r->server_mem_limit));
     say_set(limit, r, CTL_MEM, effect, r->mem_asked == r->mem_limit);
+    if (limit->count && !somebody_counts(limit))
+        say(limit, true, by_default, "the device's");
 }
 
 static void explain_fence(struct limit *limit, const struct ctl_explain_reply *r)
@@ -268,11 +281,7 @@ static void explain_fence(struct limit *limit, const struct ctl_explain_reply *r
 /* No source has it: then the policy file has set it for the session's class. */
 static void explain_class_limit(struct limit *limit, const struct ctl_explain_reply *r)
 {
-    bool known = r->kernel_limit == 0;
-
-    for (unsigned i = 0; i < limit->count; i++)
-        known = known || limit->line[i].counts;
-    if (!known)
+    if (r->kernel_limit && !somebody_counts(limit))
         say(limit, true, "policy file", "[class %s] %u ms", class_name(r->cls), r->kernel_limit);
 }
 
