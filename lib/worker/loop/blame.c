@@ -12,6 +12,7 @@
 #include "worker/driver/wake.h"
 #include "worker/jobs/job.h"
 #include "worker/loop/lanes.h"
+#include "worker/sched/completed.h"
 #include "worker/sched/session_table.h"
 #include "worker/submit/report.h"
 #include "worker/submit/stream.h"
@@ -57,12 +58,11 @@ static const struct session *in_slot(uint32_t slot)
  * to be complete cannot fault. */
 static void blamed_kernel(const struct session *session, uint32_t stream, struct link_fatal *fatal)
 {
-    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
     const struct stream *of = &session->submit.streams[stream];
     struct rec_launch record;
 
     fatal->stream = stream;
-    fatal->position = atomic_load_explicit(&complete->position[stream], memory_order_relaxed);
+    fatal->position = stream_completed(session, stream);
     uint64_t at = fatal->position;
     if (!unfinished_first_launch(session->segment, stream, &at, of->head, &record))
         return;

@@ -22,6 +22,7 @@
 
 #include "common/link.h"
 #include "common/util.h"
+#include "worker/sched/completed.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/estimate.h"
 #include "worker/sched/fence.h"
@@ -235,7 +236,6 @@ bool inflight_needs_no_fence(const struct inflight *inflight, uint64_t signalled
                              const struct launch *launch)
 {
     const struct session *session = inflight->session;
-    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
 
     if (launch ? inflight->open.records > 0 : inflight->open.work.ns > 0)
         return false;
@@ -249,8 +249,7 @@ bool inflight_needs_no_fence(const struct inflight *inflight, uint64_t signalled
         return true;
     if (inflight->count > 0 || session->sched.entity.inflight > 0)
         return false;
-    if (atomic_load_explicit(&complete->position[inflight->index], memory_order_relaxed) <
-        signalled)
+    if (stream_completed(session, inflight->index) < signalled)
         return false;
     return !launch || (estimate_short(launch) && !launch->deadline_ns);
 }

@@ -16,6 +16,7 @@
 
 #include "common/ring.h"
 #include "common/util.h"
+#include "worker/sched/completed.h"
 #include "worker/sched/lane.h"
 #include "worker/submit/launch.h"
 #include "worker/submit/stream.h"
@@ -61,12 +62,10 @@ static uint64_t written(const struct session *session, uint32_t index)
 /* Whether an arrival begins at the head. If so, notes the end of the one before. */
 static bool arrival_begins(struct session *session, uint32_t index)
 {
-    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
     const uint64_t head = session->submit.streams[index].head;
     struct arrival *arrival = &session->submit.streams[index].arrival;
 
-    if (atomic_load_explicit(&complete->position[index], memory_order_relaxed) < head ||
-        written(session, index) == head)
+    if (stream_completed(session, index) < head || written(session, index) == head)
         return false;
     if (head != arrival->from) {
         const uint64_t bytes = head - arrival->from;

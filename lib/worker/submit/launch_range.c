@@ -2,6 +2,7 @@
 #include "worker/submit/launch_range.h"
 
 #include "common/fault_note.h"
+#include "worker/sched/completed.h"
 
 /* The stream of a range whose launches are in several, or in graphs. */
 #define SEVERAL UINT32_MAX
@@ -33,14 +34,11 @@ void launch_range_taken(struct session *session, uint32_t index, struct kernel *
 
 void launch_ranges_read(struct session *session)
 {
-    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
-
     for (uint64_t left = session->submit.unclean; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(left);
         struct stream *stream = &session->submit.streams[i];
         /* acquire: a kernel's note is there before its stream's word says that it has ended */
-        const uint64_t finished =
-            atomic_load_explicit(&complete->position[i], memory_order_acquire);
+        const uint64_t finished = stream_completed_acquire(session, i);
 
         stream->faults.graphs_seen = stream->faults.graphs && finished < stream->faults.graph;
         stream->faults.seen = stream->faults.clean;

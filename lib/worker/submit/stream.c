@@ -18,6 +18,7 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/driver_memory.h"
 #include "worker/memory/kept.h"
+#include "worker/sched/completed.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/priority.h"
@@ -56,13 +57,11 @@ CUresult stream_make(struct session *session, struct stream *stream)
 
 uint64_t session_busy_streams(const struct session *session)
 {
-    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
     uint64_t busy = 0;
 
     for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
-        if (atomic_load_explicit(&complete->position[i], memory_order_relaxed) <
-            session->submit.streams[i].issued)
+        if (stream_completed(session, i) < session->submit.streams[i].issued)
             busy |= UINT64_C(1) << i;
     }
     return busy;
@@ -75,12 +74,9 @@ bool session_seems_idle(const struct session *session)
 
 bool session_transferred(const struct session *session)
 {
-    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
-
     for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
-        if (atomic_load_explicit(&complete->position[i], memory_order_relaxed) <
-            session->submit.streams[i].transferred)
+        if (stream_completed(session, i) < session->submit.streams[i].transferred)
             return false;
     }
     return true;
@@ -88,13 +84,10 @@ bool session_transferred(const struct session *session)
 
 bool session_caught_up(const struct session *session)
 {
-    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
-
     for (uint32_t i = 0; i < SEG_STREAMS; i++) {
         const struct stream *stream = &session->submit.streams[i];
         if (stream->open &&
-            (stream->issued < stream->again ||
-             atomic_load_explicit(&complete->position[i], memory_order_relaxed) < stream->again))
+            (stream->issued < stream->again || stream_completed(session, i) < stream->again))
             return false;
     }
     return true;
@@ -102,13 +95,11 @@ bool session_caught_up(const struct session *session)
 
 uint32_t stream_unfinished(const struct session *session)
 {
-    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
     uint32_t i = 0;
 
     for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
         i = (uint32_t)__builtin_ctzll(left);
-        if (atomic_load_explicit(&complete->position[i], memory_order_relaxed) <
-            session->submit.streams[i].issued)
+        if (stream_completed(session, i) < session->submit.streams[i].issued)
             break;
     }
     return i;
@@ -335,15 +326,13 @@ const struct job_kind job_event_elapsed = {
 gs_status streams_resume(struct job *job)
 {
     struct session *session = job->session;
-    const struct seg_complete *complete = (const void *)(session->segment + SEG_OFF_COMPLETE);
 
     for (uint32_t i = 0; i < SEG_STREAMS; i++) {
         struct stream *stream = &session->submit.streams[i];
         struct journal_stream note;
         uint64_t consumed =
             atomic_load_explicit(&session->positions->consumed[i], memory_order_relaxed);
-        const uint64_t finished =
-            atomic_load_explicit(&complete->position[i], memory_order_relaxed);
+        const uint64_t finished = stream_completed(session, i);
 
         stream->launches =
             atomic_load_explicit(&session->positions->launches[i], memory_order_relaxed);
