@@ -76,4 +76,11 @@ struct session {
     struct session_texture texture;
 };
 
+/* Whether a side lane has the session. The main lane then touches nothing of the session that
+ * belongs to its lane. Main lane. */
+static inline bool session_elsewhere(const struct session *session)
+{
+    return session->elsewhere;
+}
+
 #endif

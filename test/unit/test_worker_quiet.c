@@ -59,7 +59,7 @@ static int unset(void **state)
 
 static void kernels_run(bool run)
 {
-    lane.index = run;
+    session.elsewhere = run;
 }
 
 /* Seconds later. */
@@ -87,7 +87,7 @@ static _Alignas(64) unsigned char segment[SEG_OFF_COMPLETE + sizeof(struct seg_c
 /* A kernel of the main lane's, as long as it is not known to be complete. */
 static void long_kernel_runs(bool run)
 {
-    lane.index = 0;
+    session.elsewhere = false;
     session.sched.polled = true;
     session.segment = segment;
     session.submit.streams[0].issued = run ? 64 : 0;

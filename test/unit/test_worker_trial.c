@@ -73,14 +73,14 @@ static int unset(void **state)
         session_table_remove(&session[i]);
         free(segment[i]);
     }
-    lane.index = 0;
     return 0;
 }
 
 /* A session that a side lane has may have kernels on the device. */
 static void kernels_run(bool run)
 {
-    lane.index = run;
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        session[i].elsewhere = run;
 }
 
 /* A round, a while later. */

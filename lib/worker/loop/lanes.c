@@ -348,7 +348,7 @@ void lanes_recall(bool on)
 
 void lanes_recall_session(struct session *session)
 {
-    if (lanes_has(session))
+    if (session_elsewhere(session))
         atomic_store_explicit(&session->recalled, true, memory_order_relaxed);
 }
 

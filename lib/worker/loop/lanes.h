@@ -32,12 +32,6 @@ void lanes_recall_session(struct session *session);
 bool lanes_any(void);
 /* Whether a session is on its way back to the main lane. */
 bool lanes_returned(void);
-/* Whether a side lane has the session. The main lane then touches nothing of the session that
- * belongs to its lane. */
-static inline bool lanes_has(const struct session *session)
-{
-    return session->elsewhere;
-}
 
 /* Wakes all side lanes. Any thread. */
 void lanes_wake(void);

@@ -147,7 +147,7 @@ static void device_watch(void)
     for (uint32_t n = 0; n < session_table_slots() && asked < WATCH_SESSIONS; n++) {
         uint32_t i = (loop.watch_cursor + n) % session_table_slots();
         struct session *session = session_table_at(i);
-        if (!session || lanes_has(session) || !session->inflight.busy)
+        if (!session || session_elsewhere(session) || !session->inflight.busy)
             continue;
         asked++;
         session_watch(session);

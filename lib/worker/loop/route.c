@@ -47,7 +47,7 @@ static struct job *for_returned;
  * true. */
 static bool session_awaited(struct session *session, struct job *job)
 {
-    if (!session || !lanes_has(session))
+    if (!session || !session_elsewhere(session))
         return false;
     lanes_recall_session(session);
     job->next = for_returned;

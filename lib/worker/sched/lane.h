@@ -46,6 +46,12 @@ struct lane {
     struct session *polled[LINK_SLOTS_MAX]; /* the sessions that are polled */
 };
 
+/* Whether a lane is the main lane, which is the first of them. */
+static inline bool lane_is_main(const struct lane *lane)
+{
+    return lane->index == 0;
+}
+
 /* A round begins. */
 static inline void lane_begins(struct lane *lane)
 {

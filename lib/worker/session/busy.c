@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include "common/util.h"
-#include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 #include "worker/submit/stream.h"
 
@@ -26,7 +25,7 @@ const char *busy_describe(char text[BUSY_TEXT_MAX])
     int n;
 
     for (const struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        if (s->lane->index || (!s->inflight.streams && session_seems_idle(s)))
+        if (session_elsewhere(s) || (!s->inflight.streams && session_seems_idle(s)))
             continue;
         others += oldest != NULL;
         if (!oldest || s->poll.given_ns < oldest->poll.given_ns)

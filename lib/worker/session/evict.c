@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "worker/sched/inflight.h"
-#include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 #include "worker/submit/stream.h"
 
@@ -44,7 +43,7 @@ void evict_overdue(uint64_t now)
     char text[96];
 
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        const uint64_t began = s->lane->index ? 0 : running_since(s);
+        const uint64_t began = session_elsewhere(s) ? 0 : running_since(s);
         if (!began || began >= since)
             continue;
         since = began;

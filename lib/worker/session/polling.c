@@ -80,7 +80,7 @@ void session_poll_end(struct session *session)
  * need_bell, too, starts polling. */
 static void session_look(struct session *session)
 {
-    if (session && !session->elsewhere && !session->sched.polled &&
+    if (session && !session_elsewhere(session) && !session->sched.polled &&
         (atomic_load_explicit(&session->client->activity, memory_order_relaxed) ||
          !atomic_load_explicit(&session->server_page->need_bell, memory_order_relaxed)))
         session_poll_begin(session);

@@ -11,7 +11,6 @@
 
 #include "worker/memory/deferred_release.h"
 #include "worker/sched/domain.h"
-#include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 #include "worker/session/busy.h"
 #include "worker/session/polling.h"
@@ -56,7 +55,7 @@ bool sessions_idle(void)
     struct session *session;
 
     for (session = session_table_next(NULL); session; session = session_table_next(session)) {
-        if (session->lane->index || !session_seems_idle(session))
+        if (session_elsewhere(session) || !session_seems_idle(session))
             return false;
     }
     for (session = session_table_next(NULL); session; session = session_table_next(session)) {
@@ -72,7 +71,7 @@ bool sessions_idle(void)
  * counts as idle here: its work is light, and quiet_any calls it back. */
 static uint64_t busy_streams(const struct session *session)
 {
-    return session->lane->index ? 0 : session_busy_streams(session);
+    return session_elsewhere(session) ? 0 : session_busy_streams(session);
 }
 
 /* Holds back those streams of which the device still has work so long after a hold began. Their

@@ -74,7 +74,8 @@ static struct session *next_waiting(uint64_t now)
 static bool suspects_busy(uint64_t now)
 {
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        if (suspect(s, now) && (s->lane->index || s->inflight.streams || !session_seems_idle(s)))
+        if (suspect(s, now) &&
+            (session_elsewhere(s) || s->inflight.streams || !session_seems_idle(s)))
             return true;
     }
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {

@@ -167,7 +167,7 @@ enum outcome batch_take(struct session *session, uint32_t index, unsigned char *
     launch_defaults(session, stream, launch);
     *ns = estimate_ns(launch->kernel, launch->grid, launch->block);
     session->submit.light = launch_light(&r, launch, *ns) ? session->submit.light + 1 : 0;
-    if (session->submit.light == 0 && session->lane->index)
+    if (session->submit.light == 0 && !lane_is_main(session->lane))
         return RECORD_ELSEWHERE;
     uint64_t deadline = session->grant.link.deadline_ns;
     if (r.h.flags & REC_LAUNCH_QOS) {

@@ -229,7 +229,7 @@ enum outcome operation_take(struct session *session, uint32_t index, const unsig
     struct stream *stream = &session->submit.streams[index];
     struct issued issued = {.position = stream->head + size};
 
-    if (session->lane->index && !transfer)
+    if (!lane_is_main(session->lane) && !transfer)
         return RECORD_ELSEWHERE;
     if (!transfer)
         session->submit.light = 0;

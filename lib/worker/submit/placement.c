@@ -22,7 +22,7 @@ static void graphs_evict_all(struct partition *partition)
 {
     for (uint32_t i = 0; i < session_table_slots(); i++) {
         struct session *session = session_table_at(i);
-        if (!session || session->jobs.paused || session->lane->index)
+        if (!session || session->jobs.paused || session_elsewhere(session))
             continue;
         for (uint32_t n = 0; n < SEG_STREAMS; n++) {
             graph_cache_evict(session->submit.streams[n].graph_cache, partition);
