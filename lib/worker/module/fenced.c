@@ -13,6 +13,7 @@
 #include "worker/memory/limits.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/window.h"
+#include "worker/module/constant.h"
 #include "worker/texture/table.h"
 
 static const struct ptx_fence_report *report_of(const struct module *module)
@@ -126,18 +127,13 @@ static CUresult bind_textures(const struct session *session, const struct module
 {
     const CUdeviceptr table = texture_table_address(session);
     CUdeviceptr constant;
-    CUresult result = DRV(cuModuleGetGlobal_v2, &constant, NULL, module->cu, FENCE_TEXTURES);
 
-    if (result == CUDA_ERROR_NOT_FOUND)
-        return CUDA_SUCCESS; /* the compiler removed it, because no kernel reads a texture */
-    if (!result)
-        result = write_bytes(constant, &table, sizeof(table));
-    return result ? result : DRV(cuStreamSynchronize, service_stream());
+    return module_constant_write(module, FENCE_TEXTURES, &table, sizeof(table), &constant);
 }
 
 CUresult fenced_bind(struct session *session, struct module *module)
 {
-    CUdeviceptr constant;
+    CUdeviceptr constant = 0;
     CUresult result;
 
     if (!report_of(module))
@@ -147,16 +143,9 @@ CUresult fenced_bind(struct session *session, struct module *module)
     result = bind_functions(module);
     if (!result && report_of(module)->textures)
         result = bind_textures(session, module);
-    if (result)
-        return result;
-    result = DRV(cuModuleGetGlobal_v2, &constant, NULL, module->cu, FENCE_VARIABLE);
-    if (result == CUDA_ERROR_NOT_FOUND)
-        return CUDA_SUCCESS; /* the compiler removed it, because no kernel uses memory */
     if (!result)
-        result = write_bytes(constant, &window, sizeof(window));
-    if (!result)
-        result = DRV(cuStreamSynchronize, service_stream());
-    if (!result)
+        result = module_constant_write(module, FENCE_VARIABLE, &window, sizeof(window), &constant);
+    if (!result && constant)
         result = window_bind(session, constant);
     if (!result)
         module->window = constant;

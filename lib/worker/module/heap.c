@@ -14,6 +14,7 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/memory.h"
+#include "worker/module/constant.h"
 
 #define HEAP_BYTES UINT64_C(8388608) /* cudaLimitMallocHeapSize as CUDA has it */
 
@@ -80,17 +81,11 @@ gs_status heap_resume(struct job *job)
 CUresult heap_bind(const struct session *session, const struct module *module)
 {
     const struct ptx_heap heap = ptx_heap(session->module.heap, heap_bytes(session));
-    CUdeviceptr variable;
-    CUresult result;
+    CUdeviceptr constant;
 
     if (!allocates(module))
         return CUDA_SUCCESS;
-    result = DRV(cuModuleGetGlobal_v2, &variable, NULL, module->cu, PTX_HEAP_VARIABLE);
-    if (result == CUDA_ERROR_NOT_FOUND)
-        return CUDA_SUCCESS; /* the compiler removed it, because no kernel allocates */
-    if (!result)
-        result = DRV(cuMemcpyHtoDAsync_v2, variable, &heap, sizeof(heap), service_stream());
-    return result ? result : DRV(cuStreamSynchronize, service_stream());
+    return module_constant_write(module, PTX_HEAP_VARIABLE, &heap, sizeof(heap), &constant);
 }
 
 /* A service thread, where heap_open runs too. */

@@ -19,6 +19,8 @@
 #include "common/log.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
+#include "worker/module/constant.h"
+#include "worker/module/print.h"
 #include "worker/submit/launch_range.h"
 #include "worker/submit/session_fault.h"
 
@@ -35,21 +37,15 @@ bool kernel_fault_strays(const struct session *session)
 CUresult kernel_fault_bind(const struct session *session, const struct module *module,
                            uint32_t number)
 {
-    CUdeviceptr variable, block;
-    CUresult result;
+    CUdeviceptr constant, block;
 
     if (!kernel_fault_possible(module->rewrite))
         return CUDA_SUCCESS;
-    result = DRV(cuModuleGetGlobal_v2, &variable, NULL, module->cu, FAULT_VARIABLE);
-    if (result == CUDA_ERROR_NOT_FOUND)
-        return CUDA_SUCCESS; /* the compiler removed it, because no kernel ever traps */
-    if (!result)
-        result = DRV(cuMemHostGetDevicePointer_v2, &block, session->module.print->memory, 0);
+    CUresult result = print_block_address(session, &block);
     if (result)
         return result;
     const struct fault_binding binding = {.notes = block + PRINT_AT_FAULT, .module = number};
-    result = DRV(cuMemcpyHtoDAsync_v2, variable, &binding, sizeof(binding), service_stream());
-    return result ? result : DRV(cuStreamSynchronize, service_stream());
+    return module_constant_write(module, FAULT_VARIABLE, &binding, sizeof(binding), &constant);
 }
 
 void kernel_fault_watch(struct session *session, const struct module *module)

@@ -273,7 +273,7 @@ static gs_status module_code_load(struct job *job, struct module *module)
     }
     free(module->code);
     module->code = NULL;
-    if ((result = functions_load(module->cu)) || (result = print_bind(job, module->cu)) ||
+    if ((result = functions_load(module->cu)) || (result = print_bind(job, module)) ||
         (result = heap_bind(job->session, module)) ||
         (result = fenced_bind(job->session, module)) ||
         (result = kernel_fault_bind(job->session, module, module->id)))

@@ -16,6 +16,7 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/host_block.h"
+#include "worker/module/constant.h"
 
 /* The values of the answer to REQ_MODULE_LOAD that describe the print block; see wire.h. */
 #define RET_BLOCK_ID    1
@@ -62,21 +63,21 @@ gs_status print_open(struct job *job)
     return GS_OK;
 }
 
-CUresult print_bind(const struct job *job, CUmodule module)
+CUresult print_block_address(const struct session *session, CUdeviceptr *address)
 {
-    CUdeviceptr variable, block;
-    CUresult result;
+    return DRV(cuMemHostGetDevicePointer_v2, address, session->module.print->memory, 0);
+}
+
+CUresult print_bind(const struct job *job, const struct module *module)
+{
+    CUdeviceptr constant, block;
 
     if (!job->ret[RET_BLOCK_BYTES])
         return CUDA_SUCCESS;
-    result = DRV(cuModuleGetGlobal_v2, &variable, NULL, module, PTX_PRINT_VARIABLE);
-    if (result == CUDA_ERROR_NOT_FOUND)
-        return CUDA_SUCCESS; /* the compiler removed it, because no kernel ever prints */
-    if (!result)
-        result = DRV(cuMemHostGetDevicePointer_v2, &block, job->session->module.print->memory, 0);
-    if (!result)
-        result = DRV(cuMemcpyHtoDAsync_v2, variable, &block, sizeof(block), service_stream());
-    return result ? result : DRV(cuStreamSynchronize, service_stream());
+    CUresult result = print_block_address(job->session, &block);
+    return result ? result
+                  : module_constant_write(module, PTX_PRINT_VARIABLE, &block, sizeof(block),
+                                          &constant);
 }
 
 void print_deinit(struct session *session)

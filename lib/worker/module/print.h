@@ -11,8 +11,10 @@ gs_status print_open(struct job *job);
  * failed.
  */
 gs_status print_resume(struct job *job);
+/* The device's address of the session's print block, which is there. */
+CUresult print_block_address(const struct session *session, CUdeviceptr *address);
 /* Tells a loaded module the block's address, if print_open has run for the job. */
-CUresult print_bind(const struct job *job, CUmodule module);
+CUresult print_bind(const struct job *job, const struct module *module);
 /* Frees the print block, after the device has finished with it. */
 void print_deinit(struct session *session);
 
