@@ -37,6 +37,14 @@ static struct link_stats *stats; /* LINK_SLOTS_MAX of them, shared with the supe
 /* The pieces and journals of sessions that are to be taken up, until their LINK_OPEN comes. */
 static struct resume *resuming;
 
+/* A message of the supervisor, and what it means for the worker. */
+struct order {
+    struct link_message message;
+    int descriptor; /* that came along, which the order's function takes; -1: none */
+    bool ends;      /* the worker ends for it, with this exit status */
+    int status;
+};
+
 /* The pieces of a session that is taken up; none may have come. Takes the journal's descriptor. */
 static struct resume *resume_take(uint32_t slot, int journal)
 {
@@ -53,25 +61,39 @@ static struct resume *resume_take(uint32_t slot, int journal)
     return resume;
 }
 
-/* Takes the descriptor. Without memory for it, the session cannot be taken up. */
-static void resume_piece(const struct link_message *message, int descriptor)
+/* Without memory for the piece, the session cannot be taken up. */
+static void resume_piece(struct order *order)
 {
+    const struct link_message *message = &order->message;
+
     if (!resuming || resuming->slot != message->slot) {
         resume_free(resuming);
         resuming = resume_new(message->slot);
     }
     if (!resuming)
-        close(descriptor);
+        close(order->descriptor);
     else
-        resume_add(resuming, &message->u.vault, descriptor);
+        resume_add(resuming, &message->u.vault, order->descriptor);
 }
 
-/* Takes the descriptor, that of the journal of a session that is to be taken up, or -1. */
-static void open_session(const struct link_message *message, int descriptor)
+/* Wakes the threads that will have the grant next, so that they are awake when it comes. */
+static void grant_announce(const struct link_grant *grant)
 {
+    prewake(PREWAKE_JOBS);
+    if (grant_has_mask(grant))
+        prewake(PREWAKE_QUIET);
+}
+
+/* The descriptor is that of the journal of a session that is to be taken up. */
+static void open_session(struct order *order)
+{
+    const struct link_message *message = &order->message;
+
+    grant_announce(&message->u.open.grant);
     struct session *session = session_new(message->slot, &message->u.open, &stats[message->slot]);
     struct job *job = session ? job_new(session, &job_open_partition) : NULL;
-    struct resume *resume = message->u.open.resume ? resume_take(message->slot, descriptor) : NULL;
+    struct resume *resume =
+        message->u.open.resume ? resume_take(message->slot, order->descriptor) : NULL;
 
     if (resume)
         resume->preload = preload_take(message->slot, &message->u.open);
@@ -105,8 +127,12 @@ static void open_session(const struct link_message *message, int descriptor)
     }
 }
 
-static void grant_session(const struct link_message *message)
+static void grant_session(struct order *order)
 {
+    const struct link_message *message = &order->message;
+
+    prewake_grant_met();
+    grant_announce(&message->u.grant);
     struct job *job = job_new(NULL, &job_grant);
 
     if (!job) {
@@ -122,8 +148,9 @@ static void grant_session(const struct link_message *message)
     job_return(job);
 }
 
-static void close_session(const struct link_message *message)
+static void close_session(struct order *order)
 {
+    const struct link_message *message = &order->message;
     struct job *job = closing[message->slot];
 
     if (!job) {
@@ -136,8 +163,9 @@ static void close_session(const struct link_message *message)
     job_return(job);
 }
 
-static void evict_session(const struct link_message *message)
+static void evict_session(struct order *order)
 {
+    const struct link_message *message = &order->message;
     struct job *job = job_new(NULL, &job_evict);
 
     if (!job) /* the supervisor asks again */
@@ -147,8 +175,9 @@ static void evict_session(const struct link_message *message)
     job_return(job);
 }
 
-static void retire_begin(const struct link_message *message)
+static void retire_begin(struct order *order)
 {
+    const struct link_message *message = &order->message;
     struct job *job = job_new(NULL, &job_retire);
 
     if (!job) {
@@ -194,14 +223,6 @@ static ssize_t link_receive(struct link_message *message, int *descriptor)
     }
 }
 
-/* Wakes the threads that will have the grant next, so that they are awake when it comes. */
-static void grant_announce(const struct link_grant *grant)
-{
-    prewake(PREWAKE_JOBS);
-    if (grant_has_mask(grant))
-        prewake(PREWAKE_QUIET);
-}
-
 /* Notes whether sessions are being taken up: until all are, none has new work. */
 static void resuming_set(bool any)
 {
@@ -210,83 +231,97 @@ static void resuming_set(bool any)
     lanes_wake();
 }
 
-static bool names_slot(uint32_t op)
+/* May come twice: a new supervisor cannot know whether the one before has sent it. */
+static void device_begin(struct order *order)
 {
-    return op == LINK_OPEN || op == LINK_CLOSE || op == LINK_GRANT || op == LINK_RESUME_PIECE ||
-           op == LINK_EVICT;
+    resuming_set(order->message.u.resuming);
+}
+
+static void resuming_end(struct order *order)
+{
+    (void)order;
+    preload_drop(LINK_SLOT_NONE, 0); /* of sessions that have ended since */
+    resuming_set(false);
+}
+
+static void policy_set(struct order *order)
+{
+    loop_policy(&order->message.u.policy);
+}
+
+static void trace_begin(struct order *order)
+{
+    loop_trace(&order->message.u.trace);
+}
+
+static void segment_drop(struct order *order)
+{
+    segment_mapping_drop(order->message.u.segment_id);
+    dispatch_wake(); /* for the quiet moment that the end of a registration waits for */
+}
+
+static void ping_answer(struct order *order)
+{
+    order->message.op = LINK_PONG;
+    order->message.u.ping.stuck_ns = lanes_stuck_ns();
+    link_send(&order->message, -1);
+}
+
+static void resync_answer(struct order *order)
+{
+    resume_free(resuming); /* the supervisor sends these messages again */
+    resuming = NULL;
+    order->ends = !link_resync(order->message.u.resync);
+    order->status = 1;
+}
+
+static void worker_quit(struct order *order)
+{
+    order->ends = true;
+    order->status = 0;
+}
+
+/* What the worker does for each message. */
+static const struct {
+    void (*function)(struct order *order);
+    bool names_slot; /* the message is for the session in its slot, which is checked */
+} orders[] = {
+    [LINK_OPEN] = {open_session, true},          [LINK_CLOSE] = {close_session, true},
+    [LINK_GRANT] = {grant_session, true},        [LINK_EVICT] = {evict_session, true},
+    [LINK_RESUME_PIECE] = {resume_piece, true},  [LINK_BEGIN] = {device_begin, false},
+    [LINK_RESUMED] = {resuming_end, false},      [LINK_RETIRE] = {retire_begin, false},
+    [LINK_POLICY] = {policy_set, false},         [LINK_TRACE] = {trace_begin, false},
+    [LINK_SEGMENT_DROP] = {segment_drop, false}, [LINK_PING] = {ping_answer, false},
+    [LINK_RESYNC] = {resync_answer, false},      [LINK_QUIT] = {worker_quit, false},
+};
+
+/* Whether the slot that a message names is one. */
+static bool slot_fits(const struct link_message *message)
+{
+    return message->op >= ARRAY_SIZE(orders) || !orders[message->op].names_slot ||
+           message->slot < LINK_SLOTS_MAX;
 }
 
 int control_run(struct link_stats *shared)
 {
-    struct link_message message;
-    int descriptor;
+    struct order order = {.ends = false};
 
     stats = shared;
-    for (;;) {
-        ssize_t n = link_receive(&message, &descriptor);
+    while (!order.ends) {
+        ssize_t n = link_receive(&order.message, &order.descriptor);
         if (n <= 0)
             return 0; /* the supervisor has closed its end */
-        if (n != sizeof(message) || (names_slot(message.op) && message.slot >= LINK_SLOTS_MAX)) {
+        if (n != sizeof(order.message) || !slot_fits(&order.message)) {
             log_error("event=bad-message size=%zd", n);
             return 1;
         }
-        link_heard(&message);
-        switch (message.op) {
-        case LINK_OPEN:
-            grant_announce(&message.u.open.grant);
-            open_session(&message, descriptor);
-            break;
-        case LINK_BEGIN: /* may come twice: a new supervisor cannot know whether the one before
-                            has sent it */
-            resuming_set(message.u.resuming);
-            break;
-        case LINK_RESUMED:
-            preload_drop(LINK_SLOT_NONE, 0); /* of sessions that have ended since */
-            resuming_set(false);
-            break;
-        case LINK_EVICT:
-            evict_session(&message);
-            break;
-        case LINK_RETIRE:
-            retire_begin(&message);
-            break;
-        case LINK_RESUME_PIECE:
-            resume_piece(&message, descriptor);
-            break;
-        case LINK_CLOSE:
-            close_session(&message);
-            break;
-        case LINK_GRANT:
-            prewake_grant_met();
-            grant_announce(&message.u.grant);
-            grant_session(&message);
-            break;
-        case LINK_POLICY:
-            loop_policy(&message.u.policy);
-            break;
-        case LINK_TRACE:
-            loop_trace(&message.u.trace);
-            break;
-        case LINK_SEGMENT_DROP:
-            segment_mapping_drop(message.u.segment_id);
-            dispatch_wake(); /* for the quiet moment that the end of a registration waits for */
-            break;
-        case LINK_PING:
-            message.op = LINK_PONG;
-            message.u.ping.stuck_ns = lanes_stuck_ns();
-            link_send(&message, -1);
-            break;
-        case LINK_RESYNC:
-            resume_free(resuming); /* the supervisor sends these messages again */
-            resuming = NULL;
-            if (!link_resync(message.u.resync))
-                return 1;
-            break;
-        case LINK_QUIT:
-            return 0;
-        default:
-            log_error("event=bad-message operation=%u reason=\"it is unknown\"", message.op);
+        const uint32_t op = order.message.op;
+        link_heard(&order.message);
+        if (op >= ARRAY_SIZE(orders) || !orders[op].function) {
+            log_error("event=bad-message operation=%u reason=\"it is unknown\"", op);
             return 1;
         }
+        orders[op].function(&order);
     }
+    return order.status;
 }
