@@ -110,14 +110,19 @@ void memory_record_adopt(struct session *session)
     kept_adopt(session, KEPT);
 }
 
-bool memory_place(struct session *session, uint64_t address, uint64_t size)
+bool memory_adopt(struct session *session, uint64_t address, uint64_t size)
 {
     const struct span *span = space_containing(&session->memory.window, address, size);
     struct chunk *chunk = span ? span->tag : NULL;
 
-    if (!chunk || !chunk->shared)
-        return chunk && chunk->address == address && (chunk->named = true);
-    return space_put(&chunk->blocks, address, round_up(size, ALIGNMENT), NULL);
+    if (!chunk)
+        return false;
+    if (chunk->shared)
+        return space_put(&chunk->blocks, address, round_up(size, ALIGNMENT), NULL);
+    if (chunk->address != address)
+        return false;
+    chunk->named = true;
+    return true;
 }
 
 void memory_give(struct session *session, uint64_t address)

@@ -10,8 +10,9 @@ gs_status memory_take(struct job *job, uint64_t size, uint64_t align, uint64_t *
 /* Charges for the records of an allocation that is not made by gs_malloc, or was by a former
  * worker. */
 void memory_record_adopt(struct session *session);
-/* Takes the place of an allocation that a former worker has made. False: it has none. */
-bool memory_place(struct session *session, uint64_t address, uint64_t size);
+/* Takes up an allocation that a former worker has made, at its place. False: no chunk has that
+ * place. */
+bool memory_adopt(struct session *session, uint64_t address, uint64_t size);
 /* Frees what memory_take gave. */
 void memory_give(struct session *session, uint64_t address);
 

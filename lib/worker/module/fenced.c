@@ -91,7 +91,7 @@ gs_status fenced_place(struct job *job, struct module *module)
     if (!report || report->bytes == 0)
         return GS_OK;
     if (job->session->resume) /* the variables kept their memory, which has their values */
-        return memory_place(job->session, module->variables, report->bytes)
+        return memory_adopt(job->session, module->variables, report->bytes)
                    ? GS_OK
                    : job_fail(job, GS_ERR_INTERRUPTED, "a module's variables have no place");
     if (memory_take(job, report->bytes, report->align, &module->variables) != GS_OK)

@@ -72,7 +72,7 @@ gs_status heap_resume(struct job *job)
         session->module.heap = e->value[0];
         session->module.heap_asked = e->value[1];
         if (session->module.heap &&
-            !memory_place(session, session->module.heap, heap_bytes(session)))
+            !memory_adopt(session, session->module.heap, heap_bytes(session)))
             return job_fail(job, GS_ERR_INTERRUPTED, "the heap of the kernels has no place");
     }
     return GS_OK;
