@@ -12,6 +12,12 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
+/* The next multiple of `to` from the value on. */
+static inline uint64_t round_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
 static inline uint64_t clock_ns(void)
 {
     struct timespec t;

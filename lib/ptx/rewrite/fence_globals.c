@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/util.h"
 #include "ptx/ir/arena.h"
 #include "ptx/rewrite/fence.h"
 
@@ -87,11 +88,6 @@ static void declare_functions(struct fence *fence, const struct ptx_func **funct
         edits_insert(&fence->edits, end,
                      edits_text(&fence->edits, "%s%s", i ? ", " : "", functions[i]->name));
     edits_insert(&fence->edits, end, "};\n");
-}
-
-static uint64_t round_up(uint64_t value, uint64_t to)
-{
-    return (value + to - 1) / to * to;
 }
 
 /* Managed variables have pages of their own, where their host can map pages of its own. */

@@ -5,7 +5,14 @@
 
 #include <stdint.h>
 
-#include "worker/driver/driver.h"
+#include "common/util.h"
+#include "worker/driver/worker.h"
+
+/* The bytes of whole pieces of the driver's granularity that hold so many. */
+static inline uint64_t device_rounded(uint64_t bytes)
+{
+    return round_up(bytes, worker->granularity);
+}
 
 /* Makes a piece that can be given on by a descriptor; size is a multiple of the granularity. */
 CUresult device_create(uint64_t size, CUmemGenericAllocationHandle *handle);

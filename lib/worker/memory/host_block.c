@@ -24,6 +24,7 @@
 
 #include "common/segment.h"
 #include "common/size_text.h"
+#include "common/util.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
@@ -82,7 +83,7 @@ static const struct job_kind job_host_alloc_quiet;
 /* The size of the segment for a block of that size. */
 static uint64_t segment_size_for(uint64_t size, enum host_use use)
 {
-    return use == HOST_REACHED ? host_place_segment_size(size) : (size + PAGE - 1) / PAGE * PAGE;
+    return use == HOST_REACHED ? host_place_segment_size(size) : round_up(size, PAGE);
 }
 
 static enum host_use use_asked(const struct job *job)

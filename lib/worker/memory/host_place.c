@@ -18,6 +18,7 @@
 #include <sys/shm.h>
 
 #include "worker/memory/chunk.h"
+#include "worker/memory/device_memory.h"
 
 /* The smallest segment: it is attached so many times, at 5 us each. */
 #define TIMES_MAX 32u
@@ -27,7 +28,7 @@ uint64_t host_place_segment_size(uint64_t size)
     uint64_t part = worker->granularity / TIMES_MAX;
 
     if (size > worker->granularity / 2)
-        return (size + worker->granularity - 1) / worker->granularity * worker->granularity;
+        return device_rounded(size);
     while (part < size)
         part *= 2;
     return part;

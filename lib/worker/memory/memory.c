@@ -12,6 +12,7 @@
 #include <inttypes.h>
 
 #include "common/size_text.h"
+#include "common/util.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
 #include "worker/memory/device_memory.h"
@@ -22,11 +23,6 @@
 
 #define ALIGNMENT 256u /* what cuMemAlloc promises */
 #define KEPT      192u /* bytes of the server's memory that an allocation counts as: its records */
-
-static uint64_t round_up(uint64_t value, uint64_t to)
-{
-    return (value + to - 1) / to * to;
-}
 
 /* ---- Allocations ----------------------------------------------------------------------------- */
 

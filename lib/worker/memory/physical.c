@@ -146,7 +146,7 @@ void physical_discharge(struct session *session, uint64_t size)
 
 gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
 {
-    uint64_t size = (asked + worker->granularity - 1) / worker->granularity * worker->granularity;
+    uint64_t size = device_rounded(asked);
     const struct amount amount = {asked, size, worker->granularity};
     struct physical *memory;
     CUresult result;

@@ -137,7 +137,7 @@ CUresult sinks_close(struct session *session, uint64_t address, uint64_t size)
 
     for (unsigned kind = SINK_SIZES; kind-- > 0;) {
         const uint64_t piece = piece_size(kind), down = address - address % piece,
-                       up = (address + size + piece - 1) / piece * piece;
+                       up = round_up(address + size, piece);
         low = down >= before ? down : low;
         high = up <= behind ? up : high;
     }

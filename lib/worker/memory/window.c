@@ -38,7 +38,7 @@ static uint64_t window_behind(const struct session *session)
  * multiple of it, so that what is reserved behind a window takes a multiple, too. */
 static uint64_t window_stride(const struct session *session, uint64_t size)
 {
-    return (size + window_behind(session) + size - 1) / size * size;
+    return round_up(size + window_behind(session), size);
 }
 
 /* A window may take a 128th of the addresses that are still free: the first of a 139 GiB device's

@@ -12,6 +12,7 @@
 #include "ptx/heap_pass.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
+#include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/memory.h"
 #include "worker/module/constant.h"
@@ -23,7 +24,7 @@ static uint64_t heap_bytes(const struct session *session)
 {
     const uint64_t asked = session->module.heap_asked ? session->module.heap_asked : HEAP_BYTES;
 
-    return (asked + worker->granularity - 1) / worker->granularity * worker->granularity;
+    return device_rounded(asked);
 }
 
 static bool allocates(const struct module *module)

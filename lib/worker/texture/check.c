@@ -53,11 +53,6 @@ static_assert(GS_ADDRESS_WRAP == (int)CU_TR_ADDRESS_MODE_WRAP &&
                   GS_FILTER_LINEAR == (int)CU_TR_FILTER_MODE_LINEAR,
               "a texture's modes are the driver's");
 
-static uint64_t round_up(uint64_t value, uint64_t to)
-{
-    return (value + to - 1) / to * to;
-}
-
 uint32_t texel_size(uint32_t format, uint32_t channels)
 {
     return channels == 1 || channels == 2 || channels == 4 ? channels * channel_bytes(format) : 0;
