@@ -372,7 +372,7 @@ static void alloc_work(struct job *job)
     job->ret[1] = (uint64_t)block->id;
     job->ret[2] = block->address;
     const uint64_t value[JOURNAL_VALUES] = {(uint64_t)block->id, block->size,
-                                            block->address ? block->address : block->pinned,
+                                            host_note(block->pinned, block->address),
                                             job->session->serial + 1};
     job_makes(job, JOURNAL_HOST, job->index);
     journal_put(job->session->journal, JOURNAL_HOST, job->index, value, NULL, 0);
@@ -461,9 +461,10 @@ gs_status host_blocks_resume(struct job *job)
          * asks for another. */
         if (!segment_there(session, (int)e->value[0], e->value[1]))
             continue;
-        const enum host_use use = e->value[2] > 1 ? HOST_REACHED : (enum host_use)e->value[2];
-        struct host_block *block = host_block_adopt(job, (int)e->value[0], e->value[1], use,
-                                                    use == HOST_REACHED ? e->value[2] : 0);
+        uint64_t address;
+        const enum host_use use = host_noted(e, &address);
+        struct host_block *block =
+            host_block_adopt(job, (int)e->value[0], e->value[1], use, address);
         if (!block)
             return job->status;
         block->serial = e->value[3];

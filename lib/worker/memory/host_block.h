@@ -2,6 +2,7 @@
 #ifndef GS_WORKER_MEMORY_HOST_BLOCK_H
 #define GS_WORKER_MEMORY_HOST_BLOCK_H
 
+#include "worker/journal/journal.h"
 #include "worker/session_parts.h"
 
 /* The block with that number, or NULL. The session's lane; or a job, as worker.h says. */
@@ -9,6 +10,23 @@ struct host_block *host_block_find(const struct session *session, uint64_t numbe
 /* How the device uses a block: not at all; for copies; from the server's own kernels; or from the
  * tenant's, at an address that the tenant may give them (host_place.h). */
 enum host_use { HOST_PLAIN, HOST_COPIED, HOST_MAPPED, HOST_REACHED };
+
+/* What an entry of JOURNAL_HOST notes of the use of its block, in one value: HOST_PLAIN or
+ * HOST_COPIED, or of HOST_REACHED the address. A block of HOST_MAPPED has no such entry. */
+static inline uint64_t host_note(bool pinned, uint64_t address)
+{
+    return address ? address : pinned ? HOST_COPIED : HOST_PLAIN;
+}
+
+/* The use that such an entry notes. *address: where the tenant's kernels reach the block; 0: they
+ * do not. */
+static inline enum host_use host_noted(const struct journal_entry *entry, uint64_t *address)
+{
+    const uint64_t note = entry->value[2];
+
+    *address = note > HOST_COPIED ? note : 0;
+    return *address ? HOST_REACHED : (enum host_use)note;
+}
 
 /* Checks that the session may have `size` bytes more. On failure the job has failed. */
 gs_status host_block_admit(struct job *job, uint64_t size);

@@ -8,6 +8,7 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/device_memory.h"
+#include "worker/memory/host_block.h"
 #include "worker/memory/host_place.h"
 #include "worker/memory/segment_mapping.h"
 #include "worker/memory/window.h"
@@ -146,8 +147,8 @@ static bool host_attach(const struct preload *preload, struct preload_host *host
     return host->memory != (void *)-1;
 }
 
-/* Attaches and registers a host block. address: where kernels reach it; NULL: anywhere. */
-static void host_make(struct preload *preload, int id, uint32_t uid, bool mapped, void *address)
+/* Attaches and registers a host block. address: where kernels reach it; 0: anywhere. */
+static void host_make(struct preload *preload, int id, uint32_t uid, bool mapped, uint64_t address)
 {
     struct preload_host host = {.id = id, .size = segment_size(id, uid), .mapped = mapped};
     const uint32_t capacity = preload->host_capacity ? 2 * preload->host_capacity : 4;
@@ -162,7 +163,7 @@ static void host_make(struct preload *preload, int id, uint32_t uid, bool mapped
         preload->hosts = hosts;
         preload->host_capacity = capacity;
     }
-    if (!host_attach(preload, &host, (uintptr_t)address))
+    if (!host_attach(preload, &host, address))
         return;
     if (done(DRV(cuMemHostRegister_v2, host.memory, host.room ? host.room : host.size,
                  mapped ? CU_MEMHOSTREGISTER_DEVICEMAP : 0)))
@@ -182,13 +183,15 @@ struct hosts_of {
 static void entry_look(const struct journal_entry *entry, void *argument)
 {
     const struct hosts_of *of = argument;
-    const uint64_t use = entry->value[2]; /* of JOURNAL_HOST */
+    enum host_use use = HOST_PLAIN;
+    uint64_t address = 0;
 
-    if (entry->kind == JOURNAL_HOST && use)
-        host_make(of->preload, (int)entry->value[0], of->uid, use > 1,
-                  use > 1 ? (void *)(uintptr_t)use : NULL); // NOLINT: an address that the block has
+    if (entry->kind == JOURNAL_HOST)
+        use = host_noted(entry, &address);
     else if (entry->kind == JOURNAL_PRINT)
-        host_make(of->preload, (int)entry->value[0], of->uid, true, NULL);
+        use = HOST_MAPPED;
+    if (use != HOST_PLAIN)
+        host_make(of->preload, (int)entry->value[0], of->uid, use != HOST_COPIED, address);
 }
 
 void *preload_host_take(struct preload *preload, int id, uint64_t size, bool mapped,
@@ -210,8 +213,9 @@ void *preload_host_take(struct preload *preload, int id, uint64_t size, bool map
 static bool journal_names(const struct journal *journal, const struct preload_host *host)
 {
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        uint64_t address;
         if (e->kind == JOURNAL_HOST && (int)e->value[0] == host->id &&
-            e->value[2] == (uintptr_t)host->memory)
+            host_noted(e, &address) == HOST_REACHED && address == (uintptr_t)host->memory)
             return true;
     }
     return false;
