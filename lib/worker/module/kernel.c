@@ -28,11 +28,9 @@ static void kernel_prepare(struct job *job)
 {
     struct session *session = job->session;
 
-    job->object = module_find(session, job->arg[0]);
-    if (!job->object) {
-        job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
+    module_prepare(job);
+    if (!job->object)
         return;
-    }
     job->index =
         table_slot((void ***)&session->kernels.table, &session->kernels.capacity, SEG_KERNELS);
     if (job->index == UINT32_MAX)
@@ -291,13 +289,6 @@ void kernels_free(struct module *module)
 }
 
 /* ---- Globals --------------------------------------------------------------------------------- */
-
-static void module_prepare(struct job *job)
-{
-    job->object = module_find(job->session, job->arg[0]);
-    if (!job->object)
-        job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
-}
 
 static void global_work(struct job *job)
 {

@@ -20,6 +20,7 @@
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/module/constant.h"
+#include "worker/module/module_table.h"
 #include "worker/module/print.h"
 #include "worker/submit/launch_range.h"
 #include "worker/submit/session_fault.h"
@@ -62,20 +63,15 @@ struct told {
     const char *kernel, *function; /* "": not known; the same where several kernels may have it */
 };
 
-/* NULL: the module has been unloaded since. */
-static const struct module *module_of(const struct session *session, uint64_t number)
-{
-    return number < session->module.module_capacity ? session->module.modules[number] : NULL;
-}
-
 static struct told note_read(const struct session *session, bool stray)
 {
     struct fault_notes *notes = session->module.faults;
     struct fault_note *note = stray ? &notes->stray : &notes->end;
     /* acquire: pairs with the device's barrier before it writes the word */
     const uint64_t where = atomic_load_explicit(&note->where, memory_order_acquire);
+    /* NULL: the module has been unloaded since */
     const struct module *module =
-        module_of(session, atomic_load_explicit(&note->module, memory_order_relaxed));
+        module_find(session, atomic_load_explicit(&note->module, memory_order_relaxed));
     const struct ptx_rewrite_report *report = module ? module->rewrite : NULL;
     const struct ptx_fault_names *names = !report ? NULL
                                           : stray ? &report->fence.strays
@@ -100,8 +96,9 @@ static struct launch_range note_launches(const struct session *session, bool str
     const struct told told = note_read(session, stray);
     const struct fault_note *note =
         stray ? &session->module.faults->stray : &session->module.faults->end;
+    /* NULL: the module has been unloaded since */
     const struct module *module =
-        module_of(session, atomic_load_explicit(&note->module, memory_order_relaxed));
+        module_find(session, atomic_load_explicit(&note->module, memory_order_relaxed));
     struct launch_range range = {0};
     bool found = false;
 

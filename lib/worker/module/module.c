@@ -28,6 +28,7 @@
 #include "worker/module/module_table.h"
 #include "worker/module/print.h"
 #include "worker/module/rewrite.h"
+#include "worker/module/rewrite_cache.h"
 #include "worker/submit/graph_cache.h"
 
 #define IMAGE_MAX  (UINT64_C(512) << 20)
@@ -53,7 +54,7 @@ static void module_code_unload(struct session *session, struct module *module)
 static void module_record_free(struct module *module)
 {
     kernels_free(module);
-    image_report_free(module->rewrite);
+    report_release(module->rewrite);
     free(module->code);
     free(module->source);
     free(module->left_out);
@@ -352,9 +353,7 @@ gs_status modules_resume_load(struct job *job)
 
 static void unload_prepare(struct job *job)
 {
-    job->object = module_find(job->session, job->arg[0]);
-    if (!job->object)
-        job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
+    module_prepare(job);
     job->at_once = job->arg[1] == SEG_FREE_BESIDE;
 }
 

@@ -1,12 +1,22 @@
 /* module_table.c - see module_table.h. */
 #include "worker/module/module_table.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "worker/jobs/job.h"
 
 struct module *module_find(const struct session *session, uint64_t number)
 {
     return number < session->module.module_capacity ? session->module.modules[number] : NULL;
+}
+
+void module_prepare(struct job *job)
+{
+    job->object = module_find(job->session, job->arg[0]);
+    if (!job->object)
+        job_fail(job, GS_ERR_INVALID_HANDLE, "module %" PRIu64 " does not exist", job->arg[0]);
 }
 
 /* Doubles a table of pointers, up to `max` entries. */

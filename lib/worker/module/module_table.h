@@ -7,8 +7,13 @@
 
 #include "worker/session_parts.h"
 
+struct job;
+
 /* NULL: there is no such module. */
 struct module *module_find(const struct session *session, uint64_t number);
+/* The prepare step of a job whose arg[0] is a module's number: job->object is the module. On
+ * failure the job has failed. */
+void module_prepare(struct job *job);
 /* The index of a free entry in a table, which grows up to `max` entries. UINT32_MAX: the table is
  * full, or there is no memory. */
 uint32_t table_slot(void ***table, uint32_t *capacity, uint32_t max);

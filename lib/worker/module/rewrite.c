@@ -119,7 +119,7 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
         stack_refused(job, (*report)->fence.stack_line);
     free(*out);
     *out = NULL;
-    image_report_free(*report);
+    report_release(*report);
     *report = NULL;
     if (result == -ENOMEM)
         return job_fail(job, GS_ERR_NO_MEMORY, "no memory to rewrite a module");
@@ -309,7 +309,7 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
         unpacked && !job->session->fenced && !wanted && code_keep(*image, size, reason);
     if (code || !rewritten ||
         (((*report)->prints || kernel_fault_possible(*report)) && print_open(job) != GS_OK)) {
-        image_report_free(*report);
+        report_release(*report);
         *report = NULL;
     }
     if (code || job->status != GS_OK || (!rewritten && !unpacked))
@@ -334,9 +334,4 @@ bool image_code_is_pure(const unsigned char *image, uint64_t size)
         return cubin_is_pure(image, size);
     return !fatbin_find_code(image, size, device_sm(), &code, &length, reason) &&
            cubin_is_pure(code, length);
-}
-
-void image_report_free(struct ptx_rewrite_report *report)
-{
-    report_release(report);
 }

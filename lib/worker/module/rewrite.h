@@ -14,7 +14,7 @@ struct ptx_rewrite_report;
 /* Makes of the image (*size bytes and a NUL behind them) PTX text or machine code, and rewrites
  * PTX: a fatbin becomes its PTX where its kernels print or allocate, or where it has no machine
  * code for this device. Puts the print block of kernels that print into the job's answer. *report
- * tells what the passes did, and the caller frees it with image_report_free; NULL: nothing was
+ * tells what the passes did, and the caller frees it with report_release; NULL: nothing was
  * rewritten. *grid, the caller's to free, holds the kernels that synchronise their grid; none of
  * machine code alone. *state: image_has_state of the tenant's PTX, true of machine code alone;
  * false in a fenced session, whose variables lie in its window. On failure the job has failed,
@@ -24,7 +24,5 @@ gs_status image_rewrite(struct job *job, unsigned char **image, uint64_t *size,
 /* Whether machine code, or a fatbin of which its machine code is to be loaded, keeps nothing in the
  * context (ptx/cubin.h). */
 bool image_code_is_pure(const unsigned char *image, uint64_t size);
-/* Frees a report, which may be NULL. */
-void image_report_free(struct ptx_rewrite_report *report);
 
 #endif
