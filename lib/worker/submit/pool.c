@@ -116,15 +116,17 @@ static bool stream_fits(void)
     return fits;
 }
 
-/* Makes streams as far as the pool has room for them. */
-static CUresult streams_make(uint32_t count, int priority)
+/* Makes streams in a context (home NULL: the primary one) as far as the pool has room for them. */
+static CUresult streams_make(struct partition *home, uint32_t count, int priority)
 {
     CUresult result = CUDA_SUCCESS;
     CUstream stream;
 
     for (uint32_t i = 0; i < count && stream_fits() && !result; i++) {
-        result = DRV(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, priority);
-        if (!result && !pool_put_stream(stream, priority, NULL))
+        result = home ? DRV(cuGreenCtxStreamCreate, &stream, home->green, CU_STREAM_NON_BLOCKING,
+                            priority)
+                      : DRV(cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, priority);
+        if (!result && !pool_put_stream(stream, priority, home))
             /* A tenant's stream took the last slot. */
             DRV_MUST(cuStreamDestroy_v2, stream);
     }
@@ -133,17 +135,7 @@ static CUresult streams_make(uint32_t count, int priority)
 
 CUresult pool_fill_lane(struct partition *home, uint32_t count)
 {
-    const int priority = stream_priority(GS_CLASS_NORMAL, 0);
-    CUresult result = CUDA_SUCCESS;
-    CUstream stream;
-
-    for (uint32_t i = 0; i < count && stream_fits() && !result; i++) {
-        result =
-            DRV(cuGreenCtxStreamCreate, &stream, home->green, CU_STREAM_NON_BLOCKING, priority);
-        if (!result && !pool_put_stream(stream, priority, home))
-            DRV_MUST(cuStreamDestroy_v2, stream);
-    }
-    return result;
+    return streams_make(home, count, stream_priority(GS_CLASS_NORMAL, 0));
 }
 
 /* ---- Room for graphs ------------------------------------------------------------------------- */
@@ -210,7 +202,7 @@ static CUresult streams_refill(void)
     for (uint32_t i = 0; i < ARRAY_SIZE(streams_for) && !result; i++) {
         int priority = stream_priority(streams_for[i].cls, 0);
         if (streams_at_hand(priority) < streams_for[i].least)
-            result = streams_make(REFILL, priority);
+            result = streams_make(NULL, REFILL, priority);
     }
     return result;
 }
@@ -220,7 +212,8 @@ void pool_init(void)
     CUresult result = CUDA_SUCCESS;
 
     for (uint32_t i = 0; i < ARRAY_SIZE(streams_for) && !result; i++)
-        result = streams_make(streams_for[i].at_start, stream_priority(streams_for[i].cls, 0));
+        result =
+            streams_make(NULL, streams_for[i].at_start, stream_priority(streams_for[i].cls, 0));
     if (result || graphs_make(GRAPHS_MOST))
         log_warning("event=no-pool reason=\"no device memory for a pool of streams and graphs\"");
 }
