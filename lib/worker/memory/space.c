@@ -101,14 +101,14 @@ bool space_put(struct space *space, uint64_t address, uint64_t size, void *tag)
     return insert(space, next, address, size, tag) != NULL;
 }
 
-struct span *space_at(struct space *space, uint64_t address)
+struct span *space_at(const struct space *space, uint64_t address)
 {
     size_t next = upper_bound(space, address);
 
     return next > 0 && space->spans[next - 1].address == address ? &space->spans[next - 1] : NULL;
 }
 
-struct span *space_containing(struct space *space, uint64_t address, uint64_t size)
+struct span *space_containing(const struct space *space, uint64_t address, uint64_t size)
 {
     size_t next = upper_bound(space, address);
     struct span *span = next > 0 ? &space->spans[next - 1] : NULL;
@@ -119,7 +119,7 @@ struct span *space_containing(struct space *space, uint64_t address, uint64_t si
     return span;
 }
 
-struct span *space_overlapping(struct space *space, uint64_t address, uint64_t size)
+struct span *space_overlapping(const struct space *space, uint64_t address, uint64_t size)
 {
     size_t next = upper_bound(space, address);
 

@@ -38,15 +38,15 @@ bool space_has(const struct space *space, uint64_t size, uint64_t align);
  * or when there is no memory. */
 bool space_put(struct space *space, uint64_t address, uint64_t size, void *tag);
 
-/* The span that begins at `address`; NULL: none does. */
-struct span *space_at(struct space *space, uint64_t address);
+/* The span that begins at `address`, which the space's owner may change; NULL: none does. */
+struct span *space_at(const struct space *space, uint64_t address);
 
 /* The span that contains all of [address, address + size), which may not wrap; NULL: none does. */
-struct span *space_containing(struct space *space, uint64_t address, uint64_t size);
+struct span *space_containing(const struct space *space, uint64_t address, uint64_t size);
 
 /* The first span that has an address in [address, address + size), which may not wrap; NULL: none
  * has. */
-struct span *space_overlapping(struct space *space, uint64_t address, uint64_t size);
+struct span *space_overlapping(const struct space *space, uint64_t address, uint64_t size);
 
 void space_remove(struct space *space, struct span *span);
 
