@@ -114,8 +114,7 @@ static CUresult limits_read(struct worker *made)
     return CUDA_SUCCESS;
 }
 
-/* Opens the device's context, and makes in it what is to be there before any tenant: kernels of the
- * worker's own, fences, the SM topology, the pool, the side lanes' contexts. */
+/* Opens the device's context, and reads what the driver says of the device. */
 static CUresult context_open(struct worker *made, int ordinal)
 {
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -138,15 +137,27 @@ static CUresult context_open(struct worker *made, int ordinal)
         (result = DRV(cuMemGetAllocationGranularity, &granularity, &prop,
                       CU_MEM_ALLOC_GRANULARITY_MINIMUM)))
         return result;
+    made->info.priority_lowest = lowest;
+    made->info.priority_highest = highest;
+    made->granularity = granularity;
+    made->machine_code = driver_takes_machine_code();
+    return CUDA_SUCCESS;
+}
+
+/* Makes in the context what is to be there before any tenant: much of it would make launches wait
+ * for every kernel on the device. The order: the topology tells what a destroyed partition leaves
+ * with the driver, by which partitions_init sizes its table; the pool's graphs have the completing
+ * kernel; and the side lanes' contexts put their streams into the pool, where those of the primary
+ * context come first. */
+static CUresult worker_build(struct worker *made)
+{
+    CUresult result;
+
     if ((result = carveout_init()) || (result = completion_init()) || (result = fences_init()))
         return result;
     sm_topology_find(made);
     if (partitions_init() != GS_OK)
         return CUDA_ERROR_OPERATING_SYSTEM;
-    made->info.priority_lowest = lowest;
-    made->info.priority_highest = highest;
-    made->granularity = granularity;
-    made->machine_code = driver_takes_machine_code();
     pool_init();
     lanes_init();
     return CUDA_SUCCESS;
@@ -239,26 +250,30 @@ static bool supervisor_follow(void)
     return poll(&link, 1, 0) == 0;         /* no POLLHUP */
 }
 
-int worker_main(int device, const char *kind, const char *bell_name, const char *code_directory)
+/* Takes what the supervisor has left to this process, and gives its privileges up. False: that
+ * failed, and the text says why. */
+static bool process_begin(const char *kind, const char *bell_name, const char *code_directory,
+                          struct link_stats **stats, char *text, size_t size)
 {
-    struct link_message ready = {.op = LINK_READY};
-    struct worker *made = worker_begin();
-    char text[192];
-
-    log_init("gshared", NULL);
-    prctl(PR_SET_NAME, "gshared-worker"); /* in the place of "exe", from /proc/self/exe */
-    if (!supervisor_follow())
-        return 0;
     descriptors_drop();
     code_disk_start(code_directory);
-    struct link_stats *stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(*stats), PROT_READ | PROT_WRITE,
-                                    MAP_SHARED, LINK_STATS_FD, 0);
-    if (stats == MAP_FAILED)
-        return give_up("the statistics cannot be mapped");
-    if (!bell_open(bell_name))
-        return give_up("the doorbell queue cannot be opened");
-    if (!privileges_drop(kind, text, sizeof(text)))
-        return give_up(text);
+    *stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(**stats), PROT_READ | PROT_WRITE, MAP_SHARED,
+                  LINK_STATS_FD, 0);
+    if (*stats == MAP_FAILED) {
+        snprintf(text, size, "the statistics cannot be mapped");
+        return false;
+    }
+    if (!bell_open(bell_name)) {
+        snprintf(text, size, "the doorbell queue cannot be opened");
+        return false;
+    }
+    return privileges_drop(kind, text, size);
+}
+
+/* Opens the driver and the device, and makes what is to be there before any tenant. False: that
+ * failed. The text says why or, on success, why "auto" meant the software device. */
+static bool device_open(struct worker *made, const char *kind, int device, char *text, size_t size)
+{
     /* Kernels are loaded with their module, because the loading of a kernel at its first launch
      * makes every later launch wait for the device. cuBLAS has so many that the driver would take
      * seconds and gigabytes: with it modules are loaded whole by module.c, and cuBLAS' kernels as
@@ -268,24 +283,47 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
      * the kernel before it: with the default of 8 queues, the kernels of 16 tenants take twice the
      * time of one tenant's. */
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
-    if (!driver_open(kind, made->info.driver, text, sizeof(text)))
+    if (!driver_open(kind, made->info.driver, text, size))
+        return false;
+    CUresult result = context_open(made, device);
+    if (!result)
+        result = worker_build(made);
+    if (!result)
+        return true;
+    if (made->info.device_count && (uint32_t)device >= made->info.device_count)
+        snprintf(text, size, "the driver has %u, counted from 0", made->info.device_count);
+    else
+        driver_describe(text, size);
+    return false;
+}
+
+int worker_main(int device, const char *kind, const char *bell_name, const char *code_directory)
+{
+    struct link_message ready = {.op = LINK_READY};
+    struct worker *made = worker_begin();
+    struct link_stats *stats;
+    char text[sizeof(ready.text)];
+
+    /* Serving nobody. */
+    log_init("gshared", NULL);
+    prctl(PR_SET_NAME, "gshared-worker"); /* in the place of "exe", from /proc/self/exe */
+    if (!supervisor_follow())
+        return 0;
+    if (!process_begin(kind, bell_name, code_directory, &stats, text, sizeof(text)) ||
+        !device_open(made, kind, device, text, sizeof(text)))
         return give_up(text);
     snprintf(ready.text, sizeof(ready.text), "%s", text);
-    if (context_open(made, device)) {
-        if (worker->info.device_count && (uint32_t)device >= worker->info.device_count)
-            snprintf(text, sizeof(text), "the driver has %u, counted from 0",
-                     worker->info.device_count);
-        else
-            driver_describe(text, sizeof(text));
-        return give_up(text);
-    }
-    ready.u.device = worker->info;
-    if (!code_cache_open(LINK_CODE_FD, &worker->info))
+    ready.u.device = made->info;
+    if (!code_cache_open(LINK_CODE_FD, &made->info))
         log_warning("event=no-code-cache reason=%s", strerror(errno));
     link_send(&ready, -1);
     compiler_load();
+
+    /* As a standby. */
     if (!begin_await())
         _exit(0);
+
+    /* Serving the device. */
     if (!lost_init() || !prewake_init() || !service_start() || !loop_start())
         return give_up("the worker's threads cannot be started");
     /* _exit, because the driver's exit handlers would wait for tenants' kernels. */
