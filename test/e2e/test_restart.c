@@ -115,7 +115,9 @@ static void a_session_that_would_end_is_a_reason_to_refuse(void)
     CHECK_OK(server_attach(server, &other));
     CHECK_OK(server_attach(server, &bound));
     CHECK_OK(gs_malloc(other, 4096, &data));
-    kernels_load_bound(bound);
+    for (unsigned i = 0; i < 2; i++)
+        kernels_load_bound(bound);
+    CHECK_WITHIN(5000, server_log_lines(server, "event=journal-spoilt session=2 reason=\"a ") == 1);
     CHECK_EQUAL(restart(NULL, output, sizeof(output)), 1);
     CHECK_TEXT(output, "session 2 would end");
     CHECK_EQUAL(server_worker_pid(server), worker);

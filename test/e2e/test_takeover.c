@@ -615,7 +615,7 @@ static struct journal *journal_take(const struct server *server)
     char path[400] = "";
 
     CHECK_EQUAL(supervisor_files(server, "gshare-journal", path), 1);
-    struct journal *journal = journal_open(open(path, O_RDWR | O_CLOEXEC));
+    struct journal *journal = journal_open(open(path, O_RDWR | O_CLOEXEC), 1, geteuid());
     CHECK(journal != NULL);
     return journal;
 }

@@ -16,6 +16,8 @@
 #include "common/util.h"
 #include "worker/journal/journal.h"
 
+#define UID 1000u
+
 static void put(struct journal *journal, enum journal_kind kind, uint64_t key, uint64_t value,
                 const char *text)
 {
@@ -27,7 +29,7 @@ static void put(struct journal *journal, enum journal_kind kind, uint64_t key, u
 /* The journal as the next worker finds it. */
 static struct journal *reopened(const struct journal *journal)
 {
-    struct journal *next = journal_open(dup(journal_descriptor(journal)));
+    struct journal *next = journal_open(dup(journal_descriptor(journal)), 1, UID);
 
     assert_non_null(next);
     return next;
@@ -35,7 +37,7 @@ static struct journal *reopened(const struct journal *journal)
 
 static void what_was_put_is_found_in_order(void **state)
 {
-    struct journal *journal = journal_new(), *next;
+    struct journal *journal = journal_new(1, UID), *next;
     const struct journal_entry *e;
 
     (void)state;
@@ -62,7 +64,7 @@ static void what_was_put_is_found_in_order(void **state)
 
 static void streams_answers_and_positions_are_kept(void **state)
 {
-    struct journal *journal = journal_new(), *next;
+    struct journal *journal = journal_new(1, UID), *next;
     const struct journal_stream stream = {1, 1, 2, -3};
     const struct journal_answer answer = {.serial = 9, .status = 4, .ret = {1, 2, 3, 4}};
     struct journal_stream stream_found;
@@ -106,7 +108,7 @@ static void what_is_answered_as_removed_is_gone(void **state)
 {
     struct journal_answer answer = {
         .serial = 9, .change = JOURNAL_REMOVES, .kind = JOURNAL_ALLOCATION, .key = 0x1000};
-    struct journal *journal = journal_new();
+    struct journal *journal = journal_new(1, UID);
 
     (void)state;
     put(journal, JOURNAL_CHUNK, 0x1000, 5, NULL);
@@ -131,7 +133,7 @@ static void an_answer_counts_with_what_it_makes(void **state)
 {
     const struct journal_answer answer = {
         .serial = 9, .change = JOURNAL_MAKES, .kind = JOURNAL_GRAPH, .key = 4};
-    struct journal *journal = journal_new();
+    struct journal *journal = journal_new(1, UID);
 
     (void)state;
     put(journal, JOURNAL_GRAPH, 3, 1, "records");
@@ -148,7 +150,7 @@ static void a_change_that_is_done_leaves_its_answer_alone(void **state)
 {
     struct journal_answer answer = {.serial = 9, .ret = {7}, .kind = JOURNAL_MODULE, .key = 4};
     const struct journal_answer done = {.serial = 9, .ret = {7}}, failed = {.serial = 9};
-    struct journal *journal = journal_new();
+    struct journal *journal = journal_new(1, UID);
 
     (void)state;
     answer.change = JOURNAL_MAKES;
@@ -177,7 +179,7 @@ static void streams_are_made_and_removed_with_their_answers(void **state)
     struct journal_answer answer = {
         .serial = 9, .change = JOURNAL_MAKES, .kind = JOURNAL_STREAM, .key = 7};
     const struct journal_stream stream = {1, 1, 2, -3};
-    struct journal *journal = journal_new(), *next;
+    struct journal *journal = journal_new(1, UID), *next;
     struct journal_stream note;
 
     (void)state;
@@ -200,7 +202,7 @@ static void streams_are_made_and_removed_with_their_answers(void **state)
 
 static void an_entry_is_found_by_its_key(void **state)
 {
-    struct journal *journal = journal_new();
+    struct journal *journal = journal_new(1, UID);
 
     (void)state;
     assert_null(journal_find(journal, JOURNAL_CHUNK, 0x1000));
@@ -228,7 +230,7 @@ static bool kernel_alone(const struct journal *journal, const struct journal_ent
 static void a_sweep_removes_what_it_is_told_in_one_pass(void **state)
 {
     enum { KERNELS = 65536 };
-    struct journal *journal = journal_new(), *next;
+    struct journal *journal = journal_new(1, UID), *next;
     uint64_t key = 0;
 
     (void)state;
@@ -261,7 +263,7 @@ static void a_sweep_removes_what_it_is_told_in_one_pass(void **state)
 /* The worker was lost after the new entry was valid, and before the former was dropped. */
 static void of_two_entries_with_a_key_the_later_counts(void **state)
 {
-    struct journal *journal = journal_new(), *next;
+    struct journal *journal = journal_new(1, UID), *next;
     struct journal_entry *former;
 
     (void)state;
@@ -280,7 +282,7 @@ static void of_two_entries_with_a_key_the_later_counts(void **state)
 
 static void what_was_taken_back_is_kept(void **state)
 {
-    struct journal *journal = journal_new(), *next;
+    struct journal *journal = journal_new(1, UID), *next;
 
     (void)state;
     journal_revoked_set(journal, 0, true);
@@ -300,7 +302,7 @@ static void what_was_taken_back_is_kept(void **state)
 /* A model beside it: which keys are there, and with which value. */
 static void any_sequence_leaves_what_a_model_has(void **state)
 {
-    struct journal *journal = journal_new();
+    struct journal *journal = journal_new(1, UID);
     uint64_t *model = calloc(KEYS, sizeof(*model)), x = 88172645463325252u;
 
     (void)state;
@@ -340,7 +342,7 @@ static void any_sequence_leaves_what_a_model_has(void **state)
 
 static void a_spoilt_journal_says_why(void **state)
 {
-    struct journal *journal = journal_new(), *next;
+    struct journal *journal = journal_new(1, UID), *next;
 
     (void)state;
     assert_null(journal_spoilt(journal));
@@ -356,13 +358,13 @@ static void a_spoilt_journal_says_why(void **state)
 
 static void damaged_files_are_refused(void **state)
 {
-    struct journal *journal = journal_new();
+    struct journal *journal = journal_new(1, UID);
     unsigned char original[12288], bytes[12288];
     int empty = memfd_create("empty", 0);
 
     (void)state;
-    assert_null(journal_open(-1));
-    assert_null(journal_open(empty));
+    assert_null(journal_open(-1, 1, UID));
+    assert_null(journal_open(empty, 1, UID));
     put(journal, JOURNAL_MODULE, 3, 6, "text");
     put(journal, JOURNAL_KERNEL, 4, 6, "name");
     assert_int_equal(pread(journal_descriptor(journal), original, sizeof(original), 0),
@@ -376,7 +378,7 @@ static void damaged_files_are_refused(void **state)
         bytes[at] ^= 0xff;
         assert_int_equal(ftruncate(file, 16384), 0);
         assert_int_equal(pwrite(file, bytes, sizeof(bytes), 0), sizeof(bytes));
-        next = journal_open(file);
+        next = journal_open(file, 1, UID);
         for (const struct journal_entry *e = NULL; (e = journal_next(next, e));)
             assert_true(e->size <= 256);
         journal_free(next);

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/log.h"
+#include "common/log_allowance.h"
 #include "common/util.h"
 
 #define UNIT          64u
@@ -40,6 +42,8 @@ static_assert(sizeof(struct header) <= HEADER, "the log lies behind the header")
 
 struct journal {
     int descriptor;
+    uint32_t uid;          /* of the session's user, for the log */
+    uint64_t session;      /* its number, for the log */
     struct header *header; /* stays where it is: lanes write positions while the log grows */
     unsigned char *log;
     uint64_t bytes;   /* of the log's mapping */
@@ -111,20 +115,20 @@ static bool log_grow(struct journal *journal, uint64_t bytes)
 }
 
 /* A journal without mappings, which takes the descriptor over. NULL: there is no memory. */
-static struct journal *journal_of(int descriptor)
+static struct journal *journal_of(int descriptor, uint64_t session, uint32_t uid)
 {
     struct journal *journal = descriptor < 0 ? NULL : calloc(1, sizeof(*journal));
 
     if (journal)
-        journal->descriptor = descriptor;
+        *journal = (struct journal){.descriptor = descriptor, .session = session, .uid = uid};
     else if (descriptor >= 0)
         close(descriptor);
     return journal;
 }
 
-struct journal *journal_new(void)
+struct journal *journal_new(uint64_t session, uint32_t uid)
 {
-    struct journal *journal = journal_of(memfd_create("gshare-journal", MFD_CLOEXEC));
+    struct journal *journal = journal_of(memfd_create("gshare-journal", MFD_CLOEXEC), session, uid);
 
     if (!journal)
         return NULL;
@@ -369,9 +373,9 @@ static void change_settle(struct journal *journal)
         journal->header->streams[answer->key].open = 0;
 }
 
-struct journal *journal_open(int descriptor)
+struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid)
 {
-    struct journal *journal = journal_of(descriptor);
+    struct journal *journal = journal_of(descriptor, session, uid);
     struct stat status;
 
     if (!journal)
@@ -406,6 +410,9 @@ void journal_glance(int descriptor, void (*look)(const struct journal_entry *ent
 
 /* ---- Spoiling -------------------------------------------------------------------------------- */
 
+/* A program may attach again and again, and must not fill the log. */
+static struct log_allowance allowance = LOG_ALLOWANCE(64, 10000000000u);
+
 void journal_spoil(struct journal *journal, const char *why)
 {
     if (!journal || journal_spoilt(journal))
@@ -413,6 +420,9 @@ void journal_spoil(struct journal *journal, const char *why)
     strncpy(journal->header->why, why, sizeof(journal->header->why) - 1);
     /* release: the reason before the word that says that there is one. */
     atomic_store_explicit(&journal->header->spoilt, 1, memory_order_release);
+    if (log_allowance_take(&allowance, journal->uid))
+        log_info("event=journal-spoilt session=%llu reason=%s",
+                 (unsigned long long)journal->session, journal->header->why);
 }
 
 const char *journal_spoilt(const struct journal *journal)

@@ -94,10 +94,11 @@ struct journal_answer {
     uint64_t key;
 };
 
-/* An empty journal. NULL: there is no memory or no descriptor for it. */
-struct journal *journal_new(void);
+/* An empty journal of that session, of that user. NULL: there is no memory or no descriptor for
+ * it. */
+struct journal *journal_new(uint64_t session, uint32_t uid);
 /* The journal that another worker has left. Takes the descriptor over. NULL: it cannot be read. */
-struct journal *journal_open(int descriptor);
+struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid);
 void journal_free(struct journal *journal);
 /* The descriptor of the journal's file; -1: none. */
 int journal_descriptor(const struct journal *journal);
@@ -131,7 +132,8 @@ bool journal_revoked(const struct journal *journal, uint32_t import);
 void journal_glance(int descriptor, void (*look)(const struct journal_entry *entry, void *argument),
                     void *argument);
 
-/* From now on the session cannot outlive its worker. The first reason counts. */
+/* From now on the session cannot outlive its worker. The first reason counts, and is told to the
+ * log. */
 void journal_spoil(struct journal *journal, const char *why);
 /* Why it cannot; NULL: it can. */
 const char *journal_spoilt(const struct journal *journal);

@@ -56,7 +56,7 @@ static void resume_work(struct job *job)
     struct session *session = job->session;
     const char *spoilt;
 
-    session->journal = journal_open(session->resume->journal);
+    session->journal = journal_open(session->resume->journal, session->id, session->uid);
     session->positions = journal_positions(session->journal);
     session->resume->journal = -1;
     spoilt = journal_spoilt(session->journal);

@@ -145,7 +145,7 @@ static void open_work(struct job *job)
     if (session_map(job) == GS_OK && window_init(job) == GS_OK) {
         session->submit.streams[0].open = true;
         streams_adopt(session);
-        session->journal = job->open.unkept ? NULL : journal_new();
+        session->journal = job->open.unkept ? NULL : journal_new(session->id, session->uid);
         session->positions = journal_positions(session->journal);
         return;
     }
