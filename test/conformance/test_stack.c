@@ -145,6 +145,7 @@ static void graphs_from_before_have_their_old_stack(void)
 {
     deep_open();
     const struct deep_graph before = graph_open();
+    OK(graph_dive(&before, 0)); // from its first launch on
     stack_set(32 << 10);
     CHECK(graph_dive(&before, DEEP) != CUDA_SUCCESS);
 }

@@ -226,7 +226,8 @@ static gs_status after_takeover(const char *file)
     CHECK_OK(server_attach(server, &session));
     CHECK_OK(gs_module_load_file(session, path, &module));
     worker_replace(server);
-    const gs_status status = gs_sync(session);
+    gs_devptr data;
+    const gs_status status = gs_malloc(session, 16, &data);
     gs_detach(session);
     server_stop(server);
     return status;

@@ -299,9 +299,6 @@ CUresult graph_instantiate(CUgraph graph, bool node_priorities, CUgraphExec *out
         exec->nodes[i].origin = graph->nodes[i];
         exec->nodes[i].work.kind = OP_EMPTY;
         result = node_work_copy(&exec->nodes[i].work, &graph->nodes[i]->work);
-        // As on an H200: the limit of this moment stays the graph's.
-        if (!result && exec->nodes[i].work.kind == OP_KERNEL)
-            exec->nodes[i].work.kernel.stack = context_stack(exec->nodes[i].work.context->root);
     }
     if (result)
         exec_free(exec);
@@ -358,7 +355,7 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_wo
         return CUDA_ERROR_INVALID_VALUE;
     new = *work;
     if (work->kind == OP_KERNEL) {
-        // The context, the launch attributes and the stack stay as when the graph was made.
+        // The context, the launch attributes and the stack stay as they were.
         if (new.context != n->work.context)
             return CUDA_ERROR_INVALID_VALUE;
         new.kernel.cooperative = n->work.kernel.cooperative;
@@ -379,9 +376,13 @@ static CUresult run_new(CUgraphExec exec, int priority, struct graph_run **out)
     CUresult result = run ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 
     for (uint32_t i = 0; i < exec->topology->count && !result; i++) {
+        struct node_work *work = &exec->nodes[i].work;
         struct op *op;
 
-        result = node_work_op(&exec->nodes[i].work, priority, exec->node_priorities, &op);
+        // As on an H200: the limit of the first launch stays the node's.
+        if (work->kind == OP_KERNEL && !work->kernel.stack)
+            work->kernel.stack = context_stack(work->context->root);
+        result = node_work_op(work, priority, exec->node_priorities, &op);
         if (!result)
             graph_run_set(run, i, op);
     }

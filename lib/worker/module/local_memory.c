@@ -7,8 +7,8 @@
  *
  * Measured (bench/driver_facts_stack.c): cuCtxSetLimit takes the memory at once, waits for every
  * kernel, and all launches wait with it; green contexts have the stack too. An executable graph
- * keeps the stack of the moment when it was made: with a smaller one it goes on, but a kernel of it
- * that goes deeper ends the context, and so does every graph that was made for more than the limit
+ * keeps the stack of its first launch: with a smaller one it goes on, but a kernel of it that goes
+ * deeper ends the context, and so does every graph that was first launched with more than the limit
  * now is. So the limit only grows in a worker's life. A worker that has raised it is replaced when
  * it has no sessions.
  */
