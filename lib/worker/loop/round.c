@@ -195,53 +195,6 @@ static uint64_t polled_time(const struct session *session)
     return latency && rounds.polled_latency_ns > normal ? rounds.polled_latency_ns : normal;
 }
 
-/* Looks whether the tenant has posted a request, unless the last one is not answered yet, or the
- * time for the next has not come. Returns whether it looked. */
-static bool request_look(struct session *session)
-{
-    if (!(session->round.pending & REQUEST_BIT) || session->jobs.current ||
-        session->lane->now < session->submit.requests_from_ns)
-        return false;
-    session->round.pending &= ~REQUEST_BIT;
-    session->jobs.current = request_take(session);
-    if (session->jobs.current)
-        job_begin(session->jobs.current);
-    return true;
-}
-
-/* Gives the device what the session has for it, or lets the session wait. Returns whether the
- * session counts as active. */
-static bool records_look(struct session *session)
-{
-    if (session->jobs.paused || quiet_hold(session->lane->now) || trial_holds(session))
-        return true;
-    if (sched_contended(domain_of(session)) && session->sched.entity.cls != GS_CLASS_LATENCY &&
-        session->round.pending & ~REQUEST_BIT) {
-        /* The session is served with those that wait. */
-        sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
-        return false;
-    }
-    /* A stalled session may wait for a position that never comes: it does not keep the lane from
-     * its naps, which delay its own next record by at most NAP_LONGEST_NS. */
-    return session_serve(session) || !(session->sched.entity.waiting || session->round.stalled);
-}
-
-/* Decides whether the session stays polled: it does for a while after it was active, and as long as
- * it waits for the device or for another stream. */
-static void session_rest(struct session *session, bool active)
-{
-    if (active) {
-        session->poll.active_ns = session->lane->now;
-    } else if (session->lane->now - session->poll.active_ns > polled_time(session)) {
-        if (session->round.pending & ~REQUEST_BIT)
-            return; /* the device is watched */
-        kernel_strays_count(session);
-        session_poll_end(session);
-        return;
-    }
-    session->lane->live = true;
-}
-
 /* The second pass of a round. */
 static void session_round(struct session *session)
 {
@@ -253,13 +206,40 @@ static void session_round(struct session *session)
         headroom_note(&session->lane->headroom, &session->sched.headroom, latency && at_work,
                       session->lane->now);
     if (session->round.pending && !session->jobs.paused) {
-        active = request_look(session) || active;
-        active = records_look(session) || active;
+        if (session->round.pending & REQUEST_BIT && !session->jobs.current &&
+            session->lane->now >= session->submit.requests_from_ns) {
+            session->round.pending &= ~REQUEST_BIT;
+            session->jobs.current = request_take(session);
+            if (session->jobs.current)
+                job_begin(session->jobs.current);
+            active = true;
+        }
+        if (session->jobs.paused || quiet_hold(session->lane->now) || trial_holds(session))
+            active = true;
+        else if (sched_contended(domain_of(session)) &&
+                 session->sched.entity.cls != GS_CLASS_LATENCY &&
+                 session->round.pending & ~REQUEST_BIT)
+            /* The session is served with those that wait. */
+            sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
+        else
+            /* A stalled session may wait for a position that never comes: it does not keep the
+             * lane from its naps, which delay its own next record by at most NAP_LONGEST_NS. */
+            active = session_serve(session) || active ||
+                     !(session->sched.entity.waiting || session->round.stalled);
     }
     rings_seen(session);
     if (session->submit.reports_open)
         reports_poll(session);
-    session_rest(session, active);
+    if (active)
+        session->poll.active_ns = session->lane->now;
+    else if (session->lane->now - session->poll.active_ns > polled_time(session)) {
+        if (session->round.pending & ~REQUEST_BIT)
+            return; /* it waits for the device, which is watched, or for another stream */
+        kernel_strays_count(session);
+        session_poll_end(session);
+        return;
+    }
+    session->lane->live = true;
 }
 
 void round_init(void)
