@@ -144,135 +144,79 @@ static void launch_noted(struct session *session, uint32_t index, const unsigned
         launch_range_taken(session, index, NULL);
 }
 
-/* What a drain may take, and what it has taken. */
-struct drain {
-    struct sched_allowance allowance;
-    uint64_t tail;        /* how far the tenant has written, as it was read last */
-    uint64_t guessed;     /* how long the taken records are thought to keep the device, in ns */
-    uint64_t since_fence; /* how long those after the last fence are thought to do so, in ns */
-    uint32_t taken;       /* how many records it has taken */
-    enum drained drained; /* how it leaves the stream, unless a record's outcome says otherwise */
-};
-
-/* Whether the drain has taken as much as it may. */
-static bool allowance_spent(const struct session *session, uint32_t index,
-                            const struct drain *drain)
-{
-    return drain->taken >= drain->allowance.launches ||
-           (drain->guessed >= drain->allowance.ns && !event_next(session, index));
-}
-
-/* Fetches the record at the stream's head, as the worker's own copy. NULL: there is none, or none
- * that may go now (drain->drained says so), or the session has ended. */
-static unsigned char *record_next(struct session *session, uint32_t index, struct drain *drain)
-{
-    const struct stream *stream = &session->submit.streams[index];
-    const bool caught_up = stream->head == drain->tail; /* all records that were seen are taken */
-
-    if (caught_up && !tail_read(session, index, &drain->tail))
-        return NULL;
-    if (caught_up && session->module.faults && !launch_ranges_look(session)) {
-        drain->drained = DRAINED_SOME;
-        return NULL;
-    }
-    if (caught_up && drain->taken == 0) /* records that come later are taken at once */
-        inflight_seen(stream->inflight, drain->tail, session->lane->now);
-    if (allowance_spent(session, index, drain)) {
-        drain->drained = DRAINED_SOME;
-        return NULL;
-    }
-    if (caught_up && !arrival_middle(session, index))
-        return NULL;
-    return record_copy(session, index, drain->tail);
-}
-
-/* Moves the stream's head on past a record that was taken. */
-static void record_passed(struct session *session, uint32_t index, struct rec_header header,
-                          const unsigned char *record)
-{
-    struct stream *stream = &session->submit.streams[index];
-
-    stream->head += header.size;
-    stream->launches += header.op == REC_LAUNCH;
-    if (session->module.faults)
-        launch_noted(session, index, record);
-}
-
-/* Counts a record that is thought to keep the device for so long. The fence behind a long kernel
- * lets the lane refill the stream once that kernel has ended. */
-static void record_counted(struct session *session, uint32_t index, uint64_t ns,
-                           struct drain *drain)
-{
-    drain->guessed += ns;
-    drain->since_fence += ns;
-    drain->taken++;
-    if (drain->since_fence >= FENCE_NS && !session->submit.streams[index].arrival.entire) {
-        batch_finish(session, index);
-        drain->since_fence = 0;
-    }
-}
-
-/* How a drain leaves the stream whose last record had this outcome. */
-static enum drained outcome_drained(enum outcome outcome, enum drained otherwise)
-{
-    switch (outcome) {
-    case RECORD_STALLED:
-        return DRAINED_STALLED;
-    case RECORD_ELSEWHERE:
-        return DRAINED_ELSEWHERE;
-    case RECORD_CALLED:
-        return DRAINED_ALL;
-    default:
-        return otherwise;
-    }
-}
-
-/* Whether the stream can be drained. Its CUDA stream is made at its first use. */
-static bool drain_begins(struct session *session, uint32_t index)
-{
-    struct stream *stream = &session->submit.streams[index];
-
-    if (!stream->open || session->submit.faulted)
-        return false;
-    const CUresult result = stream->cu ? CUDA_SUCCESS : stream_make(session, stream);
-    if (result)
-        record_refused(session, index, result, NULL, 0);
-    return !result;
-}
-
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
                       enum drained *drained)
 {
+    uint64_t guessed = 0, since_fence = 0;
     struct stream *stream = &session->submit.streams[index];
-    struct drain drain = {.allowance = allowance, .tail = stream->head, .drained = DRAINED_ALL};
+    uint32_t taken = 0;
     enum outcome outcome = RECORD_TAKEN;
-    unsigned char *record;
 
     *drained = DRAINED_ALL;
-    if (!drain_begins(session, index))
+    if (!stream->open || session->submit.faulted)
         return 0;
+    CUresult result = stream->cu ? CUDA_SUCCESS : stream_make(session, stream);
+    if (result) {
+        record_refused(session, index, result, NULL, 0);
+        return 0;
+    }
     partition_home(stream->home);
-    while (!session->submit.faulted && (record = record_next(session, index, &drain))) {
-        const struct rec_header header = *(const struct rec_header *)(const void *)record;
-        uint64_t ns = 0;
-        /* Before the record is taken: one that may be on the device counts as consumed. */
-        consumed_note(session, index, stream->head + header.size,
-                      stream->launches + (header.op == REC_LAUNCH));
-        if (header.op == REC_PAD)
-            arrival_pad(&stream->arrival, header.size);
-        else if ((outcome = take_traced(session, index, record, header.size, &ns)) != RECORD_TAKEN)
+    uint64_t tail = stream->head;
+    while (!session->submit.faulted) {
+        bool caught_up = stream->head == tail; /* all records that were seen are taken */
+        if (caught_up && !tail_read(session, index, &tail))
             break;
-        record_passed(session, index, header, record);
-        record_counted(session, index, ns, &drain);
+        if (caught_up && session->module.faults && !launch_ranges_look(session)) {
+            *drained = DRAINED_SOME;
+            break;
+        }
+        if (caught_up && taken == 0) /* records that come later are taken at once */
+            inflight_seen(stream->inflight, tail, session->lane->now);
+        if (taken >= allowance.launches ||
+            (guessed >= allowance.ns && !event_next(session, index))) {
+            *drained = DRAINED_SOME;
+            break;
+        }
+        if (caught_up && !arrival_middle(session, index))
+            break;
+        uint64_t ns = 0;
+        unsigned char *record = record_copy(session, index, tail);
+        if (!record)
+            break;
+        const uint32_t op = ((const struct rec_header *)(const void *)record)->op;
+        const uint32_t size = ((const struct rec_header *)(const void *)record)->size;
+        /* Before the record is taken: one that may be on the device counts as consumed. */
+        consumed_note(session, index, stream->head + size, stream->launches + (op == REC_LAUNCH));
+        if (op == REC_PAD)
+            arrival_pad(&stream->arrival, size);
+        else if ((outcome = take_traced(session, index, record, size, &ns)) != RECORD_TAKEN)
+            break;
+        stream->head += size;
+        stream->launches += op == REC_LAUNCH;
+        if (session->module.faults)
+            launch_noted(session, index, record);
+        guessed += ns;
+        since_fence += ns;
+        taken++;
+        /* The fence behind a long kernel lets the lane refill the stream once that kernel has
+         * ended. */
+        if (since_fence >= FENCE_NS && !stream->arrival.entire) {
+            batch_finish(session, index);
+            since_fence = 0;
+        }
     }
     batch_finish(session, index);
-    if (stream->head < drain.tail)
-        inflight_seen(stream->inflight, drain.tail, session->lane->now);
+    if (stream->head < tail)
+        inflight_seen(stream->inflight, tail, session->lane->now);
     partition_home(session->lane->home);
-    if (outcome != RECORD_TAKEN && outcome != RECORD_ENDED) /* the record stays for later */
+    if (outcome == RECORD_STALLED || outcome == RECORD_ELSEWHERE || outcome == RECORD_CALLED) {
+        *drained = outcome == RECORD_STALLED  ? DRAINED_STALLED
+                   : outcome == RECORD_CALLED ? DRAINED_ALL
+                                              : DRAINED_ELSEWHERE;
+        /* the record stays for later */
         consumed_note(session, index, stream->head, stream->launches);
-    *drained = outcome_drained(outcome, drain.drained);
-    return drain.taken;
+    }
+    return taken;
 }
 
 uint64_t stream_deadline(const struct session *session, uint32_t index)
