@@ -63,10 +63,13 @@ static bool has_bytes(const Elf64_Shdr *section, size_t size)
 }
 
 /* Whether all functions of a table of symbols are kernels or ptxas' own. NAMES and the table lie in
- * the file. */
+ * the file. The names of functions differ, so together they are no longer than the section of
+ * names; where symbols share names, the file is refused: a long name that millions of symbols share
+ * would keep the thread for hours. */
 static bool symbols_are_pure(const unsigned char *bytes, const Elf64_Shdr *table,
                              const Elf64_Shdr *names)
 {
+    uint64_t left = names->sh_size; /* bytes of names that the symbols to come can have */
     Elf64_Sym symbol;
 
     for (uint64_t at = 0; at + sizeof(symbol) <= table->sh_size; at += sizeof(symbol)) {
@@ -76,9 +79,11 @@ static bool symbols_are_pure(const unsigned char *bytes, const Elf64_Shdr *table
         if (symbol.st_name >= names->sh_size)
             return false;
         const char *name = (const char *)bytes + names->sh_offset + symbol.st_name;
-        if (!memmem(name, strnlen(name, names->sh_size - symbol.st_name), OWN_FUNCTION,
-                    strlen(OWN_FUNCTION)))
+        const uint64_t room = names->sh_size - symbol.st_name;
+        const uint64_t length = strnlen(name, room < left ? room : left);
+        if (length == left || !memmem(name, length, OWN_FUNCTION, strlen(OWN_FUNCTION)))
             return false;
+        left -= length + 1; /* the NUL too */
     }
     return true;
 }
@@ -115,7 +120,8 @@ bool cubin_is_pure(const void *code, size_t size)
             return false;
         if (section.sh_type != SHT_SYMTAB)
             continue;
-        if (!has_bytes(&section, size) || section.sh_link >= head.e_shnum)
+        /* A file has one table of symbols; tables that overlap would be read again and again. */
+        if (symbols || !has_bytes(&section, size) || section.sh_link >= head.e_shnum)
             return false;
         section_read(bytes, &head, section.sh_link, &strings);
         if (!has_bytes(&strings, size) || !symbols_are_pure(bytes, &section, &strings))

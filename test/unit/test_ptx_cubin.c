@@ -1,4 +1,5 @@
 /* Machine code is judged by what its sections say, and no damage to it does harm. */
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -69,22 +70,70 @@ static void what_is_no_machine_code_is_not_pure(void **state)
     assert_false(is_pure("tiny_none.fatbin"));
 }
 
-/* On the heap, where a sanitizer sees a byte read behind it. The section headers stand at the end
- * of the file, so what is cut off has none. */
+static Elf64_Ehdr head_of(const char *code)
+{
+    Elf64_Ehdr head;
+
+    memcpy(&head, code, sizeof(head));
+    return head;
+}
+
+/* On the heap, in as many bytes, where a sanitizer sees a byte read behind it. Behind the section
+ * headers stand only the program headers, which are not looked at. */
 static void what_is_cut_off_is_not_pure(void **state)
 {
     size_t size;
     char *code = ptx_file_read("machine_plain.cubin", &size);
+    const Elf64_Ehdr head = head_of(code);
+    const size_t whole = head.e_shoff + (size_t)head.e_shnum * head.e_shentsize;
 
     (void)state;
-    for (size_t less = 0; less < size; less += less < 200 ? 1 : 37) {
-        char *cut = malloc(less + 1);
+    assert_true(whole <= size);
+    for (size_t less = 1; less < whole; less++) {
+        char *cut = malloc(less);
 
         assert_non_null(cut);
         memcpy(cut, code, less);
-        cubin_is_pure(cut, less);
+        assert_false(cubin_is_pure(cut, less));
         free(cut);
     }
+    free(code);
+}
+
+static Elf64_Shdr *symbols_of(char *code)
+{
+    const Elf64_Ehdr head = head_of(code);
+
+    for (size_t i = 0; i < head.e_shnum; i++) {
+        Elf64_Shdr *section = (void *)(code + head.e_shoff + i * sizeof(*section));
+        if (section->sh_type == SHT_SYMTAB)
+            return section;
+    }
+    fail_msg("the file has no table of symbols");
+    return NULL;
+}
+
+/* Whoever makes such a file lets millions of symbols have one name of megabytes. */
+static void functions_that_share_a_name_are_not_pure(void **state)
+{
+    size_t size;
+    char *code = ptx_file_read("machine_plain.cubin", &size);
+    Elf64_Shdr *table = symbols_of(code);
+    Elf64_Sym function = {0};
+
+    (void)state;
+    assert_true(cubin_is_pure(code, size));
+    for (size_t i = 0; i < table->sh_size / sizeof(function); i++) {
+        Elf64_Sym symbol;
+
+        memcpy(&symbol, code + table->sh_offset + i * sizeof(symbol), sizeof(symbol));
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && !(symbol.st_other & 0x10))
+            function = symbol; /* ptxas' own */
+    }
+    assert_int_equal(ELF64_ST_TYPE(function.st_info), STT_FUNC);
+    for (size_t i = 0; i < table->sh_size / sizeof(function); i++)
+        memcpy(code + table->sh_offset + i * sizeof(function), &function, sizeof(function));
+    assert_false(cubin_is_pure(code, size));
     free(code);
 }
 
@@ -118,6 +167,7 @@ int main(void)
         cmocka_unit_test(machine_code_in_a_fatbin_is_unpacked),
         cmocka_unit_test(what_is_no_machine_code_is_not_pure),
         cmocka_unit_test(what_is_cut_off_is_not_pure),
+        cmocka_unit_test(functions_that_share_a_name_are_not_pure),
         cmocka_unit_test(damage_does_no_harm),
     };
 
