@@ -73,13 +73,26 @@ static gs_status stack_raise(struct job *job, uint64_t bytes)
     return GS_OK;
 }
 
+static const struct job_kind job_kernel_stack_there = {
+    "kernel_stack_there", JOB_QUICK, NULL, NULL, NULL, NULL};
+
+/* A request that changes nothing, or is refused, takes no quiet moment from everybody. */
+static void kernel_stack_prepare(struct job *job)
+{
+    const uint64_t bytes = job->arg[0];
+
+    if (bytes <= STACK_BYTES || bytes <= job->session->module.stack)
+        job->kind = &job_kernel_stack_there;
+    else
+        may_take(job, "a stack", bytes);
+}
+
 static void kernel_stack_work(struct job *job)
 {
     struct session *session = job->session;
     const uint64_t bytes = job->arg[0], value[JOURNAL_VALUES] = {bytes};
 
-    if (job->status != GS_OK || bytes <= session->module.stack ||
-        may_take(job, "a stack", bytes) != GS_OK || stack_raise(job, bytes) != GS_OK)
+    if (job->status != GS_OK || stack_raise(job, bytes) != GS_OK)
         return;
     /* The session has nothing on the device, and its new work waits. */
     for (uint32_t i = 0; i < SEG_STREAMS; i++)
@@ -99,7 +112,9 @@ gs_status stack_resume(struct job *job)
     return stack_raise(job, e->value[0]);
 }
 
-const struct job_kind job_kernel_stack = {
-    "kernel_stack", JOB_SESSION_IDLE | JOB_PATIENT | JOB_QUIET,
-    NULL,           kernel_stack_work,
-    NULL,           NULL};
+const struct job_kind job_kernel_stack = {"kernel_stack",
+                                          JOB_SESSION_IDLE | JOB_PATIENT | JOB_QUIET,
+                                          kernel_stack_prepare,
+                                          kernel_stack_work,
+                                          NULL,
+                                          NULL};
