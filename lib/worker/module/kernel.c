@@ -195,6 +195,7 @@ static void kernel_list_work(struct job *job)
         snprintf(job->message, sizeof(job->message), "%s", module->kernel_names[job->arg[1]]);
 }
 
+/* Finds the kernel, has the driver load it, and adds its record to the module's list. */
 static void kernel_work(struct job *job)
 {
     struct module *module = job->object;
