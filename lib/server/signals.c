@@ -75,8 +75,9 @@ static void signals_ready(struct watch *watch, uint32_t events)
         hangup(server);
         return;
     }
+    /* A terminal's signals (Ctrl-C) come from the kernel, which names the user 0. */
     log_info("event=signal signal=%s by=%s by_pid=%u", sigabbrev_np((int)info.ssi_signo),
-             log_user_name(info.ssi_uid), info.ssi_pid);
+             info.ssi_code == SI_KERNEL ? "terminal" : log_user_name(info.ssi_uid), info.ssi_pid);
     server_drain(server, 0);
 }
 
