@@ -108,8 +108,8 @@ enum ctl_takeover {
     CTL_TAKEOVER_EVICTION = 1, /* work that did not end was ended */
     CTL_TAKEOVER_WORKER = 2,   /* the process was killed, or did not answer, or made no sense */
     CTL_TAKEOVER_RESTART = 3,  /* CTL_RESTART */
-    CTL_TAKEOVER_RECYCLING =
-        4, /* its driver keeps the memory of all sets of SMs that it has made */
+    /* its driver keeps memory, of sets of SMs or a raised stack, and it had no session */
+    CTL_TAKEOVER_RECYCLING = 4,
     CTL_TAKEOVERS = 5
 };
 

@@ -133,6 +133,7 @@ enum restart_phase {
 struct restart {
     enum restart_phase phase;
     bool force;
+    enum ctl_takeover cause; /* CTL_TAKEOVER_RESTART or CTL_TAKEOVER_RECYCLING */
     pid_t former;
     uint32_t sessions; /* sessions that the worker had when it ended */
     uint64_t retired_ns;

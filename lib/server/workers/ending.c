@@ -140,8 +140,7 @@ void worker_retired(struct device *device)
     snprintf(device->failure, sizeof(device->failure), "worker %d has made room for another",
              (int)device->worker.pid);
     device->culprit = (struct culprit){0};
-    device->takeovers[device->worker.needs_recycling ? CTL_TAKEOVER_RECYCLING
-                                                     : CTL_TAKEOVER_RESTART]++;
+    device->takeovers[device->restart.cause]++;
     worker_lose(device, NULL, NULL, true);
 }
 

@@ -85,16 +85,17 @@ static const struct session *session_bound(const struct device *device)
     return NULL;
 }
 
-static void begin(struct device *device, bool force)
+static void begin(struct device *device, bool force, enum ctl_takeover cause)
 {
     struct restart *restart = &device->restart;
 
     restart->phase = RESTART_STANDBY;
     restart->force = force;
+    restart->cause = cause;
     restart->former = device->worker.pid;
     patience_begin(device);
     log_info("event=restart device=%d worker=%d reason=%s", device->index, (int)restart->former,
-             device->worker.needs_recycling
+             cause == CTL_TAKEOVER_RECYCLING
                  ? "its driver keeps memory: of each set of SMs, or of the stacks of kernels"
                  : "gsctl restart-worker");
 }
@@ -114,7 +115,7 @@ void restart_begin(struct device *device, bool force, struct reply *reply)
     /* First: a restart that has begun has its answer with it, for a next supervisor too. */
     restart->reply = *reply;
     reply->queue = -1;
-    begin(device, force);
+    begin(device, force, CTL_TAKEOVER_RESTART);
 }
 
 void restart_restore(struct device *device)
@@ -237,7 +238,7 @@ void restart_keep(struct device *device)
     case RESTART_NONE:
         if (device->worker.needs_recycling && ready && device->sessions == 0 &&
             device->server->phase == PHASE_SERVING && clock_ns() >= restart->next_ns)
-            begin(device, false);
+            begin(device, false, CTL_TAKEOVER_RECYCLING);
         break;
     case RESTART_STANDBY:
     case RESTART_PRELOAD:
