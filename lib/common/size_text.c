@@ -49,7 +49,9 @@ const char *size_exact(char out[SIZE_TEXT_MAX], uint64_t bytes)
     uint64_t count;
     const unsigned unit = unit_exact(bytes, ARRAY_SIZE(units) - 1, &count);
 
-    if (count < 10000)
+    if (bytes == 1)
+        snprintf(out, SIZE_TEXT_MAX, "1 byte");
+    else if (count < 10000)
         snprintf(out, SIZE_TEXT_MAX, "%" PRIu64 " %s", count, units[unit]);
     else
         snprintf(out, SIZE_TEXT_MAX, "%" PRIu64 " bytes (%.10s)", bytes,

@@ -13,7 +13,7 @@
  *                                   left of calls within a file. Those of .debug_ are for debuggers
  *
  * The address of a function that a single kernel takes is computed in its code, and leaves no trace
- * but the function's symbol, $KERNEL$FUNCTION; so does a function that is only called. ptxas' own
+ * but the function's symbol, $KERNEL$FUNCTION, as a function has that is only called. ptxas' own
  * (slow paths of division and the like) are $KERNEL$__internal_N_$NAME, and no program takes their
  * addresses. */
 #include "ptx/cubin.h"

@@ -157,6 +157,23 @@ static void neighbours_go_on(const char *mode)
     server_stop(server);
 }
 
+/* Its graphs were launched with the stack of before. */
+static void what_another_session_has_raised_can_be_asked_for(const char *mode)
+{
+    struct server *server = server_in_mode(mode);
+    struct tenant t = tenant_begin(server), second = tenant_begin(server);
+
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        dive(&second, 0);
+    CHECK_OK(gs_kernel_stack(t.session, 32 * KIB));
+    CHECK_OK(gs_kernel_stack(second.session, 32 * KIB));
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        dive(&second, DEEP);
+    CHECK_OK(gs_detach(t.session));
+    CHECK_OK(gs_detach(second.session));
+    server_stop(server);
+}
+
 static void it_outlives_the_worker(const char *mode)
 {
     struct server *server = server_in_mode(mode);
@@ -167,6 +184,8 @@ static void it_outlives_the_worker(const char *mode)
     dive(&t, DEEP);
     CHECK_EQUAL(kill(worker, SIGKILL), 0);
     CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
+    dive(&t, DEEP);
+    CHECK_EQUAL(gsctl("restart-worker", NULL), 0);
     dive(&t, DEEP);
     CHECK_OK(gs_detach(t.session));
     server_stop(server);
@@ -220,6 +239,7 @@ BOTH(kernels_go_as_deep_as_was_asked_for)
 BOTH(launches_that_came_before_go_deeper_too)
 BOTH(it_changes_between_launches_of_the_session)
 BOTH(neighbours_go_on)
+BOTH(what_another_session_has_raised_can_be_asked_for)
 BOTH(it_outlives_the_worker)
 BOTH(a_user_has_as_much_as_its_limit_lets_it)
 BOTH(what_it_took_is_given_back_without_sessions)
@@ -230,6 +250,7 @@ static const struct test tests[] = {
     TESTS_OF(launches_that_came_before_go_deeper_too),
     TESTS_OF(it_changes_between_launches_of_the_session),
     TESTS_OF(neighbours_go_on),
+    TESTS_OF(what_another_session_has_raised_can_be_asked_for),
     TESTS_OF(it_outlives_the_worker),
     TESTS_OF(a_user_has_as_much_as_its_limit_lets_it),
     TESTS_OF(what_it_took_is_given_back_without_sessions),

@@ -15,6 +15,7 @@
 #include "worker/module/local_memory.h"
 
 #include <inttypes.h>
+#include <time.h>
 
 #include "common/size_text.h"
 #include "worker/driver/supervisor_link.h"
@@ -25,10 +26,15 @@
 #include "worker/submit/graph_cache.h"
 
 #define STACK_BYTES UINT64_C(1024) /* cudaLimitStackSize as CUDA has it */
+#define FORMER_MS   2000u          /* how long a former worker may still have memory */
+#define RETRY_MS    20u
 
-static uint64_t stack_now = STACK_BYTES; /* the context's; the quiet thread */
+/* The context's limit. The quiet thread. */
+static uint64_t stack_now = STACK_BYTES;
 
-static gs_status may_take(struct job *job, const char *what, uint64_t bytes)
+/* Whether the session may have something that takes so many bytes for each thread of the device. If
+ * not, the job has failed. */
+static gs_status local_memory_admit(struct job *job, const char *what, uint64_t bytes)
 {
     const struct link_device *device = &worker->info;
     const uint64_t threads =
@@ -37,7 +43,7 @@ static gs_status may_take(struct job *job, const char *what, uint64_t bytes)
     const uint64_t limit = memory_limits(job->session).driver;
     char most[SIZE_TEXT_MAX];
 
-    if (!limit || job->session->resume || bytes <= limit / threads)
+    if (!limit || job->session->resume || !threads || bytes <= limit / threads)
         return GS_OK;
     return job_fail(job, GS_ERR_LIMIT,
                     "%s takes %" PRIu64 " bytes for each of the %" PRIu64
@@ -48,7 +54,7 @@ static gs_status may_take(struct job *job, const char *what, uint64_t bytes)
 
 gs_status local_memory_check(struct job *job, uint32_t bytes)
 {
-    return may_take(job, "the kernel's local memory", bytes);
+    return local_memory_admit(job, "the kernel's local memory", bytes);
 }
 
 /* ---- The stack ------------------------------------------------------------------------------- */
@@ -84,7 +90,7 @@ static void kernel_stack_prepare(struct job *job)
     if (bytes <= STACK_BYTES || bytes <= job->session->module.stack)
         job->kind = &job_kernel_stack_there;
     else
-        may_take(job, "a stack", bytes);
+        local_memory_admit(job, "a stack", bytes);
 }
 
 static void kernel_stack_work(struct job *job)
@@ -102,6 +108,8 @@ static void kernel_stack_work(struct job *job)
     journal_put(session->journal, JOURNAL_STACK, 0, value, NULL, 0);
 }
 
+/* The former worker may still have the same stack, until the supervisor has ended it, which it does
+ * once the sessions are taken up or a second has passed (workers/former.c). */
 gs_status stack_resume(struct job *job)
 {
     const struct journal_entry *e = journal_find(job->session->journal, JOURNAL_STACK, 0);
@@ -109,7 +117,13 @@ gs_status stack_resume(struct job *job)
     if (!e)
         return GS_OK;
     job->session->module.stack = e->value[0];
-    return stack_raise(job, e->value[0]);
+    for (unsigned tries = 0;
+         stack_raise(job, e->value[0]) == GS_ERR_NO_DEVICE_MEMORY && tries < FORMER_MS / RETRY_MS;
+         tries++) {
+        nanosleep(&(struct timespec){.tv_nsec = RETRY_MS * 1000000L}, NULL);
+        job->status = GS_OK;
+    }
+    return job->status;
 }
 
 const struct job_kind job_kernel_stack = {"kernel_stack",

@@ -117,24 +117,15 @@ static const char *module_stays(const struct session *session, const struct modu
     if (image_binary(module->code, size))
         return image_code_is_pure(module->code, size)
                    ? NULL
-                   : "a module is machine code with variables, printf or malloc, or perhaps "
-                     "pointers to functions";
+                   : "a module is machine code that has, or may have, variables, printf, malloc "
+                     "or addresses of functions";
     return state
                ? "a module has variables outside of the session's memory, or pointers to functions"
                : NULL;
 }
 
-/* Spoils the journal where the module keeps something that a next worker could not make again. */
-static void module_watch(struct session *session, const struct module *module, uint64_t size,
-                         bool state)
-{
-    const char *why = module_stays(session, module, size, state);
-
-    if (why)
-        journal_spoil(session->journal, why);
-}
-
-/* Notes the loaded module in the journal, and charges the session only for what stays of it. */
+/* Notes the loaded module in the journal, which is spoilt where the module keeps something that a
+ * next worker could not make again, and charges the session only for what stays of it. */
 static void module_note(struct session *session, struct module *module)
 {
     const uint64_t value[JOURNAL_VALUES] = {module->variables};
@@ -142,6 +133,8 @@ static void module_note(struct session *session, struct module *module)
 
     kept_discharge(session, module->kept - kept); /* the code is the driver's now */
     module->kept = kept;
+    if (module->stays)
+        journal_spoil(session->journal, module->stays);
     if (module->source)
         journal_put(session->journal, JOURNAL_MODULE, module->id, value, module->source,
                     module->source_size);
@@ -180,7 +173,7 @@ static gs_status image_prepare(struct job *job, struct module *module, uint64_t 
                  GS_OK &&
              fenced_prepare(job, module) == GS_OK) {
         if (!job->session->resume)
-            module_watch(job->session, module, size, state);
+            module->stays = module_stays(job->session, module, size, state);
         if (!image_binary(module->code, size))
             image_compile(job, &module->code, &size);
         module->code_size = size;
