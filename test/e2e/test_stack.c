@@ -191,6 +191,22 @@ static void it_outlives_the_worker(const char *mode)
     server_stop(server);
 }
 
+/* The software device has no memory for so many stacks at a time; its blocks take turns. */
+static void many_threads_go_as_deep(const char *mode)
+{
+    struct server *server = server_in_mode(mode);
+    struct tenant t = tenant_begin(server);
+    uint64_t levels = DEEP, unused = 0;
+    gs_devptr out = t.out;
+
+    CHECK_OK(gs_kernel_stack(t.session, 64 * KIB));
+    CHECK_OK(kernels_launch(t.stream, t.deep, 400, 256, (void *[]){&out, &levels, &unused}));
+    CHECK_OK(gs_stream_sync(t.session, t.stream));
+    check_sum(&t, DEEP);
+    CHECK_OK(gs_detach(t.session));
+    server_stop(server);
+}
+
 /* ---- What it takes ---- */
 
 static void a_user_has_as_much_as_its_limit_lets_it(const char *mode)
@@ -241,6 +257,7 @@ BOTH(it_changes_between_launches_of_the_session)
 BOTH(neighbours_go_on)
 BOTH(what_another_session_has_raised_can_be_asked_for)
 BOTH(it_outlives_the_worker)
+BOTH(many_threads_go_as_deep)
 BOTH(a_user_has_as_much_as_its_limit_lets_it)
 BOTH(what_it_took_is_given_back_without_sessions)
 #define TESTS_OF(function) TEST(function##_unfenced), TEST(function##_fenced)
@@ -252,6 +269,7 @@ static const struct test tests[] = {
     TESTS_OF(neighbours_go_on),
     TESTS_OF(what_another_session_has_raised_can_be_asked_for),
     TESTS_OF(it_outlives_the_worker),
+    TESTS_OF(many_threads_go_as_deep),
     TESTS_OF(a_user_has_as_much_as_its_limit_lets_it),
     TESTS_OF(what_it_took_is_given_back_without_sessions),
 };

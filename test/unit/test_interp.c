@@ -247,6 +247,7 @@ static void the_states_of_all_blocks_together_are_bounded(void **state)
     while (made < MANY && !exec_block_new(&grid, &blocks[made]))
         made++;
     assert_in_range(made, 1, MANY - 1);
+    assert_int_equal(exec_block_new(&grid, &blocks[made]), -EAGAIN); /* others have the memory */
     for (unsigned i = 0; i < made; i++)
         exec_block_free(blocks[i]);
     while (again < made && !exec_block_new(&grid, &blocks[again]))

@@ -4,6 +4,7 @@
 // too.
 #include "softcuda/engine/turn.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "common/util.h"
@@ -67,9 +68,16 @@ static enum exec_status block_turn(struct resident *r, struct mem_view *view,
 
     if (atomic_load_explicit(&r->grid->exec.stop, memory_order_relaxed))
         return EXEC_DONE;
-    if (!r->block && exec_block_new(&r->grid->exec, &r->block)) {
-        fault->kind = EXEC_FAULT_NO_MEMORY;
-        return EXEC_FAULT;
+    if (!r->block) {
+        const int made = exec_block_new(&r->grid->exec, &r->block);
+
+        // The blocks of a cooperative grid wait for each other, so none of them waits for memory.
+        if (made == -EAGAIN && !r->grid->cooperative)
+            return EXEC_WAITING;
+        if (made) {
+            fault->kind = EXEC_FAULT_NO_MEMORY;
+            return EXEC_FAULT;
+        }
     }
     if (!r->started) {
         exec_block_start(r->block, r->index, r->sm);

@@ -1,11 +1,15 @@
 // What every file of the interpreter asks of the block that it runs: to note a fault, and to charge
 // host memory. Calls none of them.
+#include <errno.h>
+
 #include "softcuda/interp/path.h"
 
 // Limits of the host memory for registers and local memory, of one block and of all together. They
 // bound what a kernel with tens of thousands of registers takes.
 #define BLOCK_MEMORY ((uint64_t)1 << 30)
 #define ALL_MEMORY   ((uint64_t)4 << 30)
+#define BEGIN_MEMORY                                                                               \
+    ((uint64_t)3 << 30)             // beyond, no block begins, so that those that run can go on
 static _Atomic uint64_t all_memory; // a bound, so relaxed
 
 int warp_fault(struct warp *w, const struct insn *in, uint32_t mask, enum exec_fault_kind kind,
@@ -26,15 +30,26 @@ int warp_fault(struct warp *w, const struct insn *in, uint32_t mask, enum exec_f
     return STEP_FAULT;
 }
 
-bool block_charge(struct exec_block *b, size_t bytes)
+static int charge(struct exec_block *b, size_t bytes, uint64_t most)
 {
     uint64_t before = atomic_fetch_add_explicit(&all_memory, bytes, memory_order_relaxed);
-    if (before + bytes > ALL_MEMORY || b->memory_bytes + bytes > BLOCK_MEMORY) {
-        atomic_fetch_sub_explicit(&all_memory, bytes, memory_order_relaxed);
-        return false;
+    bool fits = b->memory_bytes + bytes <= BLOCK_MEMORY;
+    if (fits && before + bytes <= most) {
+        b->memory_bytes += bytes;
+        return 0;
     }
-    b->memory_bytes += bytes;
-    return true;
+    atomic_fetch_sub_explicit(&all_memory, bytes, memory_order_relaxed);
+    return fits && before > 0 ? -EAGAIN : -ENOMEM;
+}
+
+bool block_charge(struct exec_block *b, size_t bytes)
+{
+    return charge(b, bytes, ALL_MEMORY) == 0;
+}
+
+int block_admit(struct exec_block *b, size_t bytes)
+{
+    return charge(b, bytes, BEGIN_MEMORY);
 }
 
 void block_discharge(struct exec_block *b)

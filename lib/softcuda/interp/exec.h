@@ -113,7 +113,8 @@ struct exec_fault {
 
 struct exec_block;
 
-// A holder for one block of GRID after another. 0, or -ENOMEM.
+// A holder for one block of GRID after another. 0, -ENOMEM, or -EAGAIN: other blocks have the
+// memory that it needs, and give it back when they are done.
 int exec_block_new(const struct exec_grid *grid, struct exec_block **out);
 void exec_block_free(struct exec_block *block); // NULL is fine; unfinished is fine
 

@@ -1,5 +1,6 @@
 // A block from start to end: its state, its warps in turns, its faults. The engine thread that
 // holds the block is the only one to touch it.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +59,7 @@ int exec_block_new(const struct exec_grid *grid, struct exec_block **out)
     const struct exec_program *p = grid->kernel->program;
     struct exec_block *b = calloc(1, sizeof *b);
     if (!b)
-        return -1;
+        return -ENOMEM;
     b->grid = grid;
     b->program = p;
     b->code = p->codes[grid->kernel->func->id];
@@ -67,9 +68,10 @@ int exec_block_new(const struct exec_grid *grid, struct exec_block **out)
     b->nwarps = (b->nthreads + LANES - 1) / LANES;
     b->shared_bytes = b->layout->dynamic_shared + grid->dynamic_shared;
     b->local_bytes = (uint32_t)thread_local_bytes(grid, b->code, b->layout);
-    if (!block_charge(b, b->shared_bytes + (size_t)b->nwarps * LANES * b->local_bytes)) {
+    int status = block_admit(b, b->shared_bytes + (size_t)b->nwarps * LANES * b->local_bytes);
+    if (status) {
         exec_block_free(b);
-        return -1;
+        return status;
     }
     // cleared: what was there may be another tenant's
     b->shared = aligned_alloc(1024, (b->shared_bytes + 1024) / 1024 * 1024);
@@ -77,13 +79,13 @@ int exec_block_new(const struct exec_grid *grid, struct exec_block **out)
     b->warps = calloc(b->nwarps, sizeof *b->warps);
     if (!b->shared || !b->local || !b->warps || b->nwarps > BLOCK_WARPS) {
         exec_block_free(b);
-        return -1;
+        return -ENOMEM;
     }
     memset(b->shared, 0, b->shared_bytes);
     for (uint32_t i = 0; i < b->nwarps; i++)
         if (warp_init(&b->warps[i], b, i)) {
             exec_block_free(b);
-            return -1;
+            return -ENOMEM;
         }
     *out = b;
     return 0;
