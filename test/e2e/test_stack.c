@@ -3,6 +3,7 @@
  * the device. Each test runs with and without the fence.
  */
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "e2e/gsctl_run.h"
@@ -207,6 +208,24 @@ static void many_threads_go_as_deep(const char *mode)
     server_stop(server);
 }
 
+static void a_block_without_memory_ends_its_session_alone(const char *mode)
+{
+    struct server *server = server_in_mode(mode);
+    struct tenant t = tenant_begin(server), neighbour = tenant_begin(server);
+    uint64_t levels = DEEP, unused = 0;
+    gs_devptr out = t.out;
+
+    if (strcmp(getenv("GSHARE_TEST_DEVICE"), "soft") != 0)
+        test_skip("a GPU has had the memory since the limit was raised");
+    CHECK_OK(gs_kernel_stack(t.session, 511 * KIB));
+    CHECK_OK(kernels_launch(t.stream, t.deep, 1, 1024, (void *[]){&out, &levels, &unused}));
+    CHECK_STATUS(gs_stream_sync(t.session, t.stream), GS_ERR_FAULT);
+    dive(&neighbour, 0);
+    CHECK_OK(gs_detach(neighbour.session));
+    gs_detach(t.session);
+    server_stop(server);
+}
+
 /* ---- What it takes ---- */
 
 static void a_user_has_as_much_as_its_limit_lets_it(const char *mode)
@@ -258,6 +277,7 @@ BOTH(neighbours_go_on)
 BOTH(what_another_session_has_raised_can_be_asked_for)
 BOTH(it_outlives_the_worker)
 BOTH(many_threads_go_as_deep)
+BOTH(a_block_without_memory_ends_its_session_alone)
 BOTH(a_user_has_as_much_as_its_limit_lets_it)
 BOTH(what_it_took_is_given_back_without_sessions)
 #define TESTS_OF(function) TEST(function##_unfenced), TEST(function##_fenced)
@@ -270,6 +290,7 @@ static const struct test tests[] = {
     TESTS_OF(what_another_session_has_raised_can_be_asked_for),
     TESTS_OF(it_outlives_the_worker),
     TESTS_OF(many_threads_go_as_deep),
+    TESTS_OF(a_block_without_memory_ends_its_session_alone),
     TESTS_OF(a_user_has_as_much_as_its_limit_lets_it),
     TESTS_OF(what_it_took_is_given_back_without_sessions),
 };

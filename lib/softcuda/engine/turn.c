@@ -29,7 +29,8 @@ static CUresult fault_result(enum exec_fault_kind kind)
         [EXEC_FAULT_ASSERT] = CUDA_ERROR_ASSERT,
         [EXEC_FAULT_STACK] = CUDA_ERROR_HARDWARE_STACK_ERROR,
         [EXEC_FAULT_DEADLOCK] = CUDA_ERROR_LAUNCH_TIMEOUT,
-        [EXEC_FAULT_NO_MEMORY] = CUDA_ERROR_OUT_OF_MEMORY,
+        // not CUDA_ERROR_OUT_OF_MEMORY, after which a context goes on
+        [EXEC_FAULT_NO_MEMORY] = CUDA_ERROR_LAUNCH_FAILED,
     };
 
     return kind < ARRAY_SIZE(results) ? results[kind] : CUDA_ERROR_UNKNOWN;

@@ -184,7 +184,7 @@ void order_poll(void)
 static void settle(const struct placed *placed)
 {
     if (placed->starved)
-        order_fail(placed->starved, CUDA_ERROR_OUT_OF_MEMORY);
+        order_fail(placed->starved, CUDA_ERROR_LAUNCH_FAILED);
     for (struct grid *g = placed->done, *next; g; g = next) {
         next = g->next;
         order_finish(g->op);
