@@ -6,12 +6,12 @@
  * table and removes it.
  */
 #include "worker/session/session.h"
-#include "common/log_event.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/log_event.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
 #include "worker/memory/driver_memory.h"
@@ -147,6 +147,9 @@ static void open_work(struct job *job)
         streams_adopt(session);
         session->journal = job->open.unkept ? NULL : journal_new(session->id, session->uid);
         session->positions = journal_positions(session->journal);
+        if (!session->journal && !job->open.unkept)
+            log_info("event=journal-spoilt session=%llu reason=%s", (unsigned long long)session->id,
+                     "no memory or descriptor for its journal");
         return;
     }
     session_release(session);
