@@ -54,12 +54,13 @@ static void scene_set(struct scene *scene)
     scene->worker = server_worker_pid(scene->server);
 }
 
-/* The hostile client's part runs in a tenant, so that what it has goes with it. */
+/* The hostile client's part runs in a tenant, so that what it has goes with it. The worker may be
+ * replaced once nobody is attached, if a request has raised the stack. */
 static void scene_play(struct scene *scene, void (*body)(void *))
 {
     tenant_join(tenant_start(body, scene->server->instance));
-    bystanders_stop(scene->others);
     CHECK_EQUAL(server_worker_pid(scene->server), scene->worker);
+    bystanders_stop(scene->others);
     server_wait_tenants(scene->server, 0, 5000);
     CHECK_EQUAL(server_memory_used(scene->server), 0);
     server_stop(scene->server);
