@@ -1,18 +1,11 @@
 // The limit of the stack: which launches have it, and what happens beyond it.
+#include "common/embed.h"
 #include "conform.h"
 
 enum { DEEP = 12 }; // levels of about 1 KiB each: too many for the default, few for 32 KiB
 
 // The kernel deep(out, levels, unused).
-extern const char deep_ptx[];
-__asm__(".section .rodata\n"
-        ".global deep_ptx\n"
-        ".type deep_ptx, @object\n"
-        "deep_ptx:\n"
-        ".incbin \"" DEEP_PTX "\"\n"
-        ".byte 0\n"
-        ".size deep_ptx, . - deep_ptx\n"
-        ".previous\n");
+EMBED_TEXT(deep_ptx, DEEP_PTX)
 
 static CUfunction deep;
 static CUdeviceptr out;

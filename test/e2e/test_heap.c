@@ -5,23 +5,15 @@
 #include <signal.h>
 #include <string.h>
 
+#include "common/embed.h"
+#include "e2e/fence_modes.h"
 #include "harness/harness.h"
 
 #define MIB        ((size_t)1 << 20)
 #define HEAP_BYTES (8 * MIB)
 #define MOST       65536u
 
-extern const char heap_ptx[];
-__asm__(".section .rodata\n"
-        ".global heap_ptx\n"
-        ".type heap_ptx, @object\n"
-        "heap_ptx:\n"
-        ".incbin \"" HEAP_PTX "\"\n"
-        ".byte 0\n"
-        ".size heap_ptx, . - heap_ptx\n"
-        ".previous\n");
-
-static const char *const modes[] = {"never", "always"}; /* of gshared --fence */
+EMBED_TEXT(heap_ptx, HEAP_PTX)
 
 /* A session with the kernels of heap.cu, and memory for their results. */
 struct tenant {
@@ -29,13 +21,6 @@ struct tenant {
     gs_module module;
     gs_devptr out, words;
 };
-
-static struct server *server_in_mode(const char *mode)
-{
-    const char *const arguments[] = {"--fence", mode, NULL};
-
-    return server_start(&(struct server_options){.arguments = arguments});
-}
 
 static gs_module heap_load(gs_session session)
 {
@@ -376,15 +361,6 @@ static void who_scribbles_over_its_heap_harms_itself_alone(const char *mode)
     server_stop(server);
 }
 
-#define BOTH(function)                                                                             \
-    static void function##_unfenced(void)                                                          \
-    {                                                                                              \
-        function(modes[0]);                                                                        \
-    }                                                                                              \
-    static void function##_fenced(void)                                                            \
-    {                                                                                              \
-        function(modes[1]);                                                                        \
-    }
 BOTH(threads_allocate_and_another_launch_reads_and_frees)
 BOTH(threads_take_and_give_back_beside_each_other)
 BOTH(a_full_heap_gives_null_and_what_is_freed_again)
@@ -396,7 +372,6 @@ BOTH(the_size_asked_for_at_attach_holds)
 BOTH(the_size_may_change_until_kernels_allocate)
 BOTH(nobody_sees_what_another_session_had_in_its_heap)
 BOTH(who_scribbles_over_its_heap_harms_itself_alone)
-#define TESTS_OF(function) TEST(function##_unfenced), TEST(function##_fenced)
 
 static const struct test tests[] = {
     TESTS_OF(threads_allocate_and_another_launch_reads_and_frees),

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/embed.h"
+#include "e2e/fence_modes.h"
 #include "e2e/gsctl_run.h"
 #include "harness/harness.h"
 
@@ -15,17 +17,7 @@
 #define ROUNDS 50u /* launches after which the worker has made an executable graph */
 
 /* deep(out, levels, unused) stores the sum of 1 ... levels, by so many levels of recursion. */
-extern const char deep_ptx[];
-__asm__(".section .rodata\n"
-        ".global deep_ptx\n"
-        ".type deep_ptx, @object\n"
-        "deep_ptx:\n"
-        ".incbin \"" DEEP_PTX "\"\n"
-        ".byte 0\n"
-        ".size deep_ptx, . - deep_ptx\n"
-        ".previous\n");
-
-static const char *const modes[] = {"never", "always"}; /* of gshared --fence */
+EMBED_TEXT(deep_ptx, DEEP_PTX)
 
 struct tenant {
     gs_session session;
@@ -33,13 +25,6 @@ struct tenant {
     gs_kernel deep;
     gs_devptr out;
 };
-
-static struct server *server_in_mode(const char *mode)
-{
-    const char *const arguments[] = {"--fence", mode, NULL};
-
-    return server_start(&(struct server_options){.arguments = arguments});
-}
 
 static struct tenant tenant_begin(const struct server *server)
 {
@@ -78,6 +63,12 @@ static void dive(const struct tenant *t, uint32_t levels)
     check_sum(t, levels);
 }
 
+static void dive_often(const struct tenant *t, uint32_t levels)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        dive(t, levels);
+}
+
 /* ---- Whose it is ---- */
 
 static void kernels_go_as_deep_as_was_asked_for(const char *mode)
@@ -104,14 +95,12 @@ static void launches_that_came_before_go_deeper_too(const char *mode)
     struct tenant t = tenant_begin(server);
     gs_graph graph;
 
-    for (uint32_t i = 0; i < ROUNDS; i++)
-        dive(&t, 0);
+    dive_often(&t, 0);
     CHECK_OK(gs_graph_begin(t.session, t.stream));
     CHECK_OK(dive_begin(&t, DEEP));
     CHECK_OK(gs_graph_end(t.session, t.stream, &graph));
     CHECK_OK(gs_kernel_stack(t.session, 32 * KIB));
-    for (uint32_t i = 0; i < ROUNDS; i++)
-        dive(&t, DEEP);
+    dive_often(&t, DEEP);
     for (uint32_t i = 0; i < 3; i++) {
         CHECK_OK(gs_memset(t.session, t.out, 0, sizeof(uint32_t)));
         CHECK_OK(gs_graph_launch(graph, t.stream));
@@ -145,15 +134,12 @@ static void neighbours_go_on(const char *mode)
     struct server *server = server_in_mode(mode);
     struct tenant t = tenant_begin(server), neighbour = tenant_begin(server);
 
-    for (uint32_t i = 0; i < ROUNDS; i++)
-        dive(&neighbour, 0);
+    dive_often(&neighbour, 0);
     CHECK_OK(gs_kernel_stack(t.session, 32 * KIB));
     dive(&t, DEEP);
-    for (uint32_t i = 0; i < ROUNDS; i++)
-        dive(&neighbour, 0);
+    dive_often(&neighbour, 0);
     CHECK_OK(gs_detach(t.session));
-    for (uint32_t i = 0; i < ROUNDS; i++)
-        dive(&neighbour, 0);
+    dive_often(&neighbour, 0);
     CHECK_OK(gs_detach(neighbour.session));
     server_stop(server);
 }
@@ -164,12 +150,10 @@ static void what_another_session_has_raised_can_be_asked_for(const char *mode)
     struct server *server = server_in_mode(mode);
     struct tenant t = tenant_begin(server), second = tenant_begin(server);
 
-    for (uint32_t i = 0; i < ROUNDS; i++)
-        dive(&second, 0);
+    dive_often(&second, 0);
     CHECK_OK(gs_kernel_stack(t.session, 32 * KIB));
     CHECK_OK(gs_kernel_stack(second.session, 32 * KIB));
-    for (uint32_t i = 0; i < ROUNDS; i++)
-        dive(&second, DEEP);
+    dive_often(&second, DEEP);
     CHECK_OK(gs_detach(t.session));
     CHECK_OK(gs_detach(second.session));
     server_stop(server);
@@ -261,15 +245,6 @@ static void what_it_took_is_given_back_without_sessions(const char *mode)
     server_stop(server);
 }
 
-#define BOTH(function)                                                                             \
-    static void function##_unfenced(void)                                                          \
-    {                                                                                              \
-        function(modes[0]);                                                                        \
-    }                                                                                              \
-    static void function##_fenced(void)                                                            \
-    {                                                                                              \
-        function(modes[1]);                                                                        \
-    }
 BOTH(kernels_go_as_deep_as_was_asked_for)
 BOTH(launches_that_came_before_go_deeper_too)
 BOTH(it_changes_between_launches_of_the_session)
@@ -280,7 +255,6 @@ BOTH(many_threads_go_as_deep)
 BOTH(a_block_without_memory_ends_its_session_alone)
 BOTH(a_user_has_as_much_as_its_limit_lets_it)
 BOTH(what_it_took_is_given_back_without_sessions)
-#define TESTS_OF(function) TEST(function##_unfenced), TEST(function##_fenced)
 
 static const struct test tests[] = {
     TESTS_OF(kernels_go_as_deep_as_was_asked_for),

@@ -1,16 +1,10 @@
 /* kernels.c - the tests' kernels, as the PTX of kernels.ptx inside the program. */
 #include <string.h>
 
+#include "common/embed.h"
 #include "internal.h"
 
-__asm__(".section .rodata\n"
-        ".global kernels_ptx\n"
-        ".type kernels_ptx, @object\n"
-        "kernels_ptx:\n"
-        ".incbin \"" PTX_FILE "\"\n"
-        ".byte 0\n"
-        ".size kernels_ptx, . - kernels_ptx\n"
-        ".previous\n");
+EMBED_TEXT(kernels_ptx, PTX_FILE)
 
 gs_module kernels_load_bound(gs_session session)
 {

@@ -9,21 +9,13 @@
 
 #include <string.h>
 
+#include "common/embed.h"
 #include "ptx/rewrite/heap.h"
 #include "ptx/rewrite/redirect.h"
 
 #define FUNCTIONS "gshare_heap"
 
-extern const char heap_device_ptx[];
-__asm__(".section .rodata\n"
-        ".global heap_device_ptx\n"
-        ".hidden heap_device_ptx\n"
-        ".type heap_device_ptx, @object\n"
-        "heap_device_ptx:\n"
-        ".incbin \"" PTX_FILE "\"\n"
-        ".byte 0\n"
-        ".size heap_device_ptx, . - heap_device_ptx\n"
-        ".previous\n");
+EMBED_TEXT(heap_device_ptx, PTX_FILE)
 
 /* new and delete come as calls of the first two; the third is what __nv_aligned_device_malloc
  * calls. */

@@ -4,18 +4,10 @@
  * serve, the driver's __assertfail, which ends the context. */
 #include "ptx/printf_pass.h"
 
+#include "common/embed.h"
 #include "ptx/rewrite/redirect.h"
 
-extern const char print_device_ptx[];
-__asm__(".section .rodata\n"
-        ".global print_device_ptx\n"
-        ".hidden print_device_ptx\n"
-        ".type print_device_ptx, @object\n"
-        "print_device_ptx:\n"
-        ".incbin \"" PTX_FILE "\"\n"
-        ".byte 0\n"
-        ".size print_device_ptx, . - print_device_ptx\n"
-        ".previous\n");
+EMBED_TEXT(print_device_ptx, PTX_FILE)
 
 static const struct redirect redirects[] = {
     {"vprintf", "gshare$vprintf"},
