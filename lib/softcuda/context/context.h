@@ -82,10 +82,9 @@ void context_add(CUcontext context);
 
 CUresult context_set_limit(CUcontext root, CUlimit limit, uint64_t value);
 CUresult context_get_limit(CUcontext root, CUlimit limit, uint64_t *value);
-uint32_t context_stack(CUcontext root); // CU_LIMIT_STACK_SIZE
 
-// Before a launch: makes the region and the heap, once.
-CUresult context_prepare(CUcontext root);
+// Before a launch: makes the region and the heap, once. *STACK becomes CU_LIMIT_STACK_SIZE.
+CUresult context_prepare(CUcontext root, uint32_t *stack);
 // Device memory for the grid barrier of the cooperative grid that is resident in place SLOT.
 uint64_t context_workspace(CUcontext root, uint32_t slot);
 // Gives the region and the heap back; nothing of the context runs any more.

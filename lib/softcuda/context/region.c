@@ -40,14 +40,6 @@ CUresult context_get_limit(CUcontext root, CUlimit limit, uint64_t *value)
     return CUDA_SUCCESS;
 }
 
-uint32_t context_stack(CUcontext root)
-{
-    uint64_t value = 0;
-
-    context_get_limit(root, CU_LIMIT_STACK_SIZE, &value);
-    return (uint32_t)value;
-}
-
 // The region is the driver's own memory, not the application's, so no quota is charged.
 static CUresult region_make(CUcontext root)
 {
@@ -79,11 +71,12 @@ static CUresult region_make(CUcontext root)
     return result;
 }
 
-CUresult context_prepare(CUcontext root)
+CUresult context_prepare(CUcontext root, uint32_t *stack)
 {
     CUresult result = CUDA_SUCCESS;
 
     context_lock();
+    *stack = (uint32_t)root->limits[CU_LIMIT_STACK_SIZE];
     if (!root->region)
         result = region_make(root);
     context_unlock();

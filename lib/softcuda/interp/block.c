@@ -5,11 +5,11 @@
 #include "softcuda/interp/path.h"
 
 // Limits of the host memory for registers and local memory, of one block and of all together. They
-// bound what a kernel with tens of thousands of registers takes.
+// bound what a kernel with tens of thousands of registers takes. Beyond BEGIN_MEMORY no block
+// begins, so that those that run can go on.
 #define BLOCK_MEMORY ((uint64_t)1 << 30)
 #define ALL_MEMORY   ((uint64_t)4 << 30)
-#define BEGIN_MEMORY                                                                               \
-    ((uint64_t)3 << 30)             // beyond, no block begins, so that those that run can go on
+#define BEGIN_MEMORY ((uint64_t)3 << 30)
 static _Atomic uint64_t all_memory; // a bound, so relaxed
 
 int warp_fault(struct warp *w, const struct insn *in, uint32_t mask, enum exec_fault_kind kind,

@@ -379,12 +379,13 @@ static CUresult run_new(CUgraphExec exec, int priority, struct graph_run **out)
         struct node_work *work = &exec->nodes[i].work;
         struct op *op;
 
-        // As on an H200: the limit of the first launch stays the node's.
-        if (work->kind == OP_KERNEL && !work->kernel.stack)
-            work->kernel.stack = context_stack(work->context->root);
         result = node_work_op(work, priority, exec->node_priorities, &op);
-        if (!result)
-            graph_run_set(run, i, op);
+        if (result)
+            break;
+        // As on an H200: the limit of the first launch stays the node's.
+        if (work->kind == OP_KERNEL)
+            work->kernel.stack = op->grid->exec.stack_bytes;
+        graph_run_set(run, i, op);
     }
     if (result)
         graph_run_free(run);

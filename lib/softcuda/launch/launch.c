@@ -167,8 +167,8 @@ CUresult launch_op(CUcontext context, const struct launch *launch, int priority,
 {
     const struct exec_kernel *kernel = launch->function->kernel;
     uint32_t bytes = kernel->func->param_bytes;
-    CUresult result = context_prepare(context->root);
-    const uint32_t stack = context_stack(context->root);
+    uint32_t stack;
+    CUresult result = context_prepare(context->root, &stack);
     struct grid *g;
     struct op *op;
 
