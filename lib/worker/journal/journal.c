@@ -114,6 +114,15 @@ static bool log_grow(struct journal *journal, uint64_t bytes)
     return true;
 }
 
+/* A program may attach again and again, and must not fill the log. */
+static struct log_allowance allowance = LOG_ALLOWANCE(64, 10000000000u);
+
+static void spoilt_log(uint64_t session, uint32_t uid, const char *why)
+{
+    if (log_allowance_take(&allowance, uid))
+        log_info("event=journal-spoilt session=%llu reason=%s", (unsigned long long)session, why);
+}
+
 /* A journal without mappings, which takes the descriptor over. NULL: there is no memory. */
 static struct journal *journal_of(int descriptor, uint64_t session, uint32_t uid)
 {
@@ -130,14 +139,15 @@ struct journal *journal_new(uint64_t session, uint32_t uid)
 {
     struct journal *journal = journal_of(memfd_create("gshare-journal", MFD_CLOEXEC), session, uid);
 
-    if (!journal)
-        return NULL;
-    if (posix_fallocate(journal->descriptor, 0, HEADER + FIRST_BYTES) ||
-        !file_map(journal, FIRST_BYTES)) {
+    if (journal && (posix_fallocate(journal->descriptor, 0, HEADER + FIRST_BYTES) ||
+                    !file_map(journal, FIRST_BYTES))) {
         journal_free(journal);
-        return NULL;
+        journal = NULL;
     }
-    journal->header->magic = MAGIC;
+    if (journal)
+        journal->header->magic = MAGIC;
+    else
+        spoilt_log(session, uid, "no memory or descriptor for its journal");
     return journal;
 }
 
@@ -410,9 +420,6 @@ void journal_glance(int descriptor, void (*look)(const struct journal_entry *ent
 
 /* ---- Spoiling -------------------------------------------------------------------------------- */
 
-/* A program may attach again and again, and must not fill the log. */
-static struct log_allowance allowance = LOG_ALLOWANCE(64, 10000000000u);
-
 void journal_spoil(struct journal *journal, const char *why)
 {
     if (!journal || journal_spoilt(journal))
@@ -420,9 +427,7 @@ void journal_spoil(struct journal *journal, const char *why)
     strncpy(journal->header->why, why, sizeof(journal->header->why) - 1);
     /* release: the reason before the word that says that there is one. */
     atomic_store_explicit(&journal->header->spoilt, 1, memory_order_release);
-    if (log_allowance_take(&allowance, journal->uid))
-        log_info("event=journal-spoilt session=%llu reason=%s",
-                 (unsigned long long)journal->session, journal->header->why);
+    spoilt_log(journal->session, journal->uid, journal->header->why);
 }
 
 const char *journal_spoilt(const struct journal *journal)

@@ -94,8 +94,8 @@ struct journal_answer {
     uint64_t key;
 };
 
-/* An empty journal of that session, of that user. NULL: there is no memory or no descriptor for
- * it. */
+/* An empty journal of that session, of that user. NULL: there is no memory or no descriptor for it,
+ * which the log has been told. */
 struct journal *journal_new(uint64_t session, uint32_t uid);
 /* The journal that another worker has left. Takes the descriptor over. NULL: it cannot be read. */
 struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid);

@@ -101,8 +101,7 @@ static void kernel_stack_work(struct job *job)
     if (job->status != GS_OK || stack_raise(job, bytes) != GS_OK)
         return;
     /* The session has nothing on the device, and its new work waits. */
-    for (uint32_t i = 0; i < SEG_STREAMS; i++)
-        graph_cache_clear(session->submit.streams[i].graph_cache);
+    graph_caches_clear(session);
     graphs_renew(session);
     session->module.stack = bytes;
     journal_put(session->journal, JOURNAL_STACK, 0, value, NULL, 0);

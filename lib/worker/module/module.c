@@ -172,7 +172,7 @@ static gs_status image_prepare(struct job *job, struct module *module, uint64_t 
     else if (image_rewrite(job, &module->code, &size, &module->rewrite, &module->grid, &state) ==
                  GS_OK &&
              fenced_prepare(job, module) == GS_OK) {
-        if (!job->session->resume)
+        if (!job->session->resume && !journal_spoilt(job->session->journal))
             module->stays = module_stays(job->session, module, size, state);
         if (!image_binary(module->code, size))
             image_compile(job, &module->code, &size);
@@ -369,8 +369,7 @@ static void unload_work(struct job *job)
     module_forget(job->session, job->object);
     /* Nodes of the streams' graphs hold functions of this module. The session is quiet, so no lane
      * uses the graphs now. */
-    for (uint32_t i = 0; i < SEG_STREAMS; i++)
-        graph_cache_clear(job->session->submit.streams[i].graph_cache);
+    graph_caches_clear(job->session);
     module_code_unload(job->session, job->object);
 }
 

@@ -29,7 +29,7 @@ struct module {
     CUdeviceptr window;    /* the address of its struct fence_window; 0: it has none */
     unsigned char *code;   /* the image that the driver is to load; NULL once it has */
     uint64_t code_size;
-    /* what of it a next worker could not make again; NULL: nothing, or a former worker has said so
+    /* what of it a next worker could not make again; NULL: nothing, or the journal says so already
      */
     const char *stays;
     unsigned char *source; /* the tenant's image, for the journal; NULL once it is there */

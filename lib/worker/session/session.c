@@ -147,9 +147,6 @@ static void open_work(struct job *job)
         streams_adopt(session);
         session->journal = job->open.unkept ? NULL : journal_new(session->id, session->uid);
         session->positions = journal_positions(session->journal);
-        if (!session->journal && !job->open.unkept)
-            log_info("event=journal-spoilt session=%llu reason=%s", (unsigned long long)session->id,
-                     "no memory or descriptor for its journal");
         return;
     }
     session_release(session);

@@ -72,13 +72,18 @@ static struct session_graph *graph_new(struct job *job, const void *records, uin
     return graph;
 }
 
+static void variants_deinit(struct session *session, struct session_graph *graph)
+{
+    for (uint32_t i = 0; i < VARIANTS; i++)
+        graph_variant_deinit(session, &graph->variants[i]);
+}
+
 static void graph_free(struct session *session, struct session_graph *graph)
 {
     if (!graph)
         return;
     kept_discharge(session, KEPT_TIMES * graph->records.bytes);
-    for (uint32_t i = 0; i < VARIANTS; i++)
-        graph_variant_deinit(session, &graph->variants[i]);
+    variants_deinit(session, graph);
     free(graph->records.memory);
     free(graph);
 }
@@ -306,9 +311,8 @@ void graphs_evict(struct session *session, const struct partition *partition)
 void graphs_renew(struct session *session)
 {
     for (uint32_t i = 0; session->submit.graphs && i < SEG_GRAPHS; i++) {
-        struct session_graph *graph = session->submit.graphs[i];
-        for (uint32_t n = 0; graph && n < VARIANTS; n++)
-            graph_variant_deinit(session, &graph->variants[n]);
+        if (session->submit.graphs[i])
+            variants_deinit(session, session->submit.graphs[i]);
     }
 }
 

@@ -299,6 +299,12 @@ void graph_cache_clear(struct graph_cache *cache)
     patterns_deinit(cache, NULL, true);
 }
 
+void graph_caches_clear(struct session *session)
+{
+    for (uint32_t i = 0; i < SEG_STREAMS; i++)
+        graph_cache_clear(session->submit.streams[i].graph_cache);
+}
+
 void graph_cache_free(struct graph_cache *cache)
 {
     graph_cache_clear(cache);

@@ -31,5 +31,8 @@ void graph_cache_evict(struct graph_cache *cache, const struct partition *partit
 /* Destroys all graphs of a stream that has nothing on the device; the cache stays, empty. */
 void graph_cache_clear(struct graph_cache *cache);
 void graph_cache_free(struct graph_cache *cache);
+/* Destroys the graphs of all streams of a session that has nothing on the device and gets no new
+ * work. Service thread. */
+void graph_caches_clear(struct session *session);
 
 #endif
