@@ -24,6 +24,12 @@
 #define SETTING_COMPILE_MAX      6400u
 #define SETTING_KERNEL_LIMIT_MAX 86400000u /* ms */
 
+/* The lower of two limits, of which 0 is none. */
+static inline uint64_t limit_lower(uint64_t a, uint64_t b)
+{
+    return a && (b == 0 || a < b) ? a : b;
+}
+
 struct setting_field {
     uint32_t bit; /* enum ctl_field */
     const char *name;

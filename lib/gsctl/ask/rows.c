@@ -1,6 +1,7 @@
 /* rows.c - see rows.h. */
 #include <string.h>
 
+#include "common/setting_text.h"
 #include "gsctl/ask/ask.h"
 #include "gsctl/ask/rows.h"
 #include "gsctl/base/memory.h"
@@ -86,7 +87,5 @@ gs_status row_read(struct control *control, enum ctl_target target, uint64_t id,
 
 uint64_t row_memory_limit(const struct ctl_row *row)
 {
-    const uint64_t own = row->mem_limit, user = row->user_mem_limit;
-
-    return user && (own == 0 || user < own) ? user : own;
+    return limit_lower(row->mem_limit, row->user_mem_limit);
 }

@@ -34,6 +34,8 @@ int settings_change(struct control *control, struct ctl_set *request, bool json)
  * the failure. */
 gs_status settings_make(struct control *control, struct ctl_set *request,
                         char remark[REQUEST_MESSAGE_MAX]);
+/* The remark on a change to what is set already. */
+extern const char set_already[];
 /* What is to be said of changes that were made; "": nothing. */
 void change_remark(const char *remark, bool json);
 /* Ends the sessions that are meant and waits until they hold nothing of a device. */

@@ -12,7 +12,7 @@
 #include "gsctl/change/change.h"
 #include "gsctl/show/show.h"
 
-static const char set_already[] = "nothing has changed: this is set already";
+const char set_already[] = "nothing has changed: this is set already";
 
 void change_remark(const char *remark, bool json)
 {

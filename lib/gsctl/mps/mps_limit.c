@@ -256,7 +256,7 @@ static gs_status priority_restore(struct control *control, struct ctl_set *norma
     gs_status status = default_lowers(control, &lowers, remark);
 
     if (status == GS_OK && !lowers) {
-        snprintf(remark, REQUEST_MESSAGE_MAX, "nothing has changed: this is set already");
+        snprintf(remark, REQUEST_MESSAGE_MAX, "%s", set_already);
         return GS_OK;
     }
     if (status == GS_OK)

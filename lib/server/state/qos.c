@@ -66,15 +66,9 @@ gs_status qos_check(const struct wire_qos *qos, const struct device *device,
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
-/* Of caps and limits, 0 stands for none. */
 static uint32_t cap_lower(uint32_t a, uint32_t b)
 {
-    return a && (b == 0 || a < b) ? a : b;
-}
-
-static uint64_t bytes_lower(uint64_t a, uint64_t b)
-{
-    return a && (b == 0 || a < b) ? a : b;
+    return (uint32_t)limit_lower(a, b);
 }
 
 /* Returns the tighter of two sets of limits, field by field. The lower number is the tighter one,
@@ -288,9 +282,9 @@ gs_status qos_effect(const struct session *session, uint32_t share, struct qos_e
         cap_lower(grant->kernel_limit, server->policy.cls[grant->cls].kernel_limit);
     grant->inflight_max = limit.fields & CTL_INFLIGHT ? limit.inflight : 0;
     grant->deadline_ns = asked->deadline_ns;
-    grant->mem_limit = bytes_lower(session->mem_asked, server->options.mem_limit);
+    grant->mem_limit = limit_lower(session->mem_asked, server->options.mem_limit);
     if (limit.fields & CTL_MEM)
-        grant->mem_limit = bytes_lower(limit.mem, grant->mem_limit);
+        grant->mem_limit = limit_lower(limit.mem, grant->mem_limit);
     grant->user_mem_limit = user.fields & CTL_USER_MEM ? user.user_mem : 0;
     grant->user_host_mem = user.fields & CTL_USER_HOST_MEM ? user.user_host_mem : 0;
     grant->user_sets = user.fields & CTL_USER_SETS ? user.user_sets : 0;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/setting_text.h"
 #include "common/wire.h"
 #include "server/base/loop.h"
 #include "server/base/reply.h"
@@ -120,9 +121,7 @@ static inline bool session_has_memory(const struct session *session)
 /* What the session may hold: its own limit, or its user's where that is less; 0: no limit. */
 static inline uint64_t session_memory_limit(const struct session *session)
 {
-    const uint64_t own = session->mem_limit, user = session->grant.target.user_mem_limit;
-
-    return user && (own == 0 || user < own) ? user : own;
+    return limit_lower(session->mem_limit, session->grant.target.user_mem_limit);
 }
 
 #endif
