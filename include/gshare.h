@@ -332,6 +332,9 @@ typedef struct gs_session_desc {
     /* 1: the library keeps the window's addresses free of this process's other memory; 0: there was
      * some when it attached */
     unsigned window_reserved;
+    unsigned device_count; /* the server's devices, of which a session of this process can name one
+                              in gs_attach_params.device; 1: it has a reservation, or there is one */
+    unsigned local_rank;   /* what GS_DEVICE_AUTO has read as the process's rank; 0: no job */
 } gs_session_desc;
 
 /* Does not block. */
@@ -991,7 +994,7 @@ GS_API gs_status gs_graph_destroy(gs_graph graph);
 #define GS_ATTACH_PARAMS_INIT {sizeof(gs_attach_params), NULL, NULL, GS_DEVICE_AUTO,               \
     GS_ON_FAULT_INTERRUPT, 0, 0, NULL, NULL, GS_FENCE_AUTO, 0}
 #define GS_SESSION_DESC_INIT {sizeof(gs_session_desc), 0, 0, 0, "", "", 0, 0, 0, 0, {0, 0, 0},     \
-    {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, "", GS_TRUST_ALL, 0}
+    {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, "", GS_TRUST_ALL, 0, 0, 0}
 #define GS_FAULT_INIT {sizeof(gs_fault), GS_FAULT_NONE, GS_OK, 0, 0, "", "", 0, 0, 0, 0, 0, 0}
 #define GS_STRAY_INIT {sizeof(gs_stray), 0, 0, 0, "", 0, 0, 0}
 #define GS_ARRAY_DESC_INIT {sizeof(gs_array_desc), 0, 0, 0, GS_FORMAT_FLOAT32, 1, 0}

@@ -71,6 +71,8 @@ struct seg_info {
     uint8_t sm_group[GS_SM_MASK_WORDS * 64]; /* the group of each SM, if there are partitions */
     char device_uuid[48];                    /* "GPU-8c5f...", as nvidia-smi prints it */
     int32_t attribute[WIRE_ATTRIBUTES];      /* of the device; 0: its driver does not know it */
+    uint32_t device_count;                   /* of the server */
+    uint32_t reserved;
 };
 
 struct seg_client {
@@ -262,7 +264,7 @@ struct seg_request {
     } payload;
 };
 
-static_assert(sizeof(struct seg_info) == 1440, "seg_info");
+static_assert(sizeof(struct seg_info) == 1448, "seg_info");
 static_assert(sizeof(struct seg_client) == 1088, "seg_client");
 static_assert(sizeof(struct seg_complete) == 504, "seg_complete");
 static_assert(sizeof(struct seg_server) == 3264, "seg_server");

@@ -128,6 +128,31 @@ static void each_device_works_and_memory_is_of_one(void)
     server_stop(server);
 }
 
+/* So an address tells which of the process's sessions it belongs to. */
+static void a_process_has_its_windows_apart_on_all_devices(void)
+{
+    struct server *server = server_of("GSHARE_SOFT_DEVICES=3", "all");
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session_desc desc[6];
+    gs_session session[6];
+
+    for (unsigned i = 0; i < ARRAY_SIZE(session); i++) {
+        params.device = (int)i % 3;
+        params.fence = i < 3 ? GS_FENCE_AUTO : GS_FENCE_ON;
+        CHECK_OK(gs_attach(&params, &session[i]));
+        desc[i] = (gs_session_desc)GS_SESSION_DESC_INIT;
+        CHECK_OK(gs_session_info(session[i], &desc[i]));
+        CHECK_EQUAL(desc[i].device_count, 3);
+        CHECK_EQUAL(desc[i].window_reserved, 1);
+        for (unsigned j = 0; j < i; j++)
+            CHECK(desc[i].window_base >= desc[j].window_base + desc[j].window_size ||
+                  desc[j].window_base >= desc[i].window_base + desc[i].window_size);
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(session); i++)
+        CHECK_OK(gs_detach(session[i]));
+    server_stop(server);
+}
+
 static void more_devices_than_there_are_are_refused_by_number(void)
 {
     char instance[32], output[4096];
@@ -146,6 +171,7 @@ static const struct test tests[] = {
     TEST(the_launchers_variable_hides_slurms_and_a_number_hides_both),
     TEST(without_a_rank_sessions_go_where_the_fewest_are),
     TEST(each_device_works_and_memory_is_of_one),
+    TEST(a_process_has_its_windows_apart_on_all_devices),
     TEST(more_devices_than_there_are_are_refused_by_number),
 };
 

@@ -404,6 +404,7 @@ static void info_fill(struct fake *fake, struct tenant *tenant)
         .device_name = "fake",
         .device_uuid = "GPU-fa",
         .attribute = {[38] = FAKE_L2_BYTES},
+        .device_count = FAKE_DEVICES,
     };
     memcpy(info->bell, fake->bell_name, sizeof(info->bell));
     for (unsigned sm = 0; sm < FAKE_SM_COUNT; sm++)

@@ -20,6 +20,7 @@
 
 #define FAKE_NAP_MS        5000u
 #define FAKE_SM_COUNT      16u
+#define FAKE_DEVICES       3u
 #define FAKE_THREADS_MAX   1024u
 #define FAKE_L2_BYTES      4096
 #define FAKE_SMEM_MAX      49152u

@@ -88,6 +88,7 @@ static void attaching_tells_what_the_device_is(void **state)
     assert_int_equal(desc.sm_count, FAKE_SM_COUNT);
     assert_int_equal(desc.max_streams, 63);
     assert_string_equal(desc.device_uuid, "GPU-fa");
+    assert_int_equal(desc.device_count, FAKE_DEVICES);
     OK(gs_device_attribute(f->s, 38, &value));
     assert_int_equal(value, FAKE_L2_BYTES);
     FAILS(gs_device_attribute(f->s, 0, &value), GS_ERR_INVALID_VALUE, "attribute 0");

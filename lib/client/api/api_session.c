@@ -92,6 +92,8 @@ static void session_describe(const struct session *session, gs_session_desc *des
     desc->window_size = info->window_size;
     desc->window_reserved = session->window_reserved;
     desc->sm_granularity = info->sm_granularity;
+    desc->device_count = session->device_count;
+    desc->local_rank = session->local_rank;
     desc->fenced = info->fenced;
     snprintf(desc->device_uuid, sizeof(desc->device_uuid), "%s", info->device_uuid);
     /* relaxed: the word stands by itself */

@@ -99,6 +99,7 @@ static void message_fill(struct ctl_attach *message, const struct attach_request
         .patience_ms = (uint32_t)(request->timeout_ns / 1000000),
     };
     message->qos.environment = qos_environment(&message->qos, &request->env, 0);
+    session_windows(&message->avoid_base, &message->avoid_size);
     snprintf(message->name, sizeof(message->name), "%s", request->name);
     snprintf(message->reservation, sizeof(message->reservation), "%s", request->reservation);
 }
@@ -243,10 +244,13 @@ gs_status attach_session(const struct attach_request *request, struct session **
         return status;
     made->timeout_ns = request->timeout_ns;
     made->env = request->env;
+    made->local_rank = request->local_rank ? request->local_rank - 1 : 0;
     status = grant_ask(made, request, &reply, deadline);
     if (status == GS_OK) {
         made->cookie = reply.cookie;
         status = grant_take(made, &reply, deadline);
+        /* A reservation is of one device. */
+        made->device_count = *request->reservation ? 1 : made->info.device_count;
         if (status == GS_OK)
             status = percentage_hold(made, &request->qos);
         /* If the server has ended, its segments are gone with it: that is the cause to report, not

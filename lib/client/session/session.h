@@ -129,6 +129,8 @@ struct session {
     struct control control;
     uint64_t cookie;
     uint64_t timeout_ns;   /* of attaching; of detaching too */
+    uint32_t device_count; /* the server's devices that a session of this process may ask for */
+    uint32_t local_rank;   /* of the process in a job, with GS_DEVICE_AUTO; else 0 */
     struct env_limits env; /* the upper limits that gs_attach found in the environment */
 
     struct stream stream[SEG_STREAMS];
@@ -174,6 +176,9 @@ gs_status handle_unknown(struct handle handle, const char *what) __attribute__((
 
 /* Keeps the window's addresses, if the process has nothing there. No memory is taken for that. */
 void session_reserve_window(struct session *session);
+/* The addresses from the first to the last window of all the process's sessions; 0 bytes: there is
+ * none. */
+void session_windows(uint64_t *base, uint64_t *size);
 /* Maps a System V segment in a free place of session->mapped, at the address `at` if the process
  * has it free; 0: anywhere. On failure: a message that begins with what. */
 gs_status session_map(struct session *session, unsigned place, int id, uint64_t at, int flags,

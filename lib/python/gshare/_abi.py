@@ -259,6 +259,8 @@ class SessionDesc(Sized):
         ("device_uuid", c_char * 48),
         ("trusts", c_int),
         ("window_reserved", c_uint),
+        ("device_count", c_uint),
+        ("local_rank", c_uint),
     ]
 
 

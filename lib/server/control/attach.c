@@ -284,6 +284,8 @@ static struct session *session_make(struct server *server, const struct admissio
     trust_tell(server);
     session->mem_asked = request->mem_limit;
     session->kernel_heap = request->kernel_heap;
+    session->avoid_base = request->avoid_base;
+    session->avoid_size = request->avoid_size;
     session->replays = request->on_fault == GS_ON_FAULT_REPLAY;
     session->attached_ns = clock_ns();
     session->qos = request->qos;

@@ -93,6 +93,7 @@ void session_segment_fill(struct session *session)
     memcpy(info->sm_group, device->sm_group, sizeof(info->sm_group));
     memcpy(info->device_uuid, device->uuid, sizeof(info->device_uuid));
     memcpy(info->attribute, device->attribute, sizeof(info->attribute));
+    info->device_count = session->server->device_count;
     /* Until now the supervisor may be the only one to have it attached, and be killed. */
     segment_mark(session->segment_id);
     /* Release: the info before the state; the client learns of the segment only by the reply. */

@@ -17,6 +17,8 @@
 #define WINDOW_MIN    (UINT64_C(4) << 30)
 #define WINDOW_BUDGET (UINT64_C(96) << 40) /* of the 128 TiB of addresses that a process has */
 
+#define APART_TRIES 64 /* each two calls of a microsecond */
+
 static _Atomic uint64_t windows_reserved;
 
 /* ---- Addresses ------------------------------------------------------------------------------- */
@@ -50,6 +52,29 @@ static uint64_t window_share(void)
     return (WINDOW_BUDGET - (reserved < WINDOW_BUDGET ? reserved : WINDOW_BUDGET)) / 128;
 }
 
+/* Reserves a window apart from those that the tenant's process has with other sessions: they are of
+ * other devices' workers, which know nothing of this one. What the tenant says of them only chooses
+ * hints. Where the driver follows none of them, the window lies as it comes. */
+static CUresult window_reserve_apart(const struct job *job, uint64_t wanted, uint64_t behind,
+                                     CUdeviceptr *address)
+{
+    const uint64_t from = job->open.avoid_base, to = from + job->open.avoid_size;
+    CUdeviceptr hint = 0;
+    CUresult result;
+
+    for (unsigned tries = 0;; tries++) {
+        result = DRV(cuMemAddressReserve, address, wanted + behind, wanted, hint, 0);
+        if (result && hint && !driver_fatal(result))
+            return DRV(cuMemAddressReserve, address, wanted + behind, wanted, 0, 0);
+        if (result || *address + wanted <= from || *address >= to || tries == APART_TRIES)
+            return result;
+        result = DRV(cuMemAddressFree, *address, wanted + behind);
+        if (result)
+            return result;
+        hint = tries == 0 ? round_up(to, wanted) : hint + wanted;
+    }
+}
+
 static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
 {
     const struct session *session = job->session;
@@ -61,7 +86,7 @@ static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
 
     while (wanted < 2 * limit && window_stride(session, wanted * 2) <= share)
         wanted *= 2;
-    while ((result = DRV(cuMemAddressReserve, &address, wanted + behind, wanted, 0, 0)) &&
+    while ((result = window_reserve_apart(job, wanted, behind, &address)) &&
            !driver_fatal(result) && wanted > WINDOW_MIN)
         wanted /= 2;
     *base = address;
