@@ -456,6 +456,7 @@ TEST_ARCH = compute_80
 $(BUILD)/obj/test/cudart/programs/bulk_%.o: TEST_ARCH = compute_90
 NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
 $(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter pool_%,$(CUDART_PROGRAMS))): test/cudart/programs/pool.h
+$(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter devices_% own_devices_%,$(CUDART_PROGRAMS))): test/cudart/programs/devices.h
 $(BUILD)/obj/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
 $(BUILD)/obj/test/cudart/programs/debug_%.o: NVCC_TEST += -G
 $(BUILD)/obj/test/cudart/programs/%.o: test/cudart/programs/%.cu test/cudart/programs/show.h test/cudart/programs/said.h include/gshare_cuda.h include/gshare.h

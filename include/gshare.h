@@ -332,8 +332,8 @@ typedef struct gs_session_desc {
     /* 1: the library keeps the window's addresses free of this process's other memory; 0: there was
      * some when it attached */
     unsigned window_reserved;
-    unsigned device_count; /* the server's devices, of which a session of this process can name one
-                              in gs_attach_params.device; 1: it has a reservation, or there is one */
+    unsigned device_count; /* how many devices gs_attach_params.device can name: the server's; 1
+                              with a reservation, which is of one */
     unsigned local_rank;   /* what GS_DEVICE_AUTO has read as the process's rank; 0: no job */
 } gs_session_desc;
 

@@ -17,8 +17,9 @@ struct CUstream_st; /* a cudaStream_t */
 /* Attaches with these parameters, instead of the environment's defaults with which the first cuda*
  * call would. Statuses as gs_attach. GS_ERR_INVALID_VALUE: the process has attached already. */
 GS_API gs_status gs_cuda_attach(const gs_attach_params *params);
-/* The session of this process's cuda* calls, attached if it was not. It ends by cudaDeviceReset,
- * not by gs_detach. GS_ERR_INVALID_VALUE: session is NULL; else as gs_attach. */
+/* The session of this thread's cuda* calls on its current device, attached if it was not. It ends
+ * by cudaDeviceReset, not by gs_detach. GS_ERR_INVALID_VALUE: session is NULL; else as gs_attach.
+ */
 GS_API gs_status gs_cuda_session(gs_session *session);
 
 /* gs_gemm in a stream of cuda* calls, with the order that it keeps with other streams; one that

@@ -67,10 +67,23 @@ static void gshare_run_says_what_it_cannot_run(void)
     close(fd);
 }
 
+/* Programs about several devices have a server of several. */
+static void program_test(const char *name)
+{
+    static const char *const arguments[] = {"--devices", "all", NULL};
+    static const char *const environment[] = {"GSHARE_SOFT_DEVICES=2", NULL};
+    const struct server_options options = {.arguments = arguments, .environment = environment};
+    struct server *server = strstr(name, "devices_") != NULL ? server_start(&options) : NULL;
+
+    cuda_program_test("test/cudart", name);
+    if (server != NULL)
+        server_stop(server);
+}
+
 #define PROGRAM(name)                                                                              \
     static void name(void)                                                                         \
     {                                                                                              \
-        cuda_program_test("test/cudart", #name);                                                   \
+        program_test(#name);                                                                       \
     }
 #include "programs.inc"
 #undef PROGRAM

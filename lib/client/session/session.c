@@ -21,8 +21,8 @@
 #define SHARDS     (1u << SHARDS_LOG)
 
 struct slot {
-    struct session *_Atomic session; /* the session that handles find; NULL: none */
-    struct session *owner;           /* also while it is made or freed; under table_lock */
+    struct session *_Atomic session;   /* the session that handles find; NULL: none */
+    struct session *owner;             /* also while it is made or freed; under table_lock */
     uint64_t window_base, window_size; /* the owner's; 0 bytes: not known yet. Likewise. */
     struct {
         alignas(64) _Atomic uint32_t inside;

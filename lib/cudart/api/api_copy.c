@@ -70,21 +70,29 @@ CUDART_API cudaError_t cudaMemcpy2DAsync_ptsz(void *dst, size_t dst_pitch, const
     return copy(dst, dst_pitch, src, src_pitch, width, height, kind, stream, true, false);
 }
 
-/* The one device is its own peer. */
+/* An address tells its device, so the numbers need only be right. */
+static cudaError_t copy_peer(void *dst, int dst_device, const void *src, int src_device,
+                             size_t size, cudaStream_t stream)
+{
+    cudaError_t error = device_use_number(dst_device);
+
+    if (error == cudaSuccess)
+        error = device_use_number(src_device);
+    if (error != cudaSuccess)
+        return error_record(error);
+    return copy(dst, size, src, size, size, 1, cudaMemcpyDeviceToDevice, stream, false, false);
+}
+
 CUDART_API cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device,
                                       size_t size)
 {
-    if (dst_device != 0 || src_device != 0)
-        return error_record(cudaErrorInvalidDevice);
-    return copy(dst, size, src, size, size, 1, cudaMemcpyDeviceToDevice, NULL, false, false);
+    return copy_peer(dst, dst_device, src, src_device, size, NULL);
 }
 
 CUDART_API cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src,
                                            int src_device, size_t size, cudaStream_t stream)
 {
-    if (dst_device != 0 || src_device != 0)
-        return error_record(cudaErrorInvalidDevice);
-    return copy(dst, size, src, size, size, 1, cudaMemcpyDeviceToDevice, stream, false, false);
+    return copy_peer(dst, dst_device, src, src_device, size, stream);
 }
 
 /* ---- Memsets: none waits, as CUDA's do not for device memory --------------------------------- */

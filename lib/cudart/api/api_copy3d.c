@@ -40,16 +40,19 @@ CUDART_API cudaError_t cudaMemcpy3DAsync_ptsz(const struct cudaMemcpy3DParms *p,
     return error_record(copy3d(p, stream, true, false));
 }
 
-/* The one device is its own peer. */
 static cudaError_t copy3d_peer(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream,
                                bool per_thread)
 {
     struct cudaMemcpy3DParms copy;
+    cudaError_t error;
 
     if (p == NULL)
         return error_record(cudaErrorInvalidValue);
-    if (p->srcDevice != 0 || p->dstDevice != 0)
-        return error_record(cudaErrorInvalidDevice);
+    error = device_use_number(p->srcDevice);
+    if (error == cudaSuccess)
+        error = device_use_number(p->dstDevice);
+    if (error != cudaSuccess)
+        return error_record(error);
     copy = (struct cudaMemcpy3DParms){.srcArray = p->srcArray,
                                       .srcPos = p->srcPos,
                                       .srcPtr = p->srcPtr,

@@ -1,9 +1,10 @@
-/* api_device.c - the device: one a process, number 0, which is the session's. What it is stands in
- * api_device_properties.c. */
+/* api_device.c - the process's devices: which there are, and which one is current. What one is
+ * stands in api_device_properties.c. */
 #include <pthread.h>
 
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
+#include "cudart/base/report.h"
 #include "cudart/graph/capture.h"
 #include "cudart/graph/exec.h"
 #include "cudart/graph/graph_memory.h"
@@ -24,7 +25,8 @@ CUDART_API cudaError_t cudaGetDeviceCount(int *count)
 
     if (count == NULL)
         return error_record(cudaErrorInvalidValue);
-    *count = error == cudaSuccess; /* a caller that ignores the error finds no device */
+    /* A caller that ignores the error finds no device. */
+    *count = error == cudaSuccess ? (int)device_count() : 0;
     return error_record(error);
 }
 
@@ -32,34 +34,36 @@ CUDART_API cudaError_t cudaGetDevice(int *number)
 {
     if (number == NULL)
         return error_record(cudaErrorInvalidValue);
-    *number = 0;
+    /* In a job of MPI the first device has another number than 0, which attaching tells. */
+    if (device_count() == 0 && device_use() != cudaSuccess)
+        report_debug("cudaGetDevice: no session, so it is taken for 0");
+    *number = (int)device_current();
     return cudaSuccess;
 }
 
 CUDART_API cudaError_t cudaSetDevice(int number)
 {
-    cudaError_t error = device_use();
-
-    if (error == cudaSuccess && number != 0)
-        error = cudaErrorInvalidDevice;
-    return error_record(error);
+    return error_record(device_choose(number));
 }
 
 CUDART_API cudaError_t cudaInitDevice(int number, unsigned device_flags, unsigned flags)
 {
     (void)device_flags, (void)flags;
-    return cudaSetDevice(number);
+    return error_record(device_use_number(number));
 }
 
+/* Device 0 is used already, so the list can only be checked. */
 CUDART_API cudaError_t cudaSetValidDevices(int *numbers, int count)
 {
+    cudaError_t error = device_use();
+
     if (count < 0 || (count > 0 && numbers == NULL))
         return error_record(cudaErrorInvalidValue);
-    for (int i = 0; i < count; i++) {
-        if (numbers[i] != 0)
-            return error_record(cudaErrorInvalidDevice);
+    for (int i = 0; i < count && error == cudaSuccess; i++) {
+        if (numbers[i] < 0 || (unsigned)numbers[i] >= device_count())
+            error = cudaErrorInvalidDevice;
     }
-    return cudaSuccess;
+    return error_record(error);
 }
 
 CUDART_API cudaError_t cudaChooseDevice(int *number, const struct cudaDeviceProp *wanted)
@@ -70,38 +74,60 @@ CUDART_API cudaError_t cudaChooseDevice(int *number, const struct cudaDeviceProp
     return cudaSuccess;
 }
 
-CUDART_API cudaError_t cudaDeviceCanAccessPeer(int *can, int number, int peer)
+/* ---- Peers: no device reaches another's memory ----------------------------------------------- */
+
+/* Whether both numbers are devices. */
+static cudaError_t pair_check(int number, int peer)
 {
-    if (number != 0 || peer != 0)
-        return error_record(cudaErrorInvalidDevice);
-    if (can == NULL)
-        return error_record(cudaErrorInvalidValue);
-    *can = 0; /* a device is no peer of its own */
-    return cudaSuccess;
+    cudaError_t error = device_use();
+
+    if (error == cudaSuccess && (number < 0 || peer < 0 || (unsigned)number >= device_count() ||
+                                 (unsigned)peer >= device_count()))
+        error = cudaErrorInvalidDevice;
+    return error;
 }
 
-/* There is no other device that could be a peer. */
+CUDART_API cudaError_t cudaDeviceCanAccessPeer(int *can, int number, int peer)
+{
+    cudaError_t error = pair_check(number, peer);
+
+    if (error == cudaSuccess && can == NULL)
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        *can = 0; /* nor is a device a peer of its own */
+    return error_record(error);
+}
+
 CUDART_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
+    cudaError_t error = pair_check(0, peer);
+
     if (flags != 0)
         return error_record(cudaErrorInvalidValue);
-    return error_record(peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
+    return error_record(error == cudaSuccess ? cudaErrorPeerAccessUnsupported : error);
 }
 
 CUDART_API cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
-    (void)peer;
-    return error_record(cudaErrorInvalidDevice);
+    cudaError_t error = pair_check(0, peer);
+
+    if (error == cudaSuccess && (unsigned)peer == device_current())
+        error = cudaErrorInvalidDevice;
+    return error_record(error == cudaSuccess ? cudaErrorPeerAccessNotEnabled : error);
 }
 
 CUDART_API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute,
                                                  int from, int to)
 {
-    (void)from, (void)to;
+    cudaError_t error;
+
     if (value == NULL || attribute < cudaDevP2PAttrPerformanceRank ||
         attribute > cudaDevP2PAttrCudaArrayAccessSupported)
         return error_record(cudaErrorInvalidValue);
-    return error_record(cudaErrorInvalidDevice);
+    error = from == to ? cudaErrorInvalidDevice : pair_check(from, to);
+    if (error == cudaSuccess)
+        *value = 0;
+    return error_record(error);
 }
 
 /* ---- Waiting and ending ---------------------------------------------------------------------- */
@@ -118,9 +144,10 @@ CUDART_API cudaError_t cudaDeviceSynchronize(void)
     return error_record(error);
 }
 
-/* Everything of the session ends with it; the next call attaches anew. */
+/* Everything of the current device's session ends with it; the next call attaches anew. */
 CUDART_API cudaError_t cudaDeviceReset(void)
 {
+    device_enter(device_current());
     captures_forget();
     images_forget();
     streams_forget();
@@ -145,6 +172,7 @@ CUDART_API cudaError_t cudaSetDeviceFlags(unsigned flags)
 
     if (flags & ~(unsigned)cudaDeviceMask || (schedule & (schedule - 1)) != 0)
         return error_record(cudaErrorInvalidValue);
+    device_enter(device_current());
     device_set_flags(flags);
     return cudaSuccess;
 }
@@ -153,7 +181,8 @@ CUDART_API cudaError_t cudaGetDeviceFlags(unsigned *flags)
 {
     if (flags == NULL)
         return error_record(cudaErrorInvalidValue);
-    *flags = device->flags | cudaDeviceMapHost;
+    device_enter(device_current());
+    *flags = device_here()->flags | cudaDeviceMapHost;
     return cudaSuccess;
 }
 
@@ -171,8 +200,9 @@ CUDART_API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
     cudaError_t error = value != NULL ? limit_check(limit) : cudaErrorInvalidValue;
 
+    device_enter(device_current());
     if (error == cudaSuccess)
-        *value = device->limit[limit];
+        *value = device_here()->limit[limit];
     return error_record(error);
 }
 
@@ -185,9 +215,10 @@ CUDART_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 
     if (error != cudaSuccess)
         return error_record(error);
+    device_enter(device_current());
     if (limit == cudaLimitMallocHeapSize && device_session() != NULL)
         error = device_error(gs_kernel_heap(device_session(), value));
-    if (limit == cudaLimitStackSize && value > device->limit[limit] &&
+    if (limit == cudaLimitStackSize && value > device_here()->limit[limit] &&
         (error = device_use()) == cudaSuccess)
         error = device_error(gs_kernel_stack(device_session(), value));
     if (error == cudaSuccess)

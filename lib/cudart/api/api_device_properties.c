@@ -65,7 +65,7 @@ static int attribute_of(enum cudaDeviceAttr attribute)
     case cudaDevAttrMultiProcessorCount:
         return (int)device_sm_count();
     case cudaDevAttrUnifiedAddressing:
-        return device->host_range_reserved;
+        return device_here()->host_range_reserved;
     case cudaDevAttrGpuOverlap:
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrConcurrentKernels:
@@ -119,15 +119,13 @@ static void uuid_fill(cudaUUID_t *uuid, const char *text)
 
 CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int number)
 {
-    cudaError_t error = device_use();
-    const gs_session_desc *desc = &device->desc;
+    cudaError_t error = device_use_number(number);
+    const gs_session_desc *desc = &device_here()->desc;
 
+    if (error == cudaSuccess && p == NULL)
+        error = cudaErrorInvalidValue;
     if (error != cudaSuccess)
         return error_record(error);
-    if (p == NULL)
-        return error_record(cudaErrorInvalidValue);
-    if (number != 0)
-        return error_record(cudaErrorInvalidDevice);
     memset(p, 0, sizeof(*p));
     snprintf(p->name, sizeof(p->name), "%s", desc->device_name);
     uuid_fill(&p->uuid, desc->device_uuid);
@@ -203,10 +201,8 @@ CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int num
 
 CUDART_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int number)
 {
-    cudaError_t error = device_use();
+    cudaError_t error = device_use_number(number);
 
-    if (error == cudaSuccess && number != 0)
-        error = cudaErrorInvalidDevice;
     if (error == cudaSuccess &&
         (value == NULL || (int)attribute <= 0 || (int)attribute >= (int)cudaDevAttrMax))
         error = cudaErrorInvalidValue;
@@ -220,12 +216,10 @@ CUDART_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr at
 /* As "0000:65:00.0". */
 CUDART_API cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int number)
 {
-    cudaError_t error = device_use();
+    cudaError_t error = device_use_number(number);
 
     if (error == cudaSuccess && (text == NULL || size <= 0))
         error = cudaErrorInvalidValue;
-    if (error == cudaSuccess && number != 0)
-        error = cudaErrorInvalidDevice;
     if (error == cudaSuccess &&
         snprintf(text, (size_t)size, "%04x:%02x:%02x.0", attribute_of(cudaDevAttrPciDomainId),
                  attribute_of(cudaDevAttrPciBusId), attribute_of(cudaDevAttrPciDeviceId)) >= size)
@@ -248,9 +242,16 @@ CUDART_API cudaError_t cudaDeviceGetByPCIBusId(int *number, const char *text)
         if (sscanf(text, "%x:%x", (unsigned *)&bus, (unsigned *)&unit) != 2)
             return error_record(cudaErrorInvalidValue);
     }
-    if (domain != attribute_of(cudaDevAttrPciDomainId) ||
-        bus != attribute_of(cudaDevAttrPciBusId) || unit != attribute_of(cudaDevAttrPciDeviceId))
-        return error_record(cudaErrorInvalidDevice);
-    *number = 0;
-    return cudaSuccess;
+    for (int i = 0; i < (int)device_count(); i++) {
+        error = device_use_number(i);
+        if (error != cudaSuccess)
+            return error_record(error);
+        if (domain == attribute_of(cudaDevAttrPciDomainId) &&
+            bus == attribute_of(cudaDevAttrPciBusId) &&
+            unit == attribute_of(cudaDevAttrPciDeviceId)) {
+            *number = i;
+            return cudaSuccess;
+        }
+    }
+    return error_record(cudaErrorInvalidDevice);
 }

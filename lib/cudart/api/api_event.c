@@ -43,6 +43,8 @@ static cudaError_t event_record(cudaEvent_t handle, cudaStream_t stream_handle, 
 
     if (error == cudaSuccess)
         error = event_find(handle, &event);
+    if (error == cudaSuccess && event_device(handle) != stream->device)
+        error = cudaErrorInvalidResourceHandle;
     if (error == cudaSuccess && flags & ~(unsigned)cudaEventRecordExternal)
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess && flags & cudaEventRecordExternal)
@@ -90,10 +92,8 @@ CUDART_API cudaError_t cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStre
 CUDART_API cudaError_t cudaEventSynchronize(cudaEvent_t handle)
 {
     gs_event event;
-    cudaError_t error = device_use();
+    cudaError_t error = event_enter(handle, &event);
 
-    if (error == cudaSuccess)
-        error = event_find(handle, &event);
     if (error == cudaSuccess)
         error = capture_forbids_event(handle);
     if (error == cudaSuccess && event_shared(handle) != NULL)
@@ -107,10 +107,8 @@ CUDART_API cudaError_t cudaEventSynchronize(cudaEvent_t handle)
 CUDART_API cudaError_t cudaEventQuery(cudaEvent_t handle)
 {
     gs_event event;
-    cudaError_t error = device_use();
+    cudaError_t error = event_enter(handle, &event);
 
-    if (error == cudaSuccess)
-        error = event_find(handle, &event);
     if (error == cudaSuccess)
         error = capture_forbids_event(handle);
     if (error == cudaSuccess)
@@ -125,13 +123,13 @@ CUDART_API cudaError_t cudaEventQuery(cudaEvent_t handle)
 CUDART_API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
 {
     gs_event first, last;
-    cudaError_t error = device_use();
+    cudaError_t error = event_enter(start, &first);
     gs_status status;
 
     if (error == cudaSuccess)
-        error = event_find(start, &first);
-    if (error == cudaSuccess)
         error = event_find(end, &last);
+    if (error == cudaSuccess && event_device(start) != event_device(end))
+        error = cudaErrorInvalidResourceHandle;
     if (error == cudaSuccess && milliseconds == NULL)
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess && (event_flags(start) | event_flags(end)) & cudaEventDisableTiming)

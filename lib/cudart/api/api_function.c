@@ -8,6 +8,10 @@
 
 static cudaError_t function_use(const void *stub, struct kernel **kernel, gs_kernel *handle)
 {
+    cudaError_t error = device_use();
+
+    if (error != cudaSuccess)
+        return error;
     *kernel = kernel_find(stub);
     return *kernel != NULL ? kernel_use(*kernel, handle) : cudaErrorInvalidResourceHandle;
 }
@@ -18,8 +22,8 @@ static int dynamic_smem_max(const struct kernel *kernel)
 
     if (set != 0)
         return (int)set;
-    return kernel->desc.static_smem < DEVICE_SMEM_DEFAULT
-               ? (int)(DEVICE_SMEM_DEFAULT - kernel->desc.static_smem)
+    return kernel_desc(kernel)->static_smem < DEVICE_SMEM_DEFAULT
+               ? (int)(DEVICE_SMEM_DEFAULT - kernel_desc(kernel)->static_smem)
                : 0;
 }
 
@@ -35,14 +39,15 @@ CUDART_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attribut
     if (error != cudaSuccess)
         return error_record(error);
     memset(attributes, 0, sizeof(*attributes));
-    attributes->sharedSizeBytes = kernel->desc.static_smem;
-    attributes->localSizeBytes = kernel->desc.local_bytes;
-    attributes->maxThreadsPerBlock = (int)kernel->desc.max_threads_per_block;
-    attributes->numRegs = (int)kernel->desc.registers;
+    attributes->sharedSizeBytes = kernel_desc(kernel)->static_smem;
+    attributes->localSizeBytes = kernel_desc(kernel)->local_bytes;
+    attributes->maxThreadsPerBlock = (int)kernel_desc(kernel)->max_threads_per_block;
+    attributes->numRegs = (int)kernel_desc(kernel)->registers;
     /* Host code that compiles a kernel for several architectures (CUB, Thrust) tells by it which of
      * them runs. */
     attributes->ptxVersion = (int)kernel_ptx_arch(kernel);
-    attributes->binaryVersion = (int)(device->desc.compute_major * 10 + device->desc.compute_minor);
+    attributes->binaryVersion =
+        (int)(device_here()->desc.compute_major * 10 + device_here()->desc.compute_minor);
     attributes->maxDynamicSharedSizeBytes = dynamic_smem_max(kernel);
     attributes->preferredShmemCarveout = atomic_load(&kernel->carveout);
     return cudaSuccess;
@@ -59,7 +64,7 @@ CUDART_API cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttri
         return error_record(error);
     switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
-        if (value < 0 || (unsigned)value > kernel->desc.max_dynamic_smem)
+        if (value < 0 || (unsigned)value > kernel_desc(kernel)->max_dynamic_smem)
             return error_record(cudaErrorInvalidValue);
         atomic_store(&kernel->dynamic_smem_max, (unsigned)value);
         return cudaSuccess;
@@ -161,7 +166,7 @@ static cudaError_t occupancy(int *blocks, const void *stub, int threads, size_t 
         return error_record(error);
     if (blocks == NULL || threads <= 0 || flags > 1)
         return error_record(cudaErrorInvalidValue);
-    if (dynamic_smem > kernel->desc.max_dynamic_smem) {
+    if (dynamic_smem > kernel_desc(kernel)->max_dynamic_smem) {
         *blocks = 0;
         return cudaSuccess;
     }
@@ -204,9 +209,10 @@ CUDART_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, c
         return error_record(error);
     each = (size_t)device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / (size_t)blocks /
            128 * 128;
-    used = kernel->desc.static_smem +
+    used = kernel_desc(kernel)->static_smem +
            (size_t)device_attribute(cudaDevAttrReservedSharedMemoryPerBlock);
     each = each > used ? each - used : 0;
-    *size = each < kernel->desc.max_dynamic_smem ? each : kernel->desc.max_dynamic_smem;
+    *size =
+        each < kernel_desc(kernel)->max_dynamic_smem ? each : kernel_desc(kernel)->max_dynamic_smem;
     return cudaSuccess;
 }

@@ -82,6 +82,7 @@ CUDART_API cudaError_t cudaFreeHost(void *ptr)
         range.kind == MEMORY_REGISTERED || range.base != (uintptr_t)ptr)
         return error_record(cudaErrorInvalidValue);
     memory_map_remove(ptr);
+    device_enter(range.device);
     return error_record(memory_give(ptr, range.kind));
 }
 
@@ -117,6 +118,8 @@ CUDART_API cudaError_t cudaHostGetDevicePointer(void **out, void *ptr, unsigned 
     if (error == cudaSuccess &&
         (out == NULL || flags != 0 || !memory_map_find(ptr, &range) || !memory_is_host(&range)))
         error = cudaErrorInvalidValue;
+    if (error == cudaSuccess && range.device != device_number() && range.kind != MEMORY_REGISTERED)
+        error = error_unsupported("cudaHostGetDevicePointer of pinned memory of another device");
     if (error == cudaSuccess && range.kind == MEMORY_MAPPED)
         *out = ptr;
     else if (error == cudaSuccess && range.kind == MEMORY_PINNED &&

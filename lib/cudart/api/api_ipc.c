@@ -24,6 +24,7 @@ _Static_assert(sizeof(struct opening) <= sizeof(cudaIpcMemHandle_t), "an opening
 CUDART_API cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *out, void *ptr)
 {
     cudaError_t error = device_use();
+    const int number = memory_map_device(ptr);
     struct opening opening;
     size_t offset, size;
     gs_devptr exported;
@@ -31,6 +32,8 @@ CUDART_API cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *out, void *ptr)
 
     if (error == cudaSuccess && out == NULL)
         error = cudaErrorInvalidValue;
+    if (error == cudaSuccess && number >= 0)
+        device_enter((unsigned)number);
     if (error == cudaSuccess)
         error = device_memory_share(ptr, &exported, &offset, &size);
     if (error != cudaSuccess)
@@ -92,6 +95,7 @@ CUDART_API cudaError_t cudaIpcCloseMemHandle(void *ptr)
     if (error != cudaSuccess)
         return error_record(error);
     memory_map_remove(ptr);
+    device_enter(range.device);
     return error_record(device_error(gs_free(device_session(), range.base - range.offset)));
 }
 

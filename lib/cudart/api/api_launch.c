@@ -4,12 +4,16 @@
 #include "cudart/graph/capture.h"
 #include "cudart/state/launch.h"
 
-/* The stream of a kernel's launch. */
+/* The stream of a kernel's launch, which is of the thread's device. */
 static cudaError_t launch_stream(const struct kernel *kernel, cudaStream_t handle, bool per_thread,
                                  struct stream **stream)
 {
-    return kernel != NULL ? stream_find(handle, per_thread, stream)
-                          : cudaErrorInvalidResourceHandle;
+    cudaError_t error =
+        kernel != NULL ? stream_find(handle, per_thread, stream) : cudaErrorInvalidResourceHandle;
+
+    return error == cudaSuccess && (*stream)->device != device_current()
+               ? cudaErrorInvalidResourceHandle
+               : error;
 }
 
 /* attributes NULL: none beyond the configuration's. */

@@ -101,7 +101,7 @@ CUDART_API cudaError_t cudaLibraryGetGlobal(void **address, size_t *size, cudaLi
     if (name != NULL && (address != NULL || size != NULL))
         error = library_variable((struct image *)library, name, &variable);
     if (error == cudaSuccess && address != NULL)
-        *address = (void *)(uintptr_t)atomic_load(&variable->address); // NOLINT: device address
+        *address = variable_address(variable, device_number());
     if (error == cudaSuccess && size != NULL)
         *size = variable->size;
     return error_record(error);

@@ -57,13 +57,18 @@ static bool location_is_host(struct cudaMemLocation location)
            location.type == cudaMemLocationTypeHostNumaCurrent;
 }
 
-static cudaError_t location_check(struct cudaMemLocation location)
+/* Managed memory has one device. */
+static cudaError_t location_check(struct cudaMemLocation location, const struct memory_range *range)
 {
     if (location_is_host(location))
         return cudaSuccess;
     if (location.type != cudaMemLocationTypeDevice)
         return cudaErrorInvalidValue;
-    return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    if (location.id < 0 || location.id >= (int)device_count())
+        return cudaErrorInvalidDevice;
+    return location.id == (int)range->device
+               ? cudaSuccess
+               : error_unsupported("managed memory of one device on another");
 }
 
 /* ---- Advice: checked, and kept for cudaMemRangeGetAttribute ---------------------------------- */
@@ -77,9 +82,10 @@ CUDART_API cudaError_t cudaMemAdvise(const void *ptr, size_t size, enum cudaMemo
     if (error == cudaSuccess &&
         (advice == cudaMemAdviseSetPreferredLocation || advice == cudaMemAdviseSetAccessedBy ||
          advice == cudaMemAdviseUnsetAccessedBy))
-        error = location_check(location);
+        error = location_check(location, &range);
     if (error == cudaSuccess)
-        error = managed_advise(ptr, advice, location_is_host(location) ? cudaCpuDeviceId : 0);
+        error =
+            managed_advise(ptr, advice, location_is_host(location) ? cudaCpuDeviceId : location.id);
     return error_record(error);
 }
 
@@ -173,13 +179,13 @@ static cudaError_t prefetch(const void *ptr, size_t size, struct cudaMemLocation
     if (error == cudaSuccess)
         error = flags == 0 ? range_check(ptr, size, &range) : cudaErrorInvalidValue;
     if (error == cudaSuccess)
-        error = location_check(location);
+        error = location_check(location, &range);
     if (error == cudaSuccess && stream_capturing(stream))
         error = capture_refuse(stream);
     if (error == cudaSuccess && location_is_host(location))
         error = managed_to_host(ptr, size);
     if (error == cudaSuccess)
-        error = managed_prefetched(ptr, location_is_host(location) ? cudaCpuDeviceId : 0);
+        error = managed_prefetched(ptr, location_is_host(location) ? cudaCpuDeviceId : location.id);
     return error_record(error);
 }
 

@@ -27,14 +27,17 @@ static cudaError_t free_capture(const void *ptr, struct stream *stream)
     return error == cudaSuccess ? capture_op(stream, &op) : error;
 }
 
+/* pool NULL: the current one of the stream's device. */
 static cudaError_t alloc_async(void **out, size_t size, cudaMemPool_t pool, cudaStream_t handle,
                                bool per_thread)
 {
-    unsigned number = mem_pool_find(pool);
     struct stream *stream;
     cudaError_t error = stream_find(handle, per_thread, &stream);
+    unsigned number = 0;
 
-    if (error == cudaSuccess && number == 0)
+    if (error == cudaSuccess)
+        number = mem_pool_find(pool != NULL ? pool : mem_pool_current());
+    if (error == cudaSuccess && (number == 0 || mem_pool_device(number) != stream->device))
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess && stream_capturing(stream))
         error = alloc_capture(out, size, stream);
@@ -45,24 +48,26 @@ static cudaError_t alloc_async(void **out, size_t size, cudaMemPool_t pool, cuda
 
 CUDART_API cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t stream)
 {
-    return alloc_async(out, size, mem_pool_current(), stream, false);
+    return alloc_async(out, size, NULL, stream, false);
 }
 
 CUDART_API cudaError_t cudaMallocAsync_ptsz(void **out, size_t size, cudaStream_t stream)
 {
-    return alloc_async(out, size, mem_pool_current(), stream, true);
+    return alloc_async(out, size, NULL, stream, true);
 }
 
 CUDART_API cudaError_t cudaMallocFromPoolAsync(void **out, size_t size, cudaMemPool_t pool,
                                                cudaStream_t stream)
 {
-    return alloc_async(out, size, pool, stream, false);
+    return pool != NULL ? alloc_async(out, size, pool, stream, false)
+                        : error_record(cudaErrorInvalidValue);
 }
 
 CUDART_API cudaError_t cudaMallocFromPoolAsync_ptsz(void **out, size_t size, cudaMemPool_t pool,
                                                     cudaStream_t stream)
 {
-    return alloc_async(out, size, pool, stream, true);
+    return pool != NULL ? alloc_async(out, size, pool, stream, true)
+                        : error_record(cudaErrorInvalidValue);
 }
 
 static cudaError_t free_async(void *ptr, cudaStream_t handle, bool per_thread)
@@ -101,8 +106,8 @@ CUDART_API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaM
                                  props->handleTypes != cudaMemHandleTypeNone ||
                                  props->location.type != cudaMemLocationTypeDevice))
         error = error_unsupported("a memory pool that is exported, or not of the device");
-    if (error == cudaSuccess && props->location.id != 0)
-        error = cudaErrorInvalidDevice;
+    if (error == cudaSuccess)
+        error = device_use_number(props->location.id);
     return error_record(error == cudaSuccess ? mem_pool_new(pool) : error);
 }
 
@@ -111,13 +116,11 @@ CUDART_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
     return error_record(mem_pool_end(pool));
 }
 
-/* The device's pools. */
-static cudaError_t pool_get(cudaMemPool_t *pool, int device_number, cudaMemPool_t (*get)(void))
+/* A device's pools. */
+static cudaError_t pool_get(cudaMemPool_t *pool, int number, cudaMemPool_t (*get)(void))
 {
-    cudaError_t error = device_use();
+    cudaError_t error = device_use_number(number);
 
-    if (error == cudaSuccess && device_number != 0)
-        error = cudaErrorInvalidDevice;
     if (error == cudaSuccess && pool == NULL)
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
@@ -137,10 +140,8 @@ CUDART_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int number)
 
 CUDART_API cudaError_t cudaDeviceSetMemPool(int number, cudaMemPool_t pool)
 {
-    cudaError_t error = device_use();
+    const cudaError_t error = device_use_number(number);
 
-    if (error == cudaSuccess && number != 0)
-        error = cudaErrorInvalidDevice;
     return error_record(error == cudaSuccess ? mem_pool_choose(pool) : error);
 }
 
@@ -223,10 +224,13 @@ CUDART_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t kept)
 CUDART_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
                                             const struct cudaMemAccessDesc *descs, size_t count)
 {
-    if (mem_pool_find(pool) == 0 || (descs == NULL && count != 0))
+    const unsigned number = mem_pool_find(pool);
+
+    if (number == 0 || (descs == NULL && count != 0))
         return error_record(cudaErrorInvalidValue);
     for (size_t i = 0; i < count; i++) {
-        if (descs[i].location.type != cudaMemLocationTypeDevice || descs[i].location.id != 0)
+        if (descs[i].location.type != cudaMemLocationTypeDevice ||
+            descs[i].location.id != (int)mem_pool_device(number))
             return error_record(cudaErrorInvalidDevice);
         if (descs[i].flags != cudaMemAccessFlagsProtReadWrite) /* its own device always has it */
             return error_record(cudaErrorInvalidValue);
@@ -237,9 +241,11 @@ CUDART_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
 CUDART_API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
                                             struct cudaMemLocation *location)
 {
-    if (flags == NULL || location == NULL || mem_pool_find(pool) == 0)
+    const unsigned number = mem_pool_find(pool);
+
+    if (flags == NULL || location == NULL || number == 0)
         return error_record(cudaErrorInvalidValue);
-    if (location->type != cudaMemLocationTypeDevice || location->id != 0)
+    if (location->type != cudaMemLocationTypeDevice || location->id != (int)mem_pool_device(number))
         return error_record(cudaErrorInvalidDevice);
     *flags = cudaMemAccessFlagsProtReadWrite;
     return cudaSuccess;
@@ -249,10 +255,8 @@ CUDART_API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cuda
 
 static cudaError_t graph_device_check(int number, const void *value)
 {
-    cudaError_t error = device_use();
+    const cudaError_t error = device_use_number(number);
 
-    if (error == cudaSuccess && number != 0)
-        error = cudaErrorInvalidDevice;
     return error == cudaSuccess && value == NULL ? cudaErrorInvalidValue : error;
 }
 

@@ -98,10 +98,12 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
         return error_record(cudaErrorInvalidValue);
     *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = -2};
     known = memory_map_find(ptr, &range);
+    if (memory_map_device(ptr) >= 0)
+        device_enter((unsigned)memory_map_device(ptr));
     if (known && (memory_is_host(&range) || range.kind == MEMORY_MANAGED)) {
         attributes->type =
             range.kind == MEMORY_MANAGED ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
-        attributes->device = 0;
+        attributes->device = (int)device_number();
         attributes->hostPointer = (void *)(uintptr_t)ptr; // NOLINT: without const
         if (range.kind == MEMORY_MAPPED || range.kind == MEMORY_MANAGED)
             attributes->devicePointer = attributes->hostPointer;
@@ -112,10 +114,10 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
             registered_find(ptr, &attributes->hostPointer, &attributes->devicePointer);
     } else if (registered_find(ptr, &attributes->hostPointer, &attributes->devicePointer)) {
         attributes->type = cudaMemoryTypeHost;
-        attributes->device = 0;
-    } else if (known || (device->host_range_reserved && device_has(ptr))) {
+        attributes->device = (int)device_number();
+    } else if (known || device_of_window(ptr) >= 0) {
         attributes->type = cudaMemoryTypeDevice;
-        attributes->device = 0;
+        attributes->device = (int)device_number();
         attributes->devicePointer = (void *)(uintptr_t)ptr; // NOLINT: without const
     } else {
         attributes->hostPointer = (void *)(uintptr_t)ptr; // NOLINT: without const

@@ -14,8 +14,11 @@ GS_API gs_status gs_cuda_session(gs_session *session)
 
     if (session == NULL)
         return GS_ERR_INVALID_VALUE;
+    device_enter(device_current());
     if (device_session() == NULL)
-        status = device_attach(NULL);
+        status = device_count() == 0 ? device_attach(NULL) : GS_OK;
+    if (status == GS_OK && device_session() == NULL && device_use() != cudaSuccess)
+        status = GS_ERR_NO_DEVICE;
     if (device_session() == NULL)
         return status;
     *session = device_session();

@@ -45,7 +45,9 @@ CUDART_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsign
 
 CUDART_API cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-    return error_record(stream_end(stream));
+    const cudaError_t error = device_use();
+
+    return error_record(error == cudaSuccess ? stream_end(stream) : error);
 }
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
@@ -111,6 +113,10 @@ static cudaError_t stream_wait_event(cudaStream_t handle, cudaEvent_t event_hand
     /* The device cannot wait for another session's work. */
     if (event_shared(event_handle) != NULL && !shared_event_is_own(event_shared(event_handle)))
         return error_record(shared_event_wait(event_shared(event_handle)));
+    if (event_device(event_handle) != stream->device) {
+        device_enter(event_device(event_handle));
+        return error_record(device_error(gs_event_sync(event)));
+    }
     status = stream_enter(stream);
     if (status == GS_OK)
         status = gs_stream_wait_event(stream->handle, event);
@@ -157,7 +163,7 @@ CUDART_API cudaError_t cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t
 STREAM_GETTER(cudaStreamGetFlags, unsigned, stream->flags)
 STREAM_GETTER(cudaStreamGetPriority, int, stream->priority)
 STREAM_GETTER(cudaStreamGetId, unsigned long long, stream->id)
-STREAM_GETTER(cudaStreamGetDevice, int, ((void)stream, 0))
+STREAM_GETTER(cudaStreamGetDevice, int, (int)stream->device)
 
 CUDART_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {

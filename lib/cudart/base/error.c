@@ -7,7 +7,13 @@
 #include "cudart/base/report.h"
 
 static _Thread_local cudaError_t last;
-static _Atomic int sticky; /* a cudaError_t */
+
+/* How sessions have ended. One for each device of a process is enough. */
+#define ENDS_MAX 8
+static struct {
+    _Atomic(gs_session) session; /* NULL: a free place */
+    _Atomic int error;           /* a cudaError_t; cudaSuccess: about to be told */
+} ends[ENDS_MAX];
 
 /* ---- Statuses -------------------------------------------------------------------------------- */
 
@@ -60,15 +66,33 @@ static void fault_report(gs_session session)
         report_error("the session has ended: kernel %s: %s", fault.kernel, fault.message);
 }
 
+/* The number of the session's end, which is made where there is none; -1: there is no place. */
+static int end_of(gs_session session)
+{
+    for (int i = 0; i < ENDS_MAX && session != NULL; i++) {
+        gs_session there = NULL;
+
+        if (atomic_compare_exchange_strong(&ends[i].session, &there, session) || there == session)
+            return i;
+    }
+    return -1;
+}
+
 /* The error of the first status that ends the session stays. */
 static cudaError_t error_stick(gs_session session, gs_status status)
 {
+    const int end = end_of(session);
+    const cudaError_t error = error_sticky(session);
     int none = cudaSuccess;
 
-    if (error_sticky() == cudaSuccess &&
-        atomic_compare_exchange_strong(&sticky, &none, (int)error_of_fault(session, status)))
+    if (error != cudaSuccess)
+        return error;
+    if (end < 0)
+        return error_of_fault(session, status);
+    if (atomic_compare_exchange_strong(&ends[end].error, &none,
+                                       (int)error_of_fault(session, status)))
         fault_report(session);
-    return error_sticky();
+    return error_sticky(session);
 }
 
 cudaError_t error_of(gs_session session, gs_status status)
@@ -133,9 +157,13 @@ cudaError_t error_record(cudaError_t error)
     return error;
 }
 
-cudaError_t error_sticky(void)
+cudaError_t error_sticky(gs_session session)
 {
-    return (cudaError_t)atomic_load_explicit(&sticky, memory_order_relaxed);
+    for (int i = 0; i < ENDS_MAX; i++) {
+        if (session != NULL && atomic_load(&ends[i].session) == session)
+            return (cudaError_t)atomic_load(&ends[i].error);
+    }
+    return cudaSuccess;
 }
 
 cudaError_t error_unsupported(const char *what)
@@ -144,9 +172,14 @@ cudaError_t error_unsupported(const char *what)
     return cudaErrorNotSupported;
 }
 
-void error_forget(void)
+void error_forget(gs_session session)
 {
-    atomic_store(&sticky, cudaSuccess);
+    for (int i = 0; i < ENDS_MAX; i++) {
+        if (atomic_load(&ends[i].session) != session)
+            continue;
+        atomic_store(&ends[i].error, cudaSuccess);
+        atomic_store(&ends[i].session, NULL);
+    }
 }
 
 cudaError_t error_last(bool clear)

@@ -11,18 +11,16 @@
 /* Notes an error as the calling thread's last one, and returns it. */
 cudaError_t error_record(cudaError_t error);
 /* The code for what a call of the session returned. A status that ends the session becomes the
- * sticky error, which every thread's cudaGetLastError returns until error_forget. session may be
- * NULL. */
+ * session's sticky error, which all of its calls return from then on. session may be NULL. */
 cudaError_t error_of(gs_session session, gs_status status);
-/* The sticky error, else the calling thread's last one, which is then forgotten where clear is set.
- */
+/* The calling thread's last error, which is then forgotten where clear is set. */
 cudaError_t error_last(bool clear);
-/* cudaSuccess, or the sticky error. */
-cudaError_t error_sticky(void);
+/* cudaSuccess, or the session's sticky error. */
+cudaError_t error_sticky(gs_session session);
 /* cudaErrorNotSupported, for a call or an option that gshare does not have: its first use is said.
  */
 cudaError_t error_unsupported(const char *what);
-/* Ends the sticky error: its session is gone. */
-void error_forget(void);
+/* Ends the session's sticky error: the session is gone. */
+void error_forget(gs_session session);
 
 #endif

@@ -5,12 +5,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "cudart/state/device.h"
 #include "cudart/state/device_memory.h"
 
 struct graph_memory {
     struct graph_memory *next;
     void *ptr; /* NULL: it has gone with its session */
     size_t size;
+    unsigned device; /* its number */
     unsigned holders;
     bool used;
 };
@@ -18,7 +20,7 @@ struct graph_memory {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct graph_memory *memories;
 static _Atomic unsigned count; /* of memories: no free needs the lock while there are none */
-static struct graph_memory_figures figures;
+static struct graph_memory_figures figures[DEVICES_MAX]; /* by the device's number */
 
 /* ---- Parts: the lock is held ----------------------------------------------------------------- */
 
@@ -31,22 +33,24 @@ static struct graph_memory *memory_find(const void *ptr)
     return memory;
 }
 
-static void high_note(void)
+static void high_note(struct graph_memory_figures *own)
 {
-    if (figures.used > figures.used_high)
-        figures.used_high = figures.used;
-    if (figures.reserved > figures.reserved_high)
-        figures.reserved_high = figures.reserved;
+    if (own->used > own->used_high)
+        own->used_high = own->used;
+    if (own->reserved > own->reserved_high)
+        own->reserved_high = own->reserved;
 }
 
 static void memory_use(struct graph_memory *memory, bool used)
 {
+    struct graph_memory_figures *own = &figures[memory->device];
+
     if (memory->ptr != NULL && used && !memory->used)
-        figures.used += memory->size;
+        own->used += memory->size;
     if (memory->ptr != NULL && !used && memory->used)
-        figures.used -= memory->size;
+        own->used -= memory->size;
     memory->used = used;
-    high_note();
+    high_note(own);
 }
 
 /* Takes it out of the list if nobody needs it, and returns what is to be freed without the lock. */
@@ -62,7 +66,7 @@ static void *memory_end(struct graph_memory *memory)
     *place = memory->next;
     atomic_fetch_sub(&count, 1);
     if (ptr != NULL)
-        figures.reserved -= memory->size;
+        figures[memory->device].reserved -= memory->size;
     free(memory);
     return ptr;
 }
@@ -81,12 +85,13 @@ cudaError_t graph_memory_new(size_t size, struct graph_memory **out)
         return error;
     }
     memory->size = size;
+    memory->device = device_number();
     memory->holders = 1;
     pthread_mutex_lock(&lock);
     memory->next = memories;
     memories = memory;
-    figures.reserved += size;
-    high_note();
+    figures[memory->device].reserved += size;
+    high_note(&figures[memory->device]);
     atomic_fetch_add(&count, 1);
     pthread_mutex_unlock(&lock);
     *out = memory;
@@ -180,14 +185,14 @@ bool graph_memory_free_at(const void *ptr, cudaError_t *error)
 
 struct graph_memory_figures graph_memory_figures(bool clear_used, bool clear_reserved)
 {
-    struct graph_memory_figures now;
+    struct graph_memory_figures *own = &figures[device_number()], now;
 
     pthread_mutex_lock(&lock);
     if (clear_used)
-        figures.used_high = figures.used;
+        own->used_high = own->used;
     if (clear_reserved)
-        figures.reserved_high = figures.reserved;
-    now = figures;
+        own->reserved_high = own->reserved;
+    now = *own;
     pthread_mutex_unlock(&lock);
     return now;
 }
@@ -197,10 +202,12 @@ void graph_memory_forget(void)
     pthread_mutex_lock(&lock);
     for (struct graph_memory *memory = memories, *next; memory != NULL; memory = next) {
         next = memory->next;
+        if (memory->device != device_number())
+            continue;
         memory->ptr = NULL;
         memory->used = false;
         memory_end(memory);
     }
-    figures = (struct graph_memory_figures){0, 0, 0, 0};
+    figures[device_number()] = (struct graph_memory_figures){0, 0, 0, 0};
     pthread_mutex_unlock(&lock);
 }

@@ -8,12 +8,12 @@
 #include "cudart/graph/graph.h"
 #include "cudart/graph/graph_memory.h"
 #include "cudart/state/array.h"
-#include "cudart/state/copy.h"
 #include "cudart/state/event.h"
 #include "cudart/state/host_call.h"
 #include "cudart/state/launch.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/module.h"
+#include "cudart/state/peer.h"
 #include "cudart/state/product.h"
 
 /* ---- Making ---------------------------------------------------------------------------------- */
@@ -32,6 +32,7 @@ cudaError_t op_launch(struct op *op, struct kernel *kernel, dim3 grid, dim3 bloc
 cudaError_t op_kernel_params(struct op *op, const struct cudaKernelNodeParams *params)
 {
     struct kernel *kernel;
+    cudaError_t error;
 
     *op = (struct op){.type = cudaGraphNodeTypeEmpty};
     if (params == NULL)
@@ -39,6 +40,9 @@ cudaError_t op_kernel_params(struct op *op, const struct cudaKernelNodeParams *p
     kernel = kernel_find(params->func);
     if (kernel == NULL)
         return cudaErrorInvalidDeviceFunction;
+    error = device_use();
+    if (error != cudaSuccess)
+        return error;
     if (params->extra != NULL)
         return error_unsupported("cudaKernelNodeParams.extra");
     return op_launch(op, kernel, params->gridDim, params->blockDim, params->sharedMemBytes,
@@ -188,8 +192,8 @@ static cudaError_t memset_issue(const struct cudaMemsetParams *set, struct strea
     const struct pattern pattern = {set->value, set->elementSize};
     const size_t width = set->width * set->elementSize;
 
-    return set_rows(stream, set->dst, set->height > 1 ? set->pitch : width, &pattern, width,
-                    set->height);
+    return peer_set_rows(stream, set->dst, set->height > 1 ? set->pitch : width, &pattern, width,
+                         set->height);
 }
 
 static cudaError_t event_issue(const struct op *op, struct stream *stream)

@@ -2,7 +2,7 @@
 #include "cudart/graph/submit.h"
 
 #include "cudart/graph/capture.h"
-#include "cudart/state/copy.h"
+#include "cudart/state/peer.h"
 
 /* Before work in the stream that a capture might forbid. */
 static cudaError_t submit_prepare(struct stream *stream, bool wait)
@@ -24,7 +24,7 @@ cudaError_t submit_copy(struct stream *stream, void *dst, size_t dst_pitch, cons
     if (error != cudaSuccess)
         return error;
     if (!stream_capturing(stream))
-        return copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
+        return peer_copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
     if ((unsigned)kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
     if (width == 0 || height == 0)
@@ -113,8 +113,8 @@ cudaError_t submit_set(struct stream *stream, void *dst, size_t pitch, int value
     if (error != cudaSuccess)
         return error;
     if (!stream_capturing(stream))
-        return set_rows(stream, dst, pitch, &(struct pattern){(unsigned char)value, 1}, width,
-                        height);
+        return peer_set_rows(stream, dst, pitch, &(struct pattern){(unsigned char)value, 1}, width,
+                             height);
     error = op_memset(&op, &params);
     return error == cudaSuccess ? capture_op(stream, &op) : error;
 }

@@ -4,6 +4,7 @@
 #include "cudart/state/copy.h"
 #include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
+#include "cudart/state/peer.h"
 
 /* ---- What a texel is ------------------------------------------------------------------------- */
 
@@ -228,7 +229,7 @@ cudaError_t array_copy_box(struct stream *stream, const struct cudaMemcpy3DParms
     cudaError_t error;
 
     if (p->dstArray == NULL && p->srcArray == NULL)
-        return copy_box(stream, p, wait);
+        return peer_copy_box(stream, p, wait);
     error = side_take(p->dstArray, &p->dstPtr, &p->dstPos, &dst, &texel);
     if (error == cudaSuccess)
         error = side_take(p->srcArray, &p->srcPtr, &p->srcPos, &src, &texel);

@@ -28,7 +28,7 @@ struct array_side {
 cudaError_t array_copy(struct stream *stream, const struct array_side *dst,
                        const struct array_side *src, struct cudaExtent extent,
                        enum cudaMemcpyKind kind, bool wait);
-/* A box as cudaMemcpy3D has it: of arrays, or of memory alone, which is copy_box. */
+/* A box as cudaMemcpy3D has it: of arrays, or of memory alone, which is peer_copy_box. */
 cudaError_t array_copy_box(struct stream *stream, const struct cudaMemcpy3DParms *params,
                            bool wait);
 

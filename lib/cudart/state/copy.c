@@ -17,7 +17,7 @@ bool copy_host_cannot(const void *ptr)
 {
     struct memory_range range;
 
-    return device->host_range_reserved && device_has(ptr) &&
+    return device_of_window(ptr) >= 0 &&
            !(memory_map_find(ptr, &range) && range.kind == MEMORY_PINNED);
 }
 
@@ -143,27 +143,6 @@ cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const 
     if (status == GS_OK && wait && kind != cudaMemcpyDeviceToDevice)
         status = stream_wait(stream);
     return stream_error(stream, status);
-}
-
-/* Where the box begins: its first slice, and the bytes from one slice to the next. */
-static char *box_at(const struct cudaPitchedPtr *memory, const struct cudaPos *at, size_t *slice)
-{
-    *slice = memory->pitch * memory->ysize;
-    return (char *)memory->ptr + at->z * *slice + at->y * memory->pitch + at->x;
-}
-
-cudaError_t copy_box(struct stream *stream, const struct cudaMemcpy3DParms *p, bool wait)
-{
-    size_t dst_slice, src_slice;
-    char *dst = box_at(&p->dstPtr, &p->dstPos, &dst_slice);
-    const char *src = box_at(&p->srcPtr, &p->srcPos, &src_slice);
-    cudaError_t error = cudaSuccess;
-
-    for (size_t z = 0; z < p->extent.depth && error == cudaSuccess; z++)
-        error = copy_rows(stream, dst + z * dst_slice, p->dstPtr.pitch, src + z * src_slice,
-                          p->srcPtr.pitch, p->extent.width, p->extent.height, p->kind,
-                          wait && z + 1 == p->extent.depth);
-    return error;
 }
 
 static gs_status set_row(struct stream *stream, gs_devptr dst, const struct pattern *pattern,

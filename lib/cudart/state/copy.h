@@ -15,8 +15,6 @@ bool copy_host_cannot(const void *ptr);
 cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
                       size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
                       bool wait);
-/* Copies a box of pitched memory slice by slice; no arrays. */
-cudaError_t copy_box(struct stream *stream, const struct cudaMemcpy3DParms *p, bool wait);
 /* What a memset writes: elements of 1, 2 or 4 bytes. */
 struct pattern {
     uint32_t value;

@@ -11,21 +11,35 @@
 #define STACK_BYTES 1024u
 
 /* CUDA's own defaults. */
-static struct device own = {.limit = {[cudaLimitStackSize] = STACK_BYTES,
-                                      [cudaLimitPrintfFifoSize] = 1u << 20,
-                                      [cudaLimitMallocHeapSize] = 8u << 20,
-                                      [cudaLimitMaxL2FetchGranularity] = 64}};
-const struct device *const device = &own;
+#define DEVICE_FRESH                                                                               \
+    {                                                                                              \
+        .limit = {                                                                                 \
+            [cudaLimitStackSize] = STACK_BYTES,                                                    \
+            [cudaLimitPrintfFifoSize] = 1u << 20,                                                  \
+            [cudaLimitMallocHeapSize] = 8u << 20,                                                  \
+            [cudaLimitMaxL2FetchGranularity] = 64                                                  \
+        }                                                                                          \
+    }
+static struct device own[DEVICES_MAX] = {DEVICE_FRESH, DEVICE_FRESH, DEVICE_FRESH, DEVICE_FRESH,
+                                         DEVICE_FRESH, DEVICE_FRESH, DEVICE_FRESH, DEVICE_FRESH};
+const struct device *const devices = own;
+
+static _Atomic unsigned first;
+const _Atomic unsigned *const device_first = &first;
 
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic unsigned count;   /* the server's devices; 0: none is attached */
+static unsigned first_of_server; /* its number of the process's first device; under attach_lock */
+static bool tells_at_exit;       /* the strays of sessions; likewise */
 
 /* Says what a session with GS_FENCE_REPORT has recorded, for which CUDA has no call. */
-static void strays_tell(gs_session session)
+static void strays_tell(const struct device *device)
 {
+    gs_session session = atomic_load(&device->session);
     gs_stray stray = GS_STRAY_INIT;
 
-    if (own.desc.fenced == GS_FENCE_REPORT && gs_stray_report(session, &stray) == GS_OK &&
-        stray.count > 0)
+    if (session != NULL && device->desc.fenced == GS_FENCE_REPORT &&
+        gs_stray_report(session, &stray) == GS_OK && stray.count > 0)
         report_error("%llu accesses outside of the session's memory: the first of kernel %s, in "
                      "line %u of the PTX, to 0x%llx",
                      (unsigned long long)stray.count, stray.kernel, stray.line,
@@ -34,16 +48,26 @@ static void strays_tell(gs_session session)
 
 static void at_exit(void)
 {
-    gs_session session = device_session();
-
-    if (session != NULL)
-        strays_tell(session);
+    for (unsigned i = 0; i < DEVICES_MAX; i++)
+        strays_tell(&own[i]);
 }
 
-/* attach_lock is held. */
+/* ---- Attaching: attach_lock is held ---------------------------------------------------------- */
+
+/* Numbers the devices from the first session on. */
+static void devices_number(const gs_session_desc *desc)
+{
+    const unsigned there = desc->device_count < DEVICES_MAX ? desc->device_count : DEVICES_MAX;
+
+    first_of_server = (unsigned)desc->device;
+    atomic_store(&first, desc->local_rank % there);
+    atomic_store(&count, there);
+}
+
 static gs_status attach_locked(const gs_attach_params *params)
 {
     gs_session_desc desc = GS_SESSION_DESC_INIT;
+    struct device *device;
     gs_session session;
     gs_status status = gs_attach(params, &session);
 
@@ -56,15 +80,20 @@ static gs_status attach_locked(const gs_attach_params *params)
         gs_detach(session);
         return status;
     }
-    own.desc = desc;
-    own.host_range_reserved = desc.window_reserved;
+    if (count == 0) {
+        devices_number(&desc);
+        device_enter(first);
+    }
+    device = &own[device_number()];
+    device->desc = desc;
+    device->host_range_reserved = desc.window_reserved;
     if (!desc.window_reserved)
         report_debug("host memory lies in the session's range of device addresses, %#llx and %llu "
                      "bytes: cudaMemcpyDefault knows allocations only",
                      (unsigned long long)desc.window_base, (unsigned long long)desc.window_size);
-    atomic_store_explicit(&own.session, session, memory_order_release);
-    if (desc.fenced == GS_FENCE_REPORT && !own.tells_at_exit)
-        own.tells_at_exit = atexit(at_exit) == 0;
+    atomic_store_explicit(&device->session, session, memory_order_release);
+    if (desc.fenced == GS_FENCE_REPORT && !tells_at_exit)
+        tells_at_exit = atexit(at_exit) == 0;
     return GS_OK;
 }
 
@@ -86,15 +115,40 @@ static cudaError_t attach_error(gs_status status)
     }
 }
 
-cudaError_t device_attach_slow(void)
+/* The server's number of the call's device. */
+static int number_at_server(void)
+{
+    return (int)((first_of_server + device_number() + count - first) % count);
+}
+
+/* Attaches the call's device, after the process's first one. */
+static gs_status device_attach_locked(void)
 {
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    const unsigned wanted = device_number();
     gs_status status = GS_OK;
 
-    pthread_mutex_lock(&attach_lock);
-    params.kernel_heap = own.limit[cudaLimitMallocHeapSize];
-    if (device_session() == NULL)
+    if (count == 0) {
+        params.kernel_heap = own[first].limit[cudaLimitMallocHeapSize];
         status = attach_locked(&params);
+        if (status == GS_OK && device_choice()->chosen != 0)
+            device_enter(wanted);
+    }
+    if (status != GS_OK || device_session() != NULL)
+        return status;
+    if (device_number() >= count)
+        return GS_ERR_NO_DEVICE;
+    params.device = number_at_server();
+    params.kernel_heap = own[device_number()].limit[cudaLimitMallocHeapSize];
+    return attach_locked(&params);
+}
+
+cudaError_t device_attach_slow(void)
+{
+    gs_status status;
+
+    pthread_mutex_lock(&attach_lock);
+    status = device_attach_locked();
     pthread_mutex_unlock(&attach_lock);
     return attach_error(status);
 }
@@ -104,7 +158,7 @@ gs_status device_attach(const gs_attach_params *params)
     gs_status status = GS_ERR_INVALID_VALUE;
 
     pthread_mutex_lock(&attach_lock);
-    if (device_session() == NULL)
+    if (count == 0)
         status = attach_locked(params);
     pthread_mutex_unlock(&attach_lock);
     return status;
@@ -112,36 +166,105 @@ gs_status device_attach(const gs_attach_params *params)
 
 void device_detach(void)
 {
+    struct device *device = &own[device_number()];
+    unsigned left = 0;
     gs_session session;
 
     pthread_mutex_lock(&attach_lock);
-    session = atomic_exchange(&own.session, NULL);
+    strays_tell(device);
+    session = atomic_exchange(&device->session, NULL);
     if (session != NULL) {
-        strays_tell(session);
         gs_detach(session);
-        memory_map_clear();
-        error_forget();
-        own.limit[cudaLimitStackSize] = STACK_BYTES; /* the next session's */
+        memory_map_clear(device_number());
+        error_forget(session);
+        device->limit[cudaLimitStackSize] = STACK_BYTES; /* the next session's */
     }
+    for (unsigned i = 0; i < DEVICES_MAX; i++)
+        left += atomic_load(&own[i].session) != NULL;
+    if (left == 0)
+        atomic_store(&count, 0);
     pthread_mutex_unlock(&attach_lock);
 }
 
+struct device_choice *device_choice(void)
+{
+    static _Thread_local struct device_choice choice;
+
+    return &choice;
+}
+
+/* ---- Which device ---------------------------------------------------------------------------- */
+
+unsigned device_count(void)
+{
+    return atomic_load_explicit(&count, memory_order_relaxed);
+}
+
+/* Who asks for a number learns first how many there are. */
+cudaError_t device_use_number(int number)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (device_count() == 0) {
+        const int chosen = device_choice()->chosen;
+
+        device_choice()->chosen = 0;
+        error = device_use();
+        device_choice()->chosen = chosen;
+    }
+    if (error != cudaSuccess)
+        return error;
+    if (number < 0 || (unsigned)number >= device_count())
+        return cudaErrorInvalidDevice;
+    device_enter((unsigned)number);
+    /* acquire: as in device_use */
+    if (atomic_load_explicit(&device_here()->session, memory_order_acquire) != NULL)
+        return cudaSuccess;
+    return device_attach_slow();
+}
+
+cudaError_t device_choose(int number)
+{
+    cudaError_t error = device_use_number(number);
+
+    if (error == cudaSuccess)
+        device_choice()->chosen = number + 1;
+    return error;
+}
+
+int device_of_window(const void *ptr)
+{
+    for (unsigned i = 0; i < DEVICES_MAX; i++) {
+        const struct device *device = &devices[i];
+
+        /* acquire: as in device_use */
+        if (atomic_load_explicit(&device->session, memory_order_acquire) != NULL &&
+            device->host_range_reserved &&
+            (uint64_t)(uintptr_t)ptr - device->desc.window_base < device->desc.window_size)
+            return (int)i;
+    }
+    return -1;
+}
+
+/* ---- The call's device ----------------------------------------------------------------------- */
+
 void device_set_flags(unsigned flags)
 {
-    own.flags = flags;
+    own[device_number()].flags = flags;
 }
 
 void device_set_limit(enum cudaLimit limit, size_t value)
 {
-    own.limit[limit] = value;
+    own[device_number()].limit[limit] = value;
 }
 
 unsigned device_sm_count(void)
 {
     gs_exec_affinity affinity;
 
-    return gs_get_exec_affinity(device_session(), &affinity) == GS_OK ? affinity.sm_count
-                                                                      : own.desc.sm_count;
+    return gs_get_exec_affinity(device_session(), &affinity) == GS_OK
+               ? affinity.sm_count
+               : device_here()->desc.sm_count;
 }
 
 int device_attribute(enum cudaDeviceAttr attribute)

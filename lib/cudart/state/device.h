@@ -1,5 +1,15 @@
 /*
- * device.h - the process's device: one session, which the first call that needs it attaches.
+ * device.h - the process's devices: those of the server, with a session for each that is used.
+ *
+ * The first call that needs a device attaches where the server chooses, and tells how many there
+ * are. That device has the number 0, and the server's others follow round. In a job of MPI or Slurm
+ * it has the process's rank for its number, modulo their count, so that all ranks have the server's
+ * order, where the server gives each rank the device of its rank.
+ *
+ * A thread has a current device (cudaSetDevice). Each call of the API works on one device, that of
+ * the stream, event or memory it is given, or else the thread's: device_use, stream_find and
+ * device_enter set it, and all rooms below find its session by device_session. So a call begins
+ * with one of these.
  */
 #ifndef GS_CUDART_DEVICE_H
 #define GS_CUDART_DEVICE_H
@@ -10,6 +20,7 @@
 #include "cudart/abi.h"
 #include "gshare.h"
 
+#define DEVICES_MAX         8      /* of a server */
 #define DEVICE_SMEM_DEFAULT 49152u /* of a block, unless cudaFuncSetAttribute allows more */
 #define DEVICE_LIMITS       7      /* cudaLimit...: numbers below it */
 
@@ -20,27 +31,72 @@ struct device {
     bool host_range_reserved;
     size_t limit[DEVICE_LIMITS]; /* cudaDeviceSetLimit; the heap's for the next attach */
     unsigned flags;              /* cudaSetDeviceFlags */
-    bool tells_at_exit;          /* the strays of its session */
 };
-/* Every room reads it, device.c alone writes. The pointer is constant. */
-extern const struct device *const device;
+/* By number. Every room reads them, device.c alone writes. The pointer is constant. */
+extern const struct device *const devices;
+
+/* What a thread has chosen, and which device its call in progress works on. */
+struct device_choice {
+    int chosen;      /* 1 more than the number; 0: none, which means the process's first one */
+    unsigned number; /* of the call in progress */
+};
+/* The calling thread's, always the same. */
+struct device_choice *device_choice(void) __attribute__((const));
+/* The number of the device that was attached first. device.c alone writes it. */
+extern const _Atomic unsigned *const device_first;
 
 cudaError_t device_attach_slow(void);
 
-/* Attaches the process's session, unless a call before has. */
+/* Has the call in progress work on the device, which is attached. */
+static inline void device_enter(unsigned number)
+{
+    device_choice()->number = number;
+}
+
+/* The number of the device that the call works on. */
+static inline unsigned device_number(void)
+{
+    return device_choice()->number;
+}
+
+static inline const struct device *device_here(void)
+{
+    return &devices[device_number()];
+}
+
+/* The number of the thread's current device. */
+static inline unsigned device_current(void)
+{
+    const int chosen = device_choice()->chosen;
+
+    return chosen != 0 ? (unsigned)chosen - 1
+                       : atomic_load_explicit(device_first, memory_order_relaxed);
+}
+
+/* Has the call work on the thread's device, and attaches a session there, unless a call before
+ * has. */
 static inline cudaError_t device_use(void)
 {
-    /* acquire: makes device->desc visible */
-    if (atomic_load_explicit(&device->session, memory_order_acquire) != NULL)
+    device_enter(device_current());
+    /* acquire: makes desc visible */
+    if (atomic_load_explicit(&device_here()->session, memory_order_acquire) != NULL)
         return cudaSuccess;
     return device_attach_slow();
 }
 
 static inline gs_session device_session(void)
 {
-    return atomic_load_explicit(&device->session, memory_order_relaxed);
+    return atomic_load_explicit(&device_here()->session, memory_order_relaxed);
 }
 
+/* Has the call work on the device of that number. cudaErrorInvalidDevice: there is none. */
+cudaError_t device_use_number(int number);
+/* The same, and makes it the thread's device. */
+cudaError_t device_choose(int number);
+/* How many devices there are; one has been attached. */
+unsigned device_count(void);
+
+/* These are of the call's device. */
 void device_set_flags(unsigned flags);
 void device_set_limit(enum cudaLimit limit, size_t value);
 /* The number of SMs that the attached session's kernels may run on now. */
@@ -49,17 +105,23 @@ unsigned device_sm_count(void);
 int device_attribute(enum cudaDeviceAttr attribute);
 /* CUDA's error for the status of a call of the session. */
 cudaError_t device_error(gs_status status);
-/* Attaches with parameters of the program's own. GS_ERR_INVALID_VALUE:
- * the process has attached before. */
-gs_status device_attach(const gs_attach_params *params);
 /* Detaches; the next call attaches anew. */
 void device_detach(void);
 
-/* Whether the address belongs to the device. Only of a range that is reserved can no host memory be
- * there; otherwise the caller asks its table of allocations. */
+/* Attaches the process's first session with parameters of the program's own. GS_ERR_INVALID_VALUE:
+ * the process has attached before. */
+gs_status device_attach(const gs_attach_params *params);
+
+/* Whether the address belongs to the call's device. Only of a range that is reserved can no host
+ * memory be there; otherwise the caller asks its table of allocations. */
 static inline bool device_has(const void *ptr)
 {
-    return (uint64_t)(uintptr_t)ptr - device->desc.window_base < device->desc.window_size;
+    const gs_session_desc *desc = &device_here()->desc;
+
+    return (uint64_t)(uintptr_t)ptr - desc->window_base < desc->window_size;
 }
+
+/* The device in whose window, which is reserved, the address lies; -1: in none. */
+int device_of_window(const void *ptr);
 
 #endif

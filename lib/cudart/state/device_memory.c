@@ -16,12 +16,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handle_slot slots[POOLS_MAX];
 static struct mem_pool pools[POOLS_MAX];
 static struct handles handles = HANDLES_INIT(slots, POOLS_MAX, 14);
-static cudaMemPool_t first;   /* the default one; NULL: not made yet */
-static cudaMemPool_t current; /* NULL: the default one */
+/* By the device's number. */
+static cudaMemPool_t first[DEVICES_MAX];   /* the default one; NULL: not made yet */
+static cudaMemPool_t current[DEVICES_MAX]; /* NULL: the default one */
 
 /* ---- Pools' accounts ------------------------------------------------------------------------- */
 
-static _Atomic bool pools_over; /* some pool holds more than it may keep */
+/* By the device's number: some pool holds more than it may keep. */
+static _Atomic bool pools_over[DEVICES_MAX];
 
 static void pool_count_in(unsigned pool, uint64_t size, uint64_t reserved)
 {
@@ -43,7 +45,7 @@ static void pool_count_out(unsigned pool, uint64_t size)
     pthread_mutex_lock(&lock);
     p->used -= size;
     if (heaps_held(pool) > p->release_threshold)
-        atomic_store_explicit(&pools_over, true, memory_order_relaxed);
+        atomic_store_explicit(&pools_over[p->device], true, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
 }
 
@@ -136,10 +138,13 @@ static gs_status block_free(const struct memory_range *range, struct stream *str
  * checks, or no allocation. */
 static cudaError_t other_free(const void *ptr)
 {
+    const int window = device_of_window(ptr);
     struct memory_range range;
 
     if (memory_map_find(ptr, &range) || memory_map_in_arena(ptr))
         return cudaErrorInvalidValue;
+    if (window >= 0)
+        device_enter((unsigned)window);
     return device_error(gs_free(device_session(), (uint64_t)(uintptr_t)ptr));
 }
 
@@ -151,6 +156,7 @@ cudaError_t device_memory_free(void *ptr)
     /* Out of the map before the address can be given out again. */
     if (!memory_map_take(ptr, &range))
         return other_free(ptr);
+    device_enter(range.device);
     if (range.kind == MEMORY_MANAGED)
         return managed_free(ptr);
     status = gs_sync(device_session());
@@ -175,8 +181,17 @@ cudaError_t device_memory_free_async(void *ptr, struct stream *stream)
     if (status != GS_OK)
         return stream_error(stream, status);
     stream_leave(stream);
+    /* The heap of another device does not know the stream's order. */
+    if (range.device != stream->device)
+        status = stream_wait(stream);
+    if (status != GS_OK)
+        return stream_error(stream, status);
     if (!memory_map_take(ptr, &range) || range.block == NULL)
         return cudaErrorInvalidValue; /* another thread has freed it */
+    if (range.device != stream->device) {
+        device_enter(range.device);
+        stream = NULL;
+    }
     return device_error(block_free(&range, stream));
 }
 
@@ -209,7 +224,7 @@ static cudaError_t pool_open(cudaMemPool_t *out)
 
     if (number < 0)
         return cudaErrorMemoryAllocation;
-    pools[number] = (struct mem_pool){.reuse = {1, 1, 1}};
+    pools[number] = (struct mem_pool){.reuse = {1, 1, 1}, .device = device_number()};
     handles_open(&handles, number);
     *out = (cudaMemPool_t)(uintptr_t)handle; // NOLINT: a handle is a value
     return cudaSuccess;
@@ -230,9 +245,9 @@ cudaMemPool_t mem_pool_default(void)
     cudaMemPool_t pool;
 
     pthread_mutex_lock(&lock);
-    if (first == NULL)
-        pool_open(&first);
-    pool = first;
+    if (first[device_number()] == NULL)
+        pool_open(&first[device_number()]);
+    pool = first[device_number()];
     pthread_mutex_unlock(&lock);
     return pool;
 }
@@ -242,22 +257,29 @@ unsigned mem_pool_find(cudaMemPool_t handle)
     return (unsigned)(handles_find(&handles, (uint64_t)(uintptr_t)handle) + 1);
 }
 
+unsigned mem_pool_device(unsigned pool)
+{
+    return pools[pool - 1].device;
+}
+
 cudaError_t mem_pool_end(cudaMemPool_t handle)
 {
     int number;
 
-    if (handle == mem_pool_default())
+    number = handles_find(&handles, (uint64_t)(uintptr_t)handle);
+    if (number < 0 || handle == first[pools[number].device])
         return cudaErrorInvalidValue;
     number = handles_close(&handles, (uint64_t)(uintptr_t)handle);
     if (number < 0)
         return cudaErrorInvalidValue;
     pthread_mutex_lock(&lock);
-    if (current == handle)
-        current = NULL;
+    device_enter(pools[number].device);
+    if (current[device_number()] == handle)
+        current[device_number()] = NULL;
     /* Memory that is still out is counted there, so its number is not given out again yet. */
     pools[number].ended = true;
     pools[number].release_threshold = 0;
-    atomic_store_explicit(&pools_over, true, memory_order_relaxed);
+    atomic_store_explicit(&pools_over[device_number()], true, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
     mem_pools_waited();
     return cudaSuccess;
@@ -268,17 +290,19 @@ cudaMemPool_t mem_pool_current(void)
     cudaMemPool_t pool;
 
     pthread_mutex_lock(&lock);
-    pool = current;
+    pool = current[device_number()];
     pthread_mutex_unlock(&lock);
     return pool != NULL ? pool : mem_pool_default();
 }
 
 cudaError_t mem_pool_choose(cudaMemPool_t handle)
 {
-    if (mem_pool_find(handle) == 0)
+    const unsigned pool = mem_pool_find(handle);
+
+    if (pool == 0 || pools[pool - 1].device != device_number())
         return cudaErrorInvalidValue;
     pthread_mutex_lock(&lock);
-    current = handle;
+    current[device_number()] = handle;
     pthread_mutex_unlock(&lock);
     return cudaSuccess;
 }
@@ -293,6 +317,7 @@ cudaError_t mem_pool_change(cudaMemPool_t handle, struct mem_pool *out, uint64_t
 
     if (pool == 0)
         return cudaErrorInvalidValue;
+    device_enter(pools[pool - 1].device);
     pthread_mutex_lock(&lock);
     *reserved = heaps_held(pool);
     if (change != NULL)
@@ -310,21 +335,26 @@ cudaError_t mem_pool_trim(cudaMemPool_t handle, size_t kept)
 
     if (pool == 0)
         return cudaErrorInvalidValue;
+    device_enter(pools[pool - 1].device);
     /* gs_free may wait for all work, of which some may wait for what this thread does next. */
     return streams_query() == GS_OK ? device_error(heaps_trim(pool, kept)) : cudaSuccess;
 }
 
 void mem_pools_waited(void)
 {
-    if (!atomic_load_explicit(&pools_over, memory_order_relaxed))
+    _Atomic bool *over = &pools_over[device_number()];
+
+    if (!atomic_load_explicit(over, memory_order_relaxed))
         return;
     if (streams_query() != GS_OK) /* as above; the next call that waits tries again */
         return;
-    atomic_store_explicit(&pools_over, false, memory_order_relaxed);
+    atomic_store_explicit(over, false, memory_order_relaxed);
     for (uint32_t i = 0; i < handles.fresh; i++) {
         uint64_t threshold;
         bool ended;
 
+        if (pools[i].device != device_number())
+            continue;
         pthread_mutex_lock(&lock);
         threshold = pools[i].release_threshold;
         pthread_mutex_unlock(&lock);
@@ -342,8 +372,10 @@ void device_memory_forget(void)
 {
     heaps_forget();
     pthread_mutex_lock(&lock);
-    current = NULL;
-    for (uint32_t i = 0; i < handles.fresh; i++)
-        pools[i].used = pools[i].used_high = pools[i].reserved_high = 0;
+    current[device_number()] = NULL;
+    for (uint32_t i = 0; i < handles.fresh; i++) {
+        if (pools[i].device == device_number())
+            pools[i].used = pools[i].used_high = pools[i].reserved_high = 0;
+    }
     pthread_mutex_unlock(&lock);
 }

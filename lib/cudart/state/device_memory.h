@@ -21,13 +21,14 @@ cudaError_t device_memory_free_async(void *ptr, struct stream *stream);
  * allocation *exported, at the offset. */
 cudaError_t device_memory_share(const void *ptr, gs_devptr *exported, size_t *offset, size_t *size);
 
-/* ---- Pools: numbers from 1; the device's default pool is 1 and stays ------------------------- */
+/* ---- Pools: numbers from 1; a device's default pool stays ------------------------------------ */
 
 struct mem_pool {
     int reuse[3]; /* the attributes of that name, which have no effect */
     uint64_t release_threshold;
     uint64_t used, used_high;
     uint64_t reserved_high;
+    unsigned device; /* its number */
     bool ended; /* it has no handle any more; its number is given out again once it has no memory */
 };
 
@@ -36,7 +37,9 @@ cudaError_t mem_pool_new(cudaMemPool_t *out);
 cudaError_t mem_pool_end(cudaMemPool_t handle);
 /* The number of the pool; 0: the handle is none. */
 unsigned mem_pool_find(cudaMemPool_t handle);
-/* The pool that cudaMallocAsync takes memory from. */
+/* The number of its device. */
+unsigned mem_pool_device(unsigned pool);
+/* The pool that cudaMallocAsync takes memory from on the call's device. */
 cudaMemPool_t mem_pool_current(void);
 cudaError_t mem_pool_choose(cudaMemPool_t handle);
 /* Copies the pool's figures out, and changes them by the function `change`, which may be NULL.

@@ -13,6 +13,7 @@
 static struct handle_slot slots[EVENTS_MAX];
 static struct {
     gs_event event;
+    unsigned device; /* its number */
     unsigned flags;
     struct shared_event *shared;
     _Atomic(struct event_nodes *) captured;
@@ -59,6 +60,7 @@ cudaError_t event_new_shared(unsigned flags, struct shared_event *shared, cudaEv
             report_once("no more events: %s", gs_last_error_message());
         return device_error(status);
     }
+    events[number].device = device_number();
     events[number].flags = flags;
     events[number].shared = shared;
     handles_open(&handles, number);
@@ -73,6 +75,7 @@ cudaError_t event_end(cudaEvent_t handle)
 
     if (number < 0)
         return cudaErrorInvalidResourceHandle;
+    device_enter(events[number].device);
     status = gs_event_destroy(events[number].event);
     event_clear(number);
     handles_free(&handles, number);
@@ -89,9 +92,25 @@ cudaError_t event_find(cudaEvent_t handle, gs_event *event)
     return cudaSuccess;
 }
 
+cudaError_t event_enter(cudaEvent_t handle, gs_event *event)
+{
+    cudaError_t error = device_use();
+
+    if (error == cudaSuccess)
+        error = event_find(handle, event);
+    if (error == cudaSuccess)
+        device_enter(event_device(handle));
+    return error;
+}
+
 unsigned event_flags(cudaEvent_t handle)
 {
     return events[(uint64_t)(uintptr_t)handle >> 4 & 0xfffff].flags;
+}
+
+unsigned event_device(cudaEvent_t handle)
+{
+    return events[(uint64_t)(uintptr_t)handle >> 4 & 0xfffff].device;
 }
 
 struct shared_event *event_shared(cudaEvent_t handle)
@@ -141,7 +160,8 @@ void events_forget(void)
     for (uint32_t i = 0; i < handles.fresh; i++) {
         uint64_t handle = handles_of(&handles, (int)i);
 
-        if (handle != 0 && handles_close(&handles, handle) >= 0) {
+        if (handle != 0 && events[i].device == device_number() &&
+            handles_close(&handles, handle) >= 0) {
             event_clear((int)i);
             handles_free(&handles, (int)i);
         }

@@ -9,8 +9,11 @@ cudaError_t event_new(unsigned flags, cudaEvent_t *handle);
 cudaError_t event_end(cudaEvent_t handle);
 /* Finds libgshare's event. cudaErrorInvalidResourceHandle: the handle names none. */
 cudaError_t event_find(cudaEvent_t handle, gs_event *event);
-/* The flags of a handle that event_find has found. */
+/* The same, and the call works on the event's device. Attaches. */
+cudaError_t event_enter(cudaEvent_t handle, gs_event *event);
+/* The flags of a handle that event_find has found, and its device's number. */
 unsigned event_flags(cudaEvent_t handle);
+unsigned event_device(cudaEvent_t handle);
 
 /* Makes an event that is shared with other processes if cudaEventInterprocess is among the flags.
  * shared: the shared event that another process has made, which the new event then holds. */
@@ -33,7 +36,7 @@ const struct event_nodes *event_captured(cudaEvent_t handle);
 /* Forgets the nodes, because the event was recorded in an ordinary stream since. */
 void event_uncapture(cudaEvent_t handle);
 
-/* Forgets all events, because the session is gone. */
+/* Forgets all events of the call's device, because its session is gone. */
 void events_forget(void);
 
 #endif

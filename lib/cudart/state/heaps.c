@@ -23,9 +23,22 @@ struct stream_heap {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct stream_heap of_malloc = {.pool = HEAP_OF_MALLOC};
-static struct stream_heap *heaps = &of_malloc;
-static struct block *waiting; /* for their streams to be idle, by which they were freed */
+/* Those of one device. */
+static struct device_heaps {
+    struct stream_heap of_malloc;
+    struct stream_heap *all;
+    struct block *waiting; /* for their streams to be idle, by which they were freed */
+} of_devices[DEVICES_MAX];
+
+/* Those of the call's device. The lock is held. */
+static struct device_heaps *heaps_here(void)
+{
+    struct device_heaps *here = &of_devices[device_number()];
+
+    if (here->all == NULL)
+        here->all = &here->of_malloc; /* whose pool is HEAP_OF_MALLOC, 0 */
+    return here;
+}
 
 static struct stream_heap *heap_of(const struct block *block)
 {
@@ -45,7 +58,7 @@ static void waiting_settle(const struct ring *ended)
     const struct ring *asked = NULL;
     bool idle = false;
 
-    for (struct block **at = &waiting, *block; (block = *at) != NULL;) {
+    for (struct block **at = &heaps_here()->waiting, *block; (block = *at) != NULL;) {
         if (ended == NULL && block->order != asked) {
             asked = block->order;
             idle = ring_idle(asked);
@@ -64,9 +77,10 @@ static void waiting_settle(const struct ring *ended)
 /* The lock is held. NULL: no host memory. */
 static struct stream_heap *heap_find(unsigned pool, const struct ring *ring)
 {
+    struct device_heaps *here = heaps_here();
     struct stream_heap *ended = NULL;
 
-    for (struct stream_heap *heap = heaps; heap != NULL; heap = heap->next) {
+    for (struct stream_heap *heap = heaps_here()->all; heap != NULL; heap = heap->next) {
         if (heap->pool == pool && heap->ring == ring)
             return heap;
         if (heap->pool == pool && heap->ring == NULL)
@@ -77,8 +91,8 @@ static struct stream_heap *heap_find(unsigned pool, const struct ring *ring)
         if (ended == NULL)
             return NULL;
         ended->pool = pool;
-        ended->next = heaps;
-        heaps = ended;
+        ended->next = here->all;
+        here->all = ended;
     }
     ended->ring = ring;
     return ended;
@@ -98,7 +112,8 @@ static struct block *other_heap_take(const struct stream_heap *own, size_t size)
     struct block *block = NULL;
 
     waiting_settle(NULL);
-    for (struct stream_heap *heap = heaps; heap != NULL && block == NULL; heap = heap->next) {
+    for (struct stream_heap *heap = heaps_here()->all; heap != NULL && block == NULL;
+         heap = heap->next) {
         if (heap->pool == own->pool && (heap->blocks.filled != 0 || heap->blocks.wholes != NULL) &&
             ring_idle(heap->ring))
             block = heap_take(heap, size);
@@ -156,7 +171,8 @@ bool heaps_give_all(void)
         base = 0;
         pthread_mutex_lock(&lock);
         waiting_settle(NULL);
-        for (struct stream_heap *heap = heaps; heap != NULL && base == 0; heap = heap->next) {
+        for (struct stream_heap *heap = heaps_here()->all; heap != NULL && base == 0;
+             heap = heap->next) {
             struct arena *arena = block_heap_empty(&heap->blocks);
 
             if (arena != NULL)
@@ -179,7 +195,7 @@ static size_t pool_held(unsigned pool)
 {
     size_t held = 0;
 
-    for (const struct stream_heap *heap = heaps; heap != NULL; heap = heap->next)
+    for (const struct stream_heap *heap = heaps_here()->all; heap != NULL; heap = heap->next)
         held += heap->pool == pool ? heap->blocks.held : 0;
     return held;
 }
@@ -216,8 +232,8 @@ gs_status heaps_take(unsigned pool, struct stream *stream, size_t size, struct b
 
 size_t heaps_spare_most(void)
 {
-    uint64_t limit =
-        device->desc.mem_limit != 0 ? device->desc.mem_limit : device->desc.device_memory;
+    const gs_session_desc *desc = &device_here()->desc;
+    uint64_t limit = desc->mem_limit != 0 ? desc->mem_limit : desc->device_memory;
 
     return limit / SPARE_SHARE > SPARE_LEAST ? (size_t)(limit / SPARE_SHARE) : SPARE_LEAST;
 }
@@ -232,8 +248,8 @@ static gs_status spare_trim(void)
     do {
         base = 0;
         pthread_mutex_lock(&lock);
-        if (of_malloc.blocks.empty > most)
-            base = arena_end(block_heap_empty(&of_malloc.blocks));
+        if (heaps_here()->of_malloc.blocks.empty > most)
+            base = arena_end(block_heap_empty(&heaps_here()->of_malloc.blocks));
         pthread_mutex_unlock(&lock);
         if (base != 0)
             status = gs_free(device_session(), base);
@@ -252,15 +268,15 @@ gs_status heaps_give(struct block *block, struct stream *stream)
     pthread_mutex_lock(&lock);
     if (stream != NULL && stream->ring != heap->ring) {
         block->order = stream->ring;
-        block->next = waiting;
-        waiting = block;
+        block->next = heaps_here()->waiting;
+        heaps_here()->waiting = block;
         pthread_mutex_unlock(&lock);
         return GS_OK;
     }
     block_heap_give(block);
     if (arena->out == 0 && arena->shared)
         base = arena_end(arena);
-    over = heap == &of_malloc && of_malloc.blocks.empty > SPARE_LEAST;
+    over = heap->pool == HEAP_OF_MALLOC && heap->blocks.empty > SPARE_LEAST;
     pthread_mutex_unlock(&lock);
     if (base != 0)
         status = gs_free(device_session(), base);
@@ -293,7 +309,7 @@ size_t heaps_spare(void)
     size_t spare;
 
     pthread_mutex_lock(&lock);
-    spare = of_malloc.blocks.empty;
+    spare = heaps_here()->of_malloc.blocks.empty;
     pthread_mutex_unlock(&lock);
     return spare;
 }
@@ -307,7 +323,8 @@ gs_status heaps_trim(unsigned pool, size_t kept)
         base = 0;
         pthread_mutex_lock(&lock);
         waiting_settle(NULL);
-        for (struct stream_heap *heap = heaps; heap != NULL && base == 0; heap = heap->next) {
+        for (struct stream_heap *heap = heaps_here()->all; heap != NULL && base == 0;
+             heap = heap->next) {
             struct arena *arena = heap->pool == pool && pool_held(pool) > kept
                                       ? block_heap_empty(&heap->blocks)
                                       : NULL;
@@ -328,7 +345,7 @@ void heaps_ring_ended(const struct ring *ring)
 {
     pthread_mutex_lock(&lock);
     waiting_settle(ring);
-    for (struct stream_heap *heap = heaps; heap != NULL; heap = heap->next) {
+    for (struct stream_heap *heap = heaps_here()->all; heap != NULL; heap = heap->next) {
         if (heap->ring == ring)
             heap->ring = NULL;
     }
@@ -338,8 +355,8 @@ void heaps_ring_ended(const struct ring *ring)
 void heaps_forget(void)
 {
     pthread_mutex_lock(&lock);
-    waiting = NULL;
-    for (struct stream_heap *heap = heaps; heap != NULL; heap = heap->next) {
+    heaps_here()->waiting = NULL;
+    for (struct stream_heap *heap = heaps_here()->all; heap != NULL; heap = heap->next) {
         block_heap_forget(&heap->blocks);
         heap->ring = NULL;
     }

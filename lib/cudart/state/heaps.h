@@ -1,6 +1,6 @@
 /*
  * heaps.h - device memory that the session has from the server and hands out in blocks: of
- * cudaMalloc up to a size, and of memory pools. Any thread.
+ * cudaMalloc up to a size, and of memory pools; of the call's device. Any thread.
  *
  * A pool has a heap for each stream that allocates from it. A block that is freed in its heap's
  * stream can be taken in that stream at once, since what uses it then comes after what used it

@@ -66,7 +66,7 @@ cudaError_t host_call_add(struct stream *stream, cudaStream_t handle, cudaStream
     const struct host_call given = {.callback = call, .stream = handle, .data = data};
     const cudaError_t error = host_call_give(stream, &given);
 
-    if (error != cudaSuccess && error == error_sticky())
+    if (error != cudaSuccess && error == error_sticky(device_session()))
         call(handle, error, data);
     return error;
 }

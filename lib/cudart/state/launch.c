@@ -13,8 +13,8 @@ static unsigned dynamic_smem_max(const struct kernel *kernel)
 
     if (allowed != 0)
         return allowed;
-    return kernel->desc.static_smem < DEVICE_SMEM_DEFAULT
-               ? DEVICE_SMEM_DEFAULT - kernel->desc.static_smem
+    return kernel_desc(kernel)->static_smem < DEVICE_SMEM_DEFAULT
+               ? DEVICE_SMEM_DEFAULT - kernel_desc(kernel)->static_smem
                : 0;
 }
 
@@ -31,9 +31,9 @@ static cudaError_t config_error(const struct kernel *kernel, const gs_launch_con
 {
     uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
 
-    if (threads == 0 || threads > device->desc.max_threads_per_block)
+    if (threads == 0 || threads > device_here()->desc.max_threads_per_block)
         return SHAPE_ERROR;
-    if (threads > kernel->desc.max_threads_per_block)
+    if (threads > kernel_desc(kernel)->max_threads_per_block)
         return cudaErrorLaunchOutOfResources;
     if (!config->cooperative)
         return SHAPE_ERROR;
@@ -50,7 +50,7 @@ cudaError_t kernel_args_copy(struct kernel *kernel, void **args, void ***out)
 
     if (error != cudaSuccess)
         return error;
-    count = kernel->desc.param_count;
+    count = kernel_desc(kernel)->param_count;
     *out = NULL;
     if (count == 0)
         return cudaSuccess;
@@ -58,7 +58,7 @@ cudaError_t kernel_args_copy(struct kernel *kernel, void **args, void ***out)
         return cudaErrorInvalidValue;
     /* A value has its alignment in the buffer of parameters, and 16 bytes at most. */
     size = (count * sizeof(void *) + 15) / 16 * 16;
-    *out = calloc(1, size + kernel->desc.param_bytes);
+    *out = calloc(1, size + kernel_desc(kernel)->param_bytes);
     if (*out == NULL)
         return cudaErrorMemoryAllocation;
     values = (char *)*out + size;
@@ -77,7 +77,7 @@ cudaError_t kernel_args_copy(struct kernel *kernel, void **args, void ***out)
  * fault there would wait for the stream whose lock it has. */
 static bool args_managed(const struct kernel *kernel, void **args)
 {
-    for (unsigned i = 0; args != NULL && i < kernel->desc.param_count; i++) {
+    for (unsigned i = 0; args != NULL && i < kernel_desc(kernel)->param_count; i++) {
         if (managed_has(args[i]))
             return true;
     }

@@ -22,6 +22,7 @@ struct region {
     struct region *next;
     char *base;       /* where host and device reach it; the beginning of a page */
     char *view;       /* the same pages, which the host can always reach here */
+    unsigned device;  /* its number */
     gs_devptr memory; /* of gs_malloc; 0: a module's, which has a variable there */
     size_t size;      /* whole pages */
     size_t used;      /* of them, for which the device has memory: a variable's size */
@@ -36,8 +37,12 @@ const _Atomic unsigned *const managed_regions = &region_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct region *regions;
 static size_t host_blocks; /* of all regions, those that are the host's */
-static gs_stream stream;   /* for the copies; NULL: none yet */
-static void *bounce;       /* a block of pinned memory: copies to other memory wait, and print */
+
+/* What the copies of a device have; NULL: nothing yet. */
+static struct means {
+    gs_stream stream;
+    void *bounce; /* a block of pinned memory: copies to other memory wait, and print */
+} means[DEVICES_MAX];
 
 static void lock_take(void)
 {
@@ -90,7 +95,7 @@ static void region_free(struct region *region)
 static bool region_map(struct region *region)
 {
     int fd = memfd_create("gshare-managed", MFD_CLOEXEC);
-    int place = device->host_range_reserved ? MAP_FIXED : MAP_FIXED_NOREPLACE;
+    int place = devices[region->device].host_range_reserved ? MAP_FIXED : MAP_FIXED_NOREPLACE;
     void *base = MAP_FAILED;
 
     region->view = MAP_FAILED;
@@ -112,7 +117,7 @@ static bool region_map(struct region *region)
 /* The window's addresses stay the process's, without pages, where they were. */
 static void region_unmap(const struct region *region)
 {
-    if (!device->host_range_reserved) {
+    if (!devices[region->device].host_range_reserved) {
         munmap(region->base, region->size);
         return;
     }
@@ -120,17 +125,18 @@ static void region_unmap(const struct region *region)
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
-/* What the first region needs. */
+/* What the first region of the call's device needs. */
 static cudaError_t managed_start(bool (*resolve)(const void *))
 {
+    struct means *here = &means[device_number()];
     gs_status status = GS_OK;
 
     if (!pager_start(resolve, NULL))
         return cudaErrorOperatingSystem;
-    if (stream == NULL)
-        status = gs_stream_create(device_session(), NULL, &stream);
-    if (status == GS_OK && bounce == NULL)
-        status = gs_host_alloc(device_session(), BLOCK, &bounce);
+    if (here->stream == NULL)
+        status = gs_stream_create(device_session(), NULL, &here->stream);
+    if (status == GS_OK && here->bounce == NULL)
+        status = gs_host_alloc(device_session(), BLOCK, &here->bounce);
     return device_error(status);
 }
 
@@ -164,17 +170,22 @@ static gs_status wait_idle(gs_stream only)
  * had last. */
 static void block_to_host(struct region *region, size_t block)
 {
+    const struct means *own = &means[region->device];
+    const unsigned before = device_number();
     char *base = region->base + block * BLOCK;
     size_t size = block_size(region, block);
-    gs_status status = wait_idle(NULL);
+    gs_status status;
 
+    device_enter(region->device);
+    status = wait_idle(NULL);
     if (status == GS_OK)
-        status = gs_memcpy_dtoh_async(device_session(), bounce, (uint64_t)(uintptr_t)base,
-                                      copy_size(region, base, size), stream);
+        status = gs_memcpy_dtoh_async(device_session(), own->bounce, (uint64_t)(uintptr_t)base,
+                                      copy_size(region, base, size), own->stream);
     if (status == GS_OK)
-        status = wait_idle(stream);
+        status = wait_idle(own->stream);
     if (status == GS_OK)
-        memcpy(region->view + block * BLOCK, bounce, copy_size(region, base, size));
+        memcpy(region->view + block * BLOCK, own->bounce, copy_size(region, base, size));
+    device_enter(before);
     region->host[block] = true;
     host_blocks++;
     mprotect(base, size, PROT_READ | PROT_WRITE);
@@ -190,7 +201,7 @@ static gs_status run_to_device(struct region *region, size_t first, size_t count
     host_blocks -= count;
     return gs_memcpy_htod_async(device_session(), (uint64_t)(uintptr_t)(region->base + at),
                                 region->view + at, copy_size(region, region->base + at, size),
-                                stream);
+                                means[region->device].stream);
 }
 
 static gs_status region_to_device(struct region *region)
@@ -215,7 +226,9 @@ static bool fault_resolve(const void *address)
     size_t block;
 
     lock_take();
-    region = device_session() != NULL ? region_find(address) : NULL;
+    region = region_find(address);
+    if (region != NULL && atomic_load(&devices[region->device].session) == NULL)
+        region = NULL;
     if (region != NULL) {
         block = (size_t)((const char *)address - region->base) / BLOCK;
         if (!region->host[block])
@@ -249,6 +262,7 @@ static struct region *region_new(size_t size, size_t page)
 
     if (region == NULL)
         return NULL;
+    region->device = device_number();
     region->size = region->used = whole;
     region->blocks = blocks;
     region->advice.preferred = region->advice.prefetched = cudaInvalidDeviceId;
@@ -372,11 +386,13 @@ cudaError_t managed_work_begin_slow(void)
 
     lock_take();
     if (host_blocks != 0) {
-        for (struct region *r = regions; r != NULL && status == GS_OK; r = r->next)
-            status = region_to_device(r);
+        for (struct region *r = regions; r != NULL && status == GS_OK; r = r->next) {
+            if (r->device == device_number())
+                status = region_to_device(r);
+        }
         /* Other streams' work may follow at once. */
-        if (status == GS_OK)
-            status = wait_idle(stream);
+        if (status == GS_OK && means[device_number()].stream != NULL)
+            status = wait_idle(means[device_number()].stream);
     }
     if (status != GS_OK)
         lock_give();
@@ -479,14 +495,15 @@ cudaError_t managed_prefetched(const void *ptr, int location)
 void managed_forget(void)
 {
     lock_take();
-    while (regions != NULL) {
-        struct region *region = regions;
-
-        regions = region->next;
+    for (struct region **place = &regions, *region; (region = *place) != NULL;) {
+        if (region->device != device_number()) {
+            place = &region->next;
+            continue;
+        }
+        *place = region->next;
         region_unmap(region);
         region_free(region);
     }
-    stream = NULL;
-    bounce = NULL;
+    means[device_number()] = (struct means){NULL, NULL};
     lock_give();
 }

@@ -9,6 +9,8 @@
  * the accessing thread waits until all the session's work is done and the block is copied back. So
  * host and device never have a block at once, as on devices whose concurrentManagedAccess is 0.
  *
+ * The memory is of the device where it was allocated: kernels of others do not reach it.
+ *
  * The handler of SIGSEGV only asks a thread, the pager, and waits: libgshare must not be called in
  * a handler. A fault that is none of these goes to the handler that was there before.
  */
@@ -46,7 +48,7 @@ cudaError_t managed_advise(const void *ptr, enum cudaMemoryAdvise advice, int de
 cudaError_t managed_advice_of(const void *ptr, struct managed_advice *advice);
 cudaError_t managed_prefetched(const void *ptr, int device);
 
-/* Forgets all such memory, because the session ends. */
+/* Forgets all such memory of the call's device, because its session ends. */
 void managed_forget(void);
 
 /* Whether host and device both reach the address. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cudart/base/block_heap.h"
+#include "cudart/state/device.h"
 
 struct map {
     struct memory_range *ranges;
@@ -87,19 +88,20 @@ static bool locked_add(struct map *map, struct memory_range range)
 
 bool memory_map_add(const void *base, size_t size, enum memory_kind kind, unsigned flags)
 {
-    return locked_add(&memory, (struct memory_range){(uintptr_t)base, size, kind, flags, NULL, 0});
+    return locked_add(&memory, (struct memory_range){(uintptr_t)base, size, kind, flags, NULL, 0,
+                                                     device_number()});
 }
 
 bool memory_map_add_block(struct block *block, size_t size, unsigned pool)
 {
-    return locked_add(&memory,
-                      (struct memory_range){block->base, size, MEMORY_DEVICE, pool, block, 0});
+    return locked_add(&memory, (struct memory_range){block->base, size, MEMORY_DEVICE, pool, block,
+                                                     0, device_number()});
 }
 
 bool memory_map_add_opened(const void *base, size_t size, size_t offset)
 {
     return locked_add(&memory, (struct memory_range){(uintptr_t)base, size, MEMORY_DEVICE,
-                                                     MEMORY_OPENED, NULL, offset});
+                                                     MEMORY_OPENED, NULL, offset, device_number()});
 }
 
 static void remove_at(struct map *map, uintptr_t base)
@@ -150,7 +152,8 @@ bool memory_map_find(const void *address, struct memory_range *found)
 
 bool memory_map_add_arena(uint64_t base, size_t size)
 {
-    return locked_add(&arenas, (struct memory_range){base, size, MEMORY_DEVICE, 0, NULL, 0});
+    return locked_add(
+        &arenas, (struct memory_range){base, size, MEMORY_DEVICE, 0, NULL, 0, device_number()});
 }
 
 void memory_map_remove_arena(uint64_t base)
@@ -183,9 +186,28 @@ bool memory_map_allows(const void *address, size_t size)
     return allowed;
 }
 
-void memory_map_clear(void)
+int memory_map_device(const void *address)
+{
+    struct memory_range range;
+
+    return memory_map_find(address, &range) ? (int)range.device : device_of_window(address);
+}
+
+static void map_clear(struct map *map, unsigned device)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < map->count; i++) {
+        if (map->ranges[i].device != device)
+            map->ranges[kept++] = map->ranges[i];
+    }
+    map->count = kept;
+}
+
+void memory_map_clear(unsigned device)
 {
     pthread_mutex_lock(&lock);
-    memory.count = arenas.count = 0;
+    map_clear(&memory, device);
+    map_clear(&arenas, device);
     pthread_mutex_unlock(&lock);
 }

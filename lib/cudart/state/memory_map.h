@@ -29,6 +29,7 @@ struct memory_range {
     unsigned flags;      /* of cudaHostAlloc; MEMORY_OPENED; of a block, its pool */
     struct block *block; /* of a heap's arena (device_memory.h); NULL: memory of its own */
     size_t offset;       /* of MEMORY_OPENED: where it begins in what was imported */
+    unsigned device;     /* the number of the device whose session has it */
 };
 
 /* Whether cudaPointerGetAttributes tells the range as the host's. */
@@ -37,7 +38,7 @@ static inline bool memory_is_host(const struct memory_range *range)
     return range->kind != MEMORY_DEVICE && range->kind != MEMORY_MANAGED;
 }
 
-/* Add a range. False: there is no host memory for it. */
+/* Add a range of the call's device. False: there is no host memory for it. */
 bool memory_map_add(const void *base, size_t size, enum memory_kind kind, unsigned flags);
 bool memory_map_add_block(struct block *block, size_t size, unsigned pool);
 bool memory_map_add_opened(const void *base, size_t size, size_t offset);
@@ -54,6 +55,10 @@ bool memory_map_in_arena(const void *address);
 /* Whether device memory at the address may be used, as far as this library knows: it ends within
  * its block, or is of no arena. */
 bool memory_map_allows(const void *address, size_t size);
-void memory_map_clear(void);
+/* The number of the device whose session has the memory at the address; -1: no device of the
+ * process, as far as this library knows. */
+int memory_map_device(const void *address);
+/* Removes all ranges of a device. */
+void memory_map_clear(unsigned device);
 
 #endif

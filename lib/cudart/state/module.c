@@ -30,13 +30,21 @@ struct image {
     struct image *next;
     struct kernel *kernels;
     struct variable *variables;
-    gs_module module;   /* NULL: not loaded */
-    cudaError_t failed; /* why it could not be loaded; the next session tries again */
+    struct image_on {
+        gs_module module;   /* NULL: not loaded */
+        cudaError_t failed; /* why it could not be loaded; the next session tries again */
+    } on[DEVICES_MAX];      /* by the device's number */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct image *images;
 static struct address_table kernels, variables;
+
+/* The image on the call's device. */
+static struct image_on *image_here(struct image *image)
+{
+    return &image->on[device_number()];
+}
 
 /* ---- Registration ---------------------------------------------------------------------------- */
 
@@ -105,9 +113,25 @@ bool image_add_managed(struct image *image, void **shadow, const char *name, siz
     return variable_register(image, shadow, name, size, shadow);
 }
 
-static void *address_of(struct variable *variable)
+static void kernel_free(struct kernel *kernel)
 {
-    return (void *)(uintptr_t)atomic_load(&variable->address); // NOLINT: a device address
+    for (unsigned i = 0; i < DEVICES_MAX; i++)
+        free(atomic_load(&kernel->on[i]));
+    free(kernel);
+}
+
+/* Takes the variable from the call's device. */
+static void variable_leave(struct variable *variable)
+{
+    void *address = variable_address(variable, device_number());
+
+    if (address == NULL)
+        return;
+    if (variable->managed != NULL && *variable->managed == address) {
+        managed_remove_variable(address);
+        address_table_remove(&variables, address, variable);
+    }
+    memory_map_remove(address);
 }
 
 void image_unregister(struct image *image)
@@ -125,23 +149,23 @@ void image_unregister(struct image *image)
         address_table_remove(&kernels, kernel, kernel);
         if (image->library)
             free((char *)(uintptr_t)kernel->name); // NOLINT: its own copy
-        free(kernel);
+        kernel_free(kernel);
     }
     for (struct variable *variable = image->variables, *next; variable != NULL; variable = next) {
         next = variable->next;
         address_table_remove(&variables, variable->shadow, variable);
-        if (variable->managed != NULL && address_of(variable) != NULL) {
-            managed_remove_variable(address_of(variable));
-            address_table_remove(&variables, address_of(variable), variable);
+        for (unsigned i = 0; i < DEVICES_MAX; i++) {
+            device_enter(i);
+            variable_leave(variable);
         }
-        if (address_of(variable) != NULL)
-            memory_map_remove(address_of(variable));
         if (image->library)
             free((char *)(uintptr_t)variable->name); // NOLINT: its own copy
         free(variable);
     }
-    if (image->module != NULL && device_session() != NULL)
-        gs_module_unload(image->module);
+    for (unsigned i = 0; i < DEVICES_MAX; i++) {
+        if (image->on[i].module != NULL)
+            gs_module_unload(image->on[i].module);
+    }
     if (image->library)
         free((void *)(uintptr_t)image->wrapper); // NOLINT: likewise
     free(image);
@@ -152,14 +176,19 @@ void images_forget(void)
 {
     pthread_mutex_lock(&lock);
     for (struct image *image = images; image != NULL; image = image->next) {
-        image->module = NULL;
-        image->failed = cudaSuccess;
-        for (struct kernel *kernel = image->kernels; kernel != NULL; kernel = kernel->next)
-            atomic_store(&kernel->handle, NULL);
+        *image_here(image) = (struct image_on){NULL, cudaSuccess};
+        for (struct kernel *kernel = image->kernels; kernel != NULL; kernel = kernel->next) {
+            struct kernel_on *on = atomic_load(&kernel->on[device_number()]);
+
+            if (on != NULL)
+                atomic_store(&on->handle, NULL);
+        }
         for (struct variable *v = image->variables; v != NULL; v = v->next) {
-            if (v->managed != NULL)
-                address_table_remove(&variables, address_of(v), v);
-            atomic_store(&v->address, 0);
+            if (v->managed != NULL && *v->managed == variable_address(v, device_number())) {
+                address_table_remove(&variables, variable_address(v, device_number()), v);
+                *v->managed = NULL;
+            }
+            atomic_store(&v->address[device_number()], 0);
         }
     }
     pthread_mutex_unlock(&lock);
@@ -190,7 +219,8 @@ static gs_status parts_load(struct image *image, unsigned count)
         return status;
     for (unsigned i = 0; i < count; i++)
         sizes[i] = image_size(image->wrapper->parts[i]);
-    status = gs_module_link(device_session(), image->wrapper->parts, sizes, count, &image->module);
+    status = gs_module_link(device_session(), image->wrapper->parts, sizes, count,
+                            &image_here(image)->module);
     free(sizes);
     return status;
 }
@@ -199,7 +229,8 @@ static gs_status parts_load(struct image *image, unsigned count)
 static cudaError_t variable_find_address(struct variable *variable, enum memory_kind kind)
 {
     gs_devptr address;
-    gs_status status = gs_global_get(variable->image->module, variable->name, &address, NULL);
+    gs_status status =
+        gs_global_get(image_here(variable->image)->module, variable->name, &address, NULL);
 
     if (status != GS_OK)
         return status == GS_ERR_NOT_FOUND ? cudaErrorInvalidSymbol : device_error(status);
@@ -207,7 +238,7 @@ static cudaError_t variable_find_address(struct variable *variable, enum memory_
      * window. */
     if (!memory_map_add((const void *)(uintptr_t)address, variable->size, kind, 0)) // NOLINT
         return cudaErrorMemoryAllocation;
-    atomic_store(&variable->address, address);
+    atomic_store(&variable->address[device_number()], address);
     return cudaSuccess;
 }
 
@@ -215,13 +246,20 @@ static cudaError_t variable_find_address(struct variable *variable, enum memory_
 static cudaError_t variable_manage(struct variable *variable)
 {
     cudaError_t error = variable_find_address(variable, MEMORY_MANAGED);
+    void *address = variable_address(variable, device_number());
 
+    if (error == cudaSuccess && *variable->managed != NULL && managed_has(*variable->managed)) {
+        report_once("__managed__ variable %s is another device's: kernels of this one have a "
+                    "variable of their own",
+                    variable->name);
+        return cudaSuccess;
+    }
     if (error == cudaSuccess)
-        error = managed_add_variable(address_of(variable), variable->size);
-    if (error == cudaSuccess && !address_table_set(&variables, address_of(variable), variable))
+        error = managed_add_variable(address, variable->size);
+    if (error == cudaSuccess && !address_table_set(&variables, address, variable))
         error = cudaErrorMemoryAllocation;
     if (error == cudaSuccess)
-        *variable->managed = address_of(variable);
+        *variable->managed = address;
     else
         report_error("__managed__ variable %s cannot be shared%s", variable->name,
                      error == cudaErrorNotSupported ? ": its module has to come with PTX" : "");
@@ -240,25 +278,26 @@ static void managed_stand_in(struct image *image)
 /* A failure is said once, with the server's reason, which CUDA's codes cannot carry. */
 static cudaError_t image_load(struct image *image)
 {
+    struct image_on *here = image_here(image);
     const void *data = image->wrapper->data;
     gs_status status;
 
-    if (image->module != NULL || image->failed != cudaSuccess)
-        return image->failed;
+    if (here->module != NULL || here->failed != cudaSuccess)
+        return here->failed;
     status = image_parts(image) > 0 ? parts_load(image, image_parts(image)) : GS_ERR_BAD_IMAGE;
     /* There is no PTX; or there is too much of it, or too many files. */
     if (status == GS_ERR_BAD_IMAGE || status == GS_ERR_LIMIT || status == GS_ERR_INVALID_VALUE)
-        status = gs_module_load(device_session(), data, image_size(data), &image->module);
+        status = gs_module_load(device_session(), data, image_size(data), &here->module);
     if (status != GS_OK) {
         report_error("the program's kernels cannot be loaded: %s", gs_last_error_message());
-        image->failed = device_error(status);
+        here->failed = device_error(status);
     }
-    for (struct variable *v = image->variables; v != NULL && image->failed == cudaSuccess;
+    for (struct variable *v = image->variables; v != NULL && here->failed == cudaSuccess;
          v = v->next) {
         if (v->managed != NULL)
-            image->failed = variable_manage(v);
+            here->failed = variable_manage(v);
     }
-    return image->failed;
+    return here->failed;
 }
 
 cudaError_t image_use(struct image *image)
@@ -274,40 +313,60 @@ cudaError_t image_use(struct image *image)
     return error;
 }
 
-cudaError_t kernel_load(struct kernel *kernel)
+/* The kernel's place for what it is on the call's device; NULL: no memory. lock is held. */
+static struct kernel_on *kernel_place(struct kernel *kernel)
 {
-    cudaError_t error = device_use();
+    struct kernel_on *on = atomic_load(&kernel->on[device_number()]);
+
+    if (on == NULL) {
+        on = calloc(1, sizeof(*on));
+        /* Release: its contents. */
+        atomic_store_explicit(&kernel->on[device_number()], on, memory_order_release);
+    }
+    return on;
+}
+
+/* lock is held. */
+static cudaError_t kernel_get(struct kernel *kernel)
+{
+    struct kernel_on *on = kernel_place(kernel);
     gs_kernel handle;
     gs_status status;
 
-    if (error != cudaSuccess)
-        return error;
+    if (on == NULL)
+        return cudaErrorMemoryAllocation;
+    if (atomic_load(&on->handle) != NULL)
+        return cudaSuccess;
+    status = gs_kernel_get(image_here(kernel->image)->module, kernel->name, &handle);
+    on->desc = (gs_kernel_desc)GS_KERNEL_DESC_INIT;
+    if (status == GS_OK)
+        status = gs_kernel_info(handle, &on->desc);
+    if (status == GS_OK)
+        atomic_store_explicit(&on->handle, handle, memory_order_release);
+    else if (status == GS_ERR_PERMISSION || status == GS_ERR_BAD_IMAGE)
+        report_once("%s", gs_last_error_message());
+    return device_error(status);
+}
+
+cudaError_t kernel_load(struct kernel *kernel)
+{
+    cudaError_t error;
+
     pthread_mutex_lock(&lock);
     error = image_load(kernel->image);
-    if (error == cudaSuccess && atomic_load(&kernel->handle) == NULL) {
-        status = gs_kernel_get(kernel->image->module, kernel->name, &handle);
-        kernel->desc = (gs_kernel_desc)GS_KERNEL_DESC_INIT;
-        if (status == GS_OK)
-            status = gs_kernel_info(handle, &kernel->desc);
-        if (status == GS_OK)
-            atomic_store_explicit(&kernel->handle, handle, memory_order_release);
-        else if (status == GS_ERR_PERMISSION || status == GS_ERR_BAD_IMAGE)
-            report_once("%s", gs_last_error_message());
-        error = device_error(status);
-    }
+    if (error == cudaSuccess)
+        error = kernel_get(kernel);
     pthread_mutex_unlock(&lock);
     return error;
 }
 
 cudaError_t variable_load(struct variable *variable)
 {
-    cudaError_t error = device_use();
+    cudaError_t error;
 
-    if (error != cudaSuccess)
-        return error;
     pthread_mutex_lock(&lock);
     error = image_load(variable->image);
-    if (error == cudaSuccess && atomic_load(&variable->address) == 0)
+    if (error == cudaSuccess && variable_address(variable, device_number()) == NULL)
         error = variable_find_address(variable, MEMORY_DEVICE);
     pthread_mutex_unlock(&lock);
     return error;
@@ -379,7 +438,7 @@ static cudaError_t kernel_add(struct image *library, const char *name, struct ke
     *out = kernel;
     if (kernel != NULL)
         return cudaSuccess;
-    status = gs_kernel_get(library->module, name, &handle);
+    status = gs_kernel_get(image_here(library)->module, name, &handle);
     if (status != GS_OK)
         return status == GS_ERR_NOT_FOUND ? cudaErrorSymbolNotFound : device_error(status);
     kernel = calloc(1, sizeof(*kernel));
@@ -412,7 +471,7 @@ static cudaError_t variable_add(struct image *library, const char *name, struct 
     *out = variable;
     if (variable != NULL)
         return cudaSuccess;
-    status = gs_global_get(library->module, name, &address, &size);
+    status = gs_global_get(image_here(library)->module, name, &address, &size);
     if (status != GS_OK)
         return status == GS_ERR_NOT_FOUND ? cudaErrorSymbolNotFound : device_error(status);
     variable = calloc(1, sizeof(*variable));
@@ -457,7 +516,7 @@ cudaError_t library_kernel_count(struct image *library, unsigned *count)
     cudaError_t error = library_lock(library);
 
     if (error == cudaSuccess)
-        error = device_error(gs_module_kernel_count(library->module, count));
+        error = device_error(gs_module_kernel_count(image_here(library)->module, count));
     pthread_mutex_unlock(&lock);
     return error;
 }
@@ -469,9 +528,10 @@ cudaError_t library_kernels(struct image *library, struct kernel **found, unsign
     char name[8192];
 
     if (error == cudaSuccess)
-        error = device_error(gs_module_kernel_count(library->module, &there));
+        error = device_error(gs_module_kernel_count(image_here(library)->module, &there));
     for (unsigned i = 0; i < count && i < there && error == cudaSuccess; i++) {
-        error = device_error(gs_module_kernel_name(library->module, i, name, sizeof(name)));
+        error =
+            device_error(gs_module_kernel_name(image_here(library)->module, i, name, sizeof(name)));
         if (error == cudaSuccess)
             error = kernel_add(library, name, &found[i]);
     }
@@ -506,5 +566,6 @@ unsigned kernel_ptx_arch(const struct kernel *kernel)
     const struct image *image = kernel->image;
 
     return image_ptx_arch(image_parts(image) > 0 ? image->wrapper->parts[0] : image->wrapper->data,
-                          device->desc.compute_major * 10 + device->desc.compute_minor);
+                          device_here()->desc.compute_major * 10 +
+                              device_here()->desc.compute_minor);
 }

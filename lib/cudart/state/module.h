@@ -9,17 +9,24 @@
 #include <stdatomic.h>
 
 #include "cudart/abi.h"
+#include "cudart/state/device.h"
 #include "gshare.h"
 
 struct image; /* see module.c */
+
+/* A kernel on a device. */
+struct kernel_on {
+    _Atomic(gs_kernel) handle; /* NULL: not loaded */
+    gs_kernel_desc desc;       /* valid once loaded */
+};
 
 struct kernel {
     const void *stub; /* the host function that kernel<<<>>> calls */
     const char *name; /* mangled */
     struct image *image;
-    struct kernel *next;       /* of the image */
-    _Atomic(gs_kernel) handle; /* NULL: not loaded */
-    gs_kernel_desc desc;       /* valid once loaded */
+    struct kernel *next; /* of the image */
+    /* By the device's number, and owned by the kernel; NULL: never loaded there. */
+    _Atomic(struct kernel_on *) on[DEVICES_MAX];
     /* Dynamic shared memory that a launch may have; 0: the default limit, 48 KiB less what is
      * static. Set by cudaFuncSetAttribute. */
     _Atomic unsigned dynamic_smem_max;
@@ -31,9 +38,11 @@ struct variable {
     const char *name;
     struct image *image;
     struct variable *next;
-    _Atomic gs_devptr address; /* 0: not loaded */
+    _Atomic gs_devptr address[DEVICES_MAX]; /* by the device's number; 0: not loaded there */
     size_t size;
-    void **managed; /* of a __managed__ one: the pointer that the host's code follows; else NULL */
+    /* Of a __managed__ one: the pointer that the host's code follows; else NULL. The variable is
+     * the first device's that loads it. */
+    void **managed;
 };
 
 /* ---- Registration: false or NULL where memory ran out ---------------------------------------- */
@@ -44,7 +53,7 @@ bool image_add_variable(struct image *image, const void *shadow, const char *nam
 bool image_add_managed(struct image *image, void **shadow, const char *name, size_t size);
 /* Forgets the image and what belongs to it, and unloads it from the session. */
 void image_unregister(struct image *image);
-/* The session is gone: images are loaded again at their next use. */
+/* The session of the call's device is gone: images are loaded again at their next use. */
 void images_forget(void);
 
 /* ---- Libraries: images that the program loads itself, of which it asks by name --------------- */
@@ -70,23 +79,40 @@ struct variable *variable_find(const void *shadow);
 /* The architecture, such as 80, that the kernel's PTX was compiled for. */
 unsigned kernel_ptx_arch(const struct kernel *kernel);
 
-/* Loads the image if it was not: its managed variables have their addresses then. */
+/* These are on the call's device. Loads the image if it was not: its managed variables have their
+ * addresses then. */
 cudaError_t image_use(struct image *image);
 cudaError_t kernel_load(struct kernel *kernel);
 cudaError_t variable_load(struct variable *variable);
 
+/* The address of a variable on a device; NULL: it is not loaded there. */
+static inline void *variable_address(struct variable *variable, unsigned number)
+{
+    return (void *)(uintptr_t)atomic_load(&variable->address[number]); // NOLINT: a device address
+}
+
 /* The kernel's handle, of an image that is loaded now if it was not. */
 static inline cudaError_t kernel_use(struct kernel *kernel, gs_kernel *handle)
 {
+    struct kernel_on *on;
     cudaError_t error;
 
-    /* Acquire: kernel->desc. */
-    *handle = atomic_load_explicit(&kernel->handle, memory_order_acquire);
+    /* Acquire: *on. */
+    on = atomic_load_explicit(&kernel->on[device_number()], memory_order_acquire);
+    /* Acquire: on->desc. */
+    *handle = on != NULL ? atomic_load_explicit(&on->handle, memory_order_acquire) : NULL;
     if (*handle != NULL)
         return cudaSuccess;
     error = kernel_load(kernel);
-    *handle = atomic_load_explicit(&kernel->handle, memory_order_acquire);
+    if (error == cudaSuccess)
+        *handle = atomic_load(&atomic_load(&kernel->on[device_number()])->handle);
     return error;
+}
+
+/* What a kernel that is loaded is. */
+static inline const gs_kernel_desc *kernel_desc(const struct kernel *kernel)
+{
+    return &atomic_load_explicit(&kernel->on[device_number()], memory_order_relaxed)->desc;
 }
 
 #endif

@@ -39,6 +39,7 @@ struct exchange {
     void *registered; /* what the program registered */
     void *block;      /* of gs_host_alloc */
     gs_devptr there;  /* where kernels reach the block */
+    unsigned device;  /* the number of the device whose session has the block */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -267,7 +268,8 @@ static struct exchange *exchange_make(void *ptr, size_t size, const char **why)
     e = calloc(1, sizeof(*e));
     if (e == NULL)
         return NULL;
-    *e = (struct exchange){.start = start, .size = end - start, .registered = ptr};
+    *e = (struct exchange){
+        .start = start, .size = end - start, .registered = ptr, .device = device_number()};
     if (gs_host_alloc(device_session(), e->size, &e->block) != GS_OK) {
         free(e);
         return NULL;
@@ -324,15 +326,17 @@ bool registered_find(const void *ptr, void **host, void **there)
     return e != NULL;
 }
 
-/* Takes out the exchange of what was registered at PTR, NULL: any. The program may have unmapped
- * the memory, as free() does. *KEPT: there is no memory for pages, and the block keeps the bytes.
+/* Takes out the exchange of what was registered at PTR, NULL: any of the call's device. The program
+ * may have unmapped the memory, as free() does. *KEPT: there is no memory for pages, and the block
+ * keeps the bytes.
  */
 static struct exchange *exchange_undo(const void *ptr, bool *kept)
 {
     struct exchange **link = &exchanges, *e;
 
     pthread_mutex_lock(&lock);
-    while (*link != NULL && ptr != NULL && (*link)->registered != ptr)
+    while (*link != NULL &&
+           (ptr != NULL ? (*link)->registered != ptr : (*link)->device != device_number()))
         link = &(*link)->next;
     e = *link;
     *kept = e != NULL && pages_are(e->start, e->size, 's') && !pages_give_back(e);
@@ -352,6 +356,11 @@ bool registered_end(void *ptr)
 
     if (!atomic_load(&any))
         return true;
+    pthread_mutex_lock(&lock);
+    e = exchange_of(ptr);
+    if (e != NULL)
+        device_enter(e->device);
+    pthread_mutex_unlock(&lock);
     gs_sync(device_session());
     e = exchange_undo(ptr, &kept);
     if (e != NULL)

@@ -7,7 +7,12 @@
 
 /* Guards which rings there are, and their users. Taken before a ring's own lock. */
 static pthread_mutex_t rings_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ring rings[RINGS_MAX];
+static struct ring rings_of[DEVICES_MAX][RINGS_MAX];
+
+static struct ring *rings_here(void)
+{
+    return rings_of[device_number()];
+}
 
 /* ---- Marks: the ring's lock is held ---------------------------------------------------------- */
 
@@ -87,6 +92,7 @@ gs_status ring_query(struct ring *ring, struct stream *stream)
 
 gs_status rings_query(void)
 {
+    struct ring *const rings = rings_here();
     gs_status status = gs_stream_query(device_session(), NULL);
 
     pthread_mutex_lock(&rings_lock);
@@ -130,6 +136,8 @@ static bool ring_idle(const struct ring *ring)
 /* A ring of that priority without a stream, whose work is done; NULL: none. */
 static struct ring *ring_spare(int priority)
 {
+    struct ring *const rings = rings_here();
+
     for (unsigned i = 0; i < RINGS_MAX; i++) {
         if (rings[i].handle != NULL && rings[i].users == 0 && rings[i].priority == priority &&
             ring_idle(&rings[i]))
@@ -142,6 +150,8 @@ static struct ring *ring_spare(int priority)
  * ends. NULL: none. */
 static struct ring *ring_place(void)
 {
+    struct ring *const rings = rings_here();
+
     for (unsigned i = 0; i < RINGS_MAX; i++) {
         if (rings[i].handle == NULL)
             return &rings[i];
@@ -160,6 +170,7 @@ static struct ring *ring_place(void)
 /* The ring to share: of the same priority and kind if there is one, and with the fewest streams. */
 static struct ring *ring_fullest_last(bool blocking, int priority)
 {
+    struct ring *const rings = rings_here();
     struct ring *best = NULL;
     unsigned best_cost = 0;
 
@@ -234,6 +245,8 @@ void ring_give(struct ring *ring, struct stream *stream)
 
 void rings_forget(void)
 {
+    struct ring *const rings = rings_here();
+
     pthread_mutex_lock(&rings_lock);
     for (unsigned i = 0; i < RINGS_MAX; i++) {
         rings[i].handle = NULL;

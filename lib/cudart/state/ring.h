@@ -47,7 +47,8 @@ enum ring_mark {
 gs_status ring_take(struct stream *stream, bool blocking, int priority, struct ring **ring);
 /* Takes the stream, which has ended, from its ring; its work may go on. */
 void ring_give(struct ring *ring, struct stream *stream);
-/* Forgets all rings, because the session is gone. */
+/* These are of the call's device, as those above. Forgets all rings, because the session is gone.
+ */
 void rings_forget(void);
 /* Whether the work of all rings is done: GS_OK, or GS_NOT_READY. */
 gs_status rings_query(void);

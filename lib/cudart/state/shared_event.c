@@ -138,7 +138,8 @@ cudaError_t shared_event_record(struct shared_event *event, struct stream *strea
     atomic_store(&event->own, record->number);
     atomic_store(&event->page->recorder, getpid());
     error = host_call_add(stream, NULL, record_tell, record);
-    if (error != cudaSuccess && error != error_sticky()) /* of which it has been told */
+    if (error != cudaSuccess &&
+        error != error_sticky(device_session())) /* of which it has been told */
         record_tell(NULL, error, record);
     return error;
 }

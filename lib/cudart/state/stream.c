@@ -2,6 +2,7 @@
 #include "cudart/state/stream.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cudart/base/handles.h"
@@ -9,9 +10,25 @@
 
 #define STREAMS_MAX 65536u
 
-static struct stream_sides sides;
-static struct ring legacy_ring = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static struct stream legacy = {.sides = &sides, .id = STREAM_LEGACY_ID, .ring = &legacy_ring};
+/* What each device has of its own. */
+struct side {
+    struct stream_sides sides;
+    struct ring ring;
+    struct stream legacy;
+    gs_event event;
+    uint64_t recorded; /* sides.legacy_work that the event captured */
+};
+#define SIDE(number)                                                                               \
+    {                                                                                              \
+        .ring = {.lock = PTHREAD_MUTEX_INITIALIZER}, .legacy = {                                   \
+            .sides = &own[number].sides,                                                           \
+            .id = STREAM_LEGACY_ID,                                                                \
+            .ring = &own[number].ring,                                                             \
+            .device = (number)                                                                     \
+        }                                                                                          \
+    }
+static struct side own[DEVICES_MAX] = {SIDE(0), SIDE(1), SIDE(2), SIDE(3),
+                                       SIDE(4), SIDE(5), SIDE(6), SIDE(7)};
 
 static struct handle_slot slots[STREAMS_MAX];
 static struct stream streams[STREAMS_MAX];
@@ -19,8 +36,6 @@ static struct handles handles = HANDLES_INIT(slots, STREAMS_MAX, 8);
 
 /* Guards joins, and which streams there are to join. */
 static pthread_mutex_t join_lock = PTHREAD_MUTEX_INITIALIZER;
-static gs_event legacy_event;
-static uint64_t legacy_recorded; /* sides.legacy_work that legacy_event captured */
 static _Atomic uint64_t ids = STREAM_LEGACY_ID + 1;
 
 /* ---- The legacy stream's order --------------------------------------------------------------- */
@@ -45,7 +60,8 @@ static gs_status join_blocking_streams(void)
     for (uint32_t i = 0; i < handles.fresh && status == GS_OK; i++) {
         struct stream *stream = &streams[i];
 
-        if (handles_of(&handles, (int)i) == 0 || !stream->blocking)
+        if (handles_of(&handles, (int)i) == 0 || !stream->blocking ||
+            stream->device != device_number())
             continue;
         /* CUDA refuses work in the legacy stream that a capture would have to come before. */
         if (stream_capturing(stream))
@@ -58,20 +74,21 @@ static gs_status join_blocking_streams(void)
 /* A blocking stream waits for the legacy stream's work so far. join_lock is held. */
 static gs_status join_legacy(gs_session session, struct stream *stream)
 {
-    uint64_t work = atomic_load_explicit(&sides.legacy_work, memory_order_acquire);
+    struct side *side = &own[stream->device];
+    uint64_t work = atomic_load_explicit(&side->sides.legacy_work, memory_order_acquire);
     gs_status status = GS_OK;
 
-    if (legacy_event == NULL)
-        status = gs_event_create(session, &legacy_event);
-    if (status == GS_OK && legacy_recorded != work) {
-        status = gs_event_record(legacy_event, NULL);
+    if (side->event == NULL)
+        status = gs_event_create(session, &side->event);
+    if (status == GS_OK && side->recorded != work) {
+        status = gs_event_record(side->event, NULL);
         if (status == GS_OK)
-            legacy_recorded = work;
+            side->recorded = work;
     }
     if (status == GS_OK && ring_shared(stream->ring))
         ring_turn_slow(stream->ring, stream);
     if (status == GS_OK)
-        status = gs_stream_wait_event(stream->handle, legacy_event);
+        status = gs_stream_wait_event(stream->handle, side->event);
     if (status == GS_OK)
         atomic_store_explicit(&stream->legacy_seen, work, memory_order_release);
     return status;
@@ -107,7 +124,8 @@ static gs_status stream_open(struct stream *stream, unsigned flags, int priority
 
     if (status != GS_OK)
         return status;
-    stream->sides = &sides;
+    stream->device = device_number();
+    stream->sides = &own[stream->device].sides;
     stream->handle = stream->ring->handle;
     stream->marked = RING_MARK_NONE;
     stream->blocking = blocking;
@@ -139,7 +157,7 @@ cudaError_t stream_new(unsigned flags, int priority, cudaStream_t *handle)
     pthread_mutex_lock(&join_lock);
     handles_open(&handles, number);
     if (streams[number].blocking)
-        atomic_fetch_add_explicit(&sides.blocking, 1, memory_order_release);
+        atomic_fetch_add_explicit(&streams[number].sides->blocking, 1, memory_order_release);
     pthread_mutex_unlock(&join_lock);
     *handle = (cudaStream_t)(uintptr_t)value; // NOLINT: a handle is a value
     return cudaSuccess;
@@ -157,12 +175,13 @@ static cudaError_t stream_close(uint64_t handle, struct stream **out)
     stream = &streams[number];
     if (stream_capturing(stream))
         return cudaErrorStreamCaptureUnsupported;
+    device_enter(stream->device);
     if (stream->blocking)
         join_blocking_stream(stream); /* what fails here, the next call returns */
     if (handles_close(&handles, handle) < 0)
         return cudaErrorInvalidResourceHandle;
     if (stream->blocking)
-        atomic_fetch_sub(&sides.blocking, 1);
+        atomic_fetch_sub(&stream->sides->blocking, 1);
     *out = stream;
     return cudaSuccess;
 }
@@ -191,20 +210,22 @@ gs_status streams_query(void)
 
 void streams_forget(void)
 {
+    struct side *side = &own[device_number()];
+
     pthread_mutex_lock(&join_lock);
     for (uint32_t i = 0; i < handles.fresh; i++) {
         uint64_t handle = handles_of(&handles, (int)i);
 
-        if (handle == 0)
+        if (handle == 0 || streams[i].device != device_number())
             continue;
         handles_close(&handles, handle);
         streams[i].mark = NULL;
         handles_free(&handles, (int)i);
     }
-    atomic_store(&sides.blocking, 0);
-    legacy_event = NULL;
-    legacy_recorded = 0;
-    atomic_store(&sides.legacy_work, 0);
+    atomic_store(&side->sides.blocking, 0);
+    side->event = NULL;
+    side->recorded = 0;
+    atomic_store(&side->sides.legacy_work, 0);
     rings_forget();
     pthread_mutex_unlock(&join_lock);
 }
@@ -215,31 +236,66 @@ static pthread_key_t thread_key;
 static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
 static bool thread_key_made;
 
-static void thread_stream_end(void *handle)
+/* By the device's number; NULL: not made yet. */
+struct thread_streams {
+    cudaStream_t of[DEVICES_MAX];
+};
+
+static void thread_streams_end(void *streams_of_thread)
 {
-    stream_end(handle);
+    struct thread_streams *own_streams = streams_of_thread;
+
+    for (unsigned i = 0; i < DEVICES_MAX; i++) {
+        if (own_streams->of[i] != NULL)
+            stream_end(own_streams->of[i]);
+    }
+    free(own_streams);
 }
 
 static void thread_key_make(void)
 {
-    thread_key_made = pthread_key_create(&thread_key, thread_stream_end) == 0;
+    thread_key_made = pthread_key_create(&thread_key, thread_streams_end) == 0;
 }
 
-/* Made at the thread's first use of it, and destroyed with the thread. */
-static cudaError_t thread_stream(cudaStream_t *handle)
+/* NULL: no memory. */
+static struct thread_streams *thread_streams(void)
 {
-    cudaError_t error;
+    struct thread_streams *own_streams;
 
     pthread_once(&thread_once, thread_key_make);
     if (!thread_key_made)
+        return NULL;
+    own_streams = pthread_getspecific(thread_key);
+    if (own_streams != NULL)
+        return own_streams;
+    own_streams = calloc(1, sizeof(*own_streams));
+    if (own_streams != NULL && pthread_setspecific(thread_key, own_streams) != 0) {
+        free(own_streams);
+        own_streams = NULL;
+    }
+    return own_streams;
+}
+
+/* The one of the call's device, made at the thread's first use of it, and destroyed with the
+ * thread. */
+static cudaError_t thread_stream(cudaStream_t *handle)
+{
+    struct thread_streams *own_streams = thread_streams();
+    cudaStream_t *place;
+    cudaError_t error = cudaSuccess;
+
+    if (own_streams == NULL)
         return cudaErrorMemoryAllocation;
-    *handle = pthread_getspecific(thread_key);
-    if (*handle != NULL && handles_find(&handles, (uint64_t)(uintptr_t)*handle) >= 0)
-        return cudaSuccess;
-    error = stream_new(0, 0, handle);
-    if (error == cudaSuccess && pthread_setspecific(thread_key, *handle) != 0)
-        error = cudaErrorMemoryAllocation;
+    place = &own_streams->of[device_number()];
+    if (handles_find(&handles, (uint64_t)(uintptr_t)*place) < 0)
+        error = stream_new(0, 0, place);
+    *handle = *place;
     return error;
+}
+
+struct stream *stream_legacy(unsigned number)
+{
+    return &own[number].legacy;
 }
 
 cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **stream)
@@ -250,7 +306,7 @@ cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **st
     if (error != cudaSuccess)
         return error;
     if ((handle == NULL && !per_thread) || handle == cudaStreamLegacy) {
-        *stream = &legacy;
+        *stream = &own[device_number()].legacy;
         return cudaSuccess;
     }
     if (handle == NULL || handle == cudaStreamPerThread) {
@@ -262,5 +318,6 @@ cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **st
     if (number < 0)
         return cudaErrorInvalidResourceHandle;
     *stream = &streams[number];
+    device_enter(streams[number].device);
     return cudaSuccess;
 }

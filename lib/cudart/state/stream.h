@@ -29,12 +29,13 @@ struct stream_sides {
 };
 
 struct stream {
-    struct stream_sides *sides; /* one for all streams */
+    struct stream_sides *sides; /* one for all streams of a device */
     gs_stream handle;           /* its ring's; NULL: the legacy stream */
     struct ring *ring;
     gs_event mark; /* at the end of its work, as far as `marked` says; see ring.h */
     enum ring_mark marked;
-    bool records; /* a session's graph is recorded there */
+    unsigned device; /* its number */
+    bool records;    /* a session's graph is recorded there */
     bool blocking;
     unsigned flags;
     int priority;
@@ -59,16 +60,19 @@ static inline bool stream_capturing(const struct stream *stream)
     return atomic_load_explicit(&stream->capture, memory_order_relaxed) != NULL;
 }
 
-/* The stream that a handle means: 0 is the legacy stream, or the thread's own where the caller is
- * compiled for per-thread default streams. cudaErrorInvalidResourceHandle: none. Attaches. */
+/* The stream that a handle means: 0 is the current device's legacy stream, or the thread's own
+ * where the caller is compiled for per-thread default streams. The call works on the stream's
+ * device. cudaErrorInvalidResourceHandle: none. Attaches. */
 cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **stream);
+/* The legacy stream of a device, which is attached. */
+struct stream *stream_legacy(unsigned number);
 cudaError_t stream_new(unsigned flags, int priority, cudaStream_t *handle);
 /* Its work goes on. cudaErrorStreamCaptureUnsupported: it captures. */
 cudaError_t stream_end(cudaStream_t handle);
-/* The session is gone, and all streams with it. */
+/* The session of the call's device is gone, and all its streams with it. */
 void streams_forget(void);
 
-/* GS_OK: all are idle. */
+/* GS_OK: all of the call's device are idle. */
 gs_status streams_query(void);
 
 /* Waits for the stream's own work, or asks about it. */

@@ -1,0 +1,198 @@
+/* peer.c - see peer.h. */
+#include "cudart/state/peer.h"
+
+#include <pthread.h>
+
+#include "cudart/base/error.h"
+#include "cudart/state/memory_map.h"
+
+#define PIECE ((size_t)4 << 20)
+
+/* Pinned memory of the device that is read, by its number; NULL: none yet. One copy at a time uses
+ * it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    gs_session session; /* whose memory it is */
+    char *pieces;       /* two */
+} means[DEVICES_MAX];
+
+/* The device that a copy's side is on; -1: the host, or whichever the stream's is. */
+static int side_device(const void *ptr)
+{
+    struct memory_range range;
+
+    if (memory_map_find(ptr, &range))
+        return memory_is_host(&range) && range.kind != MEMORY_MAPPED ? -1 : (int)range.device;
+    return device_of_window(ptr);
+}
+
+/* Waits for what the stream has been given. */
+static cudaError_t earlier_wait(struct stream *stream)
+{
+    gs_status status = stream->records ? GS_ERR_NOT_SUPPORTED : stream_enter(stream);
+
+    if (status == GS_OK)
+        status = stream_wait(stream);
+    return stream_error(stream, status);
+}
+
+/* A copy of which one device has a part, until it is complete. */
+static cudaError_t one_copy(unsigned number, void *dst, size_t dst_pitch, const void *src,
+                            size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
+                            bool wait)
+{
+    struct stream *stream = stream_legacy(number);
+    cudaError_t error;
+
+    device_enter(number);
+    error = copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, false);
+    return error == cudaSuccess && wait ? stream_error(stream, stream_wait(stream)) : error;
+}
+
+/* ---- Between two devices: the lock is held --------------------------------------------------- */
+
+/* NULL: *error. */
+static char *pieces_of(unsigned number, cudaError_t *error)
+{
+    void *made;
+
+    device_enter(number);
+    *error = cudaSuccess;
+    if (means[number].pieces != NULL && means[number].session == device_session())
+        return means[number].pieces;
+    *error = device_error(gs_host_alloc(device_session(), 2 * PIECE, &made));
+    if (*error != cudaSuccess)
+        return NULL;
+    if (!memory_map_add(made, 2 * PIECE, MEMORY_PINNED, 0)) {
+        gs_host_free(device_session(), made);
+        *error = cudaErrorMemoryAllocation;
+        return NULL;
+    }
+    means[number].session = device_session();
+    means[number].pieces = made;
+    return made;
+}
+
+/* One row, or a part of one: piece by piece, of which the next is read while one is written. */
+static cudaError_t row_copy(unsigned to, char *dst, unsigned from, const char *src, size_t size,
+                            char *pieces)
+{
+    cudaError_t error = cudaSuccess;
+    size_t read = 0, written = 0;
+
+    while (written < size && error == cudaSuccess) {
+        const size_t now = written + PIECE < size ? PIECE : size - written;
+        char *piece = pieces + written / PIECE % 2 * PIECE;
+
+        if (read == written) {
+            error =
+                one_copy(from, piece, now, src + read, now, now, 1, cudaMemcpyDeviceToHost, false);
+            read += now;
+        }
+        device_enter(from);
+        if (error == cudaSuccess)
+            error = stream_error(stream_legacy(from), stream_wait(stream_legacy(from)));
+        if (error == cudaSuccess && read < size) {
+            const size_t next = read + PIECE < size ? PIECE : size - read;
+
+            error = one_copy(from, pieces + read / PIECE % 2 * PIECE, next, src + read, next, next,
+                             1, cudaMemcpyDeviceToHost, false);
+            read += next;
+        }
+        if (error == cudaSuccess)
+            error =
+                one_copy(to, dst + written, now, piece, now, now, 1, cudaMemcpyHostToDevice, true);
+        written += now;
+    }
+    return error;
+}
+
+static cudaError_t two_copy(unsigned to, char *dst, size_t dst_pitch, unsigned from,
+                            const char *src, size_t src_pitch, size_t width, size_t height)
+{
+    cudaError_t error;
+    char *pieces;
+
+    if (width == dst_pitch && width == src_pitch) {
+        width *= height;
+        height = 1;
+    }
+    pthread_mutex_lock(&lock);
+    pieces = pieces_of(from, &error);
+    for (size_t row = 0; row < height && error == cudaSuccess; row++)
+        error = row_copy(to, dst + row * dst_pitch, from, src + row * src_pitch, width, pieces);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* ---- What is called -------------------------------------------------------------------------- */
+
+/* Whether memory of another device than the stream's takes part. */
+static bool is_elsewhere(const struct stream *stream, int device)
+{
+    return device >= 0 && (unsigned)device != stream->device;
+}
+
+cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
+                           size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
+                           bool wait)
+{
+    int to, from;
+    cudaError_t error;
+
+    if (device_count() < 2)
+        return copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
+    to = side_device(dst);
+    from = side_device(src);
+    if (!is_elsewhere(stream, to) && !is_elsewhere(stream, from))
+        return copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
+    if (width > dst_pitch || width > src_pitch)
+        return width == 0 || height == 0 ? cudaSuccess : cudaErrorInvalidPitchValue;
+    error = earlier_wait(stream);
+    if (error != cudaSuccess || width == 0 || height == 0)
+        return error;
+    if (to < 0 || from < 0 || to == from)
+        return one_copy((unsigned)(to >= 0 ? to : from), dst, dst_pitch, src, src_pitch, width,
+                        height, kind, true);
+    if (kind != cudaMemcpyDefault && kind != cudaMemcpyDeviceToDevice)
+        return cudaErrorInvalidValue;
+    return two_copy((unsigned)to, dst, dst_pitch, (unsigned)from, src, src_pitch, width, height);
+}
+
+cudaError_t peer_set_rows(struct stream *stream, void *dst, size_t pitch,
+                          const struct pattern *pattern, size_t width, size_t height)
+{
+    const int to = device_count() < 2 ? -1 : side_device(dst);
+    cudaError_t error;
+
+    if (!is_elsewhere(stream, to))
+        return set_rows(stream, dst, pitch, pattern, width, height);
+    error = earlier_wait(stream);
+    if (error != cudaSuccess)
+        return error;
+    device_enter((unsigned)to);
+    stream = stream_legacy((unsigned)to);
+    error = set_rows(stream, dst, pitch, pattern, width, height);
+    return error == cudaSuccess ? stream_error(stream, stream_wait(stream)) : error;
+}
+
+/* Where the box begins: its first slice, and the bytes from one slice to the next. */
+static char *box_at(const struct cudaPitchedPtr *memory, const struct cudaPos *at, size_t *slice)
+{
+    *slice = memory->pitch * memory->ysize;
+    return (char *)memory->ptr + at->z * *slice + at->y * memory->pitch + at->x;
+}
+
+cudaError_t peer_copy_box(struct stream *stream, const struct cudaMemcpy3DParms *p, bool wait)
+{
+    size_t dst_slice, src_slice;
+    char *dst = box_at(&p->dstPtr, &p->dstPos, &dst_slice);
+    const char *src = box_at(&p->srcPtr, &p->srcPos, &src_slice);
+    cudaError_t error = cudaSuccess;
+
+    for (size_t z = 0; z < p->extent.depth && error == cudaSuccess; z++)
+        error = peer_copy_rows(stream, dst + z * dst_slice, p->dstPtr.pitch, src + z * src_slice,
+                               p->srcPtr.pitch, p->extent.width, p->extent.height, p->kind,
+                               wait && z + 1 == p->extent.depth);
+    return error;
+}

@@ -1,0 +1,23 @@
+/*
+ * peer.h - copies and memsets on a stream of one device, of memory that may be another's.
+ *
+ * The devices' sessions are of different workers, so that no stream of one can wait for
+ * the other's. Work on another device than the stream's therefore waits for the stream's earlier
+ * work, goes in the legacy stream of the memory's device, and is complete when the call returns.
+ * Between two devices bytes pass through pinned memory, in pieces of which one is read while the
+ * one before is written.
+ */
+#ifndef GS_CUDART_PEER_H
+#define GS_CUDART_PEER_H
+
+#include "cudart/state/copy.h"
+
+/* As copy_rows, copy_box and set_rows. */
+cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
+                           size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
+                           bool wait);
+cudaError_t peer_set_rows(struct stream *stream, void *dst, size_t pitch,
+                          const struct pattern *pattern, size_t width, size_t height);
+cudaError_t peer_copy_box(struct stream *stream, const struct cudaMemcpy3DParms *p, bool wait);
+
+#endif

@@ -1,0 +1,25 @@
+// A kernel's fault is of its device: the calls of another one go on.
+#include "devices.h"
+
+__global__ void fault()
+{
+    __trap();
+}
+
+int main()
+{
+    int *at[2], value = 0;
+
+    two_needed();
+    for (int d = 0; d < 2; d++) {
+        MUST(cudaSetDevice(d));
+        MUST(cudaMalloc(&at[d], 4096));
+    }
+    fault<<<1, 1>>>();
+    SHOW(cudaDeviceSynchronize()); //> cudaDeviceSynchronize(): cudaErrorLaunchFailure
+    SHOW(cudaMalloc(&at[1], 4096)); //> cudaMalloc(&at[1], 4096): cudaErrorLaunchFailure
+    MUST(cudaSetDevice(0));
+    fill<<<1, 32>>>(at[0], 3, 32);
+    SHOW(cudaMemcpy(&value, at[0] + 4, 4, cudaMemcpyDeviceToHost)); //> cudaMemcpy(&value, at[0] + 4, 4, cudaMemcpyDeviceToHost): cudaSuccess
+    printf("%d\n", value); //> 7
+}

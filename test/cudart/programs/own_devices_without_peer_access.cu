@@ -1,0 +1,39 @@
+// No device reaches another's memory, and the calls say so. Managed and pinned memory is of one device.
+#include "devices.h"
+#include "said.h"
+
+int main()
+{
+    int can = -1, value = -1, *managed, *pinned, *there;
+    cudaMemLocation other = {};
+
+    two_needed();
+    SHOW(cudaDeviceCanAccessPeer(&can, 0, 1));   //> cudaDeviceCanAccessPeer(&can, 0, 1): cudaSuccess
+    printf("%d\n", can);                         //> 0
+    SHOW(cudaDeviceEnablePeerAccess(1, 0));      //> cudaDeviceEnablePeerAccess(1, 0): cudaErrorPeerAccessUnsupported
+    SHOW(cudaDeviceDisablePeerAccess(1));        //> cudaDeviceDisablePeerAccess(1): cudaErrorPeerAccessNotEnabled
+    SHOW(cudaDeviceEnablePeerAccess(1000, 0));   //> cudaDeviceEnablePeerAccess(1000, 0): cudaErrorInvalidDevice
+    SHOW(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 1)); //> cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 1): cudaSuccess
+    printf("%d\n", value);                       //> 0
+
+    MUST(cudaSetDevice(1));
+    MUST(cudaMallocManaged(&managed, 4096));
+    managed[5] = 1;
+    fill<<<1, 32>>>(managed, 60, 32);
+    MUST(cudaDeviceSynchronize());
+    printf("%d\n", managed[5]); //> 65
+    MUST(cudaSetDevice(0)); // a copy of managed memory goes by its device, whichever is current
+    MUST(cudaMemcpy(&value, managed + 6, 4, cudaMemcpyDeviceToHost));
+    printf("%d\n", value); //> 66
+    other.type = cudaMemLocationTypeDevice;
+    SHOW(cudaMemPrefetchAsync(managed, 4096, other, 0, 0)); //> cudaMemPrefetchAsync(managed, 4096, other, 0, 0): cudaErrorNotSupported
+    other.id = 1;
+    SHOW(cudaMemPrefetchAsync(managed, 4096, other, 0, 0)); //> cudaMemPrefetchAsync(managed, 4096, other, 0, 0): cudaSuccess
+    SHOW(cudaFree(managed)); //> cudaFree(managed): cudaSuccess
+
+    MUST(cudaHostAlloc(&pinned, 4096, cudaHostAllocMapped));
+    SHOW(cudaHostGetDevicePointer(&there, pinned, 0)); //> cudaHostGetDevicePointer(&there, pinned, 0): cudaSuccess
+    MUST(cudaSetDevice(1));
+    SHOW(cudaHostGetDevicePointer(&there, pinned, 0)); //> cudaHostGetDevicePointer(&there, pinned, 0): cudaErrorNotSupported
+    SHOW(cudaFreeHost(pinned)); //> cudaFreeHost(pinned): cudaSuccess
+}
