@@ -193,8 +193,8 @@ struct link_open {
     int32_t pid;         /* of its tenant, for people */
     uint64_t window_base, window_size;
     uint64_t avoid_base, avoid_size; /* not resumed: as of ctl_attach */
-    uint64_t kernel_heap; /* bytes that its kernels can malloc from; 0: the default */
-    uint32_t unkept;      /* 1: it ends with its worker, for which nothing of it is kept */
+    uint64_t kernel_heap;            /* bytes that its kernels can malloc from; 0: the default */
+    uint32_t unkept; /* 1: it ends with its worker, for which nothing of it is kept */
     uint32_t reserved;
     uint64_t suspect_ns; /* a suspect, whose work takes turns with other suspects', until clock_ns()
                             is this; 0: none */
