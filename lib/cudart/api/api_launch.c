@@ -4,16 +4,12 @@
 #include "cudart/graph/capture.h"
 #include "cudart/state/launch.h"
 
-/* The stream of a kernel's launch, which is of the thread's device. */
+/* The stream of a kernel's launch, which goes to the stream's device. */
 static cudaError_t launch_stream(const struct kernel *kernel, cudaStream_t handle, bool per_thread,
                                  struct stream **stream)
 {
-    cudaError_t error =
-        kernel != NULL ? stream_find(handle, per_thread, stream) : cudaErrorInvalidResourceHandle;
-
-    return error == cudaSuccess && (*stream)->device != device_current()
-               ? cudaErrorInvalidResourceHandle
-               : error;
+    return kernel != NULL ? stream_find(handle, per_thread, stream)
+                          : cudaErrorInvalidResourceHandle;
 }
 
 /* attributes NULL: none beyond the configuration's. */

@@ -162,18 +162,10 @@ cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, c
 cudaError_t peer_set_rows(struct stream *stream, void *dst, size_t pitch,
                           const struct pattern *pattern, size_t width, size_t height)
 {
-    const int to = device_count() < 2 ? -1 : side_device(dst);
-    cudaError_t error;
-
-    if (!is_elsewhere(stream, to))
-        return set_rows(stream, dst, pitch, pattern, width, height);
-    error = earlier_wait(stream);
-    if (error != cudaSuccess)
-        return error;
-    device_enter((unsigned)to);
-    stream = stream_legacy((unsigned)to);
-    error = set_rows(stream, dst, pitch, pattern, width, height);
-    return error == cudaSuccess ? stream_error(stream, stream_wait(stream)) : error;
+    /* The stream's device does not reach it. */
+    if (device_count() > 1 && is_elsewhere(stream, side_device(dst)))
+        return cudaErrorInvalidValue;
+    return set_rows(stream, dst, pitch, pattern, width, height);
 }
 
 /* Where the box begins: its first slice, and the bytes from one slice to the next. */

@@ -1,5 +1,5 @@
 /*
- * peer.h - copies and memsets on a stream of one device, of memory that may be another's.
+ * peer.h - copies on a stream of one device, of memory that may be another's.
  *
  * The devices' sessions are of different workers, so that no stream of one can wait for
  * the other's. Work on another device than the stream's therefore waits for the stream's earlier
@@ -12,12 +12,13 @@
 
 #include "cudart/state/copy.h"
 
-/* As copy_rows, copy_box and set_rows. */
+/* As copy_rows and set_rows. A memset is of memory of the stream's device. */
 cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
                            size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
                            bool wait);
 cudaError_t peer_set_rows(struct stream *stream, void *dst, size_t pitch,
                           const struct pattern *pattern, size_t width, size_t height);
+/* Copies a box of pitched memory slice by slice; no arrays. */
 cudaError_t peer_copy_box(struct stream *stream, const struct cudaMemcpy3DParms *p, bool wait);
 
 #endif

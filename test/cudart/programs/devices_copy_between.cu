@@ -42,17 +42,20 @@ int main()
     printf("%d %d %d %d\n", host[0], host[1], host[1000], host[1001]); //> 0 6 1005 0
 
     // Rows: 10 of 4 words, 100 words apart on one device and 7 on the other.
+    SHOW(cudaMemset(b, 0, 1000 * sizeof(int))); //> cudaMemset(b, 0, 1000 * sizeof(int)): cudaErrorInvalidValue
+    MUST(cudaSetDevice(1));
     MUST(cudaMemset(b, 0, 1000 * sizeof(int)));
+    MUST(cudaSetDevice(0));
+    MUST(cudaGetLastError() == cudaErrorInvalidValue ? cudaSuccess : cudaErrorUnknown);
     MUST(cudaMemcpy2D(b, 7 * sizeof(int), a, 100 * sizeof(int), 4 * sizeof(int), 10, cudaMemcpyDeviceToDevice));
     MUST(cudaMemcpy(host, b, 70 * sizeof(int), cudaMemcpyDeviceToHost));
     printf("%d %d %d %d %d\n", host[1], host[3], host[4], host[7], host[66]); //> 6 8 0 105 908
 
-    // To and from the host, and a memset, of the other device's memory.
+    // To and from the host, of the other device's memory.
     host[0] = 44;
     MUST(cudaMemcpy(b + 2, host, sizeof(int), cudaMemcpyHostToDevice));
-    MUST(cudaMemset(b + 3, 1, sizeof(int)));
     MUST(cudaMemcpy(host, b + 1, 3 * sizeof(int), cudaMemcpyDeviceToHost));
-    printf("%d %d %x\n", host[0], host[1], host[2]); //> 6 44 1010101
+    printf("%d %d %d\n", host[0], host[1], host[2]); //> 6 44 8
 
     cudaMemcpy3DPeerParms box = {};
     cudaExtent extent = make_cudaExtent(16, 4, 3);
@@ -63,6 +66,7 @@ int main()
     MUST(cudaSetDevice(1));
     MUST(cudaMalloc3D(&to, extent));
     MUST(cudaMemset3D(to, 0, extent));
+    MUST(cudaSetDevice(0));
     MUST(cudaMemset3D(from, 5, extent));
     box.srcPtr = from;
     box.dstPtr = to;

@@ -1,5 +1,4 @@
-// Each device has a default memory pool. cudaMallocAsync takes from that of its stream's device, and memory
-// of one pool is another's neither by name nor by number.
+// Each device has a default memory pool. cudaMallocAsync takes from that of its stream's device.
 #include "devices.h"
 
 int main()
@@ -16,8 +15,10 @@ int main()
         MUST(cudaStreamCreate(&stream[d]));
     }
     HOLDS(pool[0] != pool[1]); //> pool[0] != pool[1]: yes
-    for (int d = 0; d < 2; d++) { // whichever is current
+    for (int d = 0; d < 2; d++) {
+        MUST(cudaSetDevice(1 - d)); // the stream's device counts
         MUST(cudaMallocAsync(&at[d], 4096, stream[d]));
+        MUST(cudaSetDevice(d));
         MUST(cudaPointerGetAttributes(&about, at[d]));
         MUST(cudaMemsetAsync(at[d], d + 1, 4096, stream[d]));
         MUST(cudaMemcpyAsync(&got[d], at[d] + 1000, 4, cudaMemcpyDeviceToHost, stream[d]));

@@ -1,5 +1,5 @@
-// A kernel runs in a stream of the current device, an event is recorded in a stream of its own device.
-// Any thread may wait for either, and a stream for another device's event.
+// A kernel runs on the device of its stream, an event is recorded in a stream of its own device. Any
+// thread may wait for either, and a stream for another device's event.
 #include "devices.h"
 
 int main()
@@ -17,14 +17,10 @@ int main()
         MUST(cudaMalloc(&at[d], 4096));
     }
     fill<<<1, 32, 0, stream[0]>>>(at[0], 1, 32); // device 1 is current
-    SHOW(cudaGetLastError()); //> cudaGetLastError(): cudaErrorInvalidResourceHandle
+    SHOW(cudaGetLastError()); //> cudaGetLastError(): cudaSuccess
     SHOW(cudaEventRecord(event[1], stream[0])); //> cudaEventRecord(event[1], stream[0]): cudaErrorInvalidResourceHandle
     SHOW(cudaEventRecord(event[0], stream[0])); //> cudaEventRecord(event[0], stream[0]): cudaSuccess
     MUST(cudaGetLastError() == cudaErrorInvalidResourceHandle ? cudaSuccess : cudaErrorUnknown);
-    MUST(cudaSetDevice(0));
-    fill<<<1, 32, 0, stream[0]>>>(at[0], 1, 32);
-    SHOW(cudaEventRecord(event[0], stream[0])); //> cudaEventRecord(event[0], stream[0]): cudaSuccess
-    MUST(cudaSetDevice(1));
     SHOW(cudaStreamWaitEvent(stream[1], event[0], 0)); //> cudaStreamWaitEvent(stream[1], event[0], 0): cudaSuccess
     MUST(cudaMemcpyPeerAsync(at[1], 1, at[0], 0, 4096, stream[1]));
     MUST(cudaEventRecord(event[1], stream[1]));

@@ -1,4 +1,4 @@
-// A kernel's fault is of its device: the calls of another one go on.
+// A kernel's fault ends the session of its device: the calls of another one go on. (NVIDIA's runtime fails them too.)
 #include "devices.h"
 
 __global__ void fault()
