@@ -1,5 +1,6 @@
 // A kernel's fault ends the session of its device: the calls of another one go on. (NVIDIA's runtime fails them too.)
 #include "devices.h"
+#include "said.h"
 
 __global__ void fault()
 {
@@ -22,4 +23,5 @@ int main()
     fill<<<1, 32>>>(at[0], 3, 32);
     SHOW(cudaMemcpy(&value, at[0] + 4, 4, cudaMemcpyDeviceToHost)); //> cudaMemcpy(&value, at[0] + 4, 4, cudaMemcpyDeviceToHost): cudaSuccess
     printf("%d\n", value); //> 7
+    HOLDS(said_times("a trap in line") == 1); //> said_times("a trap in line") == 1: yes
 }
