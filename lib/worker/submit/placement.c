@@ -6,6 +6,7 @@
 #include "worker/submit/placement.h"
 
 #include "common/util.h"
+#include "worker/sched/class_traits.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 #include "worker/submit/graph.h"
@@ -173,11 +174,11 @@ static void trimmed_prepare(struct session *session)
 
 void placements_prepare(void)
 {
-    bool latency = false;
+    bool wanted = false;
 
-    for (struct session *s = session_table_next(NULL); s && !latency; s = session_table_next(s))
-        latency = s->grant.link.cls == GS_CLASS_LATENCY;
-    for (struct session *s = latency ? session_table_next(NULL) : NULL; s;
+    for (struct session *s = session_table_next(NULL); s && !wanted; s = session_table_next(s))
+        wanted = class_traits(s->grant.link.cls).wants_headroom;
+    for (struct session *s = wanted ? session_table_next(NULL) : NULL; s;
          s = session_table_next(s)) {
         if (s->grant.link.cls == GS_CLASS_BEST_EFFORT)
             trimmed_prepare(s);
