@@ -13,6 +13,7 @@
 
 #include "common/util.h"
 #include "worker/partition/partition.h"
+#include "worker/sched/class_traits.h"
 #include "worker/sched/estimate.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
@@ -123,7 +124,8 @@ static uint64_t launch_submitted(const unsigned char *record, const struct rec_l
 static bool launch_light(const struct rec_launch *r, const struct launch *launch, uint64_t ns)
 {
     return !(r->h.flags & REC_LAUNCH_QOS) && !r->report && !launch->deadline_ns &&
-           !launch->cooperative && launch->cls == GS_CLASS_NORMAL && estimate_light(launch, ns);
+           !launch->cooperative && class_traits(launch->cls).side_lanes &&
+           estimate_light(launch, ns);
 }
 
 /* Issues a launch that is cooperative or wants a report, behind the batch. */

@@ -96,7 +96,8 @@ void placement_deinit(struct session *session)
 
 uint32_t placement_headroom_level(const struct session *session, uint32_t cls)
 {
-    return cls == GS_CLASS_BEST_EFFORT ? headroom_now(&session->lane->headroom) : HEADROOM_NONE;
+    return class_traits(cls).leaves_headroom ? headroom_now(&session->lane->headroom)
+                                             : HEADROOM_NONE;
 }
 
 struct sm_mask placement_headroom_mask(uint32_t level)
@@ -180,7 +181,7 @@ void placements_prepare(void)
         wanted = class_traits(s->grant.link.cls).wants_headroom;
     for (struct session *s = wanted ? session_table_next(NULL) : NULL; s;
          s = session_table_next(s)) {
-        if (s->grant.link.cls == GS_CLASS_BEST_EFFORT)
+        if (class_traits(s->grant.link.cls).leaves_headroom)
             trimmed_prepare(s);
     }
 }
