@@ -30,9 +30,11 @@ void job_makes(const struct job *job, enum journal_kind kind, uint64_t key)
 
 struct job *job_new(struct session *session, const struct job_kind *kind)
 {
-    struct job *job = calloc(1, sizeof(*job));
+    struct job *job = malloc(sizeof(*job));
 
     if (job) {
+        memset(job, 0, offsetof(struct job, name));
+        job->name[0] = job->message[0] = '\0';
         job->session = session;
         job->kind = kind;
     }

@@ -64,9 +64,11 @@ struct job {
     /* the request, copied out of the segment */
     uint32_t serial; /* of the request */
     uint64_t arg[4];
-    char name[sizeof(((struct seg_request *)0)->name)];
-    struct req_texture texture; /* of REQ_TEXTURE_CREATE */
-    struct rec_gemm gemm;       /* of REQ_GEMM_PREPARE, or the product that a chore prepares */
+    union {
+        unsigned char payload[sizeof(struct rec_gemm)]; /* the request's, whatever it is */
+        struct req_texture texture;                     /* of REQ_TEXTURE_CREATE */
+        struct rec_gemm gemm; /* of REQ_GEMM_PREPARE, or the product that a chore prepares */
+    };
 
     /* objects that prepare or work found or made */
     void *object;
@@ -78,7 +80,6 @@ struct job {
     /* the reply */
     gs_status status;
     uint64_t ret[4];
-    char message[sizeof(((struct seg_request *)0)->message)];
     struct req_kernel *kernel; /* the payload of the reply, freed with the job; NULL: none */
     struct {
         uint64_t asked, used, limit;
@@ -94,7 +95,13 @@ struct job {
         bool on;
         uint64_t ns, change_ns;
     } hold; /* a chore holds its session's new work back; see chore.c */
+
+    /* The texts of request and reply come last: job_new makes them empty and clears all before
+     * them, a twentieth of the whole. */
+    char name[sizeof(((struct seg_request *)0)->name)];
+    char message[sizeof(((struct seg_request *)0)->message)];
 };
+static_assert(sizeof(struct req_texture) <= sizeof(((struct job *)0)->payload), "payload");
 
 /* Notes a failure. Returns the status, for `return job_fail(...)`. */
 gs_status job_fail(struct job *job, gs_status status, const char *format, ...)

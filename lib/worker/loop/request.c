@@ -86,10 +86,10 @@ struct job *request_take(struct session *session)
     }
     job->serial = slot->serial;
     memcpy(job->arg, slot->arg, sizeof(job->arg));
-    /* The job is zeroed, so that a NUL follows the name. */
-    memcpy(job->name, slot->name, strnlen(slot->name, sizeof(job->name) - 1));
-    memcpy(&job->texture, &slot->payload.texture, sizeof(job->texture));
-    memcpy(&job->gemm, slot->payload.bytes, sizeof(job->gemm));
+    const size_t name = strnlen(slot->name, sizeof(job->name) - 1);
+    memcpy(job->name, slot->name, name);
+    job->name[name] = '\0';
+    memcpy(job->payload, slot->payload.bytes, sizeof(job->payload));
     return job;
 }
 
