@@ -60,8 +60,7 @@ gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
 
 gs_status job_fail_driver(struct job *job, CUresult result)
 {
-    if (driver_fatal(result))
-        device_lost(result);
+    lost_check(result);
     driver_describe(job->message, sizeof(job->message));
     return job->status = driver_status(result);
 }

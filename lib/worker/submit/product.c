@@ -305,11 +305,8 @@ static gs_status product_run(struct session *session, struct stream *stream,
 
     if (status == GS_OK && !issued)
         status = algorithm_run(algorithm, record, stream->workspace, stream->cu, text, size);
-    if (status != GS_OK) { /* the library does not tell whether the context is lost */
-        const CUresult result = cu->cuStreamQuery(stream->cu);
-        if (driver_fatal(result))
-            device_lost(result);
-    }
+    if (status != GS_OK) /* the library does not tell whether the context is lost */
+        DRV_ASK(cuStreamQuery, stream->cu);
     return status;
 }
 
