@@ -117,44 +117,6 @@ static enum outcome take_host(const struct session *session, uint32_t index)
     return (int64_t)(done - end) >= 0 ? RECORD_TAKEN : RECORD_CALLED;
 }
 
-static enum outcome take_graph(struct session *session, uint32_t index,
-                               const struct rec_graph *record)
-{
-    CUresult result = CUDA_SUCCESS;
-    gs_status status;
-    const char *text;
-
-    switch (graph_launch(session, index, record->graph, &result, &status, &text)) {
-    case GRAPH_LAUNCHED:
-        return record_issued(session, index, result);
-    case GRAPH_WAITS:
-        return RECORD_STALLED;
-    case GRAPH_INVALID:
-        return record_rejected(session, index, text);
-    default:
-        return record_impossible(session, index, status, NULL, text);
-    }
-}
-
-static enum outcome take_gemm(struct session *session, uint32_t index,
-                              const struct rec_gemm *record)
-{
-    gs_status status;
-    record_refusal refusal;
-    char text[192];
-
-    switch (product_issue(session, index, record, &refusal, &status, text, sizeof(text))) {
-    case PRODUCT_ISSUED:
-        return RECORD_TAKEN;
-    case PRODUCT_WAITS:
-        return RECORD_STALLED;
-    case PRODUCT_INVALID:
-        return record_rejected(session, index, refusal);
-    default:
-        return record_impossible(session, index, status, NULL, text);
-    }
-}
-
 /* What records of a kind have of their own. */
 struct operation {
     uint32_t size;
@@ -220,9 +182,10 @@ static enum outcome operation_issue(struct session *session, uint32_t index,
     case REC_HOST:
         return take_host(session, index);
     case REC_GRAPH:
-        return take_graph(session, index, (const void *)record);
+        return graph_launch(session, index,
+                            ((const struct rec_graph *)(const void *)record)->graph);
     case REC_GEMM:
-        return take_gemm(session, index, (const void *)record);
+        return product_issue(session, index, (const void *)record);
     default:
         return record_rejected(session, index, "a record of no known kind");
     }

@@ -312,30 +312,28 @@ static gs_status product_run(struct session *session, struct stream *stream,
     return status;
 }
 
-enum product_outcome product_issue(struct session *session, uint32_t index,
-                                   const struct rec_gemm *record, record_refusal *fault,
-                                   gs_status *status, char *text, size_t size)
+enum outcome product_issue(struct session *session, uint32_t index, const struct rec_gemm *record)
 {
     struct session_submit *submit = &session->submit;
     struct stream *stream = &submit->streams[index];
     struct problem problem;
+    char text[192];
+    record_refusal refusal = record_check_gemm(session, record, &problem);
 
-    *fault = record_check_gemm(session, record, &problem);
-    if (*fault)
-        return PRODUCT_INVALID;
+    if (refusal)
+        return record_rejected(session, index, refusal);
     const struct algorithm *algorithm = algorithm_find(&problem);
-    if (!algorithm && submit->product_trouble != GS_OK) {
-        *status = submit->product_trouble;
-        snprintf(text, size, "%s", submit->product_text);
-        return PRODUCT_FAILED;
-    }
+    if (!algorithm && submit->product_trouble != GS_OK)
+        return record_impossible(session, index, submit->product_trouble, NULL,
+                                 submit->product_text);
     if (!algorithm) {
         chore_begin(session, record);
-        return PRODUCT_WAITS;
+        return RECORD_STALLED;
     }
     struct partition *partition = placement_of(session, stream->cls);
     if (workspace_awaited(session, index, algorithm_workspace(algorithm, partition != NULL)))
-        return PRODUCT_WAITS;
-    *status = product_run(session, stream, algorithm, record, partition, text, size);
-    return *status == GS_OK ? PRODUCT_ISSUED : PRODUCT_FAILED;
+        return RECORD_STALLED;
+    const gs_status status =
+        product_run(session, stream, algorithm, record, partition, text, sizeof(text));
+    return status == GS_OK ? RECORD_TAKEN : record_impossible(session, index, status, NULL, text);
 }
