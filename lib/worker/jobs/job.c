@@ -41,6 +41,17 @@ struct job *job_new(struct session *session, const struct job_kind *kind)
     return job;
 }
 
+struct job *job_new_chore(const struct session *session, const struct job_kind *kind)
+{
+    struct job *job = job_new(NULL, kind);
+
+    if (job) {
+        job->index = session->slot;
+        job->arg[0] = session->id;
+    }
+    return job;
+}
+
 void job_free(struct job *job)
 {
     if (job)

@@ -23,9 +23,8 @@ enum job_flags {
      * (measured: loading a module, unregistering host memory). So it waits for a quiet moment, in
      * which the device has nothing of any session, and has a thread of its own. */
     JOB_QUIET = 4,
-    /* A chore: the session's tenant did not ask for the job and gets no answer. It is made without
-     * a session, for the session in slot `index` with the id arg[0]. It waits as chore.c says, and
-     * is dropped if that session has gone. */
+    /* A chore: the session's tenant did not ask for the job and gets no answer. It waits as chore.c
+     * says. */
     JOB_CHORE = 8,
     /* With JOB_QUIET: launches wait for the job, so new work is held back for it at once. */
     JOB_PROMPT = 16,
@@ -119,6 +118,9 @@ void job_removes(const struct job *job, enum journal_kind kind, uint64_t key);
 void job_makes(const struct job *job, enum journal_kind kind, uint64_t key);
 
 struct job *job_new(struct session *session, const struct job_kind *kind);
+/* A chore for the session in slot `index` with the id arg[0]. It has no session until the main lane
+ * takes it, and is dropped if the session has gone by then. */
+struct job *job_new_chore(const struct session *session, const struct job_kind *kind);
 void job_free(struct job *job);
 
 /* ---- The kinds ------------------------------------------------------------------------------- */

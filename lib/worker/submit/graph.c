@@ -254,12 +254,10 @@ static const struct job_kind job_variant = {
 static void variant_begin(const struct session *session, struct session_graph *graph,
                           uint32_t number, int priority, uint32_t cls)
 {
-    struct job *job = job_new(NULL, &job_variant);
+    struct job *job = job_new_chore(session, &job_variant);
 
     if (!job)
         return;
-    job->index = session->slot;
-    job->arg[0] = session->id;
     job->arg[1] = number;
     job->arg[2] = (uint64_t)(int64_t)priority;
     job->arg[3] = cls;

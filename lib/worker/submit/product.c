@@ -212,11 +212,9 @@ static void chore_begin(const struct session *session, const struct rec_gemm *re
 {
     if (session->jobs.current && session->jobs.current->kind->flags & JOB_CHORE)
         return;
-    struct job *job = job_new(NULL, &job_gemm_chore);
+    struct job *job = job_new_chore(session, &job_gemm_chore);
     if (!job)
         return;
-    job->index = session->slot;
-    job->arg[0] = session->id;
     job->gemm = *record;
     job_return(job);
 }
@@ -266,13 +264,11 @@ static const struct job_kind job_gemm_workspace = {
 
 static void workspace_begin(const struct session *session, uint32_t index, size_t bytes)
 {
-    struct job *job = job_new(NULL, &job_gemm_workspace);
+    struct job *job = job_new_chore(session, &job_gemm_workspace);
 
     if (!job)
         return;
     session->submit.streams[index].workspace->growing = true;
-    job->index = session->slot;
-    job->arg[0] = session->id;
     job->arg[1] = index;
     job->arg[2] = bytes;
     job_return(job);
