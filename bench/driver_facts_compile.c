@@ -3,28 +3,7 @@
  * kernel. GS_PTX names a file of PTX that takes the compiler some time, GS_KERNEL one of its
  * kernels. Each question_ function is run in a process of its own.
  */
-#include "driver_facts.h"
-
-static _Atomic int launching;       /* until it is 0 */
-static _Atomic uint64_t longest_ns; /* of the launches and waits since it was set to 0 */
-
-static void *launcher(void *unused)
-{
-    CUstream stream;
-
-    (void)unused;
-    if (cuCtxSetCurrent(context) || stream_new(&stream))
-        return NULL;
-    while (launching) {
-        const double start = now_us();
-        if (kernel_launch(nop, stream) || cuStreamSynchronize(stream))
-            break;
-        const uint64_t took = (uint64_t)((now_us() - start) * 1e3);
-        if (took > longest_ns)
-            longest_ns = took;
-    }
-    return NULL;
-}
+#include "driver_facts_other.h"
 
 /* The file's text with a comment that no cache has seen. */
 static char *text_read(int number)
@@ -48,7 +27,7 @@ static double begun;
 
 static void phase_begin(void)
 {
-    longest_ns = 0;
+    other.longest_ns = 0;
     begun = now_us();
 }
 
@@ -58,7 +37,7 @@ static void phase_print(const char *what, CUresult result, int registers)
 
     cuGetErrorName(result, &name);
     printf("  %-58s %9.1f ms, longest launch and wait %9.3f ms", what, (now_us() - begun) / 1e3,
-           (double)longest_ns / 1e6);
+           (double)other.longest_ns / 1e6);
     if (registers)
         printf(", %d registers", registers);
     printf("%s%s\n", result ? ": " : "", result ? name : "");
@@ -154,13 +133,11 @@ CUresult question_compile(void)
     CUjit_option two_blocks[] = {CU_JIT_MIN_CTA_PER_SM, CU_JIT_MAX_THREADS_PER_BLOCK,
                                  CU_JIT_OVERRIDE_DIRECTIVE_VALUES};
     void *two_values[] = {(void *)2, (void *)256, (void *)1};
-    CUcontext other;
-    pthread_t thread;
+    CUcontext second;
 
     setenv("CUDA_CACHE_DISABLE", "1", 1);
     CK(context_open(CU_CTX_SCHED_SPIN));
-    launching = 1;
-    pthread_create(&thread, NULL, launcher, NULL);
+    other_start();
     phase_begin();
     usleep(500000);
     phase_print("nothing", CUDA_SUCCESS, 0);
@@ -169,12 +146,11 @@ CUresult question_compile(void)
     CK(by_linker("... with at least two blocks an SM, of 256 threads", 3, 3, two_blocks,
                  two_values));
     CK(by_module("cuModuleLoadData of the PTX", 4));
-    CK(cuCtxCreate(&other, NULL, 0, device));
+    CK(cuCtxCreate(&second, NULL, 0, device));
     CK(by_module("... in another context of the process", 5));
     CK(cuCtxSetCurrent(context));
     CK(by_library());
-    launching = 0;
-    pthread_join(thread, NULL);
+    other_end();
     printf("  the log's begin:\n%.6000s\n", log);
     return CUDA_SUCCESS;
 }

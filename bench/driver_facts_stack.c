@@ -5,6 +5,7 @@
  * each.
  */
 #include "driver_facts_lane.h"
+#include "driver_facts_other.h"
 
 /* Each level of the recursion has a frame of about 1 KiB. deep: d levels; the sum of the levels'
  * numbers goes to a. */
@@ -244,28 +245,6 @@ CUresult question_stack_lowered(void)
     return graph_dive("... again", 12, &high, context, stream);
 }
 
-static _Atomic int launching;
-static _Atomic uint64_t longest_ns;
-
-static void *launcher(void *at)
-{
-    CUstream stream;
-
-    (void)at;
-    if (cuCtxSetCurrent(context) || stream_new(&stream))
-        return NULL;
-    while (launching) {
-        const double start = now_us();
-        if (cuLaunchKernel(own_nop, 1, 1, 1, 1, 1, 1, 0, stream, args, NULL) ||
-            cuStreamSynchronize(stream))
-            break;
-        const uint64_t took = (uint64_t)((now_us() - start) * 1e3);
-        if (took > longest_ns)
-            longest_ns = took;
-    }
-    return NULL;
-}
-
 /* 300 ms, or until the word is 1. */
 static CUresult spin_start(CUstream stream)
 {
@@ -282,21 +261,20 @@ static CUresult spin_start(CUstream stream)
 
 static void longest_print(const char *what)
 {
-    printf("  %-40s others' longest launch and wait %.3f ms\n", what, (double)longest_ns / 1e6);
-    longest_ns = 0;
+    printf("  %-40s others' longest launch and wait %.3f ms\n", what,
+           (double)other.longest_ns / 1e6);
+    other.longest_ns = 0;
 }
 
 /* 41w: who waits, beside a kernel of 300 ms. */
 CUresult question_stack_waits(void)
 {
     CUstream stream, spinning;
-    pthread_t thread;
 
     CK(deep_open());
     CK(stream_new(&stream));
     CK(stream_new(&spinning));
-    launching = 1;
-    pthread_create(&thread, NULL, launcher, NULL);
+    other_start();
     usleep(200000);
     longest_print("nothing");
     CK(spin_start(spinning));
@@ -321,8 +299,7 @@ CUresult question_stack_waits(void)
     limit_set(1 * KIB);
     longest_print("lowered beside it");
     CK(cuStreamSynchronize(spinning));
-    launching = 0;
-    pthread_join(thread, NULL);
+    other_end();
     return CUDA_SUCCESS;
 }
 

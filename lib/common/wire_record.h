@@ -23,7 +23,7 @@ enum rec_op {
     REC_EVENT = 5, /* record event */
     REC_WAIT = 6,  /* wait for event */
     REC_GRAPH = 7,
-    REC_BOX = 8,   /* copy a box of rows and slices */
+    REC_BOX = 8,   /* 3D copy: of a box of rows and slices */
     REC_GEMM = 9,  /* a product of matrices, by the vendor's library */
     REC_HOST = 10, /* wait for a function of the client's */
     REC_AFTER = 11 /* in a graph alone: what the next record waits for */

@@ -61,6 +61,16 @@ static void every_line_has_date_time_zone_and_process(void)
     server_stop(server);
 }
 
+static void a_device_is_told_with_its_memory_as_people_read_it(void)
+{
+    struct server *server = server_start(NULL);
+
+    CHECK_EQUAL(lines(server, " event=device-ready device=0 name=.+ memory=\"([0-9]{1,4} [KMG]iB|"
+                              "[0-9]+ bytes \\([0-9.]+ [KMGT]iB\\))\" sms=[0-9]+ driver="),
+                1);
+    server_stop(server);
+}
+
 static void a_session_is_told_with_its_grant_and_its_totals(void)
 {
     struct server *server = server_start(NULL);
@@ -276,6 +286,7 @@ static void a_policy_file_that_is_read_again_is_told_by_what_it_changes(void)
 
 static const struct test tests[] = {
     TEST(every_line_has_date_time_zone_and_process),
+    TEST(a_device_is_told_with_its_memory_as_people_read_it),
     TEST(a_session_is_told_with_its_grant_and_its_totals),
     TEST(a_session_is_told_with_the_limit_of_memory_that_counts),
     TEST(a_signal_is_told_with_the_user_who_sent_it),

@@ -267,6 +267,14 @@ static void the_check_names_every_error_with_its_line(void)
     CHECK_TEXT(output, "No such file");
 }
 
+static void the_check_says_that_none_is_no_policy_file(void)
+{
+    const char *const check[] = {"bin/gshared", "--check-config", "--config", "none", NULL};
+
+    CHECK_EQUAL(program_run(check, output, sizeof(output)), 0);
+    CHECK_TEXT(output, "none: a server with that reads no policy file\n");
+}
+
 /* ---- The device that "auto" chose ------------------------------------------------------------ */
 
 static void a_driver_that_does_not_work_is_named_where_the_software_device_stands_in(void)
@@ -297,6 +305,7 @@ static const struct test tests[] = {
     TEST(a_user_no_longer_served_keeps_the_sessions_that_are_open),
     TEST(many_hangups_leave_what_the_file_says_last),
     TEST(the_check_names_every_error_with_its_line),
+    TEST(the_check_says_that_none_is_no_policy_file),
     TEST(a_driver_that_does_not_work_is_named_where_the_software_device_stands_in),
 };
 

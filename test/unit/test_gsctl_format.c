@@ -32,7 +32,7 @@ static void bytes_have_units_of_1024(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        assert_string_equal(format_bytes(out, cases[i].bytes), cases[i].text);
+        assert_string_equal(size_rounded(out, cases[i].bytes), cases[i].text);
 }
 
 static void exact_sizes_are_short_where_a_unit_divides_them(void **state)

@@ -209,20 +209,16 @@ static int unset(void **state)
     return live;
 }
 
-static enum graph_outcome launch_at(unsigned index)
+static enum outcome launch_at(unsigned index)
 {
-    CUresult result;
-    gs_status status;
-    const char *text;
-
     place = &places[index];
-    return graph_launch(&session, 0, 0, &result, &status, &text);
+    return graph_launch(&session, 0, 0);
 }
 
 /* A launch there waits for a variant, which is made but not launched. */
 static void variant_come(unsigned index)
 {
-    assert_int_equal(launch_at(index), GRAPH_WAITS);
+    assert_int_equal(launch_at(index), RECORD_STALLED);
     assert_non_null(pushed);
     struct job *job = pushed;
     pushed = NULL;
@@ -236,16 +232,16 @@ static void the_place_used_least_lately_gives_way(void **state)
     (void)state;
     for (unsigned i = 1; i < VARIANTS; i++) {
         variant_come(i);
-        assert_int_equal(launch_at(i), GRAPH_LAUNCHED);
+        assert_int_equal(launch_at(i), RECORD_TAKEN);
     }
-    assert_int_equal(launch_at(0), GRAPH_LAUNCHED);
+    assert_int_equal(launch_at(0), RECORD_TAKEN);
     variant_come(VARIANTS);
     assert_int_equal(live, VARIANTS);
-    assert_int_equal(launch_at(VARIANTS), GRAPH_LAUNCHED);
-    assert_int_equal(launch_at(0), GRAPH_LAUNCHED);
+    assert_int_equal(launch_at(VARIANTS), RECORD_TAKEN);
+    assert_int_equal(launch_at(0), RECORD_TAKEN);
     for (unsigned i = 2; i < VARIANTS; i++)
-        assert_int_equal(launch_at(i), GRAPH_LAUNCHED);
-    assert_int_equal(launch_at(1), GRAPH_WAITS);
+        assert_int_equal(launch_at(i), RECORD_TAKEN);
+    assert_int_equal(launch_at(1), RECORD_STALLED);
     job_free(pushed);
     pushed = NULL;
 }
@@ -257,12 +253,12 @@ static void a_variant_that_was_never_launched_stays_before_older_ones(void **sta
     for (unsigned i = 0; i < VARIANTS; i++) {
         if (i > 0)
             variant_come(i);
-        assert_int_equal(launch_at(i), GRAPH_LAUNCHED);
+        assert_int_equal(launch_at(i), RECORD_TAKEN);
     }
     variant_come(VARIANTS);
     variant_come(VARIANTS + 1);
-    assert_int_equal(launch_at(VARIANTS), GRAPH_LAUNCHED);
-    assert_int_equal(launch_at(VARIANTS + 1), GRAPH_LAUNCHED);
+    assert_int_equal(launch_at(VARIANTS), RECORD_TAKEN);
+    assert_int_equal(launch_at(VARIANTS + 1), RECORD_TAKEN);
     assert_int_equal(made, VARIANTS + 2);
 }
 
@@ -272,7 +268,7 @@ static void no_variant_gives_way_while_there_is_room(void **state)
     for (unsigned i = 1; i < VARIANTS; i++)
         variant_come(i);
     for (unsigned i = 0; i < VARIANTS; i++)
-        assert_int_equal(launch_at(i), GRAPH_LAUNCHED);
+        assert_int_equal(launch_at(i), RECORD_TAKEN);
     assert_int_equal(made, VARIANTS);
 }
 
@@ -283,7 +279,7 @@ static void a_graph_of_very_many_nodes_is_checked_piece_by_piece(void **state)
     struct rec_memset *records = calloc(NODES, sizeof(*records));
     struct job *create = job_new(&session, &job_graph_create);
     static struct lane lane;
-    enum graph_outcome outcome = GRAPH_WAITS;
+    enum outcome outcome = RECORD_STALLED;
     unsigned calls = 0, before;
 
     (void)state;
@@ -296,18 +292,18 @@ static void a_graph_of_very_many_nodes_is_checked_piece_by_piece(void **state)
     block.memory = (unsigned char *)records;
     block.size = create->arg[1] = NODES * sizeof(*records);
     job_run(create);
-    assert_int_equal(launch_at(0), GRAPH_LAUNCHED); /* it was checked when it was made */
+    assert_int_equal(launch_at(0), RECORD_TAKEN); /* it was checked when it was made */
     session.memory.generation++;
     checked = 0;
-    for (; outcome == GRAPH_WAITS; calls++) {
+    for (; outcome == RECORD_STALLED; calls++) {
         before = checked;
         outcome = launch_at(0);
         assert_true(checked - before <= AT_ONCE);
     }
-    assert_int_equal(outcome, GRAPH_LAUNCHED);
+    assert_int_equal(outcome, RECORD_TAKEN);
     assert_int_equal(checked, NODES);
     assert_true(calls > NODES / AT_ONCE);
-    assert_int_equal(launch_at(0), GRAPH_LAUNCHED);
+    assert_int_equal(launch_at(0), RECORD_TAKEN);
     assert_int_equal(checked, NODES);
     block = (struct host_block){.memory = nothing};
     session.lane = NULL;

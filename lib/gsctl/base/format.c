@@ -11,11 +11,6 @@
 #include "gsctl/base/format.h"
 #include "gsctl/base/memory.h"
 
-const char *format_bytes(char out[FORMAT_MAX], uint64_t bytes)
-{
-    return size_rounded(out, bytes);
-}
-
 const char *format_count(char out[FORMAT_MAX], uint64_t count)
 {
     static const char *const units[] = {"", "k", "M", "G", "T", "P", "E"};

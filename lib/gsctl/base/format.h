@@ -9,8 +9,6 @@
 #include "common/wire_control.h"
 
 #define FORMAT_MAX SIZE_TEXT_MAX
-/* "512 B", "1.5 MiB" */
-const char *format_bytes(char out[FORMAT_MAX], uint64_t bytes);
 /* "950", "1.2M" */
 const char *format_count(char out[FORMAT_MAX], uint64_t count);
 /* "15us", "1.2ms", "350ms", "1.0s"; "-": 0 */

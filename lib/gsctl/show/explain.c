@@ -88,7 +88,7 @@ static void bytes_value(struct limit *limit, uint64_t bytes, const char *none)
 {
     char text[FORMAT_MAX];
 
-    snprintf(limit->value, VALUE_MAX, "%s", bytes ? format_bytes(text, bytes) : none);
+    snprintf(limit->value, VALUE_MAX, "%s", bytes ? size_rounded(text, bytes) : none);
 }
 
 /* ---- The limits ------------------------------------------------------------------------------ */
@@ -243,10 +243,10 @@ static void explain_memory(struct limit *limit, const struct ctl_explain_reply *
     bytes_value(limit, r->mem_limit, "the device's");
     if (r->mem_asked)
         say(limit, r->mem_asked == r->mem_limit, asked_by(r, CTL_MEM), "%s",
-            format_bytes(text, r->mem_asked));
+            size_rounded(text, r->mem_asked));
     if (r->server_mem_limit)
         say(limit, r->server_mem_limit == r->mem_limit && r->mem_asked != r->mem_limit,
-            "gshared --mem-limit", "%s", format_bytes(text, r->server_mem_limit));
+            "gshared --mem-limit", "%s", size_rounded(text, r->server_mem_limit));
     say_set(limit, r, CTL_MEM, effect, r->mem_asked == r->mem_limit);
     if (limit->count && !somebody_counts(limit))
         say(limit, true, by_default, "the device's");

@@ -66,9 +66,9 @@ static void session_text(const struct ctl_row *row)
     if (row->inflight)
         printf(", %u kernels in flight", row->inflight);
     if (row->mem_limit)
-        printf(", memory %s", format_bytes(memory, row->mem_limit));
+        printf(", memory %s", size_rounded(memory, row->mem_limit));
     if (row->user_mem_limit)
-        printf(", its user's memory %s", format_bytes(memory, row->user_mem_limit));
+        printf(", its user's memory %s", size_rounded(memory, row->user_mem_limit));
     if (row->reservation[0])
         printf(", in reservation %s", row->reservation);
     putchar('\n');

@@ -206,7 +206,7 @@ static void device_print(const struct ctl_status_reply *reply, const struct rows
         return;
     printf("          memory %s of %s\n          SMs %u granted (%u exclusive), %u reserved, %u "
            "free\n",
-           format_bytes(used, d->memory_used), format_bytes(total, d->memory_total),
+           size_rounded(used, d->memory_used), size_rounded(total, d->memory_total),
            sm_mask_count(&map.granted), sm_mask_count(&map.alone), sm_mask_count(&map.reserved),
            sm_mask_count(&map.none));
     map_print(rows, device, &map);

@@ -60,13 +60,13 @@ static void add_row(struct table *table, const struct ctl_tenant *t)
         add_number(table, t->weight);
     else
         table_add(table, "-"); /* a session that was lost has none */
-    table_add(table, format_bytes(text, t->memory_used));
-    table_add(table, t->memory_limit ? format_bytes(text, t->memory_limit) : "-");
+    table_add(table, size_rounded(text, t->memory_used));
+    table_add(table, t->memory_limit ? size_rounded(text, t->memory_limit) : "-");
     snprintf(text, sizeof(text), "%.3f s", (double)t->gpu_ns * 1e-9);
     table_add(table, text);
     table_add(table, format_count(text, t->launches));
     table_add(table, format_count(text, t->deadlines_missed));
-    table_add(table, format_bytes(text, t->copied_bytes));
+    table_add(table, size_rounded(text, t->copied_bytes));
     table_add(table, format_duration(text, t->attached_ns));
     table_add(table, state_name(t->state));
     table_add(table, fence_name(t->fenced));

@@ -101,7 +101,7 @@ static void print_text(const struct ctl_status_reply *r, const struct control *c
                d->drained ? ", drained" : "", format_worker(worker, d), *d->driver ? ", " : "",
                d->driver);
         printf("          tenants: %u%s, holding %s of %s; workers lost: %u\n", d->tenants, ending,
-               format_bytes(a, d->memory_used), format_bytes(b, d->memory_total), d->faults);
+               size_rounded(a, d->memory_used), size_rounded(b, d->memory_total), d->faults);
     }
 }
 

@@ -130,8 +130,8 @@ static int head_draw(const struct top *top)
         /* The name comes last: it is what a narrow terminal may cut. */
         text_draw(y++, "device %u  %s%s  %u SMs  %s of %s  %s", i,
                   device_state_name(r->device[i].state), more, r->device[i].sm_count,
-                  format_bytes(used, r->device[i].memory_used),
-                  format_bytes(total, r->device[i].memory_total), r->device[i].name);
+                  size_rounded(used, r->device[i].memory_used),
+                  size_rounded(total, r->device[i].memory_total), r->device[i].name);
     }
     return y;
 }

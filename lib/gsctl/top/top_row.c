@@ -169,7 +169,7 @@ static void depth_text(char out[FORMAT_MAX], const struct top_row *row)
 
 static void memory_text(char out[FORMAT_MAX], const struct top_row *row)
 {
-    format_bytes(out, row->t.memory_used);
+    size_rounded(out, row->t.memory_used);
 }
 
 static void part_text(char out[FORMAT_MAX], const struct top_row *row)
@@ -181,7 +181,7 @@ static void part_text(char out[FORMAT_MAX], const struct top_row *row)
 static void limit_text(char out[FORMAT_MAX], const struct top_row *row)
 {
     if (row->t.memory_limit)
-        format_bytes(out, row->t.memory_limit);
+        size_rounded(out, row->t.memory_limit);
     else
         snprintf(out, FORMAT_MAX, "-");
 }
@@ -213,7 +213,7 @@ static void late_text(char out[FORMAT_MAX], const struct top_row *row)
 
 static void copied_text(char out[FORMAT_MAX], const struct top_row *row)
 {
-    format_bytes(out, (uint64_t)row->copied);
+    size_rounded(out, (uint64_t)row->copied);
 }
 
 static void state_text(char out[FORMAT_MAX], const struct top_row *row)

@@ -361,7 +361,7 @@ const char *trace_span_name(const struct trace_span *span, char name[TRACE_NAME_
         others -= span->kernel[i].count;
     }
     name_add(name, "others", others);
-    format_bytes(bytes, span->bytes);
+    size_rounded(bytes, span->bytes);
     snprintf(text, sizeof(text), "%s %s", span->copies ? "copy" : "memset", bytes);
     name_add(name, text, span->copies + span->memsets ? 1 : 0);
     name_add(name, "graph", span->graphs);

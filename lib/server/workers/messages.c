@@ -72,7 +72,7 @@ static bool on_ready(struct device *device)
     worker_send(device, &begin);
     device_trace_tell(device);
     log_info("event=device-ready device=%d name=%s memory=%s sms=%u driver=%s worker=%d",
-             device->index, device->info.name, size_option(memory, device->info.memory_total),
+             device->index, device->info.name, size_exact(memory, device->info.memory_total),
              device->info.sm_count, device->info.driver, (int)device->worker.pid);
     device->policy_sent = false;
     reservations_place(device);

@@ -153,8 +153,7 @@ void worker_broken(CUresult result)
 {
     char text[192];
 
-    if (driver_fatal(result))
-        device_lost(result);
+    lost_check(result);
     describe(text, sizeof(text), result);
     worker_end(result, text, NULL, false);
 }

@@ -42,6 +42,25 @@ uint32_t lost_evicted(void);
 _Noreturn void device_evict(uint32_t slot, const char *why);
 /* Reports that the calling thread has met the loss, and stops the thread. */
 _Noreturn void device_lost(CUresult result);
+/* The same, if the result says that the context is lost. */
+static inline void lost_check(CUresult result)
+{
+    if (driver_fatal(result))
+        device_lost(result);
+}
+
+/* Makes a driver call whose result is an answer, not a failure, unless the context is lost. */
+#define DRV_ASK(function, ...) lost_answer(#function, cu->function(__VA_ARGS__))
+
+static inline CUresult lost_answer(const char *function, CUresult result)
+{
+    if (driver_fatal(result)) {
+        driver_failed(function, result);
+        device_lost(result);
+    }
+    return result;
+}
+
 /* Ends the worker after a failed driver call that may not fail. A lost context is reported as
  * above. */
 _Noreturn void worker_broken(CUresult result);

@@ -30,11 +30,24 @@ void job_makes(const struct job *job, enum journal_kind kind, uint64_t key)
 
 struct job *job_new(struct session *session, const struct job_kind *kind)
 {
-    struct job *job = calloc(1, sizeof(*job));
+    struct job *job = malloc(sizeof(*job));
 
     if (job) {
+        memset(job, 0, offsetof(struct job, name));
+        job->name[0] = job->message[0] = '\0';
         job->session = session;
         job->kind = kind;
+    }
+    return job;
+}
+
+struct job *job_new_chore(const struct session *session, const struct job_kind *kind)
+{
+    struct job *job = job_new(NULL, kind);
+
+    if (job) {
+        job->index = session->slot;
+        job->arg[0] = session->id;
     }
     return job;
 }
@@ -58,8 +71,7 @@ gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
 
 gs_status job_fail_driver(struct job *job, CUresult result)
 {
-    if (driver_fatal(result))
-        device_lost(result);
+    lost_check(result);
     driver_describe(job->message, sizeof(job->message));
     return job->status = driver_status(result);
 }

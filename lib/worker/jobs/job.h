@@ -23,9 +23,8 @@ enum job_flags {
      * (measured: loading a module, unregistering host memory). So it waits for a quiet moment, in
      * which the device has nothing of any session, and has a thread of its own. */
     JOB_QUIET = 4,
-    /* A chore: the session's tenant did not ask for the job and gets no answer. It is made without
-     * a session, for the session in slot `index` with the id arg[0]. It waits as chore.c says, and
-     * is dropped if that session has gone. */
+    /* A chore: the session's tenant did not ask for the job and gets no answer. It waits as chore.c
+     * says. */
     JOB_CHORE = 8,
     /* With JOB_QUIET: launches wait for the job, so new work is held back for it at once. */
     JOB_PROMPT = 16,
@@ -64,9 +63,11 @@ struct job {
     /* the request, copied out of the segment */
     uint32_t serial; /* of the request */
     uint64_t arg[4];
-    char name[sizeof(((struct seg_request *)0)->name)];
-    struct req_texture texture; /* of REQ_TEXTURE_CREATE */
-    struct rec_gemm gemm;       /* of REQ_GEMM_PREPARE, or the product that a chore prepares */
+    union {
+        unsigned char payload[sizeof(struct rec_gemm)]; /* the request's, whatever it is */
+        struct req_texture texture;                     /* of REQ_TEXTURE_CREATE */
+        struct rec_gemm gemm; /* of REQ_GEMM_PREPARE, or the product that a chore prepares */
+    };
 
     /* objects that prepare or work found or made */
     void *object;
@@ -78,7 +79,6 @@ struct job {
     /* the reply */
     gs_status status;
     uint64_t ret[4];
-    char message[sizeof(((struct seg_request *)0)->message)];
     struct req_kernel *kernel; /* the payload of the reply, freed with the job; NULL: none */
     struct {
         uint64_t asked, used, limit;
@@ -94,7 +94,13 @@ struct job {
         bool on;
         uint64_t ns, change_ns;
     } hold; /* a chore holds its session's new work back; see chore.c */
+
+    /* The texts of request and reply come last: job_new makes them empty and clears all before
+     * them, a twentieth of the whole. */
+    char name[sizeof(((struct seg_request *)0)->name)];
+    char message[sizeof(((struct seg_request *)0)->message)];
 };
+static_assert(sizeof(struct req_texture) <= sizeof(((struct job *)0)->payload), "payload");
 
 /* Notes a failure. Returns the status, for `return job_fail(...)`. */
 gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
@@ -112,28 +118,54 @@ void job_removes(const struct job *job, enum journal_kind kind, uint64_t key);
 void job_makes(const struct job *job, enum journal_kind kind, uint64_t key);
 
 struct job *job_new(struct session *session, const struct job_kind *kind);
+/* A chore for the session in slot `index` with the id arg[0]. It has no session until the main lane
+ * takes it, and is dropped if the session has gone by then. */
+struct job *job_new_chore(const struct session *session, const struct job_kind *kind);
 void job_free(struct job *job);
 
-/* ---- The kinds, by room ---------------------------------------------------------------------- */
-extern const struct job_kind job_open, job_close, job_unload_all;               /* session.c */
-extern const struct job_kind job_grant, job_open_partition;                     /* grant.c */
-extern const struct job_kind job_kernel_heap;                                   /* heap.c */
-extern const struct job_kind job_kernel_stack;                                  /* local_memory.c */
-extern const struct job_kind job_malloc, job_mem_free, job_mem_info;            /* memory.c */
-extern const struct job_kind job_mem_export, job_mem_import;                    /* memory_share.c */
-extern const struct job_kind job_mem_revoke, job_unshare;                       /* memory_share.c */
-extern const struct job_kind job_host_alloc, job_host_free;                     /* host_block.c */
-extern const struct job_kind job_array_create, job_array_destroy;               /* array.c */
-extern const struct job_kind job_texture_create, job_texture_destroy;           /* texture.c */
-extern const struct job_kind job_surface_create, job_surface_destroy;           /* texture.c */
-extern const struct job_kind job_module_load, job_module_unload;                /* module.c */
-extern const struct job_kind job_kernel_get, job_global_get, job_module_kernel; /* kernel.c */
-extern const struct job_kind job_fault;                                         /* kernel_fault.c */
-extern const struct job_kind job_stream_create, job_stream_destroy;             /* stream.c */
-extern const struct job_kind job_event_elapsed;                                 /* stream.c */
-extern const struct job_kind job_kernel_occupancy;                              /* cooperative.c */
-extern const struct job_kind job_graph_create, job_graph_destroy;               /* graph.c */
-extern const struct job_kind job_gemm_prepare;                                  /* product.c */
+/* ---- The kinds ------------------------------------------------------------------------------- */
+
+/* The only list of the requests that a tenant can make: each with its kind, by the file that has
+ * the kind. */
+#define REQUESTS(REQUEST)                                                                          \
+    REQUEST(REQ_MALLOC, job_malloc) /* memory.c */                                                 \
+    REQUEST(REQ_FREE, job_mem_free)                                                                \
+    REQUEST(REQ_MEM_INFO, job_mem_info)                                                            \
+    REQUEST(REQ_MEM_EXPORT, job_mem_export) /* memory_share.c */                                   \
+    REQUEST(REQ_MEM_IMPORT, job_mem_import)                                                        \
+    REQUEST(REQ_MEM_REVOKE, job_mem_revoke)                                                        \
+    REQUEST(REQ_HOST_ALLOC, job_host_alloc) /* host_block.c */                                     \
+    REQUEST(REQ_HOST_FREE, job_host_free)                                                          \
+    REQUEST(REQ_MODULE_LOAD, job_module_load) /* module.c */                                       \
+    REQUEST(REQ_MODULE_UNLOAD, job_module_unload)                                                  \
+    REQUEST(REQ_KERNEL_GET, job_kernel_get) /* kernel.c */                                         \
+    REQUEST(REQ_GLOBAL_GET, job_global_get)                                                        \
+    REQUEST(REQ_MODULE_KERNEL, job_module_kernel)                                                  \
+    REQUEST(REQ_KERNEL_OCCUPANCY, job_kernel_occupancy) /* cooperative.c */                        \
+    REQUEST(REQ_KERNEL_HEAP, job_kernel_heap)           /* heap.c */                               \
+    REQUEST(REQ_KERNEL_STACK, job_kernel_stack)         /* local_memory.c */                       \
+    REQUEST(REQ_FAULT, job_fault)                       /* kernel_fault.c */                       \
+    REQUEST(REQ_STREAM_CREATE, job_stream_create)       /* stream.c */                             \
+    REQUEST(REQ_STREAM_DESTROY, job_stream_destroy)                                                \
+    REQUEST(REQ_EVENT_ELAPSED, job_event_elapsed)                                                  \
+    REQUEST(REQ_GRAPH_CREATE, job_graph_create) /* graph.c */                                      \
+    REQUEST(REQ_GRAPH_DESTROY, job_graph_destroy)                                                  \
+    REQUEST(REQ_GEMM_PREPARE, job_gemm_prepare) /* product.c */                                    \
+    REQUEST(REQ_ARRAY_CREATE, job_array_create) /* array.c */                                      \
+    REQUEST(REQ_ARRAY_DESTROY, job_array_destroy)                                                  \
+    REQUEST(REQ_TEXTURE_CREATE, job_texture_create) /* texture.c */                                \
+    REQUEST(REQ_TEXTURE_DESTROY, job_texture_destroy)                                              \
+    REQUEST(REQ_SURFACE_CREATE, job_surface_create)                                                \
+    REQUEST(REQ_SURFACE_DESTROY, job_surface_destroy)
+
+#define REQUEST_KIND(op, kind) extern const struct job_kind kind;
+REQUESTS(REQUEST_KIND)
+#undef REQUEST_KIND
+
+/* What nobody asks for by a request, and other rooms name. */
+extern const struct job_kind job_open, job_close, job_unload_all; /* session.c */
+extern const struct job_kind job_grant, job_open_partition;       /* grant.c */
+extern const struct job_kind job_unshare;                         /* memory_share.c */
 
 /* ---- service.c ------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* lane_choice.c - see lane_choice.h. It changes nothing: it looks at counts and at one session. */
 #include "worker/loop/lane_choice.h"
 
+#include "worker/sched/class_traits.h"
 #include "worker/sched/lane.h"
 #include "worker/submit/stream.h"
 
@@ -58,7 +59,7 @@ bool lane_keeps(const struct lane *lane, uint64_t silent_ns)
 bool session_light(const struct session *session)
 {
     return session->submit.light >= LIGHT_LEAST && session->phase == SESSION_LIVE &&
-           session->sched.entity.cls == GS_CLASS_NORMAL && !session->grant.partition &&
+           class_traits(session->sched.entity.cls).side_lanes && !session->grant.partition &&
            !session->grant.link.deadline_ns && !session->jobs.current && !session->jobs.close &&
            !session->jobs.paused && !session->submit.faulted && !session->inflight.streams &&
            /* the main lane reads what a launch of a listed session writes there */

@@ -15,37 +15,10 @@
 #include "worker/loop/memory_refused.h"
 #include "worker/sched/lane.h"
 
-/* The only list of the requests that a tenant can make. */
 static const struct job_kind *const kinds[] = {
-    [REQ_MALLOC] = &job_malloc,
-    [REQ_FREE] = &job_mem_free,
-    [REQ_MEM_INFO] = &job_mem_info,
-    [REQ_HOST_ALLOC] = &job_host_alloc,
-    [REQ_HOST_FREE] = &job_host_free,
-    [REQ_MODULE_LOAD] = &job_module_load,
-    [REQ_MODULE_UNLOAD] = &job_module_unload,
-    [REQ_KERNEL_GET] = &job_kernel_get,
-    [REQ_GLOBAL_GET] = &job_global_get,
-    [REQ_STREAM_CREATE] = &job_stream_create,
-    [REQ_STREAM_DESTROY] = &job_stream_destroy,
-    [REQ_EVENT_ELAPSED] = &job_event_elapsed,
-    [REQ_GRAPH_CREATE] = &job_graph_create,
-    [REQ_GRAPH_DESTROY] = &job_graph_destroy,
-    [REQ_MEM_EXPORT] = &job_mem_export,
-    [REQ_MEM_IMPORT] = &job_mem_import,
-    [REQ_MEM_REVOKE] = &job_mem_revoke,
-    [REQ_KERNEL_OCCUPANCY] = &job_kernel_occupancy,
-    [REQ_FAULT] = &job_fault,
-    [REQ_ARRAY_CREATE] = &job_array_create,
-    [REQ_ARRAY_DESTROY] = &job_array_destroy,
-    [REQ_TEXTURE_CREATE] = &job_texture_create,
-    [REQ_TEXTURE_DESTROY] = &job_texture_destroy,
-    [REQ_SURFACE_CREATE] = &job_surface_create,
-    [REQ_SURFACE_DESTROY] = &job_surface_destroy,
-    [REQ_MODULE_KERNEL] = &job_module_kernel,
-    [REQ_GEMM_PREPARE] = &job_gemm_prepare,
-    [REQ_KERNEL_HEAP] = &job_kernel_heap,
-    [REQ_KERNEL_STACK] = &job_kernel_stack,
+#define REQUEST_ROW(op, kind) [op] = &(kind),
+    REQUESTS(REQUEST_ROW)
+#undef REQUEST_ROW
 };
 
 static void done(struct seg_request *slot)
@@ -86,10 +59,10 @@ struct job *request_take(struct session *session)
     }
     job->serial = slot->serial;
     memcpy(job->arg, slot->arg, sizeof(job->arg));
-    /* The job is zeroed, so that a NUL follows the name. */
-    memcpy(job->name, slot->name, strnlen(slot->name, sizeof(job->name) - 1));
-    memcpy(&job->texture, &slot->payload.texture, sizeof(job->texture));
-    memcpy(&job->gemm, slot->payload.bytes, sizeof(job->gemm));
+    const size_t name = strnlen(slot->name, sizeof(job->name) - 1);
+    memcpy(job->name, slot->name, name);
+    job->name[name] = '\0';
+    memcpy(job->payload, slot->payload.bytes, sizeof(job->payload));
     return job;
 }
 

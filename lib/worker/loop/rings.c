@@ -8,6 +8,7 @@
 #include "common/qos_class.h"
 #include "common/ring.h"
 #include "worker/module/kernel_fault.h"
+#include "worker/sched/class_traits.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
@@ -104,7 +105,7 @@ static uint32_t stream_from(uint64_t streams, uint32_t first)
  * request is one graph. */
 static uint32_t stream_budget(const struct session *session, const struct stream *stream)
 {
-    bool crowded = session->sched.entity.cls == GS_CLASS_LATENCY && session->lane->crowded &&
+    bool crowded = class_traits(session->sched.entity.cls).requests && session->lane->crowded &&
                    !stream->arrival.entire;
 
     return crowded && session->round.budget > CROWDED_BUDGET ? CROWDED_BUDGET
@@ -148,7 +149,7 @@ unsigned rings_drain(struct session *session)
         enum drained drained;
 
         streams &= ~(UINT64_C(1) << index);
-        if (allowance.launches && stream->cls == GS_CLASS_LATENCY &&
+        if (allowance.launches && class_traits(stream->cls).requests &&
             arrival_awaited(session, index, allowance.launches)) {
             session->round.awaits = true;
             continue;

@@ -17,6 +17,7 @@
 #include "worker/loop/rings.h"
 #include "worker/loop/route.h"
 #include "worker/module/kernel_fault.h"
+#include "worker/sched/class_traits.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
@@ -72,13 +73,13 @@ static bool session_serve(struct session *session)
         sched_satisfied(domain_of(session), &session->sched.entity);
     /* An awaited arrival counts as work, so that best effort that comes later in this round keeps
      * off. */
-    if (session->sched.entity.cls == GS_CLASS_LATENCY && (taken || session->round.awaits))
+    if (class_traits(session->sched.entity.cls).wants_headroom && (taken || session->round.awaits))
         headroom_note(&session->lane->headroom, &session->sched.headroom, true, session->lane->now);
     if (spent || !taken)
         session->round.tried = session->lane->round;
     if (!taken)
         return false;
-    if (session->sched.entity.cls == GS_CLASS_BEST_EFFORT)
+    if (class_traits(session->sched.entity.cls).leaves_headroom)
         headroom_ahead(&session->lane->headroom, best_effort_ahead(session), session->lane->now);
     session->lane->busy = true;
     return true;
@@ -104,7 +105,7 @@ static bool session_full(const struct session *session)
     const struct sched_entity *entity = &session->sched.entity;
 
     return entity->device_ns > 0 && entity->overdue_ns == 0 && sched_allowed(entity) &&
-           entity->cls == GS_CLASS_NORMAL;
+           class_traits(entity->cls).by_quantum;
 }
 
 /* Finds the waiting sessions that go first in each domain. */
@@ -176,12 +177,12 @@ static void waiting_serve(struct lane *lane)
  * polled, so that best effort keeps off. */
 static bool session_at_work(const struct session *session)
 {
-    const bool latency = session->sched.entity.cls == GS_CLASS_LATENCY;
+    const bool stays = class_traits(session->sched.entity.cls).stays_polled;
 
     if (session->round.awaits && !session->jobs.paused)
         return true;
-    if (!latency && (session->round.pending & ~REQUEST_BIT ||
-                     session->lane->now - session->poll.given_ns >= rounds.polled_work_ns))
+    if (!stays && (session->round.pending & ~REQUEST_BIT ||
+                   session->lane->now - session->poll.given_ns >= rounds.polled_work_ns))
         return false;
     return session->inflight.streams || !session_seems_idle(session);
 }
@@ -190,20 +191,20 @@ static bool session_at_work(const struct session *session)
 static uint64_t polled_time(const struct session *session)
 {
     const uint64_t normal = session->lane->lately > CROWD ? POLLED_CROWD_NS : POLLED_NS;
-    const bool latency = session->sched.entity.cls == GS_CLASS_LATENCY;
+    const bool stays = class_traits(session->sched.entity.cls).stays_polled;
 
-    return latency && rounds.polled_latency_ns > normal ? rounds.polled_latency_ns : normal;
+    return stays && rounds.polled_latency_ns > normal ? rounds.polled_latency_ns : normal;
 }
 
 /* The second pass of a round. */
 static void session_round(struct session *session)
 {
     bool at_work = session_at_work(session),
-         latency = session->sched.entity.cls == GS_CLASS_LATENCY;
+         wants_headroom = class_traits(session->sched.entity.cls).wants_headroom;
     bool active = session->submit.reports_open > 0 || at_work;
 
-    if (latency || session->sched.headroom.listed)
-        headroom_note(&session->lane->headroom, &session->sched.headroom, latency && at_work,
+    if (wants_headroom || session->sched.headroom.listed)
+        headroom_note(&session->lane->headroom, &session->sched.headroom, wants_headroom && at_work,
                       session->lane->now);
     if (session->round.pending && !session->jobs.paused) {
         if (session->round.pending & REQUEST_BIT && !session->jobs.current &&
@@ -217,7 +218,7 @@ static void session_round(struct session *session)
         if (session->jobs.paused || quiet_hold(session->lane->now) || trial_holds(session))
             active = true;
         else if (sched_contended(domain_of(session)) &&
-                 session->sched.entity.cls != GS_CLASS_LATENCY &&
+                 class_traits(session->sched.entity.cls).waits &&
                  session->round.pending & ~REQUEST_BIT)
             /* The session is served with those that wait. */
             sched_wait(domain_of(session), &session->sched.entity, session->lane->now);

@@ -381,12 +381,11 @@ gs_status physical_revoke(struct job *job, const struct holder *owner)
     /* All jobs are made before any session is told, so that revoking does not fail half-way. */
     pthread_mutex_lock(&lock);
     for (const struct holder *h = owner->memory->first; h && enough; h = h->next) {
-        struct job *unshare = h != owner && !h->revoked ? job_new(NULL, &job_unshare) : NULL;
+        struct job *unshare =
+            h != owner && !h->revoked ? job_new_chore(h->session, &job_unshare) : NULL;
         enough = unshare || h == owner || h->revoked;
         if (!unshare)
             continue;
-        unshare->index = h->session->slot;
-        unshare->arg[0] = h->session->id;
         unshare->next = first;
         first = unshare;
     }

@@ -20,8 +20,7 @@ static uint32_t preload_count;
 /* Whether the driver has done it. A lost context ends the standby. */
 static bool done(CUresult result)
 {
-    if (driver_fatal(result))
-        device_lost(result);
+    lost_check(result);
     return result == CUDA_SUCCESS;
 }
 

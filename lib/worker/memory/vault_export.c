@@ -24,8 +24,7 @@ static void descriptor_send(struct chunk *chunk)
 
     result = DRV(cuMemExportToShareableHandle, &descriptor, physical_handle(chunk->holder.memory),
                  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
-    if (driver_fatal(result))
-        device_lost(result);
+    lost_check(result);
     if (result) {
         char text[128];
         driver_describe(text, sizeof(text));

@@ -1,6 +1,7 @@
 /* image.c - see image.h. */
 #include "worker/module/image.h"
 
+#include <elf.h>
 #include <string.h>
 
 #include "common/image_bundle.h"
@@ -8,7 +9,6 @@
 #define FATBIN_MAGIC   0xba55ed50u
 #define FATBIN_WRAPPER 0x466243b1u
 #define ELF_MAGIC      0x464c457fu
-#define ELF_EM_CUDA    190u
 
 static uint64_t read_number(const unsigned char *at, size_t bytes)
 {
@@ -26,22 +26,24 @@ static bool table_inside(uint64_t offset, uint64_t entry, uint64_t count, uint64
 
 static const char *elf_fault(const unsigned char *image, uint64_t size)
 {
-    if (size < 64)
+    Elf64_Shdr section;
+    Elf64_Ehdr head;
+
+    if (size < sizeof(head))
         return "the ELF header is cut off";
-    if (image[4] != 2 || image[5] != 1 || read_number(image + 18, 2) != ELF_EM_CUDA)
+    memcpy(&head, image, sizeof(head));
+    if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB ||
+        head.e_machine != EM_CUDA)
         return "an ELF file, but no 64-bit CUDA one";
-    if (!table_inside(read_number(image + 32, 8), read_number(image + 54, 2),
-                      read_number(image + 56, 2), size))
+    if (!table_inside(head.e_phoff, head.e_phentsize, head.e_phnum, size))
         return "the ELF program headers end outside the image";
-    uint64_t sections = read_number(image + 40, 8), entry = read_number(image + 58, 2),
-             count = read_number(image + 60, 2);
-    if (!table_inside(sections, entry, count, size) || (count && entry < 64))
+    if (!table_inside(head.e_shoff, head.e_shentsize, head.e_shnum, size) ||
+        (head.e_shnum && head.e_shentsize < sizeof(section)))
         return "the ELF section headers end outside the image";
-    for (uint64_t i = 0; i < count; i++) {
-        const unsigned char *section = image + sections + i * entry;
-        uint64_t offset = read_number(section + 24, 8), bytes = read_number(section + 32, 8);
-        bool in_file = read_number(section + 4, 4) != 8; /* SHT_NOBITS has no bytes in the file */
-        if (in_file && (offset > size || bytes > size - offset))
+    for (uint64_t i = 0; i < head.e_shnum; i++) {
+        memcpy(&section, image + head.e_shoff + i * head.e_shentsize, sizeof(section));
+        if (section.sh_type != SHT_NOBITS &&
+            (section.sh_offset > size || section.sh_size > size - section.sh_offset))
             return "an ELF section ends outside the image";
     }
     return NULL;

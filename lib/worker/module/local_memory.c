@@ -103,7 +103,7 @@ static void kernel_stack_work(struct job *job)
     /* The session has nothing on the device, and its new work waits. */
     graph_caches_clear(session);
     graphs_renew(session);
-    session->module.stack = bytes;
+    session->module.stack = (uint32_t)bytes; /* no driver gives a thread a GiB */
     journal_put(session->journal, JOURNAL_STACK, 0, value, NULL, 0);
 }
 
@@ -115,7 +115,7 @@ gs_status stack_resume(struct job *job)
 
     if (!e)
         return GS_OK;
-    job->session->module.stack = e->value[0];
+    job->session->module.stack = (uint32_t)e->value[0];
     for (unsigned tries = 0;
          stack_raise(job, e->value[0]) == GS_ERR_NO_DEVICE_MEMORY && tries < FORMER_MS / RETRY_MS;
          tries++) {

@@ -41,11 +41,11 @@ struct module {
 struct session_module {
     struct module **modules;
     uint32_t module_capacity;
+    uint32_t stack; /* bytes that each thread of its kernels has at least; 0: as CUDA has it */
     struct host_block *print; /* the print block; NULL: no kernel prints or traps */
     int print_id;             /* its System V segment's id */
     uint64_t heap;            /* where the heap of its kernels lies; 0: no kernel allocates */
     uint64_t heap_asked;      /* the heap's size, constant once it is there; 0: the default */
-    uint64_t stack; /* bytes that each thread of its kernels has at least; 0: as CUDA has it */
     /* in the print block, once a kernel that can fault is loaded; the session's lane */
     struct fault_notes *faults;
     uint64_t strays; /* strays that the session's figures count already */

@@ -12,6 +12,7 @@
 #include "worker/sched/schedule.h"
 
 #include "common/qos_class.h"
+#include "worker/sched/class_traits.h"
 
 static uint64_t by_weight(const struct sched_entity *entity, uint64_t ns)
 {
@@ -25,11 +26,11 @@ static bool long_ago(uint64_t then, uint64_t now)
     return now > then && now - then > SCHED_STARVED_NS;
 }
 
-/* Whether the domain's sums count the entity's work. They leave out the latency class, which waits
- * for nobody. */
+/* Whether the domain's sums count the entity's work. They leave out a class that waits for
+ * nobody. */
 static bool counted(const struct sched_entity *entity)
 {
-    return entity->cls != GS_CLASS_LATENCY;
+    return class_traits(entity->cls).waits;
 }
 
 /* Whether work fills so little of the device that no entity waits for it. */
@@ -69,7 +70,7 @@ static uint64_t quantum(const struct sched_entity *entity)
 
 struct sched_allowance sched_allowance(const struct sched *sched, const struct sched_entity *entity)
 {
-    uint64_t ahead = entity->cls == GS_CLASS_BEST_EFFORT ? SCHED_BACK_NS : SCHED_AHEAD_NS;
+    uint64_t ahead = class_traits(entity->cls).ahead_ns;
     uint32_t most = entity->inflight_max ? entity->inflight_max : UINT32_MAX;
     struct sched_allowance allowance = {0, 0};
 
@@ -77,7 +78,7 @@ struct sched_allowance sched_allowance(const struct sched *sched, const struct s
         return allowance;
     /* One entity issues at a time, and sched_open limits what is in flight. Kernels that fill
      * little of the device keep no other waiting. */
-    if (sched_contended(sched) && entity->cls == GS_CLASS_NORMAL && !narrow(entity)) {
+    if (sched_contended(sched) && class_traits(entity->cls).by_quantum && !narrow(entity)) {
         allowance.ns = quantum(entity) < ahead ? quantum(entity) : ahead;
         /* The time is for all its streams together, but each may issue one launch. */
         allowance.ns = allowance.ns > entity->inflight_ns ? allowance.ns - entity->inflight_ns : 1;
@@ -168,7 +169,7 @@ static bool stuck(const struct sched *sched, const struct sched_entity *entity, 
 
 bool sched_may_pass(const struct sched *sched, const struct sched_entity *entity, uint64_t now)
 {
-    return entity->cls == GS_CLASS_LATENCY || narrow(entity) || beside(sched, entity) ||
+    return !class_traits(entity->cls).waits || narrow(entity) || beside(sched, entity) ||
            stuck(sched, entity, now);
 }
 

@@ -18,6 +18,7 @@
 #include "common/util.h"
 #include "worker/driver/prewake.h"
 #include "worker/memory/limits.h"
+#include "worker/sched/class_traits.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/lane.h"
 #include "worker/session/busy.h"
@@ -76,7 +77,7 @@ void grant_apply(struct session *session, const struct link_grant *link,
     user_limits_set(session, link);
     service_compile_limit(session, link->user_compile);
     grant_publish(session, memory_limit_set(session, link->mem_limit, link->user_mem_limit));
-    if (link->cls != GS_CLASS_NORMAL)
+    if (class_traits(link->cls).wants_headroom || class_traits(link->cls).leaves_headroom)
         placements_prepare();
 }
 

@@ -64,26 +64,10 @@ static void issued_trace(const struct session *session, const struct stream *str
             trace_launches(session, index, fence, issued->launches + i, run);
         }
         break;
-    case ISSUED_GRAPH:
-        trace_other(session, index, fence, REC_GRAPH, 0);
-        break;
-    case ISSUED_PRODUCT:
-        trace_other(session, index, fence, REC_GEMM, 0);
-        break;
-    case ISSUED_EVENT:
-        trace_other(session, index, fence, REC_EVENT, 0);
-        break;
-    case ISSUED_HOST:
-        trace_other(session, index, fence, REC_HOST, 0);
-        break;
-    case ISSUED_TRANSFER:
-        trace_other(session, index, fence, issued->set ? REC_MEMSET : REC_COPY, issued->bytes);
-        break;
-    case ISSUED_WAIT:
-        trace_other(session, index, fence, REC_WAIT, 0);
-        break;
     case ISSUED_END:
         break;
+    default:
+        trace_other(session, index, fence, issued->work, issued->bytes);
     }
 }
 

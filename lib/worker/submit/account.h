@@ -25,7 +25,7 @@ struct issued {
     uint32_t count; /* of launches */
     const struct launch *launches;
     uint64_t bytes;       /* of a transfer */
-    bool set;             /* a memset */
+    uint16_t work;        /* for the trace, but of launches: the record's kind; REC_COPY of a box */
     uint64_t position;    /* ring position after the last of its records */
     enum completion told; /* how the device tells the end of all work up to there */
 };

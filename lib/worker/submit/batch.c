@@ -13,6 +13,7 @@
 
 #include "common/util.h"
 #include "worker/partition/partition.h"
+#include "worker/sched/class_traits.h"
 #include "worker/sched/estimate.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
@@ -71,8 +72,6 @@ static enum outcome launch_override(struct session *session, uint32_t index,
                                     struct launch *launch, uint64_t *deadline)
 {
     struct wire_qos qos;
-    gs_status status;
-    const char *text;
 
     memcpy(&qos, record + launch_record_qos(r->param_bytes), sizeof(qos));
     record_refusal refusal = override_check(&qos);
@@ -85,14 +84,7 @@ static enum outcome launch_override(struct session *session, uint32_t index,
     *deadline = qos.deadline_ns ? qos.deadline_ns : *deadline;
     if (batch.count == 0) /* the partitions of gathered launches must stay */
         partitions_keep();
-    switch (override_apply(session, &qos, launch, &status, &text)) {
-    case OVERRIDE_PLACED:
-        return RECORD_TAKEN;
-    case OVERRIDE_WAITS:
-        return RECORD_STALLED;
-    default:
-        return record_impossible(session, index, status, launch->kernel, text);
-    }
+    return override_apply(session, index, &qos, launch);
 }
 
 /* Sets class, priority and partition of a launch whose record asks for none of its own. */
@@ -123,7 +115,8 @@ static uint64_t launch_submitted(const unsigned char *record, const struct rec_l
 static bool launch_light(const struct rec_launch *r, const struct launch *launch, uint64_t ns)
 {
     return !(r->h.flags & REC_LAUNCH_QOS) && !r->report && !launch->deadline_ns &&
-           !launch->cooperative && launch->cls == GS_CLASS_NORMAL && estimate_light(launch, ns);
+           !launch->cooperative && class_traits(launch->cls).side_lanes &&
+           estimate_light(launch, ns);
 }
 
 /* Issues a launch that is cooperative or wants a report, behind the batch. */

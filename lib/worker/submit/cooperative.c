@@ -45,8 +45,7 @@ bool cooperative_fits(const struct launch *launch, char *text, size_t size)
     int each;
 
     CUresult result = blocks_of_sm(launch->kernel, threads, launch->dynamic_smem, &each);
-    if (driver_fatal(result))
-        device_lost(result);
+    lost_check(result);
     if (result) {
         driver_describe(text, size);
         return false;
@@ -58,26 +57,16 @@ bool cooperative_fits(const struct launch *launch, char *text, size_t size)
     return blocks <= (uint64_t)each * sms;
 }
 
-/* The answer of a query: whether the device has finished. */
-static bool finished(const char *function, CUresult result)
-{
-    if (driver_fatal(result)) {
-        driver_failed(function, result);
-        device_lost(result);
-    }
-    return result != CUDA_ERROR_NOT_READY;
-}
-
 bool cooperative_ready(const struct stream *stream)
 {
-    return finished("cuStreamQuery", cu->cuStreamQuery(stream->cu));
+    return DRV_ASK(cuStreamQuery, stream->cu) != CUDA_ERROR_NOT_READY;
 }
 
 /* Whether the grid of this entry has ended. */
 static bool has_ended(struct running *r)
 {
     if (r->busy)
-        r->busy = !finished("cuEventQuery", cu->cuEventQuery(r->end));
+        r->busy = DRV_ASK(cuEventQuery, r->end) == CUDA_ERROR_NOT_READY;
     return !r->busy;
 }
 

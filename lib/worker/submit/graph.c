@@ -254,12 +254,10 @@ static const struct job_kind job_variant = {
 static void variant_begin(const struct session *session, struct session_graph *graph,
                           uint32_t number, int priority, uint32_t cls)
 {
-    struct job *job = job_new(NULL, &job_variant);
+    struct job *job = job_new_chore(session, &job_variant);
 
     if (!job)
         return;
-    job->index = session->slot;
-    job->arg[0] = session->id;
     job->arg[1] = number;
     job->arg[2] = (uint64_t)(int64_t)priority;
     job->arg[3] = cls;
@@ -381,32 +379,27 @@ static struct graph_variant *variant_find(struct session_graph *graph,
     return NULL;
 }
 
-enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_t number,
-                                CUresult *result, gs_status *status, const char **text)
+enum outcome graph_launch(struct session *session, uint32_t index, uint32_t number)
 {
     const struct stream *stream = &session->submit.streams[index];
     int priority = stream->priority == stream->cu_priority ? STREAM_PRIORITY : stream->priority;
     struct session_graph *graph = graph_find(session, number);
+    record_refusal refusal = graph ? NULL : "a graph that does not exist";
 
-    *text = graph ? NULL : "a graph that does not exist";
     if (graph && graph->checked_generation != session->memory.generation &&
-        !check_go_on(session, graph, text) && !*text)
-        return GRAPH_WAITS;
-    if (*text)
-        return GRAPH_INVALID;
+        !check_go_on(session, graph, &refusal) && !refusal)
+        return RECORD_STALLED;
+    if (refusal)
+        return record_rejected(session, index, refusal);
     struct graph_variant *variant =
         variant_find(graph, placement_of(session, stream->cls), priority);
     if (variant) {
         variant->used = ++graph->clock;
-        *result = DRV(cuGraphLaunch, variant->exec, stream->cu);
-        return GRAPH_LAUNCHED;
+        return record_issued(session, index, DRV(cuGraphLaunch, variant->exec, stream->cu));
     }
-    if (graph->trouble != GS_OK) {
-        *status = graph->trouble;
-        *text = graph->text;
-        return GRAPH_FAILED;
-    }
+    if (graph->trouble != GS_OK)
+        return record_impossible(session, index, graph->trouble, NULL, graph->text);
     if (!graph->making)
         variant_begin(session, graph, number, priority, stream->cls);
-    return GRAPH_WAITS;
+    return RECORD_STALLED;
 }

@@ -2,18 +2,11 @@
 #ifndef GS_WORKER_SUBMIT_GRAPH_H
 #define GS_WORKER_SUBMIT_GRAPH_H
 
-#include "worker/submit/record.h"
+#include "worker/submit/outcome.h"
 
-enum graph_outcome {
-    GRAPH_LAUNCHED,
-    GRAPH_WAITS,   /* its records are being checked, or a variant of it is being made: ask again */
-    GRAPH_INVALID, /* the record, or what it names, is invalid: *text */
-    GRAPH_FAILED   /* the variant could not be made: *status, *text */
-};
-
-/* Launches graph `number` into stream `index`; *result is the driver's answer. Main lane. */
-enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_t number,
-                                CUresult *result, gs_status *status, const char **text);
+/* Launches graph `number`, whose record is at the head of stream `index`. The record stalls while
+ * the graph's records are being checked, or a variant of it is being made. Main lane. */
+enum outcome graph_launch(struct session *session, uint32_t index, uint32_t number);
 /* Makes the graphs that the session's journal names, without variants. On failure the job has
  * failed, and graphs_deinit undoes what was done. Service thread. */
 gs_status graphs_resume(struct job *job);

@@ -25,6 +25,7 @@
 #include "worker/partition/green_context.h"
 #include "worker/partition/kernel_launch.h"
 #include "worker/partition/partition.h"
+#include "worker/sched/class_traits.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
@@ -35,15 +36,15 @@
 
 #define TELLS_THREADS       16384u /* the most threads of a grid that tells its own end */
 #define FENCE_EVERY         16u
-#define FENCE_EVERY_LATENCY 32u
+#define FENCE_EVERY_REQUEST 32u
 #define SPARE_TENANTS       2u
 
 /* The lengths of a shape's graphs. There is one graph for each length and each way to tell the end,
- * made when it is first wanted. Only the latency class has all lengths, because a graph takes
- * device memory. */
+ * made when it is first wanted. Only requests have all lengths, because a graph takes device
+ * memory. */
 static const struct {
     uint32_t length;
-    bool latency; /* for the latency class only */
+    bool request; /* for classes of requests only */
 } lengths[] = {{SHAPE_LONGEST, true}, {8, false}, {4, true}, {2, true}, {1, false}};
 
 /* ---- Issuing --------------------------------------------------------------------------------- */
@@ -93,7 +94,7 @@ static CUresult launch_cooperative(const struct session *session, const struct l
  * device is refilled when half of it is known to have ended. */
 static uint32_t fence_every(uint32_t cls)
 {
-    return cls == GS_CLASS_LATENCY ? FENCE_EVERY_LATENCY : FENCE_EVERY;
+    return class_traits(cls).requests ? FENCE_EVERY_REQUEST : FENCE_EVERY;
 }
 
 /* The length of the graph in which the first of `run` launches of one shape go. With a completion,
@@ -103,7 +104,7 @@ static uint32_t length_for(const struct stream *stream, const struct launch *lau
 {
     uint32_t i = 0;
 
-    while (run < lengths[i].length || (lengths[i].latency && launch->cls != GS_CLASS_LATENCY))
+    while (run < lengths[i].length || (lengths[i].request && !class_traits(launch->cls).requests))
         i++;
     const uint32_t length = lengths[i].length;
     *tells =
@@ -196,7 +197,7 @@ static bool may_go_as_request(const struct stream *stream, const struct launch *
     if (!stream->arrival.entire || count < 2 || completion == COMPLETION_WRITTEN)
         return false;
     if (completion == COMPLETION_NONE &&
-        inflight_open_count(stream->inflight) + count > FENCE_EVERY_LATENCY)
+        inflight_open_count(stream->inflight) + count > FENCE_EVERY_REQUEST)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         if (wants_own_fence(&launches[i]))
@@ -236,7 +237,7 @@ static CUresult issue_request(struct session *session, struct stream *stream,
 
 bool launch_apart(const struct session *session, const struct stream *stream)
 {
-    return stream->cls != GS_CLASS_LATENCY && sched_contended(domain_of(session));
+    return class_traits(stream->cls).waits && sched_contended(domain_of(session));
 }
 
 /* Puts a fence before the launch where its kernel is to be measured: the time of a kernel is learnt

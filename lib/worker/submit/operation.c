@@ -8,6 +8,7 @@
  */
 #include "worker/submit/operation.h"
 
+#include "common/util.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
@@ -116,63 +117,40 @@ static enum outcome take_host(const struct session *session, uint32_t index)
     return (int64_t)(done - end) >= 0 ? RECORD_TAKEN : RECORD_CALLED;
 }
 
-static enum outcome take_graph(struct session *session, uint32_t index,
-                               const struct rec_graph *record)
-{
-    CUresult result = CUDA_SUCCESS;
-    gs_status status;
-    const char *text;
+/* What records of a kind have of their own. */
+struct operation {
+    uint32_t size;
+    enum issued_kind kind;
+    /* where kernels are measured apart from other work (launch_apart): what this is */
+    enum { NEITHER, KERNELS, OTHERS } measured;
+    bool told;     /* the end of the launches before it is told */
+    bool any_lane; /* side lanes take it too */
+    bool primary;  /* its stream must be one of the primary context, as arrays and graphs are */
+};
 
-    switch (graph_launch(session, index, record->graph, &result, &status, &text)) {
-    case GRAPH_LAUNCHED:
-        return record_issued(session, index, result);
-    case GRAPH_WAITS:
-        return RECORD_STALLED;
-    case GRAPH_INVALID:
-        return record_rejected(session, index, text);
-    default:
-        return record_impossible(session, index, status, NULL, text);
-    }
-}
-
-static enum outcome take_gemm(struct session *session, uint32_t index,
-                              const struct rec_gemm *record)
-{
-    gs_status status;
-    record_refusal refusal;
-    char text[192];
-
-    switch (product_issue(session, index, record, &refusal, &status, text, sizeof(text))) {
-    case PRODUCT_ISSUED:
-        return RECORD_TAKEN;
-    case PRODUCT_WAITS:
-        return RECORD_STALLED;
-    case PRODUCT_INVALID:
-        return record_rejected(session, index, refusal);
-    default:
-        return record_impossible(session, index, status, NULL, text);
-    }
-}
-
-/* The size of records of a kind, launches excepted. */
-static uint32_t record_size(uint32_t op)
-{
-    return op == REC_BOX    ? sizeof(struct rec_box)
-           : op == REC_GEMM ? sizeof(struct rec_gemm)
-                            : REC_ALIGN;
-}
+static const struct operation operations[] = {
+    [REC_COPY] = {sizeof(struct rec_copy), ISSUED_TRANSFER, .measured = OTHERS, .any_lane = true},
+    [REC_MEMSET] = {sizeof(struct rec_memset), ISSUED_TRANSFER, .measured = OTHERS,
+                    .any_lane = true},
+    [REC_BOX] = {sizeof(struct rec_box), ISSUED_TRANSFER, .measured = OTHERS, .primary = true},
+    [REC_EVENT] = {sizeof(struct rec_event), ISSUED_EVENT, .primary = true},
+    [REC_WAIT] = {sizeof(struct rec_wait), ISSUED_WAIT, .measured = OTHERS},
+    /* the client calls its function when the end is told */
+    [REC_HOST] = {sizeof(struct rec_host), ISSUED_HOST, .told = true},
+    [REC_GRAPH] = {sizeof(struct rec_graph), ISSUED_GRAPH, .measured = KERNELS, .primary = true},
+    [REC_GEMM] = {sizeof(struct rec_gemm), ISSUED_PRODUCT, .measured = KERNELS, .primary = true},
+};
+/* A record of no known kind, which operation_issue refuses. */
+static const struct operation unknown = {.size = REC_ALIGN, .primary = true};
 
 /* Issues the batch before a record that is no launch. Where kernels are measured apart from copies
  * and waits (launch_apart), a fence follows the kernels. Returns false when the driver refused. */
-static bool kernels_issue(struct session *session, uint32_t index, uint32_t next)
+static bool kernels_issue(struct session *session, uint32_t index, const struct operation *next)
 {
     struct stream *stream = &session->submit.streams[index];
-    const bool other =
-        next == REC_COPY || next == REC_MEMSET || next == REC_BOX || next == REC_WAIT;
-    const bool apart =
-        (other || next == REC_GRAPH || next == REC_GEMM) && launch_apart(session, stream);
-    /* The host function is called when the end is told. */
-    const bool told = next == REC_HOST || (apart && other);
+    const bool apart = next->measured != NEITHER && launch_apart(session, stream);
+    const bool other = next->measured == OTHERS;
+    const bool told = next->told || (apart && other);
     CUresult result = CUDA_SUCCESS;
 
     if (!batch_issue(session, index, told ? COMPLETION_FENCE : COMPLETION_NONE))
@@ -185,37 +163,29 @@ static bool kernels_issue(struct session *session, uint32_t index, uint32_t next
     return !result;
 }
 
-/* Gives the device what a record of the right size asks for. *issued: what the device was given,
- * where the record was taken. */
+/* Gives the device what a record of the right size, of the kind issued->work, asks for. Where the
+ * record was taken, *issued says what the device was given. */
 static enum outcome operation_issue(struct session *session, uint32_t index,
                                     const unsigned char *record, struct issued *issued)
 {
-    const struct rec_header *header = (const void *)record;
-
-    switch (header->op) {
+    switch (issued->work) {
     case REC_COPY:
     case REC_MEMSET:
-        issued->kind = ISSUED_TRANSFER;
-        issued->set = header->op == REC_MEMSET;
-        return take_transfer(session, index, record, issued->set, &issued->bytes);
+        return take_transfer(session, index, record, issued->work == REC_MEMSET, &issued->bytes);
     case REC_BOX:
-        issued->kind = ISSUED_TRANSFER;
+        issued->work = REC_COPY; /* to the trace */
         return take_box(session, index, (const void *)record, &issued->bytes);
     case REC_EVENT:
-        issued->kind = ISSUED_EVENT;
         return take_event(session, index, (const void *)record);
     case REC_WAIT:
-        issued->kind = ISSUED_WAIT;
         return take_wait(session, index, (const void *)record);
     case REC_HOST:
-        issued->kind = ISSUED_HOST;
         return take_host(session, index);
     case REC_GRAPH:
-        issued->kind = ISSUED_GRAPH;
-        return take_graph(session, index, (const void *)record);
+        return graph_launch(session, index,
+                            ((const struct rec_graph *)(const void *)record)->graph);
     case REC_GEMM:
-        issued->kind = ISSUED_PRODUCT;
-        return take_gemm(session, index, (const void *)record);
+        return product_issue(session, index, (const void *)record);
     default:
         return record_rejected(session, index, "a record of no known kind");
     }
@@ -225,19 +195,20 @@ enum outcome operation_take(struct session *session, uint32_t index, const unsig
                             uint32_t size)
 {
     const uint32_t op = ((const struct rec_header *)(const void *)record)->op;
-    const bool transfer = op == REC_COPY || op == REC_MEMSET;
+    const bool known = op < ARRAY_SIZE(operations) && operations[op].size;
+    const struct operation *operation = known ? &operations[op] : &unknown;
     struct stream *stream = &session->submit.streams[index];
-    struct issued issued = {.position = stream->head + size};
+    struct issued issued = {.kind = operation->kind, .work = op, .position = stream->head + size};
 
-    if (!lane_is_main(session->lane) && !transfer)
+    if (!lane_is_main(session->lane) && !operation->any_lane)
         return RECORD_ELSEWHERE;
-    if (!transfer)
+    if (!operation->any_lane)
         session->submit.light = 0;
-    if (!kernels_issue(session, index, op))
+    if (!kernels_issue(session, index, operation))
         return RECORD_ENDED;
-    if (size != record_size(op))
+    if (size != operation->size)
         return record_rejected(session, index, "a record of a wrong size");
-    if (!transfer && op != REC_WAIT && op != REC_HOST && !stream_primary(session, stream))
+    if (operation->primary && !stream_primary(session, stream))
         return RECORD_STALLED;
     account_issuing(session, stream);
     const enum outcome outcome = operation_issue(session, index, record, &issued);

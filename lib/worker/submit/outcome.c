@@ -29,8 +29,7 @@ enum outcome record_refused(struct session *session, uint32_t index, CUresult re
 {
     char text[192];
 
-    if (driver_fatal(result))
-        device_lost(result);
+    lost_check(result);
     driver_describe(text, sizeof(text));
     return launch_fault(session, index, driver_status(result), kernel, launch, text);
 }

@@ -10,7 +10,9 @@
 enum outcome {
     RECORD_TAKEN,
     /* The record stays in the ring: */
-    RECORD_STALLED, /* it waits for an event that another stream has not reached, or a partition */
+    /* it waits for an event that another stream has not reached, or for what is being made for it:
+     * a partition, a graph, an algorithm */
+    RECORD_STALLED,
     RECORD_ELSEWHERE, /* it is for the main lane */
     RECORD_CALLED,    /* the client's function has not returned */
     RECORD_ENDED      /* the session has ended for it */

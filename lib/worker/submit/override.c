@@ -107,53 +107,51 @@ static void affinity_store(struct session *session, const struct wire_qos *qos, 
         (struct affinity_entry){*qos, partition, partition_losses(), worker->policy_count, level};
 }
 
-static enum override_outcome launch_partition(struct session *session, const struct wire_qos *qos,
-                                              uint32_t cls, struct partition **partition,
-                                              gs_status *status, const char **text)
+static enum outcome launch_partition(struct session *session, uint32_t index,
+                                     const struct wire_qos *qos, struct launch *launch)
 {
-    const uint32_t level = placement_headroom_level(session, cls);
+    const uint32_t level = placement_headroom_level(session, launch->cls);
     const struct affinity_entry *entry = affinity_find(session, qos, level);
+    struct partition *partition;
+    gs_status status;
 
     if (entry) {
-        *partition = entry->partition;
-        if (*partition)
-            partition_use(*partition);
-        return OVERRIDE_PLACED;
+        launch->partition = entry->partition;
+        if (launch->partition)
+            partition_use(launch->partition);
+        return RECORD_TAKEN;
     }
     const struct sm_mask mask = launch_mask(&session->grant, qos, level);
     if (sm_mask_equal(&mask, &session->grant.mask)) {
-        *partition = session->grant.partition;
-        affinity_store(session, qos, level, *partition);
-        return OVERRIDE_PLACED;
+        launch->partition = session->grant.partition;
+        affinity_store(session, qos, level, launch->partition);
+        return RECORD_TAKEN;
     }
-    *partition = placement_get_in_turn(&mask, session, status);
-    if (!*partition && *status == GS_NOT_READY)
-        return OVERRIDE_WAITS;
-    if (!*partition) {
-        *text = partition_trouble(*status);
-        return OVERRIDE_FAILED;
-    }
-    if ((*partition)->state == PARTITION_READY) {
-        affinity_store(session, qos, level, *partition);
-        return OVERRIDE_PLACED;
+    partition = placement_get_in_turn(&mask, session, &status);
+    if (!partition && status == GS_NOT_READY)
+        return RECORD_STALLED;
+    if (!partition)
+        return record_impossible(session, index, status, launch->kernel, partition_trouble(status));
+    if (partition->state == PARTITION_READY) {
+        launch->partition = partition;
+        affinity_store(session, qos, level, partition);
+        return RECORD_TAKEN;
     }
     /* No quiet moment came: the launch goes on waiting, as it would for the driver itself. */
-    if ((*partition)->state == PARTITION_MAKING || (*partition)->status == GS_ERR_TIMEOUT)
-        return OVERRIDE_WAITS;
-    *status = (*partition)->status;
-    *text = (*partition)->text;
-    return OVERRIDE_FAILED;
+    if (partition->state == PARTITION_MAKING || partition->status == GS_ERR_TIMEOUT)
+        return RECORD_STALLED;
+    return record_impossible(session, index, partition->status, launch->kernel, partition->text);
 }
 
-enum override_outcome override_apply(struct session *session, const struct wire_qos *qos,
-                                     struct launch *launch, gs_status *status, const char **text)
+enum outcome override_apply(struct session *session, uint32_t index, const struct wire_qos *qos,
+                            struct launch *launch)
 {
     const struct link_grant *grant = &session->grant.link;
     int32_t priority = qos->priority < grant->priority_max ? qos->priority : grant->priority_max;
 
     launch->cls = class_lower(qos->cls, grant->cls);
     launch->priority = stream_priority(launch->cls, priority);
-    if (qos->affinity_type == GS_EXEC_AFFINITY_NONE)
-        return OVERRIDE_PLACED;
-    return launch_partition(session, qos, launch->cls, &launch->partition, status, text);
+    return qos->affinity_type == GS_EXEC_AFFINITY_NONE
+               ? RECORD_TAKEN
+               : launch_partition(session, index, qos, launch);
 }

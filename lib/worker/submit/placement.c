@@ -6,6 +6,7 @@
 #include "worker/submit/placement.h"
 
 #include "common/util.h"
+#include "worker/sched/class_traits.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 #include "worker/submit/graph.h"
@@ -95,7 +96,8 @@ void placement_deinit(struct session *session)
 
 uint32_t placement_headroom_level(const struct session *session, uint32_t cls)
 {
-    return cls == GS_CLASS_BEST_EFFORT ? headroom_now(&session->lane->headroom) : HEADROOM_NONE;
+    return class_traits(cls).leaves_headroom ? headroom_now(&session->lane->headroom)
+                                             : HEADROOM_NONE;
 }
 
 struct sm_mask placement_headroom_mask(uint32_t level)
@@ -173,13 +175,13 @@ static void trimmed_prepare(struct session *session)
 
 void placements_prepare(void)
 {
-    bool latency = false;
+    bool wanted = false;
 
-    for (struct session *s = session_table_next(NULL); s && !latency; s = session_table_next(s))
-        latency = s->grant.link.cls == GS_CLASS_LATENCY;
-    for (struct session *s = latency ? session_table_next(NULL) : NULL; s;
+    for (struct session *s = session_table_next(NULL); s && !wanted; s = session_table_next(s))
+        wanted = class_traits(s->grant.link.cls).wants_headroom;
+    for (struct session *s = wanted ? session_table_next(NULL) : NULL; s;
          s = session_table_next(s)) {
-        if (s->grant.link.cls == GS_CLASS_BEST_EFFORT)
+        if (class_traits(s->grant.link.cls).leaves_headroom)
             trimmed_prepare(s);
     }
 }

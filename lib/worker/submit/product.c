@@ -126,15 +126,41 @@ static void kernels_install(struct job *job)
     algorithm_keep(job->made);
 }
 
-/* ---- Requests -------------------------------------------------------------------------------- */
+/* The stages of a request and of a chore after the first, which skips those that are done. */
+enum stage { KNOWN, START, CHOOSE, KERNELS };
 
-static const struct job_kind job_gemm_kernels = {"gemm_kernels", JOB_PATIENT | JOB_QUIET, NULL,
-                                                 kernels_work,   kernels_install,         NULL};
-static const struct job_kind job_gemm_choose = {"gemm_choose", JOB_PATIENT, NULL,
-                                                choose_work,   NULL,        &job_gemm_kernels};
-static const struct job_kind job_gemm_start = {
-    "gemm_start", JOB_PATIENT | JOB_QUIET, NULL, start_work, NULL, &job_gemm_choose};
-static const struct job_kind job_gemm_known = {"gemm_known", JOB_QUICK, NULL, NULL, NULL, NULL};
+#define STAGES(prefix, whose, stages)                                                              \
+    {                                                                                              \
+        [KNOWN] = {.name = prefix "_known", .flags = (whose)},                                     \
+        [START] = {.name = prefix "_start",                                                        \
+                   .flags = JOB_PATIENT | JOB_QUIET | (whose),                                     \
+                   .work = start_work,                                                             \
+                   .then = &(stages)[CHOOSE]},                                                     \
+        [CHOOSE] = {.name = prefix "_choose",                                                      \
+                    .flags = JOB_PATIENT | (whose),                                                \
+                    .work = choose_work,                                                           \
+                    .then = &(stages)[KERNELS]},                                                   \
+        [KERNELS] = {.name = prefix "_kernels",                                                    \
+                     .flags = JOB_PATIENT | JOB_QUIET | (whose),                                   \
+                     .work = kernels_work,                                                         \
+                     .install = kernels_install},                                                  \
+    }
+
+static const struct job_kind request_stages[] = STAGES("gemm", JOB_QUICK, request_stages);
+static const struct job_kind chore_stages[] = STAGES("gemm_chore", JOB_CHORE, chore_stages);
+
+static void stages_skip(struct job *job, const struct job_kind *stages)
+{
+    struct problem problem;
+
+    problem_find(job, &problem);
+    if (algorithm_find(&problem))
+        job->kind = &stages[KNOWN];
+    else if (library_handle())
+        job->kind = &stages[CHOOSE];
+}
+
+/* ---- Requests -------------------------------------------------------------------------------- */
 
 static void prepare_prepare(struct job *job)
 {
@@ -142,46 +168,22 @@ static void prepare_prepare(struct job *job)
     struct extents extents;
     const char *fault = problem_of(&job->gemm, &problem, &extents);
 
-    if (fault) {
+    if (fault)
         job_fail(job, GS_ERR_INVALID_VALUE, "%s", fault);
-        return;
-    }
-    if ((fault = record_check_gemm(job->session, &job->gemm, &problem)))
+    else if ((fault = record_check_gemm(job->session, &job->gemm, &problem)))
         job_fail(job, GS_ERR_INVALID_POINTER, "%s", fault);
-    else if (algorithm_find(&problem))
-        job->kind = &job_gemm_known;
-    else if (library_handle())
-        job->kind = &job_gemm_choose;
+    else
+        stages_skip(job, request_stages);
 }
 
 const struct job_kind job_gemm_prepare = {"gemm_prepare", JOB_PATIENT, prepare_prepare,
-                                          load_work,      NULL,        &job_gemm_start};
+                                          load_work,      NULL,        &request_stages[START]};
 
 /* ---- Chores ---------------------------------------------------------------------------------- */
 
-static const struct job_kind job_gemm_chore_kernels = {"gemm_chore_kernels",
-                                                       JOB_PATIENT | JOB_QUIET | JOB_CHORE,
-                                                       NULL,
-                                                       kernels_work,
-                                                       kernels_install,
-                                                       NULL};
-static const struct job_kind job_gemm_chore_choose = {
-    "gemm_chore_choose", JOB_PATIENT | JOB_CHORE, NULL, choose_work, NULL, &job_gemm_chore_kernels};
-static const struct job_kind job_gemm_chore_start = {
-    "gemm_chore_start",    JOB_PATIENT | JOB_QUIET | JOB_CHORE, NULL, start_work, NULL,
-    &job_gemm_chore_choose};
-static const struct job_kind job_gemm_chore_known = {
-    "gemm_chore_known", JOB_CHORE, NULL, NULL, NULL, NULL};
-
 static void chore_prepare(struct job *job)
 {
-    struct problem problem;
-
-    problem_find(job, &problem);
-    if (algorithm_find(&problem))
-        job->kind = &job_gemm_chore_known;
-    else if (library_handle())
-        job->kind = &job_gemm_chore_choose;
+    stages_skip(job, chore_stages);
 }
 
 /* Where no quiet moment came, the stream goes on waiting, and its next round begins another chore.
@@ -202,7 +204,7 @@ static const struct job_kind job_gemm_refused = {"gemm_refused", JOB_CHORE,     
 
 static const struct job_kind job_gemm_chore = {"gemm_chore",  JOB_PATIENT | JOB_CHORE | JOB_HOLD,
                                                chore_prepare, load_work,
-                                               NULL,          &job_gemm_chore_start};
+                                               NULL,          &chore_stages[START]};
 
 /* Begins the chore that makes the algorithm. Without memory for the chore, the next round tries
  * again. */
@@ -210,11 +212,9 @@ static void chore_begin(const struct session *session, const struct rec_gemm *re
 {
     if (session->jobs.current && session->jobs.current->kind->flags & JOB_CHORE)
         return;
-    struct job *job = job_new(NULL, &job_gemm_chore);
+    struct job *job = job_new_chore(session, &job_gemm_chore);
     if (!job)
         return;
-    job->index = session->slot;
-    job->arg[0] = session->id;
     job->gemm = *record;
     job_return(job);
 }
@@ -227,7 +227,7 @@ static void workspace_prepare(struct job *job)
     const struct stream *stream = &job->session->submit.streams[job->arg[1]];
 
     if (!stream->workspace || workspace_holds(stream->workspace, job->arg[2]))
-        job->kind = &job_gemm_chore_known;
+        job->kind = &chore_stages[KNOWN];
 }
 
 /* A workspace that is refused is no failure: products run without one. */
@@ -264,13 +264,11 @@ static const struct job_kind job_gemm_workspace = {
 
 static void workspace_begin(const struct session *session, uint32_t index, size_t bytes)
 {
-    struct job *job = job_new(NULL, &job_gemm_workspace);
+    struct job *job = job_new_chore(session, &job_gemm_workspace);
 
     if (!job)
         return;
     session->submit.streams[index].workspace->growing = true;
-    job->index = session->slot;
-    job->arg[0] = session->id;
     job->arg[1] = index;
     job->arg[2] = bytes;
     job_return(job);
@@ -305,38 +303,33 @@ static gs_status product_run(struct session *session, struct stream *stream,
 
     if (status == GS_OK && !issued)
         status = algorithm_run(algorithm, record, stream->workspace, stream->cu, text, size);
-    if (status != GS_OK) { /* the library does not tell whether the context is lost */
-        const CUresult result = cu->cuStreamQuery(stream->cu);
-        if (driver_fatal(result))
-            device_lost(result);
-    }
+    if (status != GS_OK) /* the library does not tell whether the context is lost */
+        DRV_ASK(cuStreamQuery, stream->cu);
     return status;
 }
 
-enum product_outcome product_issue(struct session *session, uint32_t index,
-                                   const struct rec_gemm *record, record_refusal *fault,
-                                   gs_status *status, char *text, size_t size)
+enum outcome product_issue(struct session *session, uint32_t index, const struct rec_gemm *record)
 {
     struct session_submit *submit = &session->submit;
     struct stream *stream = &submit->streams[index];
     struct problem problem;
+    char text[192];
+    record_refusal refusal = record_check_gemm(session, record, &problem);
 
-    *fault = record_check_gemm(session, record, &problem);
-    if (*fault)
-        return PRODUCT_INVALID;
+    if (refusal)
+        return record_rejected(session, index, refusal);
     const struct algorithm *algorithm = algorithm_find(&problem);
-    if (!algorithm && submit->product_trouble != GS_OK) {
-        *status = submit->product_trouble;
-        snprintf(text, size, "%s", submit->product_text);
-        return PRODUCT_FAILED;
-    }
+    if (!algorithm && submit->product_trouble != GS_OK)
+        return record_impossible(session, index, submit->product_trouble, NULL,
+                                 submit->product_text);
     if (!algorithm) {
         chore_begin(session, record);
-        return PRODUCT_WAITS;
+        return RECORD_STALLED;
     }
     struct partition *partition = placement_of(session, stream->cls);
     if (workspace_awaited(session, index, algorithm_workspace(algorithm, partition != NULL)))
-        return PRODUCT_WAITS;
-    *status = product_run(session, stream, algorithm, record, partition, text, size);
-    return *status == GS_OK ? PRODUCT_ISSUED : PRODUCT_FAILED;
+        return RECORD_STALLED;
+    const gs_status status =
+        product_run(session, stream, algorithm, record, partition, text, sizeof(text));
+    return status == GS_OK ? RECORD_TAKEN : record_impossible(session, index, status, NULL, text);
 }

@@ -104,8 +104,7 @@ static struct product_graph *graph_find(struct product_graphs *graphs,
 
 static gs_status driver_trouble(CUresult result, char *text, size_t size)
 {
-    if (driver_fatal(result))
-        device_lost(result);
+    lost_check(result);
     driver_describe(text, size);
     return driver_status(result);
 }

@@ -126,7 +126,7 @@ record_refusal record_check_memset(const struct session *session, const struct r
                : "a memset outside an allocation";
 }
 
-/* ---- Boxes ----------------------------------------------------------------------------------- */
+/* ---- 3D copies ------------------------------------------------------------------------------- */
 
 #define PITCH_MAX UINT64_C(0x7fffffff) /* cuMemcpy3D takes no longer rows */
 

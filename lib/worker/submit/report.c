@@ -90,12 +90,7 @@ void reports_poll(struct session *session)
         struct report *report = &session->submit.reports[i];
         if (!report->id)
             continue;
-        CUresult result = cu->cuEventQuery(report->end);
-        if (driver_fatal(result)) {
-            driver_failed("cuEventQuery", result);
-            device_lost(result);
-        }
-        if (result == CUDA_SUCCESS)
+        if (DRV_ASK(cuEventQuery, report->end) == CUDA_SUCCESS)
             publish(session, report);
     }
 }

@@ -110,12 +110,8 @@ bool streams_idle(struct session *session)
     for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
         partition_home(session->submit.streams[i].home);
-        CUresult result = cu->cuStreamQuery(session->submit.streams[i].cu);
+        const CUresult result = DRV_ASK(cuStreamQuery, session->submit.streams[i].cu);
         partition_home(session->lane->home);
-        if (driver_fatal(result)) {
-            driver_failed("cuStreamQuery", result);
-            device_lost(result);
-        }
         if (result == CUDA_ERROR_NOT_READY)
             return false;
         inflight_settle(session->submit.streams[i].inflight);
@@ -174,8 +170,7 @@ bool stream_move(struct session *session, struct stream *stream, struct partitio
     if (session->inflight.busy & UINT64_C(1) << (stream - session->submit.streams))
         return false;
     CUresult result = pool_get_stream(&other, &priority, &found);
-    if (driver_fatal(result))
-        device_lost(result);
+    lost_check(result);
     if (result)
         return false;
     const bool moved = found == home;
