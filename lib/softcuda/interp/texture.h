@@ -10,7 +10,9 @@ enum texture_word {
     TEXTURE_RESIDENT,                       // slot of a predicate, or NO_OPERAND
     TEXTURE_COORDINATE,                     // four slots, as written: a layer comes first
     TEXTURE_VALUE = TEXTURE_COORDINATE + 4, // up to four slots
-    TEXTURE_WORDS = TEXTURE_VALUE + 4
+    TEXTURE_LEVEL = TEXTURE_VALUE + 4,      // slot, or NO_OPERAND
+    TEXTURE_GRADIENT,                       // two times three slots; NO_OPERAND: none
+    TEXTURE_WORDS = TEXTURE_GRADIENT + 6
 };
 
 // tex: insn.mode is enum ptx_geom, .type of the results, INSN_SIGNED where coordinates are indices.
