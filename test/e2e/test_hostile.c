@@ -358,7 +358,7 @@ static void records_run(void *argument)
         if (session % 2)
             raw_ask(&raw, &(struct raw_request){
                               .op = REQ_ARRAY_CREATE,
-                              .arg = {64, 16, 4, req_array_kind(GS_FORMAT_UINT8, 1, 0)}});
+                              .arg = {64, 16, 4, req_array_kind(GS_FORMAT_UINT8, 1, 0, 0)}});
         for (unsigned i = 0; i < 60 && raw_open(&raw); i++) {
             uint32_t size = record_make(&raw, &belongings, record);
             unsigned stream = below(8) ? (unsigned)below(2) : (unsigned)below(SEG_STREAMS);
@@ -547,9 +547,10 @@ static void array_ask(struct raw_request *request)
 
     for (unsigned k = 0; k < 3; k++)
         request->arg[k] = below(16) ? below(40) : odd_number();
-    request->arg[3] = below(8) ? req_array_kind(formats[below(ARRAY_SIZE(formats))],
-                                                (uint32_t)below(5), (uint32_t)below(16))
-                               : odd_number();
+    request->arg[3] = below(8)
+                          ? req_array_kind(formats[below(ARRAY_SIZE(formats))], (uint32_t)below(5),
+                                           (uint32_t)below(8), (uint32_t)below(16))
+                          : odd_number();
 }
 
 /* A texture of what the session has, of a neighbour's, or of nothing. */
@@ -563,6 +564,8 @@ static void texture_ask(const struct raw_client *raw, const struct raw_belonging
         texture =
             (struct req_texture){.flags = (uint32_t)below(4), .filter_mode = (uint32_t)below(2)};
     texture.type = (uint32_t)below(4);
+    if (texture.type == GS_RESOURCE_MIPMAPPED)
+        texture.flags |= below(4) ? GS_TEXTURE_NORMALIZED_COORDINATES : 0;
     texture.array = (uint32_t)(below(4) ? below(4) : odd_number());
     texture.address = odd_address(raw, b) & (below(8) ? ~UINT64_C(511) : UINT64_MAX);
     texture.width = odd_size();

@@ -124,6 +124,7 @@ extern const struct job_kind job_mem_export, job_mem_import;                    
 extern const struct job_kind job_mem_revoke, job_unshare;                       /* memory_share.c */
 extern const struct job_kind job_host_alloc, job_host_free;                     /* host_block.c */
 extern const struct job_kind job_array_create, job_array_destroy;               /* array.c */
+extern const struct job_kind job_array_level;                                   /* array.c */
 extern const struct job_kind job_texture_create, job_texture_destroy;           /* texture.c */
 extern const struct job_kind job_surface_create, job_surface_destroy;           /* texture.c */
 extern const struct job_kind job_module_load, job_module_unload;                /* module.c */

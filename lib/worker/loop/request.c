@@ -46,6 +46,7 @@ static const struct job_kind *const kinds[] = {
     [REQ_GEMM_PREPARE] = &job_gemm_prepare,
     [REQ_KERNEL_HEAP] = &job_kernel_heap,
     [REQ_KERNEL_STACK] = &job_kernel_stack,
+    [REQ_ARRAY_LEVEL] = &job_array_level,
 };
 
 static void done(struct seg_request *slot)
