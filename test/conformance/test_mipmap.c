@@ -388,6 +388,23 @@ static void indices_name_texels_of_a_level(void)
         CHECK(out[i].f[0] == want[i], "fetch %u: %g", i, (double)out[i].f[0]);
 }
 
+static void levels_are_counted_and_measured(void)
+{
+    CUmipmappedArray mipmap = mipmap_new(16, 4, 3, CUDA_ARRAY3D_LAYERED, 4);
+    CUtexObject texture = texture_new(mipmap, &plain);
+    static const char query[] = "txq.num_mipmap_levels.b32 %d0, [%t];\n"
+                                "    txq.level.width.b32 %d1, [%t], %c0;\n"
+                                "    txq.level.height.b32 %d2, [%t], %c0;\n"
+                                "    txq.level.depth.b32 %d3, [%t], %c0;";
+    union words in[4] = {{.u = {0}}, {.u = {1}}, {.u = {2}}, {.u = {3}}}, out[4] = {0};
+    static const uint32_t want[4][4] = {{4, 16, 4, 3}, {4, 8, 2, 3}, {4, 4, 1, 3}, {4, 2, 1, 3}};
+
+    run(query, texture, in, out, 4);
+    for (unsigned i = 0; i < 4; i++)
+        CHECK(!memcmp(out[i].u, want[i], sizeof(want[i])), "level %u of %u: %u x %u x %u", i,
+              out[i].u[0], out[i].u[1], out[i].u[2], out[i].u[3]);
+}
+
 static void integers_are_read_as_such(void)
 {
     CUDA_ARRAY3D_DESCRIPTOR desc = {4, 4, 0, CU_AD_FORMAT_SIGNED_INT16, 1, 0};
@@ -494,6 +511,7 @@ static const struct test tests[] = {
      an_instruction_without_a_level_reads_the_first, false},
     {"bias and bounds count without a level", bias_and_bounds_count_without_a_level, false},
     {"indices name texels of a level", indices_name_texels_of_a_level, false},
+    {"levels are counted and measured", levels_are_counted_and_measured, false},
     {"integers are read as such", integers_are_read_as_such, false},
     {"surfaces write what textures read", surfaces_write_what_textures_read, false},
     {"coordinates have to be normalized", coordinates_have_to_be_normalized, false},

@@ -314,9 +314,24 @@ static uint32_t property(const struct image *m, uint32_t what, bool surface)
         return m->width;
     case PTX_MODE_HEIGHT:
         return m->dims == 1 && surface ? 0 : m->height;
+    case PTX_MODE_MIPMAP_LEVELS:
+        return m->levels;
     default:
         return m->dims == 3 || m->layered || m->cube ? m->depth : 0;
     }
+}
+
+// The same of one level; 0 of one that is not there.
+static uint32_t level_property(const struct image *m, uint32_t what, uint32_t level)
+{
+    struct image of_level;
+
+    if (level >= m->levels)
+        return 0;
+    if (m->levels == 1)
+        return property(m, what, false);
+    of_level = image_level(m, level);
+    return property(&of_level, what, false);
 }
 
 int op_texture_query(struct warp *w, const struct insn *in, uint32_t mask)
@@ -335,7 +350,8 @@ int op_texture_query(struct warp *w, const struct insn *in, uint32_t mask)
         m = in->flags & INSN_SURFACE ? surface_of(w, handles[l]) : t ? &t->image : NULL;
         if (!m)
             return warp_fault(w, in, 1u << l, EXEC_FAULT_ILLEGAL_ADDRESS, handles[l]);
-        d[l] = property(m, in->target, in->flags & INSN_SURFACE);
+        d[l] = in->b == NO_OPERAND ? property(m, in->target, in->flags & INSN_SURFACE)
+                                   : level_property(m, in->target, SLOT(const u32, w, in->b)[l]);
     }
     return STEP_NEXT;
 }

@@ -19,7 +19,8 @@ enum texture_word {
 int op_tex(struct warp *w, const struct insn *in, uint32_t mask);
 // tld4: the same, insn.target the channel.
 int op_tld4(struct warp *w, const struct insn *in, uint32_t mask);
-// txq, suq: insn.a the handle's slot, .target enum ptx_mode, INSN_SURFACE.
+// txq, suq: insn.a the handle's slot, .b a level's slot or NO_OPERAND, .target enum ptx_mode,
+// INSN_SURFACE.
 int op_texture_query(struct warp *w, const struct insn *in, uint32_t mask);
 // suld.b, sust.b: insn.mode is enum ptx_geom, .type of an element, .b how many, .c which of their
 // slots have 64 bits, .target enum ptx_mode: trap, clamp or zero.

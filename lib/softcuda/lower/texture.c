@@ -144,7 +144,7 @@ static void lower_query(struct lower *L)
 {
     const struct ptx_inst *i = L->inst;
     const struct ptx_mem *object = &op(L, 1)->mem;
-    uint32_t d;
+    uint32_t level, d;
     struct insn *in;
 
     switch (i->mode) {
@@ -152,20 +152,26 @@ static void lower_query(struct lower *L)
     case PTX_MODE_HEIGHT:
     case PTX_MODE_DEPTH:
         break;
+    case PTX_MODE_MIPMAP_LEVELS:
+        if (i->op == PTX_OP_TXQ)
+            break;
+        // fall through
     default:
         lower_fail(L, -ENOTSUP, "this property");
         return;
     }
-    if (object->base != PTX_BASE_REG || i->mode2 == PTX_MODE_LEVEL) {
-        lower_fail(L, -ENOTSUP, "a texture that is a variable, or one of its levels");
+    if (object->base != PTX_BASE_REG) {
+        lower_fail(L, -ENOTSUP, "a texture that is a variable");
         return;
     }
     if (lower_reg_bits(L, object->reg) != 64) {
         lower_fail(L, -EINVAL, "a handle has 64 bits");
         return;
     }
+    level = i->mode2 == PTX_MODE_LEVEL ? lower_src(L, op(L, 2), 32) : NO_OPERAND;
     d = lower_dst(L, op(L, 0), 32);
     in = lower_emit(L, op_texture_query);
+    in->b = level;
     in->a = L->slot[object->reg];
     in->d = d;
     in->target = i->mode;
