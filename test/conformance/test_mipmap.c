@@ -1,6 +1,7 @@
 // Mipmapped arrays: their levels as arrays, and which level a texture of one reads, by the
 // documentation of cuMipmappedArrayCreate and CUDA_TEXTURE_DESC, and by the instructions' own in
-// the PTX ISA. Levels, places and texels are such that filters of eight bits are exact.
+// the PTX ISA. Levels, places and texels are such that filters of eight bits are exact; a GPU that
+// optimizes trilinear filters would weigh levels otherwise, so that is off.
 #include <string.h>
 
 #include "texels.h"
@@ -165,7 +166,7 @@ static void levels_hold_texels_of_their_own(void)
 
 static const CUDA_TEXTURE_DESC plain = {
     .addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP},
-    .flags = CU_TRSF_NORMALIZED_COORDINATES,
+    .flags = CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
     .maxMipmapLevelClamp = 100};
 
 static CUtexObject texture_new(CUmipmappedArray mipmap, const CUDA_TEXTURE_DESC *desc)

@@ -138,7 +138,7 @@ static gs_texture texture_of(const struct scene *s, gs_array mipmap, gs_filter_m
 
     resource.type = GS_RESOURCE_MIPMAPPED;
     resource.array = mipmap;
-    desc.flags = GS_TEXTURE_NORMALIZED_COORDINATES;
+    desc.flags = GS_TEXTURE_NORMALIZED_COORDINATES | GS_TEXTURE_NO_TRILINEAR_OPTIMIZATION;
     desc.mipmap_filter = between;
     desc.mipmap_bias = bias;
     desc.mipmap_min = least;

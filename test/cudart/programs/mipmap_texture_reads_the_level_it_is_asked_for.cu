@@ -31,6 +31,7 @@ static cudaTextureDesc plain()
 
     desc.addressMode[0] = desc.addressMode[1] = cudaAddressModeClamp;
     desc.normalizedCoords = 1;
+    desc.disableTrilinearOptimization = 1; /* which would weigh levels otherwise */
     desc.maxMipmapLevelClamp = LEVELS - 1;
     return desc;
 }
