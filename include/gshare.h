@@ -615,8 +615,10 @@ GS_API gs_status gs_memset_d32_async(gs_session session, gs_devptr dst, uint32_t
  *
  * An array is device memory of texels in a layout that only the device knows: kernels read it
  * through textures, which filter and bound their coordinates, and read and write it through
- * surfaces. Names and constants mean what CUDA's driver API means by them. Not there: mipmaps,
- * sparse and external arrays, block-compressed and planar formats.
+ * surfaces. A mipmapped array has levels, each half as large as the one before, rounded down but at
+ * least one texel, in each direction but that of layers. Names and constants mean what CUDA's
+ * driver API means by them. Not there: sparse and external arrays, block-compressed and planar
+ * formats.
  *
  * Arrays count against the session's memory limit. The limits of extents are those of the device's
  * compute capability (CUDA's programming guide). A session with arrays or textures cannot be taken
@@ -649,12 +651,19 @@ typedef struct gs_array_desc {
     gs_format format;
     unsigned channels; /* 1, 2 or 4 */
     unsigned flags;    /* GS_ARRAY_ */
+    size_t levels;     /* of a mipmapped array: down to the level of one texel at most; 0: none */
 } gs_array_desc;
 
 /* Makes an array of zeros. Blocks for the server. GS_ERR_INVALID_VALUE: no such array, or beyond
  * the device's limits. GS_ERR_LIMIT: too many arrays. GS_ERR_NOT_SUPPORTED: of the driver.
  * GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
 GS_API gs_status gs_array_create(gs_session session, const gs_array_desc *desc, gs_array *array);
+/* A level of a mipmapped array as an array of its own, for copies, surfaces and textures: a
+ * mipmapped array itself is shown by textures alone. Each call gives another handle, which counts
+ * as an array, and is to be destroyed like one. The mipmapped array's memory goes with the last of
+ * its levels, if that is later. Blocks for the server. GS_ERR_INVALID_VALUE: it has no such level.
+ * GS_ERR_LIMIT: too many arrays. */
+GS_API gs_status gs_array_level(gs_array array, unsigned level, gs_array *of_level);
 /* Destroys the array. Work that the session was given before may use it to its end: where there is
  * such work the call returns at once, and the array goes later, as memory does (gs_free). Textures
  * and surfaces that show it work on; its memory goes, and stops counting, with the last of them. */
@@ -707,8 +716,9 @@ typedef uint64_t gs_surface;
 
 typedef enum gs_resource_type {
     GS_RESOURCE_ARRAY = 0,
-    GS_RESOURCE_LINEAR = 2, /* device memory, one dimension, texels by number */
-    GS_RESOURCE_PITCHED = 3 /* device memory in rows, two dimensions */
+    GS_RESOURCE_MIPMAPPED = 1, /* a mipmapped array */
+    GS_RESOURCE_LINEAR = 2,    /* device memory, one dimension, texels by number */
+    GS_RESOURCE_PITCHED = 3    /* device memory in rows, two dimensions */
 } gs_resource_type;
 
 typedef struct gs_texture_resource {
@@ -747,18 +757,24 @@ typedef struct gs_texture_desc {
     unsigned flags;          /* GS_TEXTURE_ */
     unsigned max_anisotropy; /* 0 to 16 */
     float border[4];
+    /* Of a mipmapped array, which needs normalized coordinates. The bias is added to the level that
+     * an instruction names, by gradients or by number, and the sum kept within min and max. Without
+     * a name the level is 0. */
+    gs_filter_mode mipmap_filter; /* between two levels */
+    float mipmap_bias, mipmap_min, mipmap_max;
 } gs_texture_desc;
 
 /* Makes a texture. desc NULL: clamped, unfiltered, coordinates in texels. Memory that is freed
  * while a texture shows it is read as any freed memory. Blocks for the server.
- * GS_ERR_INVALID_VALUE, GS_ERR_INVALID_POINTER: the memory does not lie in one live allocation.
+ * GS_ERR_INVALID_VALUE, also for an array that is mipmapped or not where type says otherwise.
+ * GS_ERR_INVALID_POINTER: the memory does not lie in one live allocation.
  * GS_ERR_LIMIT: too many textures and surfaces. GS_ERR_NOT_SUPPORTED: of the driver. */
 GS_API gs_status gs_texture_create(gs_session session, const gs_texture_resource *resource,
                                    const gs_texture_desc *desc, gs_texture *texture);
 /* Destroys the texture, as gs_array_destroy does an array. GS_ERR_INVALID_HANDLE: no texture of
  * this session. */
 GS_API gs_status gs_texture_destroy(gs_session session, gs_texture texture);
-/* The same for surfaces, of arrays alone. Make the array with GS_ARRAY_SURFACE. */
+/* The same for surfaces, of arrays and levels alone. Make the array with GS_ARRAY_SURFACE. */
 GS_API gs_status gs_surface_create(gs_session session, gs_array array, gs_surface *surface);
 GS_API gs_status gs_surface_destroy(gs_session session, gs_surface surface);
 
@@ -997,13 +1013,14 @@ GS_API gs_status gs_graph_destroy(gs_graph graph);
     {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, "", GS_TRUST_ALL, 0, 0, 0}
 #define GS_FAULT_INIT {sizeof(gs_fault), GS_FAULT_NONE, GS_OK, 0, 0, "", "", 0, 0, 0, 0, 0, 0}
 #define GS_STRAY_INIT {sizeof(gs_stray), 0, 0, 0, "", 0, 0, 0}
-#define GS_ARRAY_DESC_INIT {sizeof(gs_array_desc), 0, 0, 0, GS_FORMAT_FLOAT32, 1, 0}
+#define GS_ARRAY_DESC_INIT {sizeof(gs_array_desc), 0, 0, 0, GS_FORMAT_FLOAT32, 1, 0, 0}
 #define GS_MEMCPY_3D_PARAMS_INIT {sizeof(gs_memcpy_3d_params), {NULL, 0, NULL, 0, 0, 0, 0, 0},     \
     {NULL, 0, NULL, 0, 0, 0, 0, 0}, 0, 1, 1}
 #define GS_TEXTURE_RESOURCE_INIT {sizeof(gs_texture_resource), GS_RESOURCE_ARRAY, NULL, 0,         \
     GS_FORMAT_FLOAT32, 1, 0, 0, 0}
 #define GS_TEXTURE_DESC_INIT {sizeof(gs_texture_desc),                                             \
-    {GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP}, GS_FILTER_POINT, 0, 0, {0, 0, 0, 0}}
+    {GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP}, GS_FILTER_POINT, 0, 0, {0, 0, 0, 0},    \
+    GS_FILTER_POINT, 0, 0, 1000}
 #define GS_KERNEL_DESC_INIT {sizeof(gs_kernel_desc), "", 0, 0, 0, 0, 0, 0, 0}
 #define GS_LAUNCH_CONFIG_1D(blocks, threads) {sizeof(gs_launch_config),                            \
     {(unsigned)(blocks), 1, 1}, {(unsigned)(threads), 1, 1}, 0, 0, NULL, NULL, NULL, 0}

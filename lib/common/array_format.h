@@ -1,5 +1,5 @@
-/* array_format.h - the size of a channel of an array, which the client needs for its rows and the
- * worker for its limits. Pure. */
+/* array_format.h - the sizes of arrays: of a channel, which the client needs for its rows and the
+ * worker for its limits, and of a level of a mipmapped array. Pure. */
 #ifndef GS_COMMON_ARRAY_FORMAT_H
 #define GS_COMMON_ARRAY_FORMAT_H
 
@@ -25,6 +25,12 @@ static inline uint32_t channel_bytes(uint32_t format)
     default:
         return 0;
     }
+}
+
+/* A side of a level of a mipmapped array whose first level has `side`; 0: it has no such side. */
+static inline uint64_t level_side(uint64_t side, uint32_t level)
+{
+    return side && !(side >> level) ? 1 : side >> level;
 }
 
 #endif

@@ -202,6 +202,7 @@ enum req_op {
     REQ_GEMM_PREPARE = 27,
     REQ_KERNEL_HEAP = 28,  /* bytes */
     REQ_KERNEL_STACK = 29, /* bytes */
+    REQ_ARRAY_LEVEL = 30,  /* mipmapped array, level -> array */
     REQ_COUNT              /* of the numbers, 0 included */
 };
 
@@ -225,10 +226,13 @@ struct req_kernel {
     } param[REQ_PARAMS_MAX];
 };
 
-/* The fourth argument of REQ_ARRAY_CREATE: gs_format, channels and GS_ARRAY_ flags. */
-static inline uint64_t req_array_kind(uint32_t format, uint32_t channels, uint32_t flags)
+/* The fourth argument of REQ_ARRAY_CREATE: gs_format, channels, levels (0: no mipmapped array) and
+ * GS_ARRAY_ flags. */
+static inline uint64_t req_array_kind(uint32_t format, uint32_t channels, uint32_t levels,
+                                      uint32_t flags)
 {
-    return (uint64_t)flags << 32 | (uint64_t)(channels & 0xFFFFu) << 16 | (format & 0xFFFFu);
+    return (uint64_t)flags << 32 | (uint64_t)(levels & 0xFFu) << 24 |
+           (uint64_t)(channels & 0xFFu) << 16 | (format & 0xFFFFu);
 }
 
 /* A texture: gs_texture_resource and gs_texture_desc. */
@@ -244,7 +248,8 @@ struct req_texture {
     uint32_t flags;
     uint32_t max_anisotropy;
     float border[4];
-    uint32_t reserved[2];
+    uint32_t mipmap_filter;
+    float mipmap_bias, mipmap_min, mipmap_max;
 };
 
 struct seg_request {
@@ -270,7 +275,7 @@ static_assert(sizeof(struct seg_complete) == 504, "seg_complete");
 static_assert(sizeof(struct seg_server) == 3264, "seg_server");
 static_assert(sizeof(struct seg_request) == 24656, "seg_request");
 static_assert(sizeof(struct req_kernel) == 4128, "req_kernel");
-static_assert(sizeof(struct req_texture) == 96, "req_texture");
+static_assert(sizeof(struct req_texture) == 104, "req_texture");
 static_assert(SEG_OFF_SERVER + sizeof(struct seg_server) <= SEG_OFF_REQUEST &&
                   SEG_OFF_REQUEST + sizeof(struct seg_request) <= SEG_OFF_RINGS,
               "parts of the segment do not overlap");

@@ -134,7 +134,11 @@ typedef struct {
        const struct CUDA_RESOURCE_VIEW_DESC_st *view))                                             \
     X(cuTexObjectDestroy, (CUtexObject texture))                                                   \
     X(cuSurfObjectCreate, (CUsurfObject * surface, const CUDA_RESOURCE_DESC *resource))            \
-    X(cuSurfObjectDestroy, (CUsurfObject surface))
+    X(cuSurfObjectDestroy, (CUsurfObject surface))                                                 \
+    X(cuMipmappedArrayCreate,                                                                      \
+      (CUmipmappedArray * mipmap, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels))       \
+    X(cuMipmappedArrayGetLevel, (CUarray * array, CUmipmappedArray mipmap, unsigned int level))    \
+    X(cuMipmappedArrayDestroy, (CUmipmappedArray mipmap))
 
 #define CUDA_ABI_TEXTURE_OTHER_FUNCTIONS(X)                                                        \
     X(cuArrayCreate_v2, (CUarray * array, const CUDA_ARRAY_DESCRIPTOR *desc))                      \

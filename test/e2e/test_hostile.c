@@ -358,7 +358,7 @@ static void records_run(void *argument)
         if (session % 2)
             raw_ask(&raw, &(struct raw_request){
                               .op = REQ_ARRAY_CREATE,
-                              .arg = {64, 16, 4, req_array_kind(GS_FORMAT_UINT8, 1, 0)}});
+                              .arg = {64, 16, 4, req_array_kind(GS_FORMAT_UINT8, 1, 0, 0)}});
         for (unsigned i = 0; i < 60 && raw_open(&raw); i++) {
             uint32_t size = record_make(&raw, &belongings, record);
             unsigned stream = below(8) ? (unsigned)below(2) : (unsigned)below(SEG_STREAMS);
@@ -476,6 +476,64 @@ static void each_bad_field_of_a_record_ends_the_session_with_a_reason(void)
     scene_play(&scene, bad_records_run);
 }
 
+/* A client of its own says what libgshare never would of a mipmapped array. */
+static void mipmaps_run(void *argument)
+{
+    struct rec_box box = {.h = {.op = REC_BOX, .size = sizeof(box)},
+                          .width = 8,
+                          .height = 1,
+                          .depth = 1,
+                          .dst = {.place = REC_BOX_ARRAY},
+                          .src = {.place = REC_BOX_DEVICE, .pitch = 8, .rows = 1}};
+    struct req_texture texture = {.type = GS_RESOURCE_ARRAY,
+                                  .flags = GS_TEXTURE_NORMALIZED_COORDINATES};
+    struct raw_client raw;
+    struct raw_belongings b;
+
+    attach_good(&raw, argument);
+    raw_belongings_get(&raw, &b);
+#define ASK(number, ...) raw_ask(&raw, &(struct raw_request){.op = (number), .arg = {__VA_ARGS__}})
+    CHECK_EQUAL(ASK(REQ_ARRAY_CREATE, 64, 16, 0, req_array_kind(GS_FORMAT_UINT8, 1, 7, 0)), GS_OK);
+    CHECK_EQUAL(ASK(REQ_ARRAY_CREATE, 64, 16, 0, req_array_kind(GS_FORMAT_UINT8, 1, 8, 0)),
+                GS_ERR_INVALID_VALUE);
+    CHECK_EQUAL(ASK(REQ_ARRAY_LEVEL, 0, 6), GS_OK); /* array 1 */
+    CHECK_EQUAL(ASK(REQ_ARRAY_LEVEL, 0, 7), GS_ERR_INVALID_VALUE);
+    CHECK_EQUAL(ASK(REQ_ARRAY_LEVEL, 0, UINT64_C(1) << 32), GS_ERR_INVALID_VALUE);
+    CHECK_EQUAL(ASK(REQ_ARRAY_LEVEL, 1, 0), GS_ERR_INVALID_VALUE);
+    CHECK_EQUAL(ASK(REQ_ARRAY_LEVEL, 2, 0), GS_ERR_INVALID_HANDLE);
+    CHECK_EQUAL(ASK(REQ_SURFACE_CREATE, 0), GS_ERR_INVALID_VALUE);
+    raw.request->payload.texture = texture;
+    CHECK_EQUAL(ASK(REQ_TEXTURE_CREATE, 0), GS_ERR_INVALID_VALUE);
+    texture.type = GS_RESOURCE_MIPMAPPED;
+    texture.array = 1;
+    raw.request->payload.texture = texture;
+    CHECK_EQUAL(ASK(REQ_TEXTURE_CREATE, 0), GS_ERR_INVALID_VALUE);
+    texture.array = 0;
+    raw.request->payload.texture = texture;
+    CHECK_EQUAL(ASK(REQ_TEXTURE_CREATE, 0), GS_OK);
+#undef ASK
+    box.src.at = b.memory;
+    box.dst.object = 1;
+    box.width = 1; /* all that the last level has */
+    raw_push(&raw, 0, &box, sizeof(box));
+    CHECK_WITHIN(5000, atomic_load(&raw.complete->position[0]) == sizeof(box));
+    CHECK(raw_open(&raw));
+    box.dst.object = 0;
+    raw_push(&raw, 0, &box, sizeof(box));
+    CHECK_WITHIN(5000, !raw_open(&raw));
+    CHECK_EQUAL(atomic_load(&raw.server->state), SEG_FAULTED);
+    CHECK_TEXT(raw.server->fault.message, "a mipmapped array");
+    raw_detach(&raw);
+}
+
+static void a_mipmapped_array_is_no_array_of_texels(void)
+{
+    struct scene scene;
+
+    scene_set(&scene);
+    scene_play(&scene, mipmaps_run);
+}
+
 /* ---- Records that change while they are read ---- */
 
 struct flipper {
@@ -547,9 +605,10 @@ static void array_ask(struct raw_request *request)
 
     for (unsigned k = 0; k < 3; k++)
         request->arg[k] = below(16) ? below(40) : odd_number();
-    request->arg[3] = below(8) ? req_array_kind(formats[below(ARRAY_SIZE(formats))],
-                                                (uint32_t)below(5), (uint32_t)below(16))
-                               : odd_number();
+    request->arg[3] = below(8)
+                          ? req_array_kind(formats[below(ARRAY_SIZE(formats))], (uint32_t)below(5),
+                                           (uint32_t)below(8), (uint32_t)below(16))
+                          : odd_number();
 }
 
 /* A texture of what the session has, of a neighbour's, or of nothing. */
@@ -563,6 +622,8 @@ static void texture_ask(const struct raw_client *raw, const struct raw_belonging
         texture =
             (struct req_texture){.flags = (uint32_t)below(4), .filter_mode = (uint32_t)below(2)};
     texture.type = (uint32_t)below(4);
+    if (texture.type == GS_RESOURCE_MIPMAPPED)
+        texture.flags |= below(4) ? GS_TEXTURE_NORMALIZED_COORDINATES : 0;
     texture.array = (uint32_t)(below(4) ? below(4) : odd_number());
     texture.address = odd_address(raw, b) & (below(8) ? ~UINT64_C(511) : UINT64_MAX);
     texture.width = odd_size();
@@ -794,6 +855,7 @@ static const struct test tests[] = {
     TEST_WITHIN(random_bytes_all_over_the_segment, 120),
     TEST_WITHIN(records_with_random_fields, 120),
     TEST(each_bad_field_of_a_record_ends_the_session_with_a_reason),
+    TEST(a_mipmapped_array_is_no_array_of_texels),
     TEST(records_that_change_while_they_are_read),
     TEST_WITHIN(random_requests, 120),
     TEST(random_control_messages),

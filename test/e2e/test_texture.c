@@ -655,10 +655,11 @@ static void wrong_textures_are_refused(void)
     REFUSED(resource.height = SIZE_MAX, GS_ERR_INVALID_VALUE);
     REFUSED(resource.channels = 3, GS_ERR_INVALID_VALUE);
     REFUSED(resource.format = (gs_format)0x50, GS_ERR_INVALID_VALUE);
-    REFUSED(resource.type = (gs_resource_type)1, GS_ERR_INVALID_VALUE);
+    REFUSED(resource.type = (gs_resource_type)4, GS_ERR_INVALID_VALUE);
     REFUSED((resource.type = GS_RESOURCE_LINEAR, resource.width = 4097), GS_ERR_INVALID_POINTER);
     REFUSED((resource.type = GS_RESOURCE_LINEAR, resource.width = 3), GS_ERR_INVALID_VALUE);
     REFUSED(resource.type = GS_RESOURCE_ARRAY, GS_ERR_INVALID_HANDLE);
+    REFUSED(resource.type = GS_RESOURCE_MIPMAPPED, GS_ERR_INVALID_HANDLE);
     REFUSED(desc.flags = 0x80, GS_ERR_INVALID_VALUE);
     REFUSED(desc.max_anisotropy = 17, GS_ERR_INVALID_VALUE);
     REFUSED(desc.filter_mode = (gs_filter_mode)2, GS_ERR_INVALID_VALUE);

@@ -17,6 +17,13 @@ static const char texture_ptx[] = HEAD
     "  ld.param.u64 %o, [out]; ld.param.f32 %x, [x]; mov.u32 %i, %ctaid.x; cvt.u64.u32 %n, %i;\n"
     "  add.u64 %t, %t, %n; mad.wide.u32 %o, %i, 4, %o;\n"
     "  tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%t, {%x, %x}]; st.global.f32 [%o], %f0; ret; }\n"
+    /* the same of level 1 of a mipmapped texture */
+    ".visible .entry level(.param .u64 first, .param .u64 out, .param .f32 x)\n"
+    "{ .reg .b64 %t, %o, %n; .reg .f32 %x, %l, %f<4>; .reg .b32 %i; ld.param.u64 %t, [first];\n"
+    "  ld.param.u64 %o, [out]; ld.param.f32 %x, [x]; mov.u32 %i, %ctaid.x; cvt.u64.u32 %n, %i;\n"
+    "  add.u64 %t, %t, %n; mad.wide.u32 %o, %i, 4, %o; mov.f32 %l, 0f3F800000;\n"
+    "  tex.level.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%t, {%x, %x}], %l; st.global.f32 [%o], %f0;"
+    " ret; }\n"
     ".visible .entry sample3(.param .u64 first, .param .u64 out, .param .f32 x)\n"
     "{ .reg .b64 %t, %o; .reg .f32 %x, %f<4>; ld.param.u64 %t, [first]; ld.param.u64 %o, [out];\n"
     "  ld.param.f32 %x, [x]; tex.3d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%t, {%x, %x, %x, %x}];\n"
@@ -175,6 +182,56 @@ static void no_number_names_a_neighbours_object(void)
     CHECK(looked(&victim, victim.surface) == 1);
     CHECK_STATUS(gs_texture_destroy(other.session, victim.texture), GS_ERR_INVALID_HANDLE);
     CHECK_STATUS(gs_surface_destroy(other.session, victim.surface), GS_ERR_INVALID_HANDLE);
+    CHECK_OK(gs_detach(victim.session));
+    CHECK_OK(gs_detach(other.session));
+    server_stop(server);
+}
+
+/* A mipmapped array, of which level 1 alone is the tenant's array and all ones. */
+static void mipmap_make(struct tenant *t)
+{
+    gs_texture_resource resource = GS_TEXTURE_RESOURCE_INIT;
+    gs_texture_desc how = GS_TEXTURE_DESC_INIT;
+    gs_array_desc desc = GS_ARRAY_DESC_INIT;
+
+    desc.width = desc.height = 2 * W;
+    desc.levels = 3;
+    desc.flags = GS_ARRAY_SURFACE;
+    CHECK_OK(gs_array_create(t->session, &desc, &resource.array));
+    CHECK_OK(gs_array_level(resource.array, 1, &t->array));
+    array_fill(t, 1);
+    resource.type = GS_RESOURCE_MIPMAPPED;
+    how.flags = GS_TEXTURE_NORMALIZED_COORDINATES;
+    CHECK_OK(gs_texture_create(t->session, &resource, &how, &t->texture));
+    CHECK_OK(gs_surface_create(t->session, t->array, &t->surface));
+    CHECK_OK(gs_array_destroy(resource.array)); /* it goes with what shows it */
+}
+
+static void no_number_names_a_neighbours_levels(void)
+{
+    struct server *server = server_start(NULL);
+    struct tenant victim = tenant_attach(), other = tenant_attach();
+    gs_texture old;
+
+    mipmap_make(&victim);
+    CHECK_EQUAL(shown(&victim, "level", victim.texture, 1), 1);
+    CHECK_EQUAL(shown(&victim, "sample", victim.texture, 1), 0); /* level 0 is zeros */
+    CHECK_EQUAL(shown(&victim, "sample3", victim.texture, 1), 0);
+    CHECK_EQUAL(shown(&other, "level", victim.texture, 1), 0);
+    CHECK_EQUAL(shown(&other, "level", 0, NUMBERS), 0);
+    painted(&other, victim.surface, 1, 0, 0);
+    painted(&other, 0, NUMBERS, 0, 0);
+    array_check(&victim, 1);
+    /* Of its own numbers each row has one. */
+    mipmap_make(&other);
+    CHECK_EQUAL(shown(&other, "level", 0, ROWS), 1);
+    painted(&other, 0, ROWS, 1, 1);
+    array_check(&victim, 1);
+    /* A texture that is destroyed shows zeros, also while its levels are there. */
+    old = other.texture;
+    CHECK_OK(gs_texture_destroy(other.session, other.texture));
+    CHECK_EQUAL(shown(&other, "level", old, 1), 0);
+    CHECK(looked(&other, other.surface) == 1);
     CHECK_OK(gs_detach(victim.session));
     CHECK_OK(gs_detach(other.session));
     server_stop(server);
@@ -397,6 +454,29 @@ static void textures_of_memory_outlive_worker_after_worker(void)
     server_stop(server);
 }
 
+static gs_status mipmap_play(gs_session session)
+{
+    gs_texture_resource resource = GS_TEXTURE_RESOURCE_INIT;
+    gs_texture_desc how = GS_TEXTURE_DESC_INIT;
+    gs_array_desc desc = GS_ARRAY_DESC_INIT;
+    gs_texture texture;
+    gs_surface surface;
+    gs_array level;
+
+    desc.width = desc.height = W;
+    desc.levels = 3;
+    TRY(gs_array_create(session, &desc, &resource.array));
+    TRY(gs_array_level(resource.array, 2, &level));
+    resource.type = GS_RESOURCE_MIPMAPPED;
+    how.flags = GS_TEXTURE_NORMALIZED_COORDINATES;
+    TRY(gs_texture_create(session, &resource, &how, &texture));
+    TRY(gs_surface_create(session, level, &surface));
+    TRY(gs_array_destroy(resource.array));
+    TRY(gs_array_destroy(level));
+    TRY(gs_texture_destroy(session, texture));
+    return gs_surface_destroy(session, surface);
+}
+
 static gs_status texture_play(gs_session session)
 {
     gs_texture_resource resource = GS_TEXTURE_RESOURCE_INIT;
@@ -417,14 +497,16 @@ static gs_status texture_play(gs_session session)
     CHECK_EQUAL(shown(&t, "sample", t.texture, 1), 1);
     TRY(gs_texture_destroy(session, t.texture));
     CHECK_EQUAL(shown(&t, "sample", t.texture, 1), 0);
-    return gs_surface_destroy(session, t.surface);
+    TRY(gs_surface_destroy(session, t.surface));
+    return mipmap_play(session);
 }
 
 /* Objects that the driver refuses, rows that cannot be written: a status, and nobody's loss. */
 static void a_driver_that_refuses_objects_harms_nobody(void)
 {
-    static const char *const functions[] = {"cuArray3DCreate_v2", "cuMemcpy3DAsync_v2",
-                                            "cuTexObjectCreate", "cuSurfObjectCreate",
+    static const char *const functions[] = {"cuMipmappedArrayCreate", "cuMipmappedArrayGetLevel",
+                                            "cuArray3DCreate_v2",     "cuMemcpy3DAsync_v2",
+                                            "cuTexObjectCreate",      "cuSurfObjectCreate",
                                             "cuMemcpyHtoDAsync_v2"};
     struct driver_plan *plan;
     struct server *server = driver_server_start(NULL, 0, &plan);
@@ -460,6 +542,7 @@ static void a_driver_that_refuses_objects_harms_nobody(void)
 
 static const struct test tests[] = {
     TEST(no_number_names_a_neighbours_object),
+    TEST(no_number_names_a_neighbours_levels),
     TEST(an_object_of_another_geometry_is_none),
     TEST(a_place_outside_of_a_surface_ends_nobody),
     TEST(a_texture_that_is_destroyed_shows_zeros),

@@ -22,7 +22,7 @@ enum {
         2000, /* warp instructions of a kernel: products of matrices take long with sanitizers */
     TURN = 500,
     KERNELS = 2,
-    TEXTURES = 4,
+    TEXTURES = 5,
 };
 
 enum range { RANGE_READ, RANGE_WRITE, RANGE_HEAP, RANGE_VARIABLES, RANGES };
@@ -97,8 +97,18 @@ static const struct image *find_surface(void *context, uint64_t handle)
     return t ? &t->image : NULL;
 }
 
-/* Rows, a plane, layers and a cube; every way of filtering and addressing. The last is longer than
- * what a kernel may touch. */
+/* The levels of a mipmapped array lie one behind the other. */
+static void lay_out_levels(struct image *m)
+{
+    struct image last;
+
+    image_lay_out(m);
+    last = image_level(m, m->levels - 1u);
+    m->bytes = last.address + last.bytes - m->address;
+}
+
+/* Rows, a plane, layers, a cube and levels; every way of filtering and addressing. The last is
+ * longer than what a kernel may touch. */
 static void make_textures(struct little_device *d)
 {
     static const struct texture all[TEXTURES] = {
@@ -132,6 +142,20 @@ static void make_textures(struct little_device *d)
                    .cube = true},
          .reading = READ_FLOAT,
          .address = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_BORDER}},
+        {.image = {.width = 9,
+                   .height = 12,
+                   .depth = 1,
+                   .format = CU_AD_FORMAT_FLOAT,
+                   .channels = 1,
+                   .texel_bytes = 4,
+                   .dims = 2,
+                   .levels = 4},
+         .reading = READ_FLOAT,
+         .linear = true,
+         .normalized = true,
+         .linear_levels = true,
+         .bias = -64,
+         .most = 1 << 16},
         {.image = {.width = 64,
                    .height = 64,
                    .depth = 1,
@@ -148,6 +172,10 @@ static void make_textures(struct little_device *d)
         m->pitch = (uint64_t)m->width * m->texel_bytes;
         m->slice = m->pitch * m->height;
         m->bytes = m->slice * m->depth;
+        if (m->levels)
+            lay_out_levels(m);
+        else
+            m->levels = 1;
     }
 }
 

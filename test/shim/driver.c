@@ -188,6 +188,11 @@ WRAP(cuMemsetD8Async, (CUdeviceptr dst, unsigned char value, size_t count, CUstr
 /* ---- Textures -------------------------------------------------------------------------------- */
 
 WRAP(cuArray3DCreate_v2, (CUarray * array, const CUDA_ARRAY3D_DESCRIPTOR *desc), (array, desc))
+WRAP(cuMipmappedArrayCreate,
+     (CUmipmappedArray * mipmap, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels),
+     (mipmap, desc, levels))
+WRAP(cuMipmappedArrayGetLevel, (CUarray * array, CUmipmappedArray mipmap, unsigned int level),
+     (array, mipmap, level))
 WRAP(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy, CUstream stream), (copy, stream))
 WRAP(cuTexObjectCreate,
      (CUtexObject * texture, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *desc,

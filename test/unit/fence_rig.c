@@ -251,7 +251,8 @@ static struct image image_at(const struct fence_rig *rig)
                           .channels = 4,
                           .channel_bytes = 4,
                           .texel_bytes = 16,
-                          .dims = 3};
+                          .dims = 3,
+                          .levels = 1};
 }
 
 /* Notes the object's column. False: it is none of the table's. */

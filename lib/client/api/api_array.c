@@ -32,24 +32,18 @@ static gs_status array_publish(struct session *session, struct array *array, gs_
     return GS_OK;
 }
 
-static gs_status array_make(struct session *session, const gs_array_desc *desc, gs_array *handle)
+/* Makes the request, whose result is an array, and gives that a handle. */
+static gs_status array_ask(struct session *session, struct sync_request *request,
+                           const gs_array_desc *desc, gs_array *handle)
 {
-    struct sync_request request = {
-        .op = REQ_ARRAY_CREATE,
-        .arg = {desc->width, desc->height, desc->depth,
-                req_array_kind((uint32_t)desc->format, desc->channels, desc->flags)}};
-    struct array *array;
+    struct array *array = calloc(1, sizeof(*array));
     gs_status status;
 
-    if ((unsigned)desc->format > 0xFFFFu || desc->channels > 0xFFFFu)
-        return error_set(GS_ERR_INVALID_VALUE, "format %d of %u channels", (int)desc->format,
-                         desc->channels);
-    array = calloc(1, sizeof(*array));
     if (!array)
         return error_set(GS_ERR_NO_MEMORY, "no memory for an array");
-    status = freed_request(session, &request);
+    status = freed_request(session, request);
     if (status == GS_OK) {
-        array->id = (uint32_t)request.ret[0];
+        array->id = (uint32_t)request->ret[0];
         array->row = desc->width * desc->channels * channel_bytes((uint32_t)desc->format);
         array->desc = *desc;
         status = array_publish(session, array, handle);
@@ -57,6 +51,19 @@ static gs_status array_make(struct session *session, const gs_array_desc *desc, 
     if (status != GS_OK)
         free(array);
     return status;
+}
+
+static gs_status array_make(struct session *session, const gs_array_desc *desc, gs_array *handle)
+{
+    struct sync_request request = {.op = REQ_ARRAY_CREATE,
+                                   .arg = {desc->width, desc->height, desc->depth,
+                                           req_array_kind((uint32_t)desc->format, desc->channels,
+                                                          (uint32_t)desc->levels, desc->flags)}};
+
+    if ((unsigned)desc->format > 0xFFFFu || desc->channels > 0xFFu || desc->levels > 0xFFu)
+        return error_set(GS_ERR_INVALID_VALUE, "format %d of %u channels, %zu levels",
+                         (int)desc->format, desc->channels, desc->levels);
+    return array_ask(session, &request, desc, handle);
 }
 
 gs_status gs_array_create(gs_session session_handle, const gs_array_desc *given, gs_array *handle)
@@ -139,6 +146,52 @@ gs_status gs_array_info(gs_array handle, gs_array_desc *desc)
     return status;
 }
 
+/* ---- Levels ---- */
+
+/* How a level would be described that is an array of its own. */
+static gs_array_desc level_desc(const gs_array_desc *whole, unsigned level)
+{
+    gs_array_desc desc = *whole;
+
+    desc.width = level_side(whole->width, level);
+    desc.height = level_side(whole->height, level);
+    if (!(whole->flags & (GS_ARRAY_LAYERED | GS_ARRAY_CUBEMAP)))
+        desc.depth = level_side(whole->depth, level);
+    desc.levels = 0;
+    return desc;
+}
+
+static gs_status level_make(struct session *session, const struct array *whole, unsigned level,
+                            gs_array *handle)
+{
+    struct sync_request request = {.op = REQ_ARRAY_LEVEL, .arg = {whole->id, level}};
+    gs_array_desc desc;
+
+    if (level >= whole->desc.levels)
+        return error_set(GS_ERR_INVALID_VALUE, "level %u of an array that has %zu", level,
+                         whole->desc.levels);
+    desc = level_desc(&whole->desc, level);
+    return array_ask(session, &request, &desc, handle);
+}
+
+gs_status gs_array_level(gs_array handle, unsigned level, gs_array *of_level)
+{
+    struct session *session;
+    struct array whole;
+    gs_status status;
+
+    if (!of_level)
+        return error_set(GS_ERR_INVALID_VALUE, "the gs_array pointer is NULL");
+    status = session_use(handle_decode(handle), HANDLE_ARRAY, &session);
+    if (status != GS_OK)
+        return status;
+    status = array_read(session, handle, &whole);
+    if (status == GS_OK)
+        status = level_make(session, &whole, level, of_level);
+    session_leave(session);
+    return status;
+}
+
 /* ---- Copies ---- */
 
 static gs_status box_run(gs_session session_handle, const gs_memcpy_3d_params *given,
@@ -188,10 +241,27 @@ static void texture_fill(struct req_texture *texture, const gs_texture_resource 
         .filter_mode = (uint32_t)desc->filter_mode,
         .flags = desc->flags,
         .max_anisotropy = desc->max_anisotropy,
+        .mipmap_filter = (uint32_t)desc->mipmap_filter,
+        .mipmap_bias = desc->mipmap_bias,
+        .mipmap_min = desc->mipmap_min,
+        .mipmap_max = desc->mipmap_max,
     };
     for (unsigned i = 0; i < 3; i++)
         texture->address_mode[i] = (uint32_t)desc->address_mode[i];
     memcpy(texture->border, desc->border, sizeof(texture->border));
+}
+
+/* Copies what the array is that a texture or surface is to show as a resource of that type. */
+static gs_status array_shown(struct session *session, gs_array handle, gs_resource_type type,
+                             struct array *array)
+{
+    const bool mipmapped = type == GS_RESOURCE_MIPMAPPED;
+    gs_status status = array_read(session, handle, array);
+
+    if (status == GS_OK && mipmapped != (array->desc.levels > 0))
+        return error_set(GS_ERR_INVALID_VALUE, "the array is %s mipmapped array",
+                         mipmapped ? "no" : "a");
+    return status;
 }
 
 static gs_status texture_make(struct session *session, const gs_texture_resource *resource,
@@ -200,9 +270,10 @@ static gs_status texture_make(struct session *session, const gs_texture_resource
     struct req_texture texture;
     struct sync_request request = {.op = REQ_TEXTURE_CREATE, .texture = &texture};
     struct array array = {0};
-    gs_status status =
-        resource->type == GS_RESOURCE_ARRAY ? array_read(session, resource->array, &array) : GS_OK;
+    gs_status status = GS_OK;
 
+    if (resource->type == GS_RESOURCE_ARRAY || resource->type == GS_RESOURCE_MIPMAPPED)
+        status = array_shown(session, resource->array, resource->type, &array);
     if (status != GS_OK)
         return status;
     texture_fill(&texture, resource, desc);
@@ -250,7 +321,7 @@ gs_status gs_surface_create(gs_session session_handle, gs_array handle, gs_surfa
     status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
     if (status != GS_OK)
         return status;
-    status = array_read(session, handle, &array);
+    status = array_shown(session, handle, GS_RESOURCE_ARRAY, &array);
     if (status == GS_OK) {
         request.arg[0] = array.id;
         status = freed_request(session, &request);

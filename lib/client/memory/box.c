@@ -52,6 +52,9 @@ static gs_status side_array(struct session *session, const gs_memcpy_3d_params *
 
     if (!array)
         return handle_unknown(h, "array");
+    if (array->desc.levels)
+        return error_set(GS_ERR_INVALID_VALUE,
+                         "the %s is a mipmapped array: copy its levels (gs_array_level)", what);
     const uint64_t height = array->desc.height ? array->desc.height : 1;
     const uint64_t depth = array->desc.depth ? array->desc.depth : 1;
     const uint64_t texel = array->row / array->desc.width;

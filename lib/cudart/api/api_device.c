@@ -12,6 +12,7 @@
 #include "cudart/state/device_memory.h"
 #include "cudart/state/event.h"
 #include "cudart/state/managed.h"
+#include "cudart/state/mipmap.h"
 #include "cudart/state/module.h"
 #include "cudart/state/registered.h"
 #include "cudart/state/stream.h"
@@ -153,6 +154,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
     streams_forget();
     events_forget();
     textures_forget();
+    mipmaps_forget();
     execs_forget();
     graph_memory_forget();
     managed_forget();

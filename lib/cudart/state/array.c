@@ -90,7 +90,8 @@ cudaError_t array_describe(cudaArray_const_t array, gs_array_desc *desc)
     if (error != cudaSuccess)
         return error;
     *desc = (gs_array_desc)GS_ARRAY_DESC_INIT;
-    return device_error(gs_array_info(handle_of(array), desc));
+    error = device_error(gs_array_info(handle_of(array), desc));
+    return error == cudaSuccess && desc->levels > 0 ? cudaErrorInvalidResourceHandle : error;
 }
 
 /* ---- Copies ---------------------------------------------------------------------------------- */

@@ -4,10 +4,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "cudart/base/error.h"
 #include "cudart/state/array.h"
 #include "cudart/state/device.h"
 #include "cudart/state/memory_map.h"
+#include "cudart/state/mipmap.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct texture_object *objects; /* guarded by lock */
@@ -60,7 +60,12 @@ static cudaError_t resource_take(const struct cudaResourceDesc *given,
             return cudaErrorInvalidValue;
         return memory_take(given->res.pitch2D.devPtr, &given->res.pitch2D.desc, size, resource);
     case cudaResourceTypeMipmappedArray:
-        return error_unsupported("a texture of a mipmapped array");
+        resource->type = GS_RESOURCE_MIPMAPPED;
+        resource->array = (gs_array)(uintptr_t)given->res.mipmap.mipmap;
+        error = mipmap_describe(given->res.mipmap.mipmap, &desc);
+        if (error == cudaSuccess)
+            resource->format = desc.format;
+        return error;
     default:
         return cudaErrorInvalidValue;
     }
@@ -90,6 +95,10 @@ static cudaError_t texture_take(const struct cudaTextureDesc *given, gs_format f
     }
     for (int i = 0; i < 4; i++)
         desc->border[i] = given->borderColor[i];
+    desc->mipmap_filter = (gs_filter_mode)given->mipmapFilterMode;
+    desc->mipmap_bias = given->mipmapLevelBias;
+    desc->mipmap_min = given->minMipmapLevelClamp;
+    desc->mipmap_max = given->maxMipmapLevelClamp;
     desc->filter_mode = (gs_filter_mode)given->filterMode;
     desc->max_anisotropy = given->maxAnisotropy < 16 ? given->maxAnisotropy : 16;
     desc->flags = (fraction ? 0 : GS_TEXTURE_READ_AS_INTEGER) |

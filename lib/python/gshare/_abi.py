@@ -125,6 +125,7 @@ class ResourceType(_Enum):
     """gs_resource_type"""
 
     ARRAY = 0
+    MIPMAPPED = 1
     LINEAR = 2
     PITCHED = 3
 
@@ -308,6 +309,7 @@ class ArrayDesc(Sized):
         ("format", c_int),
         ("channels", c_uint),
         ("flags", c_uint),
+        ("levels", c_size_t),
     ]
 
 
@@ -357,6 +359,10 @@ class TextureDesc(Sized):
         ("flags", c_uint),
         ("max_anisotropy", c_uint),
         ("border", c_float * 4),
+        ("mipmap_filter", c_int),
+        ("mipmap_bias", c_float),
+        ("mipmap_min", c_float),
+        ("mipmap_max", c_float),
     ]
 
 
@@ -535,6 +541,7 @@ NOT_WRAPPED = {
     "gs_array_create": _TEXTURES,
     "gs_array_destroy": _TEXTURES,
     "gs_array_info": _TEXTURES,
+    "gs_array_level": _TEXTURES,
     "gs_memcpy_3d": _TEXTURES,
     "gs_memcpy_3d_async": _TEXTURES,
     "gs_texture_create": _TEXTURES,

@@ -4,9 +4,6 @@
 // None looks at its arguments, so none is declared with them: the ABI lets a callee ignore what it
 // is given.
 #define REFUSED_FUNCTIONS(X)                                                                       \
-    X(cuMipmappedArrayCreate)                                                                      \
-    X(cuMipmappedArrayDestroy)                                                                     \
-    X(cuMipmappedArrayGetLevel)                                                                    \
     X(cuMemcpyPeer)                                                                                \
     X(cuMemcpyPeerAsync)                                                                           \
     X(cuMemcpyBatchAsync)                                                                          \

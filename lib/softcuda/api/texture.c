@@ -60,6 +60,38 @@ CUresult cuArrayDestroy(CUarray array)
     return result ? result : array_destroy(array);
 }
 
+// ---- Mipmapped arrays
+
+CUresult cuMipmappedArrayCreate(CUmipmappedArray *mipmap, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                                unsigned int levels)
+{
+    CUcontext context;
+    CUresult result = context_current(&context);
+
+    if (result)
+        return result;
+    return mipmap && desc ? mipmap_new(context->root, desc, levels, mipmap)
+                          : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMipmappedArrayGetLevel(CUarray *array, CUmipmappedArray mipmap, unsigned int level)
+{
+    CUcontext context;
+    CUresult result = context_current(&context);
+
+    if (result)
+        return result;
+    return array ? mipmap_level(mipmap, level, array) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray mipmap)
+{
+    CUcontext context;
+    CUresult result = context_current(&context);
+
+    return result ? result : mipmap_destroy(mipmap);
+}
+
 // ---- Copies of one row of an array
 
 static CUDA_MEMCPY3D row_to_array(CUarray dst, size_t offset, size_t size)

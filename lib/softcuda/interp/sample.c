@@ -185,7 +185,7 @@ static void sample_linear(const struct texture *t, const struct place *p, uint32
         out[c] = c < t->image.channels ? texel_mean(t, c, &f) : 0;
 }
 
-void sample_nearest_or_linear(const struct texture *t, const struct place *p, uint32_t out[4])
+static void sample_one_level(const struct texture *t, const struct place *p, uint32_t out[4])
 {
     if (t->linear)
         sample_linear(t, p, out);
@@ -193,7 +193,82 @@ void sample_nearest_or_linear(const struct texture *t, const struct place *p, ui
         sample_nearest(t, p, out);
 }
 
-void sample_fetch(const struct texture *t, const struct place *p, uint32_t out[4])
+// ---- Levels of mipmapped arrays
+//
+// OpenGL 4.6, sections 8.14.1 and 8.14.3: CUDA's guide has no formulas for them.
+
+static struct texture texture_level(const struct texture *t, unsigned level)
+{
+    struct texture one = *t;
+
+    one.image = image_level(&t->image, level);
+    return one;
+}
+
+// The level of a sample in 256ths, with the bias, within the texture's bounds and the array.
+static unsigned level_of(const struct texture *t, const struct place *p)
+{
+    static const float far = 1 << 16;
+    float level = p->level < -far ? -far : p->level > far ? far : p->level;
+    int32_t last = (t->image.levels - 1) * 256;
+    int32_t v = isnan(level) ? 0 : (int32_t)floorf(level * 256 + 0.5f);
+
+    v += t->bias;
+    v = v < t->least ? t->least : v > t->most ? t->most : v;
+    return (unsigned)(v < 0 ? 0 : v > last ? last : v);
+}
+
+// Between two levels, of which the first is the larger. One of the weight 0 need not be read.
+static void sample_between(const struct texture *t, const struct place *p, unsigned level,
+                           uint32_t out[4])
+{
+    unsigned first = level >> 8, weight = level & 255;
+    struct texture one = texture_level(t, first);
+    uint32_t other[4];
+
+    sample_one_level(&one, p, out);
+    if (weight == 0)
+        return;
+    one = texture_level(t, first + 1);
+    sample_one_level(&one, p, other);
+    for (unsigned c = 0; c < 4; c++)
+        out[c] = texel_mix(t, c, out[c], other[c], weight);
+}
+
+void sample_nearest_or_linear(const struct texture *t, const struct place *p, uint32_t out[4])
+{
+    unsigned level;
+
+    if (t->image.levels == 1) {
+        sample_one_level(t, p, out);
+        return;
+    }
+    level = level_of(t, p);
+    if (!t->linear_levels) // a half belongs to the larger level
+        level = (level + 127) & ~255u;
+    sample_between(t, p, level, out);
+}
+
+float sample_gradient_level(const struct texture *t, unsigned dims, float gradients[2][3])
+{
+    double longest = 0;
+
+    for (unsigned g = 0; g < 2; g++) {
+        double sum = 0;
+
+        for (unsigned d = 0; d < dims; d++) {
+            double texels = (double)gradients[g][d] * extent(&t->image, d);
+
+            sum += texels * texels;
+        }
+        longest = sum > longest ? sum : longest;
+    }
+    return (float)(log2(longest) / 2); // of no gradient: minus infinity
+}
+
+// ---- Fetches and footprints
+
+static void sample_texel(const struct texture *t, const struct place *p, uint32_t out[4])
 {
     int64_t to[3] = {0};
     const uint8_t *at;
@@ -209,6 +284,23 @@ void sample_fetch(const struct texture *t, const struct place *p, uint32_t out[4
         out[c] = texel_value(t, c, out[c]);
 }
 
+void sample_fetch(const struct texture *t, const struct place *p, uint32_t out[4])
+{
+    struct texture one;
+
+    if (p->index < 0 || p->index >= t->image.levels) {
+        memset(out, 0, 4 * sizeof *out);
+        return;
+    }
+    if (t->image.levels == 1) {
+        sample_texel(t, p, out);
+        return;
+    }
+    one = texture_level(t, (unsigned)p->index);
+    sample_texel(&one, p, out);
+}
+
+// Of a mipmapped array the first level.
 void sample_gather(const struct texture *t, const struct place *p, unsigned channel,
                    uint32_t out[4])
 {
@@ -266,4 +358,17 @@ struct place sample_cube_place(const float at[3])
         p.at[1] = in_face(-y, fabsf(x));
     }
     return p;
+}
+
+// As the quotient of two coordinates changes with both, halved as in in_face.
+void sample_cube_gradient(const float at[3], float gradient[3])
+{
+    static const uint8_t axes[3][3] = {{0, 2, 1}, {1, 0, 2}, {2, 0, 1}}; // chosen, along, down
+    const uint8_t *axis = axes[sample_cube_place(at).layer / 2];
+    double m = (double)at[axis[0]], dm = (double)gradient[axis[0]];
+    float along = (float)(((double)gradient[axis[1]] * m - (double)at[axis[1]] * dm) / (2 * m * m));
+    float down = (float)(((double)gradient[axis[2]] * m - (double)at[axis[2]] * dm) / (2 * m * m));
+
+    gradient[0] = along;
+    gradient[1] = down;
 }

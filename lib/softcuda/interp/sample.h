@@ -11,13 +11,18 @@ struct place {
     uint32_t layer;
     float at[3];   // of samples
     int32_t to[3]; // of fetches by index
+    float level;   // of samples of a mipmapped array, before bias and bounds
+    int32_t index; // of fetches: the level
 };
 
 // Four channels as registers hold them: floats, or integers where the texture reads as such.
 // Channels that a texel lacks are 0.
 void sample_nearest_or_linear(const struct texture *t, const struct place *p, uint32_t out[4]);
-// By index: 0 in all channels outside.
+// By index: 0 in all channels outside, also of the levels.
 void sample_fetch(const struct texture *t, const struct place *p, uint32_t out[4]);
+// The level at which a texel is as large as a step by one of two GRADIENTS, of which the longer one
+// counts: of as many coordinates as the place has dimensions.
+float sample_gradient_level(const struct texture *t, unsigned dims, float gradients[2][3]);
 // CHANNEL of the four texels that a linear sample would mix: lower left, lower right, upper right,
 // upper left.
 void sample_gather(const struct texture *t, const struct place *p, unsigned channel,
@@ -25,5 +30,7 @@ void sample_gather(const struct texture *t, const struct place *p, unsigned chan
 
 // The face of a cube in the direction AT, and the place in it. Its coordinates are normalized.
 struct place sample_cube_place(const float at[3]);
+// A GRADIENT of the direction AT as one of the place in its face, but for signs.
+void sample_cube_gradient(const float at[3], float gradient[3]);
 
 #endif

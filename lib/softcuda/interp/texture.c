@@ -37,13 +37,75 @@ static const struct texture *texture_of(const struct warp *w, uint64_t handle)
     return device->texture ? device->texture(device->context, handle) : NULL;
 }
 
-// Lane L's coordinates, in the order that its geometry writes them.
-static struct place place_of(const struct insn *in, const struct operands *o, unsigned l,
-                             const struct texture *t)
+static bool is_cube(const struct insn *in)
 {
-    struct place p = {0};
+    return in->mode == PTX_GEOM_CUBE || in->mode == PTX_GEOM_ACUBE;
+}
+
+static unsigned dims_of(const struct insn *in)
+{
+    switch (in->mode) {
+    case PTX_GEOM_1D:
+    case PTX_GEOM_A1D:
+        return 1;
+    case PTX_GEOM_3D:
+        return 3;
+    default:
+        return 2;
+    }
+}
+
+// The level by lane L's gradients. AT is the direction in a cube.
+static float gradient_level(const struct warp *w, const struct insn *in, const struct operands *o,
+                            unsigned l, const struct texture *t, const float at[3])
+{
+    float gradients[2][3];
+
+    for (unsigned g = 0; g < 2; g++) {
+        for (unsigned d = 0; d < 3; d++) {
+            uint32_t slot = o->words[TEXTURE_GRADIENT + 3 * g + d];
+
+            gradients[g][d] = f32_from(SLOT(const u32, w, slot)[l]);
+        }
+        if (is_cube(in))
+            sample_cube_gradient(at, gradients[g]);
+    }
+    return sample_gradient_level(t, dims_of(in), gradients);
+}
+
+// Sets the level that the instruction names; without one it is the first.
+static void name_level(const struct warp *w, const struct insn *in, const struct operands *o,
+                       unsigned l, const struct texture *t, struct place *p)
+{
+    uint32_t slot = o->words[TEXTURE_LEVEL];
+
+    if (slot != NO_OPERAND) {
+        uint32_t bits = SLOT(const u32, w, slot)[l];
+
+        p->level = f32_from(bits);
+        p->index = (int32_t)bits;
+    } else if (o->words[TEXTURE_GRADIENT] != NO_OPERAND && t->image.levels > 1) {
+        p->level = gradient_level(w, in, o, l, t, p->at);
+    }
+}
+
+// The place on a face in a direction.
+static struct place place_in_cube(const struct texture *t, const struct place *direction)
+{
+    struct place p = sample_cube_place(direction->at);
+    uint32_t cubes = t->image.depth / 6, cube = direction->layer;
+
+    p.layer += 6 * (cube < cubes ? cube : cubes ? cubes - 1 : 0);
+    p.level = direction->level;
+    return p;
+}
+
+// Lane L's coordinates, in the order that its geometry writes them.
+static struct place place_of(const struct warp *w, const struct insn *in, const struct operands *o,
+                             unsigned l, const struct texture *t)
+{
+    struct place p = {.dims = dims_of(in)};
     unsigned first = 0;
-    uint32_t cubes = t->image.depth / 6;
 
     switch (in->mode) {
     case PTX_GEOM_A1D:
@@ -61,27 +123,8 @@ static struct place place_of(const struct insn *in, const struct operands *o, un
         p.at[i] = f32_from(bits);
         p.to[i] = (int32_t)bits;
     }
-    switch (in->mode) {
-    case PTX_GEOM_1D:
-    case PTX_GEOM_A1D:
-        p.dims = 1;
-        return p;
-    case PTX_GEOM_3D:
-        p.dims = 3;
-        return p;
-    case PTX_GEOM_CUBE:
-        return sample_cube_place(p.at);
-    case PTX_GEOM_ACUBE: {
-        uint32_t cube = p.layer < cubes ? p.layer : cubes ? cubes - 1 : 0;
-
-        p = sample_cube_place(p.at);
-        p.layer += 6 * cube;
-        return p;
-    }
-    default:
-        p.dims = 2;
-        return p;
-    }
+    name_level(w, in, o, l, t, &p);
+    return is_cube(in) ? place_in_cube(t, &p) : p;
 }
 
 static void store_results(struct warp *w, const struct insn *in, const struct operands *o,
@@ -123,7 +166,7 @@ static int sample(struct warp *w, const struct insn *in, uint32_t mask, bool gat
                 return warp_fault(w, in, 1u << l, EXEC_FAULT_ILLEGAL_ADDRESS,
                                   t ? t->image.address : last);
         }
-        struct place p = place_of(in, &o, l, t);
+        struct place p = place_of(w, in, &o, l, t);
         if (gather)
             sample_gather(t, &p, in->target, got);
         else if (in->flags & INSN_SIGNED)
@@ -271,9 +314,24 @@ static uint32_t property(const struct image *m, uint32_t what, bool surface)
         return m->width;
     case PTX_MODE_HEIGHT:
         return m->dims == 1 && surface ? 0 : m->height;
+    case PTX_MODE_MIPMAP_LEVELS:
+        return m->levels;
     default:
         return m->dims == 3 || m->layered || m->cube ? m->depth : 0;
     }
+}
+
+// The same of one level; 0 of one that is not there.
+static uint32_t level_property(const struct image *m, uint32_t what, uint32_t level)
+{
+    struct image of_level;
+
+    if (level >= m->levels)
+        return 0;
+    if (m->levels == 1)
+        return property(m, what, false);
+    of_level = image_level(m, level);
+    return property(&of_level, what, false);
 }
 
 int op_texture_query(struct warp *w, const struct insn *in, uint32_t mask)
@@ -292,7 +350,8 @@ int op_texture_query(struct warp *w, const struct insn *in, uint32_t mask)
         m = in->flags & INSN_SURFACE ? surface_of(w, handles[l]) : t ? &t->image : NULL;
         if (!m)
             return warp_fault(w, in, 1u << l, EXEC_FAULT_ILLEGAL_ADDRESS, handles[l]);
-        d[l] = property(m, in->target, in->flags & INSN_SURFACE);
+        d[l] = in->b == NO_OPERAND ? property(m, in->target, in->flags & INSN_SURFACE)
+                                   : level_property(m, in->target, SLOT(const u32, w, in->b)[l]);
     }
     return STEP_NEXT;
 }

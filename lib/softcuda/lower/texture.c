@@ -1,6 +1,5 @@
 // Texture and surface instructions in unified mode: the object is a 64-bit handle in a register.
-// There is one level, so instructions that name one or gradients sample that. What is left out is
-// refused here by name.
+// What is left out is refused here by name.
 #include <errno.h>
 
 #include "softcuda/interp/texture.h"
@@ -40,6 +39,24 @@ static void add_coordinates(struct lower *L, const struct ptx_operand *o, uint32
             i < elements(o) ? lower_src(L, element(o, i), 32) : words[TEXTURE_COORDINATE + i - 1];
 }
 
+// The level, or the gradients, behind the coordinates. A gradient has an element for each
+// coordinate that is no layer; what is missing repeats the last.
+static void add_level(struct lower *L, uint32_t *words)
+{
+    const struct ptx_inst *i = L->inst;
+
+    for (unsigned k = TEXTURE_LEVEL; k < TEXTURE_WORDS; k++)
+        words[k] = NO_OPERAND;
+    if (i->mode == PTX_MODE_LEVEL)
+        words[TEXTURE_LEVEL] = lower_src(L, op(L, TEX_MORE), 32);
+    for (uint32_t k = 0; k < 6 && i->mode == PTX_MODE_GRAD; k++) {
+        const struct ptx_operand *gradient = op(L, TEX_MORE + k / 3);
+        uint32_t last = elements(gradient) - 1, at = k % 3;
+
+        words[TEXTURE_GRADIENT + k] = lower_src(L, element(gradient, at < last ? at : last), 32);
+    }
+}
+
 static bool multisampled(const struct ptx_inst *i)
 {
     return i->geom == PTX_GEOM_2DMS || i->geom == PTX_GEOM_A2DMS;
@@ -71,6 +88,7 @@ static void lower_tex(struct lower *L)
     words[TEXTURE_RESIDENT] =
         op(L, TEX_PIPE)->kind == PTX_OPND_NONE ? NO_OPERAND : lower_dst_pred(L, op(L, TEX_PIPE));
     add_coordinates(L, op(L, TEX_PLACE), words);
+    add_level(L, words);
     for (uint32_t k = 0; k < 4; k++)
         words[TEXTURE_VALUE + k] =
             k < i->vec ? lower_dst(L, element(op(L, TEX_RESULT), k), 32) : words[TEXTURE_VALUE];
@@ -90,7 +108,7 @@ static void lower_surface(struct lower *L)
     bool store = i->op == PTX_OP_SUST;
     const struct ptx_operand *values = op(L, store ? 2 : 0);
     unsigned object = store ? 0 : 1;
-    uint32_t words[TEXTURE_WORDS], count = i->vec ? i->vec : 1, wide = 0, aux;
+    uint32_t words[TEXTURE_LEVEL], count = i->vec ? i->vec : 1, wide = 0, aux;
     struct insn *in;
 
     words[TEXTURE_HANDLE] = handle(L, op(L, object));
@@ -112,7 +130,7 @@ static void lower_surface(struct lower *L)
                                    : store    ? lower_src(L, o, have)
                                               : lower_dst(L, o, have);
     }
-    aux = lower_aux(L, words, TEXTURE_WORDS);
+    aux = lower_aux(L, words, TEXTURE_LEVEL);
     in = lower_emit(L, store ? op_sust : op_suld);
     in->aux = aux;
     in->mode = i->geom;
@@ -126,7 +144,7 @@ static void lower_query(struct lower *L)
 {
     const struct ptx_inst *i = L->inst;
     const struct ptx_mem *object = &op(L, 1)->mem;
-    uint32_t d;
+    uint32_t level, d;
     struct insn *in;
 
     switch (i->mode) {
@@ -134,20 +152,26 @@ static void lower_query(struct lower *L)
     case PTX_MODE_HEIGHT:
     case PTX_MODE_DEPTH:
         break;
+    case PTX_MODE_MIPMAP_LEVELS:
+        if (i->op == PTX_OP_TXQ)
+            break;
+        // fall through
     default:
         lower_fail(L, -ENOTSUP, "this property");
         return;
     }
-    if (object->base != PTX_BASE_REG || i->mode2 == PTX_MODE_LEVEL) {
-        lower_fail(L, -ENOTSUP, "a texture that is a variable, or one of its levels");
+    if (object->base != PTX_BASE_REG) {
+        lower_fail(L, -ENOTSUP, "a texture that is a variable");
         return;
     }
     if (lower_reg_bits(L, object->reg) != 64) {
         lower_fail(L, -EINVAL, "a handle has 64 bits");
         return;
     }
+    level = i->mode2 == PTX_MODE_LEVEL ? lower_src(L, op(L, 2), 32) : NO_OPERAND;
     d = lower_dst(L, op(L, 0), 32);
     in = lower_emit(L, op_texture_query);
+    in->b = level;
     in->a = L->slot[object->reg];
     in->d = d;
     in->target = i->mode;

@@ -1,5 +1,6 @@
 // CUDA arrays. An array is an ordinary allocation of its context, laid out row by row. A GPU
-// places neighbours in two dimensions close together, which would gain nothing here.
+// places neighbours in two dimensions close together, which would gain nothing here. The levels of
+// a mipmapped array lie one behind the other in one allocation, each an array of its own.
 //
 // Checks every field of a descriptor. No state but the objects.
 #include "softcuda/texture/array.h"
@@ -10,12 +11,19 @@
 #include "softcuda/memory/memory.h"
 #include "softcuda/texture/object.h"
 
-enum { PITCH = 64 }; // rows begin at a cache line
-
 struct array {
     struct object object;
     struct image image;
     CUDA_ARRAY3D_DESCRIPTOR desc;
+    bool is_level; // of a mipmapped array, with which it goes
+};
+
+enum { MOST_LEVELS = 18 }; // of 2^17 texels
+
+struct mipmap {
+    struct object object;
+    struct image image;
+    CUarray level[MOST_LEVELS]; // as many as the image has
 };
 
 uint32_t format_bytes(CUarray_format format)
@@ -83,7 +91,16 @@ static bool layers_fit(const CUDA_ARRAY3D_DESCRIPTOR *d, bool surface)
                                    SURFACE(2D_LAYERED_LAYERS)));
 }
 
-static bool plain_fits(const CUDA_ARRAY3D_DESCRIPTOR *d, bool surface)
+// Arrays of one and two dimensions have limits of their own where they have levels.
+static bool flat_fits(const CUDA_ARRAY3D_DESCRIPTOR *d, bool levels)
+{
+    if (!d->Height)
+        return within(d->Width, levels ? TEXTURE(1D_MIPMAPPED_WIDTH) : TEXTURE(1D_WIDTH));
+    return within(d->Width, levels ? TEXTURE(2D_MIPMAPPED_WIDTH) : TEXTURE(2D_WIDTH)) &&
+           within(d->Height, levels ? TEXTURE(2D_MIPMAPPED_HEIGHT) : TEXTURE(2D_HEIGHT));
+}
+
+static bool plain_fits(const CUDA_ARRAY3D_DESCRIPTOR *d, bool surface, bool levels)
 {
     if (d->Depth)
         return d->Height &&
@@ -92,11 +109,10 @@ static bool plain_fits(const CUDA_ARRAY3D_DESCRIPTOR *d, bool surface)
                            TEXTURE(3D_DEPTH_ALTERNATE))) &&
                (!surface ||
                 box_within(d, SURFACE(3D_WIDTH), SURFACE(3D_HEIGHT), SURFACE(3D_DEPTH)));
-    if (d->Height)
-        return within(d->Width, TEXTURE(2D_WIDTH)) && within(d->Height, TEXTURE(2D_HEIGHT)) &&
-               (!surface ||
-                (within(d->Width, SURFACE(2D_WIDTH)) && within(d->Height, SURFACE(2D_HEIGHT))));
-    return within(d->Width, TEXTURE(1D_WIDTH)) && (!surface || within(d->Width, SURFACE(1D_WIDTH)));
+    return flat_fits(d, levels) &&
+           (!surface || (d->Height ? within(d->Width, SURFACE(2D_WIDTH)) &&
+                                         within(d->Height, SURFACE(2D_HEIGHT))
+                                   : within(d->Width, SURFACE(1D_WIDTH))));
 }
 
 static bool gather_fits(const CUDA_ARRAY3D_DESCRIPTOR *d)
@@ -105,7 +121,7 @@ static bool gather_fits(const CUDA_ARRAY3D_DESCRIPTOR *d)
            within(d->Height, TEXTURE(2D_GATHER_HEIGHT));
 }
 
-static CUresult desc_check(const CUDA_ARRAY3D_DESCRIPTOR *d)
+static CUresult desc_check(const CUDA_ARRAY3D_DESCRIPTOR *d, bool levels)
 {
     static const unsigned int known = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST |
                                       CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER;
@@ -121,7 +137,7 @@ static CUresult desc_check(const CUDA_ARRAY3D_DESCRIPTOR *d)
         return CUDA_ERROR_INVALID_VALUE;
     fits = d->Flags & CUDA_ARRAY3D_CUBEMAP ? cube_fits(d, layered, surface)
            : layered                       ? layers_fit(d, surface)
-                                           : plain_fits(d, surface);
+                                           : plain_fits(d, surface, levels);
     if (d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER)
         fits = fits && gather_fits(d);
     return fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -140,20 +156,18 @@ static struct image image_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
                       .texel_bytes = (uint8_t)(format_bytes(d->Format) * d->NumChannels),
                       .dims = d->Height ? 2 : 1,
                       .layered = d->Flags & CUDA_ARRAY3D_LAYERED,
-                      .cube = d->Flags & CUDA_ARRAY3D_CUBEMAP};
+                      .cube = d->Flags & CUDA_ARRAY3D_CUBEMAP,
+                      .levels = 1};
 
     if (d->Depth && !m.layered && !m.cube)
         m.dims = 3;
-    // No product here passes 64 bits: 2^17 texels of 16 bytes, 2^16 rows, 2^15 slices.
-    m.pitch = ((uint64_t)m.width * m.texel_bytes + PITCH - 1) & ~(uint64_t)(PITCH - 1);
-    m.slice = m.pitch * m.height;
-    m.bytes = m.slice * m.depth;
+    image_lay_out(&m);
     return m;
 }
 
 CUresult array_new(CUcontext owner, const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray *out)
 {
-    CUresult result = desc_check(desc);
+    CUresult result = desc_check(desc, false);
     struct array *a;
 
     if (result)
@@ -178,12 +192,25 @@ CUresult array_new(CUcontext owner, const CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray
     return CUDA_SUCCESS;
 }
 
+static bool array_is_level(CUarray array)
+{
+    const struct array *a;
+
+    object_lock();
+    a = (const struct array *)object_find((uintptr_t)array, OBJECT_ARRAY);
+    object_unlock();
+    return a && a->is_level; // which no array becomes or ceases to be
+}
+
 // Work that still reads the array faults on unmapped memory, as after cuMemFree.
 CUresult array_destroy(CUarray array)
 {
-    struct array *a = (struct array *)object_take((uintptr_t)array, OBJECT_ARRAY);
+    struct array *a;
     CUresult result;
 
+    if (array_is_level(array))
+        return CUDA_ERROR_INVALID_HANDLE;
+    a = (struct array *)object_take((uintptr_t)array, OBJECT_ARRAY);
     if (!a)
         return CUDA_ERROR_INVALID_HANDLE;
     result = alloc_free(a->image.address);
@@ -203,4 +230,137 @@ CUresult array_describe(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *desc, struct ima
         *image = a->image;
     object_unlock();
     return a ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+// ---- Mipmapped arrays
+
+// The levels down to the one of a single texel, by the formula of cuMipmappedArrayCreate. Layers
+// and faces are no side of it: the number of layers stays the same on every level.
+static unsigned levels_of(const struct image *m)
+{
+    uint32_t side = m->width > m->height ? m->width : m->height;
+    unsigned levels = 1;
+
+    if (m->dims == 3 && m->depth > side)
+        side = m->depth;
+    for (; side > 1; side /= 2)
+        levels++;
+    return levels;
+}
+
+// What cuArray3DGetDescriptor tells of a level whose image is M.
+static CUDA_ARRAY3D_DESCRIPTOR level_desc(const CUDA_ARRAY3D_DESCRIPTOR *whole,
+                                          const struct image *m)
+{
+    CUDA_ARRAY3D_DESCRIPTOR desc = *whole;
+
+    desc.Width = m->width;
+    desc.Height = whole->Height ? m->height : 0;
+    desc.Depth = whole->Depth ? m->depth : 0;
+    return desc;
+}
+
+static bool level_new(struct mipmap *mipmap, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned level)
+{
+    struct array *a = calloc(1, sizeof(*a));
+
+    if (!a)
+        return false;
+    a->object = (struct object){.owner = mipmap->object.owner, .kind = OBJECT_ARRAY};
+    a->image = image_level(&mipmap->image, level);
+    a->desc = level_desc(desc, &a->image);
+    a->is_level = true;
+    if (!object_add(&a->object)) {
+        free(a);
+        return false;
+    }
+    mipmap->level[level] = (CUarray)(uintptr_t)a->object.handle;
+    return true;
+}
+
+static CUresult mipmap_free(struct mipmap *mipmap)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (unsigned l = 0; l < mipmap->image.levels; l++)
+        free(object_take((uintptr_t)mipmap->level[l], OBJECT_ARRAY)); // a handle of 0 is none
+    if (mipmap->image.address)
+        result = alloc_free(mipmap->image.address);
+    free(mipmap);
+    return result;
+}
+
+static CUresult levels_new(struct mipmap *mipmap, const CUDA_ARRAY3D_DESCRIPTOR *desc)
+{
+    struct image last = image_level(&mipmap->image, mipmap->image.levels - 1u);
+    CUresult result;
+
+    mipmap->image.bytes = last.address + last.bytes; // as long as the first is at 0
+    result = alloc_new(mipmap->object.owner, mipmap->image.bytes, &mipmap->image.address);
+    for (unsigned l = 0; l < mipmap->image.levels && !result; l++)
+        if (!level_new(mipmap, desc, l))
+            result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (!result && !object_add(&mipmap->object))
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    return result;
+}
+
+CUresult mipmap_new(CUcontext owner, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels,
+                    CUmipmappedArray *out)
+{
+    CUresult result = desc_check(desc, true);
+    struct mipmap *mipmap;
+    unsigned most;
+
+    if (result)
+        return result;
+    mipmap = calloc(1, sizeof(*mipmap));
+    if (!mipmap)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    mipmap->object = (struct object){.owner = owner, .kind = OBJECT_MIPMAP};
+    mipmap->image = image_of(desc);
+    most = levels_of(&mipmap->image);
+    mipmap->image.levels = (uint8_t)(levels < 1 ? 1 : levels > most ? most : levels);
+    result = levels_new(mipmap, desc);
+    if (result) {
+        mipmap_free(mipmap);
+        return result;
+    }
+    *out = (CUmipmappedArray)(uintptr_t)mipmap->object.handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult mipmap_destroy(CUmipmappedArray mipmap)
+{
+    struct mipmap *m = (struct mipmap *)object_take((uintptr_t)mipmap, OBJECT_MIPMAP);
+
+    return m ? mipmap_free(m) : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult mipmap_level(CUmipmappedArray mipmap, unsigned int level, CUarray *out)
+{
+    const struct mipmap *m;
+    CUresult result = CUDA_ERROR_INVALID_HANDLE;
+
+    object_lock();
+    m = (const struct mipmap *)object_find((uintptr_t)mipmap, OBJECT_MIPMAP);
+    if (m) {
+        result = level < m->image.levels ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+        if (!result)
+            *out = m->level[level];
+    }
+    object_unlock();
+    return result;
+}
+
+CUresult mipmap_describe(CUmipmappedArray mipmap, struct image *image)
+{
+    const struct mipmap *m;
+
+    object_lock();
+    m = (const struct mipmap *)object_find((uintptr_t)mipmap, OBJECT_MIPMAP);
+    if (m)
+        *image = m->image;
+    object_unlock();
+    return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }

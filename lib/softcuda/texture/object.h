@@ -1,5 +1,5 @@
-// Arrays, textures and surfaces by number. What a program or a kernel holds is never an address:
-// it is looked up, so a wrong or stale one is a status or a kernel's fault.
+// Arrays, mipmapped arrays, textures and surfaces by number. What a program or a kernel holds is
+// never an address: it is looked up, so a wrong or stale one is a status or a kernel's fault.
 //
 // Owns the table. Any thread; engine threads look in it inside a turn, without a lock.
 #ifndef GS_SOFTCUDA_TEXTURE_OBJECT_H
@@ -10,7 +10,7 @@
 
 #include "cuda/abi.h"
 
-enum object_kind { OBJECT_ARRAY = 1, OBJECT_TEXTURE, OBJECT_SURFACE };
+enum object_kind { OBJECT_ARRAY = 1, OBJECT_MIPMAP, OBJECT_TEXTURE, OBJECT_SURFACE };
 
 // The first member of every object, which is one allocation.
 struct object {

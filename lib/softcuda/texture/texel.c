@@ -7,6 +7,42 @@
 
 #include "softcuda/device/num.h"
 
+// ---- Layout
+
+enum { PITCH = 64 }; // rows begin at a cache line
+
+// No product passes 64 bits: 2^17 texels of 16 bytes, 2^16 rows, 2^15 slices.
+void image_lay_out(struct image *m)
+{
+    m->pitch = ((uint64_t)m->width * m->texel_bytes + PITCH - 1) & ~(uint64_t)(PITCH - 1);
+    m->slice = m->pitch * m->height;
+    m->bytes = m->slice * m->depth;
+}
+
+static uint32_t halved(uint32_t side)
+{
+    return side > 1 ? side / 2 : 1;
+}
+
+struct image image_level(const struct image *m, unsigned level)
+{
+    struct image l = *m;
+
+    l.levels = 1;
+    image_lay_out(&l);
+    for (; level; level--) {
+        l.address += l.bytes;
+        l.width = halved(l.width);
+        l.height = halved(l.height);
+        if (l.dims == 3)
+            l.depth = halved(l.depth);
+        image_lay_out(&l);
+    }
+    return l;
+}
+
+// ---- Channels
+
 static uint32_t channel_bits(CUarray_format format, const uint8_t *at)
 {
     uint16_t half;
@@ -253,6 +289,25 @@ uint32_t texel_mean(const struct texture *t, unsigned c, const struct footprint 
             whole +=
                 f->weights[k] * (is_unsigned ? (int64_t)f->bits[k][c] : (int32_t)f->bits[k][c]);
     return integer_mean(t, whole);
+}
+
+// ---- Two levels
+
+uint32_t texel_mix(const struct texture *t, unsigned c, uint32_t first, uint32_t second,
+                   unsigned weight)
+{
+    bool is_unsigned = t->image.format == CU_AD_FORMAT_UNSIGNED_INT32;
+
+    if (weight == 0 || c >= t->image.channels)
+        return first;
+    if (t->reading == READ_BITS) {
+        int64_t a = is_unsigned ? (int64_t)first : (int32_t)first;
+        int64_t b = is_unsigned ? (int64_t)second : (int32_t)second;
+
+        return integer_mean(t, a * (256 - weight) + b * weight);
+    }
+    return float_mean(
+        ((double)f32_from(first) * (256 - weight) + (double)f32_from(second) * weight) / 256);
 }
 
 // ---- Borders

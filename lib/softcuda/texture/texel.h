@@ -15,15 +15,22 @@
 #include "cuda/abi.h"
 
 struct image {
-    uint64_t address, bytes;       // of the first texel; up to the end of the last
+    uint64_t address, bytes;       // of the first texel; up to the end of the last, of all levels
     uint64_t pitch, slice;         // bytes from row to row, from slice to slice
     uint32_t width, height, depth; // texels; depth also counts layers and faces; all at least 1
     CUarray_format format;
     uint8_t channels, channel_bytes, texel_bytes;
-    uint8_t dims; // coordinates in a layer: of lines 1, of volumes 3
-    bool layered; // depth is an index, not a coordinate
-    bool cube;    // six faces one behind the other
+    uint8_t dims;   // coordinates in a layer: of lines 1, of volumes 3
+    bool layered;   // depth is an index, not a coordinate
+    bool cube;      // six faces one behind the other
+    uint8_t levels; // of a mipmapped array, whose first level the rest describes; else 1
 };
+
+// Sets pitch, slice and bytes of an image whose texels an array holds.
+void image_lay_out(struct image *m);
+// Level LEVEL of a mipmapped array: half as large as the level before in each coordinate, rounded
+// down, at least one texel, and behind it in memory.
+struct image image_level(const struct image *m, unsigned level);
 
 // What a texture makes of a channel. Integers of 8 and 16 bits may be read as fractions of their
 // largest value.
@@ -37,6 +44,10 @@ struct texture {
     bool normalized;    // coordinates: 1 is the whole extent
     bool srgb;          // red, green and blue are decoded as they are read
     uint32_t border[4]; // as texel_bits would give it
+    // Of a mipmapped array. Levels are in 256ths.
+    bool linear_levels;  // filter between two levels; else the nearest
+    int32_t bias;        // is added to a sample's level
+    int32_t least, most; // bounds of the sum
 };
 
 // The channels at AT: integers extended to 32 bits, floats and halves as a float's bits; 0 where a
@@ -58,6 +69,10 @@ struct footprint {
 
 // The mean of channel C. Each four texels are a slice.
 uint32_t texel_mean(const struct texture *t, unsigned c, const struct footprint *f);
+
+// The mean of what two levels give for channel C: WEIGHT is the second's in 256ths.
+uint32_t texel_mix(const struct texture *t, unsigned c, uint32_t first, uint32_t second,
+                   unsigned weight);
 
 // A border's COLOUR in channel C as a texel of the texture holds it: what texel_bits would give.
 uint32_t texel_border(const struct texture *t, unsigned c, float colour);

@@ -2,8 +2,8 @@
 // interpreter samples. No state but the objects.
 #include "softcuda/texture/texture.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "softcuda/device/device.h"
 #include "softcuda/memory/memory.h"
@@ -49,7 +49,8 @@ static CUresult image_at(struct image *m, uint64_t address, CUarray_format forma
                         .channels = (uint8_t)channels,
                         .channel_bytes = (uint8_t)format_bytes(format),
                         .texel_bytes = (uint8_t)(format_bytes(format) * channels),
-                        .dims = 1};
+                        .dims = 1,
+                        .levels = 1};
     return CUDA_SUCCESS;
 }
 
@@ -116,7 +117,8 @@ static CUresult image_of(struct image *m, const CUDA_RESOURCE_DESC *r)
     case CU_RESOURCE_TYPE_PITCH2D:
         return image_pitched(m, r);
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-        return CUDA_ERROR_NOT_SUPPORTED;
+        result = mipmap_describe(r->res.mipmap.hMipmappedArray, m);
+        return result ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     }
     return CUDA_ERROR_INVALID_VALUE;
 }
@@ -144,6 +146,29 @@ static enum texel_reading reading_of(CUarray_format format, bool as_integer)
     default:
         return READ_BITS;
     }
+}
+
+// A level in 256ths; no number is 0. The bound is beyond any sum of a level and a bias.
+static int32_t level_fixed(float level)
+{
+    static const float most = 1 << 16;
+
+    if (isnan(level))
+        return 0;
+    return (int32_t)lrintf(256 * (level < -most ? -most : level > most ? most : level));
+}
+
+// How a mipmapped array's levels are chosen.
+static CUresult levels_of(struct texture *t, const CUDA_TEXTURE_DESC *desc)
+{
+    if (!(desc->flags & CU_TRSF_NORMALIZED_COORDINATES) ||
+        (unsigned)desc->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
+        return CUDA_ERROR_INVALID_VALUE;
+    t->linear_levels = desc->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR;
+    t->bias = level_fixed(desc->mipmapLevelBias);
+    t->least = level_fixed(desc->minMipmapLevelClamp);
+    t->most = level_fixed(desc->maxMipmapLevelClamp);
+    return CUDA_SUCCESS;
 }
 
 static CUresult texture_of(struct texture *t, const CUDA_RESOURCE_DESC *resource,
@@ -176,7 +201,8 @@ static CUresult texture_of(struct texture *t, const CUDA_RESOURCE_DESC *resource
     }
     for (unsigned c = 0; c < t->image.channels; c++)
         t->border[c] = texel_border(t, c, desc->borderColor[c]);
-    return CUDA_SUCCESS;
+    return resource->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY ? levels_of(t, desc)
+                                                                 : CUDA_SUCCESS;
 }
 
 CUresult texture_new(CUcontext owner, const CUDA_RESOURCE_DESC *resource,

@@ -152,6 +152,7 @@ void job_free(struct job *job);
     REQUEST(REQ_GRAPH_DESTROY, job_graph_destroy)                                                  \
     REQUEST(REQ_GEMM_PREPARE, job_gemm_prepare) /* product.c */                                    \
     REQUEST(REQ_ARRAY_CREATE, job_array_create) /* array.c */                                      \
+    REQUEST(REQ_ARRAY_LEVEL, job_array_level)                                                      \
     REQUEST(REQ_ARRAY_DESTROY, job_array_destroy)                                                  \
     REQUEST(REQ_TEXTURE_CREATE, job_texture_create) /* texture.c */                                \
     REQUEST(REQ_TEXTURE_DESTROY, job_texture_destroy)                                              \

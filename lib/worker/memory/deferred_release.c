@@ -26,6 +26,7 @@ struct deferred {
     CUdeviceptr window_base; /* the addresses of a window that are given up; window_size 0: none */
     uint64_t window_size;
     CUarray array;
+    CUmipmappedArray mipmap;
     CUtexObject texture;
     CUsurfObject surface;
     uint64_t size;
@@ -50,6 +51,8 @@ static void release(const struct deferred *deferred)
         DRV_MUST(cuSurfObjectDestroy, deferred->surface);
     if (deferred->array)
         DRV_MUST(cuArrayDestroy, deferred->array);
+    if (deferred->mipmap)
+        DRV_MUST(cuMipmappedArrayDestroy, deferred->mipmap);
     if (deferred->gone)
         deferred->gone(deferred->user, deferred->size);
     if (deferred->registered)
@@ -112,6 +115,14 @@ void deferred_release_array(CUarray array, uint64_t size,
                             void (*gone)(struct user *user, uint64_t size), struct user *user)
 {
     const struct deferred what = {.array = array, .size = size, .gone = gone, .user = user};
+
+    defer(&what);
+}
+
+void deferred_release_mipmap(CUmipmappedArray mipmap, uint64_t size,
+                             void (*gone)(struct user *user, uint64_t size), struct user *user)
+{
+    const struct deferred what = {.mipmap = mipmap, .size = size, .gone = gone, .user = user};
 
     defer(&what);
 }

@@ -25,6 +25,8 @@ void deferred_release_window(uint64_t base, uint64_t size);
  * it is gone, on the thread that releases. */
 void deferred_release_array(CUarray array, uint64_t size,
                             void (*gone)(struct user *user, uint64_t size), struct user *user);
+void deferred_release_mipmap(CUmipmappedArray mipmap, uint64_t size,
+                             void (*gone)(struct user *user, uint64_t size), struct user *user);
 /* The same for a texture or a surface, which goes before an array that comes after it. */
 void deferred_release_texture(CUtexObject texture);
 void deferred_release_surface(CUsurfObject surface);

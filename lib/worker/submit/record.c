@@ -157,6 +157,8 @@ static record_refusal box_array(const struct session *session, const struct rec_
 
     if (!array)
         return "a box of an array that does not exist";
+    if (array->levels)
+        return "a box of a mipmapped array, not of one of its levels";
     if (side->at > array->row || box->width > array->row - side->at ||
         side->pitch > array->height || box->height > array->height - side->pitch ||
         side->rows > array->depth || box->depth > array->depth - side->rows)

@@ -1,6 +1,8 @@
 /*
  * array.c - a session's CUDA arrays: memory of a layout that only the driver knows, which kernels
- * reach through textures and surfaces alone.
+ * reach through textures and surfaces alone; and mipmapped arrays, each level of which may be asked
+ * for as an array of its own. Such a level has no memory itself: it keeps the mipmapped array as a
+ * texture of it does.
  *
  * Runs in jobs, on service threads. The driver may let the making of an array wait as an allocation
  * does, so that is a patient job's; destroying one waits for every kernel, as cuMemFree does, so
@@ -95,30 +97,64 @@ bool array_calls_found(void)
     return cu->cuArray3DCreate_v2 && cu->cuArrayDestroy && cu->cuMemcpy3DAsync_v2;
 }
 
-static void create_prepare(struct job *job)
+static bool mipmap_calls_found(void)
+{
+    return cu->cuMipmappedArrayCreate && cu->cuMipmappedArrayGetLevel &&
+           cu->cuMipmappedArrayDestroy;
+}
+
+/* Finds a free slot of the table. Returns false when the job has failed. */
+static bool slot_find(struct job *job)
 {
     struct session_texture *texture = &job->session->texture;
-    CUDA_ARRAY3D_DESCRIPTOR desc;
-    texture_fault fault = req_array_check(job->arg, &desc);
 
-    if (fault) {
-        job_fail(job, GS_ERR_INVALID_VALUE, "%s", fault);
-        return;
-    }
-    if (!array_calls_found()) {
-        job_fail(job, GS_ERR_NOT_SUPPORTED, "the driver has no calls for arrays");
-        return;
-    }
     if (!texture->arrays)
         texture->arrays = calloc(SEG_ARRAYS, sizeof(*texture->arrays));
     if (!texture->arrays) {
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of arrays");
-        return;
+        return false;
     }
     for (job->index = 0; job->index < SEG_ARRAYS && texture->arrays[job->index];)
         job->index++;
     if (job->index == SEG_ARRAYS)
         job_fail(job, GS_ERR_LIMIT, "the session has %u arrays, the limit", SEG_ARRAYS);
+    return job->status == GS_OK;
+}
+
+static void create_prepare(struct job *job)
+{
+    CUDA_ARRAY3D_DESCRIPTOR desc;
+    uint32_t levels = 0;
+    texture_fault fault = req_array_check(job->arg, &desc, &levels);
+
+    if (fault)
+        job_fail(job, GS_ERR_INVALID_VALUE, "%s", fault);
+    else if (!array_calls_found() || (levels && !mipmap_calls_found()))
+        job_fail(job, GS_ERR_NOT_SUPPORTED, "the driver has no calls for such arrays");
+    else
+        slot_find(job);
+}
+
+/* The record of an array that the driver has yet to make. */
+static struct array array_of(const CUDA_ARRAY3D_DESCRIPTOR *desc)
+{
+    return (struct array){.desc = *desc,
+                          .row = desc->Width * texel_size(desc->Format, desc->NumChannels),
+                          .texel = texel_size(desc->Format, desc->NumChannels),
+                          .height = desc->Height ? desc->Height : 1,
+                          .depth = desc->Depth ? desc->Depth : 1,
+                          .texture = array_texture_column(desc),
+                          .surface = array_surface_column(desc)};
+}
+
+/* The record of a level of a mipmapped array. */
+static struct array level_of(const struct array *whole, uint32_t level)
+{
+    const CUDA_ARRAY3D_DESCRIPTOR desc = array_level_desc(&whole->desc, level);
+    struct array array = array_of(&desc);
+
+    array.cu = whole->level[level];
+    return array;
 }
 
 static void array_gone(struct user *user, uint64_t size)
@@ -128,22 +164,53 @@ static void array_gone(struct user *user, uint64_t size)
 }
 
 /* The session is not charged any more; its user is until the driver has let go of the memory. */
-static void array_free(struct session *session, struct array *array)
+static void memory_free(struct session *session, struct array *array)
 {
     struct user *user = user_hold(session->uid);
 
     physical_discharge_session(session, array->counted);
     if (!user) /* no host memory for a record: that cannot be, since the session holds it */
         user_discharge(session->memory.user, array->counted);
-    deferred_release_array(array->cu, array->counted, user ? array_gone : NULL, user);
+    if (array->mipmap)
+        deferred_release_mipmap(array->mipmap, array->counted, user ? array_gone : NULL, user);
+    else
+        deferred_release_array(array->cu, array->counted, user ? array_gone : NULL, user);
     free(array);
 }
 
-/* Makes the driver's array, which is counted already, and clears it. On failure it is freed. */
-static gs_status array_make(struct job *job, struct array *array,
-                            const CUDA_ARRAY3D_DESCRIPTOR *desc)
+static void array_free(struct session *session, struct array *array)
 {
-    CUresult result = DRV(cuArray3DCreate_v2, &array->cu, desc);
+    struct array *whole = array->whole;
+
+    if (!whole) {
+        memory_free(session, array);
+        return;
+    }
+    free(array); /* its memory is the mipmapped array's */
+    array_unuse(session, whole);
+}
+
+/* Finds and clears the levels of a mipmapped array. */
+static CUresult levels_make(struct array *array)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (uint32_t i = 0; i < array->levels && !result; i++) {
+        result = DRV(cuMipmappedArrayGetLevel, &array->level[i], array->mipmap, i);
+        if (!result) {
+            const struct array level = level_of(array, i);
+            result = array_zero(&level);
+        }
+    }
+    return result;
+}
+
+/* Makes the driver's array, which is counted already, and clears it. On failure it is freed. */
+static gs_status array_make(struct job *job, struct array *array)
+{
+    CUresult result = array->levels
+                          ? DRV(cuMipmappedArrayCreate, &array->mipmap, &array->desc, array->levels)
+                          : DRV(cuArray3DCreate_v2, &array->cu, &array->desc);
 
     if (result) {
         physical_discharge(job->session, array->counted);
@@ -153,36 +220,44 @@ static gs_status array_make(struct job *job, struct array *array,
             return job_fail(job, GS_ERR_INVALID_VALUE, "the device has no arrays of these sizes");
         return job_fail_driver(job, result);
     }
-    result = array_zero(array);
+    result = array->levels ? levels_make(array) : array_zero(array);
     if (!result)
         return GS_OK;
     array_free(job->session, array);
     return job_fail_driver(job, result);
 }
 
+/* Bytes of texels, of all levels. */
+static uint64_t array_bytes(const struct array *array)
+{
+    uint64_t bytes = array->row * array->height * array->depth;
+
+    for (uint32_t i = 1; i < array->levels; i++) {
+        const struct array level = level_of(array, i);
+        bytes += level.row * level.height * level.depth;
+    }
+    return bytes;
+}
+
 static void create_work(struct job *job)
 {
     struct array *array = calloc(1, sizeof(*array));
     CUDA_ARRAY3D_DESCRIPTOR desc;
+    uint32_t levels = 0;
 
-    req_array_check(job->arg, &desc);
+    req_array_check(job->arg, &desc, &levels);
     if (!array) {
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an array's record");
         return;
     }
-    *array = (struct array){.row = desc.Width * texel_size(desc.Format, desc.NumChannels),
-                            .texel = texel_size(desc.Format, desc.NumChannels),
-                            .height = desc.Height ? desc.Height : 1,
-                            .depth = desc.Depth ? desc.Depth : 1,
-                            .texture = array_texture_column(&desc),
-                            .surface = array_surface_column(&desc),
-                            .counted = array_counted(&desc)};
-    if (physical_charge(job, array->row * array->height * array->depth, array->counted,
-                        ARRAY_PIECE) != GS_OK) {
+    *array = array_of(&desc);
+    array->levels = levels;
+    array->counted = array_counted(&desc, levels);
+    if (physical_charge(job, array_bytes(array), array->counted, ARRAY_PIECE) != GS_OK) {
         free(array);
         return;
     }
-    if (array_make(job, array, &desc) != GS_OK)
+    if (array_make(job, array) != GS_OK)
         return;
     journal_spoil(job->session->journal, "it has arrays");
     job->object = array;
@@ -194,12 +269,51 @@ static void create_install(struct job *job)
     job->session->texture.arrays[job->index] = job->object;
 }
 
+/* ---- Levels ---------------------------------------------------------------------------------- */
+
+static void level_prepare(struct job *job)
+{
+    struct array *whole = array_find(job->session, job->arg[0]);
+
+    if (!whole)
+        job_fail(job, GS_ERR_INVALID_HANDLE, "array %" PRIu64 " does not exist", job->arg[0]);
+    else if (job->arg[1] >= whole->levels)
+        job_fail(job, GS_ERR_INVALID_VALUE, "level %" PRIu64 " of an array that has %u",
+                 job->arg[1], whole->levels);
+    else
+        slot_find(job);
+    job->object = whole;
+}
+
+static void level_work(struct job *job)
+{
+    struct array *whole = job->object, *level = malloc(sizeof(*level));
+
+    if (!level) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an array's record");
+        return;
+    }
+    *level = level_of(whole, (uint32_t)job->arg[1]);
+    level->whole = whole;
+    whole->uses++;
+    job->object = level;
+    job->ret[0] = job->index;
+}
+
 /* ---- Destroying ------------------------------------------------------------------------------ */
 
 void array_unuse(struct session *session, struct array *array)
 {
     array->uses--;
     if (array->uses == 0 && array->destroyed)
+        array_free(session, array);
+}
+
+/* The tenant has the array no more. */
+static void array_drop(struct session *session, struct array *array)
+{
+    array->destroyed = true;
+    if (array->uses == 0)
         array_free(session, array);
 }
 
@@ -217,13 +331,8 @@ static void destroy_prepare(struct job *job)
 
 static void destroy_work(struct job *job)
 {
-    struct array *array = job->object;
-
-    if (job->status != GS_OK) /* it was not to wait */
-        return;
-    array->destroyed = true;
-    if (array->uses == 0)
-        array_free(job->session, array);
+    if (job->status == GS_OK) /* else it was not to wait */
+        array_drop(job->session, job->object);
 }
 
 static void destroy_install(struct job *job)
@@ -235,7 +344,7 @@ void arrays_deinit(struct session *session)
 {
     for (uint32_t i = 0; session->texture.arrays && i < SEG_ARRAYS; i++) {
         if (session->texture.arrays[i])
-            array_free(session, session->texture.arrays[i]);
+            array_drop(session, session->texture.arrays[i]);
     }
     free(session->texture.arrays);
     session->texture.arrays = NULL;
@@ -243,5 +352,7 @@ void arrays_deinit(struct session *session)
 
 const struct job_kind job_array_create = {"array_create", JOB_PATIENT,    create_prepare,
                                           create_work,    create_install, NULL};
+const struct job_kind job_array_level = {"array_level", JOB_QUICK,      level_prepare,
+                                         level_work,    create_install, NULL};
 const struct job_kind job_array_destroy = {"array_destroy", JOB_SESSION_IDLE, destroy_prepare,
                                            destroy_work,    destroy_install,  NULL};

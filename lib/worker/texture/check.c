@@ -1,6 +1,7 @@
 /* check.c - see check.h. */
 #include "worker/texture/check.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -60,10 +61,37 @@ uint32_t texel_size(uint32_t format, uint32_t channels)
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
-texture_fault req_array_check(const uint64_t arg[4], CUDA_ARRAY3D_DESCRIPTOR *desc)
+static bool is_volume(const CUDA_ARRAY3D_DESCRIPTOR *desc)
+{
+    return desc->Depth && !(desc->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP));
+}
+
+CUDA_ARRAY3D_DESCRIPTOR array_level_desc(const CUDA_ARRAY3D_DESCRIPTOR *desc, uint32_t level)
+{
+    CUDA_ARRAY3D_DESCRIPTOR of_level = *desc;
+
+    of_level.Width = level_side(desc->Width, level);
+    of_level.Height = level_side(desc->Height, level);
+    if (is_volume(desc))
+        of_level.Depth = level_side(desc->Depth, level);
+    return of_level;
+}
+
+/* The levels down to the one of a single texel. Layers do not count: all levels have as many. */
+static uint32_t levels_most(const CUDA_ARRAY3D_DESCRIPTOR *desc)
+{
+    uint64_t sides = desc->Width | desc->Height | (is_volume(desc) ? desc->Depth : 0);
+
+    return 64 - (uint32_t)__builtin_clzll(sides);
+}
+
+static_assert(EXTENT_MAX >> (ARRAY_LEVELS_MAX - 1) == 1, "the largest extent has so many levels");
+
+texture_fault req_array_check(const uint64_t arg[4], CUDA_ARRAY3D_DESCRIPTOR *desc,
+                              uint32_t *levels)
 {
     const uint32_t known = GS_ARRAY_LAYERED | GS_ARRAY_SURFACE | GS_ARRAY_CUBEMAP | GS_ARRAY_GATHER;
-    const uint32_t format = arg[3] & 0xFFFFu, channels = arg[3] >> 16 & 0xFFFFu;
+    const uint32_t format = arg[3] & 0xFFFFu, channels = arg[3] >> 16 & 0xFFu;
     const uint32_t flags = (uint32_t)(arg[3] >> 32);
 
     if (!channel_bytes(format))
@@ -89,17 +117,31 @@ texture_fault req_array_check(const uint64_t arg[4], CUDA_ARRAY3D_DESCRIPTOR *de
                                       .Format = (CUarray_format)format,
                                       .NumChannels = channels,
                                       .Flags = flags};
+    *levels = arg[3] >> 24 & 0xFFu;
+    if (*levels > levels_most(desc))
+        return "a mipmapped array of more levels than its sizes have";
     return NULL;
 }
 
 /* No product passes 64 bits: rows of 2^21 bytes, 2^17 of them, 2^17 slices. */
-uint64_t array_counted(const CUDA_ARRAY3D_DESCRIPTOR *desc)
+static uint64_t blocks_bytes(const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
     const uint64_t row =
         round_up(desc->Width * texel_size(desc->Format, desc->NumChannels), ROW_BYTES);
     const uint64_t rows = desc->Height ? round_up(desc->Height, BLOCK_ROWS) : 1;
 
-    return round_up(row * rows * (desc->Depth ? desc->Depth : 1), ARRAY_PIECE);
+    return row * rows * (desc->Depth ? desc->Depth : 1);
+}
+
+uint64_t array_counted(const CUDA_ARRAY3D_DESCRIPTOR *desc, uint32_t levels)
+{
+    uint64_t bytes = blocks_bytes(desc);
+
+    for (uint32_t level = 1; level < levels; level++) {
+        const CUDA_ARRAY3D_DESCRIPTOR smaller = array_level_desc(desc, level);
+        bytes += blocks_bytes(&smaller);
+    }
+    return round_up(bytes, ARRAY_PIECE);
 }
 
 enum texture_column array_texture_column(const CUDA_ARRAY3D_DESCRIPTOR *desc)
@@ -169,10 +211,16 @@ static texture_fault pitched_check(const struct req_texture *asked, CUDA_RESOURC
 static texture_fault resource_check(const struct req_texture *asked, CUDA_RESOURCE_DESC *resource,
                                     uint64_t *bytes)
 {
+    *bytes = 0;
     if (asked->type == GS_RESOURCE_ARRAY) {
         resource->resType = CU_RESOURCE_TYPE_ARRAY;
-        *bytes = 0;
         return NULL;
+    }
+    if (asked->type == GS_RESOURCE_MIPMAPPED) {
+        resource->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+        return asked->flags & GS_TEXTURE_NORMALIZED_COORDINATES
+                   ? NULL
+                   : "a texture of a mipmapped array without normalized coordinates";
     }
     if (asked->type != GS_RESOURCE_LINEAR && asked->type != GS_RESOURCE_PITCHED)
         return "a texture of no known kind";
@@ -184,12 +232,38 @@ static texture_fault resource_check(const struct req_texture *asked, CUDA_RESOUR
                                              : pitched_check(asked, resource, bytes);
 }
 
+/* Beyond any sum of a level and a bias; what is beyond it the driver need not know. */
+#define LEVEL_BOUND 1024.0f
+
+static float level_bounded(float level)
+{
+    return level < -LEVEL_BOUND ? -LEVEL_BOUND : level > LEVEL_BOUND ? LEVEL_BOUND : level;
+}
+
+/* How a texture of a mipmapped array finds its levels; others have one. */
+static texture_fault levels_check(const struct req_texture *asked, CUDA_TEXTURE_DESC *desc)
+{
+    if (asked->type != GS_RESOURCE_MIPMAPPED)
+        return NULL;
+    if (asked->mipmap_filter > GS_FILTER_LINEAR)
+        return "a texture's filter between levels that is none of gs_filter_mode";
+    if (isnan(asked->mipmap_bias) || isnan(asked->mipmap_min) || isnan(asked->mipmap_max))
+        return "a texture's level that is no number";
+    desc->mipmapFilterMode = (CUfilter_mode)asked->mipmap_filter;
+    desc->mipmapLevelBias = level_bounded(asked->mipmap_bias);
+    desc->minMipmapLevelClamp = level_bounded(asked->mipmap_min);
+    desc->maxMipmapLevelClamp = level_bounded(asked->mipmap_max);
+    return NULL;
+}
+
 texture_fault req_texture_check(const struct req_texture *asked, CUDA_RESOURCE_DESC *resource,
                                 CUDA_TEXTURE_DESC *desc, uint64_t *bytes)
 {
     const uint32_t known = GS_TEXTURE_READ_AS_INTEGER | GS_TEXTURE_NORMALIZED_COORDINATES |
                            GS_TEXTURE_SRGB | GS_TEXTURE_NO_TRILINEAR_OPTIMIZATION |
                            GS_TEXTURE_SEAMLESS_CUBEMAP;
+
+    texture_fault fault;
 
     memset(resource, 0, sizeof(*resource));
     memset(desc, 0, sizeof(*desc));
@@ -208,5 +282,6 @@ texture_fault req_texture_check(const struct req_texture *asked, CUDA_RESOURCE_D
     desc->flags = asked->flags;
     desc->maxAnisotropy = asked->max_anisotropy;
     memcpy(desc->borderColor, asked->border, sizeof(desc->borderColor));
-    return resource_check(asked, resource, bytes);
+    fault = levels_check(asked, desc);
+    return fault ? fault : resource_check(asked, resource, bytes);
 }

@@ -58,12 +58,17 @@ static bool slot_find(struct job *job)
     return job->status == GS_OK;
 }
 
-/* Sets job->object to the array that is to be shown. */
-static void array_take(struct job *job, uint64_t number)
+/* Sets job->object to the array that is to be shown, as a mipmapped one or not. */
+static void array_take(struct job *job, uint64_t number, bool mipmapped)
 {
-    job->object = array_find(job->session, number);
-    if (!job->object)
+    struct array *array = array_find(job->session, number);
+
+    job->object = array;
+    if (!array)
         job_fail(job, GS_ERR_INVALID_HANDLE, "array %" PRIu64 " does not exist", number);
+    else if (mipmapped != (array->levels > 0))
+        job_fail(job, GS_ERR_INVALID_VALUE, "array %" PRIu64 " is %s mipmapped array", number,
+                 mipmapped ? "no" : "a");
 }
 
 static void texture_prepare(struct job *job)
@@ -76,8 +81,8 @@ static void texture_prepare(struct job *job)
 
     if (fault)
         job_fail(job, GS_ERR_INVALID_VALUE, "%s", fault);
-    else if (asked->type == GS_RESOURCE_ARRAY)
-        array_take(job, asked->array);
+    else if (asked->type == GS_RESOURCE_ARRAY || asked->type == GS_RESOURCE_MIPMAPPED)
+        array_take(job, asked->array, asked->type == GS_RESOURCE_MIPMAPPED);
     else if (!space_containing(&job->session->memory.allocations, asked->address, bytes))
         job_fail(job, GS_ERR_INVALID_POINTER,
                  "a texture of 0x%" PRIx64 " + %" PRIu64
@@ -168,7 +173,9 @@ static void texture_work(struct job *job)
     uint64_t bytes;
 
     req_texture_check(&job->texture, &resource, &desc, &bytes);
-    if (array)
+    if (array && array->levels)
+        resource.res.mipmap.hMipmappedArray = array->mipmap;
+    else if (array)
         resource.res.array.hArray = array->cu;
     if (!record_make(job))
         return;
@@ -183,7 +190,7 @@ static void texture_work(struct job *job)
 
 static void surface_prepare(struct job *job)
 {
-    array_take(job, job->arg[0]);
+    array_take(job, job->arg[0], false);
     if (job->status == GS_OK)
         slot_find(job);
 }

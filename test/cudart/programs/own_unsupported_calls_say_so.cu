@@ -6,7 +6,7 @@
 int main()
 {
     void *p = nullptr;
-    cudaMipmappedArray_t array;
+    cudaArray_t plane;
     cudaChannelFormatDesc desc = cudaCreateChannelDesc<float>();
 
     printf("%d %d %d %d %d\n", desc.x, desc.y, desc.z, desc.w, desc.f); //> 32 0 0 0 2
@@ -16,7 +16,7 @@ int main()
     SHOW(cudaDestroyExternalSemaphore(nullptr));           //> cudaDestroyExternalSemaphore(nullptr): cudaErrorNotSupported
     SHOW(cudaDestroyExternalSemaphore(nullptr));           //> cudaDestroyExternalSemaphore(nullptr): cudaErrorNotSupported
     HOLDS(said_times("cudaDestroyExternalSemaphore is not supported\n") == 1); //> said_times("cudaDestroyExternalSemaphore is not supported\n") == 1: yes
-    SHOW(cudaMallocMipmappedArray(&array, &desc, make_cudaExtent(4, 4, 0), 1)); //> cudaMallocMipmappedArray(&array, &desc, make_cudaExtent(4, 4, 0), 1): cudaErrorNotSupported
+    SHOW(cudaArrayGetPlane(&plane, nullptr, 0)); //> cudaArrayGetPlane(&plane, nullptr, 0): cudaErrorNotSupported
     HOLDS(said_times("is not supported") == 2); //> said_times("is not supported") == 2: yes
     SHOW(cudaGetLastError());                  //> cudaGetLastError(): cudaErrorNotSupported
     SHOW(cudaMalloc(&p, 16));                  //> cudaMalloc(&p, 16): cudaSuccess
