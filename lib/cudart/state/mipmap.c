@@ -8,6 +8,7 @@
 
 struct mipmap {
     struct mipmap *next;
+    unsigned device; /* its number */
     gs_array whole;
     gs_array_desc desc;
     gs_array level[]; /* NULL: not asked for yet */
@@ -23,6 +24,7 @@ cudaError_t mipmap_new(const gs_array_desc *desc, cudaMipmappedArray_t *handle)
 
     if (mipmap == NULL)
         return cudaErrorMemoryAllocation;
+    mipmap->device = device_number();
     mipmap->desc = *desc;
     error = device_error(gs_array_create(device_session(), desc, &mipmap->whole));
     if (error != cudaSuccess) {
@@ -124,10 +126,12 @@ bool mipmap_has(cudaArray_const_t array)
 void mipmaps_forget(void)
 {
     pthread_mutex_lock(&lock);
-    while (mipmaps != NULL) {
-        struct mipmap *mipmap = mipmaps;
-
-        mipmaps = mipmap->next;
+    for (struct mipmap **link = &mipmaps, *mipmap; (mipmap = *link) != NULL;) {
+        if (mipmap->device != device_number()) {
+            link = &mipmap->next;
+            continue;
+        }
+        *link = mipmap->next;
         free(mipmap);
     }
     pthread_mutex_unlock(&lock);

@@ -150,6 +150,7 @@ cudaError_t texture_new(const struct cudaResourceDesc *resource, const struct cu
     if (object == NULL)
         return cudaErrorMemoryAllocation;
     object->surface = desc == NULL;
+    object->device = device_number();
     object->resource = *resource;
     error = object_make(object, desc);
     if (error != cudaSuccess) {
@@ -164,12 +165,14 @@ cudaError_t texture_new(const struct cudaResourceDesc *resource, const struct cu
     return cudaSuccess;
 }
 
-/* The link that leads to the object; it leads to NULL where there is none. lock is held. */
+/* The link that leads to the object of the call's device, since devices may give the same handle;
+ * it leads to NULL where there is none. lock is held. */
 static struct texture_object **link_of(unsigned long long handle, bool surface)
 {
     struct texture_object **link = &objects;
 
-    while (*link != NULL && ((*link)->handle != handle || (*link)->surface != surface))
+    while (*link != NULL && ((*link)->handle != handle || (*link)->surface != surface ||
+                             (*link)->device != device_number()))
         link = &(*link)->next;
     return link;
 }
@@ -206,10 +209,12 @@ cudaError_t texture_find(unsigned long long handle, bool surface, struct texture
 void textures_forget(void)
 {
     pthread_mutex_lock(&lock);
-    while (objects != NULL) {
-        struct texture_object *object = objects;
-
-        objects = object->next;
+    for (struct texture_object **link = &objects, *object; (object = *link) != NULL;) {
+        if (object->device != device_number()) {
+            link = &object->next;
+            continue;
+        }
+        *link = object->next;
         free(object);
     }
     pthread_mutex_unlock(&lock);

@@ -10,6 +10,7 @@
 struct texture_object {
     struct texture_object *next;
     bool surface;
+    unsigned device; /* its number */
     uint64_t handle;
     struct cudaResourceDesc resource;
     struct cudaTextureDesc desc; /* of a texture */
@@ -21,7 +22,7 @@ cudaError_t texture_new(const struct cudaResourceDesc *resource, const struct cu
 cudaError_t texture_end(unsigned long long handle, bool surface);
 /* Copies out what the object was made of. cudaErrorInvalidValue: no such object. */
 cudaError_t texture_find(unsigned long long handle, bool surface, struct texture_object *found);
-/* The session is gone, and all objects with it. */
+/* The session of the call's device is gone, and all its objects with it. */
 void textures_forget(void);
 
 #endif
