@@ -115,11 +115,9 @@ int main()
     MUST(cudaGetTextureObjectTextureDesc(&told, texture));
     HOLDS(told.mipmapFilterMode == cudaFilterModeLinear); //> told.mipmapFilterMode == cudaFilterModeLinear: yes
 
-    /* Coordinates have to be normalized, and surfaces show levels alone. */
+    /* Surfaces show levels alone. */
     resource.resType = cudaResourceTypeMipmappedArray;
     resource.res.mipmap.mipmap = mipmap;
-    desc.normalizedCoords = 0;
-    SHOW(cudaCreateTextureObject(&none, &resource, &desc, NULL)); //> cudaCreateTextureObject(&none, &resource, &desc, NULL): cudaErrorInvalidValue
     SHOW(cudaCreateSurfaceObject(&none, &resource)); //> cudaCreateSurfaceObject(&none, &resource): cudaErrorInvalidValue
     SHOW(cudaDestroyTextureObject(texture)); //> cudaDestroyTextureObject(texture): cudaSuccess
     SHOW(cudaFreeMipmappedArray(mipmap)); //> cudaFreeMipmappedArray(mipmap): cudaSuccess
