@@ -95,6 +95,7 @@ static const struct question {
     {"41l", "a graph after the limit was lowered", question_stack_lowered, 0},
     {"41w", "who waits while it is set, and at the first launch", question_stack_waits, 0},
     {"41o", "how deep a kernel may go over it", question_stack_over, 0},
+    {"41m", "raised with too little memory", question_stack_full, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

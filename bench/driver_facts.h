@@ -471,6 +471,7 @@ CUresult question_stack_graph_green(void);
 CUresult question_stack_lowered(void);
 CUresult question_stack_waits(void);
 CUresult question_stack_over(void);
+CUresult question_stack_full(void);
 CUresult question_host(void);
 CUresult question_host_inside(void);
 

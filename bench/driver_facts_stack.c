@@ -314,3 +314,25 @@ CUresult question_stack_over(void)
         CK(dive("limit 1 KiB", depth, stream));
     return CUDA_SUCCESS;
 }
+
+/* 41m: raised where the device has less memory than that takes, and then where it has enough. */
+CUresult question_stack_full(void)
+{
+    size_t there, total;
+    CUdeviceptr rest;
+    CUstream stream;
+
+    CK(deep_open());
+    CK(stream_new(&stream));
+    CK(dive("before", 0, stream));
+    CK(cuMemGetInfo(&there, &total));
+    CK(cuMemAlloc(&rest, there - 512 * MIB));
+    limit_set(16 * KIB);
+    CK(dive("a launch, too little memory", 0, stream));
+    limit_set(2 * KIB);
+    CK(dive("a launch", 1, stream));
+    CK(cuMemFree(rest));
+    limit_set(16 * KIB);
+    CK(dive("a launch, memory again", 12, stream));
+    return CUDA_SUCCESS;
+}
