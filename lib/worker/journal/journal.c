@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/log.h"
 #include "common/log_allowance.h"
+#include "common/log_event.h"
 #include "common/util.h"
 
 #define UNIT          64u
@@ -119,8 +119,14 @@ static struct log_allowance allowance = LOG_ALLOWANCE(64, 10000000000u);
 
 static void spoilt_log(uint64_t session, uint32_t uid, const char *why)
 {
-    if (log_allowance_take(&allowance, uid))
-        log_info("event=journal-spoilt session=%llu reason=%s", (unsigned long long)session, why);
+    struct log_event event = log_event_begin("journal-spoilt");
+
+    if (!log_allowance_take(&allowance, uid))
+        return;
+    log_event_number(&event, "session", session);
+    log_event_user(&event, "user", uid);
+    log_event_text(&event, "reason", why);
+    log_event_write(&event, LOG_LEVEL_INFO);
 }
 
 /* A journal without mappings, which takes the descriptor over. NULL: there is no memory. */
