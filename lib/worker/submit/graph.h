@@ -11,9 +11,11 @@ enum graph_outcome {
     GRAPH_FAILED   /* the variant could not be made: *status, *text */
 };
 
-/* Launches graph `number` into stream `index`; *result is the driver's answer. Main lane. */
-enum graph_outcome graph_launch(struct session *session, uint32_t index, uint32_t number,
-                                CUresult *result, gs_status *status, const char **text);
+/* Launches a graph into stream `index` as the record says, which is the worker's copy and has its
+ * size; *result is the driver's answer. Main lane. */
+enum graph_outcome graph_launch(struct session *session, uint32_t index,
+                                const struct rec_graph *record, CUresult *result, gs_status *status,
+                                const char **text);
 /* Makes the graphs that the session's journal names, without variants. On failure the job has
  * failed, and graphs_deinit undoes what was done. Service thread. */
 gs_status graphs_resume(struct job *job);

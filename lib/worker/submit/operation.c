@@ -123,7 +123,7 @@ static enum outcome take_graph(struct session *session, uint32_t index,
     gs_status status;
     const char *text;
 
-    switch (graph_launch(session, index, record->graph, &result, &status, &text)) {
+    switch (graph_launch(session, index, record, &result, &status, &text)) {
     case GRAPH_LAUNCHED:
         return record_issued(session, index, result);
     case GRAPH_WAITS:
@@ -154,12 +154,13 @@ static enum outcome take_gemm(struct session *session, uint32_t index,
     }
 }
 
-/* The size of records of a kind, launches excepted. */
-static uint32_t record_size(uint32_t op)
+/* Whether a record, which is no launch, has a size of its kind. A graph's changes say more. */
+static bool record_sized(uint32_t op, uint32_t size)
 {
-    return op == REC_BOX    ? sizeof(struct rec_box)
-           : op == REC_GEMM ? sizeof(struct rec_gemm)
-                            : REC_ALIGN;
+    return op == REC_BOX     ? size == sizeof(struct rec_box)
+           : op == REC_GEMM  ? size == sizeof(struct rec_gemm)
+           : op == REC_GRAPH ? size >= sizeof(struct rec_graph)
+                             : size == REC_ALIGN;
 }
 
 /* Issues the batch before a record that is no launch. Where kernels are measured apart from copies
@@ -235,7 +236,7 @@ enum outcome operation_take(struct session *session, uint32_t index, const unsig
         session->submit.light = 0;
     if (!kernels_issue(session, index, op))
         return RECORD_ENDED;
-    if (size != record_size(op))
+    if (!record_sized(op, size))
         return record_rejected(session, index, "a record of a wrong size");
     if (!transfer && op != REC_WAIT && op != REC_HOST && !stream_primary(session, stream))
         return RECORD_STALLED;
