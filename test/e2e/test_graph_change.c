@@ -312,6 +312,51 @@ static void a_changed_call_may_outlive_the_memory_of_the_former(void)
     server_stop(s.server);
 }
 
+/* The numbers of host blocks and kernels are used again, so that a call may name another by the
+ * same bytes. Unchanged, it is not to reach what is gone. */
+static void a_call_may_name_what_has_the_number_of_the_former(void)
+{
+    const unsigned all[] = {0, 1};
+    struct scene s;
+    gs_graph graph;
+
+    scene_set(&s);
+    CHECK_OK(gs_memset(s.session, s.data, 0, N * 4));
+    CHECK_OK(gs_graph_begin(s.session, s.stream));
+    CHECK_OK(store(&s, 0, 1));
+    CHECK_OK(gs_memcpy_dtoh_async(s.session, s.host, s.data, N * 4, s.stream));
+    CHECK_OK(gs_graph_end(s.session, s.stream, &graph));
+    CHECK_OK(gs_graph_launch(graph, s.stream));
+    CHECK_OK(gs_stream_sync(s.session, s.stream));
+    for (uint32_t round = 0; round < 10; round++) {
+        CHECK_OK(gs_host_free(s.session, s.host));
+        CHECK_OK(gs_module_unload(s.module));
+        CHECK_OK(gs_sync(s.session));
+        s.module = kernels_load(s.session);
+        s.store = kernels_get(s.module, "store");
+        CHECK_OK(gs_host_alloc(s.session, 2 * N * 4, (void **)&s.host));
+        memset(s.host, 0xCC, 2 * N * 4);
+        CHECK_OK(gs_graph_begin(s.session, s.stream));
+        CHECK_OK(store(&s, 0, 1));
+        CHECK_OK(gs_memcpy_dtoh_async(s.session, s.host, s.data, N * 4, s.stream));
+        CHECK_OK(gs_graph_change(s.session, s.stream, graph, all, 2));
+        for (unsigned i = 0; i < 2; i++) {
+            s.host[0] = 7;
+            CHECK_OK(gs_memset(s.session, s.data, 0, N * 4));
+            CHECK_OK(gs_graph_launch(graph, s.stream));
+            CHECK_OK(gs_stream_sync(s.session, s.stream));
+            CHECK_EQUAL(s.host[0], 1);
+            CHECK_EQUAL(s.host[N - 1], 0);
+        }
+    }
+    CHECK_OK(gs_host_free(s.session, s.host));
+    CHECK_OK(gs_host_alloc(s.session, 2 * N * 4, (void **)&s.host));
+    CHECK_OK(gs_graph_enable(graph, all, 2, 0));
+    CHECK_OK(gs_graph_launch(graph, s.stream));
+    CHECK_OK(gs_stream_sync(s.session, s.stream));
+    scene_end(&s);
+}
+
 /* Longer than one graph of the server takes. */
 static void a_graph_of_thousands_changes(void)
 {
@@ -411,6 +456,7 @@ static const struct test tests[] = {
     TEST(all_kinds_of_calls_change),
     TEST(disabled_calls_are_left_out),
     TEST(a_changed_call_may_outlive_the_memory_of_the_former),
+    TEST(a_call_may_name_what_has_the_number_of_the_former),
     TEST(a_graph_of_thousands_changes),
     TEST(what_does_not_fit_changes_nothing),
 };

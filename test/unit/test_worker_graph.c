@@ -579,16 +579,55 @@ static void a_change_replaces_what_is_gone(void **state)
     session.memory.generation++;
     assert_int_equal(launch_with(NULL, 0), GRAPH_INVALID);
     assert_int_equal(launch_with(&other, sizeof(other)), GRAPH_INVALID);
+    assert_int_equal(launch_with(&moved, sizeof(moved)), GRAPH_WAITS);
+    pushed_run();
     assert_int_equal(launch_with(&moved, sizeof(moved)), GRAPH_LAUNCHED);
-    assert_int_equal(nodes[1].dst, 640);
+    assert_int_equal(nodes[3].dst, 640);
     assert_int_equal(launch_with(&off, sizeof(off)), GRAPH_LAUNCHED);
     moved.dst = 32;
     assert_int_equal(launch_with(&moved, sizeof(moved)), GRAPH_INVALID);
-    /* So may be a variant that is made for the launch. */
-    place = &places[1];
+    gone = 0;
+    session.lane = NULL;
+}
+
+/* The driver gets no node that names what is gone, not even to leave it out. */
+static void a_node_of_what_is_gone_is_made_anew(void **state)
+{
+    static struct lane lane;
+    const struct value_change first = value_of(0, 3), second = value_of(1, 7);
+    const struct {
+        struct rec_change off;
+        struct value_change change;
+    } both = {{.step = 0}, second};
+    const struct rec_change off = {.step = 1};
+
+    (void)state;
+    memsets_make(2);
+    session.lane = &lane;
+    assert_int_equal(launch_with(&second, sizeof(second)), GRAPH_LAUNCHED);
+    assert_int_equal(launch_with(&off, sizeof(off)), GRAPH_LAUNCHED);
+    assert_int_equal(enables, 1);
+    gone = 32;
+    session.memory.generation++;
     assert_int_equal(launch_with(&off, sizeof(off)), GRAPH_WAITS);
     pushed_run();
+    assert_int_equal(empty_added, 1);
     assert_int_equal(launch_with(&off, sizeof(off)), GRAPH_LAUNCHED);
+    assert_int_equal(enables, 1);
+    /* Set to what is there, and then that goes. */
+    gone = 0;
+    session.memory.generation++;
+    assert_int_equal(launch_with(&first, sizeof(first)), GRAPH_WAITS);
+    pushed_run();
+    assert_int_equal(launch_with(&first, sizeof(first)), GRAPH_LAUNCHED);
+    sets = 0;
+    gone = 16;
+    session.memory.generation++;
+    assert_int_equal(launch_with(&both, sizeof(both)), GRAPH_WAITS);
+    pushed_run();
+    assert_int_equal(launch_with(&both, sizeof(both)), GRAPH_LAUNCHED);
+    assert_int_equal(sets, 0);
+    assert_int_equal(live, 1);
     gone = 0;
     session.lane = NULL;
 }
@@ -651,6 +690,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_step_is_left_out_and_taken_in_again, set, unset),
         cmocka_unit_test_setup_teardown(a_variant_that_cannot_be_set_is_made_anew, set, unset),
         cmocka_unit_test_setup_teardown(a_change_replaces_what_is_gone, set, unset),
+        cmocka_unit_test_setup_teardown(a_node_of_what_is_gone_is_made_anew, set, unset),
         cmocka_unit_test_setup_teardown(changes_name_bytes_of_steps_in_order, set, unset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

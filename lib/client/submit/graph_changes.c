@@ -19,6 +19,12 @@ static const struct rec_header *header_of(const unsigned char *record)
     return (const void *)record;
 }
 
+static uint32_t copy_kind(const unsigned char *record)
+{
+    return header_of(record)->op == REC_COPY ? ((const struct rec_copy *)(const void *)record)->kind
+                                             : 0;
+}
+
 static uint32_t pieces_of(const struct graph_changes *changes)
 {
     return (changes->steps + SEG_GRAPH_NODES - 1) / SEG_GRAPH_NODES;
@@ -117,20 +123,32 @@ static bool change_add(unsigned char *to, uint32_t *size, const struct rec_chang
     return true;
 }
 
-/* Adds what is different in a step; `number`: its own among the piece's. */
+/* Whether a call names a kernel or a host block. */
+static bool names_object(const unsigned char *record)
+{
+    return header_of(record)->op == REC_LAUNCH ||
+           (copy_kind(record) != 0 && copy_kind(record) != REC_DTOD);
+}
+
+/* Adds what is different in a step; `number`: its own among the piece's. A call may name another
+ * object by the number that a former one had: then the server has to be told something. */
 static bool step_add(const struct graph_changes *changes, uint32_t step, uint32_t number,
                      unsigned char *to, uint32_t *size)
 {
     const unsigned char *was = changes->recorded + changes->offset[step],
                         *is = changes->now + changes->offset[step];
-    const uint32_t bytes = header_of(was)->size;
+    const uint32_t bytes = header_of(was)->size, before = *size;
+    const uint16_t first = sizeof(struct rec_header);
 
     if (changes->state[step] & OFF)
         return change_add(to, size, &(struct rec_change){.step = number}, is);
-    for (uint32_t from = sizeof(struct rec_header), end;; from = end) {
+    for (uint32_t from = first, end;; from = end) {
         from = word_find(was, is, from, bytes, true);
         if (from == bytes)
-            return true;
+            return *size > before || !(changes->state[step] & CHANGED) || !names_object(is) ||
+                   change_add(to, size,
+                              &(struct rec_change){.step = number, .at = first, .bytes = WORD},
+                              is + first);
         end = word_find(was, is, from, bytes, false);
         const struct rec_change change = {
             .step = number, .at = (uint16_t)from, .bytes = (uint16_t)(end - from)};
@@ -186,12 +204,6 @@ static gs_status steps_check(const struct graph_changes *changes, const unsigned
             return error_set(GS_ERR_INVALID_VALUE, "the graph has no step %u: there are %u",
                              steps[i], changes->steps);
     return GS_OK;
-}
-
-static uint32_t copy_kind(const unsigned char *record)
-{
-    return header_of(record)->op == REC_COPY ? ((const struct rec_copy *)(const void *)record)->kind
-                                             : 0;
 }
 
 static gs_status alike(const unsigned char *is, const unsigned char *becomes, unsigned step)

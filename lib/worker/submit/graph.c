@@ -354,19 +354,6 @@ void graphs_deinit(struct session *session)
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-/* Whether a step uses the same kernel or host block as when the graph was made, since their numbers
- * are used again. */
-static bool step_same(const struct session *session, const struct session_graph *graph,
-                      const struct graph_step *step)
-{
-    if (step->is_order)
-        return true;
-    if (step->is_launch)
-        return step->launch.kernel->serial <= graph->made_serial;
-    return step->transfer.block == SEG_HOSTS ||
-           session->memory.hosts[step->transfer.block]->serial <= graph->made_serial;
-}
-
 static record_refusal recorded_check(const struct session *session,
                                      const struct session_graph *graph, uint32_t number)
 {
@@ -374,7 +361,7 @@ static record_refusal recorded_check(const struct session *session,
     record_refusal refusal =
         graph_step_check(session, graph->records.memory + graph->records.offset[number], &step);
 
-    return !refusal && !step_same(session, graph, &step)
+    return !refusal && graph_step_serial(session, &step) > graph->made_serial
                ? "a graph of a kernel or host memory that is gone"
                : refusal;
 }

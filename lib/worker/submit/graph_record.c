@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "worker/jobs/job.h"
+#include "worker/memory/host_block.h"
 
 static uint32_t record_op(const unsigned char *record)
 {
@@ -100,6 +101,16 @@ record_refusal graph_step_check(const struct session *session, unsigned char *re
     return "a record that a graph cannot hold";
 }
 
+uint64_t graph_step_serial(const struct session *session, const struct graph_step *step)
+{
+    if (step->is_order)
+        return 0;
+    if (step->is_launch)
+        return step->launch.kernel->serial;
+    return step->transfer.block == SEG_HOSTS ? 0
+                                             : session->memory.hosts[step->transfer.block]->serial;
+}
+
 /* ---- Changes --------------------------------------------------------------------------------- */
 
 static struct rec_change change_at(const struct graph_changes *changes, uint32_t at)
@@ -153,7 +164,8 @@ uint32_t graph_change_apply(const struct graph_changes *changes, uint32_t at, un
     while (graph_change_step(changes, at) == step) {
         const struct rec_change change = change_at(changes, at);
 
-        memcpy(record + change.at, changes->bytes + at + sizeof(change), change.bytes);
+        if (record)
+            memcpy(record + change.at, changes->bytes + at + sizeof(change), change.bytes);
         *off |= !change.bytes;
         at = graph_change_next(changes, at);
     }

@@ -35,6 +35,10 @@ struct graph_step {
 record_refusal graph_step_check(const struct session *session, unsigned char *record,
                                 struct graph_step *step);
 
+/* The serial of the kernel or host block that a step names, since their numbers are used again; 0:
+ * it names none. */
+uint64_t graph_step_serial(const struct session *session, const struct graph_step *step);
+
 /* What follows a rec_graph: the worker's own copy of it. All zero: nothing. */
 struct graph_changes {
     const unsigned char *bytes;
@@ -50,8 +54,8 @@ record_refusal graph_changes_check(const struct graph_records *records,
 uint32_t graph_change_step(const struct graph_changes *changes, uint32_t at);
 /* The offset behind the change there. */
 uint32_t graph_change_next(const struct graph_changes *changes, uint32_t at);
-/* Changes the step's record as all changes of the step say, the first of which is at this offset.
- * Returns the offset behind them. *off: the step is left out. */
+/* Changes the step's record, if not NULL, as all changes of the step say, the first of which is at
+ * this offset. Returns the offset behind them. *off: the step is left out. */
 uint32_t graph_change_apply(const struct graph_changes *changes, uint32_t at, unsigned char *record,
                             bool *off);
 

@@ -5,8 +5,10 @@
  * node, during which all tenants of the lane wait, so a graph has SEG_GRAPH_NODES nodes at most.
  *
  * The nodes are set to what a launch changes (graph_record.c) before it, and stay so until a launch
- * wants them otherwise. Setting one takes 0.16 us, so only what differs is set. Where the driver
- * cannot set a node so, the variant is made anew with the launch's changes.
+ * wants them otherwise. Setting one takes the driver 0.16 us, about as long as launching it, so
+ * only what differs is set. Where the driver cannot set a node so, the variant is made anew with
+ * the launch's changes; also where a node that is to be set or left out names what is gone, since
+ * nobody says what the driver does with such a node.
  */
 #include "worker/submit/graph_variant.h"
 
@@ -156,8 +158,10 @@ static gs_status order_next(struct job *job, struct order *order, uint64_t offse
         result = order_add(order, NULL);
     else if (!(refusal = graph_step_check(job->session, record, &step)) && after)
         refusal = order_take(order, (const void *)record);
-    else if (!refusal)
+    else if (!refusal) {
+        variant->steps[order->nodes].serial = graph_step_serial(job->session, &step);
         result = order_add(order, &step);
+    }
     if (refusal)
         return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", refusal,
                         offset);
@@ -221,6 +225,7 @@ gs_status graph_variant_make(struct job *job, const struct graph_records *record
         return job_fail_driver(job, result);
     variant->partition = partition;
     variant->priority = priority;
+    variant->generation = job->session->memory.generation;
     if (partition)
         atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);
     if (variant_storage(job, variant, records, changes) == GS_OK &&
@@ -275,14 +280,37 @@ static enum variant_outcome node_enable(struct variant_step *step,
 {
     if (on == (step->state == NODE_ON))
         return VARIANT_SET;
-    if (step->state == NODE_EMPTY)
-        return on ? VARIANT_UNFIT : VARIANT_SET;
     *result = DRV(cuGraphNodeSetEnabled, variant->exec, step->node, on);
     step->state = on ? NODE_ON : NODE_OFF;
     return *result ? VARIANT_UNFIT : VARIANT_SET;
 }
 
-/* Sets a step to the record, which is the caller's and has the step's size. */
+/* Whether a node still names what it was set to. */
+static bool node_names_what_is(const struct session *session, const struct graph_records *records,
+                               const struct graph_variant *variant, uint32_t number)
+{
+    struct graph_step checked;
+
+    return variant->generation == session->memory.generation ||
+           (!graph_step_check(session, variant->set + records->offset[number], &checked) &&
+            graph_step_serial(session, &checked) == variant->steps[number].serial);
+}
+
+static enum variant_outcome step_leave_out(const struct session *session,
+                                           const struct graph_records *records,
+                                           struct graph_variant *variant, uint32_t number,
+                                           CUresult *result)
+{
+    struct variant_step *step = &variant->steps[number];
+
+    if (step->state == NODE_EMPTY)
+        return VARIANT_SET;
+    return node_names_what_is(session, records, variant, number)
+               ? node_enable(step, variant, false, result)
+               : VARIANT_UNFIT;
+}
+
+/* Sets a step to the record, which is the caller's and has the step's size, or leaves it out. */
 static enum variant_outcome step_set(struct session *session, const struct graph_records *records,
                                      struct graph_variant *variant, uint32_t number,
                                      unsigned char *record, bool off, CUresult *result,
@@ -290,21 +318,25 @@ static enum variant_outcome step_set(struct session *session, const struct graph
 {
     struct variant_step *step = &variant->steps[number];
     unsigned char *set = variant->set + records->offset[number];
-    const uint32_t size = ((const struct rec_header *)(const void *)record)->size;
+    const uint32_t size = ((const struct rec_header *)(const void *)set)->size;
     struct graph_step checked;
 
     if (off)
-        return node_enable(step, variant, false, result);
+        return step_leave_out(session, records, variant, number, result);
     *refusal = graph_step_check(session, record, &checked);
     if (*refusal)
         return VARIANT_REFUSED;
-    if (step->state != NODE_EMPTY && memcmp(set, record, size) != 0) {
-        if (!alike(set, record))
+    if (step->state == NODE_EMPTY)
+        return VARIANT_UNFIT;
+    const uint64_t serial = graph_step_serial(session, &checked);
+    if (step->serial != serial || memcmp(set, record, size) != 0) {
+        if (!alike(set, record) || !node_names_what_is(session, records, variant, number))
             return VARIANT_UNFIT;
         *result = node_set(variant, step->node, &checked);
         if (*result)
             return VARIANT_UNFIT;
         memcpy(set, record, size);
+        step->serial = serial;
     }
     return node_enable(step, variant, true, result);
 }
@@ -327,15 +359,21 @@ enum variant_outcome graph_variant_set(struct session *session, const struct gra
         const uint32_t next = graph_change_step(changes, at);
         const uint32_t number = i < count && former[i] < next ? former[i] : next;
         const unsigned char *recorded = records->memory + records->offset[number];
+        const uint32_t first = at;
         bool off = false;
 
-        memcpy(record, recorded, ((const struct rec_header *)(const void *)recorded)->size);
         i += i < count && former[i] == number;
         if (number == next) {
-            at = graph_change_apply(changes, at, record, &off);
+            at = graph_change_apply(changes, first, NULL, &off);
             variant->changed[variant->changed_count++] = (uint16_t)number;
+        }
+        if (!off) {
+            memcpy(record, recorded, ((const struct rec_header *)(const void *)recorded)->size);
+            if (number == next)
+                graph_change_apply(changes, first, record, &off);
         }
         outcome = step_set(session, records, variant, number, record, off, result, refusal);
     }
+    variant->generation = session->memory.generation;
     return outcome;
 }

@@ -15,6 +15,7 @@
 /* What a variant has of each step. */
 struct variant_step {
     CUgraphNode node;
+    uint64_t serial; /* graph_step_serial of what the node is set to */
     enum { NODE_ON, NODE_OFF, NODE_EMPTY /* it was left out when the variant was made */ } state;
 };
 
@@ -28,7 +29,9 @@ struct graph_variant {
     uint64_t bytes; /* what the session is charged for it, see memory/driver_memory.h */
     struct variant_step *steps;
     unsigned char *set; /* the records as the nodes are set to them */
-    uint16_t *changed;  /* the steps that are not set as they were recorded, in order */
+    /* session->memory.generation when all nodes were last known to name what is there */
+    uint64_t generation;
+    uint16_t *changed; /* the steps that are not set as they were recorded, in order */
     uint32_t changed_count;
 };
 
