@@ -209,6 +209,13 @@ static bool launch_same(const struct op *a, const struct op *b)
                                             (char *)b->launch.args + values, bytes - values) == 0;
 }
 
+/* Of pinned memory another block may have come to the same address. */
+static bool copy_same(const struct cudaMemcpy3DParms *a, const struct cudaMemcpy3DParms *b)
+{
+    return memcmp(a, b, sizeof(*a)) == 0 && copy_is_device(a->srcPtr.ptr) &&
+           copy_is_device(a->dstPtr.ptr);
+}
+
 bool op_same(const struct op *a, const struct op *b)
 {
     if (a->type != b->type)
@@ -217,7 +224,7 @@ bool op_same(const struct op *a, const struct op *b)
     case cudaGraphNodeTypeKernel:
         return launch_same(a, b);
     case cudaGraphNodeTypeMemcpy:
-        return memcmp(&a->copy, &b->copy, sizeof(a->copy)) == 0;
+        return copy_same(&a->copy, &b->copy);
     case cudaGraphNodeTypeMemset:
         return memcmp(&a->set, &b->set, sizeof(a->set)) == 0;
     default:
