@@ -157,7 +157,7 @@ static cudaError_t steps_add_node(struct steps *steps, struct node *node, size_t
         step->before[step->before_count++] = place[node->before[i]->mark];
     if (step->before_count == 0 && parent != NO_STEP)
         step->before[step->before_count++] = parent;
-    place[node->mark] = number;
+    place[node->mark] = number; /* a child graph ends later */
     if (node->op.type != cudaGraphNodeTypeGraph) {
         error = op_clone(&step->op, &node->op);
         if (error != cudaSuccess)
