@@ -1,5 +1,6 @@
 /* test_graph_change.c - graphs whose calls are changed between launches: gs_graph_change and
  * gs_graph_enable. */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,54 @@ static void launches_in_several_streams_have_their_own_calls(void)
         for (unsigned turn = 0; turn < 2; turn++)
             CHECK_EQUAL(word(&s, sums + 4 * (uint64_t)(2 * round + turn)), 10 * round + turn);
     }
+    scene_end(&s);
+}
+
+struct changer {
+    struct scene *scene;
+    gs_graph graph;
+    _Atomic bool over;
+    uint32_t last;
+};
+
+/* Puts numbers that grow into the graph's second call, and leaves its third one out by turns. */
+static void *changer_run(void *argument)
+{
+    struct changer *self = argument;
+    const struct scene *s = self->scene;
+
+    for (self->last = 3; !atomic_load(&self->over); self->last++) {
+        store_change(s, self->graph, 1, 1, self->last);
+        CHECK_OK(gs_graph_enable(self->graph, (const unsigned[]){2}, 1, self->last & 1));
+    }
+    return NULL;
+}
+
+/* Each launch has the calls of one moment, and never earlier ones than the launch before. */
+static void a_graph_changes_beside_launches_of_another_thread(void)
+{
+    struct scene s;
+    struct changer changer = {.scene = &s};
+    uint32_t before = 0;
+    pthread_t thread;
+    gs_stream side;
+
+    scene_set(&s);
+    CHECK_OK(gs_stream_create(s.session, NULL, &side));
+    changer.graph = stores(&s, 4);
+    CHECK_EQUAL(pthread_create(&thread, NULL, changer_run, &changer), 0);
+    for (unsigned i = 0; i < 500; i++) {
+        CHECK_OK(gs_graph_launch(changer.graph, side));
+        CHECK_OK(gs_memcpy_dtoh_async(s.session, s.host, s.data, 16, side));
+        CHECK_OK(gs_stream_sync(s.session, side));
+        CHECK_EQUAL(s.host[0], 1);
+        CHECK(s.host[1] >= before);
+        CHECK_EQUAL(s.host[3], 4);
+        before = s.host[1];
+    }
+    atomic_store(&changer.over, true);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK(before <= changer.last && changer.last > 3);
     scene_end(&s);
 }
 
@@ -453,6 +502,7 @@ static const struct test tests[] = {
     TEST(a_launch_makes_the_changed_calls),
     TEST(a_queued_launch_keeps_the_calls_that_it_was_launched_with),
     TEST(launches_in_several_streams_have_their_own_calls),
+    TEST(a_graph_changes_beside_launches_of_another_thread),
     TEST(all_kinds_of_calls_change),
     TEST(disabled_calls_are_left_out),
     TEST(a_changed_call_may_outlive_the_memory_of_the_former),
