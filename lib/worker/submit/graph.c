@@ -31,8 +31,8 @@
 
 #define GRAPH_BYTES_MAX (UINT64_C(64) << 20)
 
-/* What a graph counts as, in times its records: the copy of them here, the journal's, and what the
- * driver keeps of each node, about 1 KiB for a record of 64 bytes. */
+/* What a graph counts as, in times its records: the copies of them here and in each variant, the
+ * journal's, and what the driver keeps of each node, about 1 KiB for a record of 64 bytes. */
 #define KEPT_TIMES 16u
 
 #define CHECK_STEP    128u       /* steps that are checked before others are served */
