@@ -10,7 +10,8 @@
 #include "cudart/graph/recorded.h"
 #include "cudart/state/managed.h"
 
-#define EXECS_MAX 65536u
+#define EXECS_MAX    65536u
+#define PATIENCE_MAX 64u
 
 struct exec {
     pthread_mutex_t lock; /* of all but users */
@@ -20,7 +21,8 @@ struct exec {
     unsigned long long flags;
     struct recorded recorded; /* its graph is the session's; NULL: there is none */
     bool changed;             /* the steps may be others than the session has been told */
-    bool launched;            /* they have been launched as they are now */
+    unsigned wait;            /* launches to come before they are recorded anew */
+    unsigned patience;        /* the same the next time */
     bool memory;              /* some steps allocate or free */
     struct user_refs objects;
     unsigned users; /* under execs_lock: the handle, and calls in progress */
@@ -90,6 +92,7 @@ cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_
     pthread_mutex_init(&exec->lock, NULL);
     exec->flags = flags;
     exec->users = 1;
+    exec->patience = 1;
     error = graph_steps(graph, &exec->steps, &exec->count);
     if (error == cudaSuccess && !graph_objects_copy(graph, &exec->objects))
         error = cudaErrorMemoryAllocation;
@@ -178,20 +181,43 @@ static cudaError_t steps_issue(const struct exec *exec, struct stream *stream)
     return error;
 }
 
-/* Whether the session's graph is what the steps are now. Where it cannot be changed so, recording
- * anew waits for the server, which steps that are launched a second time are worth. */
+/* Recording anew waits for the server. So it comes after a launch without, and after more of them
+ * the more often what was recorded served no further launch. */
+static void exec_unrecord(struct exec *exec)
+{
+    recorded_free(&exec->recorded);
+    exec->wait = exec->patience - 1;
+    if (exec->patience < PATIENCE_MAX)
+        exec->patience *= 2;
+}
+
+static bool exec_record_anew(struct exec *exec)
+{
+    if (exec->wait > 0) {
+        exec->wait--;
+        return false;
+    }
+    recorded_make(&exec->recorded, exec->steps, exec->count);
+    /* Only another change makes another try worth while. */
+    exec->changed = exec->recorded.graph != NULL;
+    return exec->changed;
+}
+
+/* Whether the session's graph is what the steps are now. */
 static bool exec_is_recorded(struct exec *exec)
 {
-    if (exec->changed && exec->recorded.graph != NULL)
-        exec->changed = !recorded_tell(&exec->recorded, exec->steps, exec->count);
-    if (exec->changed && exec->launched) {
-        recorded_free(&exec->recorded);
-        recorded_make(&exec->recorded, exec->steps, exec->count);
-        exec->changed = exec->recorded.graph != NULL &&
-                        !recorded_tell(&exec->recorded, exec->steps, exec->count);
+    const bool before = exec->recorded.graph != NULL;
+
+    if (!before && (!exec->changed || !exec_record_anew(exec)))
+        return false;
+    if (exec->changed && !recorded_tell(&exec->recorded, exec->steps, exec->count)) {
+        exec_unrecord(exec);
+        return false;
     }
-    exec->launched = true;
-    return exec->recorded.graph != NULL && !exec->changed;
+    exec->changed = false;
+    if (before && exec->patience > 1)
+        exec->patience /= 2;
+    return true;
 }
 
 /* What the launch allocates and frees; the memory is there. */
@@ -247,12 +273,6 @@ static struct step *exec_step(struct exec *exec, cudaGraphNode_t node)
     return NULL;
 }
 
-static void exec_change(struct exec *exec)
-{
-    exec->changed = true;
-    exec->launched = false;
-}
-
 /* The step takes the op; the former one is in its place. */
 static void step_take(struct exec *exec, struct step *step, struct op *op)
 {
@@ -263,7 +283,7 @@ static void step_take(struct exec *exec, struct step *step, struct op *op)
     step->op = *op;
     step->changed = true;
     *op = former;
-    exec_change(exec);
+    exec->changed = true;
 }
 
 cudaError_t exec_set(cudaGraphExec_t handle, cudaGraphNode_t node, struct op *op)
@@ -290,7 +310,7 @@ cudaError_t exec_enable(cudaGraphExec_t handle, cudaGraphNode_t node, bool enabl
 
     if (step != NULL && step->op.type <= cudaGraphNodeTypeMemset) {
         if (step->disabled == enabled)
-            exec_change(exec);
+            exec->changed = true;
         step->disabled = !enabled;
         error = cudaSuccess;
     }

@@ -87,4 +87,25 @@ int main()
     //> cudaGraphExecKernelNodeSetParams(exec, node, &launch): cudaSuccess
     //> 301 301 301 303
     printf("%d met\n", meetings); //> 16 met
+
+    /* By turns, and then the same again and again. */
+    cudaGraphNode_t alone;
+    int right = 0;
+
+    MUST(cudaGraphCreate(&graph, 0));
+    launch.func = (void *)set;
+    launch.kernelParams = few;
+    MUST(cudaGraphAddKernelNode(&alone, graph, nullptr, 0, &launch));
+    MUST(cudaGraphInstantiate(&exec, graph, 0));
+    for (int round = 0; round < 300; round++) {
+        value = round;
+        all.values[59] = round - add;
+        launch.func = round % 2 && round < 200 ? (void *)last : (void *)set;
+        launch.kernelParams = round % 2 && round < 200 ? many : few;
+        MUST(cudaGraphExecKernelNodeSetParams(exec, alone, &launch));
+        MUST(cudaGraphLaunch(exec, 0));
+        MUST(cudaMemcpy(host, p, sizeof(int), cudaMemcpyDeviceToHost));
+        right += host[0] == round;
+    }
+    printf("%d of 300\n", right); //> 300 of 300
 }
