@@ -992,6 +992,23 @@ GS_API gs_status gs_graph_after(gs_session session, gs_stream stream, const unsi
  * Blocks for the server. GS_ERR_LIMIT: the graph is too large, or there are too many.
  * GS_ERR_RECORDING: the stream records nothing. */
 GS_API gs_status gs_graph_end(gs_session session, gs_stream stream, gs_graph *graph);
+/* Ends the recording as gs_graph_end does, but makes no graph: its calls take the places of `count`
+ * steps of `graph`, the first one that of steps[0] and so on, no step twice; steps NULL: of the
+ * first ones. From now on launches make the new calls, with the order that the graph has; those
+ * before make the former ones. A call replaces one of its kind, a copy one from and to the same
+ * kinds of memory, a launch one of the same kernel, or of another whose parameters and these need
+ * as many lines of 64 bytes. Does not block. On failure the graph stays as it is.
+ * GS_ERR_NOT_SUPPORTED: a call of another kind or size. GS_ERR_LIMIT: what is different since
+ * gs_graph_end would be too much for a launch, which has 32 KiB for each 2,048 calls; an argument
+ * of 8 bytes takes 16. GS_ERR_INVALID_VALUE, GS_ERR_INVALID_HANDLE, GS_ERR_RECORDING,
+ * GS_ERR_NO_MEMORY. */
+GS_API gs_status gs_graph_change(gs_session session, gs_stream stream, gs_graph graph,
+                                 const unsigned *steps, unsigned count);
+/* Has launches from now on leave these steps out (enabled 0), or make them again; what waits for a
+ * step that is left out waits for what it would wait for. steps, count, statuses: as
+ * gs_graph_change. */
+GS_API gs_status gs_graph_enable(gs_graph graph, const unsigned *steps, unsigned count,
+                                 unsigned enabled);
 /* Queues the whole graph, as one message for each 2,048 calls. Blocks as gs_launch does.
  * GS_ERR_RECORDING. */
 GS_API gs_status gs_graph_launch(gs_graph graph, gs_stream stream);

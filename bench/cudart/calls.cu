@@ -201,3 +201,71 @@ void row_event()
     MUST(cudaEventDestroy(timed));
     MUST(cudaStreamDestroy(stream));
 }
+
+#define GRAPH_NODES 50
+#define GRAPH_BURST 16 /* launches before a wait */
+
+/* A graph of kernels one after the other: as it was instantiated, and with other arguments before
+ * each launch, of one kernel or of all, set node by node or by an update. What a launch takes with
+ * its part of the wait, and what it and the changes keep their caller. */
+void row_graph()
+{
+    cudaGraphNode_t nodes[GRAPH_NODES];
+    cudaKernelNodeParams params = {};
+    cudaGraphExec_t exec;
+    cudaGraph_t graph;
+    cudaStream_t stream;
+    int value[4] = {1, 2, 3, 4};
+    void *args[] = {&value[0], &value[1], &value[2], &value[3]};
+
+    warm_up();
+    params.func = (void *)small;
+    params.gridDim = dim3(1);
+    params.blockDim = dim3(32);
+    params.kernelParams = args;
+    MUST(cudaStreamCreate(&stream));
+    MUST(cudaGraphCreate(&graph, 0));
+    for (int i = 0; i < GRAPH_NODES; i++)
+        MUST(cudaGraphAddKernelNode(&nodes[i], graph, i ? &nodes[i - 1] : NULL, i ? 1 : 0, &params));
+    MUST(cudaGraphInstantiate(&exec, graph, 0));
+    auto launches = [&](const std::string &name, auto change) {
+        std::vector<double> samples, calls;
+        budget time(1);
+
+        for (int b = 0; b < 500 && (b < 2 || time.left()); b++) {
+            const double begin = now_ns();
+
+            for (int i = 0; i < GRAPH_BURST; i++) {
+                const double start = now_ns();
+
+                value[0] = b * GRAPH_BURST + i;
+                change();
+                MUST(cudaGraphLaunch(exec, stream));
+                if (b > 0)
+                    calls.push_back(now_ns() - start);
+            }
+            MUST(cudaStreamSynchronize(stream));
+            if (b > 0) /* the first makes what later ones have */
+                samples.push_back((now_ns() - begin) / GRAPH_BURST);
+        }
+        figures(name, samples, clock_cost());
+        figures(name + "_call", calls, clock_cost());
+    };
+    launches("graph_same", [] {});
+    launches("graph_set_one",
+             [&] { MUST(cudaGraphExecKernelNodeSetParams(exec, nodes[GRAPH_NODES / 2], &params)); });
+    launches("graph_set_all", [&] {
+        for (cudaGraphNode_t node : nodes)
+            MUST(cudaGraphExecKernelNodeSetParams(exec, node, &params));
+    });
+    launches("graph_update_all", [&] {
+        cudaGraphExecUpdateResultInfo info;
+
+        for (cudaGraphNode_t node : nodes)
+            MUST(cudaGraphKernelNodeSetParams(node, &params));
+        MUST(cudaGraphExecUpdate(exec, graph, &info));
+    });
+    MUST(cudaGraphExecDestroy(exec));
+    MUST(cudaGraphDestroy(graph));
+    MUST(cudaStreamDestroy(stream));
+}

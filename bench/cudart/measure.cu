@@ -19,8 +19,8 @@ static const struct row {
     void (*run)();
 } rows[] = {
     {"launch", row_launch},         {"trip", row_trip},   {"malloc", row_malloc}, {"malloc-async", row_malloc_async},
-    {"copy-async", row_copy_async}, {"event", row_event}, {"sort", row_sort},     {"scan", row_scan},
-    {"gemm", row_gemm},
+    {"copy-async", row_copy_async}, {"event", row_event}, {"graph", row_graph},   {"sort", row_sort},
+    {"scan", row_scan},             {"gemm", row_gemm},
 };
 
 double clock_cost()

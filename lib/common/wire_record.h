@@ -98,8 +98,23 @@ struct rec_host {
 struct rec_graph {
     struct rec_header h;
     uint32_t graph;
-    uint32_t reserved[13];
+    uint32_t changes; /* bytes of changes that follow this struct */
+    uint32_t reserved[12];
+    /* struct rec_change changes[], in the order of their steps */
 };
+
+/* What is different in a step's record in this launch alone: some bytes of it, which follow with
+ * padding to a multiple of 8. The record's header stays. */
+struct rec_change {
+    uint32_t step;  /* counted as in rec_after */
+    uint16_t at;    /* offset of the bytes in the step's record */
+    uint16_t bytes; /* 0: the step is left out of the launch */
+};
+
+static inline uint32_t rec_change_size(uint32_t bytes)
+{
+    return (uint32_t)sizeof(struct rec_change) + (bytes + 7) / 8 * 8;
+}
 
 /* Several in front of one record add up. A step is a launch, a copy or a memset of the graph,
  * counted from 0. The record waits for these steps alone, and not for the one before it. */
@@ -200,11 +215,13 @@ static_assert(sizeof(struct rec_event) == 64, "rec_event");
 static_assert(sizeof(struct rec_wait) == 64, "rec_wait");
 static_assert(sizeof(struct rec_host) == 64, "rec_host");
 static_assert(sizeof(struct rec_graph) == 64, "rec_graph");
+static_assert(sizeof(struct rec_change) == 8, "rec_change");
 static_assert(sizeof(struct rec_after) == 64, "rec_after");
 static_assert(sizeof(struct rec_box_side) == 32, "rec_box_side");
 static_assert(sizeof(struct rec_box) == 128, "rec_box");
 static_assert(sizeof(struct rec_gemm_matrix) == 24, "rec_gemm_matrix");
 static_assert(sizeof(struct rec_gemm) == 128, "rec_gemm");
 static_assert(REC_SIZE_MAX <= SEG_RING_BYTES, "a ring holds the largest record");
+static_assert(REC_SIZE_MAX <= UINT16_MAX, "a change can name any byte of a record");
 
 #endif

@@ -234,6 +234,7 @@
                                        const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context))  \
     X(cuGraphExecBatchMemOpNodeSetParams,                                                          \
       (CUgraphExec exec, CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params))           \
+    X(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned int enabled))           \
     X(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode))                        \
     X(cuStreamEndCapture, (CUstream stream, CUgraph * graph))
 

@@ -230,6 +230,52 @@ static void other_nodes_set_anew(void)
     CHECK(device_word(q) == 0 && device_word(q + 4) == 0x09090909);
 }
 
+// A node that is disabled does nothing, keeps what it is set to meanwhile, and its dependents go
+// on; earlier launches have what they were launched with.
+static void disabled_nodes_do_nothing(void)
+{
+    CUgraph g = graph_open();
+    CUdeviceptr p = device_alloc(4), q = device_alloc(4);
+    CUDA_MEMSET_NODE_PARAMS set = {.dst = p, .value = 1, .elementSize = 4, .width = 1, .height = 1};
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = p,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = q,
+                          .WidthInBytes = 4,
+                          .Height = 1,
+                          .Depth = 1};
+    CUgraphNode fill, step, moved, none;
+    CUgraphExec e;
+
+    OK(cu.cuGraphAddMemsetNode(&fill, g, NULL, 0, &set, primary));
+    step = add_kernel(g, &fill, 1, "step", p, 3, 2);
+    OK(cu.cuGraphAddMemcpyNode(&moved, g, &step, 1, &copy, primary));
+    OK(cu.cuGraphAddEmptyNode(&none, g, NULL, 0));
+    e = instantiate(g);
+    OK(cu.cuGraphLaunch(e, NULL));
+    OK(cu.cuGraphNodeSetEnabled(e, fill, 0));
+    OK(cu.cuGraphLaunch(e, NULL));
+    OK(cu.cuCtxSynchronize());
+    CHECK(device_word(q) == (1 * 3 + 2) * 3 + 2);
+    OK(cu.cuGraphNodeSetEnabled(e, step, 0));
+    set_kernel(e, step, "step", p, 10, 1);
+    OK(cu.cuGraphLaunch(e, NULL));
+    OK(cu.cuCtxSynchronize());
+    CHECK(device_word(p) == 17 && device_word(q) == 17);
+    OK(cu.cuGraphNodeSetEnabled(e, step, 1));
+    OK(cu.cuGraphNodeSetEnabled(e, moved, 0));
+    OK(cu.cuGraphLaunch(e, NULL));
+    OK(cu.cuCtxSynchronize());
+    CHECK(device_word(p) == 171 && device_word(q) == 17);
+    OK(cu.cuGraphNodeSetEnabled(e, fill, 1));
+    OK(cu.cuGraphNodeSetEnabled(e, moved, 1));
+    OK(cu.cuGraphLaunch(e, NULL));
+    OK(cu.cuCtxSynchronize());
+    CHECK(device_word(q) == 11);
+    CHECK(cu.cuGraphNodeSetEnabled(e, none, 0) != CUDA_SUCCESS);
+    CHECK(cu.cuGraphNodeSetEnabled(e, NULL, 0) != CUDA_SUCCESS);
+}
+
 static void circles_are_refused(void)
 {
     CUgraph g = graph_open(), other = graph_open();
@@ -345,6 +391,7 @@ static const struct test tests[] = {
     {"new parameters spare earlier launches", set_params_spare_earlier_launches, false},
     {"launches of one executable follow one another", one_executable_runs_once_at_a_time, false},
     {"fills and copies are set anew", other_nodes_set_anew, false},
+    {"disabled nodes do nothing", disabled_nodes_do_nothing, false},
     {"circles and foreign nodes are refused", circles_are_refused, false},
     {"a graph without nodes runs", empty_graph_runs, false},
     {"bad nodes are refused", bad_nodes_are_refused, false},

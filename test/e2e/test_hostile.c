@@ -262,6 +262,50 @@ static void product_make(const struct raw_client *raw, const struct raw_belongin
     }
 }
 
+/* Two changes of graph_make's graph, of 8 bytes each, behind its record; or what looks like it. */
+static void changes_make(struct rec_graph *graph)
+{
+    struct rec_change *change = (void *)(graph + 1);
+
+    for (unsigned i = 0; i < 4; i += 2) {
+        change[i].step = (uint32_t)(below(8) ? i / 2 + below(2) : odd_number());
+        change[i].at = (uint16_t)(below(8) ? 8 + 4 * below(13) : odd_number());
+        change[i].bytes = (uint16_t)(below(4) ? 8 : below(2) ? 0 : odd_number());
+    }
+    graph->changes = (uint32_t)(below(8) ? 16 * below(3) : odd_number());
+}
+
+/* Graph 0: a launch, a copy and a memset. */
+static void graph_make(struct raw_client *raw, const struct raw_belongings *b)
+{
+    const struct rec_launch launch = {.h = {.op = REC_LAUNCH, .size = 64},
+                                      .kernel = b->kernel,
+                                      .param_bytes = 12,
+                                      .grid = {1, 1, 1},
+                                      .block = {1, 1, 1}};
+    const struct rec_copy copy = {.h = {.op = REC_COPY, .size = 64},
+                                  .kind = REC_DTOD,
+                                  .dst = b->memory,
+                                  .src = b->memory + 64,
+                                  .bytes = 64};
+    const struct rec_memset set = {
+        .h = {.op = REC_MEMSET, .size = 64}, .element = 1, .dst = b->memory, .bytes = 64};
+    struct raw_request request = {.op = REQ_HOST_ALLOC, .arg = {4096}};
+    unsigned char *block;
+
+    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
+    block = shmat((int)request.ret[1], NULL, 0);
+    CHECK(block != (void *)-1);
+    memset(block, 0, 192);
+    memcpy(block, &launch, sizeof(launch));
+    memcpy(block + 64, &copy, sizeof(copy));
+    memcpy(block + 128, &set, sizeof(set));
+    shmdt(block);
+    request = (struct raw_request){.op = REQ_GRAPH_CREATE, .arg = {request.ret[0], 192}};
+    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
+    CHECK_EQUAL(request.ret[0], 0);
+}
+
 static uint32_t record_make(const struct raw_client *raw, const struct raw_belongings *b,
                             unsigned char bytes[REC_SIZE_MAX])
 {
@@ -321,7 +365,9 @@ static uint32_t record_make(const struct raw_client *raw, const struct raw_belon
             atomic_store(&raw->client->host_done[below(3)], odd_number());
         break;
     case REC_GRAPH:
-        r.graph.graph = (uint32_t)odd_number();
+        r.graph.graph = (uint32_t)(below(4) ? 0 : odd_number());
+        changes_make(&r.graph);
+        r.h.size = size = 128;
         break;
     case REC_BOX:
         r.box.width = odd_size();
@@ -359,6 +405,8 @@ static void records_run(void *argument)
             raw_ask(&raw, &(struct raw_request){
                               .op = REQ_ARRAY_CREATE,
                               .arg = {64, 16, 4, req_array_kind(GS_FORMAT_UINT8, 1, 0, 0)}});
+        if (session % 4 < 3)
+            graph_make(&raw, &belongings);
         for (unsigned i = 0; i < 60 && raw_open(&raw); i++) {
             uint32_t size = record_make(&raw, &belongings, record);
             unsigned stream = below(8) ? (unsigned)below(2) : (unsigned)below(SEG_STREAMS);
@@ -383,9 +431,9 @@ static void records_with_random_fields(void)
 /* One bad field each: the session must end with a fault that says what was wrong. */
 static void bad_records_run(void *argument)
 {
-    static const char *const names[] = {"opcode", "size 0", "size odd", "size huge",
-                                        "kernel", "host",   "address",  "bytes",
-                                        "event",  "graph",  "tail",     "tail odd"};
+    static const char *const names[] = {"opcode", "size 0",  "size odd", "size huge", "kernel",
+                                        "host",   "address", "bytes",    "event",     "graph",
+                                        "change", "tail",    "tail odd"};
     struct raw_client raw;
     struct raw_belongings b;
 
@@ -448,13 +496,17 @@ static void bad_records_run(void *argument)
         case 9:
             r.graph = (struct rec_graph){.h = {.op = REC_GRAPH, .size = 64}, .graph = 77};
             break;
+        case 10:
+            graph_make(&raw, &b);
+            r.graph = (struct rec_graph){.h = {.op = REC_GRAPH, .size = 64}, .changes = 8};
+            break;
         default:
             break;
         }
-        if (bad < 10) {
+        if (bad < 11) {
             raw_push(&raw, 0, &r, 64);
         } else {
-            atomic_store(&raw.client->tail[0], bad == 10 ? UINT64_C(1) << 40 : 65);
+            atomic_store(&raw.client->tail[0], bad == 11 ? UINT64_C(1) << 40 : 65);
             raw_signal(&raw, 0);
         }
         for (uint64_t deadline = test_deadline(5000); raw_open(&raw); test_pause())

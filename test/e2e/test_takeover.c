@@ -150,7 +150,10 @@ static void goes_on(const struct server_options *options)
         CHECK_OK(gs_graph_launch(graph, stream));
         CHECK_OK(gs_stream_sync(session, stream));
         for (uint32_t i = 0; i < N; i++)
-            CHECK_EQUAL(host[i], 4000 + i);
+            CHECK_EQUAL(host[i], 4000 + round + i);
+        CHECK_OK(gs_graph_begin(session, stream));
+        fill(stream, kernel, graph_data, 4001 + round);
+        CHECK_OK(gs_graph_change(session, stream, graph, NULL, 1));
         fill(NULL, kernel, small[5], 1);
         CHECK_OK(gs_sync(session));
         check_filled(session, small[5], 1);
@@ -832,20 +835,30 @@ static void unfinished_work_runs_again(void)
     struct server *server = server_start(&server_unfenced);
     const uint32_t one = 1;
     gs_session session = attach_replaying();
-    gs_devptr words, data, more;
+    gs_devptr words, data, more, changed;
     gs_stream aside, other;
     gs_module module;
     gs_event event;
+    gs_graph graph;
 
     CHECK_OK(gs_malloc(session, 2 * sizeof(uint32_t), &words));
+    CHECK_OK(gs_malloc(session, 2 * N * sizeof(uint32_t), &changed));
     CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
     CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &more));
     CHECK_OK(gs_stream_create(session, NULL, &aside));
     CHECK_OK(gs_stream_create(session, NULL, &other));
     CHECK_OK(gs_event_create(session, &event));
     module = load(session, plain_ptx);
+    CHECK_OK(gs_graph_begin(session, other));
+    fill(other, kernels_get(module, "fill"), changed, 22);
+    CHECK_OK(gs_graph_end(session, other, &graph));
     CHECK_OK(kernels_launch(NULL, kernels_get(module, "hold"), 1, 1, (void *[]){&words}));
     fill(NULL, kernels_get(module, "fill"), data, 11);
+    CHECK_OK(gs_graph_launch(graph, NULL));
+    CHECK_OK(gs_graph_begin(session, other));
+    fill(other, kernels_get(module, "fill"), changed + N * sizeof(uint32_t), 33);
+    CHECK_OK(gs_graph_change(session, other, graph, NULL, 1));
+    CHECK_OK(gs_graph_launch(graph, NULL));
     CHECK_OK(gs_event_record(event, NULL));
     CHECK_OK(gs_stream_wait_event(other, event));
     CHECK_OK(gs_memcpy_dtod_async(session, more, data, N * sizeof(uint32_t), other));
@@ -859,6 +872,8 @@ static void unfinished_work_runs_again(void)
     CHECK_OK(gs_sync(session));
     check_filled(session, data, 11);
     check_filled(session, more, 11);
+    check_filled(session, changed, 22);
+    check_filled(session, changed + N * sizeof(uint32_t), 33);
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }

@@ -276,6 +276,14 @@ WRAP(cuGraphLaunch, (CUgraphExec exec, CUstream stream), (exec, stream))
 WRAP(cuGraphExecKernelNodeSetParams_v2,
      (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params),
      (exec, node, params))
+WRAP(cuGraphExecMemcpyNodeSetParams,
+     (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params, CUcontext context),
+     (exec, node, params, context))
+WRAP(cuGraphExecMemsetNodeSetParams,
+     (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context),
+     (exec, node, params, context))
+WRAP(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned int enabled),
+     (exec, node, enabled))
 WRAP(cuGraphExecBatchMemOpNodeSetParams,
      (CUgraphExec exec, CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params),
      (exec, node, params))

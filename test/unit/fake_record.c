@@ -54,12 +54,48 @@ static void copy_run(struct tenant *tenant, const struct rec_copy *copy)
         memmove((void *)(uintptr_t)copy->dst, (void *)(uintptr_t)copy->src, copy->bytes);
 }
 
+/* Runs a step as the launch's changes say, which are read from *change on. */
+static void step_run(struct tenant *tenant, const unsigned char *recorded, uint32_t step,
+                     const unsigned char **change, const unsigned char *end)
+{
+    _Alignas(REC_ALIGN) unsigned char bytes[REC_SIZE_MAX];
+    struct rec_change c;
+    bool off = false;
+
+    memcpy(bytes, recorded, ((const struct rec_header *)(const void *)recorded)->size);
+    for (; *change < end; *change += rec_change_size(c.bytes)) {
+        memcpy(&c, *change, sizeof(c));
+        if (c.step != step)
+            break;
+        memcpy(bytes + c.at, *change + sizeof(c), c.bytes);
+        off = off || !c.bytes;
+    }
+    if (!off)
+        fake_record_run(tenant, bytes);
+}
+
+static void graph_run(struct tenant *tenant, const struct rec_graph *graph)
+{
+    const unsigned char *change = (const unsigned char *)(graph + 1),
+                        *end = change + graph->changes;
+    uint32_t step = 0;
+
+    for (uint64_t at = 0; at < tenant->graph[graph->graph].size;) {
+        const unsigned char *record = tenant->graph[graph->graph].records + at;
+        const struct rec_header *header = (const void *)record;
+
+        if (header->op != REC_AFTER)
+            step_run(tenant, record, step++, &change, end);
+        at += header->size;
+    }
+    fake_must(change == end, "changes that are out of order");
+}
+
 bool fake_record_run(struct tenant *tenant, const unsigned char *bytes)
 {
     const struct rec_header *header = (const struct rec_header *)bytes;
     const struct rec_memset *set = (const struct rec_memset *)bytes;
     const struct rec_wait *wait = (const struct rec_wait *)bytes;
-    const struct rec_graph *graph = (const struct rec_graph *)bytes;
 
     switch (header->op) {
     case REC_LAUNCH:
@@ -76,11 +112,7 @@ bool fake_record_run(struct tenant *tenant, const unsigned char *bytes)
     case REC_WAIT:
         return (int64_t)(tenant->head[wait->stream] - wait->position) >= 0;
     case REC_GRAPH:
-        for (uint64_t at = 0; at < tenant->graph[graph->graph].size;) {
-            const unsigned char *record = tenant->graph[graph->graph].records + at;
-            fake_record_run(tenant, record);
-            at += ((const struct rec_header *)record)->size;
-        }
+        graph_run(tenant, (const struct rec_graph *)bytes);
         break;
     case REC_EVENT:
     case REC_PAD:

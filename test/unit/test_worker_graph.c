@@ -24,6 +24,7 @@
 #include "worker/submit/graph.h"
 #include "worker/submit/placement.h"
 #include "worker/submit/pool.h"
+#include "worker/submit/session_fault.h"
 
 #define VARIANTS 4u /* as many variants as are kept */
 
@@ -36,6 +37,17 @@ static struct partition *place; /* where launches run now */
 static struct job *pushed;      /* for the main lane, not yet begun */
 static unsigned made, live;     /* executable graphs */
 static unsigned checked;        /* records */
+static uint64_t gone;           /* memory that records may not name any more; 0: none */
+
+/* What the driver has been told of the nodes, which are named by the memsets' addresses. */
+#define NODES_SEEN 4u
+static struct node {
+    uint64_t dst;
+    uint32_t value;
+    bool off;
+} nodes[NODES_SEEN];
+static unsigned nodes_added, empty_added, sets, enables;
+static CUresult set_result;
 
 /* ---- What graph.c asks of other files -------------------------------------------------------- */
 
@@ -60,6 +72,13 @@ struct host_block *host_block_find(const struct session *unused, uint64_t number
 
 void pool_give_graph(void) {}
 
+/* A record that is refused ends the session, of which nothing but RECORD_ENDED is seen here. */
+void session_fault(struct session *unused, const struct fault *fault)
+{
+    (void)unused;
+    assert_non_null(fault->message);
+}
+
 /* The graph is empty or of memsets, and no call of the driver fails: nothing asks for these. */
 
 record_refusal record_check_launch(const struct session *unused, unsigned char *record,
@@ -80,10 +99,14 @@ record_refusal record_check_memset(const struct session *unused, const struct re
                                    struct transfer *transfer)
 {
     (void)unused;
-    *transfer = (struct transfer){
-        .kind = TRANSFER_SET, .bytes = set->bytes, .element = set->element, .block = SEG_HOSTS};
+    *transfer = (struct transfer){.kind = TRANSFER_SET,
+                                  .dst = set->dst,
+                                  .value = set->value,
+                                  .bytes = set->bytes,
+                                  .element = set->element,
+                                  .block = SEG_HOSTS};
     checked++;
-    return NULL;
+    return set->dst && set->dst == gone ? "a memset of memory that is gone" : NULL;
 }
 
 void launch_params(const struct launch *launch, const struct completion_params *tell,
@@ -147,8 +170,40 @@ static CUresult graph_instantiate(CUgraphExec *exec, CUgraph graph, unsigned lon
 static CUresult memset_add(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                            size_t count, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context)
 {
-    (void)graph, (void)dependencies, (void)count, (void)params, (void)context;
-    *node = (CUgraphNode)&made;
+    (void)graph, (void)dependencies, (void)count, (void)context;
+    struct node *added = &nodes[nodes_added++ % NODES_SEEN];
+
+    *added = (struct node){.dst = params->dst, .value = params->value};
+    *node = (CUgraphNode)added;
+    return CUDA_SUCCESS;
+}
+
+static CUresult empty_add(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                          size_t count)
+{
+    (void)graph, (void)dependencies, (void)count;
+    *node = (CUgraphNode)&nodes[nodes_added++ % NODES_SEEN];
+    empty_added++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult memset_set(CUgraphExec exec, CUgraphNode node,
+                           const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context)
+{
+    (void)exec, (void)context;
+    sets++;
+    if (set_result)
+        return set_result;
+    ((struct node *)node)->dst = params->dst;
+    ((struct node *)node)->value = params->value;
+    return CUDA_SUCCESS;
+}
+
+static CUresult node_enabled(CUgraphExec exec, CUgraphNode node, unsigned int enabled)
+{
+    (void)exec;
+    enables++;
+    ((struct node *)node)->off = !enabled;
     return CUDA_SUCCESS;
 }
 
@@ -188,6 +243,9 @@ static int set(void **state)
     fake_cu.cuGraphCreate = graph_create;
     fake_cu.cuGraphDestroy = graph_destroy;
     fake_cu.cuGraphAddMemsetNode = memset_add;
+    fake_cu.cuGraphAddEmptyNode = empty_add;
+    fake_cu.cuGraphExecMemsetNodeSetParams = memset_set;
+    fake_cu.cuGraphNodeSetEnabled = node_enabled;
     fake_cu.cuGraphInstantiateWithFlags = graph_instantiate;
     fake_cu.cuGraphExecDestroy = exec_destroy;
     fake_cu.cuGraphLaunch = graph_launched;
@@ -209,20 +267,72 @@ static int unset(void **state)
     return live;
 }
 
+/* Launches graph 0 with changes, so many bytes of them. */
+static enum outcome launch_with(const void *changes, uint32_t size)
+{
+    _Alignas(REC_ALIGN) unsigned char bytes[512] = {0};
+    struct rec_graph *record = (void *)bytes;
+
+    assert_true(sizeof(*record) + size <= sizeof(bytes));
+    *record = (struct rec_graph){.h = {.op = REC_GRAPH, .size = sizeof(bytes)}, .changes = size};
+    if (size)
+        memcpy(record + 1, changes, size);
+    return graph_launch(&session, 0, record);
+}
+
 static enum outcome launch_at(unsigned index)
 {
     place = &places[index];
-    return graph_launch(&session, 0, 0);
+    return launch_with(NULL, 0);
+}
+
+/* Makes graph 0 anew: `count` memsets of value 1, at addresses 16, 32 ... */
+static void memsets_make(unsigned count)
+{
+    struct rec_memset records[NODES_SEEN];
+    struct job *create = job_new(&session, &job_graph_create);
+
+    assert_non_null(create);
+    for (unsigned i = 0; i < count; i++)
+        records[i] = (struct rec_memset){.h = {.op = REC_MEMSET, .size = sizeof(records[i])},
+                                         .element = 1,
+                                         .value = 1,
+                                         .dst = 16 * (i + 1),
+                                         .bytes = 1};
+    graphs_deinit(&session);
+    nodes_added = empty_added = sets = enables = 0;
+    block.memory = (unsigned char *)records;
+    block.size = create->arg[1] = count * sizeof(records[0]);
+    job_run(create);
+    block = (struct host_block){.memory = nothing};
+}
+
+/* A change of a memset's value. */
+struct value_change {
+    struct rec_change change;
+    uint32_t value, padding;
+};
+
+static struct value_change value_of(uint32_t step, uint32_t value)
+{
+    return (struct value_change){
+        {.step = step, .at = offsetof(struct rec_memset, value), .bytes = sizeof(value)}, value, 0};
 }
 
 /* A launch there waits for a variant, which is made but not launched. */
+static void pushed_run(void)
+{
+    struct job *job = pushed;
+
+    assert_non_null(job);
+    pushed = NULL;
+    job_run(job);
+}
+
 static void variant_come(unsigned index)
 {
     assert_int_equal(launch_at(index), RECORD_STALLED);
-    assert_non_null(pushed);
-    struct job *job = pushed;
-    pushed = NULL;
-    job_run(job);
+    pushed_run();
 }
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
@@ -380,6 +490,193 @@ static void steps_wait_for_earlier_ones_alone(void **state)
     block = (struct host_block){.memory = nothing};
 }
 
+static void a_launch_sets_what_differs_and_no_more(void **state)
+{
+    const struct value_change second = value_of(1, 7), both[] = {value_of(0, 5), value_of(1, 7)};
+
+    (void)state;
+    memsets_make(3);
+    assert_int_equal(launch_with(NULL, 0), RECORD_TAKEN);
+    assert_int_equal(sets, 0);
+    assert_int_equal(launch_with(&second, sizeof(second)), RECORD_TAKEN);
+    assert_int_equal(sets, 1);
+    assert_int_equal(nodes[1].value, 7);
+    assert_int_equal(nodes[1].dst, 32);
+    assert_int_equal(launch_with(&second, sizeof(second)), RECORD_TAKEN);
+    assert_int_equal(sets, 1);
+    assert_int_equal(launch_with(both, sizeof(both)), RECORD_TAKEN);
+    assert_int_equal(sets, 2);
+    assert_int_equal(nodes[0].value, 5);
+    assert_int_equal(launch_with(&second, sizeof(second)), RECORD_TAKEN);
+    assert_int_equal(sets, 3);
+    assert_int_equal(nodes[0].value, 1);
+    assert_int_equal(nodes[1].value, 7);
+    assert_int_equal(launch_with(NULL, 0), RECORD_TAKEN);
+    assert_int_equal(sets, 4);
+    assert_int_equal(nodes[1].value, 1);
+    assert_int_equal(launch_with(NULL, 0), RECORD_TAKEN);
+    assert_int_equal(sets, 4);
+    assert_int_equal(made, 2); /* no variant anew */
+}
+
+static void a_step_is_left_out_and_taken_in_again(void **state)
+{
+    const struct rec_change off = {.step = 2};
+
+    (void)state;
+    memsets_make(3);
+    for (unsigned round = 1; round < 4; round++) {
+        assert_int_equal(launch_with(&off, sizeof(off)), RECORD_TAKEN);
+        assert_true(nodes[2].off);
+        assert_int_equal(launch_with(&off, sizeof(off)), RECORD_TAKEN);
+        assert_int_equal(launch_with(NULL, 0), RECORD_TAKEN);
+        assert_false(nodes[2].off);
+        assert_int_equal(enables, 2 * round);
+    }
+    assert_int_equal(sets, 0);
+    /* A variant that is made without the step has no node for it, and is made anew with one. */
+    place = &places[1];
+    assert_int_equal(launch_with(&off, sizeof(off)), RECORD_STALLED);
+    pushed_run();
+    assert_int_equal(empty_added, 1);
+    assert_int_equal(launch_with(&off, sizeof(off)), RECORD_TAKEN);
+    variant_come(1);
+    assert_int_equal(launch_at(1), RECORD_TAKEN);
+    assert_int_equal(empty_added, 1);
+    assert_int_equal(live, 2);
+}
+
+/* What the driver cannot set it can make. */
+static void a_variant_that_cannot_be_set_is_made_anew(void **state)
+{
+    const struct value_change change = value_of(1, 9);
+
+    (void)state;
+    memsets_make(2);
+    set_result = CUDA_ERROR_INVALID_VALUE;
+    assert_int_equal(launch_with(&change, sizeof(change)), RECORD_STALLED);
+    pushed_run();
+    set_result = CUDA_SUCCESS;
+    assert_int_equal(live, 1);
+    assert_int_equal(nodes[3].value, 9);
+    sets = 0;
+    assert_int_equal(launch_with(&change, sizeof(change)), RECORD_TAKEN);
+    assert_int_equal(sets, 0);
+    assert_int_equal(launch_with(NULL, 0), RECORD_TAKEN);
+    assert_int_equal(nodes[3].value, 1);
+    assert_int_equal(live, 1);
+}
+
+/* Memory that is freed is refused in a launch that uses it, and in no other. */
+static void a_change_replaces_what_is_gone(void **state)
+{
+    static struct lane lane;
+    struct {
+        struct rec_change change;
+        uint64_t dst;
+    } moved = {{.step = 1, .at = offsetof(struct rec_memset, dst), .bytes = 8}, 640};
+    const struct rec_change off = {.step = 1}, other = {.step = 0};
+
+    (void)state;
+    memsets_make(2);
+    session.lane = &lane;
+    gone = 32;
+    session.memory.generation++;
+    assert_int_equal(launch_with(NULL, 0), RECORD_ENDED);
+    assert_int_equal(launch_with(&other, sizeof(other)), RECORD_ENDED);
+    assert_int_equal(launch_with(&moved, sizeof(moved)), RECORD_STALLED);
+    pushed_run();
+    assert_int_equal(launch_with(&moved, sizeof(moved)), RECORD_TAKEN);
+    assert_int_equal(nodes[3].dst, 640);
+    assert_int_equal(launch_with(&off, sizeof(off)), RECORD_TAKEN);
+    moved.dst = 32;
+    assert_int_equal(launch_with(&moved, sizeof(moved)), RECORD_ENDED);
+    gone = 0;
+    session.lane = NULL;
+}
+
+/* The driver gets no node that names what is gone, not even to leave it out. */
+static void a_node_of_what_is_gone_is_made_anew(void **state)
+{
+    static struct lane lane;
+    const struct value_change first = value_of(0, 3), second = value_of(1, 7);
+    const struct {
+        struct rec_change off;
+        struct value_change change;
+    } both = {{.step = 0}, second};
+    const struct rec_change off = {.step = 1};
+
+    (void)state;
+    memsets_make(2);
+    session.lane = &lane;
+    assert_int_equal(launch_with(&second, sizeof(second)), RECORD_TAKEN);
+    assert_int_equal(launch_with(&off, sizeof(off)), RECORD_TAKEN);
+    assert_int_equal(enables, 1);
+    gone = 32;
+    session.memory.generation++;
+    assert_int_equal(launch_with(&off, sizeof(off)), RECORD_STALLED);
+    pushed_run();
+    assert_int_equal(empty_added, 1);
+    assert_int_equal(launch_with(&off, sizeof(off)), RECORD_TAKEN);
+    assert_int_equal(enables, 1);
+    /* Set to what is there, and then that goes. */
+    gone = 0;
+    session.memory.generation++;
+    assert_int_equal(launch_with(&first, sizeof(first)), RECORD_STALLED);
+    pushed_run();
+    assert_int_equal(launch_with(&first, sizeof(first)), RECORD_TAKEN);
+    sets = 0;
+    gone = 16;
+    session.memory.generation++;
+    assert_int_equal(launch_with(&both, sizeof(both)), RECORD_STALLED);
+    pushed_run();
+    assert_int_equal(launch_with(&both, sizeof(both)), RECORD_TAKEN);
+    assert_int_equal(sets, 0);
+    assert_int_equal(live, 1);
+    gone = 0;
+    session.lane = NULL;
+}
+
+/* What a tenant may write behind a graph's record. */
+static void changes_name_bytes_of_steps_in_order(void **state)
+{
+    const uint16_t value = offsetof(struct rec_memset, value), size = sizeof(struct rec_memset);
+    const struct {
+        struct {
+            struct rec_change change;
+            uint64_t bytes;
+        } first, second;
+        uint32_t size;
+        enum outcome outcome;
+    } all[] = {
+        {{{0, value, 4}, 1}, {{0, value, 4}, 1}, 32, RECORD_TAKEN},
+        {{{0, value, 4}, 1}, {{1, 56, 8}, 0}, 32, RECORD_TAKEN},
+        {{{0, size, 0}, 0}, {{0, 0, 0}, 0}, 8, RECORD_TAKEN},
+        {{{1, value, 4}, 1}, {{0, value, 4}, 1}, 32, RECORD_ENDED}, /* the order */
+        {{{2, value, 4}, 1}, {{0, 0, 0}, 0}, 16, RECORD_ENDED},
+        {{{UINT32_MAX, 0, 0}, 1}, {{0, 0, 0}, 0}, 8, RECORD_ENDED},
+        {{{0, 0, 4}, 1}, {{0, 0, 0}, 0}, 16, RECORD_ENDED}, /* the header */
+        {{{0, 7, 4}, 1}, {{0, 0, 0}, 0}, 16, RECORD_ENDED},
+        {{{0, 60, 8}, 1}, {{0, 0, 0}, 0}, 16, RECORD_ENDED}, /* the record's end */
+        {{{0, UINT16_MAX, 8}, 1}, {{0, 0, 0}, 0}, 16, RECORD_ENDED},
+        {{{0, 65, 0}, 1}, {{0, 0, 0}, 0}, 8, RECORD_ENDED},
+        {{{0, 8, UINT16_MAX}, 1}, {{0, 0, 0}, 0}, 32, RECORD_ENDED}, /* the launch's end */
+        {{{0, value, 4}, 1}, {{0, value, 4}, 1}, 28, RECORD_ENDED},
+        {{{0, value, 4}, 1}, {{0, value, 4}, 1}, 20, RECORD_ENDED},
+        {{{0, value, 4}, 1}, {{0, value, 4}, 1}, 1, RECORD_ENDED},
+    };
+    _Alignas(REC_ALIGN) struct rec_graph record = {.h = {.op = REC_GRAPH, .size = sizeof(record)},
+                                                   .changes = 8};
+
+    (void)state;
+    memsets_make(2);
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        assert_int_equal(launch_with(&all[i], all[i].size), all[i].outcome);
+    assert_int_equal(graph_launch(&session, 0, &record), RECORD_ENDED);
+    record.changes = UINT32_MAX;
+    assert_int_equal(graph_launch(&session, 0, &record), RECORD_ENDED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +688,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_graph_of_very_many_nodes_is_checked_piece_by_piece, set,
                                         unset),
         cmocka_unit_test_setup_teardown(a_graph_of_more_nodes_is_refused, set, unset),
+        cmocka_unit_test_setup_teardown(a_launch_sets_what_differs_and_no_more, set, unset),
+        cmocka_unit_test_setup_teardown(a_step_is_left_out_and_taken_in_again, set, unset),
+        cmocka_unit_test_setup_teardown(a_variant_that_cannot_be_set_is_made_anew, set, unset),
+        cmocka_unit_test_setup_teardown(a_change_replaces_what_is_gone, set, unset),
+        cmocka_unit_test_setup_teardown(a_node_of_what_is_gone_is_made_anew, set, unset),
+        cmocka_unit_test_setup_teardown(changes_name_bytes_of_steps_in_order, set, unset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

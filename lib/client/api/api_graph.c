@@ -1,10 +1,11 @@
-/* api_graph.c - recording graphs, launching and destroying them. */
+/* api_graph.c - recording graphs, changing, launching and destroying them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/base/error.h"
 #include "client/memory/freed.h"
 #include "client/memory/host_block.h"
+#include "client/submit/graph_changes.h"
 #include "client/submit/recording.h"
 #include "client/submit/submit.h"
 #include "client/submit/sync_request.h"
@@ -258,8 +259,13 @@ static gs_status graph_publish(struct session *session, struct graph *graph, gs_
     return GS_OK;
 }
 
-static gs_status graph_make(struct session *session, const struct recording *recording,
-                            gs_graph *handle)
+static void graph_free(struct graph *graph)
+{
+    graph_changes_free(graph->changes);
+    free(graph);
+}
+
+static gs_status graph_make(struct session *session, struct recording *recording, gs_graph *handle)
 {
     struct graph *graph;
     gs_status status;
@@ -273,10 +279,14 @@ static gs_status graph_make(struct session *session, const struct recording *rec
     if (!graph)
         return error_set(GS_ERR_NO_MEMORY, "no memory for a graph");
     status = graph_create_request(session, recording, largest, graph);
+    if (status == GS_OK && !(graph->changes = graph_changes_new(recording))) {
+        status = GS_ERR_NO_MEMORY;
+        graph_destroy_request(session, graph);
+    }
     if (status == GS_OK)
         status = graph_publish(session, graph, handle);
     if (status != GS_OK)
-        free(graph);
+        graph_free(graph);
     return status;
 }
 
@@ -299,24 +309,97 @@ gs_status gs_graph_end(gs_session session_handle, gs_stream stream, gs_graph *ha
     return status;
 }
 
+/* ---- Changing -------------------------------------------------------------------------------- */
+
+/* Under a lock that gs_graph_destroy takes after it has retired the handle. */
+static gs_status graph_find(struct session *session, struct handle h, struct graph **graph)
+{
+    *graph = h.kind == HANDLE_GRAPH && h.session == session->index
+                 ? handle_lookup(&session->graphs, h.slot, h.generation)
+                 : NULL;
+    return *graph ? GS_OK : handle_unknown(h, "graph");
+}
+
+struct change {
+    gs_graph graph;
+    const unsigned *steps;
+    unsigned count;
+};
+
+/* The recording ends, whatever comes of it. */
+static gs_status recording_put(struct session *session, struct stream *stream,
+                               struct recording *recording, void *argument)
+{
+    const struct change *change = argument;
+    struct graph *graph;
+    gs_status status = graph_find(session, handle_decode(change->graph), &graph);
+
+    if (status == GS_OK && recording->failed != GS_OK)
+        status = error_set(recording->failed, "the recording failed: %s", recording->message);
+    if (status == GS_OK)
+        status = graph_changes_put(graph->changes, recording, change->steps, change->count);
+    atomic_store_explicit(&stream->recording, NULL, memory_order_relaxed);
+    recording_free(recording);
+    return status;
+}
+
+gs_status gs_graph_change(gs_session session, gs_stream stream, gs_graph graph,
+                          const unsigned *steps, unsigned count)
+{
+    return recording_ask(session, stream, recording_put, &(struct change){graph, steps, count});
+}
+
+gs_status gs_graph_enable(gs_graph handle, const unsigned *steps, unsigned count, unsigned enabled)
+{
+    const struct handle h = handle_decode(handle);
+    struct session *session;
+    struct graph *graph;
+    gs_status status = session_use(h, HANDLE_GRAPH, &session);
+
+    if (status != GS_OK)
+        return status;
+    pthread_mutex_lock(&session->object_lock);
+    status = graph_find(session, h, &graph);
+    if (status == GS_OK)
+        status = graph_changes_enable(graph->changes, steps, count, enabled);
+    pthread_mutex_unlock(&session->object_lock);
+    session_leave(session);
+    return status;
+}
+
+/* ---- Launching and destroying ---------------------------------------------------------------- */
+
+/* Puts the launch of one of the server's graphs into the ring, with what is changed of it. A change
+ * while the ring is waited for counts. */
+static gs_status piece_record(struct session *session, struct stream *stream, struct graph *graph,
+                              uint32_t piece)
+{
+    struct rec_graph *record;
+    uint32_t changes, size;
+    gs_status status;
+
+    do {
+        changes = graph_difference_size(graph->changes, piece);
+        size = ring_round((uint32_t)sizeof(*record) + changes);
+        status = stream_reserve(session, stream, size, (void **)&record);
+        if (status != GS_OK)
+            return status;
+    } while (!graph_difference_copy(graph->changes, piece, record + 1, changes));
+    *record = (struct rec_graph){
+        .h = {.op = REC_GRAPH, .size = size}, .graph = graph->id[piece], .changes = changes};
+    stream_commit(session, stream, size);
+    return GS_OK;
+}
+
 /* Under the stream's lock, which keeps a graph that is found alive. */
 static gs_status graph_record(struct session *session, struct stream *stream, struct handle h)
 {
-    const struct graph *graph = handle_lookup(&session->graphs, h.slot, h.generation);
-    struct rec_graph *record;
-    gs_status status;
+    struct graph *graph;
+    gs_status status = graph_find(session, h, &graph);
 
-    if (!graph)
-        return handle_unknown(h, "graph");
-    for (uint32_t i = 0; i < graph->count; i++) {
-        status = stream_reserve(session, stream, sizeof(*record), (void **)&record);
-        if (status != GS_OK)
-            return status;
-        *record = (struct rec_graph){.h = {.op = REC_GRAPH, .size = sizeof(*record)},
-                                     .graph = graph->id[i]};
-        stream_commit(session, stream, sizeof(*record));
-    }
-    return GS_OK;
+    for (uint32_t i = 0; status == GS_OK && i < graph->count; i++)
+        status = piece_record(session, stream, graph, i);
+    return status;
 }
 
 gs_status gs_graph_launch(gs_graph handle, gs_stream stream_handle)
@@ -360,7 +443,7 @@ gs_status gs_graph_destroy(gs_graph handle)
         pthread_mutex_lock(&session->object_lock);
         handle_release(&session->graphs, h.slot);
         pthread_mutex_unlock(&session->object_lock);
-        free(graph);
+        graph_free(graph);
         status = wait_end(session, status);
     } else {
         status = handle_unknown(h, "graph");

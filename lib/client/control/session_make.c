@@ -10,6 +10,7 @@
 
 #include "client/base/error.h"
 #include "client/memory/memory.h"
+#include "client/submit/graph_changes.h"
 #include "client/submit/recording.h"
 
 static void objects_free(struct handle_table *table)
@@ -29,12 +30,22 @@ static void kernels_free(struct handle_table *table)
     objects_free(table);
 }
 
+static void graphs_free(struct handle_table *table)
+{
+    for (uint32_t slot = 0; slot < table->made; slot++) {
+        struct graph *graph = handle_at(table, slot);
+        if (graph)
+            graph_changes_free(graph->changes);
+    }
+    objects_free(table);
+}
+
 static void session_deinit(struct session *session)
 {
     kernels_free(&session->kernels);
     objects_free(&session->modules);
     objects_free(&session->events);
-    objects_free(&session->graphs);
+    graphs_free(&session->graphs);
     objects_free(&session->arrays);
     for (unsigned i = 0; i < SEG_STREAMS; i++) {
         recording_free(atomic_load_explicit(&session->stream[i].recording, memory_order_relaxed));

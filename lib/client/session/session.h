@@ -76,6 +76,7 @@ struct event {
 };
 
 struct graph {
+    struct graph_changes *changes; /* what its calls do now: submit/graph_changes.h */
     /* 0: nothing was recorded: a launch does nothing, and the server has no graph. */
     uint32_t count;
     uint32_t id[]; /* the server's, of which each has the next SEG_GRAPH_NODES records */

@@ -1,25 +1,29 @@
 /* exec.c - see exec.h. */
 #include "cudart/graph/exec.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "cudart/base/handles.h"
 #include "cudart/graph/graph.h"
 #include "cudart/graph/graph_memory.h"
+#include "cudart/graph/recorded.h"
 #include "cudart/state/managed.h"
 
-#define EXECS_MAX 65536u
+#define EXECS_MAX    65536u
+#define PATIENCE_MAX 64u
 
 struct exec {
     pthread_mutex_t lock; /* of all but users */
     struct step *steps;
     size_t count;
+    size_t search_from; /* where exec_step is likely to find */
     unsigned long long flags;
-    gs_graph recorded; /* what the steps were when it was instantiated; NULL: not recorded */
-    bool changed;      /* the steps are others now */
-    bool memory;       /* some steps allocate or free */
+    struct recorded recorded; /* its graph is the session's; NULL: there is none */
+    bool changed;             /* the steps may be others than the session has been told */
+    unsigned wait;            /* launches to come before they are recorded anew */
+    unsigned patience;        /* the same the next time */
+    bool memory;              /* some steps allocate or free */
     struct user_refs objects;
     unsigned users; /* under execs_lock: the handle, and calls in progress */
 };
@@ -50,8 +54,7 @@ static struct exec *exec_use(cudaGraphExec_t handle)
 
 static void exec_free(struct exec *exec)
 {
-    if (exec->recorded != NULL && device_session() != NULL)
-        gs_graph_destroy(exec->recorded);
+    recorded_free(&exec->recorded);
     steps_free(exec->steps, exec->count);
     user_refs_free(&exec->objects);
     pthread_mutex_destroy(&exec->lock);
@@ -75,149 +78,6 @@ static void exec_leave(struct exec *exec)
     exec_release(exec);
 }
 
-/* ---- Issuing --------------------------------------------------------------------------------- */
-
-static cudaError_t steps_issue(const struct exec *exec, struct stream *stream)
-{
-    cudaError_t error = cudaSuccess;
-
-    for (size_t i = 0; i < exec->count && error == cudaSuccess; i++) {
-        if (!exec->steps[i].disabled)
-            error = op_issue(&exec->steps[i].op, stream);
-    }
-    return error;
-}
-
-/* ---- Recording ------------------------------------------------------------------------------- */
-
-#define NO_STEP   UINT_MAX
-#define EDGES_MAX 8192u /* that are told; gs_graph_after allows some more */
-
-struct recording {
-    const struct exec *exec;
-    struct stream stream;
-    unsigned *last;   /* by step: the last one of the session's graph that it became, or NO_STEP */
-    unsigned *before; /* those that the step at hand waits for */
-};
-
-static bool makes_steps(const struct op *op)
-{
-    return op->type == cudaGraphNodeTypeKernel || op->type == cudaGraphNodeTypeMemcpy ||
-           op->type == cudaGraphNodeTypeMemset;
-}
-
-/* Whether the edges can be told: what becomes no step waits for one at most, and a child graph has
- * ends that no edge names. */
-static bool has_branches(const struct exec *exec)
-{
-    bool branches = false;
-    size_t edges = 0;
-
-    for (size_t i = 0; i < exec->count; i++) {
-        const struct step *step = &exec->steps[i];
-
-        if (step->op.type == cudaGraphNodeTypeGraph ||
-            (!makes_steps(&step->op) && step->before_count > 1))
-            return false;
-        branches |= i > 0 && (step->before_count != 1 || step->before[0] != i - 1);
-        edges += step->before_count;
-    }
-    return branches && edges <= EDGES_MAX;
-}
-
-/* Fills in what step i waits for, each once. */
-static unsigned before_find(struct recording *recording, size_t i)
-{
-    const struct step *step = &recording->exec->steps[i];
-    unsigned count = 0, known;
-
-    for (size_t k = 0; k < step->before_count; k++) {
-        const unsigned last = recording->last[step->before[k]];
-
-        for (known = 0; known < count && recording->before[known] != last; known++)
-            ;
-        if (last != NO_STEP && known == count)
-            recording->before[count++] = last;
-    }
-    return count;
-}
-
-/* false: it has become no step, so that the next one would wait for what it should wait for. */
-static bool branch_record(struct recording *recording, size_t i)
-{
-    const struct op *op = &recording->exec->steps[i].op;
-    const unsigned count = before_find(recording, i);
-    gs_stream stream = recording->stream.handle;
-    unsigned steps, now;
-
-    if (!makes_steps(op)) {
-        recording->last[i] = count == 1 ? recording->before[0] : NO_STEP;
-        return op_issue(op, &recording->stream) == cudaSuccess;
-    }
-    if (gs_graph_steps(device_session(), stream, &steps) != GS_OK ||
-        (!(count == 1 && recording->before[0] + 1 == steps) &&
-         gs_graph_after(device_session(), stream, recording->before, count) != GS_OK) ||
-        op_issue(op, &recording->stream) != cudaSuccess ||
-        gs_graph_steps(device_session(), stream, &now) != GS_OK || now == steps)
-        return false;
-    recording->last[i] = now - 1;
-    return true;
-}
-
-static bool branches_record(struct recording *recording)
-{
-    const size_t count = recording->exec->count;
-    bool done;
-
-    recording->last = malloc(count * sizeof(unsigned));
-    recording->before = malloc(count * sizeof(unsigned));
-    done = recording->last != NULL && recording->before != NULL;
-    for (size_t i = 0; i < count && done; i++)
-        done = branch_record(recording, i);
-    free(recording->last);
-    free(recording->before);
-    return done;
-}
-
-/* Records the steps with their branches, or one after the other. *changed: some are missing. NULL:
- * there is no graph. */
-static gs_graph steps_record(struct recording *recording, bool branches, bool *changed)
-{
-    gs_stream stream = recording->stream.handle;
-    gs_graph graph;
-
-    if (gs_graph_begin(device_session(), stream) != GS_OK)
-        return NULL;
-    *changed = branches ? !branches_record(recording)
-                        : steps_issue(recording->exec, &recording->stream) != cudaSuccess;
-    return gs_graph_end(device_session(), stream, &graph) == GS_OK ? graph : NULL;
-}
-
-/* A session's graph is recorded on a stream that nobody else uses. An exec without one works too,
- * so that a failure here is none of the caller's. */
-static void exec_record(struct exec *exec)
-{
-    static struct ring own = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* never shared */
-    struct recording recording = {.exec = exec, .stream = {.ring = &own, .records = true}};
-
-    for (size_t i = 0; i < exec->count; i++) {
-        if (!op_recordable(&exec->steps[i].op))
-            return;
-    }
-    if (exec->count == 0 || device_use() != cudaSuccess ||
-        gs_stream_create(device_session(), NULL, &recording.stream.handle) != GS_OK)
-        return;
-    if (has_branches(exec))
-        exec->recorded = steps_record(&recording, true, &exec->changed);
-    if (exec->recorded != NULL && exec->changed) {
-        gs_graph_destroy(exec->recorded);
-        exec->recorded = NULL;
-    }
-    if (exec->recorded == NULL)
-        exec->recorded = steps_record(&recording, false, &exec->changed);
-    gs_stream_destroy(recording.stream.handle);
-}
-
 /* ---- Making and ending ----------------------------------------------------------------------- */
 
 cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_t *out)
@@ -232,6 +92,7 @@ cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_
     pthread_mutex_init(&exec->lock, NULL);
     exec->flags = flags;
     exec->users = 1;
+    exec->patience = 1;
     error = graph_steps(graph, &exec->steps, &exec->count);
     if (error == cudaSuccess && !graph_objects_copy(graph, &exec->objects))
         error = cudaErrorMemoryAllocation;
@@ -243,7 +104,8 @@ cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_
     for (size_t i = 0; i < exec->count; i++)
         exec->memory |= exec->steps[i].op.type == cudaGraphNodeTypeMemAlloc ||
                         exec->steps[i].op.type == cudaGraphNodeTypeMemFree;
-    exec_record(exec);
+    if (device_use() == cudaSuccess)
+        recorded_make(&exec->recorded, exec->steps, exec->count);
     execs[number] = exec;
     handles_open(&handles, number);
     *out = (cudaGraphExec_t)(uintptr_t)handle; // NOLINT: a handle is a value
@@ -272,10 +134,11 @@ void execs_forget(void)
 {
     pthread_mutex_lock(&execs_lock);
     for (uint32_t i = 0; i < handles.fresh; i++) {
-        if (handles_of(&handles, (int)i) != 0)
-            execs[i]->recorded = NULL;
+        if (handles_of(&handles, (int)i) != 0 && execs[i]->recorded.device == device_number())
+            execs[i]->recorded.graph = NULL;
     }
     pthread_mutex_unlock(&execs_lock);
+    recorded_forget();
 }
 
 cudaError_t exec_flags(cudaGraphExec_t handle, unsigned long long *flags)
@@ -308,6 +171,58 @@ static cudaError_t recorded_launch(gs_graph graph, struct stream *stream)
     return stream_error(stream, status);
 }
 
+static cudaError_t steps_issue(const struct exec *exec, struct stream *stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (size_t i = 0; i < exec->count && error == cudaSuccess; i++) {
+        if (!exec->steps[i].disabled)
+            error = op_issue(&exec->steps[i].op, stream);
+    }
+    return error;
+}
+
+/* Recording anew waits for the server. So it comes after a launch without, and after more of them
+ * the more often what was recorded served no further launch. */
+static void exec_unrecord(struct exec *exec)
+{
+    recorded_free(&exec->recorded);
+    exec->wait = exec->patience - 1;
+    if (exec->patience < PATIENCE_MAX)
+        exec->patience *= 2;
+}
+
+static bool exec_record_anew(struct exec *exec)
+{
+    if (exec->wait > 0) {
+        exec->wait--;
+        return false;
+    }
+    recorded_make(&exec->recorded, exec->steps, exec->count);
+    /* Only another change makes another try worth while. */
+    exec->changed = exec->recorded.graph != NULL;
+    return exec->changed;
+}
+
+/* Whether the graph of the session of the call's device is what the steps are now. */
+static bool exec_is_recorded(struct exec *exec)
+{
+    const bool before = exec->recorded.graph != NULL;
+
+    if (before && exec->recorded.device != device_number())
+        return false;
+    if (!before && (!exec->changed || !exec_record_anew(exec)))
+        return false;
+    if (exec->changed && !recorded_tell(&exec->recorded, exec->steps, exec->count)) {
+        exec_unrecord(exec);
+        return false;
+    }
+    exec->changed = false;
+    if (before && exec->patience > 1)
+        exec->patience /= 2;
+    return true;
+}
+
 /* What the launch allocates and frees; the memory is there. */
 static cudaError_t steps_memory(const struct exec *exec)
 {
@@ -337,8 +252,8 @@ cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
         exec_leave(exec);
         return error;
     }
-    if (exec->recorded != NULL && !exec->changed)
-        error = recorded_launch(exec->recorded, stream);
+    if (exec_is_recorded(exec))
+        error = recorded_launch(exec->recorded.graph, stream);
     else
         error = steps_issue(exec, stream);
     exec_leave(exec);
@@ -347,22 +262,31 @@ cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
 
 /* ---- Changes --------------------------------------------------------------------------------- */
 
+/* A program that changes all nodes asks for one after the other. */
 static struct step *exec_step(struct exec *exec, cudaGraphNode_t node)
 {
     for (size_t i = 0; i < exec->count; i++) {
-        if (exec->steps[i].node == node)
-            return &exec->steps[i];
+        const size_t at = (exec->search_from + i) % exec->count;
+
+        if (exec->steps[at].node != node || exec->steps[at].ends_child)
+            continue;
+        exec->search_from = at + 1;
+        return &exec->steps[at];
     }
     return NULL;
 }
 
 /* The step takes the op; the former one is in its place. */
-static void step_swap(struct step *step, struct op *op)
+static void step_take(struct exec *exec, struct step *step, struct op *op)
 {
     struct op former = step->op;
 
+    if (op_same(&step->op, op))
+        return;
     step->op = *op;
+    step->changed = true;
     *op = former;
+    exec->changed = true;
 }
 
 cudaError_t exec_set(cudaGraphExec_t handle, cudaGraphNode_t node, struct op *op)
@@ -372,8 +296,7 @@ cudaError_t exec_set(cudaGraphExec_t handle, cudaGraphNode_t node, struct op *op
     cudaError_t error = cudaErrorInvalidValue;
 
     if (step != NULL && step->op.type == op->type) {
-        step_swap(step, op);
-        exec->changed = true;
+        step_take(exec, step, op);
         error = cudaSuccess;
     }
     op_free(op);
@@ -389,7 +312,8 @@ cudaError_t exec_enable(cudaGraphExec_t handle, cudaGraphNode_t node, bool enabl
     cudaError_t error = cudaErrorInvalidValue;
 
     if (step != NULL && step->op.type <= cudaGraphNodeTypeMemset) {
-        exec->changed = exec->changed || step->disabled == enabled;
+        if (step->disabled == enabled)
+            exec->changed = true;
         step->disabled = !enabled;
         error = cudaSuccess;
     }
@@ -410,18 +334,22 @@ cudaError_t exec_enabled(cudaGraphExec_t handle, cudaGraphNode_t node, unsigned 
     return step != NULL ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-/* Compares steps in pairs; base: the number of the first one of these. */
+/* Compares steps in pairs; base: the number of the first one of these, which are a child graph's
+ * where that is not 0, and then wait for the step before them if for none of theirs. */
 static enum cudaGraphExecUpdateResult steps_compare(const struct step *own, size_t base,
                                                     const struct step *other, size_t count,
                                                     size_t *wrong)
 {
     for (size_t i = 0; i < count; i++) {
+        const bool root = base > 0 && own[i].before_count == 1 && own[i].before[0] == base - 1;
+        const size_t before_count = root ? 0 : own[i].before_count;
+
         *wrong = i;
         if (own[i].op.type != other[i].op.type)
             return cudaGraphExecUpdateErrorNodeTypeChanged;
-        if (own[i].before_count != other[i].before_count)
+        if (before_count != other[i].before_count)
             return cudaGraphExecUpdateErrorTopologyChanged;
-        for (size_t j = 0; j < own[i].before_count; j++) {
+        for (size_t j = 0; j < before_count; j++) {
             if (own[i].before[j] != other[i].before[j] + base)
                 return cudaGraphExecUpdateErrorTopologyChanged;
         }
@@ -432,8 +360,14 @@ static enum cudaGraphExecUpdateResult steps_compare(const struct step *own, size
 static void steps_take(struct exec *exec, size_t first, struct step *other, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        step_swap(&exec->steps[first + i], &other[i].op);
-    exec->changed = true;
+        step_take(exec, &exec->steps[first + i], &other[i].op);
+}
+
+/* Whether the child graph whose steps begin at `first` has so many. */
+static bool child_is_of(const struct exec *exec, size_t first, size_t count)
+{
+    return count < exec->count - first && exec->steps[first + count].ends_child &&
+           exec->steps[first + count].node == exec->steps[first - 1].node;
 }
 
 cudaError_t exec_set_child(cudaGraphExec_t handle, cudaGraphNode_t node, cudaGraph_t child)
@@ -448,8 +382,9 @@ cudaError_t exec_set_child(cudaGraphExec_t handle, cudaGraphNode_t node, cudaGra
         error = graph_steps(child, &other, &count);
     if (error == cudaSuccess) {
         first = (size_t)(step - exec->steps) + 1;
-        if (count <= exec->count - first && steps_compare(&exec->steps[first], first, other, count,
-                                                          &wrong) == cudaGraphExecUpdateSuccess)
+        if (child_is_of(exec, first, count) &&
+            steps_compare(&exec->steps[first], first, other, count, &wrong) ==
+                cudaGraphExecUpdateSuccess)
             steps_take(exec, first, other, count);
         else
             error = cudaErrorGraphExecUpdateFailure;

@@ -1,9 +1,9 @@
 /*
  * exec.h - executable graphs. What a session's graph can have (op.h) is recorded as one when it is
- * instantiated, with its branches, and goes as one message until its parameters change: from then
- * on a step is a call of its own, since recording anew would wait for the server. Such a launch
- * gives the steps to the stream one after the other, in an order that the edges allow, so that
- * branches do not overlap.
+ * instantiated, with its branches, and goes as one message (recorded.h), also when its parameters
+ * have changed. Of others, and where the session's graph cannot take a change, a step is a call of
+ * its own: such a launch gives the steps to the stream one after the other, in an order that the
+ * edges allow, so that branches do not overlap.
  */
 #ifndef GS_CUDART_EXEC_H
 #define GS_CUDART_EXEC_H

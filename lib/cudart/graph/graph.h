@@ -62,13 +62,16 @@ bool graph_objects_copy(cudaGraph_t graph, struct user_refs *to);
 struct step {
     cudaGraphNode_t node;
     struct op op; /* the step's own */
+    bool changed; /* since the session has been told of it */
     bool disabled;
-    size_t *before; /* numbers of earlier steps */
+    bool ends_child; /* it is the end of its node's child graph */
+    size_t *before;  /* numbers of earlier steps */
     size_t before_count;
 };
 
-/* The steps of a graph; a child graph's follow the step that stands for it.
- * cudaErrorInvalidValue: the edges form a cycle. */
+/* The steps of a graph; a child graph's follow the step that stands for it, and an empty step of
+ * the same node follows them, which waits for all of them. cudaErrorInvalidValue: the edges form a
+ * cycle. */
 cudaError_t graph_steps(cudaGraph_t graph, struct step **steps, size_t *count);
 void steps_free(struct step *steps, size_t count);
 

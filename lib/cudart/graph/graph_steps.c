@@ -1,4 +1,5 @@
 /* graph_steps.c - the order of a graph's nodes: see graph.h. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,35 +96,83 @@ static struct step *steps_next(struct steps *steps)
     return &steps->step[steps->count];
 }
 
-static cudaError_t steps_add_graph(struct steps *steps, const struct graph *graph);
+#define NO_STEP SIZE_MAX
 
-/* place: the step of each node of the graph. A child's steps come after the one of its node, so the
- * nodes after the child find theirs later. */
-static cudaError_t steps_add_node(struct steps *steps, struct node *node, size_t *place)
+static cudaError_t steps_add_graph(struct steps *steps, const struct graph *graph, size_t parent);
+
+/* Adds a step of the node with room for what it waits for. NULL: there is no memory. */
+static struct step *step_add(struct steps *steps, const struct node *node, size_t before)
 {
     struct step *step = steps_next(steps);
-    cudaError_t error;
+
+    if (step == NULL)
+        return NULL;
+    step->before = calloc(before + 1, sizeof(size_t));
+    if (step->before == NULL)
+        return NULL;
+    step->node = node->handle;
+    step->op = (struct op){.type = cudaGraphNodeTypeEmpty};
+    steps->count++;
+    return step;
+}
+
+/* Adds the end of a child graph, whose steps begin at `first`: it waits for those that no other one
+ * of them waits for. */
+static cudaError_t child_end(struct steps *steps, const struct node *node, size_t first)
+{
+    const size_t count = steps->count - first;
+    bool *waited = calloc(count + 1, sizeof(bool));
+    struct step *end = waited != NULL ? step_add(steps, node, count + 1) : NULL;
+
+    if (end != NULL)
+        end->ends_child = true;
+    for (size_t i = first; end != NULL && i < first + count; i++) {
+        for (size_t j = 0; j < steps->step[i].before_count; j++) {
+            if (steps->step[i].before[j] >= first)
+                waited[steps->step[i].before[j] - first] = true;
+        }
+    }
+    for (size_t i = 0; end != NULL && i < count; i++) {
+        if (!waited[i])
+            end->before[end->before_count++] = first + i;
+    }
+    if (end != NULL && count == 0)
+        end->before[end->before_count++] = first - 1;
+    free(waited);
+    return end != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+/* place: the step at which each node of the graph ends. parent: the step that a child graph's first
+ * nodes wait for; NO_STEP: it is no child. */
+static cudaError_t steps_add_node(struct steps *steps, struct node *node, size_t *place,
+                                  size_t parent)
+{
+    struct step *step = step_add(steps, node, node->before_count);
+    const size_t number = steps->count - 1;
+    cudaError_t error = cudaSuccess;
 
     if (step == NULL)
         return cudaErrorMemoryAllocation;
-    step->before = calloc(node->before_count + 1, sizeof(size_t));
-    if (step->before == NULL)
-        return cudaErrorMemoryAllocation;
     for (size_t i = 0; i < node->before_count; i++)
         step->before[step->before_count++] = place[node->before[i]->mark];
-    step->node = node->handle;
-    step->op = (struct op){.type = cudaGraphNodeTypeGraph};
-    error = node->op.type == cudaGraphNodeTypeGraph ? cudaSuccess : op_clone(&step->op, &node->op);
-    if (error != cudaSuccess) {
-        free(step->before);
+    if (step->before_count == 0 && parent != NO_STEP)
+        step->before[step->before_count++] = parent;
+    place[node->mark] = number; /* a child graph ends later */
+    if (node->op.type != cudaGraphNodeTypeGraph) {
+        error = op_clone(&step->op, &node->op);
+        if (error != cudaSuccess)
+            step->op = (struct op){.type = cudaGraphNodeTypeEmpty}; /* it has nothing of its own */
         return error;
     }
-    place[node->mark] = steps->count++;
-    return node->op.type == cudaGraphNodeTypeGraph ? steps_add_graph(steps, node->op.child)
-                                                   : cudaSuccess;
+    step->op.type = cudaGraphNodeTypeGraph;
+    error = steps_add_graph(steps, node->op.child, number);
+    if (error == cudaSuccess)
+        error = child_end(steps, node, number + 1);
+    place[node->mark] = steps->count - 1;
+    return error;
 }
 
-static cudaError_t steps_add_graph(struct steps *steps, const struct graph *graph)
+static cudaError_t steps_add_graph(struct steps *steps, const struct graph *graph, size_t parent)
 {
     struct walk walk = {NULL, NULL, NULL, NULL};
     size_t *place = calloc(graph->count + 1, sizeof(size_t));
@@ -134,7 +183,7 @@ static cudaError_t steps_add_graph(struct steps *steps, const struct graph *grap
 
         error = known == graph->count ? cudaSuccess : cudaErrorInvalidValue;
         for (size_t i = 0; i < known && error == cudaSuccess; i++)
-            error = steps_add_node(steps, graph->nodes[walk.queue[i]], place);
+            error = steps_add_node(steps, graph->nodes[walk.queue[i]], place, parent);
     }
     walk_free(&walk);
     free(place);
@@ -159,7 +208,7 @@ cudaError_t graph_steps(cudaGraph_t handle, struct step **out, size_t *count)
     graphs_enter();
     graph = graph_find(handle);
     if (graph != NULL)
-        error = steps_add_graph(&steps, graph);
+        error = steps_add_graph(&steps, graph, NO_STEP);
     graphs_leave();
     if (error != cudaSuccess) {
         steps_free(steps.step, steps.count);

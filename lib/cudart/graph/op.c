@@ -141,6 +141,30 @@ static bool op_has_memory(const struct op *op)
     return op->type == cudaGraphNodeTypeMemAlloc || op->type == cudaGraphNodeTypeMemFree;
 }
 
+/* The bytes of the copy that kernel_args_copy has made, and where the values begin in it. */
+static size_t args_bytes(const struct kernel *kernel, size_t *values)
+{
+    *values = (kernel_signature(kernel)->param_count * sizeof(void *) + 15) / 16 * 16;
+    return *values + kernel_signature(kernel)->param_bytes;
+}
+
+static cudaError_t args_clone(const struct kernel *kernel, void **args, void ***out)
+{
+    size_t values;
+    const size_t bytes = args_bytes(kernel, &values);
+    void **copy = args != NULL ? malloc(bytes) : NULL;
+
+    if (args != NULL && copy == NULL)
+        return cudaErrorMemoryAllocation;
+    if (args != NULL) {
+        memcpy(copy, args, bytes);
+        for (size_t i = 0; i < kernel_signature(kernel)->param_count; i++)
+            copy[i] = (char *)copy + ((char *)args[i] - (char *)args);
+    }
+    *out = copy;
+    return cudaSuccess;
+}
+
 cudaError_t op_clone(struct op *op, const struct op *from)
 {
     *op = *from;
@@ -149,7 +173,7 @@ cudaError_t op_clone(struct op *op, const struct op *from)
     if (from->type == cudaGraphNodeTypeKernel && from->launch.product != NULL)
         return op_product(op, from->launch.product);
     if (from->type == cudaGraphNodeTypeKernel)
-        return kernel_args_copy(from->launch.kernel, from->launch.args, &op->launch.args);
+        return args_clone(from->launch.kernel, from->launch.args, &op->launch.args);
     if (from->type != cudaGraphNodeTypeGraph)
         return cudaSuccess;
     op->child = graph_copy(from->child);
@@ -167,6 +191,49 @@ void op_free(struct op *op)
         graph_memory_drop(op->memory);
     }
     *op = (struct op){.type = cudaGraphNodeTypeEmpty};
+}
+
+static bool dim_same(dim3 a, dim3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static bool launch_same(const struct op *a, const struct op *b)
+{
+    const struct kernel *kernel = a->launch.kernel;
+    size_t values, bytes;
+
+    if (a->launch.product != NULL || b->launch.product != NULL || kernel != b->launch.kernel ||
+        !dim_same(a->launch.grid, b->launch.grid) || !dim_same(a->launch.block, b->launch.block) ||
+        a->launch.shared != b->launch.shared ||
+        memcmp(&a->launch.attributes, &b->launch.attributes, sizeof(a->launch.attributes)) != 0)
+        return false;
+    bytes = args_bytes(kernel, &values);
+    return a->launch.args == NULL || memcmp((char *)a->launch.args + values,
+                                            (char *)b->launch.args + values, bytes - values) == 0;
+}
+
+/* Of pinned memory another block may have come to the same address. */
+static bool copy_same(const struct cudaMemcpy3DParms *a, const struct cudaMemcpy3DParms *b)
+{
+    return memcmp(a, b, sizeof(*a)) == 0 && copy_is_device(a->srcPtr.ptr) &&
+           copy_is_device(a->dstPtr.ptr);
+}
+
+bool op_same(const struct op *a, const struct op *b)
+{
+    if (a->type != b->type)
+        return false;
+    switch (a->type) {
+    case cudaGraphNodeTypeKernel:
+        return launch_same(a, b);
+    case cudaGraphNodeTypeMemcpy:
+        return copy_same(&a->copy, &b->copy);
+    case cudaGraphNodeTypeMemset:
+        return memcmp(&a->set, &b->set, sizeof(a->set)) == 0;
+    default:
+        return a->type == cudaGraphNodeTypeEmpty || a->type == cudaGraphNodeTypeGraph;
+    }
 }
 
 /* ---- Use ------------------------------------------------------------------------------------- */

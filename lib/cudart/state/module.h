@@ -109,6 +109,17 @@ static inline cudaError_t kernel_use(struct kernel *kernel, gs_kernel *handle)
     return error;
 }
 
+/* What a kernel is by a device that has loaded it, as one has: its parameters are the same on
+ * all. */
+static inline const gs_kernel_desc *kernel_signature(const struct kernel *kernel)
+{
+    const struct kernel_on *on = NULL;
+
+    for (unsigned i = 0; i < DEVICES_MAX && on == NULL; i++)
+        on = atomic_load_explicit(&kernel->on[i], memory_order_acquire);
+    return &on->desc;
+}
+
 /* What a kernel that is loaded is. */
 static inline const gs_kernel_desc *kernel_desc(const struct kernel *kernel)
 {

@@ -525,6 +525,8 @@ _PRODUCTS = "NumPy's products are the host's; those of the device are for C and 
 NOT_WRAPPED = {
     "gs_graph_steps": "a graph of Python's is the order in which it was recorded",
     "gs_graph_after": "a graph of Python's is the order in which it was recorded",
+    "gs_graph_change": "a graph of Python's stays as it was recorded",
+    "gs_graph_enable": "a graph of Python's stays as it was recorded",
     "gs_malloc_async": _STREAM_MEMORY,
     "gs_free_async": _STREAM_MEMORY,
     "gs_gemm": _PRODUCTS,

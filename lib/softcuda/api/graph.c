@@ -311,3 +311,10 @@ CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
 
     return exec_set(mem_work(&work, params), &work, exec, node);
 }
+
+CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int enabled)
+{
+    CUresult result = device_ready();
+
+    return result ? result : graph_exec_enable(exec, node, enabled);
+}

@@ -30,6 +30,7 @@ struct CUgraph_st {
 
 struct exec_node {
     CUgraphNode origin; // compared only: it may be gone
+    bool disabled;
     struct node_work work;
 };
 
@@ -368,6 +369,20 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_wo
     return CUDA_SUCCESS;
 }
 
+CUresult graph_exec_enable(CUgraphExec exec, CUgraphNode node, bool enabled)
+{
+    CUresult result = graph_exec_check(exec);
+    struct exec_node *n;
+
+    if (result)
+        return result;
+    n = exec_find(exec, node);
+    if (!n || (n->work.kind != OP_KERNEL && n->work.kind != OP_COPY && n->work.kind != OP_FILL))
+        return CUDA_ERROR_INVALID_VALUE;
+    n->disabled = !enabled;
+    return CUDA_SUCCESS;
+}
+
 // ---- Runs
 
 static CUresult run_new(CUgraphExec exec, int priority, struct graph_run **out)
@@ -376,9 +391,16 @@ static CUresult run_new(CUgraphExec exec, int priority, struct graph_run **out)
     CUresult result = run ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 
     for (uint32_t i = 0; i < exec->topology->count && !result; i++) {
+        static const struct node_work none = {.kind = OP_EMPTY};
         struct node_work *work = &exec->nodes[i].work;
         struct op *op;
 
+        if (exec->nodes[i].disabled) {
+            result = node_work_op(&none, priority, false, &op);
+            if (!result)
+                graph_run_set(run, i, op);
+            continue;
+        }
         result = node_work_op(work, priority, exec->node_priorities, &op);
         if (result)
             break;

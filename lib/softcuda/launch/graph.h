@@ -37,6 +37,8 @@ CUresult graph_exec_destroy(CUgraphExec exec);
 // Replaces what NODE does in EXEC from the next launch on; the kind must stay. Takes over
 // what WORK owns when it succeeds.
 CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_work *work);
+// Whether NODE does its work in EXEC, or nothing, from the next launch on.
+CUresult graph_exec_enable(CUgraphExec exec, CUgraphNode node, bool enabled);
 CUresult graph_exec_launch(CUgraphExec exec, CUstream stream);
 
 void node_work_free(struct node_work *work);

@@ -8,6 +8,7 @@
  *
  * A graph holds device addresses, host blocks and kernels. Some of these may be freed later, so the
  * worker keeps the records too, and checks them again before a launch if anything was freed since.
+ * A step that fails is refused only where the launch does not change it or leave it out.
  *
  * A kernel's node runs in the partition that was current when the node was added, so there is a
  * variant of the graph for each of the last few partitions (and priorities) that the session's
@@ -30,11 +31,11 @@
 
 #define GRAPH_BYTES_MAX (UINT64_C(64) << 20)
 
-/* What a graph counts as, in times its records: the copy of them here, the journal's, and what the
- * driver keeps of each node, about 1 KiB for a record of 64 bytes. */
+/* What a graph counts as, in times its records: the copies of them here and in each variant, the
+ * journal's, and what the driver keeps of each node, about 1 KiB for a record of 64 bytes. */
 #define KEPT_TIMES 16u
 
-#define CHECK_STEP    128u       /* records that are checked before others are served */
+#define CHECK_STEP    128u       /* steps that are checked before others are served */
 #define CHECK_HOLD_NS 100000000u /* the longest that a session's requests wait for a check */
 
 #define VARIANTS 4u
@@ -46,10 +47,16 @@ struct session_graph {
     gs_status trouble; /* why the last variant could not be made */
     char text[192];
     struct graph_records records;
+    struct graph_changes wanted; /* with which the chore makes its variant; to be freed */
     uint64_t checked_generation; /* session->memory.generation when the records were last checked */
     struct {
-        uint64_t generation, offset;
-    } check;              /* the check in progress, and how far it is */
+        uint64_t generation;
+        uint32_t step;
+    } check; /* the check in progress, and how far it is */
+    /* what the last check has found: how many steps fail it, a bit for each, and why the first */
+    uint32_t stale_count;
+    uint64_t stale[SEG_GRAPH_NODES / 64];
+    record_refusal stale_text;
     uint64_t made_serial; /* session->serial when it was made: the graph holds nothing newer */
 };
 
@@ -60,16 +67,12 @@ static struct session_graph *graph_new(struct job *job, const void *records, uin
 {
     struct session_graph *graph = calloc(1, sizeof(*graph));
 
-    if (graph)
-        graph->records.memory = malloc(bytes ? bytes : 1);
-    if (!graph || !graph->records.memory) {
-        free(graph);
+    if (!graph)
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph of %" PRIu64 " bytes", bytes);
-        return NULL;
-    }
-    memcpy(graph->records.memory, records, bytes);
-    graph->records.bytes = bytes;
-    return graph;
+    else if (graph_records_init(job, &graph->records, records, bytes) == GS_OK)
+        return graph;
+    free(graph);
+    return NULL;
 }
 
 static void variants_deinit(struct session *session, struct session_graph *graph)
@@ -78,13 +81,20 @@ static void variants_deinit(struct session *session, struct session_graph *graph
         graph_variant_deinit(session, &graph->variants[i]);
 }
 
+static void wanted_free(struct session_graph *graph)
+{
+    free((void *)(uintptr_t)graph->wanted.bytes);
+    graph->wanted = (struct graph_changes){0};
+}
+
 static void graph_free(struct session *session, struct session_graph *graph)
 {
     if (!graph)
         return;
     kept_discharge(session, KEPT_TIMES * graph->records.bytes);
     variants_deinit(session, graph);
-    free(graph->records.memory);
+    graph_records_deinit(&graph->records);
+    wanted_free(graph);
     free(graph);
 }
 
@@ -137,8 +147,8 @@ static void create_work(struct job *job)
     }
     graph->checked_generation = job->session->memory.generation;
     graph->made_serial = job->session->serial;
-    if (graph_variant_make(job, &graph->records, job->partition, STREAM_PRIORITY,
-                           &graph->variants[0]) != GS_OK) {
+    if (graph_variant_make(job, &graph->records, &(struct graph_changes){0}, job->partition,
+                           STREAM_PRIORITY, &graph->variants[0]) != GS_OK) {
         graph_free(job->session, graph);
         return;
     }
@@ -218,7 +228,8 @@ static void variant_work(struct job *job)
     if (!made)
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph");
     else
-        graph_variant_make(job, &graph->records, job->partition, (int)job->arg[2], made);
+        graph_variant_make(job, &graph->records, &graph->wanted, job->partition, (int)job->arg[2],
+                           made);
     job->made = made;
     job->ret[0] = (uint64_t)job->status;
     job->status = GS_OK;
@@ -230,6 +241,7 @@ static void variant_install(struct job *job)
     struct graph_variant *oldest = &graph->variants[0], *made = job->made;
 
     graph->making = false;
+    wanted_free(graph);
     graph->trouble = (gs_status)job->ret[0];
     snprintf(graph->text, sizeof(graph->text), "%.190s", job->message);
     if (graph->trouble != GS_OK) {
@@ -249,16 +261,32 @@ static void variant_install(struct job *job)
 static const struct job_kind job_variant = {
     "graph_variant", JOB_PATIENT | JOB_CHORE, variant_prepare, variant_work, variant_install, NULL};
 
+/* Notes what the chore is to make the variant with. False: there is no memory. */
+static bool wanted_note(struct session_graph *graph, const struct graph_changes *changes)
+{
+    unsigned char *bytes = malloc(changes->size ? changes->size : 1);
+
+    if (!bytes)
+        return false;
+    memcpy(bytes, changes->bytes, changes->size);
+    wanted_free(graph);
+    graph->wanted = (struct graph_changes){.bytes = bytes, .size = changes->size};
+    return true;
+}
+
 /* Begins the chore that makes a variant. Without memory for the chore, the next round tries
  * again. */
 static void variant_begin(const struct session *session, struct session_graph *graph,
-                          uint32_t number, int priority, uint32_t cls)
+                          const struct rec_graph *record, const struct graph_changes *changes,
+                          int priority, uint32_t cls)
 {
     struct job *job = job_new_chore(session, &job_variant);
 
-    if (!job)
+    if (!job || !wanted_note(graph, changes)) {
+        job_free(job);
         return;
-    job->arg[1] = number;
+    }
+    job->arg[1] = record->graph;
     job->arg[2] = (uint64_t)(int64_t)priority;
     job->arg[3] = cls;
     graph->making = true;
@@ -324,48 +352,70 @@ void graphs_deinit(struct session *session)
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-/* Whether a step uses the same kernel or host block as when the graph was made, since their numbers
- * are used again. */
-static bool step_same(const struct session *session, const struct session_graph *graph,
-                      const struct graph_step *step)
+static record_refusal recorded_check(const struct session *session,
+                                     const struct session_graph *graph, uint32_t number)
 {
-    if (step->is_order)
-        return true;
-    if (step->is_launch)
-        return step->launch.kernel->serial <= graph->made_serial;
-    return step->transfer.block == SEG_HOSTS ||
-           session->memory.hosts[step->transfer.block]->serial <= graph->made_serial;
+    struct graph_step step;
+    record_refusal refusal =
+        graph_step_check(session, graph->records.memory + graph->records.offset[number], &step);
+
+    return !refusal && graph_step_serial(session, &step) > graph->made_serial
+               ? "a graph of a kernel or host memory that is gone"
+               : refusal;
 }
 
-/* Checks the next records, and only some, because all tenants of the lane wait meanwhile. A check
+/* Checks the next steps, and only some, because all tenants of the lane wait meanwhile. A check
  * starts anew when anything is freed before it is done, so the session's requests are held back for
- * a while. *refusal: what is wrong, or NULL. Returns true once all records have passed. */
-static bool check_go_on(struct session *session, struct session_graph *graph,
-                        record_refusal *refusal)
+ * a while. Returns true once all have been checked. */
+static bool check_go_on(struct session *session, struct session_graph *graph)
 {
-    *refusal = NULL;
     if (graph->check.generation != session->memory.generation) {
         graph->check.generation = session->memory.generation;
-        graph->check.offset = 0;
+        graph->check.step = 0;
+        graph->stale_count = 0;
+        memset(graph->stale, 0, sizeof(graph->stale));
         session->submit.requests_from_ns = session->lane->now + CHECK_HOLD_NS;
     }
-    for (uint32_t n = 0; n < CHECK_STEP && graph->check.offset < graph->records.bytes; n++) {
-        uint32_t size = graph_step_size(&graph->records, graph->check.offset);
-        struct graph_step step;
-        *refusal =
-            graph_step_check(session, graph->records.memory + graph->check.offset, size, &step);
-        if (!*refusal && !step_same(session, graph, &step))
-            *refusal = "a graph of a kernel or host memory that is gone";
-        if (*refusal)
-            break;
-        graph->check.offset += size;
+    for (uint32_t n = 0; n < CHECK_STEP && graph->check.step < graph->records.steps; n++) {
+        const uint32_t step = graph->check.step++;
+        const record_refusal refusal = recorded_check(session, graph, step);
+
+        if (refusal && !graph->stale_count++)
+            graph->stale_text = refusal;
+        graph->stale[step / 64] |= (uint64_t)(refusal != NULL) << step % 64;
     }
-    if (!*refusal && graph->check.offset < graph->records.bytes)
+    if (graph->check.step < graph->records.steps)
         return false;
     session->submit.requests_from_ns = 0;
-    if (!*refusal)
-        graph->checked_generation = session->memory.generation;
-    return !*refusal;
+    graph->checked_generation = session->memory.generation;
+    return true;
+}
+
+/* Why the launch is refused for what a check has found; NULL: it is not. */
+static record_refusal stale_refusal(const struct session_graph *graph,
+                                    const struct graph_changes *changes)
+{
+    uint32_t changed = 0;
+
+    if (!graph->stale_count)
+        return NULL;
+    for (uint32_t at = 0, step, last = NO_STEP; (step = graph_change_step(changes, at)) != NO_STEP;
+         last = step) {
+        changed += step != last && graph->stale[step / 64] >> step % 64 & 1;
+        at = graph_change_next(changes, at);
+    }
+    return changed < graph->stale_count ? graph->stale_text : NULL;
+}
+
+/* What follows the record. */
+static record_refusal changes_read(const struct session_graph *graph,
+                                   const struct rec_graph *record, struct graph_changes *changes)
+{
+    if (record->changes > record->h.size - sizeof(*record))
+        return "a graph with changes beyond its record";
+    *changes = (struct graph_changes){.bytes = (const unsigned char *)(record + 1),
+                                      .size = record->changes};
+    return graph_changes_check(&graph->records, changes);
 }
 
 static struct graph_variant *variant_find(struct session_graph *graph,
@@ -379,27 +429,52 @@ static struct graph_variant *variant_find(struct session_graph *graph,
     return NULL;
 }
 
-enum outcome graph_launch(struct session *session, uint32_t index, uint32_t number)
+/* Launches a variant that is there. False: it has to be made anew. */
+static bool variant_launch(struct session *session, struct session_graph *graph,
+                           struct graph_variant *variant, CUstream stream,
+                           const struct graph_changes *changes, CUresult *result,
+                           record_refusal *refusal)
+{
+    variant->used = ++graph->clock;
+    *result = CUDA_SUCCESS;
+    switch (graph_variant_set(session, &graph->records, changes, variant, result, refusal)) {
+    case VARIANT_SET:
+        *result = DRV(cuGraphLaunch, variant->exec, stream);
+        return true;
+    case VARIANT_REFUSED:
+        return true;
+    default:
+        return driver_fatal(*result);
+    }
+}
+
+enum outcome graph_launch(struct session *session, uint32_t index, const struct rec_graph *record)
 {
     const struct stream *stream = &session->submit.streams[index];
     int priority = stream->priority == stream->cu_priority ? STREAM_PRIORITY : stream->priority;
-    struct session_graph *graph = graph_find(session, number);
-    record_refusal refusal = graph ? NULL : "a graph that does not exist";
+    struct session_graph *graph = graph_find(session, record->graph);
+    struct graph_changes changes;
+    record_refusal refusal =
+        graph ? changes_read(graph, record, &changes) : "a graph that does not exist";
+    CUresult result;
 
-    if (graph && graph->checked_generation != session->memory.generation &&
-        !check_go_on(session, graph, &refusal) && !refusal)
+    if (refusal)
+        return record_rejected(session, index, refusal);
+    if (graph->checked_generation != session->memory.generation && !check_go_on(session, graph))
         return RECORD_STALLED;
+    refusal = stale_refusal(graph, &changes);
     if (refusal)
         return record_rejected(session, index, refusal);
     struct graph_variant *variant =
         variant_find(graph, placement_of(session, stream->cls), priority);
-    if (variant) {
-        variant->used = ++graph->clock;
-        return record_issued(session, index, DRV(cuGraphLaunch, variant->exec, stream->cu));
-    }
+    if (variant && variant_launch(session, graph, variant, stream->cu, &changes, &result, &refusal))
+        return refusal ? record_rejected(session, index, refusal)
+                       : record_issued(session, index, result);
+    if (variant)
+        graph_variant_deinit(session, variant);
     if (graph->trouble != GS_OK)
         return record_impossible(session, index, graph->trouble, NULL, graph->text);
     if (!graph->making)
-        variant_begin(session, graph, number, priority, stream->cls);
+        variant_begin(session, graph, record, &changes, priority, stream->cls);
     return RECORD_STALLED;
 }

@@ -4,9 +4,10 @@
 
 #include "worker/submit/outcome.h"
 
-/* Launches graph `number`, whose record is at the head of stream `index`. The record stalls while
- * the graph's records are being checked, or a variant of it is being made. Main lane. */
-enum outcome graph_launch(struct session *session, uint32_t index, uint32_t number);
+/* Launches a graph into stream `index` as the record at its head says, which is the worker's copy
+ * and has its size. The record stalls while the graph's records are being checked, or a variant of
+ * it is being made. Main lane. */
+enum outcome graph_launch(struct session *session, uint32_t index, const struct rec_graph *record);
 /* Makes the graphs that the session's journal names, without variants. On failure the job has
  * failed, and graphs_deinit undoes what was done. Service thread. */
 gs_status graphs_resume(struct job *job);

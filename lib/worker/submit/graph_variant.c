@@ -3,51 +3,23 @@
  * record that has passed its checks (record.c), one after the other unless a REC_AFTER says which
  * nodes a node waits for. A launch of the graph takes the driver a third of a microsecond for each
  * node, during which all tenants of the lane wait, so a graph has SEG_GRAPH_NODES nodes at most.
+ *
+ * The nodes are set to what a launch changes (graph_record.c) before it, and stay so until a launch
+ * wants them otherwise. Setting one takes the driver 0.16 us, about as long as launching it, so
+ * only what differs is set. Where the driver cannot set a node so, the variant is made anew with
+ * the launch's changes; also where a node that is to be set or left out names what is gone, since
+ * nobody says what the driver does with such a node.
  */
 #include "worker/submit/graph_variant.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "worker/jobs/job.h"
 #include "worker/memory/driver_memory.h"
 #include "worker/partition/partition.h"
 #include "worker/submit/pool.h"
-
-record_refusal graph_step_check(const struct session *session, unsigned char *record, uint32_t size,
-                                struct graph_step *step)
-{
-    const struct rec_header *header = (const void *)record;
-
-    step->is_launch = header->op == REC_LAUNCH;
-    step->is_order = header->op == REC_AFTER;
-    if (step->is_order)
-        return size == sizeof(struct rec_after) &&
-                       ((const struct rec_after *)(const void *)record)->count <= REC_AFTER_STEPS
-                   ? NULL
-                   : "an order of steps of a wrong size";
-    if (step->is_launch && size >= sizeof(struct rec_launch)) {
-        if (((const struct rec_launch *)(const void *)record)->report || header->flags)
-            return "a launch in a graph that is cooperative, or has a report or a qos of its own";
-        return record_check_launch(session, record, size, &step->launch);
-    }
-    if (header->op == REC_COPY && size == sizeof(struct rec_copy))
-        return record_check_copy(session, (const void *)record, &step->transfer);
-    if (header->op == REC_MEMSET && size == sizeof(struct rec_memset))
-        return record_check_memset(session, (const void *)record, &step->transfer);
-    return "a record that a graph cannot hold";
-}
-
-uint32_t graph_step_size(const struct graph_records *records, uint64_t offset)
-{
-    const struct rec_header *header = (const void *)(records->memory + offset);
-
-    if (records->bytes - offset < REC_ALIGN || header->size < REC_ALIGN ||
-        header->size % REC_ALIGN || header->size > records->bytes - offset ||
-        header->size > REC_SIZE_MAX)
-        return 0;
-    return header->size;
-}
 
 static CUDA_MEMCPY3D memcpy_params(const struct transfer *t)
 {
@@ -62,6 +34,40 @@ static CUDA_MEMCPY3D memcpy_params(const struct transfer *t)
         .Height = 1,
         .Depth = 1,
     };
+}
+
+static CUDA_MEMSET_NODE_PARAMS memset_params(const struct transfer *set)
+{
+    return (CUDA_MEMSET_NODE_PARAMS){
+        .dst = set->dst,
+        .value = set->value & UINT32_MAX >> (32 - 8 * set->element), /* the driver takes no more */
+        .elementSize = set->element,
+        .width = set->bytes / set->element,
+        .height = 1,
+    };
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+/* Allocates what is kept of each step. The records are those of the first launch. */
+static gs_status variant_storage(struct job *job, struct graph_variant *variant,
+                                 const struct graph_records *records,
+                                 const struct graph_changes *changes)
+{
+    variant->set = malloc(records->bytes ? records->bytes : 1);
+    variant->steps = calloc(records->steps + 1, sizeof(*variant->steps));
+    variant->changed = calloc(records->steps + 1, sizeof(*variant->changed));
+    if (!variant->set || !variant->steps || !variant->changed)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph");
+    memcpy(variant->set, records->memory, records->bytes);
+    for (uint32_t at = 0, step; (step = graph_change_step(changes, at)) != NO_STEP;) {
+        bool off;
+
+        at = graph_change_apply(changes, at, variant->set + records->offset[step], &off);
+        variant->steps[step].state = off ? NODE_EMPTY : NODE_ON;
+        variant->changed[variant->changed_count++] = (uint16_t)step;
+    }
+    return GS_OK;
 }
 
 static CUresult kernel_add(const struct graph_variant *variant, const struct graph_step *step,
@@ -87,13 +93,7 @@ static CUresult node_add(const struct graph_variant *variant, const struct graph
     if (step->is_launch)
         return kernel_add(variant, step, after, count, node);
     if (step->transfer.kind == TRANSFER_SET) {
-        const struct transfer *set = &step->transfer;
-        const uint32_t low = UINT32_MAX >> (32 - 8 * set->element); /* the driver takes no more */
-        const CUDA_MEMSET_NODE_PARAMS params = {.dst = set->dst,
-                                                .value = set->value & low,
-                                                .elementSize = set->element,
-                                                .width = set->bytes / set->element,
-                                                .height = 1};
+        const CUDA_MEMSET_NODE_PARAMS params = memset_params(&step->transfer);
         return DRV(cuGraphAddMemsetNode, node, graph, after, count, &params, worker->context);
     }
     const CUDA_MEMCPY3D params = memcpy_params(&step->transfer);
@@ -102,7 +102,8 @@ static CUresult node_add(const struct graph_variant *variant, const struct graph
 
 /* What the next node waits for. */
 struct order {
-    CUgraphNode node[SEG_GRAPH_NODES], after[SEG_GRAPH_NODES];
+    struct graph_variant *variant;
+    CUgraphNode after[SEG_GRAPH_NODES];
     uint32_t named[SEG_GRAPH_NODES]; /* by node: 1 + the last node that waits for it by name */
     uint32_t nodes, count, edges;
     bool given; /* a REC_AFTER says for what; else it waits for the node before */
@@ -121,61 +122,65 @@ static record_refusal order_take(struct order *order, const struct rec_after *re
         if (order->edges++ == SEG_GRAPH_EDGES)
             return "too many steps that wait for others";
         order->named[step] = order->nodes + 1;
-        order->after[order->count++] = order->node[step];
+        order->after[order->count++] = order->variant->steps[step].node;
     }
     return NULL;
 }
 
-/* Adds the node of a record other than a REC_AFTER. */
-static CUresult order_add(struct order *order, const struct graph_variant *variant,
-                          const struct graph_step *step)
+/* Adds the node of a record other than a REC_AFTER. step NULL: one that does nothing. */
+static CUresult order_add(struct order *order, const struct graph_step *step)
 {
+    const struct graph_variant *variant = order->variant;
+    CUgraphNode *node = &variant->steps[order->nodes].node;
     CUresult result;
 
     if (!order->given && order->nodes)
-        order->after[order->count++] = order->node[order->nodes - 1];
-    result = node_add(variant, step, order->after, order->count, &order->node[order->nodes]);
+        order->after[order->count++] = variant->steps[order->nodes - 1].node;
+    result = step ? node_add(variant, step, order->after, order->count, node)
+                  : DRV(cuGraphAddEmptyNode, node, variant->graph, order->after, order->count);
     order->nodes++;
     order->count = 0;
     order->given = false;
     return result;
 }
 
-static gs_status nodes_add_in_order(struct job *job, const struct graph_records *records,
-                                    const struct graph_variant *variant, struct order *order)
+/* Takes the record at that offset, which is REC_AFTER or the next step's. */
+static gs_status order_next(struct job *job, struct order *order, uint64_t offset)
 {
-    for (uint64_t offset = 0; offset < records->bytes;) {
-        uint32_t size = graph_step_size(records, offset);
-        unsigned char *record = records->memory + offset;
-        struct graph_step step;
-        CUresult result;
-        record_refusal refusal =
-            size ? graph_step_check(job->session, record, size, &step) : "a record of a wrong size";
+    const struct graph_variant *variant = order->variant;
+    unsigned char *record = variant->set + offset;
+    const bool after = ((const struct rec_header *)(const void *)record)->op == REC_AFTER;
+    struct graph_step step;
+    record_refusal refusal = NULL;
+    CUresult result = CUDA_SUCCESS;
 
-        if (!refusal && step.is_order)
-            refusal = order_take(order, (const void *)record);
-        if (refusal)
-            return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", refusal,
-                            offset);
-        offset += size;
-        if (step.is_order)
-            continue;
-        if (order->nodes == SEG_GRAPH_NODES)
-            return job_fail(job, GS_ERR_LIMIT, "a graph of more than %u records", SEG_GRAPH_NODES);
-        if ((result = order_add(order, variant, &step)))
-            return job_fail_driver(job, result);
+    if (!after && variant->steps[order->nodes].state == NODE_EMPTY)
+        result = order_add(order, NULL);
+    else if (!(refusal = graph_step_check(job->session, record, &step)) && after)
+        refusal = order_take(order, (const void *)record);
+    else if (!refusal) {
+        variant->steps[order->nodes].serial = graph_step_serial(job->session, &step);
+        result = order_add(order, &step);
     }
-    return GS_OK;
+    if (refusal)
+        return job_fail(job, GS_ERR_INVALID_VALUE, "%s at byte %" PRIu64 " of a graph", refusal,
+                        offset);
+    return result ? job_fail_driver(job, result) : GS_OK;
 }
 
 static gs_status nodes_add(struct job *job, const struct graph_records *records,
-                           const struct graph_variant *variant, uint32_t *count)
+                           struct graph_variant *variant)
 {
     struct order *order = calloc(1, sizeof(*order));
-    gs_status status = order ? nodes_add_in_order(job, records, variant, order)
-                             : job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph");
+    gs_status status = GS_OK;
 
-    *count = order ? order->nodes : 0;
+    if (!order)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph");
+    order->variant = variant;
+    for (uint64_t at = 0; at < records->bytes && status == GS_OK;) {
+        status = order_next(job, order, at);
+        at += ((const struct rec_header *)(const void *)(variant->set + at))->size;
+    }
     free(order);
     return status;
 }
@@ -204,24 +209,28 @@ void graph_variant_deinit(struct session *session, struct graph_variant *variant
         /* release: publishes that the graph is gone; pairs with the look before the partition is
          * destroyed */
         atomic_fetch_sub_explicit(&variant->partition->graphs, 1, memory_order_release);
+    free(variant->set);
+    free(variant->steps);
+    free(variant->changed);
     *variant = (struct graph_variant){0};
 }
 
 gs_status graph_variant_make(struct job *job, const struct graph_records *records,
-                             struct partition *partition, int priority,
-                             struct graph_variant *variant)
+                             const struct graph_changes *changes, struct partition *partition,
+                             int priority, struct graph_variant *variant)
 {
     CUresult result = DRV(cuGraphCreate, &variant->graph, 0);
-    uint32_t nodes = 0;
 
     if (result)
         return job_fail_driver(job, result);
     variant->partition = partition;
     variant->priority = priority;
+    variant->generation = job->session->memory.generation;
     if (partition)
         atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);
-    if (nodes_add(job, records, variant, &nodes) == GS_OK &&
-        variant_charge(job, variant, nodes) == GS_OK) {
+    if (variant_storage(job, variant, records, changes) == GS_OK &&
+        nodes_add(job, records, variant) == GS_OK &&
+        variant_charge(job, variant, records->steps) == GS_OK) {
         pool_give_graph();
         result =
             DRV(cuGraphInstantiateWithFlags, &variant->exec, variant->graph,
@@ -232,4 +241,139 @@ gs_status graph_variant_make(struct job *job, const struct graph_records *record
     if (job->status != GS_OK)
         graph_variant_deinit(job->session, variant);
     return job->status;
+}
+
+/* ---- Setting --------------------------------------------------------------------------------- */
+
+/* Whether a node can be set from one record to the other: not to a copy between other places. */
+static bool alike(const unsigned char *from, const unsigned char *to)
+{
+    const struct rec_copy *is = (const void *)from, *becomes = (const void *)to;
+
+    return is->h.op != REC_COPY || is->kind == becomes->kind;
+}
+
+static CUresult node_set(const struct graph_variant *variant, CUgraphNode node,
+                         const struct graph_step *step)
+{
+    if (step->is_launch) {
+        void *pointers[LAUNCH_POINTERS];
+        CUDA_KERNEL_NODE_PARAMS params;
+
+        launch_params(&step->launch, &completion_none, pointers, &params);
+        partition_enter(variant->partition);
+        CUresult result = DRV(cuGraphExecKernelNodeSetParams_v2, variant->exec, node, &params);
+        partition_enter(NULL);
+        return result;
+    }
+    if (step->transfer.kind == TRANSFER_SET) {
+        const CUDA_MEMSET_NODE_PARAMS params = memset_params(&step->transfer);
+        return DRV(cuGraphExecMemsetNodeSetParams, variant->exec, node, &params, worker->context);
+    }
+    const CUDA_MEMCPY3D params = memcpy_params(&step->transfer);
+    return DRV(cuGraphExecMemcpyNodeSetParams, variant->exec, node, &params, worker->context);
+}
+
+static enum variant_outcome node_enable(struct variant_step *step,
+                                        const struct graph_variant *variant, bool on,
+                                        CUresult *result)
+{
+    if (on == (step->state == NODE_ON))
+        return VARIANT_SET;
+    *result = DRV(cuGraphNodeSetEnabled, variant->exec, step->node, on);
+    step->state = on ? NODE_ON : NODE_OFF;
+    return *result ? VARIANT_UNFIT : VARIANT_SET;
+}
+
+/* Whether a node still names what it was set to. */
+static bool node_names_what_is(const struct session *session, const struct graph_records *records,
+                               const struct graph_variant *variant, uint32_t number)
+{
+    struct graph_step checked;
+
+    return variant->generation == session->memory.generation ||
+           (!graph_step_check(session, variant->set + records->offset[number], &checked) &&
+            graph_step_serial(session, &checked) == variant->steps[number].serial);
+}
+
+static enum variant_outcome step_leave_out(const struct session *session,
+                                           const struct graph_records *records,
+                                           struct graph_variant *variant, uint32_t number,
+                                           CUresult *result)
+{
+    struct variant_step *step = &variant->steps[number];
+
+    if (step->state == NODE_EMPTY)
+        return VARIANT_SET;
+    return node_names_what_is(session, records, variant, number)
+               ? node_enable(step, variant, false, result)
+               : VARIANT_UNFIT;
+}
+
+/* Sets a step to the record, which is the caller's and has the step's size, or leaves it out. */
+static enum variant_outcome step_set(struct session *session, const struct graph_records *records,
+                                     struct graph_variant *variant, uint32_t number,
+                                     unsigned char *record, bool off, CUresult *result,
+                                     record_refusal *refusal)
+{
+    struct variant_step *step = &variant->steps[number];
+    unsigned char *set = variant->set + records->offset[number];
+    const uint32_t size = ((const struct rec_header *)(const void *)set)->size;
+    struct graph_step checked;
+
+    if (off)
+        return step_leave_out(session, records, variant, number, result);
+    *refusal = graph_step_check(session, record, &checked);
+    if (*refusal)
+        return VARIANT_REFUSED;
+    if (step->state == NODE_EMPTY)
+        return VARIANT_UNFIT;
+    const uint64_t serial = graph_step_serial(session, &checked);
+    if (step->serial != serial || memcmp(set, record, size) != 0) {
+        if (!alike(set, record) || !node_names_what_is(session, records, variant, number))
+            return VARIANT_UNFIT;
+        *result = node_set(variant, step->node, &checked);
+        if (*result)
+            return VARIANT_UNFIT;
+        memcpy(set, record, size);
+        step->serial = serial;
+    }
+    return node_enable(step, variant, true, result);
+}
+
+/* The steps that are set otherwise than recorded and those that this launch changes are walked
+ * together, in their order: one of the first alone is set as it was recorded. */
+enum variant_outcome graph_variant_set(struct session *session, const struct graph_records *records,
+                                       const struct graph_changes *changes,
+                                       struct graph_variant *variant, CUresult *result,
+                                       record_refusal *refusal)
+{
+    static _Alignas(REC_ALIGN) unsigned char record[REC_SIZE_MAX];
+    static uint16_t former[SEG_GRAPH_NODES];
+    const uint32_t count = variant->changed_count;
+    enum variant_outcome outcome = VARIANT_SET;
+
+    memcpy(former, variant->changed, count * sizeof(former[0]));
+    variant->changed_count = 0;
+    for (uint32_t at = 0, i = 0; outcome == VARIANT_SET && (i < count || at < changes->size);) {
+        const uint32_t next = graph_change_step(changes, at);
+        const uint32_t number = i < count && former[i] < next ? former[i] : next;
+        const unsigned char *recorded = records->memory + records->offset[number];
+        const uint32_t first = at;
+        bool off = false;
+
+        i += i < count && former[i] == number;
+        if (number == next) {
+            at = graph_change_apply(changes, first, NULL, &off);
+            variant->changed[variant->changed_count++] = (uint16_t)number;
+        }
+        if (!off) {
+            memcpy(record, recorded, ((const struct rec_header *)(const void *)recorded)->size);
+            if (number == next)
+                graph_change_apply(changes, first, record, &off);
+        }
+        outcome = step_set(session, records, variant, number, record, off, result, refusal);
+    }
+    variant->generation = session->memory.generation;
+    return outcome;
 }

@@ -120,6 +120,7 @@ static enum outcome take_host(const struct session *session, uint32_t index)
 /* What records of a kind have of their own. */
 struct operation {
     uint32_t size;
+    bool more; /* it may be larger: changes follow */
     enum issued_kind kind;
     /* where kernels are measured apart from other work (launch_apart): what this is */
     enum { NEITHER, KERNELS, OTHERS } measured;
@@ -129,16 +130,20 @@ struct operation {
 };
 
 static const struct operation operations[] = {
-    [REC_COPY] = {sizeof(struct rec_copy), ISSUED_TRANSFER, .measured = OTHERS, .any_lane = true},
-    [REC_MEMSET] = {sizeof(struct rec_memset), ISSUED_TRANSFER, .measured = OTHERS,
+    [REC_COPY] = {sizeof(struct rec_copy), false, ISSUED_TRANSFER, .measured = OTHERS,
+                  .any_lane = true},
+    [REC_MEMSET] = {sizeof(struct rec_memset), false, ISSUED_TRANSFER, .measured = OTHERS,
                     .any_lane = true},
-    [REC_BOX] = {sizeof(struct rec_box), ISSUED_TRANSFER, .measured = OTHERS, .primary = true},
-    [REC_EVENT] = {sizeof(struct rec_event), ISSUED_EVENT, .primary = true},
-    [REC_WAIT] = {sizeof(struct rec_wait), ISSUED_WAIT, .measured = OTHERS},
+    [REC_BOX] = {sizeof(struct rec_box), false, ISSUED_TRANSFER, .measured = OTHERS,
+                 .primary = true},
+    [REC_EVENT] = {sizeof(struct rec_event), false, ISSUED_EVENT, .primary = true},
+    [REC_WAIT] = {sizeof(struct rec_wait), false, ISSUED_WAIT, .measured = OTHERS},
     /* the client calls its function when the end is told */
-    [REC_HOST] = {sizeof(struct rec_host), ISSUED_HOST, .told = true},
-    [REC_GRAPH] = {sizeof(struct rec_graph), ISSUED_GRAPH, .measured = KERNELS, .primary = true},
-    [REC_GEMM] = {sizeof(struct rec_gemm), ISSUED_PRODUCT, .measured = KERNELS, .primary = true},
+    [REC_HOST] = {sizeof(struct rec_host), false, ISSUED_HOST, .told = true},
+    [REC_GRAPH] = {sizeof(struct rec_graph), true, ISSUED_GRAPH, .measured = KERNELS,
+                   .primary = true},
+    [REC_GEMM] = {sizeof(struct rec_gemm), false, ISSUED_PRODUCT, .measured = KERNELS,
+                  .primary = true},
 };
 /* A record of no known kind, which operation_issue refuses. */
 static const struct operation unknown = {.size = REC_ALIGN, .primary = true};
@@ -182,8 +187,7 @@ static enum outcome operation_issue(struct session *session, uint32_t index,
     case REC_HOST:
         return take_host(session, index);
     case REC_GRAPH:
-        return graph_launch(session, index,
-                            ((const struct rec_graph *)(const void *)record)->graph);
+        return graph_launch(session, index, (const void *)record);
     case REC_GEMM:
         return product_issue(session, index, (const void *)record);
     default:
@@ -206,7 +210,7 @@ enum outcome operation_take(struct session *session, uint32_t index, const unsig
         session->submit.light = 0;
     if (!kernels_issue(session, index, operation))
         return RECORD_ENDED;
-    if (size != operation->size)
+    if (operation->more ? size < operation->size : size != operation->size)
         return record_rejected(session, index, "a record of a wrong size");
     if (operation->primary && !stream_primary(session, stream))
         return RECORD_STALLED;

@@ -1,0 +1,354 @@
+/* graph_changes.c - see graph_changes.h. */
+#include "client/submit/graph_changes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/base/error.h"
+#include "common/wire.h"
+
+/* States of a step. */
+#define CHANGED 1u /* its record may be another than the recorded one */
+#define OFF     2u /* it is left out */
+#define WAS_OFF 4u /* the same, before the call in progress */
+
+#define DIFFERENCE_MAX (REC_SIZE_MAX - (uint32_t)sizeof(struct rec_graph))
+
+static const struct rec_header *header_of(const unsigned char *record)
+{
+    return (const void *)record;
+}
+
+static uint32_t copy_kind(const unsigned char *record)
+{
+    return header_of(record)->op == REC_COPY ? ((const struct rec_copy *)(const void *)record)->kind
+                                             : 0;
+}
+
+static uint32_t pieces_of(const struct graph_changes *changes)
+{
+    return (changes->steps + SEG_GRAPH_NODES - 1) / SEG_GRAPH_NODES;
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+/* Notes where the steps' records begin. */
+static void steps_find(const unsigned char *records, size_t bytes, uint32_t *offset)
+{
+    for (size_t at = 0; at < bytes; at += header_of(records + at)->size) {
+        if (header_of(records + at)->op != REC_AFTER)
+            *offset++ = (uint32_t)at;
+    }
+}
+
+struct graph_changes *graph_changes_new(struct recording *recording)
+{
+    struct graph_changes *changes = calloc(1, sizeof(*changes));
+    unsigned char *fitting;
+
+    if (changes)
+        changes->offset = malloc((recording->steps + 1) * sizeof(*changes->offset));
+    if (!changes || !changes->offset) {
+        free(changes);
+        error_set(GS_ERR_NO_MEMORY, "no memory for a graph of %u calls", recording->steps);
+        return NULL;
+    }
+    pthread_mutex_init(&changes->lock, NULL);
+    steps_find(recording->bytes, recording->size, changes->offset);
+    changes->bytes = recording->size;
+    changes->steps = recording->steps;
+    fitting = recording->size ? realloc(recording->bytes, recording->size) : NULL;
+    changes->recorded = fitting ? fitting : recording->bytes;
+    recording->bytes = NULL;
+    return changes;
+}
+
+void graph_changes_free(struct graph_changes *changes)
+{
+    if (!changes)
+        return;
+    for (uint32_t i = 0; changes->difference && i < pieces_of(changes); i++)
+        free(changes->difference[i].bytes);
+    pthread_mutex_destroy(&changes->lock);
+    free(changes->recorded);
+    free(changes->offset);
+    free(changes->now);
+    free(changes->state);
+    free(changes->difference);
+    free(changes->draft);
+    free(changes);
+}
+
+/* What only a graph has that changes. The lock is held. */
+static gs_status begin(struct graph_changes *changes)
+{
+    if (changes->draft)
+        return GS_OK;
+    if (!changes->now && (changes->now = malloc(changes->bytes ? changes->bytes : 1)))
+        memcpy(changes->now, changes->recorded, changes->bytes);
+    if (!changes->state)
+        changes->state = calloc(changes->steps + 1, 1);
+    if (!changes->difference)
+        changes->difference = calloc(pieces_of(changes) + 1, sizeof(*changes->difference));
+    if (changes->now && changes->state && changes->difference)
+        changes->draft = malloc(DIFFERENCE_MAX);
+    if (!changes->draft)
+        return error_set(GS_ERR_NO_MEMORY, "no memory for changing a graph of %u calls",
+                         changes->steps);
+    atomic_store_explicit(&changes->ever, true, memory_order_relaxed);
+    return GS_OK;
+}
+
+/* ---- Differences: the lock is held ----------------------------------------------------------- */
+
+#define WORD sizeof(uint64_t)
+
+/* The first word of the record from `at` on that differs, or not; its size: there is none. */
+static uint32_t word_find(const unsigned char *a, const unsigned char *b, uint32_t at,
+                          uint32_t size, bool differs)
+{
+    while (at < size && (memcmp(a + at, b + at, WORD) != 0) != differs)
+        at += WORD;
+    return at;
+}
+
+static bool change_add(unsigned char *to, uint32_t *size, const struct rec_change *change,
+                       const unsigned char *bytes)
+{
+    if (*size + rec_change_size(change->bytes) > DIFFERENCE_MAX)
+        return false;
+    memcpy(to + *size, change, sizeof(*change));
+    memcpy(to + *size + sizeof(*change), bytes, change->bytes);
+    *size += rec_change_size(change->bytes);
+    return true;
+}
+
+/* Whether a call names a kernel or a host block. */
+static bool names_object(const unsigned char *record)
+{
+    return header_of(record)->op == REC_LAUNCH ||
+           (copy_kind(record) != 0 && copy_kind(record) != REC_DTOD);
+}
+
+/* Adds what is different in a step; `number`: its own among the piece's. A call may name another
+ * object by the number that a former one had: then the server has to be told something. */
+static bool step_add(const struct graph_changes *changes, uint32_t step, uint32_t number,
+                     unsigned char *to, uint32_t *size)
+{
+    const unsigned char *was = changes->recorded + changes->offset[step],
+                        *is = changes->now + changes->offset[step];
+    const uint32_t bytes = header_of(was)->size, before = *size;
+    const uint16_t first = sizeof(struct rec_header);
+
+    if (changes->state[step] & OFF)
+        return change_add(to, size, &(struct rec_change){.step = number}, is);
+    for (uint32_t from = first, end;; from = end) {
+        from = word_find(was, is, from, bytes, true);
+        if (from == bytes)
+            return *size > before || !(changes->state[step] & CHANGED) || !names_object(is) ||
+                   change_add(to, size,
+                              &(struct rec_change){.step = number, .at = first, .bytes = WORD},
+                              is + first);
+        end = word_find(was, is, from, bytes, false);
+        const struct rec_change change = {
+            .step = number, .at = (uint16_t)from, .bytes = (uint16_t)(end - from)};
+        if (!change_add(to, size, &change, is + from))
+            return false;
+    }
+}
+
+static gs_status piece_make(struct graph_changes *changes, uint32_t piece)
+{
+    struct graph_difference *difference = &changes->difference[piece];
+    const uint32_t first = piece * SEG_GRAPH_NODES;
+    unsigned char *former = difference->bytes;
+    uint32_t size = 0;
+
+    for (uint32_t i = 0; i < SEG_GRAPH_NODES && first + i < changes->steps; i++) {
+        if (changes->state[first + i] && !step_add(changes, first + i, i, changes->draft, &size))
+            return error_set(GS_ERR_LIMIT,
+                             "more of a graph is changed than the %u bytes that its launch has for "
+                             "changes",
+                             DIFFERENCE_MAX);
+    }
+    if (!former && !(former = malloc(DIFFERENCE_MAX)))
+        return error_set(GS_ERR_NO_MEMORY, "no memory for the changes of a graph");
+    *difference = (struct graph_difference){.bytes = changes->draft, .size = size};
+    changes->draft = former;
+    return GS_OK;
+}
+
+/* Makes the differences of all pieces that have one of these steps. */
+static gs_status pieces_make(struct graph_changes *changes, const unsigned *steps, unsigned count)
+{
+    gs_status status = GS_OK;
+
+    for (unsigned i = 0; i < count; i++)
+        changes->difference[(steps ? steps[i] : i) / SEG_GRAPH_NODES].due = true;
+    for (uint32_t piece = 0; piece < pieces_of(changes) && status == GS_OK; piece++) {
+        if (changes->difference[piece].due)
+            status = piece_make(changes, piece);
+    }
+    return status;
+}
+
+/* ---- Changing -------------------------------------------------------------------------------- */
+
+static gs_status steps_check(const struct graph_changes *changes, const unsigned *steps,
+                             unsigned count)
+{
+    if (!steps && count > changes->steps)
+        return error_set(GS_ERR_INVALID_VALUE, "%u calls for a graph of %u", count, changes->steps);
+    for (unsigned i = 0; steps && i < count; i++)
+        if (steps[i] >= changes->steps)
+            return error_set(GS_ERR_INVALID_VALUE, "the graph has no step %u: there are %u",
+                             steps[i], changes->steps);
+    return GS_OK;
+}
+
+static gs_status alike(const unsigned char *is, const unsigned char *becomes, unsigned step)
+{
+    if (header_of(is)->op == header_of(becomes)->op &&
+        header_of(is)->size == header_of(becomes)->size &&
+        header_of(is)->flags == header_of(becomes)->flags && copy_kind(is) == copy_kind(becomes))
+        return GS_OK;
+    return error_set(GS_ERR_NOT_SUPPORTED,
+                     "a call of another kind, or with parameters of another size, than step %u of "
+                     "the graph",
+                     step);
+}
+
+static void bytes_swap(unsigned char *a, unsigned char *b, uint32_t size)
+{
+    uint64_t word;
+
+    for (uint32_t at = 0; at < size; at += WORD) {
+        memcpy(&word, a + at, WORD);
+        memcpy(a + at, b + at, WORD);
+        memcpy(b + at, &word, WORD);
+    }
+}
+
+/* Exchanges the recording's calls with the steps'. Done twice, nothing has changed. */
+static void calls_swap(struct graph_changes *changes, struct recording *recording,
+                       const unsigned *steps)
+{
+    unsigned number = 0;
+
+    for (size_t at = 0; at < recording->size; at += header_of(recording->bytes + at)->size) {
+        unsigned char *record = recording->bytes + at;
+
+        if (header_of(record)->op == REC_AFTER)
+            continue;
+        const unsigned step = steps ? steps[number] : number;
+        number++;
+        bytes_swap(changes->now + changes->offset[step], record, header_of(record)->size);
+        changes->state[step] |= CHANGED;
+    }
+}
+
+static gs_status calls_check(const struct graph_changes *changes, const struct recording *recording,
+                             const unsigned *steps)
+{
+    unsigned number = 0;
+    gs_status status = GS_OK;
+
+    for (size_t at = 0; at < recording->size && status == GS_OK;
+         at += header_of(recording->bytes + at)->size) {
+        if (header_of(recording->bytes + at)->op == REC_AFTER)
+            continue;
+        const unsigned step = steps ? steps[number] : number;
+        number++;
+        status = alike(changes->recorded + changes->offset[step], recording->bytes + at, step);
+    }
+    return status;
+}
+
+gs_status graph_changes_put(struct graph_changes *changes, struct recording *recording,
+                            const unsigned *steps, unsigned count)
+{
+    gs_status status = steps_check(changes, steps, count);
+
+    if (status == GS_OK && count != recording->steps)
+        status = error_set(GS_ERR_INVALID_VALUE, "%u steps recorded for the places of %u",
+                           recording->steps, count);
+    if (status == GS_OK)
+        status = calls_check(changes, recording, steps);
+    if (status != GS_OK)
+        return status;
+    pthread_mutex_lock(&changes->lock);
+    status = begin(changes);
+    if (status == GS_OK) {
+        calls_swap(changes, recording, steps);
+        status = pieces_make(changes, steps, count);
+        if (status != GS_OK) {
+            calls_swap(changes, recording, steps);
+            pieces_make(changes, steps, count);
+        }
+    }
+    pthread_mutex_unlock(&changes->lock);
+    return status;
+}
+
+/* Sets the steps' states; enabled NULL: to what they were before. */
+static void states_set(struct graph_changes *changes, const unsigned *steps, unsigned count,
+                       const bool *enabled)
+{
+    for (unsigned i = 0; i < count; i++) {
+        unsigned char *state = &changes->state[steps ? steps[i] : i];
+        const bool off = enabled ? !*enabled : *state & WAS_OFF;
+
+        *state = (unsigned char)((*state & ~(OFF | WAS_OFF)) | (off ? OFF : 0) |
+                                 (enabled && *state & OFF ? WAS_OFF : 0));
+    }
+}
+
+gs_status graph_changes_enable(struct graph_changes *changes, const unsigned *steps, unsigned count,
+                               bool enabled)
+{
+    gs_status status = steps_check(changes, steps, count);
+
+    if (status != GS_OK)
+        return status;
+    pthread_mutex_lock(&changes->lock);
+    status = begin(changes);
+    if (status == GS_OK) {
+        states_set(changes, steps, count, &enabled);
+        status = pieces_make(changes, steps, count);
+        if (status != GS_OK) {
+            states_set(changes, steps, count, NULL);
+            pieces_make(changes, steps, count);
+        }
+    }
+    pthread_mutex_unlock(&changes->lock);
+    return status;
+}
+
+/* ---- Launching ------------------------------------------------------------------------------- */
+
+uint32_t graph_difference_size(struct graph_changes *changes, uint32_t piece)
+{
+    uint32_t size;
+
+    /* relaxed: a launch that may come before a change as well as after it */
+    if (!atomic_load_explicit(&changes->ever, memory_order_relaxed))
+        return 0;
+    pthread_mutex_lock(&changes->lock);
+    size = changes->difference[piece].size;
+    pthread_mutex_unlock(&changes->lock);
+    return size;
+}
+
+bool graph_difference_copy(struct graph_changes *changes, uint32_t piece, void *to, uint32_t size)
+{
+    bool same;
+
+    if (!atomic_load_explicit(&changes->ever, memory_order_relaxed))
+        return size == 0;
+    pthread_mutex_lock(&changes->lock);
+    same = changes->difference[piece].size == size;
+    if (same && size)
+        memcpy(to, changes->difference[piece].bytes, size);
+    pthread_mutex_unlock(&changes->lock);
+    return same;
+}
