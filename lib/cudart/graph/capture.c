@@ -199,10 +199,13 @@ cudaError_t capture_end(struct stream *stream, cudaGraph_t *graph)
 void captures_forget(void)
 {
     pthread_mutex_lock(&lock);
-    while (captures != NULL) {
-        if (!captures->graph_given)
-            graph_end(captures->graph);
-        capture_free(captures);
+    for (struct capture *capture = captures, *next; capture != NULL; capture = next) {
+        next = capture->next;
+        if (capture->origin->device != device_number())
+            continue;
+        if (!capture->graph_given)
+            graph_end(capture->graph);
+        capture_free(capture);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -63,7 +63,7 @@ cudaError_t capture_forbids_unsafe(void);
 /* The same for work in the legacy stream, which would have to wait for blocking streams that
  * capture. */
 cudaError_t capture_forbids_legacy(const struct stream *stream);
-/* Forgets all captures, because the session is gone. */
+/* Forgets all captures that began on the call's device, because its session is gone. */
 void captures_forget(void);
 
 #endif
