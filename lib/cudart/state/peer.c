@@ -133,19 +133,13 @@ static bool is_elsewhere(const struct stream *stream, int device)
     return device >= 0 && (unsigned)device != stream->device;
 }
 
-cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
-                           size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
-                           bool wait)
+/* to, from: the devices of both sides, as side_device tells them. */
+static cudaError_t elsewhere_copy(struct stream *stream, int to, void *dst, size_t dst_pitch,
+                                  int from, const void *src, size_t src_pitch, size_t width,
+                                  size_t height, enum cudaMemcpyKind kind)
 {
-    int to, from;
     cudaError_t error;
 
-    if (device_count() < 2)
-        return copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
-    to = side_device(dst);
-    from = side_device(src);
-    if (!is_elsewhere(stream, to) && !is_elsewhere(stream, from))
-        return copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
     if (width > dst_pitch || width > src_pitch)
         return width == 0 || height == 0 ? cudaSuccess : cudaErrorInvalidPitchValue;
     error = earlier_wait(stream);
@@ -157,6 +151,26 @@ cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, c
     if (kind != cudaMemcpyDefault && kind != cudaMemcpyDeviceToDevice)
         return cudaErrorInvalidValue;
     return two_copy((unsigned)to, dst, dst_pitch, (unsigned)from, src, src_pitch, width, height);
+}
+
+cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
+                           size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
+                           bool wait)
+{
+    const unsigned own = device_number();
+    int to, from;
+    cudaError_t error;
+
+    if (device_count() < 2)
+        return copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
+    to = side_device(dst);
+    from = side_device(src);
+    if (!is_elsewhere(stream, to) && !is_elsewhere(stream, from))
+        return copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
+    error = elsewhere_copy(stream, to, dst, dst_pitch, from, src, src_pitch, width, height, kind);
+    /* The call may have more for the stream: another slice, or another copy of a batch. */
+    device_enter(own);
+    return error;
 }
 
 cudaError_t peer_set_rows(struct stream *stream, void *dst, size_t pitch,
