@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "cudart/base/error.h"
+#include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
 
 #define PIECE ((size_t)4 << 20)
@@ -133,6 +134,17 @@ static bool is_elsewhere(const struct stream *stream, int device)
     return device >= 0 && (unsigned)device != stream->device;
 }
 
+/* Whether both sides may be memory of devices. Managed memory is the host's too. */
+static cudaError_t between_check(const void *dst, const void *src, enum cudaMemcpyKind kind)
+{
+    if ((unsigned)kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    if (((kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost) && !managed_has(src)) ||
+        ((kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) && !managed_has(dst)))
+        return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
 /* to, from: the devices of both sides, as side_device tells them. */
 static cudaError_t elsewhere_copy(struct stream *stream, int to, void *dst, size_t dst_pitch,
                                   int from, const void *src, size_t src_pitch, size_t width,
@@ -148,8 +160,9 @@ static cudaError_t elsewhere_copy(struct stream *stream, int to, void *dst, size
     if (to < 0 || from < 0 || to == from)
         return one_copy((unsigned)(to >= 0 ? to : from), dst, dst_pitch, src, src_pitch, width,
                         height, kind, true);
-    if (kind != cudaMemcpyDefault && kind != cudaMemcpyDeviceToDevice)
-        return cudaErrorInvalidValue;
+    error = between_check(dst, src, kind);
+    if (error != cudaSuccess)
+        return error;
     return two_copy((unsigned)to, dst, dst_pitch, (unsigned)from, src, src_pitch, width, height);
 }
 
