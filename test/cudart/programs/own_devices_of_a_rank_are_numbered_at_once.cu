@@ -1,0 +1,39 @@
+// In a job of MPI, threads that begin together and have chosen no device all have the rank's.
+#include <pthread.h>
+#include "devices.h"
+
+enum { THREADS = 8 };
+
+static pthread_barrier_t barrier;
+static int number[THREADS];
+
+static void *begin(void *at)
+{
+    cudaPointerAttributes attributes = {};
+    void *memory = nullptr;
+
+    pthread_barrier_wait(&barrier);
+    MUST(cudaMalloc(&memory, 4096));
+    MUST(cudaPointerGetAttributes(&attributes, memory));
+    *(int *)at = attributes.device;
+    return nullptr;
+}
+
+int main()
+{
+    pthread_t threads[THREADS];
+    int wrong = 0, current = -1;
+
+    setenv("OMPI_COMM_WORLD_LOCAL_RANK", "1", 1);
+    pthread_barrier_init(&barrier, nullptr, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], nullptr, begin, &number[i]);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], nullptr);
+    for (int i = 0; i < THREADS; i++)
+        wrong += number[i] != 1;
+    two_needed();
+    printf("%d wrong\n", wrong); //> 0 wrong
+    MUST(cudaGetDevice(&current));
+    printf("%d\n", current); //> 1
+}
