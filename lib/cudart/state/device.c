@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cudart/base/error.h"
 #include "cudart/base/report.h"
@@ -54,13 +55,19 @@ static void at_exit(void)
 
 /* ---- Attaching: attach_lock is held ---------------------------------------------------------- */
 
-/* Numbers the devices from the first session on. */
+/* Numbers the devices from the first session on. What the program has set of the first device
+ * before it had that number counts for it. */
 static void devices_number(const gs_session_desc *desc)
 {
     const unsigned there = desc->device_count < DEVICES_MAX ? desc->device_count : DEVICES_MAX;
+    const unsigned before = first, now = desc->local_rank % there;
 
+    if (now != before) {
+        own[now].flags = own[before].flags;
+        memcpy(own[now].limit, own[before].limit, sizeof(own[now].limit));
+    }
     first_of_server = (unsigned)desc->device;
-    atomic_store(&first, desc->local_rank % there);
+    atomic_store(&first, now);
     atomic_store(&count, there);
 }
 

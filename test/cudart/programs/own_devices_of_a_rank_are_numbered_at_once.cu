@@ -1,4 +1,5 @@
-// In a job of MPI, threads that begin together and have chosen no device all have the rank's.
+// In a job of MPI, threads that begin together and have chosen no device all have the rank's, with the limits
+// that the program has set before.
 #include <pthread.h>
 #include "devices.h"
 
@@ -23,8 +24,10 @@ int main()
 {
     pthread_t threads[THREADS];
     int wrong = 0, current = -1;
+    size_t limit = 0;
 
     setenv("OMPI_COMM_WORLD_LOCAL_RANK", "1", 1);
+    MUST(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20));
     pthread_barrier_init(&barrier, nullptr, THREADS);
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], nullptr, begin, &number[i]);
@@ -36,4 +39,6 @@ int main()
     printf("%d wrong\n", wrong); //> 0 wrong
     MUST(cudaGetDevice(&current));
     printf("%d\n", current); //> 1
+    MUST(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize));
+    printf("%zu\n", limit); //> 67108864
 }
