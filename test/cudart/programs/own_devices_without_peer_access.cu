@@ -36,4 +36,14 @@ int main()
     MUST(cudaSetDevice(1));
     SHOW(cudaHostGetDevicePointer(&there, pinned, 0)); //> cudaHostGetDevicePointer(&there, pinned, 0): cudaErrorNotSupported
     SHOW(cudaFreeHost(pinned)); //> cudaFreeHost(pinned): cudaSuccess
+
+    // Registered memory is of the first device that asks where it is, until it is registered anew.
+    pinned = (int *)malloc(1 << 20);
+    MUST(cudaHostRegister(pinned, 1 << 20, 0));
+    SHOW(cudaHostGetDevicePointer(&there, pinned, 0)); //> cudaHostGetDevicePointer(&there, pinned, 0): cudaSuccess
+    MUST(cudaSetDevice(0));
+    SHOW(cudaHostGetDevicePointer(&there, pinned, 0)); //> cudaHostGetDevicePointer(&there, pinned, 0): cudaErrorNotSupported
+    MUST(cudaHostUnregister(pinned));
+    MUST(cudaHostRegister(pinned, 1 << 20, 0));
+    SHOW(cudaHostGetDevicePointer(&there, pinned, 0)); //> cudaHostGetDevicePointer(&there, pinned, 0): cudaSuccess
 }
