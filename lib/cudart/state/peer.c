@@ -186,13 +186,35 @@ cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, c
     return error;
 }
 
+/* A memset of which another device has all. */
+static cudaError_t elsewhere_set(unsigned number, void *dst, size_t pitch,
+                                 const struct pattern *pattern, size_t width, size_t height)
+{
+    struct stream *stream = stream_legacy(number);
+    cudaError_t error;
+
+    device_enter(number);
+    error = set_rows(stream, dst, pitch, pattern, width, height);
+    return error == cudaSuccess ? stream_error(stream, stream_wait(stream)) : error;
+}
+
 cudaError_t peer_set_rows(struct stream *stream, void *dst, size_t pitch,
                           const struct pattern *pattern, size_t width, size_t height)
 {
-    /* The stream's device does not reach it. */
-    if (device_count() > 1 && is_elsewhere(stream, side_device(dst)))
+    const int device = device_count() > 1 ? side_device(dst) : -1;
+    const unsigned own = device_number();
+    cudaError_t error;
+
+    if (!is_elsewhere(stream, device))
+        return set_rows(stream, dst, pitch, pattern, width, height);
+    /* The stream's device does not reach other memory. */
+    if (!managed_has(dst))
         return cudaErrorInvalidValue;
-    return set_rows(stream, dst, pitch, pattern, width, height);
+    error = earlier_wait(stream);
+    if (error == cudaSuccess)
+        error = elsewhere_set((unsigned)device, dst, pitch, pattern, width, height);
+    device_enter(own); /* as above */
+    return error;
 }
 
 /* Where the box begins: its first slice, and the bytes from one slice to the next. */

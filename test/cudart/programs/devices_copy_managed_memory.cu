@@ -1,4 +1,5 @@
-// Managed memory is a copy's source and destination as host memory is, whichever device's it is.
+// Managed memory is a copy's source and destination as host memory is, whichever device's it is, and is set from
+// every device.
 #include "devices.h"
 
 int main()
@@ -21,4 +22,7 @@ int main()
     fill<<<1, 32>>>(at, 300, 32);
     SHOW(cudaMemcpy(managed, at, 128, cudaMemcpyDefault)); //> cudaMemcpy(managed, at, 128, cudaMemcpyDefault): cudaSuccess
     printf("%d\n", managed[5]); //> 305
+    SHOW(cudaMemset(managed, 1, 128)); //> cudaMemset(managed, 1, 128): cudaSuccess
+    MUST(cudaDeviceSynchronize());
+    printf("%x\n", managed[31]); //> 1010101
 }
