@@ -10,12 +10,14 @@ enum { RESULT_BYTES = 16, CAPABILITY_MIN = 8 };
 cublasStatus_t handle_new(struct cublasContext **out)
 {
     struct cublasContext *handle = calloc(1, sizeof(*handle));
-    int major = 0;
+    int device = 0, major = 0;
     cudaError_t error;
 
     if (handle == NULL)
         return CUBLAS_STATUS_ALLOC_FAILED;
-    error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
+    error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
     if (error == cudaSuccess && major < CAPABILITY_MIN) {
         free(handle);
         return CUBLAS_STATUS_ARCH_MISMATCH;

@@ -8,6 +8,7 @@
 #include "cublas/abi.h"
 
 #ifndef GS_CUDART_TOOLKIT
+cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
 cudaError_t cudaFree(void *memory);
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared,

@@ -133,8 +133,10 @@ CUDART_API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *channels,
                                         cudaArray_t array)
 {
     gs_array_desc desc;
-    cudaError_t error = array_describe(array, &desc);
+    cudaError_t error = device_use();
 
+    if (error == cudaSuccess)
+        error = array_describe(array, &desc);
     if (error != cudaSuccess)
         return error_record(error);
     if (channels != NULL)
@@ -150,8 +152,10 @@ CUDART_API cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *channels
                                           cudaArray_const_t array)
 {
     gs_array_desc desc;
-    cudaError_t error = channels != NULL ? array_describe(array, &desc) : cudaErrorInvalidValue;
+    cudaError_t error = channels != NULL ? device_use() : cudaErrorInvalidValue;
 
+    if (error == cudaSuccess)
+        error = array_describe(array, &desc);
     if (error == cudaSuccess)
         *channels = array_channels(&desc);
     return error_record(error);

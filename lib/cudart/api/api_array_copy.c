@@ -150,7 +150,9 @@ static size_t row_of(cudaArray_const_t array)
 {
     gs_array_desc desc;
 
-    return array_describe(array, &desc) == cudaSuccess ? desc.width * array_texel(&desc) : 0;
+    if (device_use() != cudaSuccess || array_describe(array, &desc) != cudaSuccess)
+        return 0;
+    return desc.width * array_texel(&desc);
 }
 
 /* The place `count` bytes on. */

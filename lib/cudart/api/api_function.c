@@ -89,9 +89,11 @@ CUDART_API cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel,
                                                        enum cudaFuncAttribute attribute, int value,
                                                        int number)
 {
-    if (number != 0)
-        return error_record(cudaErrorInvalidDevice);
-    return cudaFuncSetAttribute(kernel, attribute, value);
+    const cudaError_t error = device_use_number(number);
+
+    /* What is set counts for the kernel on every device. */
+    return error == cudaSuccess ? cudaFuncSetAttribute(kernel, attribute, value)
+                                : error_record(error);
 }
 
 /* Hints. */

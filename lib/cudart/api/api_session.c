@@ -14,13 +14,12 @@ GS_API gs_status gs_cuda_session(gs_session *session)
 
     if (session == NULL)
         return GS_ERR_INVALID_VALUE;
-    device_enter(device_current());
-    if (device_session() == NULL)
-        status = device_count() == 0 ? device_attach(NULL) : GS_OK;
-    if (status == GS_OK && device_session() == NULL && device_use() != cudaSuccess)
-        status = GS_ERR_NO_DEVICE;
-    if (device_session() == NULL)
+    if (device_count() == 0)
+        status = device_attach(NULL);
+    if (device_count() == 0) /* else another thread may have been first */
         return status;
+    if (device_use() != cudaSuccess)
+        return GS_ERR_NO_DEVICE;
     *session = device_session();
     return GS_OK;
 }

@@ -115,10 +115,8 @@ CUDART_API cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(
 {
     gs_format format;
     unsigned count;
-    cudaError_t error = device_use();
+    cudaError_t error = device_use_number(number);
 
-    if (error == cudaSuccess && number != 0)
-        error = cudaErrorInvalidDevice;
     if (error == cudaSuccess && (width == NULL || channels == NULL))
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess)

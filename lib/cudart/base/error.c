@@ -66,16 +66,29 @@ static void fault_report(gs_session session)
         report_error("the session has ended: kernel %s: %s", fault.kernel, fault.message);
 }
 
-/* The number of the session's end, which is made where there is none; -1: there is no place. */
-static int end_of(gs_session session)
+/* The number of the session's end; -1: there is none. */
+static int end_find(gs_session session)
 {
     for (int i = 0; i < ENDS_MAX && session != NULL; i++) {
+        if (atomic_load(&ends[i].session) == session)
+            return i;
+    }
+    return -1;
+}
+
+/* The same, which is made where there is none; -1: there is no place. A place before the session's
+ * own may have become free since. */
+static int end_of(gs_session session)
+{
+    const int found = end_find(session);
+
+    for (int i = 0; i < ENDS_MAX && session != NULL && found < 0; i++) {
         gs_session there = NULL;
 
         if (atomic_compare_exchange_strong(&ends[i].session, &there, session) || there == session)
             return i;
     }
-    return -1;
+    return found;
 }
 
 /* The error of the first status that ends the session stays. */
@@ -159,11 +172,9 @@ cudaError_t error_record(cudaError_t error)
 
 cudaError_t error_sticky(gs_session session)
 {
-    for (int i = 0; i < ENDS_MAX; i++) {
-        if (session != NULL && atomic_load(&ends[i].session) == session)
-            return (cudaError_t)atomic_load(&ends[i].error);
-    }
-    return cudaSuccess;
+    const int end = end_find(session);
+
+    return end >= 0 ? (cudaError_t)atomic_load(&ends[end].error) : cudaSuccess;
 }
 
 cudaError_t error_unsupported(const char *what)

@@ -85,10 +85,8 @@ static gs_array handle_of(cudaArray_const_t array)
 
 cudaError_t array_describe(cudaArray_const_t array, gs_array_desc *desc)
 {
-    cudaError_t error = device_use();
+    cudaError_t error;
 
-    if (error != cudaSuccess)
-        return error;
     *desc = (gs_array_desc)GS_ARRAY_DESC_INIT;
     error = device_error(gs_array_info(handle_of(array), desc));
     return error == cudaSuccess && desc->levels > 0 ? cudaErrorInvalidResourceHandle : error;

@@ -12,7 +12,7 @@ cudaError_t array_format(const struct cudaChannelFormatDesc *desc, gs_format *fo
 struct cudaChannelFormatDesc array_channels(const gs_array_desc *desc);
 /* Bytes of a texel. */
 size_t array_texel(const gs_array_desc *desc);
-/* cudaErrorInvalidResourceHandle: no array, or a mipmapped one. */
+/* The call has its device already. cudaErrorInvalidResourceHandle: no array, or a mipmapped one. */
 cudaError_t array_describe(cudaArray_const_t array, gs_array_desc *desc);
 
 /* A side of a copy: an array, or rows of memory at `memory`. x counts bytes. */

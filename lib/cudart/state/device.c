@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cudart/base/error.h"
 #include "cudart/base/report.h"
@@ -54,13 +55,19 @@ static void at_exit(void)
 
 /* ---- Attaching: attach_lock is held ---------------------------------------------------------- */
 
-/* Numbers the devices from the first session on. */
+/* Numbers the devices from the first session on. What the program has set of the first device
+ * before it had that number counts for it. */
 static void devices_number(const gs_session_desc *desc)
 {
     const unsigned there = desc->device_count < DEVICES_MAX ? desc->device_count : DEVICES_MAX;
+    const unsigned before = first, now = desc->local_rank % there;
 
+    if (now != before) {
+        own[now].flags = own[before].flags;
+        memcpy(own[now].limit, own[before].limit, sizeof(own[now].limit));
+    }
     first_of_server = (unsigned)desc->device;
-    atomic_store(&first, desc->local_rank % there);
+    atomic_store(&first, now);
     atomic_store(&count, there);
 }
 
@@ -121,34 +128,42 @@ static int number_at_server(void)
     return (int)((first_of_server + device_number() + count - first) % count);
 }
 
-/* Attaches the call's device, after the process's first one. */
-static gs_status device_attach_locked(void)
+/* Attaches the process's first session, unless there is one: it tells the devices' numbers. */
+static gs_status first_attach_locked(void)
 {
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    const unsigned wanted = device_number();
-    gs_status status = GS_OK;
 
-    if (count == 0) {
-        params.kernel_heap = own[first].limit[cudaLimitMallocHeapSize];
-        status = attach_locked(&params);
-        if (status == GS_OK && device_choice()->chosen != 0)
-            device_enter(wanted);
-    }
-    if (status != GS_OK || device_session() != NULL)
-        return status;
-    if (device_number() >= count)
-        return GS_ERR_NO_DEVICE;
-    params.device = number_at_server();
-    params.kernel_heap = own[device_number()].limit[cudaLimitMallocHeapSize];
+    if (count != 0)
+        return GS_OK;
+    params.kernel_heap = own[first].limit[cudaLimitMallocHeapSize];
     return attach_locked(&params);
 }
 
+/* Has the call work on that device, and attaches a session there, unless there is one. */
+static gs_status number_attach_locked(unsigned number)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+
+    if (number >= count)
+        return GS_ERR_NO_DEVICE;
+    device_enter(number);
+    if (device_session() != NULL)
+        return GS_OK;
+    params.device = number_at_server();
+    params.kernel_heap = own[number].limit[cudaLimitMallocHeapSize];
+    return attach_locked(&params);
+}
+
+/* The number of the thread's device, which may have chosen none, is asked anew: another thread's
+ * attach may have told it meanwhile. */
 cudaError_t device_attach_slow(void)
 {
     gs_status status;
 
     pthread_mutex_lock(&attach_lock);
-    status = device_attach_locked();
+    status = first_attach_locked();
+    if (status == GS_OK)
+        status = number_attach_locked(device_current());
     pthread_mutex_unlock(&attach_lock);
     return attach_error(status);
 }
@@ -203,24 +218,21 @@ unsigned device_count(void)
 /* Who asks for a number learns first how many there are. */
 cudaError_t device_use_number(int number)
 {
-    cudaError_t error = cudaSuccess;
+    gs_status status;
+    bool there = number >= 0 && number < DEVICES_MAX;
 
-    if (device_count() == 0) {
-        const int chosen = device_choice()->chosen;
-
-        device_choice()->chosen = 0;
-        error = device_use();
-        device_choice()->chosen = chosen;
-    }
-    if (error != cudaSuccess)
-        return error;
-    if (number < 0 || (unsigned)number >= device_count())
-        return cudaErrorInvalidDevice;
-    device_enter((unsigned)number);
     /* acquire: as in device_use */
-    if (atomic_load_explicit(&device_here()->session, memory_order_acquire) != NULL)
+    if (there && atomic_load_explicit(&devices[number].session, memory_order_acquire) != NULL) {
+        device_enter((unsigned)number);
         return cudaSuccess;
-    return device_attach_slow();
+    }
+    pthread_mutex_lock(&attach_lock);
+    status = first_attach_locked();
+    there = number >= 0 && (unsigned)number < count;
+    if (status == GS_OK && there)
+        status = number_attach_locked((unsigned)number);
+    pthread_mutex_unlock(&attach_lock);
+    return status == GS_OK && !there ? cudaErrorInvalidDevice : attach_error(status);
 }
 
 cudaError_t device_choose(int number)

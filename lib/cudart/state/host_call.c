@@ -16,6 +16,7 @@ struct host_call {
     cudaHostFn_t call;
     cudaStreamCallback_t callback; /* where call is NULL */
     cudaStream_t stream;
+    unsigned device; /* the stream's */
     void *data;
 };
 
@@ -24,6 +25,7 @@ static void host_call_run(void *argument, gs_status status)
     const struct host_call call = *(const struct host_call *)argument;
 
     free(argument);
+    device_enter(call.device); /* the thread is libgshare's, for all devices */
     if (call.call == NULL)
         call.callback(call.stream, device_error(status), call.data);
     else if (status == GS_OK)
@@ -38,6 +40,7 @@ static cudaError_t host_call_give(struct stream *stream, const struct host_call 
     if (call == NULL)
         return cudaErrorMemoryAllocation;
     *call = *given;
+    call->device = stream->device;
     status = stream_enter(stream);
     if (status == GS_OK && atomic_load(managed_regions) == 0) {
         status = gs_launch_host(device_session(), stream->handle, host_call_run, call);
@@ -51,6 +54,7 @@ static cudaError_t host_call_give(struct stream *stream, const struct host_call 
     if (status == GS_OK)
         status = stream_wait(stream);
     host_call_run(call, status);
+    device_enter(stream->device); /* the function may have called the API */
     return stream_error(stream, status);
 }
 

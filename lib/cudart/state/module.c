@@ -348,10 +348,13 @@ static cudaError_t kernel_get(struct kernel *kernel)
     return device_error(status);
 }
 
+/* A call that only copies a graph's nodes may be the first one after cudaDeviceReset. */
 cudaError_t kernel_load(struct kernel *kernel)
 {
-    cudaError_t error;
+    cudaError_t error = device_session() != NULL ? cudaSuccess : device_use();
 
+    if (error != cudaSuccess)
+        return error;
     pthread_mutex_lock(&lock);
     error = image_load(kernel->image);
     if (error == cudaSuccess)

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "cudart/base/error.h"
+#include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
 
 #define PIECE ((size_t)4 << 20)
@@ -133,10 +134,43 @@ static bool is_elsewhere(const struct stream *stream, int device)
     return device >= 0 && (unsigned)device != stream->device;
 }
 
+/* Whether both sides may be memory of devices. Managed memory is the host's too. */
+static cudaError_t between_check(const void *dst, const void *src, enum cudaMemcpyKind kind)
+{
+    if ((unsigned)kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    if (((kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost) && !managed_has(src)) ||
+        ((kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) && !managed_has(dst)))
+        return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+/* to, from: the devices of both sides, as side_device tells them. */
+static cudaError_t elsewhere_copy(struct stream *stream, int to, void *dst, size_t dst_pitch,
+                                  int from, const void *src, size_t src_pitch, size_t width,
+                                  size_t height, enum cudaMemcpyKind kind)
+{
+    cudaError_t error;
+
+    if (width > dst_pitch || width > src_pitch)
+        return width == 0 || height == 0 ? cudaSuccess : cudaErrorInvalidPitchValue;
+    error = earlier_wait(stream);
+    if (error != cudaSuccess || width == 0 || height == 0)
+        return error;
+    if (to < 0 || from < 0 || to == from)
+        return one_copy((unsigned)(to >= 0 ? to : from), dst, dst_pitch, src, src_pitch, width,
+                        height, kind, true);
+    error = between_check(dst, src, kind);
+    if (error != cudaSuccess)
+        return error;
+    return two_copy((unsigned)to, dst, dst_pitch, (unsigned)from, src, src_pitch, width, height);
+}
+
 cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
                            size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
                            bool wait)
 {
+    const unsigned own = device_number();
     int to, from;
     cudaError_t error;
 
@@ -146,26 +180,41 @@ cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, c
     from = side_device(src);
     if (!is_elsewhere(stream, to) && !is_elsewhere(stream, from))
         return copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
-    if (width > dst_pitch || width > src_pitch)
-        return width == 0 || height == 0 ? cudaSuccess : cudaErrorInvalidPitchValue;
-    error = earlier_wait(stream);
-    if (error != cudaSuccess || width == 0 || height == 0)
-        return error;
-    if (to < 0 || from < 0 || to == from)
-        return one_copy((unsigned)(to >= 0 ? to : from), dst, dst_pitch, src, src_pitch, width,
-                        height, kind, true);
-    if (kind != cudaMemcpyDefault && kind != cudaMemcpyDeviceToDevice)
-        return cudaErrorInvalidValue;
-    return two_copy((unsigned)to, dst, dst_pitch, (unsigned)from, src, src_pitch, width, height);
+    error = elsewhere_copy(stream, to, dst, dst_pitch, from, src, src_pitch, width, height, kind);
+    /* The call may have more for the stream: another slice, or another copy of a batch. */
+    device_enter(own);
+    return error;
+}
+
+/* A memset of which another device has all. */
+static cudaError_t elsewhere_set(unsigned number, void *dst, size_t pitch,
+                                 const struct pattern *pattern, size_t width, size_t height)
+{
+    struct stream *stream = stream_legacy(number);
+    cudaError_t error;
+
+    device_enter(number);
+    error = set_rows(stream, dst, pitch, pattern, width, height);
+    return error == cudaSuccess ? stream_error(stream, stream_wait(stream)) : error;
 }
 
 cudaError_t peer_set_rows(struct stream *stream, void *dst, size_t pitch,
                           const struct pattern *pattern, size_t width, size_t height)
 {
-    /* The stream's device does not reach it. */
-    if (device_count() > 1 && is_elsewhere(stream, side_device(dst)))
+    const int device = device_count() > 1 ? side_device(dst) : -1;
+    const unsigned own = device_number();
+    cudaError_t error;
+
+    if (!is_elsewhere(stream, device))
+        return set_rows(stream, dst, pitch, pattern, width, height);
+    /* The stream's device does not reach other memory. */
+    if (!managed_has(dst))
         return cudaErrorInvalidValue;
-    return set_rows(stream, dst, pitch, pattern, width, height);
+    error = earlier_wait(stream);
+    if (error == cudaSuccess)
+        error = elsewhere_set((unsigned)device, dst, pitch, pattern, width, height);
+    device_enter(own); /* as above */
+    return error;
 }
 
 /* Where the box begins: its first slice, and the bytes from one slice to the next. */

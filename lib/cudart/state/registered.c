@@ -296,8 +296,12 @@ cudaError_t registered_reach(void *ptr, size_t size, void **there)
 
     pthread_mutex_lock(&lock);
     e = exchange_of(ptr);
-    if (e == NULL)
+    if (e == NULL) {
         e = exchange_make(ptr, size, &why);
+    } else if (e->device != device_number()) {
+        why = "cudaHostGetDevicePointer of registered memory that another device reaches";
+        e = NULL;
+    }
     if (e != NULL) // NOLINTNEXTLINE: an address for kernels
         *there = (void *)(uintptr_t)(e->there + ((uintptr_t)ptr - e->start));
     pthread_mutex_unlock(&lock);

@@ -14,8 +14,8 @@
 
 #include "cudart/abi.h"
 
-/* Where kernels reach the SIZE bytes at PTR, which are registered. cudaErrorNotSupported: nowhere;
- * the reason has been said. */
+/* Where the call's device reaches the SIZE bytes at PTR, which are registered.
+ * cudaErrorNotSupported: nowhere; the reason has been said. */
 cudaError_t registered_reach(void *ptr, size_t size, void **there);
 /* Whether the address is one of registered memory that kernels reach, by either of its addresses:
  * both. */

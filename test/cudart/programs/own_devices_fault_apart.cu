@@ -24,4 +24,13 @@ int main()
     SHOW(cudaMemcpy(&value, at[0] + 4, 4, cudaMemcpyDeviceToHost)); //> cudaMemcpy(&value, at[0] + 4, 4, cudaMemcpyDeviceToHost): cudaSuccess
     printf("%d\n", value); //> 7
     HOLDS(said_times("a trap in line") == 1); //> said_times("a trap in line") == 1: yes
+
+    // Of two devices with a fault one is reset: the other's stays, and is not said again.
+    fault<<<1, 1>>>();
+    SHOW(cudaDeviceSynchronize()); //> cudaDeviceSynchronize(): cudaErrorLaunchFailure
+    MUST(cudaSetDevice(1));
+    MUST(cudaDeviceReset());
+    MUST(cudaSetDevice(0));
+    SHOW(cudaDeviceSynchronize()); //> cudaDeviceSynchronize(): cudaErrorLaunchFailure
+    HOLDS(said_times("a trap in line") == 2); //> said_times("a trap in line") == 2: yes
 }

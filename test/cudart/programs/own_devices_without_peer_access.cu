@@ -5,7 +5,9 @@
 int main()
 {
     int can = -1, value = -1, *managed, *pinned, *there;
+    const cudaChannelFormatDesc channels = cudaCreateChannelDesc<int>();
     cudaMemLocation other = {};
+    cudaArray_t array;
 
     two_needed();
     SHOW(cudaDeviceCanAccessPeer(&can, 0, 1));   //> cudaDeviceCanAccessPeer(&can, 0, 1): cudaSuccess
@@ -36,4 +38,24 @@ int main()
     MUST(cudaSetDevice(1));
     SHOW(cudaHostGetDevicePointer(&there, pinned, 0)); //> cudaHostGetDevicePointer(&there, pinned, 0): cudaErrorNotSupported
     SHOW(cudaFreeHost(pinned)); //> cudaFreeHost(pinned): cudaSuccess
+
+    // A copy with an array takes memory of the array's device, or the host's.
+    MUST(cudaMallocArray(&array, &channels, 16, 16));
+    MUST(cudaSetDevice(0));
+    MUST(cudaMalloc(&there, 1024));
+    MUST(cudaSetDevice(1));
+    SHOW(cudaMemcpy2DToArray(array, 0, 0, there, 64, 64, 16, cudaMemcpyDefault)); //> cudaMemcpy2DToArray(array, 0, 0, there, 64, 64, 16, cudaMemcpyDefault): cudaErrorInvalidValue
+    MUST(cudaSetDevice(0));
+    SHOW(cudaMemcpy2DFromArray(there, 64, array, 0, 0, 64, 16, cudaMemcpyDefault)); //> cudaMemcpy2DFromArray(there, 64, array, 0, 0, 64, 16, cudaMemcpyDefault): cudaErrorInvalidResourceHandle
+    MUST(cudaSetDevice(1));
+
+    // Registered memory is of the first device that asks where it is, until it is registered anew.
+    pinned = (int *)malloc(1 << 20);
+    MUST(cudaHostRegister(pinned, 1 << 20, 0));
+    SHOW(cudaHostGetDevicePointer(&there, pinned, 0)); //> cudaHostGetDevicePointer(&there, pinned, 0): cudaSuccess
+    MUST(cudaSetDevice(0));
+    SHOW(cudaHostGetDevicePointer(&there, pinned, 0)); //> cudaHostGetDevicePointer(&there, pinned, 0): cudaErrorNotSupported
+    MUST(cudaHostUnregister(pinned));
+    MUST(cudaHostRegister(pinned, 1 << 20, 0));
+    SHOW(cudaHostGetDevicePointer(&there, pinned, 0)); //> cudaHostGetDevicePointer(&there, pinned, 0): cudaSuccess
 }
