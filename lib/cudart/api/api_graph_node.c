@@ -343,6 +343,7 @@ EVENT_KIND(EventWait, cudaGraphNodeTypeWaitEvent)
 static cudaError_t op_of_alloc(struct op *op, struct cudaMemAllocNodeParams *params)
 {
     const struct cudaMemPoolProps *props = params != NULL ? &params->poolProps : NULL;
+    cudaError_t error;
 
     if (props == NULL || (params->accessDescs == NULL && params->accessDescCount != 0) ||
         props->allocType != cudaMemAllocationTypePinned ||
@@ -350,9 +351,8 @@ static cudaError_t op_of_alloc(struct op *op, struct cudaMemAllocNodeParams *par
         return cudaErrorInvalidValue;
     if (props->location.type != cudaMemLocationTypeDevice)
         return error_unsupported("memory of a graph that is not of the device");
-    if (props->location.id != 0)
-        return cudaErrorInvalidDevice;
-    return op_alloc(op, params->bytesize, &params->dptr);
+    error = device_use_number(props->location.id);
+    return error == cudaSuccess ? op_alloc(op, params->bytesize, &params->dptr) : error;
 }
 
 CUDART_API cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -376,7 +376,8 @@ CUDART_API cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
     if (error == cudaSuccess)
         *params = (struct cudaMemAllocNodeParams){
             .poolProps = {.allocType = cudaMemAllocationTypePinned,
-                          .location = {.type = cudaMemLocationTypeDevice}},
+                          .location = {.type = cudaMemLocationTypeDevice,
+                                       .id = (int)graph_memory_device(op.memory)}},
             .bytesize = graph_memory_size(op.memory),
             .dptr = graph_memory_at(op.memory)};
     return error;

@@ -139,6 +139,11 @@ size_t graph_memory_size(const struct graph_memory *memory)
     return memory->size;
 }
 
+unsigned graph_memory_device(const struct graph_memory *memory)
+{
+    return memory->device;
+}
+
 cudaError_t graph_memory_alloc(struct graph_memory *memory, bool again)
 {
     cudaError_t error = cudaSuccess;

@@ -23,6 +23,8 @@ void graph_memory_hold(struct graph_memory *memory);
 void graph_memory_drop(struct graph_memory *memory);
 void *graph_memory_at(const struct graph_memory *memory);
 size_t graph_memory_size(const struct graph_memory *memory);
+/* The number of its device. */
+unsigned graph_memory_device(const struct graph_memory *memory);
 
 /* Notes that a launch allocates the memory. again: also if the memory is in use already. */
 cudaError_t graph_memory_alloc(struct graph_memory *memory, bool again);

@@ -271,6 +271,13 @@ static cudaError_t event_issue(const struct op *op, struct stream *stream)
 
     if (error != cudaSuccess)
         return error;
+    /* As cudaStreamWaitEvent: no stream waits for another device's work. */
+    if (op->type != cudaGraphNodeTypeEventRecord && event_device(op->event) != stream->device) {
+        device_enter(event_device(op->event));
+        error = device_error(gs_event_sync(event));
+        device_enter(stream->device);
+        return error;
+    }
     status = stream_enter(stream);
     if (status == GS_OK && op->type == cudaGraphNodeTypeEventRecord)
         status = gs_event_record(event, stream->handle);

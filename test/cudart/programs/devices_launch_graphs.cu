@@ -44,6 +44,22 @@ int main()
             MUST(cudaGraphLaunch(exec[d], stream[d]));
         }
     }
+
+    // A graph whose node waits for another device's event.
+    cudaGraph_t waiting;
+    cudaGraphExec_t waits;
+    cudaGraphNode_t node;
+    cudaEvent_t event;
+
+    MUST(cudaSetDevice(1));
+    MUST(cudaEventCreate(&event));
+    MUST(cudaEventRecord(event, stream[1]));
+    MUST(cudaGraphCreate(&waiting, 0));
+    MUST(cudaGraphAddEventWaitNode(&node, waiting, nullptr, 0, event));
+    MUST(cudaSetDevice(0));
+    MUST(cudaGraphInstantiate(&waits, waiting, 0));
+    SHOW(cudaGraphLaunch(waits, stream[0])); //> cudaGraphLaunch(waits, stream[0]): cudaSuccess
+    SHOW(cudaStreamSynchronize(stream[0]));  //> cudaStreamSynchronize(stream[0]): cudaSuccess
     MUST(cudaSetDevice(1));
     MUST(cudaDeviceSynchronize());
     MUST(cudaDeviceReset()); // nothing of device 0 goes with it
