@@ -77,4 +77,5 @@ int main()
         MUST(cudaMemcpy2D(bytes + z * 64, 16, (char *)to.ptr + z * to.pitch * to.ysize, to.pitch, 16, 4, cudaMemcpyDeviceToHost));
     printf("%d %d %d %d\n", bytes[0], bytes[8], bytes[128 + 16 + 7], bytes[128 + 32]); //> 5 0 5 0
     SHOW(cudaMemcpyPeer(b, 1000, a, 0, 4)); //> cudaMemcpyPeer(b, 1000, a, 0, 4): cudaErrorInvalidDevice
+    free(host);
 }
