@@ -164,6 +164,9 @@ static void what_does_not_fit_is_not_changed(void **state)
     assert_int_equal(put(changes, launches(STEPS, LINE, 3), steps, STEPS), GS_ERR_LIMIT);
     assert_int_equal(difference(changes, 0, after, sizeof(after)), size);
     assert_memory_equal(before, after, size);
+    /* Nor does it take room from the changes that come later. */
+    assert_int_equal(put(changes, launches(1, LINE, 5), steps, 1), GS_OK);
+    assert_int_equal(difference(changes, 0, after, sizeof(after)), size);
     /* Calls that are left out need less; to take them in again may need more than there is. */
     assert_int_equal(graph_changes_enable(changes, steps, FITS, false), GS_OK);
     assert_int_equal(put(changes, launches(FITS, LINE, 4), NULL, FITS), GS_OK);

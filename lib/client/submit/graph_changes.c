@@ -8,9 +8,10 @@
 #include "common/wire.h"
 
 /* States of a step. */
-#define CHANGED 1u /* its record may be another than the recorded one */
-#define OFF     2u /* it is left out */
-#define WAS_OFF 4u /* the same, before the call in progress */
+#define CHANGED     1u /* its record may be another than the recorded one */
+#define OFF         2u /* it is left out */
+#define WAS_OFF     4u /* the same, before the call in progress */
+#define WAS_CHANGED 8u /* CHANGED, before the call in progress */
 
 #define DIFFERENCE_MAX (REC_SIZE_MAX - (uint32_t)sizeof(struct rec_graph))
 
@@ -229,9 +230,18 @@ static void bytes_swap(unsigned char *a, unsigned char *b, uint32_t size)
     }
 }
 
-/* Exchanges the recording's calls with the steps'. Done twice, nothing has changed. */
+static unsigned char state_changed(unsigned char state, bool undo)
+{
+    const bool changed = !undo || state & WAS_CHANGED, was = !undo && state & CHANGED;
+
+    return (unsigned char)((state & ~(CHANGED | WAS_CHANGED)) | (changed ? CHANGED : 0) |
+                           (was ? WAS_CHANGED : 0));
+}
+
+/* Exchanges the recording's calls with the steps'. undo: for the second time, after which nothing
+ * has changed. */
 static void calls_swap(struct graph_changes *changes, struct recording *recording,
-                       const unsigned *steps)
+                       const unsigned *steps, bool undo)
 {
     unsigned number = 0;
 
@@ -243,7 +253,7 @@ static void calls_swap(struct graph_changes *changes, struct recording *recordin
         const unsigned step = steps ? steps[number] : number;
         number++;
         bytes_swap(changes->now + changes->offset[step], record, header_of(record)->size);
-        changes->state[step] |= CHANGED;
+        changes->state[step] = state_changed(changes->state[step], undo);
     }
 }
 
@@ -279,10 +289,10 @@ gs_status graph_changes_put(struct graph_changes *changes, struct recording *rec
     pthread_mutex_lock(&changes->lock);
     status = begin(changes);
     if (status == GS_OK) {
-        calls_swap(changes, recording, steps);
+        calls_swap(changes, recording, steps, false);
         status = pieces_make(changes, steps, count);
         if (status != GS_OK) {
-            calls_swap(changes, recording, steps);
+            calls_swap(changes, recording, steps, true);
             pieces_make(changes, steps, count);
         }
     }

@@ -207,11 +207,14 @@ static struct session_graph *graph_find(const struct session *session, uint64_t 
 }
 
 /* Finds the graph and its partition. arg[1]: the graph's number; arg[2]: the priority of its
- * kernels; arg[3]: their class. */
+ * kernels; arg[3]: their class. The number may be that of a later graph by now, which waits for no
+ * chore: then none may run, because the lane writes `wanted` while `making` is not set. */
 static void variant_prepare(struct job *job)
 {
-    job->object = graph_find(job->session, job->arg[1]);
-    if (!job->object) {
+    struct session_graph *graph = graph_find(job->session, job->arg[1]);
+
+    job->object = graph;
+    if (!graph || !graph->making) {
         job_fail(job, GS_ERR_INVALID_HANDLE, "graph %" PRIu64 " is gone", job->arg[1]);
         return;
     }
