@@ -121,6 +121,8 @@ static _Thread_local struct {
 
 const char *log_user_name(uid_t uid)
 {
+    struct passwd entry, *user;
+    char line[1024]; /* a longer one ends the search */
     FILE *file;
 
     if (names[uid % NAMES].known && names[uid % NAMES].uid == uid)
@@ -129,7 +131,8 @@ const char *log_user_name(uid_t uid)
     names[uid % NAMES].uid = uid;
     snprintf(names[uid % NAMES].name, sizeof(names[0].name), "%u", (unsigned)uid);
     file = fopen("/etc/passwd", "re");
-    for (const struct passwd *user; file && (user = fgetpwent(file));) {
+    /* Not fgetpwent, which keeps its line for all threads. */
+    while (file && !fgetpwent_r(file, &entry, line, sizeof(line), &user)) {
         if (user->pw_uid != uid)
             continue;
         snprintf(names[uid % NAMES].name, sizeof(names[0].name), "%s", user->pw_name);
