@@ -677,6 +677,25 @@ static void changes_name_bytes_of_steps_in_order(void **state)
     assert_int_equal(graph_launch(&session, 0, &record), RECORD_ENDED);
 }
 
+/* A tenant destroys a graph whose variant is to be made, and makes another one of its number. */
+static void a_variant_of_a_graph_that_went_is_not_made(void **state)
+{
+    struct job *late;
+
+    (void)state;
+    assert_int_equal(launch_at(1), RECORD_STALLED);
+    late = pushed;
+    pushed = NULL;
+    memsets_make(1);
+    late->session = &session;
+    late->kind->prepare(late);
+    assert_int_equal(late->status, GS_ERR_INVALID_HANDLE);
+    job_free(late);
+    assert_int_equal(launch_at(1), RECORD_STALLED);
+    pushed_run();
+    assert_int_equal(launch_at(1), RECORD_TAKEN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -694,6 +713,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_change_replaces_what_is_gone, set, unset),
         cmocka_unit_test_setup_teardown(a_node_of_what_is_gone_is_made_anew, set, unset),
         cmocka_unit_test_setup_teardown(changes_name_bytes_of_steps_in_order, set, unset),
+        cmocka_unit_test_setup_teardown(a_variant_of_a_graph_that_went_is_not_made, set, unset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
