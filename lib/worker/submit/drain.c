@@ -43,7 +43,7 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     if (op == REC_LAUNCH)
         return batch_take(session, index, record, size, ns);
     if (op == REC_GRAPH || op == REC_GEMM)
-        *ns = inflight_guess_graph(session->submit.streams[index].inflight);
+        *ns = operation_guess(session, index, record);
     return operation_take(session, index, record, size);
 }
 

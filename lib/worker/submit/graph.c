@@ -39,6 +39,7 @@
 #define CHECK_HOLD_NS 100000000u /* the longest that a session's requests wait for a check */
 
 #define VARIANTS 4u
+#define NODE_NS  500u /* to set a node takes 160 ns, to launch it 330 */
 
 struct session_graph {
     struct graph_variant variants[VARIANTS];
@@ -451,16 +452,30 @@ static bool variant_launch(struct session *session, struct session_graph *graph,
     }
 }
 
+uint64_t graph_lane_ns(const struct session *session, const struct rec_graph *record)
+{
+    const struct session_graph *graph = graph_find(session, record->graph);
+
+    return graph ? (uint64_t)graph->records.steps * NODE_NS : 0;
+}
+
 enum outcome graph_launch(struct session *session, uint32_t index, const struct rec_graph *record)
 {
     const struct stream *stream = &session->submit.streams[index];
     int priority = stream->priority == stream->cu_priority ? STREAM_PRIORITY : stream->priority;
     struct session_graph *graph = graph_find(session, record->graph);
     struct graph_changes changes;
-    record_refusal refusal =
-        graph ? changes_read(graph, record, &changes) : "a graph that does not exist";
+    record_refusal refusal;
     CUresult result;
 
+    if (!graph)
+        return record_rejected(session, index, "a graph that does not exist");
+    struct graph_variant *variant =
+        variant_find(graph, placement_of(session, stream->cls), priority);
+    /* Each round asks again, so the changes, which may be many, are not read yet. */
+    if (!variant && graph->making)
+        return RECORD_STALLED;
+    refusal = changes_read(graph, record, &changes);
     if (refusal)
         return record_rejected(session, index, refusal);
     if (graph->checked_generation != session->memory.generation && !check_go_on(session, graph))
@@ -468,8 +483,6 @@ enum outcome graph_launch(struct session *session, uint32_t index, const struct 
     refusal = stale_refusal(graph, &changes);
     if (refusal)
         return record_rejected(session, index, refusal);
-    struct graph_variant *variant =
-        variant_find(graph, placement_of(session, stream->cls), priority);
     if (variant && variant_launch(session, graph, variant, stream->cu, &changes, &result, &refusal))
         return refusal ? record_rejected(session, index, refusal)
                        : record_issued(session, index, result);

@@ -8,6 +8,9 @@
  * and has its size. The record stalls while the graph's records are being checked, or a variant of
  * it is being made. Main lane. */
 enum outcome graph_launch(struct session *session, uint32_t index, const struct rec_graph *record);
+/* What the launch that a record asks for takes of the lane's time at most, in nanoseconds; 0: the
+ * record names no graph. */
+uint64_t graph_lane_ns(const struct session *session, const struct rec_graph *record);
 /* Makes the graphs that the session's journal names, without variants. On failure the job has
  * failed, and graphs_deinit undoes what was done. Service thread. */
 gs_status graphs_resume(struct job *job);

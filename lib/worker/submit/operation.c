@@ -195,6 +195,15 @@ static enum outcome operation_issue(struct session *session, uint32_t index,
     }
 }
 
+uint64_t operation_guess(const struct session *session, uint32_t index, const unsigned char *record)
+{
+    const struct rec_graph *graph = (const void *)record;
+    const uint64_t ns = inflight_guess_graph(session->submit.streams[index].inflight);
+    const uint64_t lane_ns = graph->h.op == REC_GRAPH ? graph_lane_ns(session, graph) : 0;
+
+    return ns > lane_ns ? ns : lane_ns;
+}
+
 enum outcome operation_take(struct session *session, uint32_t index, const unsigned char *record,
                             uint32_t size)
 {
