@@ -65,9 +65,12 @@ CUDART_API cudaError_t cudaIpcOpenMemHandle(void **out, cudaIpcMemHandle_t from,
         return error_record(error);
     memcpy(&opening, from.reserved, sizeof(opening));
     status = gs_mem_import(device_session(), &opening.handle, &ptr, &size);
+    if (status == GS_ERR_NOT_FOUND) {
+        report_once("cudaIpcOpenMemHandle: %s", gs_last_error_message());
+        return error_record(cudaErrorInvalidResourceHandle);
+    }
     if (status != GS_OK)
-        return error_record(status == GS_ERR_NOT_FOUND ? cudaErrorInvalidResourceHandle
-                                                       : device_error(status));
+        return error_record(device_error(status));
     if (opening.size == 0)
         opening.size = size;
     if (opening.offset > size || opening.size > size - opening.offset) {

@@ -80,6 +80,10 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 
     if (result)
         return result;
+    if (value && attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) {
+        *value = device; // as cuDeviceGetPCIBusId has it
+        return CUDA_SUCCESS;
+    }
     return value ? device_attribute(value, attribute) : CUDA_ERROR_INVALID_VALUE;
 }
 
