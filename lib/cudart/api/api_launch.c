@@ -17,9 +17,14 @@ static cudaError_t launch(struct kernel *kernel, const gs_launch_config *config,
                           void **args, struct stream *stream,
                           const struct launch_attributes *attributes)
 {
+    cudaError_t error;
+
     if (stream_capturing(stream))
         return error_record(capture_launch(stream, kernel, config, shared, args, attributes));
-    return error_record(kernel_launch(kernel, config, shared, args, stream));
+    error = kernel_launch(kernel, config, shared, args, stream);
+    if (error == cudaErrorStreamCaptureImplicit)
+        capture_forbids_legacy(stream); /* ends the captures, as other work of the stream does */
+    return error_record(error);
 }
 
 static cudaError_t launch_plain(struct kernel *kernel, dim3 grid, dim3 block, void **args,
