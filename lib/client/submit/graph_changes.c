@@ -238,8 +238,8 @@ static unsigned char state_changed(unsigned char state, bool undo)
                            (was ? WAS_CHANGED : 0));
 }
 
-/* Exchanges the recording's calls with the steps'. undo: for the second time, after which nothing
- * has changed. */
+/* Exchanges the recording's calls with the steps'. undo: this is the second exchange, which gives
+ * the steps their former calls and marks back. */
 static void calls_swap(struct graph_changes *changes, struct recording *recording,
                        const unsigned *steps, bool undo)
 {
@@ -300,7 +300,7 @@ gs_status graph_changes_put(struct graph_changes *changes, struct recording *rec
     return status;
 }
 
-/* Sets the steps' states; enabled NULL: to what they were before. */
+/* Sets whether launches make the steps. enabled NULL: each step gets its former state back. */
 static void states_set(struct graph_changes *changes, const unsigned *steps, unsigned count,
                        const bool *enabled)
 {

@@ -119,8 +119,9 @@ static bool step_record(struct recording *recording, size_t i, bool branches)
     return true;
 }
 
-/* A step that makes no call though it could, such as a memset of nothing, has its edges told
- * already, which would be the next one's. */
+/* Records a step of a graph with branches. The step's edges are told before its call. A step whose
+ * kind makes calls and which makes none, such as a memset of no bytes, ends the attempt: the
+ * session would take its edges for those of the next step. */
 static bool branch_record(struct recording *recording, size_t i)
 {
     if (!before_find(recording, i) || !step_record(recording, i, true))

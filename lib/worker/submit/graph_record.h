@@ -31,7 +31,8 @@ struct graph_step {
     struct launch launch;
     struct transfer transfer;
 };
-/* Checks a record whose header has its size, and is no launch's alone. */
+/* Checks a record that has the size its header says, and that a graph may hold: a
+ * cooperative launch, or one with a report or a QoS of its own, it may not. */
 record_refusal graph_step_check(const struct session *session, unsigned char *record,
                                 struct graph_step *step);
 

@@ -285,9 +285,9 @@ static enum variant_outcome node_enable(struct variant_step *step,
     return *result ? VARIANT_UNFIT : VARIANT_SET;
 }
 
-/* Whether a node still names what it was set to. */
-static bool node_names_what_is(const struct session *session, const struct graph_records *records,
-                               const struct graph_variant *variant, uint32_t number)
+/* Whether the kernel or the host block that a node was set to still exists, and is the same one. */
+static bool node_is_current(const struct session *session, const struct graph_records *records,
+                            const struct graph_variant *variant, uint32_t number)
 {
     struct graph_step checked;
 
@@ -305,7 +305,7 @@ static enum variant_outcome step_leave_out(const struct session *session,
 
     if (step->state == NODE_EMPTY)
         return VARIANT_SET;
-    return node_names_what_is(session, records, variant, number)
+    return node_is_current(session, records, variant, number)
                ? node_enable(step, variant, false, result)
                : VARIANT_UNFIT;
 }
@@ -330,7 +330,7 @@ static enum variant_outcome step_set(struct session *session, const struct graph
         return VARIANT_UNFIT;
     const uint64_t serial = graph_step_serial(session, &checked);
     if (step->serial != serial || memcmp(set, record, size) != 0) {
-        if (!alike(set, record) || !node_names_what_is(session, records, variant, number))
+        if (!alike(set, record) || !node_is_current(session, records, variant, number))
             return VARIANT_UNFIT;
         *result = node_set(variant, step->node, &checked);
         if (*result)

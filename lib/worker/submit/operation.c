@@ -130,19 +130,30 @@ struct operation {
 };
 
 static const struct operation operations[] = {
-    [REC_COPY] = {sizeof(struct rec_copy), false, ISSUED_TRANSFER, .measured = OTHERS,
+    [REC_COPY] = {.size = sizeof(struct rec_copy),
+                  .kind = ISSUED_TRANSFER,
+                  .measured = OTHERS,
                   .any_lane = true},
-    [REC_MEMSET] = {sizeof(struct rec_memset), false, ISSUED_TRANSFER, .measured = OTHERS,
+    [REC_MEMSET] = {.size = sizeof(struct rec_memset),
+                    .kind = ISSUED_TRANSFER,
+                    .measured = OTHERS,
                     .any_lane = true},
-    [REC_BOX] = {sizeof(struct rec_box), false, ISSUED_TRANSFER, .measured = OTHERS,
+    [REC_BOX] = {.size = sizeof(struct rec_box),
+                 .kind = ISSUED_TRANSFER,
+                 .measured = OTHERS,
                  .primary = true},
-    [REC_EVENT] = {sizeof(struct rec_event), false, ISSUED_EVENT, .primary = true},
-    [REC_WAIT] = {sizeof(struct rec_wait), false, ISSUED_WAIT, .measured = OTHERS},
+    [REC_EVENT] = {.size = sizeof(struct rec_event), .kind = ISSUED_EVENT, .primary = true},
+    [REC_WAIT] = {.size = sizeof(struct rec_wait), .kind = ISSUED_WAIT, .measured = OTHERS},
     /* the client calls its function when the end is told */
-    [REC_HOST] = {sizeof(struct rec_host), false, ISSUED_HOST, .told = true},
-    [REC_GRAPH] = {sizeof(struct rec_graph), true, ISSUED_GRAPH, .measured = KERNELS,
+    [REC_HOST] = {.size = sizeof(struct rec_host), .kind = ISSUED_HOST, .told = true},
+    [REC_GRAPH] = {.size = sizeof(struct rec_graph),
+                   .more = true,
+                   .kind = ISSUED_GRAPH,
+                   .measured = KERNELS,
                    .primary = true},
-    [REC_GEMM] = {sizeof(struct rec_gemm), false, ISSUED_PRODUCT, .measured = KERNELS,
+    [REC_GEMM] = {.size = sizeof(struct rec_gemm),
+                  .kind = ISSUED_PRODUCT,
+                  .measured = KERNELS,
                   .primary = true},
 };
 /* A record of no known kind, which operation_issue refuses. */
