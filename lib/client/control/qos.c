@@ -1,6 +1,7 @@
 /* qos.c - see qos.h. */
 #include "client/control/qos.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "client/base/error.h"
@@ -11,10 +12,11 @@
 #include "common/sm_groups.h"
 #include "common/util.h"
 
-#define GRANT_TRIES 100000u /* the worker writes a grant in some nanoseconds */
+#define GRANT_TRIES   100000u /* the worker writes a grant in some nanoseconds */
+#define GRANT_WAIT_NS UINT64_C(1000000000)
 /* The client waits longer than the server tries: a grant after the client has given up would be in
  * force without the caller's knowledge. */
-#define ANSWER_NS   (QOS_PATIENCE_NS + 5000000000u)
+#define ANSWER_NS     (QOS_PATIENCE_NS + 5000000000u)
 
 /* ---- What needs no server -------------------------------------------------------------------- */
 
@@ -169,10 +171,19 @@ bool qos_hold(const struct session *session, gs_qos *qos)
 
 gs_status qos_granted(const struct session *session, struct seg_grant *grant)
 {
-    for (unsigned i = 0; i < GRANT_TRIES; i++) {
+    uint64_t give_up = 0;
+
+    for (unsigned i = 0; give_up == 0 || clock_ns() < give_up; i++) {
         if (seg_grant_read(&session->server_page->grant, grant))
             return GS_OK;
-        cpu_relax();
+        if (i < GRANT_TRIES) {
+            cpu_relax();
+            continue;
+        }
+        /* The lane may have lost its processor while it writes. */
+        if (give_up == 0)
+            give_up = clock_ns() + GRANT_WAIT_NS;
+        sched_yield();
     }
     return error_set(GS_ERR_PROTOCOL, "the grant in the session's segment is never whole");
 }
