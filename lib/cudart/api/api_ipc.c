@@ -91,9 +91,8 @@ CUDART_API cudaError_t cudaIpcCloseMemHandle(void *ptr)
     cudaError_t error = device_use();
     struct memory_range range;
 
-    if (error == cudaSuccess &&
-        (!memory_map_find(ptr, &range) || range.base != (uintptr_t)ptr ||
-         range.kind != MEMORY_DEVICE || range.block != NULL || range.flags != MEMORY_OPENED))
+    if (error == cudaSuccess && (!memory_map_find(ptr, &range) || range.base != (uintptr_t)ptr ||
+                                 !memory_is_opened(&range)))
         error = cudaErrorInvalidValue;
     if (error != cudaSuccess)
         return error_record(error);

@@ -153,10 +153,6 @@ cudaError_t device_memory_free(void *ptr)
     struct memory_range range;
     gs_status status;
 
-    /* What another process has made is closed (cudaIpcCloseMemHandle), never freed. */
-    if (memory_map_find(ptr, &range) && range.flags == MEMORY_OPENED && range.block == NULL &&
-        range.kind == MEMORY_DEVICE)
-        return cudaErrorInvalidValue;
     /* Out of the map before the address can be given out again. */
     if (!memory_map_take(ptr, &range))
         return other_free(ptr);

@@ -127,7 +127,8 @@ bool memory_map_take(const void *base, struct memory_range *taken)
 
     pthread_mutex_lock(&lock);
     range = map_find(&memory, (uintptr_t)base);
-    found = range != NULL && range->base == (uintptr_t)base && !memory_is_host(range);
+    found = range != NULL && range->base == (uintptr_t)base && !memory_is_host(range) &&
+            !memory_is_opened(range);
     if (found) {
         *taken = *range;
         map_remove(&memory, range);

@@ -38,13 +38,20 @@ static inline bool memory_is_host(const struct memory_range *range)
     return range->kind != MEMORY_DEVICE && range->kind != MEMORY_MANAGED;
 }
 
+/* Whether another process has made the memory: it is closed, never freed. */
+static inline bool memory_is_opened(const struct memory_range *range)
+{
+    return range->kind == MEMORY_DEVICE && range->block == NULL && range->flags == MEMORY_OPENED;
+}
+
 /* Add a range of the call's device. False: there is no host memory for it. */
 bool memory_map_add(const void *base, size_t size, enum memory_kind kind, unsigned flags);
 bool memory_map_add_block(struct block *block, size_t size, unsigned pool);
 bool memory_map_add_opened(const void *base, size_t size, size_t offset);
 /* Removes the range that begins at base. */
 void memory_map_remove(const void *base);
-/* The same for a range that is not the host's, which it copies out. False: there is none. */
+/* The same for a range that cudaFree may have, neither the host's nor another process's, which it
+ * copies out. False: there is none. */
 bool memory_map_take(const void *base, struct memory_range *taken);
 /* Copies out the range that the address lies in. */
 bool memory_map_find(const void *address, struct memory_range *found);
