@@ -88,19 +88,18 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
                                                 const void *ptr)
 {
     cudaError_t error = device_use();
+    const int number = memory_map_device(ptr);
     struct memory_range range;
     gs_devptr there;
-    bool known;
 
     if (error != cudaSuccess)
         return error_record(error);
     if (attributes == NULL)
         return error_record(cudaErrorInvalidValue);
     *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = -2};
-    known = memory_map_find(ptr, &range);
-    if (memory_map_device(ptr) >= 0)
-        device_enter((unsigned)memory_map_device(ptr));
-    if (known && (memory_is_host(&range) || range.kind == MEMORY_MANAGED)) {
+    if (number >= 0)
+        device_enter((unsigned)number);
+    if (memory_map_find(ptr, &range) && (memory_is_host(&range) || range.kind == MEMORY_MANAGED)) {
         attributes->type =
             range.kind == MEMORY_MANAGED ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
         attributes->device = (int)device_number();
@@ -115,7 +114,7 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
     } else if (registered_find(ptr, &attributes->hostPointer, &attributes->devicePointer)) {
         attributes->type = cudaMemoryTypeHost;
         attributes->device = (int)device_number();
-    } else if (known || device_of_window(ptr) >= 0) {
+    } else if (number >= 0) {
         attributes->type = cudaMemoryTypeDevice;
         attributes->device = (int)device_number();
         attributes->devicePointer = (void *)(uintptr_t)ptr; // NOLINT: without const
