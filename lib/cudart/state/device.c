@@ -251,8 +251,7 @@ int device_of_window(const void *ptr)
 
         /* acquire: as in device_use */
         if (atomic_load_explicit(&device->session, memory_order_acquire) != NULL &&
-            device->host_range_reserved &&
-            (uint64_t)(uintptr_t)ptr - device->desc.window_base < device->desc.window_size)
+            device->host_range_reserved && device_has(device, ptr))
             return (int)i;
     }
     return -1;

@@ -113,13 +113,11 @@ void device_detach(void);
  * the process has attached before. */
 gs_status device_attach(const gs_attach_params *params);
 
-/* Whether the address belongs to the call's device. Only of a range that is reserved can no host
- * memory be there; otherwise the caller asks its table of allocations. */
-static inline bool device_has(const void *ptr)
+/* Whether the address belongs to a device that is attached. Only of a range that is reserved can no
+ * host memory be there; otherwise the caller asks its table of allocations. */
+static inline bool device_has(const struct device *device, const void *ptr)
 {
-    const gs_session_desc *desc = &device_here()->desc;
-
-    return (uint64_t)(uintptr_t)ptr - desc->window_base < desc->window_size;
+    return (uint64_t)(uintptr_t)ptr - device->desc.window_base < device->desc.window_size;
 }
 
 /* The device in whose window, which is reserved, the address lies; -1: in none. */
