@@ -74,36 +74,38 @@ static char *pieces_of(unsigned number, cudaError_t *error)
     return made;
 }
 
-/* One row, or a part of one: piece by piece, of which the next is read while one is written. */
+static size_t piece_size(size_t size, size_t at)
+{
+    return size - at < PIECE ? size - at : PIECE;
+}
+
+/* Begins to read the piece of a row that begins at `at`, if the row goes on there. */
+static cudaError_t piece_read(unsigned from, const char *src, size_t size, size_t at, char *pieces)
+{
+    const size_t now = at < size ? piece_size(size, at) : 0;
+
+    return now == 0 ? cudaSuccess
+                    : one_copy(from, pieces + at / PIECE % 2 * PIECE, now, src + at, now, now, 1,
+                               cudaMemcpyDeviceToHost, false);
+}
+
+/* One row: piece by piece, of which the next is read while one is written. */
 static cudaError_t row_copy(unsigned to, char *dst, unsigned from, const char *src, size_t size,
                             char *pieces)
 {
-    cudaError_t error = cudaSuccess;
-    size_t read = 0, written = 0;
+    struct stream *reads = stream_legacy(from);
+    cudaError_t error = piece_read(from, src, size, 0, pieces);
 
-    while (written < size && error == cudaSuccess) {
-        const size_t now = written + PIECE < size ? PIECE : size - written;
-        char *piece = pieces + written / PIECE % 2 * PIECE;
+    for (size_t at = 0; at < size && error == cudaSuccess; at += PIECE) {
+        const size_t now = piece_size(size, at);
 
-        if (read == written) {
-            error =
-                one_copy(from, piece, now, src + read, now, now, 1, cudaMemcpyDeviceToHost, false);
-            read += now;
-        }
         device_enter(from);
+        error = stream_error(reads, stream_wait(reads));
         if (error == cudaSuccess)
-            error = stream_error(stream_legacy(from), stream_wait(stream_legacy(from)));
-        if (error == cudaSuccess && read < size) {
-            const size_t next = read + PIECE < size ? PIECE : size - read;
-
-            error = one_copy(from, pieces + read / PIECE % 2 * PIECE, next, src + read, next, next,
-                             1, cudaMemcpyDeviceToHost, false);
-            read += next;
-        }
+            error = piece_read(from, src, size, at + PIECE, pieces);
         if (error == cudaSuccess)
-            error =
-                one_copy(to, dst + written, now, piece, now, now, 1, cudaMemcpyHostToDevice, true);
-        written += now;
+            error = one_copy(to, dst + at, now, pieces + at / PIECE % 2 * PIECE, now, now, 1,
+                             cudaMemcpyHostToDevice, true);
     }
     return error;
 }
