@@ -97,7 +97,6 @@ static cudaError_t stream_wait_event(cudaStream_t handle, cudaEvent_t event_hand
     struct stream *stream;
     gs_event event;
     cudaError_t error = stream_find(handle, per_thread, &stream);
-    gs_status status;
     bool captured;
 
     if (error == cudaSuccess)
@@ -113,16 +112,7 @@ static cudaError_t stream_wait_event(cudaStream_t handle, cudaEvent_t event_hand
     /* The device cannot wait for another session's work. */
     if (event_shared(event_handle) != NULL && !shared_event_is_own(event_shared(event_handle)))
         return error_record(shared_event_wait(event_shared(event_handle)));
-    if (event_device(event_handle) != stream->device) {
-        device_enter(event_device(event_handle));
-        return error_record(device_error(gs_event_sync(event)));
-    }
-    status = stream_enter(stream);
-    if (status == GS_OK)
-        status = gs_stream_wait_event(stream->handle, event);
-    if (status == GS_OK)
-        stream_leave(stream);
-    return error_record(stream_error(stream, status));
+    return error_record(event_let_wait(event_handle, stream));
 }
 
 CUDART_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)

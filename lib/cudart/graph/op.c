@@ -263,7 +263,7 @@ static cudaError_t memset_issue(const struct cudaMemsetParams *set, struct strea
                          set->height);
 }
 
-static cudaError_t event_issue(const struct op *op, struct stream *stream)
+static cudaError_t event_record_issue(const struct op *op, struct stream *stream)
 {
     gs_event event;
     cudaError_t error = event_find(op->event, &event);
@@ -271,18 +271,9 @@ static cudaError_t event_issue(const struct op *op, struct stream *stream)
 
     if (error != cudaSuccess)
         return error;
-    /* As cudaStreamWaitEvent: no stream waits for another device's work. */
-    if (op->type != cudaGraphNodeTypeEventRecord && event_device(op->event) != stream->device) {
-        device_enter(event_device(op->event));
-        error = device_error(gs_event_sync(event));
-        device_enter(stream->device);
-        return error;
-    }
     status = stream_enter(stream);
-    if (status == GS_OK && op->type == cudaGraphNodeTypeEventRecord)
+    if (status == GS_OK)
         status = gs_event_record(event, stream->handle);
-    else if (status == GS_OK)
-        status = gs_stream_wait_event(stream->handle, event);
     if (status == GS_OK)
         stream_leave(stream);
     return stream_error(stream, status);
@@ -300,8 +291,9 @@ cudaError_t op_issue(const struct op *op, struct stream *stream)
     case cudaGraphNodeTypeHost:
         return host_call_launch(stream, op->host.fn, op->host.userData);
     case cudaGraphNodeTypeEventRecord:
+        return event_record_issue(op, stream);
     case cudaGraphNodeTypeWaitEvent:
-        return event_issue(op, stream);
+        return event_let_wait(op->event, stream);
     default: /* empty, memory, and a child graph, whose nodes follow it */
         return cudaSuccess;
     }

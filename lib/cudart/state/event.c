@@ -7,6 +7,7 @@
 #include "cudart/base/report.h"
 #include "cudart/state/device.h"
 #include "cudart/state/shared_event.h"
+#include "cudart/state/stream.h"
 
 #define EVENTS_MAX 131072u /* a session has fewer: gs_event_create tells */
 
@@ -101,6 +102,28 @@ cudaError_t event_enter(cudaEvent_t handle, gs_event *event)
     if (error == cudaSuccess)
         device_enter(event_device(handle));
     return error;
+}
+
+cudaError_t event_let_wait(cudaEvent_t handle, struct stream *stream)
+{
+    gs_event event;
+    cudaError_t error = event_find(handle, &event);
+    gs_status status;
+
+    if (error != cudaSuccess)
+        return error;
+    if (event_device(handle) != stream->device) {
+        device_enter(event_device(handle));
+        error = device_error(gs_event_sync(event));
+        device_enter(stream->device);
+        return error;
+    }
+    status = stream_enter(stream);
+    if (status == GS_OK)
+        status = gs_stream_wait_event(stream->handle, event);
+    if (status == GS_OK)
+        stream_leave(stream);
+    return stream_error(stream, status);
 }
 
 unsigned event_flags(cudaEvent_t handle)

@@ -15,6 +15,11 @@ cudaError_t event_enter(cudaEvent_t handle, gs_event *event);
 unsigned event_flags(cudaEvent_t handle);
 unsigned event_device(cudaEvent_t handle);
 
+/* Makes the stream's later work wait for the event. No stream waits for another device's work: for
+ * such an event the caller waits. */
+struct stream;
+cudaError_t event_let_wait(cudaEvent_t handle, struct stream *stream);
+
 /* Makes an event that is shared with other processes if cudaEventInterprocess is among the flags.
  * shared: the shared event that another process has made, which the new event then holds. */
 struct shared_event;
