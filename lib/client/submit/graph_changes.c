@@ -8,10 +8,9 @@
 #include "common/wire.h"
 
 /* States of a step. */
-#define CHANGED     1u /* its record may be another than the recorded one */
-#define OFF         2u /* it is left out */
-#define WAS_OFF     4u /* the same, before the call in progress */
-#define WAS_CHANGED 8u /* CHANGED, before the call in progress */
+#define CHANGED    1u          /* its record may be another than the recorded one */
+#define OFF        2u          /* it is left out */
+#define FORMER(is) ((is) << 2) /* the same, before the call in progress */
 
 #define DIFFERENCE_MAX (REC_SIZE_MAX - (uint32_t)sizeof(struct rec_graph))
 
@@ -166,7 +165,8 @@ static gs_status piece_make(struct graph_changes *changes, uint32_t piece)
     uint32_t size = 0;
 
     for (uint32_t i = 0; i < SEG_GRAPH_NODES && first + i < changes->steps; i++) {
-        if (changes->state[first + i] && !step_add(changes, first + i, i, changes->draft, &size))
+        if (changes->state[first + i] & (CHANGED | OFF) &&
+            !step_add(changes, first + i, i, changes->draft, &size))
             return error_set(GS_ERR_LIMIT,
                              "more of a graph is changed than the %u bytes that its launch has for "
                              "changes",
@@ -230,12 +230,18 @@ static void bytes_swap(unsigned char *a, unsigned char *b, uint32_t size)
     }
 }
 
-static unsigned char state_changed(unsigned char state, bool undo)
+/* Sets a state of the step, and keeps what it was. */
+static void state_set(unsigned char *state, unsigned is, bool on)
 {
-    const bool changed = !undo || state & WAS_CHANGED, was = !undo && state & CHANGED;
+    const unsigned others = *state & ~(is | FORMER(is));
 
-    return (unsigned char)((state & ~(CHANGED | WAS_CHANGED)) | (changed ? CHANGED : 0) |
-                           (was ? WAS_CHANGED : 0));
+    *state = (unsigned char)(others | (on ? is : 0) | (*state & is ? FORMER(is) : 0));
+}
+
+/* Gives the step what the state was. */
+static void state_undo(unsigned char *state, unsigned is)
+{
+    state_set(state, is, *state & FORMER(is));
 }
 
 /* Exchanges the recording's calls with the steps'. undo: this is the second exchange, which gives
@@ -253,7 +259,10 @@ static void calls_swap(struct graph_changes *changes, struct recording *recordin
         const unsigned step = steps ? steps[number] : number;
         number++;
         bytes_swap(changes->now + changes->offset[step], record, header_of(record)->size);
-        changes->state[step] = state_changed(changes->state[step], undo);
+        if (undo)
+            state_undo(&changes->state[step], CHANGED);
+        else
+            state_set(&changes->state[step], CHANGED, true);
     }
 }
 
@@ -306,10 +315,11 @@ static void states_set(struct graph_changes *changes, const unsigned *steps, uns
 {
     for (unsigned i = 0; i < count; i++) {
         unsigned char *state = &changes->state[steps ? steps[i] : i];
-        const bool off = enabled ? !*enabled : *state & WAS_OFF;
 
-        *state = (unsigned char)((*state & ~(OFF | WAS_OFF)) | (off ? OFF : 0) |
-                                 (enabled && *state & OFF ? WAS_OFF : 0));
+        if (enabled)
+            state_set(state, OFF, !*enabled);
+        else
+            state_undo(state, OFF);
     }
 }
 
