@@ -342,8 +342,9 @@ cudaError_t managed_free(void *ptr)
 cudaError_t managed_add_variable(void *base, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    struct region *region =
-        (uintptr_t)base % page == 0 && device_has(device_here(), base) ? region_new(size, page) : NULL;
+    struct region *region = (uintptr_t)base % page == 0 && device_has(device_here(), base)
+                                ? region_new(size, page)
+                                : NULL;
     cudaError_t error;
 
     if (region == NULL)
