@@ -54,6 +54,8 @@ static const struct question {
     {"20g", "the same in a green context of all SMs", question_store_lane, 0},
     {"21", "tenants that wait, by the number of lanes that launch for them", question_lanes, 0},
     {"21r", "the same, by what a thread does that waits", question_lanes_relax, 0},
+    {"21j", "the same, by graphs that hold the launches of several tenants", question_lanes_joined,
+     0},
     {"22", "which calls of another thread delay a lane's launches", question_lane_stalls, 0},
     {"23", "what a lane, a green context of all SMs, costs", question_lane_cost, 0},
     {"24", "a window backed by a sink; constants written while kernels run", question_sink, 0},

@@ -448,6 +448,7 @@ CUresult question_store(void);
 CUresult question_store_lane(void);
 CUresult question_lanes(void);
 CUresult question_lanes_relax(void);
+CUresult question_lanes_joined(void);
 CUresult question_lane_stalls(void);
 CUresult question_lane_cost(void);
 CUresult question_sink(void);
