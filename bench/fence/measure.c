@@ -145,14 +145,14 @@ struct shape {
     unsigned grid[2], threads[2];
 };
 
-static float run_once(CUfunction f, bool fenced, struct shape s, void **args)
+static float run_once(const char *kernel, CUfunction f, bool fenced, struct shape s, void **args)
 {
     float ms = 0;
 
     object = objects[fenced];
     check(cu.cuEventRecord(begin, NULL), "cuEventRecord");
     check(cu.cuLaunchKernel(f, s.grid[0], s.grid[1], 1, s.threads[0], s.threads[1], 1, 0, NULL,
-                            args, NULL),
+                            fenced ? fencing_args(kernel, args) : args, NULL),
           "cuLaunchKernel");
     check(cu.cuEventRecord(end, NULL), "cuEventRecord");
     check(cu.cuEventSynchronize(end), "cuEventSynchronize");
@@ -161,13 +161,13 @@ static float run_once(CUfunction f, bool fenced, struct shape s, void **args)
 }
 
 /* The bytes of OUT after one run of F on zeros. */
-static uint8_t *result_of(CUfunction f, bool fenced, struct shape s, void **args, CUdeviceptr out,
-                          size_t bytes)
+static uint8_t *result_of(const char *kernel, CUfunction f, bool fenced, struct shape s,
+                          void **args, CUdeviceptr out, size_t bytes)
 {
     uint8_t *host = malloc(bytes);
 
     check(cu.cuMemsetD8_v2(out, 0, bytes), "cuMemsetD8");
-    run_once(f, fenced, s, args);
+    run_once(kernel, f, fenced, s, args);
     check(cu.cuMemcpyDtoH_v2(host, out, bytes), "cuMemcpyDtoH");
     return host;
 }
@@ -183,12 +183,12 @@ static void measure(const char *kernel, struct shape s, void **args, CUdeviceptr
     double ratio;
 
     for (unsigned i = 0; i < 2; i++)
-        results[i] = result_of(f[i], i, s, args, out, bytes);
+        results[i] = result_of(kernel, f[i], i, s, args, out, bytes);
     for (unsigned i = 0; i < WARM * 2 && !small; i++)
-        run_once(f[i % 2], i % 2, s, args);
+        run_once(kernel, f[i % 2], i % 2, s, args);
     for (unsigned i = 0; i < runs; i++)
         for (unsigned k = 0; k < 2; k++) /* who comes first changes too */
-            ms[(i + k) % 2][i] = run_once(f[(i + k) % 2], (i + k) % 2, s, args);
+            ms[(i + k) % 2][i] = run_once(kernel, f[(i + k) % 2], (i + k) % 2, s, args);
     for (unsigned k = 0; k < 2; k++)
         qsort(ms[k], runs, sizeof(ms[k][0]), compare);
     ratio = (double)ms[1][runs / 2] / (double)ms[0][runs / 2];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ptx/heap_pass.h"
+#include "ptx/ptx.h"
 #include "ptx/rewrite/heap.h"
 #include "ptx/rewrite/rewrite.h"
 
@@ -12,7 +13,8 @@
 
 static struct ptx_rewrite_report report;
 static uint64_t block, table; /* of variables, of textures */
-static uint32_t rows;         /* of the table that are in use */
+static struct fence_window window;
+static uint32_t rows; /* of the table that are in use */
 
 char *fencing_begin(const char *text)
 {
@@ -20,8 +22,9 @@ char *fencing_begin(const char *text)
     size_t len;
 
     fencing_end();
-    return ptx_rewrite(text, strlen(text), PTX_PASS_HEAP | PTX_PASS_FENCE | PTX_PASS_GRID, &out,
-                       &len, &report)
+    return ptx_rewrite(text, strlen(text),
+                       PTX_PASS_HEAP | PTX_PASS_FENCE | PTX_PASS_GRID | PTX_PASS_WINDOW, &out, &len,
+                       &report)
                ? NULL
                : out;
 }
@@ -106,7 +109,6 @@ uint64_t fencing_object(const struct fencing_driver *driver, uint64_t object,
 const char *fencing_place(const struct fencing_driver *driver, uint64_t base, uint64_t size)
 {
     const struct ptx_fence_report *r = &report.fence;
-    struct fence_window window;
     CUdeviceptr at, functions = 0;
     size_t bytes;
 
@@ -130,6 +132,18 @@ const char *fencing_place(const struct fencing_driver *driver, uint64_t base, ui
         driver->write(at, &window, sizeof(window)))
         return FENCE_VARIABLE;
     return NULL;
+}
+
+void **fencing_args(const char *kernel, void **args)
+{
+    static void *all[PTX_MAX_PARAMS + 1];
+    const struct ptx_fence_kernel *windowed = ptx_fence_report_kernel(&report.fence, kernel);
+
+    if (!windowed)
+        return args;
+    memcpy(all, args, windowed->index * sizeof(*all));
+    all[windowed->index] = &window;
+    return all;
 }
 
 uint64_t fencing_address(const char *name)

@@ -31,6 +31,9 @@ const char *fencing_place(const struct fencing_driver *driver, uint64_t base, ui
  * shown in the texture table of fencing_place; OBJECT itself where the module has none. */
 uint64_t fencing_object(const struct fencing_driver *driver, uint64_t object,
                         enum texture_column column);
+/* The pointers to KERNEL's parameters with that to the window behind them, where it has one: until
+ * the next call. */
+void **fencing_args(const char *kernel, void **args);
 /* Where a .global variable of the module lies now; 0: it has none of that name. */
 uint64_t fencing_address(const char *name);
 

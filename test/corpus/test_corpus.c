@@ -322,7 +322,7 @@ void launch(const char *kernel, struct size3 grid, struct size3 block, unsigned 
     CUfunction f = function(kernel, shared);
 
     check(cu.cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, NULL,
-                            completing_args(kernel, grid, block, args), NULL),
+                            fencing_args(kernel, completing_args(kernel, grid, block, args)), NULL),
           kernel);
     wait_for_end(kernel);
 }
@@ -332,8 +332,9 @@ void launch_cooperative(const char *kernel, struct size3 grid, struct size3 bloc
 {
     CUfunction f = function(kernel, shared);
 
-    check(cu.cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared,
-                                       NULL, completing_args(kernel, grid, block, args)),
+    check(cu.cuLaunchCooperativeKernel(
+              f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, NULL,
+              fencing_args(kernel, completing_args(kernel, grid, block, args))),
           kernel);
     wait_for_end(kernel);
 }

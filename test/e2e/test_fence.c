@@ -41,6 +41,12 @@ static const char roam_ptx[] =
          ".visible .entry below(.param .u64 at)\n"
          "{ .reg .b64 %rd0; ld.param.u64 %rd0, [at]; st.global.u32 [%rd0+-1048576], 7; ret; }\n";
 
+/* through: stores at the address that stands at `slot`. */
+static const char through_ptx[] =
+    HEAD ".visible .entry through(.param .u64 slot, .param .u32 value)\n"
+         "{ .reg .b64 %rd<2>; .reg .b32 %r; ld.param.u64 %rd0, [slot]; ld.param.u32 %r, [value];\n"
+         "  ld.global.u64 %rd1, [%rd0]; st.global.u32 [%rd1], %r; ret; }\n";
+
 /* indices: at[index] = index for `count` indices from `first` down, off a base that is fenced once.
  */
 static const char indices_ptx[] =
@@ -342,6 +348,70 @@ static void memory_behind_the_first_addresses_is_reached(void)
     CHECK_OK(gs_detach(session));
     CHECK_OK(gs_detach(owner));
     CHECK_EQUAL(server_memory_used(server), 0);
+    server_stop(server);
+}
+
+/* Most of them follow another, so that the worker has them in one graph. */
+static void launch_in_a_batch(gs_session session, gs_stream stream, gs_kernel through,
+                              gs_devptr first, gs_devptr rest, uint32_t value)
+{
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+
+    CHECK_OK(gs_launch(stream, through, &config, (void *[]){&first, &value}));
+    for (unsigned i = 0; i < 7; i++)
+        CHECK_OK(gs_launch(stream, through, &config, (void *[]){&rest, &value}));
+    CHECK_OK(gs_stream_sync(session, stream));
+}
+
+/* Launches and a graph that were set up before the memory came, and name it by a pointer in memory
+ * alone. */
+static void what_came_before_reaches_memory_behind_the_first_addresses(void)
+{
+    enum { IMPORTS = 23, BATCHES = 4 };
+    const size_t size = 178 * MIB; /* with a chunk for the slot, all 4 GiB of the software device */
+    struct server *server = server_start(&always);
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    uint32_t value = 7, graphs = 9, word;
+    gs_devptr memory, slot, other, near, at[IMPORTS];
+    gs_session owner, session;
+    gs_mem_handle handle;
+    gs_stream stream;
+    gs_module module;
+    gs_graph graph;
+
+    CHECK_OK(server_attach(server, &owner));
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    CHECK_OK(load(session, through_ptx, &module));
+    gs_kernel through = kernels_get(module, "through");
+    CHECK_OK(gs_malloc(session, 64, &slot));
+    other = slot + sizeof(slot);
+    near = other + sizeof(slot);
+    CHECK_OK(gs_memcpy_htod(session, slot, &near, sizeof(near)));
+    CHECK_OK(gs_memcpy_htod(session, other, &near, sizeof(near)));
+    CHECK_OK(gs_graph_begin(session, stream));
+    CHECK_OK(gs_launch(stream, through, &config, (void *[]){&slot, &graphs}));
+    CHECK_OK(gs_graph_end(session, stream, &graph));
+    for (unsigned i = 0; i < BATCHES; i++)
+        launch_in_a_batch(session, stream, through, slot, other, value);
+    CHECK_OK(gs_graph_launch(graph, stream));
+    CHECK_OK(gs_malloc(owner, size, &memory));
+    CHECK_OK(gs_mem_export(owner, memory, GS_EXPORT_TO_USER, &handle));
+    for (unsigned i = 0; i < IMPORTS; i++)
+        CHECK_OK(gs_mem_import(session, &handle, &at[i], NULL));
+    const gs_devptr far[] = {at[IMPORTS - 1] + size - 4, at[IMPORTS - 1] + size - 8};
+    CHECK(far[1] > info_of(session).window_base + 4 * GIB);
+    CHECK_OK(gs_memcpy_htod(session, slot, &far[0], sizeof(far[0])));
+    launch_in_a_batch(session, stream, through, slot, other, value);
+    CHECK_OK(gs_memcpy_htod(session, slot, &far[1], sizeof(far[1])));
+    CHECK_OK(gs_graph_launch(graph, stream));
+    CHECK_OK(gs_stream_sync(session, stream));
+    CHECK_OK(gs_memcpy_dtoh(owner, &word, memory + size - 4, sizeof(word)));
+    CHECK_EQUAL(word, value);
+    CHECK_OK(gs_memcpy_dtoh(owner, &word, memory + size - 8, sizeof(word)));
+    CHECK_EQUAL(word, graphs);
+    CHECK_OK(gs_detach(session));
+    CHECK_OK(gs_detach(owner));
     server_stop(server);
 }
 
@@ -726,6 +796,7 @@ static const struct test tests[] = {
     TEST(an_offset_below_the_window_stays_in_it),
     TEST(an_index_leads_nowhere),
     TEST(memory_behind_the_first_addresses_is_reached),
+    TEST(what_came_before_reaches_memory_behind_the_first_addresses),
     TEST(new_memory_is_zero_and_keeps_what_is_written),
     TEST(variables_lie_in_the_session_and_are_charged),
     TEST(variables_beyond_the_limit_are_refused),

@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const unsigned all[] = {PTX_PASS_FENCE,
                                    PTX_PASS_FENCE | PTX_PASS_PRINTF | PTX_PASS_HEAP |
                                        PTX_PASS_COMPLETION | PTX_PASS_GRID,
-                                   PTX_PASS_FENCE | PTX_PASS_STRAYS};
+                                   PTX_PASS_FENCE | PTX_PASS_STRAYS | PTX_PASS_WINDOW};
     char *text = malloc(size + 1);
 
     if (!text)

@@ -107,12 +107,12 @@ static bool run(const struct instruction *in, const char *ptx, bool fenced, CUde
     for (unsigned k = 0; k < in->noperands; k++)
         for (unsigned i = 0; i < COUNT; i++)
             values[k][i] = operand(in->operands[k], k, i);
-    bool ok = !cu.cuMemcpyHtoD_v2(input, values, sizeof values) &&
-              !cu.cuMemsetD8_v2(output, 0, MAX_RESULTS * COUNT * 8) &&
-              !cu.cuModuleGetFunction(&f, module, "k") &&
-              !cu.cuLaunchKernel(f, COUNT / 32, 1, 1, 32, 1, 1, 0, NULL, args, NULL) &&
-              !cu.cuCtxSynchronize() &&
-              !cu.cuMemcpyDtoH_v2(results, output, MAX_RESULTS * COUNT * 8);
+    bool ok =
+        !cu.cuMemcpyHtoD_v2(input, values, sizeof values) &&
+        !cu.cuMemsetD8_v2(output, 0, MAX_RESULTS * COUNT * 8) &&
+        !cu.cuModuleGetFunction(&f, module, "k") &&
+        !cu.cuLaunchKernel(f, COUNT / 32, 1, 1, 32, 1, 1, 0, NULL, fencing_args("k", args), NULL) &&
+        !cu.cuCtxSynchronize() && !cu.cuMemcpyDtoH_v2(results, output, MAX_RESULTS * COUNT * 8);
     cu.cuModuleUnload(module);
     return ok;
 }

@@ -11,7 +11,7 @@ enum { PTX_FILE_MAX = 64 << 20 };
 
 int main(int argc, char **argv)
 {
-    unsigned passes = PTX_PASS_FENCE | PTX_PASS_GRID;
+    unsigned passes = PTX_PASS_FENCE | PTX_PASS_GRID | PTX_PASS_WINDOW;
     struct ptx_rewrite_report report = {0};
     char *text = calloc(1, PTX_FILE_MAX), *out = NULL;
     size_t n, len;

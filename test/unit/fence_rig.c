@@ -139,9 +139,14 @@ static void fill_table(struct loaded *l)
         memcpy(at, &table, sizeof(table));
 }
 
+static struct fence_window window_of(const struct fence_rig *rig)
+{
+    return fence_window(rig->base, rig->size, rig->base + BLOCK_AT);
+}
+
 static bool load(struct loaded *l, const char *text, const struct ptx_fence_report *report)
 {
-    struct fence_window window = fence_window(l->rig->base, l->rig->size, l->rig->base + BLOCK_AT);
+    const struct fence_window window = window_of(l->rig);
     uint64_t print;
     struct ptx_error error = {0};
     uint8_t *at;
@@ -332,6 +337,11 @@ static enum fence_end run(struct loaded *l, const struct ptx_fence_report *repor
     if (!grid.kernel || grid.kernel->func->param_bytes > sizeof(bytes))
         return FENCE_REFUSED;
     memcpy(bytes, params, nparams * sizeof(*params));
+    if (ptx_fence_report_kernel(report, "k")) {
+        const struct fence_window window = window_of(l->rig);
+
+        memcpy(bytes + grid.kernel->func->param_bytes - sizeof(window), &window, sizeof(window));
+    }
     grid.params = bytes;
     map_memory(l, report->indexed);
     return run_blocks(l, &grid);

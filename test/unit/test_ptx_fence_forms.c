@@ -104,6 +104,7 @@ static void forms_of_the_table_stay_inside(void **state)
         if (!addressing_is(&in))
             continue;
         assert_true(try_form(&in, 0));
+        assert_true(try_form(&in, PTX_PASS_WINDOW));
         assert_true(try_form(&in, PTX_PASS_STRAYS));
         taken++;
     }
@@ -119,7 +120,7 @@ static void forms_of_the_list_stay_inside(void **state)
 
     (void)state;
     for (; addressing_form(count, &in); count++)
-        refused += !try_form(&in, 0) + !try_form(&in, PTX_PASS_STRAYS);
+        refused += !try_form(&in, PTX_PASS_WINDOW) + !try_form(&in, PTX_PASS_STRAYS);
     print_message("%u forms, %u refused\n", count, refused);
     assert_true(count > 70);
     assert_int_equal(refused, 0);

@@ -118,8 +118,8 @@ static void random_programs_stay_inside(void **state)
 {
     static const unsigned passes[] = {
         PTX_PASS_FENCE, PTX_PASS_FENCE | PTX_PASS_PRINTF,
-        PTX_PASS_FENCE | PTX_PASS_PRINTF | PTX_PASS_COMPLETION | PTX_PASS_GRID,
-        PTX_PASS_FENCE | PTX_PASS_PRINTF | PTX_PASS_COMPLETION | PTX_PASS_STRAYS};
+        PTX_PASS_FENCE | PTX_PASS_PRINTF | PTX_PASS_COMPLETION | PTX_PASS_GRID | PTX_PASS_WINDOW,
+        PTX_PASS_FENCE | PTX_PASS_PRINTF | PTX_PASS_COMPLETION | PTX_PASS_STRAYS | PTX_PASS_WINDOW};
     static struct program p;
     const char *wanted = getenv("GS_FENCE_PROGRAMS");
     unsigned count = wanted ? (unsigned)atoi(wanted) : 400, ran = 0, refused = 0, whole = 0;

@@ -36,6 +36,7 @@ struct fence {
     struct ptx_left_out *left; /* NULL: what is refused refuses the module */
     bool strays;               /* they are recorded */
     bool variables;            /* they are moved, and no access is fenced */
+    bool window;               /* kernels have it as a parameter */
     /* The module makes generic addresses of the space: by cvta, by nothing else. Where it makes
      * none, a generic address that lies there is a stray. */
     bool generic[PTX_SPACE_COUNT];
@@ -72,6 +73,13 @@ bool fence_globals(struct fence *fence);
 /* The variable lies in the block: its place. */
 bool fence_is_moved(const struct ptx_var *v);
 uint64_t fence_place(const struct ptx_var *v);
+
+/* ---- fence_window.c ---- */
+
+/* Begins the current function, which has a body, with the window in registers: a kernel's from its
+ * last parameter, which is added and told in the report, where there is room for one. False: no
+ * memory. */
+bool fence_window_begin(struct fence *fence);
 
 /* ---- fence_access.c ---- */
 

@@ -5,7 +5,7 @@
  *
  * What it holds for each function with a body:
  *  1. The first two instructions load gshare$mask, gshare$base and gshare$globals from the constant
- *     window. No other instruction writes one of them.
+ *     window, or a kernel's from its last parameter. No other instruction writes one of them.
  *  2. An access to .global or to a generic address goes to gshare$at + a small offset, and right
  *     before it, with no label between, stands "gshare$at = {any, any & mask | base}"; or, for
  *     generic ones, the choice between that and the address itself where isspacep says that the
@@ -53,6 +53,23 @@ static bool is_first_address(const struct checker *c, uint32_t i, unsigned k)
     return checker_reads(c, i, "mov.b64 gshare$fixed%u, {gshare$base, gshare$base};", k);
 }
 
+static bool begins_with_window(const struct checker *c)
+{
+    return checker_reads(c, 0, "ld.const.v2.b32 {gshare$mask, gshare$base}, [gshare$window];") &&
+           checker_reads(c, 1, "ld.const.b64 gshare$globals, [gshare$window+8];");
+}
+
+/* The same from the parameter, of 16 bytes, that the worker fills. */
+static bool begins_with_parameter(const struct checker *c)
+{
+    const struct ptx_var *last =
+        c->f->entry && c->f->nparams ? c->f->params[c->f->nparams - 1] : NULL;
+
+    return last && !strcmp(last->name, "gshare$fenced") && last->size == 16 &&
+           checker_reads(c, 0, "ld.param.v2.b32 {gshare$mask, gshare$base}, [gshare$fenced];") &&
+           checker_reads(c, 1, "ld.param.b64 gshare$globals, [gshare$fenced+8];");
+}
+
 static bool check_prologue(struct checker *c)
 {
     c->mask = checker_register(c, "gshare$mask");
@@ -60,9 +77,7 @@ static bool check_prologue(struct checker *c)
     c->globals = checker_register(c, "gshare$globals");
     c->at = checker_register(c, "gshare$at");
     if (c->mask == PTX_NO_REG || c->base == PTX_NO_REG || c->globals == PTX_NO_REG ||
-        c->at == PTX_NO_REG ||
-        !checker_reads(c, 0, "ld.const.v2.b32 {gshare$mask, gshare$base}, [gshare$window];") ||
-        !checker_reads(c, 1, "ld.const.b64 gshare$globals, [gshare$window+8];"))
+        c->at == PTX_NO_REG || (!begins_with_window(c) && !begins_with_parameter(c)))
         return checker_fails(c, 0, "the function does not begin with the window");
     c->begun = 2;
     for (unsigned k = 0; k < MOST_FIXED; k++) {

@@ -3,7 +3,7 @@
  * does not.
  *
  * It works on the text with all that other passes added. Per function a prologue takes the window
- * from constant memory into registers; before each access to .global, or to a generic address,
+ * into registers (fence_window.c); before each access to .global, or to a generic address,
  * stands a fence (fence_access.c); module variables move into the window (fence_globals.c);
  * computed jumps go to places of the module only (fence_jump.c); textures and surfaces come from
  * the session's table (fence_texture.c). All else is let through by name, and what is not named is
@@ -22,13 +22,6 @@
 #include "ptx/rewrite/leave_out.h"
 #include "ptx/rewrite/pass.h"
 #include "ptx/rewrite/texture_table.h"
-
-static const char prologue[] =
-    " .reg .b32 gshare$mask, gshare$base, gshare$lo, gshare$hi, gshare$x, gshare$y, gshare$s;"
-    " .reg .b64 gshare$globals, gshare$at, gshare$sym, gshare$to, gshare$far;"
-    " .reg .pred gshare$p, gshare$q;"
-    " ld.const.v2.b32 {gshare$mask, gshare$base}, [" FENCE_VARIABLE "];"
-    " ld.const.b64 gshare$globals, [" FENCE_VARIABLE "+8];";
 
 /* A place in any device's memory can be so aligned. */
 #define VARIABLES_ALIGN 65536u
@@ -71,7 +64,8 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
             return fence_refuse(fence, f->line, ".pragma %.80s", f->pragmas[i]);
     if (!f->has_body)
         return true;
-    edits_insert(&fence->edits, f->body_begin, prologue);
+    if (!fence_window_begin(fence))
+        return false;
     if (fence->strays)
         edits_insert(&fence->edits, f->body_begin, strays_prologue);
     if (!fence_bases_begin(fence))
@@ -320,6 +314,7 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
                           .left = passes & PTX_PASS_LEAVE_OUT ? left : NULL,
                           .strays = passes & PTX_PASS_STRAYS,
                           .variables = !(passes & PTX_PASS_FENCE),
+                          .window = passes & PTX_PASS_WINDOW,
                           .report = report,
                           .edits.size = strlen(text)};
     struct ptx_module *m = NULL;

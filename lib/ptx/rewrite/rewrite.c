@@ -252,3 +252,12 @@ const struct ptx_rewrite_kernel *ptx_rewrite_report_kernel(const struct ptx_rewr
             return &report->kernels[i];
     return NULL;
 }
+
+const struct ptx_fence_kernel *ptx_fence_report_kernel(const struct ptx_fence_report *report,
+                                                       const char *name)
+{
+    for (uint32_t i = 0; i < report->nwindowed; i++)
+        if (strcmp(report->windowed[i].name, name) == 0)
+            return &report->windowed[i];
+    return NULL;
+}

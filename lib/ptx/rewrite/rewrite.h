@@ -49,7 +49,12 @@ enum ptx_pass {
     /* What cannot be read, and with PTX_PASS_FENCE what the fence refuses, is taken out of the text
      * function by function, with all that call it, as long as a kernel is left: see leave_out.c.
      * Before the other passes, which see what is left. */
-    PTX_PASS_LEAVE_OUT = 1 << 8
+    PTX_PASS_LEAVE_OUT = 1 << 8,
+    /* With PTX_PASS_FENCE: kernels that have room for it get the window as a hidden last parameter,
+     * a struct fence_window, which whoever launches them fills; ptx_fence_report.windowed names
+     * them. Other functions take it from FENCE_VARIABLE in any case. On an H200 a kernel's first
+     * load of a .const variable takes 0.12 to 0.18 us, which one of a parameter does not. */
+    PTX_PASS_WINDOW = 1 << 9
 };
 
 /* The .global variable that PTX_PASS_GRID adds: GRID_BYTES bytes, zero before each cooperative
@@ -130,6 +135,12 @@ struct ptx_fault_names {
     void *memory;
 };
 
+/* A kernel that has a struct fence_window as its last parameter. */
+struct ptx_fence_kernel {
+    const char *name;
+    uint32_t index; /* how many parameters the tenant's text has */
+};
+
 struct ptx_fence_report {
     bool fenced;
     bool moved;     /* the variables alone, by PTX_PASS_VARIABLES */
@@ -146,12 +157,18 @@ struct ptx_fence_report {
 #define FENCE_STACK_REASON                                                                         \
     "a store by a pointer that may lead into a caller's stack; let the function be inlined "       \
     "(__forceinline__), and compile with optimization and without -G"
-    bool textures;    /* it has FENCE_TEXTURES, see texture_table.h */
-    bool indexed;     /* accesses reach up to FENCE_REACH further behind the window */
-    char reason[320]; /* of a refusal: "line 12: cp.async.bulk: ..." */
+    bool textures; /* it has FENCE_TEXTURES, see texture_table.h */
+    bool indexed;  /* accesses reach up to FENCE_REACH further behind the window */
+    uint32_t nwindowed;
+    const struct ptx_fence_kernel *windowed; /* of PTX_PASS_WINDOW */
+    char reason[320];                        /* of a refusal: "line 12: cp.async.bulk: ..." */
     void *memory;
     struct ptx_fault_names strays; /* of fault_notes.stray */
 };
+
+/* The kernel of that name, NULL where it has no window of its own. O(nwindowed). */
+const struct ptx_fence_kernel *ptx_fence_report_kernel(const struct ptx_fence_report *report,
+                                                       const char *name);
 
 /* Verifies that LEN bytes of a rewritten text go to global memory by fenced addresses only; shares
  * no code with the pass (fence_check.c). ptx_rewrite calls it on whatever the pass made. *STACK: a

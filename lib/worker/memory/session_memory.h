@@ -50,10 +50,10 @@ struct session_memory {
     _Atomic uint64_t driver_bytes;      /* what this session is charged of it; any thread */
     uint64_t used;
     struct user *user; /* counts what all sessions of the user hold */
-    /* The window's addresses, and how much of them is open (window.h). What is behind the window is
-     * reserved too. */
-    uint64_t window_base, window_size, window_open;
-    CUdeviceptr *bound; /* struct fence_window of each module that is fenced */
+    /* The window's addresses. What is behind the window is reserved too. */
+    uint64_t window_base, window_size;
+    _Atomic uint64_t window_open; /* how much of them is open (window.h); any thread reads it */
+    CUdeviceptr *bound;           /* struct fence_window of each module that is fenced */
     uint32_t bound_count;
     struct space sinks; /* where in the window, and behind it, sinks are mapped (sink.h) */
     enum cover cover;

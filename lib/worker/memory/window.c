@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "common/size_text.h"
-#include "ptx/rewrite/rewrite.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
@@ -128,7 +127,8 @@ static gs_status window_reserve_again(struct job *job, uint64_t *base, uint64_t 
  * meets a sink. */
 static void window_open(struct session_memory *memory, uint64_t size)
 {
-    memory->window_open = size;
+    /* release: the part has its sinks; pairs with window_open_size */
+    atomic_store_explicit(&memory->window_open, size, memory_order_release);
     memory->window.size = size - worker->granularity;
 }
 

@@ -5,12 +5,14 @@
  * Kernels that are fenced are kept to the window's *open part*: its first 4 GiB, and twice as much
  * whenever the session's memory does not fit. Whatever they may reach there without the session
  * having memory is covered with sinks; all of a window of 256 GiB would take 60 ms to cover, and 30
- * to close. A module has the size of the open part in a constant, which is written anew when that
- * grows: a kernel reads it once, at its start, and either size is right for it.
+ * to close. A launch has the size of the open part as a parameter (record.c), and a module in a
+ * constant, which is written anew when that grows: a kernel reads it once, at its start, and either
+ * size is right for it.
  */
 #ifndef GS_WORKER_MEMORY_WINDOW_H
 #define GS_WORKER_MEMORY_WINDOW_H
 
+#include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 
 /* Reserves the addresses; may lower mem_limit to what fits. On failure the job has failed. */
@@ -27,6 +29,20 @@ uint64_t window_behind_of(bool fenced);
 void window_deinit(struct session *session);
 /* How many bytes of chunks the window can hold; 0: it is not open yet. */
 uint64_t window_capacity(const struct session *session);
+
+/* The size of the open part. Any thread. */
+static inline uint64_t window_open_size(const struct session *session)
+{
+    /* acquire: pairs with window_open in window.c */
+    return atomic_load_explicit(&session->memory.window_open, memory_order_acquire);
+}
+
+/* What keeps kernels of a module to the open part, whose variables lie at that address. Any thread.
+ */
+static inline struct fence_window window_of(const struct session *session, uint64_t variables)
+{
+    return fence_window(session->memory.window_base, window_open_size(session), variables);
+}
 
 /* Finds a place for a chunk, in a wider open part if need be. NULL: the job has failed. */
 struct span *window_take(struct job *job, uint64_t size);

@@ -138,8 +138,7 @@ CUresult fenced_bind(struct session *session, struct module *module)
 
     if (!report_of(module))
         return CUDA_SUCCESS;
-    const struct fence_window window =
-        fence_window(session->memory.window_base, session->memory.window_open, module->variables);
+    const struct fence_window window = window_of(session, module->variables);
     result = bind_functions(module);
     if (!result && report_of(module)->textures)
         result = bind_textures(session, module);

@@ -37,15 +37,28 @@ static void kernel_prepare(struct job *job)
         job_fail(job, GS_ERR_LIMIT, "the session has %u kernel handles, the limit", SEG_KERNELS);
 }
 
-/* The number of parameters that the tenant's text gives the kernel of this name. UINT32_MAX: the
- * kernel has no completion parameter, and every parameter that the driver reports is the tenant's.
- */
-static uint32_t own_params(const struct module *module, const char *name)
-{
-    const struct ptx_rewrite_kernel *kernel =
-        module->rewrite ? ptx_rewrite_report_kernel(module->rewrite, name) : NULL;
+/* The parameters that passes have added to a kernel. */
+struct added {
+    bool tells_end, windowed;
+    uint32_t index; /* of the first: how many are the tenant's. UINT32_MAX: there are none */
+};
 
-    return kernel && kernel->completes ? kernel->index : UINT32_MAX;
+static struct added params_added(const struct module *module, const char *name)
+{
+    struct added added = {.index = UINT32_MAX};
+
+    if (!module->rewrite)
+        return added;
+    const struct ptx_rewrite_kernel *telling = ptx_rewrite_report_kernel(module->rewrite, name);
+    const struct ptx_fence_kernel *windowed =
+        ptx_fence_report_kernel(&module->rewrite->fence, name);
+    added.tells_end = telling && telling->completes;
+    added.windowed = windowed != NULL;
+    if (added.tells_end)
+        added.index = telling->index;
+    else if (windowed)
+        added.index = windowed->index;
+    return added;
 }
 
 /* Reads the layout of the tenant's parameters into the reply. */
@@ -218,8 +231,8 @@ static void kernel_work(struct job *job)
         job_fail_driver(job, result);
         return;
     }
-    const uint32_t own = own_params(module, job->name);
-    if (params_read(job, function, own) != GS_OK ||
+    const struct added added = params_added(module, job->name);
+    if (params_read(job, function, added.index) != GS_OK ||
         local_memory_check(job, job->kernel->local_bytes) != GS_OK)
         return;
     struct kernel *kernel = kernel_new(job, function);
@@ -227,7 +240,9 @@ static void kernel_work(struct job *job)
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a kernel's record");
         return;
     }
-    kernel->tells_end = own != UINT32_MAX;
+    kernel->tells_end = added.tells_end;
+    kernel->windowed = added.windowed;
+    kernel->variables = module->variables;
     kernel->syncs_grid = grid_sync_has(&module->grid, job->name);
     fenced_variable(module, GRID_VARIABLE, &kernel->barrier, &barrier_bytes);
     job->kernel->flags = kernel->syncs_grid ? REQ_KERNEL_SYNCS_GRID : 0;

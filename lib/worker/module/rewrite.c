@@ -88,7 +88,8 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
 {
     const unsigned passes =
         PTX_PASS_PRINTF | PTX_PASS_HEAP | PTX_PASS_TRAP | PTX_PASS_COMPLETION |
-        (job->session->fenced ? PTX_PASS_FENCE | PTX_PASS_GRID : PTX_PASS_VARIABLES) |
+        (job->session->fenced ? PTX_PASS_FENCE | PTX_PASS_GRID | PTX_PASS_WINDOW
+                              : PTX_PASS_VARIABLES) |
         /* A GPU's compiler reads what the reader here does not know. */
         (job->session->fenced || !worker->machine_code ? PTX_PASS_LEAVE_OUT : 0) |
         (kernel_fault_strays(job->session) ? PTX_PASS_STRAYS : 0);

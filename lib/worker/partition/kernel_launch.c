@@ -9,11 +9,14 @@ void launch_params(const struct launch *launch, const struct completion_params *
                    void **pointers, CUDA_KERNEL_NODE_PARAMS *params)
 {
     const struct kernel *kernel = launch->kernel;
+    uint32_t count = kernel->param_count;
 
-    for (uint32_t i = 0; i < kernel->param_count; i++)
+    for (uint32_t i = 0; i < count; i++)
         pointers[i] = launch->params + kernel->param_offset[i];
     if (kernel->tells_end)
-        pointers[kernel->param_count] = (void *)(uintptr_t)tell;
+        pointers[count++] = (void *)(uintptr_t)tell;
+    if (kernel->windowed)
+        pointers[count] = (void *)(uintptr_t)&launch->window;
     *params = (CUDA_KERNEL_NODE_PARAMS){
         .func = kernel->function,
         .gridDimX = launch->grid[0],

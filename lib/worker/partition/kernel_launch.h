@@ -6,6 +6,7 @@
 #define GS_WORKER_PARTITION_KERNEL_LAUNCH_H
 
 #include "ptx/rewrite/completion_params.h"
+#include "ptx/rewrite/rewrite.h"
 #include "worker/session_parts.h"
 
 struct partition;
@@ -22,18 +23,19 @@ struct launch {
     int priority;                /* CUDA's: lower runs earlier */
     struct partition *partition; /* NULL: the whole device */
     unsigned char *params;
-    uint64_t end;         /* ring position after the launch's record */
-    uint64_t deadline_ns; /* of clock_ns(); 0: none */
-    uint32_t cls;         /* gs_class */
+    struct fence_window window; /* of a kernel that has it as a parameter */
+    uint64_t end;               /* ring position after the launch's record */
+    uint64_t deadline_ns;       /* of clock_ns(); 0: none */
+    uint32_t cls;               /* gs_class */
 };
 
-/* The most parameters of a kernel, its completion parameter included. */
-#define LAUNCH_POINTERS (REQ_PARAMS_MAX + 1)
+/* The most parameters of a kernel, with the two that passes add. */
+#define LAUNCH_POINTERS (REQ_PARAMS_MAX + 2)
 /* All zero: a kernel with an own store tells nothing. */
 extern const struct completion_params completion_none;
 
 /* Fills the driver's parameters of one launch. `pointers` has LAUNCH_POINTERS entries. `tell` is
- * what a kernel with an own store stores at its end, or &completion_none. `pointers` and `tell`
+ * what a kernel with an own store stores at its end, or &completion_none. All of them
  * outlive the driver's call. */
 void launch_params(const struct launch *launch, const struct completion_params *tell,
                    void **pointers, CUDA_KERNEL_NODE_PARAMS *params);

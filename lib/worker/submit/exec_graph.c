@@ -47,29 +47,44 @@ static bool own_priorities(const struct exec_graph *exec_graph, const struct lau
            end_priority(exec_graph, launches) != stream_priority;
 }
 
-/* The size of what a node is set to: the launch's parameters, and the completion parameter of a
- * kernel that has one. */
+/* The size of what a node is set to: the launch's parameters, and those that passes have added to
+ * the kernel. */
 static uint32_t node_bytes(const struct launch *launch)
 {
     return launch->kernel->param_bytes +
-           (launch->kernel->tells_end ? (uint32_t)sizeof(struct completion_params) : 0);
+           (launch->kernel->tells_end ? (uint32_t)sizeof(struct completion_params) : 0) +
+           (launch->kernel->windowed ? (uint32_t)sizeof(launch->window) : 0);
 }
 
 static bool node_is(const unsigned char *set, const struct launch *launch,
                     const struct completion_params *tell)
 {
-    const uint32_t bytes = launch->kernel->param_bytes;
+    const struct kernel *kernel = launch->kernel;
+    const unsigned char *added = set + kernel->param_bytes;
 
-    return !memcmp(set, launch->params, bytes) &&
-           (!launch->kernel->tells_end || !memcmp(set + bytes, tell, sizeof(*tell)));
+    if (memcmp(set, launch->params, kernel->param_bytes) != 0)
+        return false;
+    if (kernel->tells_end) {
+        if (memcmp(added, tell, sizeof(*tell)) != 0)
+            return false;
+        added += sizeof(*tell);
+    }
+    return !kernel->windowed || !memcmp(added, &launch->window, sizeof(launch->window));
 }
 
 static void node_note(unsigned char *set, const struct launch *launch,
                       const struct completion_params *tell)
 {
-    memcpy(set, launch->params, launch->kernel->param_bytes);
-    if (launch->kernel->tells_end)
-        memcpy(set + launch->kernel->param_bytes, tell, sizeof(*tell));
+    const struct kernel *kernel = launch->kernel;
+    unsigned char *added = set + kernel->param_bytes;
+
+    memcpy(set, launch->params, kernel->param_bytes);
+    if (kernel->tells_end) {
+        memcpy(added, tell, sizeof(*tell));
+        added += sizeof(*tell);
+    }
+    if (kernel->windowed)
+        memcpy(added, &launch->window, sizeof(launch->window));
 }
 
 /* The parameters of what kernel number i of the graph stores at its end. */

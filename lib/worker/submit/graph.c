@@ -12,7 +12,8 @@
  *
  * A kernel's node runs in the partition that was current when the node was added, so there is a
  * variant of the graph for each of the last few partitions (and priorities) that the session's
- * launches had. A chore makes a new variant; only the stream that launches the graph waits for it.
+ * launches had; a wider window (memory/window.h) takes new ones too. A chore makes a new variant;
+ * only the stream that launches the graph waits for it.
  */
 #include "worker/submit/graph.h"
 
@@ -25,6 +26,7 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/host_block.h"
 #include "worker/memory/kept.h"
+#include "worker/memory/window.h"
 #include "worker/sched/lane.h"
 #include "worker/submit/graph_variant.h"
 #include "worker/submit/placement.h"
@@ -422,12 +424,16 @@ static record_refusal changes_read(const struct session_graph *graph,
     return graph_changes_check(&graph->records, changes);
 }
 
-static struct graph_variant *variant_find(struct session_graph *graph,
+static struct graph_variant *variant_find(const struct session *session,
+                                          struct session_graph *graph,
                                           const struct partition *partition, int priority)
 {
+    const uint64_t window = window_open_size(session);
+
     for (uint32_t i = 0; i < VARIANTS; i++) {
         struct graph_variant *variant = &graph->variants[i];
-        if (variant->exec && variant->partition == partition && variant->priority == priority)
+        if (variant->exec && variant->partition == partition && variant->priority == priority &&
+            variant->window == window)
             return variant;
     }
     return NULL;
@@ -471,7 +477,7 @@ enum outcome graph_launch(struct session *session, uint32_t index, const struct 
     if (!graph)
         return record_rejected(session, index, "a graph that does not exist");
     struct graph_variant *variant =
-        variant_find(graph, placement_of(session, stream->cls), priority);
+        variant_find(session, graph, placement_of(session, stream->cls), priority);
     /* Each round asks again, so the changes, which may be many, are not read yet. */
     if (!variant && graph->making)
         return RECORD_STALLED;

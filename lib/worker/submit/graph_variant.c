@@ -18,6 +18,7 @@
 
 #include "worker/jobs/job.h"
 #include "worker/memory/driver_memory.h"
+#include "worker/memory/window.h"
 #include "worker/partition/partition.h"
 #include "worker/submit/pool.h"
 
@@ -225,6 +226,8 @@ gs_status graph_variant_make(struct job *job, const struct graph_records *record
         return job_fail_driver(job, result);
     variant->partition = partition;
     variant->priority = priority;
+    /* first, so that it is never wider than what a node is set to */
+    variant->window = window_open_size(job->session);
     variant->generation = job->session->memory.generation;
     if (partition)
         atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);

@@ -1,6 +1,6 @@
 /*
  * graph_variant.h - the variants of a graph that a tenant has recorded (graph.c): its records as an
- * executable graph for one partition and priority; see graph_variant.c.
+ * executable graph for one partition, priority and window; see graph_variant.c.
  */
 #ifndef GS_WORKER_SUBMIT_GRAPH_VARIANT_H
 #define GS_WORKER_SUBMIT_GRAPH_VARIANT_H
@@ -25,8 +25,9 @@ struct graph_variant {
     CUgraph graph;
     struct partition *partition; /* NULL: the whole device */
     int priority;
-    uint64_t used;  /* by the graph's own clock: when it was last launched, or made */
-    uint64_t bytes; /* what the session is charged for it, see memory/driver_memory.h */
+    uint64_t window; /* the open part of the session's, to which its kernels keep */
+    uint64_t used;   /* by the graph's own clock: when it was last launched, or made */
+    uint64_t bytes;  /* what the session is charged for it, see memory/driver_memory.h */
     struct variant_step *steps;
     unsigned char *set; /* the records as the nodes are set to them */
     /* session->memory.generation when all nodes were last known to name what is there */

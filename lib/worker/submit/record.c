@@ -13,6 +13,7 @@
 
 #include "common/ring.h"
 #include "worker/memory/host_block.h"
+#include "worker/memory/window.h"
 #include "worker/partition/carveout.h"
 #include "worker/texture/array.h"
 
@@ -54,6 +55,8 @@ record_refusal record_check_launch(const struct session *session, unsigned char 
     launch->dynamic_smem = r.dynamic_smem;
     launch->cooperative = r.h.flags & REC_LAUNCH_COOPERATIVE;
     launch->params = record + sizeof(r);
+    if (kernel->windowed)
+        launch->window = window_of(session, kernel->variables);
     return NULL;
 }
 

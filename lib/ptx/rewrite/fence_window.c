@@ -1,0 +1,79 @@
+/* Where a function has the window from. The worker writes it into FENCE_VARIABLE, which all
+ * functions of the module can read, and gives it to each launch of a kernel as a hidden last
+ * parameter: constants that are not parameters are not at hand when a kernel begins, and to wait
+ * for them takes as long as a small kernel. So a kernel takes the parameter, and a function that it
+ * calls, which knows no kernel's parameters, the variable. */
+#include <assert.h>
+#include <string.h>
+
+#include "ptx/ir/arena.h"
+#include "ptx/rewrite/fence.h"
+
+#define NAME      "gshare$fenced"
+#define PARAMETER ".param .align 8 .b8 " NAME "[16]"
+#define BYTES     16u
+static_assert(sizeof(struct fence_window) == BYTES, "as PARAMETER");
+
+static const char registers[] =
+    " .reg .b32 gshare$mask, gshare$base, gshare$lo, gshare$hi, gshare$x, gshare$y, gshare$s;"
+    " .reg .b64 gshare$globals, gshare$at, gshare$sym, gshare$to, gshare$far;"
+    " .reg .pred gshare$p, gshare$q;";
+
+static const char from_variable[] =
+    " ld.const.v2.b32 {gshare$mask, gshare$base}, [" FENCE_VARIABLE "];"
+    " ld.const.b64 gshare$globals, [" FENCE_VARIABLE "+8];";
+
+static const char from_parameter[] = " ld.param.v2.b32 {gshare$mask, gshare$base}, [" NAME "];"
+                                     " ld.param.b64 gshare$globals, [" NAME "+8];";
+
+/* Nobody but the worker may launch it, who knows of the parameter. */
+static bool has_room(const struct fence *fence)
+{
+    const struct ptx_func *f = fence->f;
+
+    return f->entry && !fence->reach.taken[f->id] && f->nparams < PTX_MAX_PARAMS &&
+           (f->param_bytes + 7) / 8 * 8 + BYTES <= ptx_param_bytes_max(fence->m);
+}
+
+static uint32_t tenant_params(const struct ptx_func *f)
+{
+    uint32_t count = 0;
+
+    while (count < f->nparams && !fence_is_house_name(f->params[count]->name))
+        count++;
+    return count;
+}
+
+/* Adds the kernel to the report, whose memory has room for every kernel of the module. */
+static bool tell(struct fence *fence)
+{
+    struct ptx_fence_report *report = fence->report;
+    const struct ptx_func *f = fence->f;
+    struct ptx_fence_kernel *kernels = (struct ptx_fence_kernel *)report->windowed;
+
+    if (!kernels)
+        kernels = arena_alloc(report->memory, sizeof(*kernels) * fence->m->nfuncs);
+    if (!kernels)
+        return false;
+    report->windowed = kernels;
+    kernels[report->nwindowed] = (struct ptx_fence_kernel){
+        arena_string(report->memory, f->name, strlen(f->name)), tenant_params(f)};
+    return kernels[report->nwindowed++].name;
+}
+
+bool fence_window_begin(struct fence *fence)
+{
+    const struct ptx_func *f = fence->f;
+    const bool parameter = fence->window && has_room(fence);
+
+    edits_insert(&fence->edits, f->body_begin, registers);
+    edits_insert(&fence->edits, f->body_begin, parameter ? from_parameter : from_variable);
+    if (!parameter)
+        return true;
+    for (const struct ptx_header *h = f->headers; h; h = h->next)
+        edits_insert(&fence->edits, h->at,
+                     !h->list     ? "(" PARAMETER ")"
+                     : f->nparams ? ", " PARAMETER
+                                  : PARAMETER);
+    return tell(fence);
+}
