@@ -337,10 +337,11 @@ static enum fence_end run(struct loaded *l, const struct ptx_fence_report *repor
     if (!grid.kernel || grid.kernel->func->param_bytes > sizeof(bytes))
         return FENCE_REFUSED;
     memcpy(bytes, params, nparams * sizeof(*params));
-    if (ptx_fence_report_kernel(report, "k")) {
+    const struct ptx_fence_kernel *windowed = ptx_fence_report_kernel(report, "k");
+    if (windowed) {
         const struct fence_window window = window_of(l->rig);
 
-        memcpy(bytes + grid.kernel->func->param_bytes - sizeof(window), &window, sizeof(window));
+        memcpy(bytes + grid.kernel->func->params[windowed->index]->offset, &window, sizeof(window));
     }
     grid.params = bytes;
     map_memory(l, report->indexed);

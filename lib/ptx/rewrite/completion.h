@@ -4,6 +4,9 @@
 
 #include "ptx/rewrite/pass.h"
 
+/* The hidden parameter, as it is declared. */
+#define COMPLETION_PARAMETER ".param .align 8 .b8 gshare$done[48]"
+
 enum {
     COMPLETION_MAX_EPILOGUES = 16, /* of a kernel; about 40 machine instructions each */
     COMPLETION_EPILOGUE_REGS = 7   /* that one declares */

@@ -17,8 +17,7 @@
 #include "ptx/rewrite/completion.h"
 #include "ptx/rewrite/reach.h"
 
-#define PARAMETER ".param .align 8 .b8 gshare$done[48]"
-static_assert(COMPLETION_PARAMS_BYTES == 48, "as PARAMETER");
+static_assert(COMPLETION_PARAMS_BYTES == 48, "as COMPLETION_PARAMETER");
 
 /* By ptx_func.id: a function that it reaches and that has an obstacle, or waits. */
 struct findings {
@@ -98,9 +97,9 @@ static void add_parameter(struct rewrite *rw, const struct ptx_func *f)
 {
     for (const struct ptx_header *h = f->headers; h; h = h->next)
         edits_insert(&rw->edits, h->at,
-                     !h->list     ? "(" PARAMETER ")"
-                     : f->nparams ? ", " PARAMETER
-                                  : PARAMETER);
+                     !h->list     ? "(" COMPLETION_PARAMETER ")"
+                     : f->nparams ? ", " COMPLETION_PARAMETER
+                                  : COMPLETION_PARAMETER);
 }
 
 static struct obstacle take_kernel(struct rewrite *rw, const struct ptx_module *m,

@@ -5,7 +5,8 @@
  *
  * What it holds for each function with a body:
  *  1. The first two instructions load gshare$mask, gshare$base and gshare$globals from the constant
- *     window, or a kernel's from its last parameter. No other instruction writes one of them.
+ *     window, or a kernel's from its parameter gshare$fenced. No other instruction writes one of
+ * them.
  *  2. An access to .global or to a generic address goes to gshare$at + a small offset, and right
  *     before it, with no label between, stands "gshare$at = {any, any & mask | base}"; or, for
  *     generic ones, the choice between that and the address itself where isspacep says that the
@@ -62,10 +63,12 @@ static bool begins_with_window(const struct checker *c)
 /* The same from the parameter, of 16 bytes, that the worker fills. */
 static bool begins_with_parameter(const struct checker *c)
 {
-    const struct ptx_var *last =
-        c->f->entry && c->f->nparams ? c->f->params[c->f->nparams - 1] : NULL;
+    const struct ptx_var *window = NULL;
 
-    return last && !strcmp(last->name, "gshare$fenced") && last->size == 16 &&
+    for (uint32_t i = 0; c->f->entry && i < c->f->nparams; i++)
+        if (!strcmp(c->f->params[i]->name, "gshare$fenced"))
+            window = c->f->params[i];
+    return window && window->size == 16 &&
            checker_reads(c, 0, "ld.param.v2.b32 {gshare$mask, gshare$base}, [gshare$fenced];") &&
            checker_reads(c, 1, "ld.param.b64 gshare$globals, [gshare$fenced+8];");
 }

@@ -1,12 +1,16 @@
 /* Where a function has the window from. The worker writes it into FENCE_VARIABLE, which all
- * functions of the module can read, and gives it to each launch of a kernel as a hidden last
- * parameter: constants that are not parameters are not at hand when a kernel begins, and to wait
- * for them takes as long as a small kernel. So a kernel takes the parameter, and a function that it
- * calls, which knows no kernel's parameters, the variable. */
+ * functions of the module can read, and gives it to each launch of a kernel as a hidden parameter:
+ * constants that are not parameters are not at hand when a kernel begins, and to wait for them
+ * takes a fifth of a small kernel's time. So a kernel takes the parameter, and a function that it
+ * calls, which knows no kernel's parameters, the variable.
+ *
+ * The parameter stands right behind the tenant's, before that of the completion pass, since a small
+ * kernel's parameters and the window are then in one line of the cache of constants. */
 #include <assert.h>
 #include <string.h>
 
 #include "ptx/ir/arena.h"
+#include "ptx/rewrite/completion.h"
 #include "ptx/rewrite/fence.h"
 
 #define NAME      "gshare$fenced"
@@ -61,6 +65,21 @@ static bool tell(struct fence *fence)
     return kernels[report->nwindowed++].name;
 }
 
+/* Into a list that the completion pass may have lengthened. */
+static void add_parameter(struct fence *fence, const struct ptx_header *h)
+{
+    static const char done[] = COMPLETION_PARAMETER;
+    const size_t size = sizeof(done) - 1;
+
+    if (h->list && h->at >= size && !memcmp(fence->text + h->at - size, done, size))
+        edits_insert(&fence->edits, h->at - size, PARAMETER ", ");
+    else
+        edits_insert(&fence->edits, h->at,
+                     !h->list            ? "(" PARAMETER ")"
+                     : fence->f->nparams ? ", " PARAMETER
+                                         : PARAMETER);
+}
+
 bool fence_window_begin(struct fence *fence)
 {
     const struct ptx_func *f = fence->f;
@@ -71,9 +90,6 @@ bool fence_window_begin(struct fence *fence)
     if (!parameter)
         return true;
     for (const struct ptx_header *h = f->headers; h; h = h->next)
-        edits_insert(&fence->edits, h->at,
-                     !h->list     ? "(" PARAMETER ")"
-                     : f->nparams ? ", " PARAMETER
-                                  : PARAMETER);
+        add_parameter(fence, h);
     return tell(fence);
 }

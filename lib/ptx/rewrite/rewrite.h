@@ -50,10 +50,11 @@ enum ptx_pass {
      * function by function, with all that call it, as long as a kernel is left: see leave_out.c.
      * Before the other passes, which see what is left. */
     PTX_PASS_LEAVE_OUT = 1 << 8,
-    /* With PTX_PASS_FENCE: kernels that have room for it get the window as a hidden last parameter,
-     * a struct fence_window, which whoever launches them fills; ptx_fence_report.windowed names
-     * them. Other functions take it from FENCE_VARIABLE in any case. On an H200 a kernel's first
-     * load of a .const variable takes 0.12 to 0.18 us, which one of a parameter does not. */
+    /* With PTX_PASS_FENCE: kernels that have room for it get the window as a hidden parameter
+     * behind their own, a struct fence_window, which whoever launches them fills;
+     * ptx_fence_report.windowed names them. Other functions take it from FENCE_VARIABLE in any
+     * case. On an H200 a kernel's first load of a .const variable takes 0.12 to 0.18 us, which one
+     * of a parameter does not. */
     PTX_PASS_WINDOW = 1 << 9
 };
 
@@ -135,10 +136,11 @@ struct ptx_fault_names {
     void *memory;
 };
 
-/* A kernel that has a struct fence_window as its last parameter. */
+/* A kernel that has a struct fence_window behind its own parameters, before its
+ * completion_params. */
 struct ptx_fence_kernel {
     const char *name;
-    uint32_t index; /* how many parameters the tenant's text has */
+    uint32_t index; /* of that parameter: how many parameters the tenant's text has */
 };
 
 struct ptx_fence_report {

@@ -13,10 +13,10 @@ void launch_params(const struct launch *launch, const struct completion_params *
 
     for (uint32_t i = 0; i < count; i++)
         pointers[i] = launch->params + kernel->param_offset[i];
-    if (kernel->tells_end)
-        pointers[count++] = (void *)(uintptr_t)tell;
     if (kernel->windowed)
-        pointers[count] = (void *)(uintptr_t)&launch->window;
+        pointers[count++] = (void *)(uintptr_t)&launch->window;
+    if (kernel->tells_end)
+        pointers[count] = (void *)(uintptr_t)tell;
     *params = (CUDA_KERNEL_NODE_PARAMS){
         .func = kernel->function,
         .gridDimX = launch->grid[0],

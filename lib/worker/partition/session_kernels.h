@@ -26,7 +26,7 @@ struct kernel {
     bool syncs_grid;           /* it needs a cooperative launch (ptx/rewrite/grid_sync.h) */
     uint64_t barrier;       /* of its grid, in a fenced module (GRID_VARIABLE); 0: the driver's */
     bool tells_end;         /* it has a completion parameter behind the tenant's (ptx/rewrite) */
-    bool windowed;          /* it has the session's window as its last parameter, the same */
+    bool windowed;          /* it has the session's window as a parameter, before that one */
     uint64_t variables;     /* the block of its module's variables, for that parameter */
     _Atomic int carveout;   /* see carveout.c */
     uint16_t *param_offset; /* param_count entries */
