@@ -184,19 +184,20 @@ typedef struct gs_exec_affinity {
 
 typedef enum gs_class {
     GS_CLASS_NORMAL = 0,
-    GS_CLASS_LATENCY = 1, /* first; best-effort kernels leave some SMs to it; the server waits for
-                             its next work awake for a while, if the machine has CPUs to spare */
-    GS_CLASS_BEST_EFFORT = 2 /* last, and with less work queued on the device */
+    GS_CLASS_LATENCY = 1,    /* goes first; best-effort kernels leave some SMs free for it, and the
+                                server polls for its next work for a while if CPUs suffice */
+    GS_CLASS_BEST_EFFORT = 2 /* goes last, and has less work queued on the device */
 } gs_class;
 
 /* What a session, a stream or one launch asks of the scheduler. A value out of its range gives
  * GS_ERR_INVALID_VALUE and a message that names the range.
  *
- * A stream (gs_stream_create) has a class and a priority of its own; a further field that is set
- * gives GS_ERR_NOT_SUPPORTED. A launch has all fields of its own but weight and
- * affinity.exclusive, which are the session's. A stream or launch may have a lower class than the
- * session, not a higher one (the default, GS_CLASS_NORMAL, counts as the session's class where that
- * is lower), a priority up to the session's highest, and SMs among those granted to the session.
+ * A stream (gs_stream_create) can have a class and a priority of its own; any other field that is
+ * set gives GS_ERR_NOT_SUPPORTED. A launch can have all fields of its own except weight and
+ * affinity.exclusive, which are the session's. A stream or launch may have
+ *   - the session's class or a lower one (GS_CLASS_NORMAL, the default, never raises it),
+ *   - a priority up to the session's highest,
+ *   - SMs among those granted to the session.
  * To change one field, start from gs_get_qos. */
 typedef struct gs_qos {
     size_t size;
@@ -215,9 +216,10 @@ typedef struct gs_qos {
  * class, weight or share of SMs above the operator's limit is granted as that limit: gs_get_qos
  * tells. GS_ERR_INVALID_VALUE, GS_ERR_NO_DEVICE_MEMORY. GS_ERR_LIMIT: exclusive SMs, or those of a
  * mask, are not free (the message says which), or too many different sets are in use, or too many
- * such calls of the session are under way. GS_ERR_NOT_SUPPORTED: of the affinity.
- * GS_ERR_PERMISSION: exclusive SMs, which the operator forbids. GS_ERR_TIMEOUT: the SMs are a new
- * set, and no moment without running kernels came (the message says whose kernels run). */
+ * such calls of the session are under way. GS_ERR_NOT_SUPPORTED: an affinity, on a device or driver
+ * without partitions. GS_ERR_PERMISSION: exclusive SMs, which the operator forbids. GS_ERR_TIMEOUT:
+ * the SMs are a new set, and no moment without running kernels came (the message says whose kernels
+ * run). */
 GS_API gs_status gs_set_qos(gs_session session, const gs_qos *qos);
 /* The session's present quality of service, as granted. The affinity is GS_EXEC_AFFINITY_NONE if
  * the session has the whole device, else GS_EXEC_AFFINITY_SM_MASK; given to gs_set_qos, that mask
@@ -230,8 +232,8 @@ GS_API gs_status gs_get_exec_affinity(gs_session session, gs_exec_affinity *affi
 
 /* ---- Attaching ------------------------------------------------------------------------------- */
 
-/* In a job of MPI or Slurm the device of the process's rank on its machine (gshare(7) has the
- * variables), elsewhere the device with the fewest sessions. */
+/* The server chooses the device: in a job of MPI or Slurm that of the process's rank on its machine
+ * (gshare(7) has the variables), elsewhere the one with the fewest sessions. */
 #define GS_DEVICE_AUTO (-1)
 
 /* What becomes of a session that has unfinished work when another tenant's fault ends the worker.
@@ -244,10 +246,10 @@ typedef enum gs_on_fault {
     GS_ON_FAULT_REPLAY = 1
 } gs_on_fault;
 
-/* Whether a session's kernels are kept to the session's own memory. Fenced kernels reach no other
- * session's memory but what they import, whatever address they use; an access elsewhere meets
- * memory without meaning. Their modules must come as PTX, alone or in a fatbin: one that cannot be
- * fenced is refused. */
+/* Whether a session's kernels are kept to the session's own memory. Whatever address a fenced
+ * kernel uses, it reaches no memory of another session except what its session has imported; an
+ * access to any other place reads and writes memory that has no meaning. The modules of a fenced
+ * session must come as PTX, alone or in a fatbin; a module that cannot be fenced is refused. */
 typedef enum gs_fence {
     GS_FENCE_AUTO = 0, /* as the server's policy says; gs_session_info tells */
     GS_FENCE_ON = 1,   /* the session is fenced */
@@ -281,30 +283,32 @@ typedef struct gs_attach_params {
 /* Opens a session with the server. params may be NULL: all defaults. Variables of the environment
  * (gshare(7)) stand for what params does not name, and can only lower what params and the operator
  * allow. Blocks for the server; makes no CUDA context. The caller owns *session and ends it with
- * gs_detach; a process may hold several. GS_ERR_INVALID_VALUE: also a variable without a meaning.
- * GS_ERR_NO_SERVER, GS_ERR_VERSION, GS_ERR_REFUSED, GS_ERR_NO_DEVICE, GS_ERR_NO_DEVICE_MEMORY.
- * GS_ERR_LIMIT: too many tenants or sessions, or the SMs asked for are not free (the message says
- * which are). GS_ERR_NOT_FOUND: no such reservation. GS_ERR_NOT_SUPPORTED: of the qos.
- * GS_ERR_PERMISSION: exclusive SMs, which the operator forbids. GS_ERR_TIMEOUT: no answer in time,
- * or the SMs are a new set and no moment without running kernels came (the message says whose
- * kernels run). */
+ * gs_detach; a process may hold several. GS_ERR_INVALID_VALUE: also a variable whose value has no
+ * meaning. GS_ERR_NO_SERVER, GS_ERR_VERSION, GS_ERR_REFUSED, GS_ERR_NO_DEVICE,
+ * GS_ERR_NO_DEVICE_MEMORY. GS_ERR_LIMIT: too many tenants or sessions, or the SMs asked for are not
+ * free (the message says which are). GS_ERR_NOT_FOUND: no such reservation. GS_ERR_NOT_SUPPORTED:
+ * as gs_set_qos. GS_ERR_PERMISSION: exclusive SMs, which the operator forbids. GS_ERR_TIMEOUT: no
+ * answer in time, or the SMs are a new set and no moment without running kernels came (the message
+ * says whose kernels run). */
 GS_API gs_status gs_attach(const gs_attach_params *params, gs_session *session);
 /* Waits for the session's work, frees everything that the session holds, and ends the session and
  * all handles made in it. The server does the same for a process that exits or dies without
- * gs_detach. The session ends with any status but that of a host function (gs_launch_host) which
- * calls this: GS_ERR_INVALID_VALUE. GS_ERR_SERVER_LOST or a fault's status says that some of its
- * work was lost. Blocks for the device. GS_ERR_TIMEOUT. */
+ * gs_detach. Blocks for the device. The session has ended whatever the call returns, with one
+ * exception, GS_ERR_INVALID_VALUE: a host function (gs_launch_host) made the call. GS_ERR_TIMEOUT:
+ * the server did not confirm the end in time. GS_ERR_SERVER_LOST or a fault's status: some of the
+ * session's work was lost. */
 GS_API gs_status gs_detach(gs_session session);
 
 /* ---- Session properties ---------------------------------------------------------------------- */
 
-/* Whose kernels reach a session's memory, besides its own and what it exports: those of sessions
- * that are not fenced (gs_fence), on the same device. */
+/* Whose kernels can reach a session's memory: besides its own kernels, and those of sessions that
+ * import from it, the kernels of sessions on the same device that are not fenced (gs_fence). This
+ * says whose sessions these are. */
 typedef enum gs_trust {
     GS_TRUST_NOBODY = 1, /* the server fences every session */
     GS_TRUST_OWNER = 2,  /* root's and those of the server's user */
     GS_TRUST_USERS = 3,  /* these, and those of users whom the operator trusts or has trusted */
-    GS_TRUST_ALL = 4     /* anybody's: the server fences only who asks */
+    GS_TRUST_ALL = 4     /* anybody's: the server fences only sessions that ask for it */
 } gs_trust;
 
 typedef struct gs_session_desc {
@@ -337,11 +341,12 @@ typedef struct gs_session_desc {
     unsigned local_rank;   /* what GS_DEVICE_AUTO has read as the process's rank; 0: no job */
 } gs_session_desc;
 
-/* Does not block. */
+/* Tells the properties of the session and its device. Does not block. */
 GS_API gs_status gs_session_info(gs_session session, gs_session_desc *desc);
-/* What cuDeviceGetAttribute tells of the whole device: attribute is a number of CUdevice_attribute,
- * 38 (the size of the L2 cache) for one. 0: the server's driver does not know it, or a feature is
- * not there. Does not block. GS_ERR_INVALID_VALUE: no such number, or value is NULL. */
+/* Sets *value to what cuDeviceGetAttribute tells of the whole device. attribute is a number of
+ * CUdevice_attribute, for example 38 (the size of the L2 cache). *value is 0 if the server's driver
+ * does not know the attribute, or if the device does not have the feature. Does not block.
+ * GS_ERR_INVALID_VALUE: no such number, or value is NULL. */
 GS_API gs_status gs_device_attribute(gs_session session, unsigned attribute, int *value);
 
 /* ---- Faults -----------------------------------------------------------------------------------
@@ -361,7 +366,8 @@ typedef enum gs_fault_kind {
     GS_FAULT_EVICTED = 5,  /* a kernel ran longer than it may, or the operator ended the session */
     GS_FAULT_TRAP = 6,     /* a kernel trapped; nothing was lost but the session's work */
     GS_FAULT_ASSERT = 7,   /* the same, by a failed assertion */
-    GS_FAULT_STRAY = 8     /* the same, by an access outside of its memory: GS_FENCE_STRICT */
+    GS_FAULT_STRAY = 8     /* the same, by an access outside of the session's memory, which
+                              GS_FENCE_STRICT does not allow */
 } gs_fault_kind;
 
 typedef struct gs_fault {
@@ -370,48 +376,51 @@ typedef struct gs_fault {
     gs_status status;  /* the status that calls return because of the fault */
     unsigned stream;   /* the stream's number; 0: the default one, or not known */
     uint64_t position; /* of the first unfinished operation in that stream */
-    /* "" if no kernel faulted, or its module is unloaded. Of a trap, an assertion or a stray in a
-     * function that several kernels call: the function. */
+    /* The kernel's name; "" if no kernel faulted, or its module is unloaded. If a trap, an
+     * assertion or a stray is in a function that several kernels call, the function's name. */
     char kernel[64];
-    char message[192]; /* of these also the line of the module's PTX; of a stray its address */
-    /* The kernel's number among the stream's launches, from 1; 0: not known. Of a trap, an
-     * assertion or a stray it is one from launch to launch_last, since such kernels end by
-     * themselves: one launch where each was waited for; not known where several streams, or
-     * graphs, may have it. Else launch_last is launch. */
+    /* For a trap, an assertion or a stray it has the line of the module's PTX; for a stray also the
+     * address. */
+    char message[192];
+    /* The kernel's number among the stream's launches, from 1; 0: not known. A kernel that trapped,
+     * failed an assertion or strayed ends by itself, so the launch is one from launch to
+     * launch_last: a single one if the program waited for each; not known if several streams, or
+     * graphs, may have made it. For other kinds launch_last is launch. */
     uint64_t launch;
-    gs_devptr address; /* of a stray; 0: not known, as of what the device reports */
-    /* What the session had given that is not known to be complete: some was dropped, of the rest
-     * nobody knows how far it came. Launches of kernels, graphs and products; copies and fills, and
+    gs_devptr address; /* of a stray; 0: not known, as for all that the device reports */
+    /* Work of the session that is not known to be complete: some was dropped, and of the rest it is
+     * not known how far it came. Launches of kernels, graphs and products; copies and memsets, and
      * their bytes. Of very many calls a limited number is counted. */
     uint64_t lost_launches, lost_copies, lost_bytes;
     uint64_t launch_last;
 } gs_fault;
 
-/* The session's first fault; its kind is GS_FAULT_NONE if there was none. Where another tenant lost
- * the device, message says so, and names the session if it is of the same user. Works on a session
- * that a fault has ended. Does not block. */
+/* Tells the session's first fault; its kind is GS_FAULT_NONE if there was none. If another tenant
+ * lost the device, message says so, and names the session if it is of the same user. Works on a
+ * session that a fault has ended. Does not block. */
 GS_API gs_status gs_last_fault(gs_session session, gs_fault *fault);
 
 typedef struct gs_stray {
     size_t size;
     uint64_t count;    /* strays of the session's kernels so far; 0: none, and no further field is
                           set. Each access of a thread counts. */
-    gs_devptr address; /* of the first one */
-    unsigned line;     /* of the module's PTX, where it is */
-    char kernel[64];   /* as gs_fault's, here and below; of the first one */
+    gs_devptr address; /* of the first stray, as are all fields below */
+    unsigned line;     /* of the module's PTX */
+    char kernel[64];   /* this and the fields below: as in gs_fault */
     unsigned stream;
     uint64_t launch, launch_last;
 } gs_stray;
 
-/* The strays of a session with GS_FENCE_REPORT, whose first one is kept; of kernels that still run
- * it may miss some. Not told are prefetches, and rows of wmma that a stride leads outside. Blocks
- * for the server. GS_ERR_NOT_SUPPORTED: the session records no strays. */
+/* Tells the strays of a session with GS_FENCE_REPORT: how many there were, and the first one. It
+ * may miss strays of kernels that still run. Prefetches, and rows of wmma that a stride leads
+ * outside, are not recorded. Blocks for the server. GS_ERR_NOT_SUPPORTED: the session records no
+ * strays. */
 GS_API gs_status gs_stray_report(gs_session session, gs_stray *stray);
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
-/* Makes a stream. qos NULL: the session's, with its later changes. Blocks for the server.
- * GS_ERR_LIMIT: more than gs_session_desc.max_streams. GS_ERR_NOT_SUPPORTED: see gs_qos. */
+/* Makes a stream. With qos NULL it has the session's qos, with its later changes. Blocks for the
+ * server. GS_ERR_LIMIT: more than gs_session_desc.max_streams. GS_ERR_NOT_SUPPORTED: see gs_qos. */
 GS_API gs_status gs_stream_create(gs_session session, const gs_qos *qos, gs_stream *stream);
 /* Waits for the stream's work, then destroys the stream. Blocks for the device.
  * GS_ERR_INVALID_VALUE: the default stream. GS_ERR_RECORDING. */
@@ -420,7 +429,8 @@ GS_API gs_status gs_stream_destroy(gs_stream stream);
  * the GPU writes, without a call to the server; a long wait sleeps. Returns the session's fault if
  * one ended the work. GS_ERR_RECORDING. */
 GS_API gs_status gs_stream_sync(gs_session session, gs_stream stream);
-/* gs_stream_sync for so long at most; 0 looks once. GS_NOT_READY: the time has passed. */
+/* As gs_stream_sync, but waits for timeout_ns at most; 0 looks once. GS_NOT_READY: the time has
+ * passed. */
 GS_API gs_status gs_stream_sync_for(gs_session session, gs_stream stream, uint64_t timeout_ns);
 /* GS_OK if everything that the stream was given is complete, else GS_NOT_READY. Does not block.
  * GS_ERR_RECORDING. */
@@ -433,10 +443,11 @@ GS_API gs_status gs_sync(gs_session session);
 
 typedef void (*gs_host_fn)(void *data, gs_status status);
 /* Has the library call fn(data, status) when the stream's earlier work is complete; the stream's
- * later work waits until the function has returned. A thread of the library's calls it, one
- * function after the other, and exactly once: status is GS_OK, or the session's where it ends
- * before. The function must not wait for work, or for another host function, that is not ordered
- * before it; gs_detach waits for the functions, and is refused in one. Blocks as gs_launch does.
+ * later work waits until the function has returned. One thread of the library calls all host
+ * functions, one after the other, each exactly once. Its status is GS_OK, or the session's if the
+ * session ends before. The function must not wait for work, or for another host function, that is
+ * not ordered before it. gs_detach waits for the functions; a host function cannot call it. Blocks
+ * as gs_launch does.
  * GS_ERR_INVALID_VALUE: fn is NULL. GS_ERR_RECORDING. GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
 GS_API gs_status gs_launch_host(gs_session session, gs_stream stream, gs_host_fn fn, void *data);
 
@@ -452,63 +463,68 @@ GS_API gs_status gs_event_record(gs_event event, gs_stream stream);
 /* Blocks until the work that the event captured is complete; returns at once if the event was never
  * recorded. */
 GS_API gs_status gs_event_sync(gs_event event);
-/* gs_event_sync for so long at most; 0 looks once. GS_NOT_READY: the time has passed. */
+/* As gs_event_sync, but waits for timeout_ns at most; 0 looks once. GS_NOT_READY: the time has
+ * passed. */
 GS_API gs_status gs_event_sync_for(gs_event event, uint64_t timeout_ns);
 /* GS_OK if the captured work is complete or the event was never recorded, else GS_NOT_READY. Does
  * not block. */
 GS_API gs_status gs_event_query(gs_event event);
-/* Makes a descriptor for poll, epoll and the like: it is readable from when the work that the event
- * has captured by now is complete, or the session has ended or is detached; gs_event_query tells
- * which. The caller closes it, at any time. Does not block. GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
+/* Makes a descriptor for poll, epoll and the like. It becomes readable when the work that the event
+ * has captured by now is complete, or when the session has ended or is detached; gs_event_query
+ * tells which. The caller closes it, at any time. Does not block. GS_ERR_NO_MEMORY, GS_ERR_SYSTEM.
+ */
 GS_API gs_status gs_event_fd(gs_event event, int *fd);
 /* Milliseconds of device time between two completed events, as cuEventElapsedTime measures them.
- * Blocks for the server. GS_ERR_INVALID_VALUE: one was never recorded. GS_NOT_READY: one is not
- * complete. GS_ERR_LIMIT: one was recorded when the user's sessions had as much of the server's
- * memory as they may; it has no time. */
+ * Blocks for the server. GS_ERR_INVALID_VALUE: one of them was never recorded. GS_NOT_READY: one is
+ * not complete. GS_ERR_LIMIT: one has no time, because the user's sessions had as much of the
+ * server's memory as they may have when it was recorded. */
 GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseconds);
 
 /* ---- Device memory --------------------------------------------------------------------------- */
 
 /* Allocates size bytes of zeroed device memory, aligned to 256 bytes. The session owns it until
  * gs_free. The device gives memory in pieces, and whole pieces count against the limit. Blocks for
- * the server; in a fenced session, where no piece that the session has is free for it, also for the
- * session's work. GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY;
- * GS_ERR_LIMIT: there are so many allocations that the server keeps no more of them. */
+ * the server; in a fenced session also for the session's work, if a new piece is needed.
+ * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. GS_ERR_LIMIT: the server
+ * keeps no records of further allocations. */
 GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
 /* Frees memory that gs_malloc or gs_mem_import returned; 0 does nothing. Work that the session was
- * given before may use the memory to its end. Where there is such work, the call returns at once,
- * and the memory counts until the session's next call that allocates, frees, asks gs_mem_info, or
- * waits for a stream, and finds that work complete; memory that goes whole pieces at a time, until
- * one that finds the session idle. No call is refused for want of memory that waits so: the call
- * waits then. When too much would wait, gs_free blocks for the device instead.
+ * given before may use the memory to its end.
+ *
+ * If there is such work, the call returns at once, and the memory is freed later: by the session's
+ * next call that allocates, frees, asks gs_mem_info or waits for a stream, and finds that work
+ * complete. Whole pieces are freed by such a call that finds the session idle. Until then the
+ * memory counts against the limit. A call that needs memory which waits so is not refused but waits
+ * for it. When too much memory would wait, gs_free blocks for the device instead.
  * GS_ERR_INVALID_POINTER: not the start of a live allocation. */
 GS_API gs_status gs_free(gs_session session, gs_devptr ptr);
-/* Memory for work of a stream. What gs_free_async has given back is given out again without asking
- * the server: at once to the same stream, to another one when the first has done its work of
- * before. Its contents are what the session last had there. The size is rounded up to one of eight
- * for each power of two. Blocks as gs_malloc does where nothing is there. As gs_malloc, and
- * GS_ERR_RECORDING: the stream records a graph. gs_free frees such memory too. */
+/* Allocates memory for the work of a stream. Memory that gs_free_async has given back is given out
+ * again without asking the server: at once to the same stream, and to another stream when the first
+ * one has done the work that it was given before. So the contents are what the session last had
+ * there. The size is rounded up to one of eight sizes for each power of two. If no such memory is
+ * there, the call blocks as gs_malloc does. Statuses as gs_malloc, and GS_ERR_RECORDING: the stream
+ * records a graph. gs_free frees such memory too. */
 GS_API gs_status gs_malloc_async(gs_session session, size_t size, gs_stream stream, gs_devptr *ptr);
 /* Gives memory of gs_malloc_async or gs_malloc back, once the work is done that the stream was
- * given before; work of other streams that uses it has to be done by then, as by
- * gs_stream_wait_event. 64 MiB of such memory stay with the session, and count for it, until it
- * needs room for something else. Does not block, but for more than that, as gs_free.
- * GS_ERR_INVALID_POINTER, GS_ERR_RECORDING. */
+ * given before. Work of other streams that uses the memory must be done by then (for example by
+ * gs_stream_wait_event). Up to 64 MiB of such memory stay with the session, and count against its
+ * limit, until the session needs room for something else. Does not block for those; more is freed,
+ * and blocks, as by gs_free. GS_ERR_INVALID_POINTER, GS_ERR_RECORDING. */
 GS_API gs_status gs_free_async(gs_session session, gs_devptr ptr, gs_stream stream);
-/* The bytes of device memory that this session may hold in all, and those that it may still
+/* Tells the bytes of device memory that this session may hold in all, and those that it may still
  * allocate: within its own limit, its user's limit and the memory that the device has free. Either
  * pointer may be NULL. Blocks for the server. */
 GS_API gs_status gs_mem_info(gs_session session, size_t *free_bytes, size_t *total_bytes);
-/* The heap that the session's kernels will malloc from is to have so many bytes; 0: a default. It
- * is made when the first module is loaded whose kernels allocate (gs_module_load), and has its size
- * from then on: GS_ERR_INVALID_VALUE. Blocks for the server. */
+/* Sets the size in bytes of the heap that the session's kernels malloc from; 0: a default. The heap
+ * is made when the first module is loaded whose kernels allocate (gs_module_load), and keeps its
+ * size from then on. Blocks for the server. GS_ERR_INVALID_VALUE: the heap has been made. */
 GS_API gs_status gs_kernel_heap(gs_session session, uint64_t bytes);
-/* Each thread of the session's kernels is to have at least so many bytes of stack, from the next
- * launch on: for recursion, and for functions called by address, whose depth the compiler cannot
- * know. Without it a thread has 1 KiB, and a kernel that goes deeper is a fault. The stack cannot
- * shrink. It takes memory of the device for all threads that the device can have (264 MiB for each
- * KiB on an H200), which is nobody's quota; the user's limit of the driver's memory bounds it.
- * Blocks for the server, and for a moment without running kernels.
+/* Sets the least number of bytes of stack that each thread of the session's kernels has, from the
+ * next launch on. The stack is for recursion, and for functions called by address, whose depth the
+ * compiler cannot know. By default a thread has 1 KiB, and a kernel that goes deeper faults. The
+ * stack cannot shrink. It takes memory of the device for all threads that the device can have (264
+ * MiB for each KiB on an H200). That memory counts against no session's limit; the user's limit of
+ * the driver's memory bounds it. Blocks for the server, and for a moment without running kernels.
  *
  * GS_ERR_INVALID_VALUE: more than the driver gives a thread (511 KiB on an H200). GS_ERR_LIMIT:
  * more than the user may have. GS_ERR_NO_DEVICE_MEMORY. GS_ERR_TIMEOUT: no such moment came. */
@@ -557,12 +573,12 @@ GS_API gs_status gs_mem_revoke(gs_session session, gs_devptr ptr);
 /* ---- Host memory ----------------------------------------------------------------------------- */
 
 /* Allocates zeroed host memory that the device reads and writes directly: by copies, and from
- * kernels at the address that gs_host_device_ptr tells. It is pinned and shared with the server;
- * the session owns it until gs_host_free, and it counts until another block of the session takes
- * its place. Blocks for the server, longer the larger it is; in a fenced session also for the
- * session's work, and where freed blocks are in the way, for a moment at which the device is idle
- * (GS_ERR_TIMEOUT). GS_ERR_INVALID_VALUE: size is 0. GS_ERR_LIMIT: too many blocks, or too many
- * bytes of them. */
+ * kernels at the address that gs_host_device_ptr tells. It is pinned and shared with the server.
+ * The session owns it until gs_host_free; a freed block stays pinned, and counts, until another
+ * block of the session takes its place. Blocks for the server, the longer the larger the block is;
+ * in a fenced session also for the session's work and, if freed blocks are in the way, for a moment
+ * at which the device is idle (GS_ERR_TIMEOUT). GS_ERR_INVALID_VALUE: size is 0. GS_ERR_LIMIT: too
+ * many blocks, or too many bytes of them. */
 GS_API gs_status gs_host_alloc(gs_session session, size_t size, void **ptr);
 /* Sets *device to the address at which kernels reach the memory at ptr, which lies in a block of
  * gs_host_alloc, and by which copies and memsets may name it as device memory. It is ptr itself,
@@ -584,9 +600,9 @@ GS_API gs_status gs_host_free(gs_session session, void *ptr);
  * copy; other memory has been read when the call returns (htod), and the call blocks until the copy
  * is complete (dtoh). A size of 0 does nothing.
  *
- * All have GS_ERR_INVALID_POINTER: a device range does not lie inside one live allocation, or host
- * memory runs over an end of a gs_host_alloc block. GS_ERR_RECORDING: the stream records a graph,
- * and the copy waits or uses other host memory.
+ * Statuses of all: GS_ERR_INVALID_POINTER: a device range does not lie inside one live allocation,
+ * or host memory runs over an end of a gs_host_alloc block. GS_ERR_RECORDING: the stream records a
+ * graph, and the copy waits or uses other host memory.
  */
 
 GS_API gs_status gs_memcpy_htod(gs_session session, gs_devptr dst, const void *src, size_t size);
@@ -598,11 +614,11 @@ GS_API gs_status gs_memcpy_dtoh_async(gs_session session, void *dst, gs_devptr s
                                       gs_stream stream);
 GS_API gs_status gs_memcpy_dtod_async(gs_session session, gs_devptr dst, gs_devptr src, size_t size,
                                       gs_stream stream);
-/* Each of size bytes becomes the low 8 bits of value. */
+/* Sets each of size bytes to the low 8 bits of value. */
 GS_API gs_status gs_memset(gs_session session, gs_devptr dst, int value, size_t size);
 GS_API gs_status gs_memset_async(gs_session session, gs_devptr dst, int value, size_t size,
                                  gs_stream stream);
-/* Each of count elements of 16 or 32 bits becomes value. GS_ERR_INVALID_VALUE: dst is no multiple
+/* Sets each of count elements of 16 or 32 bits to value. GS_ERR_INVALID_VALUE: dst is no multiple
  * of their size. */
 GS_API gs_status gs_memset_d16(gs_session session, gs_devptr dst, uint16_t value, size_t count);
 GS_API gs_status gs_memset_d16_async(gs_session session, gs_devptr dst, uint16_t value,
@@ -616,8 +632,8 @@ GS_API gs_status gs_memset_d32_async(gs_session session, gs_devptr dst, uint32_t
  * An array is device memory of texels in a layout that only the device knows: kernels read it
  * through textures, which filter and bound their coordinates, and read and write it through
  * surfaces. A mipmapped array has levels, each half as large as the one before, rounded down but at
- * least one texel, in each direction but that of layers. Names and constants mean what CUDA's
- * driver API means by them. Not there: sparse and external arrays, block-compressed and planar
+ * least one texel, in each direction but that of layers. Names and constants mean what they mean in
+ * CUDA's driver API. There are no sparse and external arrays, and no block-compressed and planar
  * formats.
  *
  * Arrays count against the session's memory limit. The limits of extents are those of the device's
@@ -654,34 +670,38 @@ typedef struct gs_array_desc {
     size_t levels;     /* of a mipmapped array: down to the level of one texel at most; 0: none */
 } gs_array_desc;
 
-/* Makes an array of zeros. Blocks for the server. GS_ERR_INVALID_VALUE: no such array, or beyond
- * the device's limits. GS_ERR_LIMIT: too many arrays. GS_ERR_NOT_SUPPORTED: of the driver.
- * GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
+/* Makes an array of zeros. Blocks for the server. GS_ERR_INVALID_VALUE: there is no such array, or
+ * it is beyond the device's limits. GS_ERR_LIMIT: too many arrays. GS_ERR_NOT_SUPPORTED: the driver
+ * has no such array. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
 GS_API gs_status gs_array_create(gs_session session, const gs_array_desc *desc, gs_array *array);
-/* A level of a mipmapped array as an array of its own, for copies, surfaces and textures: a
- * mipmapped array itself is shown by textures alone. Each call gives another handle, which counts
- * as an array, and is to be destroyed like one. The mipmapped array's memory goes with the last of
- * its levels, if that is later. Blocks for the server. GS_ERR_INVALID_VALUE: it has no such level.
- * GS_ERR_LIMIT: too many arrays. */
+/* Gives a level of a mipmapped array as an array of its own, for copies, surfaces and textures. (Of
+ * a whole mipmapped array there are textures only.) Each call gives another handle, which counts as
+ * an array and must be destroyed like one. The mipmapped array's memory is freed when the array and
+ * all such levels are destroyed. Blocks for the server. GS_ERR_INVALID_VALUE: the array has no such
+ * level. GS_ERR_LIMIT: too many arrays. */
 GS_API gs_status gs_array_level(gs_array array, unsigned level, gs_array *of_level);
-/* Destroys the array. Work that the session was given before may use it to its end: where there is
- * such work the call returns at once, and the array goes later, as memory does (gs_free). Textures
- * and surfaces that show it work on; its memory goes, and stops counting, with the last of them. */
+/* Destroys the array. Work that the session was given before may use it to its end: if there is
+ * such work the call returns at once, and the array is freed later, as memory is (gs_free).
+ * Textures and surfaces of the array keep working; its memory is freed, and stops counting, with
+ * the last of them. */
 GS_API gs_status gs_array_destroy(gs_array array);
-/* How the array was made. Does not block. */
+/* Tells how the array was made. Does not block. */
 GS_API gs_status gs_array_info(gs_array array, gs_array_desc *desc);
 
 /* ---- Copies of boxes ------------------------------------------------------------------------- */
 
-/* One side of gs_memcpy_3d: of array, device and host the first that is not 0. */
+/* One side of gs_memcpy_3d. Of array, device and host the first one that is not 0 counts. */
 typedef struct gs_memcpy_side {
     gs_array array;
     gs_devptr device;
     void *host; /* of the source: only read */
-    size_t x;   /* where the box begins: bytes in a row, the row, the slice or layer */
+    /* Where the box begins: x bytes into row y of slice or layer z. */
+    size_t x;
     size_t y, z;
-    size_t pitch; /* bytes from row to row, and rows from slice to slice, of device and host */
-    size_t rows;  /* memory; 0: as many as the box has. Of an array they do not count. */
+    /* Of device and host memory: bytes from row to row, and rows from slice to slice; 0: as many as
+     * the box has. For an array they have no meaning. */
+    size_t pitch;
+    size_t rows;
 } gs_memcpy_side;
 
 typedef struct gs_memcpy_3d_params {
@@ -691,11 +711,11 @@ typedef struct gs_memcpy_3d_params {
     size_t height, depth; /* rows of a slice, slices */
 } gs_memcpy_3d_params;
 
-/* Copies a box between arrays, device memory and host memory; not from host to host. Otherwise as
- * gs_memcpy_htod and its like: what blocks, what must stay untouched, and the statuses. A box that
- * is 0 in a direction does nothing. GS_ERR_INVALID_VALUE: beyond an array, parts of its texels, a
- * pitch that is shorter than a row or longer than 2^31 - 1. GS_ERR_RECORDING: graphs record no such
- * copy. GS_ERR_NOT_SUPPORTED: of the driver. */
+/* Copies a box between arrays, device memory and host memory, but not from host to host. What
+ * blocks, what must stay untouched, and the statuses are as for gs_memcpy_htod and its like. A box
+ * that is 0 in a direction does nothing. GS_ERR_INVALID_VALUE: the box goes beyond an array or has
+ * parts of its texels, or a pitch is shorter than a row or longer than 2^31 - 1. GS_ERR_RECORDING:
+ * graphs record no such copy. GS_ERR_NOT_SUPPORTED: the driver has no such copy. */
 GS_API gs_status gs_memcpy_3d(gs_session session, const gs_memcpy_3d_params *params);
 GS_API gs_status gs_memcpy_3d_async(gs_session session, const gs_memcpy_3d_params *params,
                                     gs_stream stream);
@@ -707,10 +727,10 @@ GS_API gs_status gs_memcpy_3d_async(gs_session session, const gs_memcpy_3d_param
  * a surface is not written and reads as zero there, also where an instruction says .trap.
  */
 
-/* What kernels take as a parameter of 64 bits: a cudaTextureObject_t, a cudaSurfaceObject_t. Not 0.
- * A kernel that uses one that is destroyed or was never made has an undefined result: in a fenced
- * session zeros, or another of the session's own; in one that is not fenced it may end the work of
- * all tenants, as a bad address may. */
+/* What kernels take as a parameter of 64 bits: a cudaTextureObject_t, a cudaSurfaceObject_t. It is
+ * never 0. A kernel that uses one which is destroyed or was never made has an undefined result. In
+ * a fenced session it finds zeros, or another object of the session; in a session that is not
+ * fenced it may end the work of all tenants, as a bad address may. */
 typedef uint64_t gs_texture;
 typedef uint64_t gs_surface;
 
@@ -757,24 +777,24 @@ typedef struct gs_texture_desc {
     unsigned flags;          /* GS_TEXTURE_ */
     unsigned max_anisotropy; /* 0 to 16 */
     float border[4];
-    /* Of a mipmapped array, which needs normalized coordinates. The bias is added to the level that
-     * an instruction names, by gradients or by number, and the sum kept within min and max. Without
-     * a name the level is 0. */
+    /* For a mipmapped array, which needs normalized coordinates. The bias is added to the level
+     * that an instruction names, by gradients or by number, and the sum is kept within min and max.
+     * An instruction that names none has level 0. */
     gs_filter_mode mipmap_filter; /* between two levels */
     float mipmap_bias, mipmap_min, mipmap_max;
 } gs_texture_desc;
 
-/* Makes a texture. desc NULL: clamped, unfiltered, coordinates in texels. Memory that is freed
- * while a texture shows it is read as any freed memory. Blocks for the server.
- * GS_ERR_INVALID_VALUE, also for an array that is mipmapped or not where type says otherwise.
- * GS_ERR_INVALID_POINTER: the memory does not lie in one live allocation.
- * GS_ERR_LIMIT: too many textures and surfaces. GS_ERR_NOT_SUPPORTED: of the driver. */
+/* Makes a texture. With desc NULL it is clamped and unfiltered, and its coordinates count texels.
+ * If memory is freed while a texture shows it, the texture reads freed memory. Blocks for the
+ * server. GS_ERR_INVALID_VALUE: also if type and array do not agree on whether it is mipmapped.
+ * GS_ERR_INVALID_POINTER: the memory does not lie in one live allocation. GS_ERR_LIMIT: too many
+ * textures and surfaces. GS_ERR_NOT_SUPPORTED: the driver has no such texture. */
 GS_API gs_status gs_texture_create(gs_session session, const gs_texture_resource *resource,
                                    const gs_texture_desc *desc, gs_texture *texture);
 /* Destroys the texture, as gs_array_destroy does an array. GS_ERR_INVALID_HANDLE: no texture of
  * this session. */
 GS_API gs_status gs_texture_destroy(gs_session session, gs_texture texture);
-/* The same for surfaces, of arrays and levels alone. Make the array with GS_ARRAY_SURFACE. */
+/* The same for surfaces. A surface shows an array with GS_ARRAY_SURFACE, or a level of one. */
 GS_API gs_status gs_surface_create(gs_session session, gs_array array, gs_surface *surface);
 GS_API gs_status gs_surface_destroy(gs_session session, gs_surface surface);
 
@@ -790,31 +810,32 @@ GS_API gs_status gs_surface_destroy(gs_session session, gs_surface surface);
  * heap. In a fenced session, GS_ERR_PERMISSION: the module cannot be fenced (the message has line
  * and reason), or is machine code without PTX; GS_ERR_NOT_SUPPORTED: for a variable's alignment.
  *
- * Kernels that call malloc allocate from a heap of the session's own: memory of the size
- * gs_attach_params.kernel_heap, or gs_kernel_heap, taken from the session's by the first module
- * with such kernels, and freed with the session. What kernels print appears on this process's
- * stdout, and failed assertions on its stderr. The calls that print are gs_sync, gs_stream_sync,
- * gs_event_sync, copies and memsets that wait, gs_module_unload, gs_detach, and any call after a
- * fault. gshare(7) has more of both. */
+ * Kernels that call malloc allocate from a heap of the session's own. It has the size
+ * gs_attach_params.kernel_heap, or that of gs_kernel_heap; the first module with such kernels takes
+ * it from the session's memory, and it is freed with the session. What kernels print appears on
+ * this process's stdout, and failed assertions on its stderr. The calls that print are gs_sync,
+ * gs_stream_sync, gs_event_sync, copies and memsets that wait, gs_module_unload, gs_detach, and any
+ * call after a fault. gshare(7) has more about both. */
 GS_API gs_status gs_module_load(gs_session session, const void *image, size_t size,
                                 gs_module *module);
-/* Links `count` images into one module and loads that: what one declares `.extern` and another
+/* Links `count` images into one module and loads it: what one image declares `.extern` and another
  * defines is one symbol, as between files that nvcc compiles with -rdc=true. Each image is PTX text
- * or a fatbin with PTX, with a size as for gs_module_load; sizes NULL: all are NUL-terminated
- * texts. As gs_module_load, and GS_ERR_INVALID_VALUE: count is 0, or too large. GS_ERR_BAD_IMAGE:
- * they do not fit together (the message names the symbol), or one has no PTX. */
+ * or a fatbin with PTX, with a size as for gs_module_load; with sizes NULL all are NUL-terminated
+ * texts. Blocks as gs_module_load. Statuses as gs_module_load, and GS_ERR_INVALID_VALUE: count is
+ * 0, or too large. GS_ERR_BAD_IMAGE: the images do not fit together (the message names the symbol),
+ * or one has no PTX. */
 GS_API gs_status gs_module_link(gs_session session, const void *const *images, const size_t *sizes,
                                 unsigned count, gs_module *module);
-/* gs_module_load of a whole file. GS_ERR_NOT_FOUND: no such file. */
+/* Loads a whole file as gs_module_load does an image. GS_ERR_NOT_FOUND: no such file. */
 GS_API gs_status gs_module_load_file(gs_session session, const char *path, gs_module *module);
 /* Unloads the module. The handles of its kernels end at once. Work that the session was given
- * before may use it to its end: where there is such work, the call returns at once, and the module
- * counts, with its variables' memory, as memory of gs_free does that goes whole pieces at a time;
- * so do the number of modules and that of kernels. What its kernels print, and their faults, later
- * calls tell. A graph that has a kernel of it is not to be launched any more. */
+ * before may use it to its end. If there is such work, the call returns at once, and the module is
+ * unloaded later, as whole pieces of memory are freed (gs_free); until then its variables count as
+ * memory, and module and kernels count as such. What its kernels still print, and their faults, are
+ * told by later calls. Do not launch a graph any more that has a kernel of the module. */
 GS_API gs_status gs_module_unload(gs_module module);
-/* Address and size of a module's global variable, which lives as long as the module. Either pointer
- * may be NULL. Blocks for the server. GS_ERR_NOT_FOUND. */
+/* Tells address and size of a module's global variable, which lives as long as the module. Either
+ * pointer may be NULL. Blocks for the server. GS_ERR_NOT_FOUND. */
 GS_API gs_status gs_global_get(gs_module module, const char *name, gs_devptr *ptr, size_t *size);
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -824,9 +845,9 @@ GS_API gs_status gs_global_get(gs_module module, const char *name, gs_devptr *pt
  * module has, first those whose name is this one mangled by a C++ compiler. GS_ERR_PARAMS: the
  * kernel's parameters are too many or too large. GS_ERR_LIMIT: too many kernels. */
 GS_API gs_status gs_kernel_get(gs_module module, const char *name, gs_kernel *kernel);
-/* The number of a module's kernels, and the (mangled) name of each by its index, from 0: cut to
- * `size` bytes with the NUL; 8,192 hold any. The order stays as it is. Block for the server.
- * GS_ERR_NOT_FOUND: no kernel has that index. */
+/* Tell the number of a module's kernels, and the (mangled) name of each by its index, from 0. A
+ * name is cut to `size` bytes with the NUL; 8,192 hold any name. The order never changes. Block for
+ * the server. GS_ERR_NOT_FOUND: no kernel has that index. */
 GS_API gs_status gs_module_kernel_count(gs_module module, unsigned *count);
 GS_API gs_status gs_module_kernel_name(gs_module module, unsigned index, char *name, size_t size);
 
@@ -842,15 +863,15 @@ typedef struct gs_kernel_desc {
     unsigned max_dynamic_smem;      /* bytes a block */
 } gs_kernel_desc;
 
-/* Does not block. */
+/* Tells the properties of the kernel. Does not block. */
 GS_API gs_status gs_kernel_info(gs_kernel kernel, gs_kernel_desc *desc);
-/* Offset and size in bytes of parameter `index` in the parameter buffer. Either pointer may be
- * NULL. Does not block. GS_ERR_INVALID_VALUE: index is not below param_count. */
+/* Tells offset and size in bytes of parameter `index` in the parameter buffer. Either pointer may
+ * be NULL. Does not block. GS_ERR_INVALID_VALUE: index is not below param_count. */
 GS_API gs_status gs_kernel_param_info(gs_kernel kernel, unsigned index, size_t *offset,
                                       size_t *size);
-/* How many blocks of so many threads and so much dynamic shared memory an SM runs at once. Blocks
- * for the server; a second call for the same shape does not. GS_ERR_LAUNCH_CONFIG: the kernel
- * cannot have such a block. */
+/* Tells how many blocks of so many threads and so much dynamic shared memory an SM runs at once.
+ * Blocks for the server; a second call for the same shape does not. GS_ERR_LAUNCH_CONFIG: the
+ * kernel cannot have such a block. */
 GS_API gs_status gs_kernel_occupancy(gs_kernel kernel, unsigned threads, unsigned dynamic_smem,
                                      unsigned *blocks);
 
@@ -878,15 +899,15 @@ typedef struct gs_launch_config {
  * work. A launch on a set of SMs that has yet to be made waits in its stream; if the set cannot be
  * made, the session ends with GS_FAULT_LAUNCH.
  *
- * GS_ERR_LAUNCH_CONFIG, GS_ERR_PARAMS. GS_ERR_LIMIT: too many reports are open. For its qos:
- * GS_ERR_INVALID_VALUE (beyond the session's grant), GS_ERR_NOT_SUPPORTED. GS_ERR_RECORDING: the
- * stream records a graph, and the launch is cooperative or has a report or a qos of its own.
+ * GS_ERR_LAUNCH_CONFIG, GS_ERR_PARAMS. GS_ERR_LIMIT: too many reports are open. For a qos of its
+ * own: GS_ERR_INVALID_VALUE (beyond the session's grant), GS_ERR_NOT_SUPPORTED. GS_ERR_RECORDING:
+ * the stream records a graph, and the launch is cooperative or has a report or a qos of its own.
  *
- * A kernel that synchronises its grid (cooperative groups' grid.sync) needs a cooperative launch:
- * one without gives GS_ERR_LAUNCH_CONFIG. So does a grid of more blocks than the session's SMs hold
- * at once, which is gs_kernel_occupancy times the affinity's sm_count of gs_get_qos. A cooperative
- * launch with an affinity of its own gives GS_ERR_NOT_SUPPORTED. The first one of a shape blocks
- * for the server. gshare(7) has more. */
+ * A kernel that synchronises its grid (cooperative groups' grid.sync) needs a cooperative launch;
+ * another launch of it gives GS_ERR_LAUNCH_CONFIG. So does a cooperative launch of more blocks than
+ * the session's SMs hold at once, which is gs_kernel_occupancy times the affinity's sm_count of
+ * gs_get_qos. A cooperative launch with an affinity of its own gives GS_ERR_NOT_SUPPORTED. The
+ * first cooperative launch of a shape blocks for the server. gshare(7) has more. */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
                            void **args);
 
@@ -900,13 +921,13 @@ typedef struct gs_report {
     unsigned late;      /* 1: the launch ended after its deadline */
 } gs_report;
 
-/* The report of a launch. Each report can be fetched once; a limited number of newer reports drops
- * one that was not fetched. Does not block. GS_NOT_READY: the launch is unfinished, or finished so
- * recently that the server has not written the report yet. GS_ERR_INVALID_VALUE: not asked for,
- * fetched before, or dropped. */
+/* Fetches the report of a launch. Each report can be fetched once. A limited number of reports is
+ * kept: newer ones drop one that was not fetched. Does not block. GS_NOT_READY: the launch is
+ * unfinished, or finished so recently that the server has not written the report yet.
+ * GS_ERR_INVALID_VALUE: the report was not asked for, was fetched before, or was dropped. */
 GS_API gs_status gs_launch_report(gs_session session, gs_report_id id, gs_report *report);
-/* gs_launch_report that waits for so long at most. GS_NOT_READY: the time has passed. Returns the
- * session's fault if one ended the launch. */
+/* As gs_launch_report, but waits for timeout_ns at most. GS_NOT_READY: the time has passed. Returns
+ * the session's fault if one ended the launch. */
 GS_API gs_status gs_launch_report_for(gs_session session, gs_report_id id, gs_report *report,
                                       uint64_t timeout_ns);
 
@@ -956,15 +977,17 @@ typedef struct gs_gemm_params {
     gs_devptr alpha_at, beta_at; /* not 0, both: alpha and beta are read there, when it runs */
 } gs_gemm_params;
 
-/* Gives a product to the stream. The first one of its types, sizes and alignment, with alpha and
- * beta 0 or not, blocks for the server, and for a moment without running kernels; later ones block
- * as gs_launch does. GS_ERR_INVALID_VALUE: types that do not go together, a size, a leading
- * dimension. GS_ERR_INVALID_POINTER: a matrix is not in one live allocation. GS_ERR_NOT_SUPPORTED:
- * the server has no cuBLAS, or cuBLAS has no such product. GS_ERR_TIMEOUT: no such moment came, or
- * lately none did. GS_ERR_RECORDING: graphs record no products. GS_ERR_NO_MEMORY,
- * GS_ERR_NO_DEVICE_MEMORY: of the server's. Where it makes products faster, the server allocates a
- * workspace for the stream, which counts against the session's limit until the stream is destroyed;
- * at the limit it does without. */
+/* Gives a product to the stream. A kind of product is given by types, sizes and alignment, and by
+ * whether alpha is 0 and beta is 0. The first product of a kind blocks for the server, and for a
+ * moment without running kernels; later ones block as gs_launch does. If that makes products
+ * faster, the server allocates a workspace for the stream, which counts against the session's limit
+ * until the stream is destroyed; at the limit it computes without one.
+ *
+ * GS_ERR_INVALID_VALUE: types that do not go together, a wrong size or leading dimension.
+ * GS_ERR_INVALID_POINTER: a matrix is not in one live allocation. GS_ERR_NOT_SUPPORTED: the server
+ * has no cuBLAS, or cuBLAS has no such product. GS_ERR_TIMEOUT: no such moment came, or lately none
+ * did. GS_ERR_RECORDING: graphs record no products. GS_ERR_NO_MEMORY, GS_ERR_NO_DEVICE_MEMORY: the
+ * server has no memory left. */
 GS_API gs_status gs_gemm(gs_session session, const gs_gemm_params *params, gs_stream stream);
 /* Does what the first such product would block for, and computes nothing. Statuses as gs_gemm. */
 GS_API gs_status gs_gemm_prepare(gs_session session, const gs_gemm_params *params);
@@ -977,42 +1000,45 @@ GS_API gs_status gs_gemm_prepare(gs_session session, const gs_gemm_params *param
  * its own. Other streams are not affected. Does not block. GS_ERR_RECORDING: the stream records
  * already. GS_ERR_NO_MEMORY. */
 GS_API gs_status gs_graph_begin(gs_session session, gs_stream stream);
-/* How many steps are recorded so far: a call is one, and one more for each further piece that it is
- * done in. Does not block. GS_ERR_RECORDING: the stream records nothing. */
+/* Tells how many steps are recorded so far. A call is one step, or several if it is done in several
+ * pieces. Does not block. GS_ERR_RECORDING: the stream records nothing. */
 GS_API gs_status gs_graph_steps(gs_session session, gs_stream stream, unsigned *steps);
-/* The next call waits for these steps, numbered from 0, and for no other: so a graph has branches,
- * which the device may run at the same time. No step twice; 16,384 in a graph of up to 2,048 steps,
- * and beyond 2,048 each part of that length waits for all of the one before. Does not block.
- * GS_ERR_INVALID_VALUE: a step that is not recorded yet. GS_ERR_RECORDING, GS_ERR_NO_MEMORY. */
+/* Has the next recorded call wait for these steps, numbered from 0, and for no others. So a graph
+ * can have branches, which the device may run at the same time. No step may be named twice. A graph
+ * of up to 2,048 steps can have 16,384 such dependencies in all; in a longer graph each part of
+ * 2,048 steps waits for all of the part before. Does not block. GS_ERR_INVALID_VALUE: a step that
+ * is not recorded yet. GS_ERR_RECORDING, GS_ERR_NO_MEMORY. */
 GS_API gs_status gs_graph_after(gs_session session, gs_stream stream, const unsigned *steps,
                                 unsigned count);
 /* Ends the recording; the stream then works as before. *graph runs its calls one after the other,
- * but where gs_graph_after says what one waits for.
- * If a recorded call failed, the recording is dropped and its first failure's status returned.
- * Blocks for the server. GS_ERR_LIMIT: the graph is too large, or there are too many.
- * GS_ERR_RECORDING: the stream records nothing. */
+ * except for calls of which gs_graph_after says what they wait for. If a recorded call failed, the
+ * recording is dropped, and the status of the first failure is returned. Blocks for the server.
+ * GS_ERR_LIMIT: the graph is too large, or there are too many. GS_ERR_RECORDING: the stream records
+ * nothing. */
 GS_API gs_status gs_graph_end(gs_session session, gs_stream stream, gs_graph *graph);
-/* Ends the recording as gs_graph_end does, but makes no graph: its calls take the places of `count`
- * steps of `graph`, the first one that of steps[0] and so on, no step twice; steps NULL: of the
- * first ones. From now on launches make the new calls, with the order that the graph has; those
- * before make the former ones. A call replaces one of its kind, a copy one from and to the same
- * kinds of memory, a launch one of the same kernel, or of another whose parameters and these need
- * as many lines of 64 bytes. Does not block. On failure the graph stays as it is.
- * GS_ERR_NOT_SUPPORTED: a call of another kind or size. GS_ERR_LIMIT: what is different since
- * gs_graph_end would be too much for a launch, which has 32 KiB for each 2,048 calls; an argument
- * of 8 bytes takes 16. GS_ERR_INVALID_VALUE, GS_ERR_INVALID_HANDLE, GS_ERR_RECORDING,
- * GS_ERR_NO_MEMORY. */
+/* Ends the recording as gs_graph_end does, but makes no graph. Its calls replace `count` steps of
+ * `graph`: the first call replaces step steps[0], and so on; no step may be named twice. With steps
+ * NULL they replace the first steps. Later launches of the graph make the new calls, in the order
+ * that the graph has; launches before are not affected. Does not block. On failure the graph stays
+ * as it is.
+ *
+ * A call can replace a call of its kind only: a copy one from and to the same kinds of memory, a
+ * launch one of the same kernel, or of a kernel whose parameters need as many lines of 64 bytes.
+ * GS_ERR_NOT_SUPPORTED: a call of another kind or size. GS_ERR_LIMIT: the differences since
+ * gs_graph_end are too many for a launch, which has 32 KiB for each 2,048 calls; an argument of 8
+ * bytes takes 16. GS_ERR_INVALID_VALUE, GS_ERR_INVALID_HANDLE, GS_ERR_RECORDING, GS_ERR_NO_MEMORY.
+ */
 GS_API gs_status gs_graph_change(gs_session session, gs_stream stream, gs_graph graph,
                                  const unsigned *steps, unsigned count);
-/* Has launches from now on leave these steps out (enabled 0), or make them again; what waits for a
- * step that is left out waits for what it would wait for. steps, count, statuses: as
- * gs_graph_change. */
+/* Has later launches of the graph leave these steps out (enabled 0), or make them again. A step
+ * that depends on one that is left out depends on what that one depends on. steps, count and
+ * statuses are as for gs_graph_change. Does not block. */
 GS_API gs_status gs_graph_enable(gs_graph graph, const unsigned *steps, unsigned count,
                                  unsigned enabled);
 /* Queues the whole graph, as one message for each 2,048 calls. Blocks as gs_launch does.
  * GS_ERR_RECORDING. */
 GS_API gs_status gs_graph_launch(gs_graph graph, gs_stream stream);
-/* Destroys the graph, as gs_array_destroy does an array: launches of it go on to their end. */
+/* Destroys the graph, as gs_array_destroy does an array: its launches run to their end. */
 GS_API gs_status gs_graph_destroy(gs_graph graph);
 
 /* ---- Initial values --------------------------------------------------------------------------
