@@ -20,11 +20,11 @@
 #include "gsctl/trace/trace.h"
 
 static const struct command commands[] = {
-    {"status", command_status, "the server and its devices; what is done without a command", "", "",
+    {"status", command_status, "the server and its devices; also without a command", "", "",
      TAKES_JSON | TAKES_WATCH, false, NULL},
     {"servers", command_servers, "the servers of this machine, whose they are, their devices", "",
-     "Those that serve the user who asks; root sees all. SERVER is a name for --instance. Servers\n"
-     "of other IPC namespaces, as containers have them, are not seen.\n\n",
+     "It shows the servers that serve the caller; root sees all. SERVER is a name for --instance.\n"
+     "Servers of other IPC namespaces, such as those of containers, are not shown.\n\n",
      TAKES_JSON | TAKES_WATCH | NO_SERVER, false, NULL},
     {"ps", command_ps, "the tenants: process, SMs, class, memory, GPU time, launches", "", "",
      TAKES_JSON | TAKES_WATCH, false, NULL},
@@ -32,31 +32,29 @@ static const struct command commands[] = {
      "Keys: q quits; the arrows select a session, and k ends it after asking; u shows one user's;\n"
      "n s g l m p d x sort by session, SMs, GPU time, launches, memory, latency, depth of the\n"
      "queue and strays, r the other way round.\n"
-     "GPU% is time on the device by time that has passed; kernels of several tenants run at "
-     "once.\n"
-     "P50 and P99 are latencies of launches since the look before; QUEUE has those that have not\n"
-     "ended; MEM% is memory by its limit, or the device's; FAULTS are of the user's sessions.\n"
-     "With --json, which needs no terminal: what tenants did in one second; with --watch again "
-     "and\n"
-     "again in its time.\n\n",
+     "GPU% is time on the device in percent of the time that passed; kernels of several tenants\n"
+     "run at once. P50 and P99 are latencies of launches since the last look; QUEUE counts\n"
+     "launches that have not ended; MEM% is memory in percent of its limit, or of the device's;\n"
+     "FAULTS counts workers lost by sessions of that user. --json needs no terminal: it prints\n"
+     "what tenants did in one second, or with --watch in each interval.\n\n",
      TAKES_JSON | TAKES_WATCH | TAKES_TOP, false, NULL},
     {"info", command_info, "the devices, and who may run on which of their SMs", "",
      "A cell of the map is an SM; the last row is all of them together.\n\n",
      TAKES_JSON | TAKES_WATCH, false, NULL},
-    {"dump", command_dump, "all of it for scripts: a line each, fields separated by tabs", "",
-     "gsctl(1) has the fields. '-' stands for what there is not. Later versions may add kinds of "
+    {"dump", command_dump, "everything for scripts: lines of fields separated by tabs", "",
+     "gsctl(1) has the fields. '-' stands for a missing value. Later versions may add kinds of "
      "lines,\n"
      "and fields at the ends of lines. --json: what status, get and ps print, in one document.\n\n",
      TAKES_JSON | TAKES_WATCH, false, NULL},
     {"metrics", command_metrics, "the figures for Prometheus: printed, in a file, or served", "",
      "Prints OpenMetrics once, or:\n\n"
      "      --textfile FILE       replace FILE, in the form that node_exporter reads\n"
-     "      --listen ADDR:PORT    serve http://ADDR:PORT/metrics; without ADDR of the loopback\n",
+     "      --listen ADDR:PORT    serve http://ADDR:PORT/metrics; without ADDR on the loopback\n",
      TAKES_JSON | TAKES_WATCH | TAKES_METRICS | NO_SERVER, false, NULL},
     {"log", command_log, "the server's log: its file, or the journal", "",
      "The log shows what all users do, so only the server's owner and root may read it.\n\n"
      "With --json each line is an object: its time, who wrote it, and its keys or its message.\n\n"
-     "  -f, --follow              go on with what is written, also after the file was rotated\n",
+     "  -f, --follow              print new lines as they come, also after the file was rotated\n",
      TAKES_JSON | TAKES_LOG, false, NULL},
     {"trace", command_trace, "writes what tenants and devices do into a file for Perfetto",
      "-o FILE|--svg FILE|--json [--seconds N] [--tenant SESSION|PID|USER]...",
@@ -64,16 +62,16 @@ static const struct command commands[] = {
      "server's owner and root see their own sessions.\n\n"
      "  -o, --output FILE         the file; - is standard output\n"
      "      --svg FILE            the same as a picture, also beside -o\n"
-     "      --seconds N           so long\n"
-     "      --tenant WHO          only these: a session, a process, a user; may come again\n"
-     "\nThe file is JSON with and without --json, which without -o means standard output.\n\n",
+     "      --seconds N           how long to trace\n"
+     "      --tenant WHO          only this session, process or user; may be given several times\n"
+     "\nThe file is JSON with and without --json. --json without -o writes to standard output.\n\n",
      TAKES_JSON | TAKES_TRACE, false, NULL},
     {"quit", command_quit, "ends the server, and waits for its end", "",
-     "On a terminal it asks first, where that would end tenants.\n\n"
-     "  -t, --timeout SECS        tenants have that long to detach; default 0\n"
+     "On a terminal it asks first if tenants are attached.\n\n"
+     "  -t, --timeout SECS        how long tenants have to detach; default 0\n"
      "  -y, --yes                 do not ask\n",
      TAKES_JSON | TAKES_QUIT, false, NULL},
-    {"drain", command_drain, "admits no new tenants; those that are there may stay", "",
+    {"drain", command_drain, "admits no new tenants; those that are attached may stay", "",
      "Attaches are refused, to one device or all, until --no, or until the server ends. With "
      "several\n"
      "devices, tenants that name none go to another one. To end the server when the last tenant "
@@ -84,28 +82,27 @@ static const struct command commands[] = {
      TAKES_JSON | TAKES_DRAIN, false, NULL},
     {"kill", command_kill, "ends sessions, also in the middle of a kernel",
      "SESSION|--pid PID|--user NAME",
-     "What a session has queued is dropped; what runs has the time of --grace. Then the device is\n"
-     "taken from it: another worker takes up the sessions that have no unfinished work, and the\n"
-     "others are told that they were interrupted, or run it again (GS_ON_FAULT_REPLAY). So it is\n"
-     "where the worker itself does not answer. Processes are not ended.\n\n"
-     "      --grace MS            time for what runs; default 5000\n",
+     "Queued work of the sessions is dropped; running kernels have the time of --grace. Then the\n"
+     "device's worker is ended, also if it does not answer, and another one takes up the other\n"
+     "sessions. Those with unfinished work are told that they were interrupted, or run it again\n"
+     "(GS_ON_FAULT_REPLAY). Processes are not ended.\n\n"
+     "      --grace MS            time for running kernels; default 5000\n",
      TAKES_JSON | TAKES_KILL | TAKES_OPERAND, false, kill_check},
     {"restart-worker", command_restart, "has another worker process take a device over", "",
-     "The tenants notice a pause: a standby is made ready, the worker finishes what runs and "
-     "takes\n"
-     "no more, and the standby takes the sessions up. Refused where kernels run on for 10 s, and\n"
-     "where a session would end, because it holds what only its worker has; and where the worker\n"
-     "does not answer (it is stopped): then --force ends it at once, with unfinished work.\n\n"
+     "A standby is made ready, the worker finishes running kernels and takes no more, and the\n"
+     "standby takes the sessions up; tenants notice a pause. Refused if kernels run on for 10 s,\n"
+     "if a session would end, because it holds what only its worker has, and if the worker does\n"
+     "not answer (it is stopped): then --force ends it at once, with unfinished work.\n\n"
      "      --device D            of this device; default 0\n"
      "      --force               also if sessions end\n",
      TAKES_JSON | TAKES_RESTART, false, NULL},
     {"set", command_set, "limits a session, a user, or everybody; live",
      "SESSION|--user NAME|--others|--default|--device D",
-     "What holds for a session is the tightest of what is set for everybody, for its user and\n"
-     "for itself, and of what it asked for. --others: users besides root and the server's own,\n"
-     "where nothing is set for them. Counts and percentages of SMs are rounded up to\n"
-     "whole groups. --latency-sms goes with --device: best-effort work leaves so many SMs to\n"
-     "latency work; 12% of the device for each latency session at work where it is not set.\n\n",
+     "A session has the tightest limit of those that are set for everybody, for its user and for\n"
+     "itself, and of what it asked for. --others: users besides root and the server's own, unless\n"
+     "something is set for them. Counts and percentages of SMs are rounded up to whole groups.\n"
+     "--latency-sms goes with --device: it is how many SMs best-effort work leaves to latency\n"
+     "work; by default 12% of the device for each latency session at work.\n\n",
      TAKES_JSON | TAKES_TARGET | TAKES_SETTINGS | TAKES_OPERAND, false, set_check},
     {"trust", command_trust, "does not fence a user's sessions: machine code loads in them",
      "[--no] USER",
@@ -122,7 +119,7 @@ static const struct command commands[] = {
      "SESSION", "", TAKES_JSON | TAKES_WATCH | TAKES_SESSION | TAKES_OPERAND, true, NULL},
     {"reserve", command_reserve, "sets SMs apart for sessions that attach to their name",
      "NAME --sms N|--mask LIST",
-     "      --sms VALUE           so many SMs, rounded up to whole groups\n"
+     "      --sms VALUE           the number of SMs, rounded up to whole groups\n"
      "      --mask VALUE          these SMs, such as 0-7,16\n"
      "      --device D            of this device; default 0\n",
      TAKES_JSON | TAKES_SMS | TAKES_OPERAND, true, reserve_check},
@@ -137,9 +134,9 @@ static const struct command commands[] = {
     {"mps", command_mps, "takes the commands of nvidia-cuda-mps-control", "[COMMAND [ARGUMENT]...]",
      "The command is given as arguments, or several on standard input, a line each. 'gsctl mps "
      "help'\n"
-     "lists them; doc/mps.md sets all of MPS beside what it is here. --json, before or behind, "
-     "gives\n"
-     "a document for each command.\n\n",
+     "lists them; doc/mps.md says what stands here for each part of MPS. --json, before or "
+     "behind,\n"
+     "gives a document for each command.\n\n",
      TAKES_JSON | TAKES_WORDS, false, mps_check},
     {"completion", command_completion, "prints a shell's completion script", "bash|zsh", "",
      NO_JSON | TAKES_OPERAND | NO_SERVER, true, NULL},
