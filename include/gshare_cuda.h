@@ -1,7 +1,7 @@
 /*
- * gshare_cuda.h - a CUDA program that runs as a tenant by libgshare_cudart, and the session below
- * it. cuda* and gs_* calls mix freely: device pointers are the same for both, and each frees what
- * it has allocated.
+ * gshare_cuda.h - the session of a CUDA program that runs as a tenant by libgshare_cudart. A
+ * program may mix cuda* and gs_* calls: device pointers are the same for both. Memory is freed by
+ * the calls that allocated it.
  */
 #ifndef GSHARE_CUDA_H
 #define GSHARE_CUDA_H
@@ -14,17 +14,19 @@ extern "C" {
 
 struct CUstream_st; /* a cudaStream_t */
 
-/* Attaches with these parameters, instead of the environment's defaults with which the first cuda*
- * call would. Statuses as gs_attach. GS_ERR_INVALID_VALUE: the process has attached already. */
+/* Attaches the process with these parameters. Without it the process attaches at its first cuda*
+ * call, with the defaults and the variables of the environment. Blocks as gs_attach does. Statuses
+ * as gs_attach, and GS_ERR_INVALID_VALUE: the process has attached already. */
 GS_API gs_status gs_cuda_attach(const gs_attach_params *params);
-/* The session of this thread's cuda* calls on its current device, attached if it was not. It ends
- * by cudaDeviceReset, not by gs_detach. GS_ERR_INVALID_VALUE: session is NULL; else as gs_attach.
- */
+/* Gives the session of this thread's current device, and attaches it if it is not attached yet;
+ * then it blocks as gs_attach does. The session ends by cudaDeviceReset; do not call gs_detach.
+ * Statuses as gs_attach, and GS_ERR_INVALID_VALUE: session is NULL. */
 GS_API gs_status gs_cuda_session(gs_session *session);
 
-/* gs_gemm in a stream of cuda* calls, with the order that it keeps with other streams; one that
- * captures takes it as a kernel's node. Statuses as gs_gemm, and GS_ERR_NOT_SUPPORTED where the
- * capture has failed. */
+/* Gives a product to a stream of cuda* calls as gs_gemm does to a gs_stream, in the order that the
+ * stream keeps with others. While the stream captures, the product becomes a node of the graph, as
+ * a kernel does. Blocks as gs_gemm does. Statuses as gs_gemm, and GS_ERR_NOT_SUPPORTED: the capture
+ * has failed. */
 GS_API gs_status gs_cuda_gemm(const gs_gemm_params *params, struct CUstream_st *stream);
 
 #ifdef __cplusplus
