@@ -33,8 +33,8 @@ static uint32_t sessions_ending(const struct device *device)
 {
     uint32_t count = 0;
 
-    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));)
-        count += s->device == device && session_state_told(s) == CTL_TENANT_ENDING;
+    for (const struct session *s = NULL; (s = device_session_next(device, s));)
+        count += session_state_told(s) == CTL_TENANT_ENDING;
     return count;
 }
 

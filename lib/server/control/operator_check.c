@@ -152,12 +152,13 @@ static uint64_t session_used(const struct session *s)
     return atomic_load_explicit(&stats[s->slot].memory_used, memory_order_relaxed);
 }
 
-static uint64_t user_used(const struct server *server, const struct session *of)
+/* What the user of that session holds on its device. */
+static uint64_t user_used(const struct session *of)
 {
     uint64_t used = 0;
 
-    for (const struct session *s = NULL; (s = registry_next(&server->registry, s));) {
-        if (s->uid == of->uid && s->device == of->device)
+    for (const struct session *s = NULL; (s = device_session_next(of->device, s));) {
+        if (s->uid == of->uid)
             used += session_used(s);
     }
     return used;
@@ -188,7 +189,7 @@ void quotas_note(const struct server *server, char note[OPERATOR_NOTE_MAX])
             continue;
         if (s->uid != summed) {
             summed = s->uid;
-            sum = user_used(server, s);
+            sum = user_used(s);
         }
         if (sum > effect.grant.user_mem_limit)
             snprintf(note, OPERATOR_NOTE_MAX, "sessions of user %.20s hold %s: %s",

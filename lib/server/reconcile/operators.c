@@ -9,8 +9,8 @@
 /* Finds a session that keeps its former grant for now, or NULL. */
 static const struct session *device_refused(const struct device *device)
 {
-    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device == device && s->state == SESSION_OPEN && s->grant.refused)
+    for (const struct session *s = NULL; (s = device_session_next(device, s));) {
+        if (s->state == SESSION_OPEN && s->grant.refused)
             return s;
     }
     return NULL;

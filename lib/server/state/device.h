@@ -209,6 +209,10 @@ void device_init(struct device *device, struct server *server, int index);
 void device_deinit(struct device *device);
 /* Makes the doorbell queue. 0 or -errno. */
 int device_bell_open(struct device *device, mode_t mode);
+/* The device's sessions one after the other, as registry_next gives the server's. */
+struct session *device_session_next(const struct device *device, const struct session *session);
+/* The session in a slot, or NULL: the slot is empty, another device's, or no slot at all. */
+struct session *device_session(const struct device *device, uint32_t slot);
 /* due: of enum device_due. */
 void device_due(struct device *device, uint32_t due);
 /* Has sessions placed anew in a round of its own: many such calls in the meantime are one placing,

@@ -78,9 +78,7 @@ uint32_t grants_open_count(const struct device *device)
 {
     uint32_t count = 0;
 
-    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device != device)
-            continue;
+    for (struct session *s = NULL; (s = device_session_next(device, s));) {
         if (s->state == SESSION_OPENING) /* the grant holds from the first launch on */
             count += !grant_same(&s->grant.target, &s->grant.sent);
         else if (s->state == SESSION_OPEN)
@@ -104,20 +102,18 @@ struct sm_mask grants_alone(const struct device *device)
 
     if (device->constrained == 0)
         return alone;
-    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device == device)
-            alone = sm_mask_or(alone, grants_held(s, true));
-    }
+    for (const struct session *s = NULL; (s = device_session_next(device, s));)
+        alone = sm_mask_or(alone, grants_held(s, true));
     return alone;
 }
 
 void grants_load(const struct device *device, uint32_t *load, struct sm_mask *room)
 {
-    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+    for (const struct session *s = NULL; (s = device_session_next(device, s));) {
         const struct session_grant *g = &s->grant;
         struct sm_mask alone;
 
-        if (s->device != device || sm_mask_empty(&g->place))
+        if (sm_mask_empty(&g->place))
             continue;
         alone = grants_held(s, true);
         if (g->target.exclusive)
@@ -134,10 +130,8 @@ static void retry_fire(struct timer *timer)
 {
     struct device *device = container_of(timer, struct device, grant_retry);
 
-    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device == device)
-            s->grant.refused = false;
-    }
+    for (struct session *s = NULL; (s = device_session_next(device, s));)
+        s->grant.refused = false;
     device_due(device, DUE_PLAN);
 }
 
@@ -214,8 +208,8 @@ void grants_forget(struct session *s)
 
 void grants_ready(struct device *device)
 {
-    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device == device && s->state == SESSION_WAITING)
+    for (struct session *s = NULL; (s = device_session_next(device, s));) {
+        if (s->state == SESSION_WAITING)
             grants_forget(s);
     }
     device->early = true;

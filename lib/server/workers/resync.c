@@ -104,11 +104,10 @@ static bool answer_await(struct device *device, const struct resync *resync, uin
 /* Brings all sessions together with what the worker has said. */
 static bool sessions_settle(struct device *device, const struct resync *resync)
 {
-    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+    for (struct session *s = NULL; (s = device_session_next(device, s));) {
         const struct link_session *told = &resync->told[s->slot];
 
-        if (s->device == device &&
-            !session_settle(s, told->state && told->session_id == s->id ? told : NULL))
+        if (!session_settle(s, told->state && told->session_id == s->id ? told : NULL))
             return false;
     }
     return true;
