@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/status.h"
 #include "common/util.h"
 #include "server/state/server.h"
 #include "server/state/session.h"
@@ -149,9 +150,8 @@ static void limit_note(struct session *session)
 static void granted_refused(struct session *s, int32_t status, const char *text)
 {
     struct device *device = s->device;
-    bool known = status > GS_NOT_READY && status <= GS_ERR_ILLEGAL_ADDRESS;
 
-    s->grant.refusal_status = known ? (gs_status)status : GS_ERR_PROTOCOL;
+    s->grant.refusal_status = status_is_error(status) ? (gs_status)status : GS_ERR_PROTOCOL;
     s->grant.refused = true;
     if (strncmp(s->grant.refusal, text, sizeof(s->grant.refusal) - 1) != 0) /* said once */
         log_warning("event=grant-kept device=%d session=%llu reason=%s", device->index,
