@@ -37,15 +37,13 @@ static bool device_serves(const struct device *device)
     return device_usable(device) && !device_drained(device);
 }
 
-/* Chooses the device that is asked for; else that of the rank, so that the ranks of a job are
- * spread evenly whatever order they come in; else the one with the fewest sessions of those that
- * work and are not drained. NULL: there is none. */
-static struct device *device_choose(struct server *server, int32_t wanted, uint32_t local_rank)
+/* Chooses a device for a session that has named none: that of the rank, so that the ranks of a job
+ * are spread evenly whatever order they come in; else the one with the fewest sessions, of those
+ * that work and are not drained. */
+static struct device *device_choose(struct server *server, uint32_t local_rank)
 {
     struct device *best = NULL;
 
-    if (wanted >= 0)
-        return wanted < server->device_count ? &server->device[wanted] : NULL;
     if (local_rank > 0)
         best = &server->device[(local_rank - 1) % (uint32_t)server->device_count];
     if (best && device_serves(best))
@@ -151,10 +149,12 @@ gs_status attach_admit(struct server *server, uid_t uid, const struct ctl_attach
     status = reservation_admit(server, request, admission, &wanted, text);
     if (status != GS_OK)
         return status;
-    device = device_choose(server, wanted, request->local_rank);
-    if (!device)
-        return refusal(text, GS_ERR_NO_DEVICE, "device %d: the server has %d, counted from 0",
-                       wanted, server->device_count);
+    if (wanted != GS_DEVICE_AUTO)
+        status = server_device_check(server, wanted, text);
+    if (status != GS_OK)
+        return status;
+    device = wanted != GS_DEVICE_AUTO ? &server->device[wanted]
+                                      : device_choose(server, request->local_rank);
     if (!device_usable(device))
         return refusal(text, GS_ERR_NO_DEVICE, "device %d: %.90s", device->index, device->failure);
     if (device_drained(device))

@@ -43,11 +43,12 @@ static gs_status devices_check(const struct server *server, uint32_t target, uin
 static gs_status latency_check(const struct server *server, uint64_t id,
                                const struct ctl_settings *s, char text[REFUSAL_TEXT_MAX])
 {
+    const gs_status status =
+        server_device_check(server, id < INT64_MAX ? (int64_t)id : INT64_MAX, text);
     const struct placer_device *sms;
 
-    if (id >= (uint64_t)server->device_count)
-        return refusal(text, GS_ERR_NO_DEVICE, "device %llu: the server has %d, counted from 0",
-                       (unsigned long long)id, server->device_count);
+    if (status != GS_OK)
+        return status;
     sms = &server->device[id].sms;
     if (s->fields & ~(uint32_t)CTL_LATENCY_SMS)
         return refusal(text, GS_ERR_INVALID_VALUE,
