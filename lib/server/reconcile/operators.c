@@ -58,7 +58,7 @@ static void patience_fire(struct timer *timer)
     uint32_t waiting = 0;
 
     for (int i = 0; i < server->device_count; i++) {
-        waiting += grants_open_count(&server->device[i]);
+        waiting += grants_pending_count(&server->device[i]);
         if (device_silent(&server->device[i], SILENT_NS))
             silent = &server->device[i];
     }
@@ -84,7 +84,7 @@ void operators_settle(struct server *server)
         if (refused)
             snprintf(text, sizeof(text), "session %llu keeps its former grant: %.60s",
                      (unsigned long long)refused->id, refused->grant.refusal);
-        else if (grants_open_count(device) || device->plan_soon.due_ns)
+        else if (grants_pending_count(device) || device->plan_soon.due_ns)
             return; /* the SMs that have just become free are yet to be planned */
     }
     if (state_writer_idle(&server->state))

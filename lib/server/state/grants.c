@@ -75,7 +75,7 @@ bool grants_hold(const struct session *s)
            grant_same(&s->grant.target, &s->grant.applied);
 }
 
-uint32_t grants_open_count(const struct device *device)
+uint32_t grants_pending_count(const struct device *device)
 {
     uint32_t count = 0;
 
