@@ -1,4 +1,5 @@
-/* admin.c - what operators ask: status, ps, quit. Everybody whom the server serves may look. */
+/* admin.c - CTL_STATUS, CTL_PS and CTL_QUIT. Everybody whom the server serves may send the first
+ * two; control.c lets only its owner and root end it. */
 #include <stdio.h>
 #include <string.h>
 
