@@ -78,7 +78,8 @@ struct graph *graph_make(void)
     return graph;
 }
 
-struct node *node_make(struct graph *graph, const struct op *op)
+/* Takes the op over where it succeeds. NULL: no memory, or too many nodes. */
+static struct node *node_make(struct graph *graph, const struct op *op)
 {
     struct node *node = calloc(1, sizeof(*node));
     uint64_t handle;
@@ -99,7 +100,7 @@ struct node *node_make(struct graph *graph, const struct op *op)
     return node;
 }
 
-bool node_add_before(struct node *node, struct node *before)
+static bool node_add_before(struct node *node, struct node *before)
 {
     if (!room_for_one(&node->before, node->before_count, &node->before_room))
         return false;
