@@ -203,6 +203,23 @@ bool graph_is(cudaGraph_t handle)
     return found;
 }
 
+bool graph_has_nodes(cudaGraph_t handle, const cudaGraphNode_t *list, size_t count)
+{
+    const struct graph *graph;
+    bool has;
+
+    graphs_enter();
+    graph = graph_find(handle);
+    has = graph != NULL;
+    for (size_t i = 0; i < count && has; i++) {
+        const struct node *node = node_find(list[i]);
+
+        has = node != NULL && node->graph == graph;
+    }
+    graphs_leave();
+    return has;
+}
+
 cudaError_t graph_end(cudaGraph_t handle)
 {
     struct graph *graph;
