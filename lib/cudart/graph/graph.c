@@ -156,6 +156,8 @@ struct graph *graph_copy(const struct graph *graph)
         graph_free(copy);
         return NULL;
     }
+    if (copy != NULL)
+        copy->within_node = true;
     for (size_t i = 0; copy != NULL && i < graph->count; i++) {
         const struct node *from = graph->nodes[i];
         struct op op;
@@ -226,6 +228,8 @@ cudaError_t graph_end(cudaGraph_t handle)
 
     graphs_enter();
     graph = graph_find(handle);
+    if (graph != NULL && graph->within_node)
+        graph = NULL;
     if (graph != NULL)
         graph_free(graph);
     graphs_leave();
@@ -243,8 +247,10 @@ cudaError_t graph_clone(cudaGraph_t handle, cudaGraph_t *out)
         graph = graph_copy(graph);
         error = graph != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
     }
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
+        graph->within_node = false;
         *out = graph->handle;
+    }
     graphs_leave();
     return error;
 }

@@ -21,6 +21,7 @@ struct graph {
     struct node **nodes; /* in the order in which they were added */
     size_t count, room;
     struct user_refs objects;
+    bool within_node; /* it is a child graph's node's, which ends it */
 };
 
 /* Take and give the lock of all graphs. */
