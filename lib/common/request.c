@@ -287,43 +287,11 @@ static ssize_t reply_receive(const struct control *control, struct reply_end *en
 
 /* ---- The answer ------------------------------------------------------------------------------ */
 
-/* The beginning of every answer. */
-struct answer_head {
-    struct ctl_header h;
-    int32_t status;
-};
-static_assert(offsetof(struct ctl_attach_reply, status) == offsetof(struct answer_head, status) &&
-                  offsetof(struct ctl_status_reply, status) ==
-                      offsetof(struct answer_head, status) &&
-                  offsetof(struct ctl_ps_reply, status) == offsetof(struct answer_head, status) &&
-                  offsetof(struct ctl_get_reply, status) == offsetof(struct answer_head, status) &&
-                  offsetof(struct ctl_done_reply, status) == offsetof(struct answer_head, status) &&
-                  offsetof(struct ctl_quit_reply, status) == offsetof(struct answer_head, status),
-              "the status of an answer");
-
-/* The offset of the message in an answer to `op`. */
-static size_t answer_text_offset(uint16_t op)
-{
-    switch (op) {
-    case CTL_ATTACH:
-        return offsetof(struct ctl_attach_reply, message);
-    case CTL_STATUS:
-        return offsetof(struct ctl_status_reply, message);
-    case CTL_PS:
-        return offsetof(struct ctl_ps_reply, message);
-    case CTL_GET:
-        return offsetof(struct ctl_get_reply, message);
-    default:
-        return offsetof(struct ctl_quit_reply, message);
-    }
-}
-#define ANSWER_TEXT_MAX sizeof(((struct ctl_quit_reply *)0)->message)
-
 static gs_status answer_check(const unsigned char *bytes, size_t size, size_t want, uint16_t op,
                               uint64_t token, char message[REQUEST_MESSAGE_MAX])
 {
-    size_t text = answer_text_offset(op);
-    struct answer_head head;
+    const size_t text = ctl_refusal_of(op).message;
+    struct ctl_answer head;
 
     if (size < sizeof(head))
         return fail(message, GS_ERR_PROTOCOL, "the server's answer has %zu bytes, of %zu", size,
@@ -340,9 +308,9 @@ static gs_status answer_check(const unsigned char *bytes, size_t size, size_t wa
                     "the server's answer to request %u has %zu bytes, of %zu", op, size, want);
     if (head.status == GS_OK)
         return GS_OK;
-    if (size < text + ANSWER_TEXT_MAX)
+    if (size < text + CTL_TEXT_MAX)
         return fail(message, head.status, "the server refused, and did not say why");
-    return fail(message, head.status, "%.*s", (int)ANSWER_TEXT_MAX, (const char *)bytes + text);
+    return fail(message, head.status, "%.*s", (int)CTL_TEXT_MAX, (const char *)bytes + text);
 }
 
 /* The time until which to poll for the answer; 0: sleep at once, as an operator's request may. */

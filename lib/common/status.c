@@ -41,17 +41,22 @@ static const struct {
 #undef ROW
 };
 
-static int known(gs_status status)
+static bool known(int32_t status)
 {
-    return (unsigned)status < sizeof(table) / sizeof(table[0]) && table[status].name;
+    return (uint32_t)status < sizeof(table) / sizeof(table[0]) && table[status].name;
+}
+
+bool status_is_error(int32_t status)
+{
+    return status > GS_NOT_READY && known(status);
 }
 
 const char *status_name(gs_status status)
 {
-    return known(status) ? table[status].name : "GS_STATUS_?";
+    return known((int32_t)status) ? table[status].name : "GS_STATUS_?";
 }
 
 const char *status_text(gs_status status)
 {
-    return known(status) ? table[status].text : "unknown status";
+    return known((int32_t)status) ? table[status].text : "unknown status";
 }

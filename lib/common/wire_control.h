@@ -516,14 +516,59 @@ static_assert(sizeof(struct ctl_trace_reply) == sizeof(struct ctl_done_reply), "
 static_assert(sizeof(struct ctl_log_reply) == 1184, "ctl_log_reply");
 static_assert(sizeof(struct ctl_row) == 352, "ctl_row");
 static_assert(sizeof(struct ctl_get_reply) == 4048, "ctl_get_reply");
-static_assert(sizeof(struct ctl_explain_reply) == 1744 &&
-                  offsetof(struct ctl_explain_reply, message) ==
-                      offsetof(struct ctl_quit_reply, message),
-              "ctl_explain_reply");
+static_assert(sizeof(struct ctl_explain_reply) == 1744, "ctl_explain_reply");
 static_assert(sizeof(struct ctl_ps_reply) <= CTL_REPLY_MAX &&
                   sizeof(struct ctl_status_reply) <= CTL_REPLY_MAX &&
                   sizeof(struct ctl_get_reply) <= CTL_REPLY_MAX,
               "answers fit");
+
+/* ---- Refusals ---------------------------------------------------------------------------------
+ * Every answer begins with a ctl_answer, and has a `message`. */
+struct ctl_answer {
+    struct ctl_header h;
+    int32_t status;
+};
+#define CTL_TEXT_MAX 128u
+
+/* How long the refusal of a request is, and at which offset it has its message. */
+struct ctl_refusal {
+    size_t size, message;
+};
+
+static inline struct ctl_refusal ctl_refusal_of(uint16_t op)
+{
+#define CTL_REFUSAL(type)                                                                          \
+    ((struct ctl_refusal){sizeof(struct type), offsetof(struct type, message)})
+    switch (op) {
+    case CTL_ATTACH:
+        return CTL_REFUSAL(ctl_attach_reply);
+    case CTL_STATUS:
+        return CTL_REFUSAL(ctl_status_reply);
+    case CTL_PS:
+        return CTL_REFUSAL(ctl_ps_reply);
+    case CTL_GET:
+        return CTL_REFUSAL(ctl_get_reply);
+    default:
+        return CTL_REFUSAL(ctl_done_reply);
+    }
+#undef CTL_REFUSAL
+}
+
+#define CTL_CHECK(type, shape)                                                                     \
+    static_assert(offsetof(struct type, status) == offsetof(struct ctl_answer, status) &&          \
+                      offsetof(struct type, message) == offsetof(struct shape, message) &&         \
+                      sizeof(((struct type *)0)->message) == CTL_TEXT_MAX,                         \
+                  #type)
+CTL_CHECK(ctl_attach_reply, ctl_attach_reply);
+CTL_CHECK(ctl_status_reply, ctl_status_reply);
+CTL_CHECK(ctl_ps_reply, ctl_ps_reply);
+CTL_CHECK(ctl_get_reply, ctl_get_reply);
+CTL_CHECK(ctl_quit_reply, ctl_done_reply);
+CTL_CHECK(ctl_kill_reply, ctl_done_reply);
+CTL_CHECK(ctl_trace_reply, ctl_done_reply);
+CTL_CHECK(ctl_log_reply, ctl_done_reply);
+CTL_CHECK(ctl_explain_reply, ctl_done_reply);
+#undef CTL_CHECK
 
 /* ---- Status page -------------------------------------------------------------------------------
  * One System V page per server, which every client maps read-only. `owner` is a robust futex of the

@@ -2,12 +2,14 @@
  * keeper.h - the process that outlives a supervisor, and starts the next one.
  *
  * gshared is two processes: the keeper, which the user has started, and its child, the supervisor.
- * They share the table of descriptors (CLONE_FILES) and a piece of memory (struct kept_server). The
- * keeper closes no descriptor, and reads no more of the memory than tells it who comes next. So
+ * Both use one table of descriptors (CLONE_FILES) and one piece of memory (struct kept_server). So
  * when the supervisor is killed, its queues, sockets and the vault's descriptors stay open: workers
- * and tenants go on, and the next supervisor, which the keeper starts, finds all where it was
- * (restore.h). Clients look at the keeper's life, by the status page. When the keeper is killed,
- * all ends. With --metrics it has a second child (metrics_process.h).
+ * and tenants go on, and the keeper starts another supervisor, which finds everything where it was
+ * (restore.h). The keeper closes no descriptor, and believes little of the memory: the phase and
+ * the options, and, where no supervisor can follow, what server_abandon removes.
+ *
+ * The status page tells clients whether the keeper lives: the server ends with it. With --metrics
+ * the keeper has a second child (metrics_process.h).
  */
 #ifndef GS_SERVER_KEEPER_H
 #define GS_SERVER_KEEPER_H

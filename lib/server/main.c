@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/log_event.h"
 #include "common/setting_text.h"
 #include "common/util.h"
 #include "server/keeper.h"
+#include "server/log_file.h"
 #include "server/main.h"
 #include "server/options.h"
 #include "server/restore.h"
@@ -55,23 +55,6 @@ static int parent_wait(int pipe_end, const char *log_file)
     }
     fprintf(stderr, "gshared: %s\n", n > 0 ? line : "the server ended before it was ready");
     return EXIT_FAILURE;
-}
-
-/* Returns the log's descriptor; -1: it is said why not. */
-static int log_open(const char *path)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP);
-
-    if (fd < 0)
-        fprintf(stderr, "gshared: --log-file %s: %s\n", path, strerror(errno));
-    return fd;
-}
-
-static void log_begin(int fd)
-{
-    dup2(fd, STDOUT_FILENO);
-    dup2(fd, STDERR_FILENO);
-    close(fd);
 }
 
 /* Goes on in a child with no terminal. Returns in it; the parent waits for its word and exits. */
@@ -214,14 +197,16 @@ int supervisor_main(int argc, char **argv)
     upgrade_init(argv);
     memory = upgrade_memory();
     options_parse(argc, argv, &options, &workers);
-    if (options.log_file && (log = log_open(options.log_file)) < 0)
+    if (options.log_file && (log = log_file_open(options.log_file)) < 0) {
+        fprintf(stderr, "gshared: --log-file %s: %s\n", options.log_file, strerror(errno));
         return EXIT_FAILURE;
+    }
     /* Standard error stays open until the start is done: the process that waits for it reads there
      * why it failed. */
     if (options.background && memory < 0)
         background_enter(&options);
     if (log >= 0)
-        log_begin(log);
+        log_file_use(log);
     log_init("gshared", workers.log_level);
     workers_tell(&workers);
     return keeper_run(memory, prepare, supervise);

@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/base/descriptors.h"
+#include "server/log_file.h"
 #include "server/state/server.h"
 
 #define READY_MS         10000
@@ -46,14 +47,11 @@ static const char *log_file; /* of the handler */
 static void hangup(int signal)
 {
     const int saved = errno;
-    int fd = open(log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+    int fd = log_file_open(log_file);
 
     (void)signal;
-    if (fd >= 0) {
-        dup2(fd, STDOUT_FILENO);
-        dup2(fd, STDERR_FILENO);
-        close(fd);
-    }
+    if (fd >= 0)
+        log_file_use(fd);
     errno = saved;
 }
 

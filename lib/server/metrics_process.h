@@ -1,13 +1,13 @@
 /*
- * metrics_process.h - `gshared --metrics`: the program that serves the figures, gsctl beside this
- * executable, and a process of gshared that watches it.
+ * metrics_process.h - `gshared --metrics`: the processes that serve the figures beside the server.
  *
  * The supervisor never blocks and opens no socket, and libmicrohttpd is not linked to it. So the
- * keeper starts a watcher, which has none of the server's descriptors but the log, and the watcher
- * runs `gsctl metrics --listen`, which has not even that: what gsctl says goes through a pipe into
- * the log. A supervisor that is killed and replaced concerns neither. gsctl dies with the watcher
- * (PR_SET_PDEATHSIG) and the watcher with the keeper, however these end; what ends too early is
- * started again, gsctl by the watcher, the watcher by the keeper.
+ * keeper has a second child, the watcher, which runs `gsctl metrics --listen` (the gsctl beside
+ * this executable). Of the server's descriptors the watcher has only the log, and gsctl none: what
+ * gsctl says goes through a pipe to the watcher, which logs it. Both live on when a supervisor is
+ * killed and replaced. gsctl dies with the watcher (PR_SET_PDEATHSIG) and the watcher with the
+ * keeper, however these end; what ends too early is started again, gsctl by the watcher, the
+ * watcher by the keeper.
  */
 #ifndef GS_SERVER_METRICS_PROCESS_H
 #define GS_SERVER_METRICS_PROCESS_H

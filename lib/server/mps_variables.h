@@ -1,7 +1,7 @@
 /*
- * mps_variables.h - the variables that NVIDIA MPS's daemon reads from its environment, as far as
- * they limit clients: gshared takes them as what is set for everybody where neither the policy file
- * nor gsctl says more. Pure, but for the environment.
+ * mps_variables.h - the environment variables by which NVIDIA MPS's daemon limits its clients.
+ * gshared takes them as settings for everybody, where neither the policy file nor gsctl has set the
+ * same. Reads the environment, and changes nothing but its arguments.
  */
 #ifndef GS_SERVER_MPS_VARIABLES_H
 #define GS_SERVER_MPS_VARIABLES_H

@@ -16,7 +16,7 @@
 #include "common/names.h"
 #include "common/setting_text.h"
 #include "common/util.h"
-#include "server/log_default.h"
+#include "server/log_file.h"
 #include "server/mps_variables.h"
 #include "server/state/state_file.h"
 
@@ -398,7 +398,7 @@ static void log_take(struct server_options *options)
         options->log_file = file;
     else if (!options->log_file && options->background &&
              (mps_variables_log(path, sizeof(path)) ||
-              log_default(path, sizeof(path), options->instance)))
+              log_file_default(path, sizeof(path), options->instance)))
         options->log_file = path;
     else if (!options->log_file && options->background)
         fprintf(stderr, "gshared: no log is kept: %s cannot be written; --log-file says where\n",

@@ -1,4 +1,5 @@
-/* options.h - gshared's command line, and what of its environment stands for an option. */
+/* options.h - gshared's command line, and the environment variables that stand in for its options.
+ * Before the server has any other thread or process. */
 #ifndef GS_SERVER_OPTIONS_H
 #define GS_SERVER_OPTIONS_H
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/base/notify.h"
+#include "server/base/thread.h"
 #include "server/control/operator.h"
 #include "server/reconcile/plan.h"
 #include "server/state/settings_fit.h"
@@ -253,30 +253,11 @@ static void *reading_run(void *argument)
     return NULL;
 }
 
-/* Signals are the loop's. Detached: a name service that does not answer must not keep the server
- * from its end. Returns 0 or -errno. */
-static int thread_start(struct policy_reading *reading)
-{
-    sigset_t all, former;
-    pthread_attr_t attributes;
-    pthread_t thread;
-    int r = pthread_attr_init(&attributes);
-
-    if (r)
-        return -r;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &former);
-    r = pthread_create(&thread, &attributes, reading_run, reading);
-    pthread_sigmask(SIG_SETMASK, &former, NULL);
-    pthread_attr_destroy(&attributes);
-    return -r;
-}
-
 void policy_file_reload(struct server *server)
 {
     char state[64];
     struct policy_reading *reading;
+    pthread_t thread;
     int r;
 
     if (!server->options.policy_file || server->phase >= PHASE_STOPPING)
@@ -301,12 +282,13 @@ void policy_file_reload(struct server *server)
             ? -errno
             : watch_add(&server->loop, &reading->done, reading->done.fd, EPOLLIN, reading_done);
     if (r == 0)
-        r = thread_start(reading);
+        r = server_thread_start(&thread, reading_run, reading);
     if (r < 0) {
         reload_tell(server, strerror(-r));
         reading_free(reading);
         return;
     }
+    pthread_detach(thread); /* a name service that does not answer does not keep the server's end */
     server->reading = reading;
 }
 

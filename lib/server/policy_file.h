@@ -1,11 +1,11 @@
 /*
- * policy_file.h - the policy file in force: read at the start, and again at SIGHUP. That second
- * reading is a thread's, for the members of a group may be asked of a network, and the loop never
- * blocks; what the file says is put in force by the loop, whole or not at all.
+ * policy_file.h - the policy file: read at the start, and again at SIGHUP.
  *
- * What it says holds for sessions that are there too, as gsctl's settings do: limits follow at
- * once, and a user who is no longer served keeps the sessions that are open. Two things are fixed
- * at the start: max-tenants, and whether others than root are served at all.
+ * A thread of its own reads the file again, because the members of a group may be asked of a
+ * network, and the loop never blocks. The loop then puts all of it in force, or nothing. It holds
+ * for open sessions too, as gsctl's settings do: their limits follow at once, while a user who is
+ * no longer served keeps them. Three things are fixed at the start: max-tenants, the address of the
+ * metrics, and whether others than root are served at all.
  */
 #ifndef GS_SERVER_POLICY_FILE_H
 #define GS_SERVER_POLICY_FILE_H

@@ -1,10 +1,10 @@
 /*
  * restore.h - a supervisor takes the place of one that was killed.
  *
- * What its predecessor knew lies in memory that both have (keeper.h), as it was at some
- * instruction; the descriptors are open. What belongs to a process (watches, timers, mappings, the
- * heap) is made anew, and the workers say what has become of each session (workers/resync.h).
- * Answers that were owed are given, or refused.
+ * The memory that supervisors share (keeper.h) has what the killed one knew, as it was at the
+ * instruction at which it was killed; the descriptors are open. What belongs to a process (watches,
+ * timers, mappings, the heap) is made anew, and the workers say what has become of each session
+ * (workers/resync.h). Requests that were not answered are answered, or refused.
  */
 #ifndef GS_SERVER_RESTORE_H
 #define GS_SERVER_RESTORE_H

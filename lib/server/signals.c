@@ -13,19 +13,18 @@
 #include "common/log_event.h"
 #include "common/util.h"
 #include "server/keeper.h"
+#include "server/log_file.h"
 #include "server/policy_file.h"
 
 static void log_reopen(const char *path)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+    int fd = log_file_open(path);
 
     if (fd < 0) {
         log_error("event=log-failed file=%s reason=%s", path, strerror(errno));
         return;
     }
-    dup2(fd, STDOUT_FILENO);
-    dup2(fd, STDERR_FILENO);
-    close(fd);
+    log_file_use(fd);
     log_info("event=log-reopened file=%s", path);
 }
 

@@ -226,7 +226,7 @@ static void ready_notify(const struct server *server)
     notify_send(state);
 }
 
-static void starting(struct server *server)
+static void starting_advance(struct server *server)
 {
     devices_find(server);
     if (server->failure[0] || !workers_all(server, WORKER_READY))
@@ -255,7 +255,7 @@ static bool sessions_live(const struct server *server)
 }
 
 /* The server is to end: now, or when the sessions have gone or used up their time. */
-static void ending(struct server *server)
+static void ending_advance(struct server *server)
 {
     if (server->failure[0] || server->phase == PHASE_STARTING || !sessions_live(server) ||
         clock_ns() >= server->end_by_ns) {
@@ -278,11 +278,11 @@ static void device_keep(struct device *device)
 static void phase_advance(struct server *server)
 {
     if (server->phase == PHASE_STARTING)
-        starting(server);
+        starting_advance(server);
     for (int i = 0; i < server->device_count && server->phase < PHASE_STOPPING; i++)
         device_keep(&server->device[i]);
     if (server->phase < PHASE_STOPPING && (server->failure[0] || server->end_wanted))
-        ending(server);
+        ending_advance(server);
     if (server->phase == PHASE_STOPPING && workers_all(server, WORKER_NONE))
         server->phase = PHASE_ENDED;
 }
@@ -334,19 +334,19 @@ static bool process_init(struct kept_server *kept)
     return true;
 }
 
-static bool first_init(struct server *server)
+/* Makes what the first supervisor of a server makes, and starts the workers. */
+static void first_init(struct server *server)
 {
     if (!control_init(server, queue_mode(&server->options)) || !control_watch(server) ||
         !state_init(server, false))
-        return false;
+        return;
     do {
         if (!device_add(server))
-            return false;
+            return;
     } while (server->device_count < server->options.devices);
     server_commit(server, 0);
     for (int i = 0; i < server->device_count && server->failure[0] == 0; i++)
         worker_start(&server->device[i]);
-    return true;
 }
 
 bool server_init(struct kept_server *kept, bool again)
@@ -356,16 +356,18 @@ bool server_init(struct kept_server *kept, bool again)
     server->failure[0] = '\0'; /* another supervisor's, which could not begin */
     if (again)
         server_restore_begin(kept);
-    if (process_init(kept) && !again)
-        first_init(server);
-    else if (!server->failure[0] && control_watch(server) && state_init(server, true))
-        server_restore(kept);
+    if (server->failure[0] == 0 && process_init(kept)) {
+        if (!again)
+            first_init(server);
+        else if (control_watch(server) && state_init(server, true))
+            server_restore(kept);
+    }
     if (server->failure[0] == 0)
         return true;
-    if (again)
-        return false;
-    server_stop(server);
-    server_deinit(server);
+    if (!again) { /* what a supervisor has taken over is left to the next one */
+        server_stop(server);
+        server_deinit(server);
+    }
     return false;
 }
 

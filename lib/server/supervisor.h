@@ -22,8 +22,7 @@
  * A round. The loop hands one event to its callback (a request, a worker's message, a client's end,
  * a timer). The callback changes `struct server` and notes what is due on a device; where somebody
  * waits for a verdict it plans at once, on a candidate. Then reconcile() does what is due, and the
- * phase advances. So nothing below calls anything above (control and workers call neither each
- * other).
+ * phase advances. So nothing below calls anything above.
  *
  * An attach. control/control.c checks the message and opens the reply queue; attach.c admits it and
  * makes the session (WAITING), its segment and the watch on its client, and plans: a session that
@@ -49,8 +48,9 @@
  *     holds its SMs (wait.h), and what is sent counts as held until it is confirmed.
  *   - Who waits is answered once, and in time: attaches and QoS requests by settle.c, operators by
  *     operators.c; a session that ends answers for itself.
- *   - Messages from queues and from workers are checked field by field before they are used; what
- *     tenants write into their segments is not read at all.
+ *   - Messages from queues and from workers are checked field by field before they are used. What
+ *     tenants write into their segments is read only to tell what was dropped at a session's end
+ *     (common/unfinished.h), and nothing of it is believed.
  */
 #ifndef GS_SERVER_SUPERVISOR_H
 #define GS_SERVER_SUPERVISOR_H

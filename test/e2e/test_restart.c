@@ -71,7 +71,7 @@ static void without_tenants_and_without_a_standby(void)
     CHECK_EQUAL(program_run((const char *[]){"bin/gsctl", "restart-worker", "--device", "7", NULL},
                             output, sizeof(output)),
                 1);
-    CHECK_TEXT(output, "no device 7");
+    CHECK_TEXT(output, "device 7: the server has 1");
     server_stop(server);
 }
 

@@ -182,7 +182,7 @@ static void an_operator_does_not_wait_for_sessions_that_are_being_opened(void **
         t, 0, (struct ctl_settings){.fields = CTL_SMS | CTL_EXCLUSIVE, .sms = 4, .exclusive = 1},
         98);
     expect_no_answer();
-    assert_int_equal(grants_open_count(device), 2);
+    assert_int_equal(grants_pending_count(device), 2);
 }
 
 static void limits_are_the_tightest_of_all_that_are_set(void **state)

@@ -15,20 +15,17 @@
 
 static gs_status array_publish(struct session *session, struct array *array, gs_array *handle)
 {
-    uint32_t slot, generation;
-    enum handle_insert_result result;
+    struct sync_request request = {.op = REQ_ARRAY_DESTROY, .arg = {array->id}};
+    char message[ERROR_MESSAGE_MAX];
+    uint64_t made;
+    gs_status status = object_publish(session, HANDLE_ARRAY, array, &made);
 
-    pthread_mutex_lock(&session->object_lock);
-    result = handle_insert(&session->arrays, array, &slot, &generation);
-    pthread_mutex_unlock(&session->object_lock);
-    if (result != HANDLE_INSERTED) {
-        struct sync_request request = {.op = REQ_ARRAY_DESTROY, .arg = {array->id}};
+    if (status != GS_OK) {
+        error_keep(message);
         sync_request(session, &request);
-        return result == HANDLE_FULL
-                   ? error_set(GS_ERR_LIMIT, "the session has %u arrays, the limit", SEG_ARRAYS)
-                   : error_set(GS_ERR_NO_MEMORY, "no memory for an array");
+        return error_server(status, message);
     }
-    *handle = (gs_array)(uintptr_t)handle_encode(HANDLE_ARRAY, session->index, slot, generation);
+    *handle = (gs_array)(uintptr_t)made;
     return GS_OK;
 }
 
@@ -95,16 +92,10 @@ gs_status gs_array_destroy(gs_array handle)
 
     if (status != GS_OK)
         return status;
-    pthread_mutex_lock(&session->object_lock);
-    array = handle_lookup(&session->arrays, h.slot, h.generation);
-    if (array)
-        handle_retire(&session->arrays, h.slot, h.generation);
-    pthread_mutex_unlock(&session->object_lock);
+    array = object_retire(session, h);
     if (array) {
         status = freed_give(session, REQ_ARRAY_DESTROY, array->id, 0);
-        pthread_mutex_lock(&session->object_lock);
-        handle_release(&session->arrays, h.slot);
-        pthread_mutex_unlock(&session->object_lock);
+        object_release(session, h);
         free(array);
         status = wait_end(session, status);
     } else {

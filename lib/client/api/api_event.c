@@ -15,8 +15,7 @@ gs_status gs_event_create(gs_session session_handle, gs_event *handle)
 {
     struct session *session;
     struct event *event;
-    uint32_t slot, generation;
-    enum handle_insert_result result;
+    uint64_t made;
     gs_status status;
 
     if (!handle)
@@ -25,22 +24,12 @@ gs_status gs_event_create(gs_session session_handle, gs_event *handle)
     if (status != GS_OK)
         return status;
     event = calloc(1, sizeof(*event));
-    if (event) {
-        pthread_mutex_lock(&session->object_lock);
-        result = handle_insert(&session->events, event, &slot, &generation);
-        pthread_mutex_unlock(&session->object_lock);
-    } else {
-        result = HANDLE_NO_MEMORY;
-    }
-    if (result == HANDLE_INSERTED) {
-        *handle =
-            (gs_event)(uintptr_t)handle_encode(HANDLE_EVENT, session->index, slot, generation);
-    } else {
+    status = event ? object_publish(session, HANDLE_EVENT, event, &made)
+                   : error_set(GS_ERR_NO_MEMORY, "no memory for an event");
+    if (status == GS_OK)
+        *handle = (gs_event)(uintptr_t)made;
+    else
         free(event);
-        status = result == HANDLE_FULL
-                     ? error_set(GS_ERR_LIMIT, "the session has %u events, the limit", SEG_EVENTS)
-                     : error_set(GS_ERR_NO_MEMORY, "no memory for an event");
-    }
     session_leave(session);
     return status;
 }
@@ -54,14 +43,10 @@ gs_status gs_event_destroy(gs_event handle)
 
     if (status != GS_OK)
         return status;
-    pthread_mutex_lock(&session->object_lock);
-    event = handle_lookup(&session->events, h.slot, h.generation);
-    if (event) {
-        handle_retire(&session->events, h.slot, h.generation);
-        handle_release(&session->events, h.slot);
-    }
-    pthread_mutex_unlock(&session->object_lock);
-    if (!event)
+    event = object_retire(session, h);
+    if (event)
+        object_release(session, h);
+    else
         status = handle_unknown(h, "event");
     free(event);
     session_leave(session);
@@ -118,19 +103,12 @@ gs_status gs_event_record(gs_event handle, gs_stream stream_handle)
 {
     struct session *session;
     struct stream *stream;
-    gs_status status = session_use(handle_decode(handle), HANDLE_EVENT, &session);
+    gs_status status = stream_call_begin(handle_decode(handle), HANDLE_EVENT, stream_handle,
+                                         "gs_event_record", &session, &stream);
 
     if (status != GS_OK)
         return status;
-    status = stream_lock(session, stream_handle, &stream);
-    if (status == GS_OK) {
-        status = stream_not_recording(stream, "gs_event_record");
-        if (status == GS_OK)
-            status = event_record(session, stream, handle);
-        pthread_mutex_unlock(&stream->lock);
-    }
-    session_leave(session);
-    return status;
+    return stream_call_end(session, stream, event_record(session, stream, handle));
 }
 
 static gs_status wait_record(struct session *session, struct stream *stream, gs_event handle,
@@ -161,21 +139,15 @@ gs_status gs_stream_wait_event(gs_stream stream_handle, gs_event handle)
     struct session *session;
     struct stream *stream;
     struct event captured;
-    gs_status status = session_use(handle_decode(handle), HANDLE_EVENT, &session);
+    gs_status status = stream_call_begin(handle_decode(handle), HANDLE_EVENT, stream_handle,
+                                         "gs_stream_wait_event", &session, &stream);
 
     if (status != GS_OK)
         return status;
-    status = stream_lock(session, stream_handle, &stream);
-    if (status == GS_OK) {
-        status = stream_not_recording(stream, "gs_stream_wait_event");
-        if (status == GS_OK)
-            status = event_read(session, handle, &captured);
-        if (status == GS_OK)
-            status = wait_record(session, stream, handle, &captured);
-        pthread_mutex_unlock(&stream->lock);
-    }
-    session_leave(session);
-    return status;
+    status = event_read(session, handle, &captured);
+    if (status == GS_OK)
+        status = wait_record(session, stream, handle, &captured);
+    return stream_call_end(session, stream, status);
 }
 
 /* deadline_ns 0: none */

@@ -13,26 +13,20 @@
 
 gs_status gs_graph_begin(gs_session session_handle, gs_stream handle)
 {
+    struct recording *recording;
     struct session *session;
     struct stream *stream;
-    gs_status status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
+    gs_status status = stream_call_begin(handle_decode(session_handle), HANDLE_SESSION, handle,
+                                         "gs_graph_begin", &session, &stream);
 
     if (status != GS_OK)
         return status;
-    status = stream_lock(session, handle, &stream);
-    if (status == GS_OK) {
-        status = stream_not_recording(stream, "gs_graph_begin");
-        if (status == GS_OK) {
-            struct recording *recording = recording_new();
-            if (recording)
-                atomic_store_explicit(&stream->recording, recording, memory_order_relaxed);
-            else
-                status = error_set(GS_ERR_NO_MEMORY, "no memory for recording a graph");
-        }
-        pthread_mutex_unlock(&stream->lock);
-    }
-    session_leave(session);
-    return status;
+    recording = recording_new();
+    if (recording)
+        atomic_store_explicit(&stream->recording, recording, memory_order_relaxed);
+    else
+        status = error_set(GS_ERR_NO_MEMORY, "no memory for recording a graph");
+    return stream_call_end(session, stream, status);
 }
 
 /* Calls ask for the stream's recording, under the stream's lock. */
@@ -243,19 +237,16 @@ static gs_status graph_create_request(struct session *session, const struct reco
 
 static gs_status graph_publish(struct session *session, struct graph *graph, gs_graph *handle)
 {
-    uint32_t slot, generation;
-    enum handle_insert_result result;
+    char message[ERROR_MESSAGE_MAX];
+    uint64_t made;
+    gs_status status = object_publish(session, HANDLE_GRAPH, graph, &made);
 
-    pthread_mutex_lock(&session->object_lock);
-    result = handle_insert(&session->graphs, graph, &slot, &generation);
-    pthread_mutex_unlock(&session->object_lock);
-    if (result != HANDLE_INSERTED) {
+    if (status != GS_OK) {
+        error_keep(message);
         graph_destroy_request(session, graph);
-        return result == HANDLE_FULL
-                   ? error_set(GS_ERR_LIMIT, "the session has %u graphs, the limit", SEG_GRAPHS)
-                   : error_set(GS_ERR_NO_MEMORY, "no memory for a graph");
+        return error_server(status, message);
     }
-    *handle = (gs_graph)(uintptr_t)handle_encode(HANDLE_GRAPH, session->index, slot, generation);
+    *handle = (gs_graph)(uintptr_t)made;
     return GS_OK;
 }
 
@@ -407,19 +398,12 @@ gs_status gs_graph_launch(gs_graph handle, gs_stream stream_handle)
     struct handle h = handle_decode(handle);
     struct session *session;
     struct stream *stream;
-    gs_status status = session_use(h, HANDLE_GRAPH, &session);
+    gs_status status =
+        stream_call_begin(h, HANDLE_GRAPH, stream_handle, "gs_graph_launch", &session, &stream);
 
     if (status != GS_OK)
         return status;
-    status = stream_lock(session, stream_handle, &stream);
-    if (status == GS_OK) {
-        status = stream_not_recording(stream, "gs_graph_launch");
-        if (status == GS_OK)
-            status = graph_record(session, stream, h);
-        pthread_mutex_unlock(&stream->lock);
-    }
-    session_leave(session);
-    return status;
+    return stream_call_end(session, stream, graph_record(session, stream, h));
 }
 
 gs_status gs_graph_destroy(gs_graph handle)
@@ -431,18 +415,12 @@ gs_status gs_graph_destroy(gs_graph handle)
 
     if (status != GS_OK)
         return status;
-    pthread_mutex_lock(&session->object_lock);
-    graph = handle_lookup(&session->graphs, h.slot, h.generation);
-    if (graph)
-        handle_retire(&session->graphs, h.slot, h.generation);
-    pthread_mutex_unlock(&session->object_lock);
+    graph = object_retire(session, h);
     if (graph) {
         streams_pass(session);
         for (uint32_t i = 0; i < graph->count && status == GS_OK; i++)
             status = freed_give(session, REQ_GRAPH_DESTROY, graph->id[i], 0);
-        pthread_mutex_lock(&session->object_lock);
-        handle_release(&session->graphs, h.slot);
-        pthread_mutex_unlock(&session->object_lock);
+        object_release(session, h);
         graph_free(graph);
         status = wait_end(session, status);
     } else {

@@ -29,16 +29,9 @@ gs_status gs_launch_host(gs_session session_handle, gs_stream stream_handle, gs_
 
     if (!fn)
         return error_set(GS_ERR_INVALID_VALUE, "the host function is NULL");
-    status = session_use(handle_decode(session_handle), HANDLE_SESSION, &session);
+    status = stream_call_begin(handle_decode(session_handle), HANDLE_SESSION, stream_handle,
+                               "gs_launch_host", &session, &stream);
     if (status != GS_OK)
         return status;
-    status = stream_lock(session, stream_handle, &stream);
-    if (status == GS_OK) {
-        status = stream_not_recording(stream, "gs_launch_host");
-        if (status == GS_OK)
-            status = host_record(session, stream, fn, data);
-        pthread_mutex_unlock(&stream->lock);
-    }
-    session_leave(session);
-    return status;
+    return stream_call_end(session, stream, host_record(session, stream, fn, data));
 }

@@ -430,7 +430,6 @@ static gs_status memset_run(gs_session handle, const struct fill *fill, gs_strea
 {
     struct session *session;
     struct stream *stream;
-    uint64_t position = 0;
     gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
 
     if (status != GS_OK)
@@ -441,13 +440,8 @@ static gs_status memset_run(gs_session handle, const struct fill *fill, gs_strea
             status = stream_not_recording(stream, "a memset that waits");
         if (status == GS_OK && fill->bytes)
             status = memset_record(session, stream, fill);
-        position = stream->tail;
-        status = stream_unlock(stream, status);
+        status = stream_finish(session, stream, status, wait && fill->bytes);
     }
-    if (status == GS_OK && wait && fill->bytes)
-        status = wait_position(session, stream->number, position);
-    if (wait)
-        status = wait_end(session, status);
     session_leave(session);
     return status;
 }

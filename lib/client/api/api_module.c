@@ -68,25 +68,24 @@ static gs_status image_send(struct session *session, const void *image, size_t s
 static gs_status module_publish(struct session *session, uint32_t id, gs_module *handle)
 {
     struct module *module = calloc(1, sizeof(*module));
-    uint32_t slot, generation;
-    enum handle_insert_result result = HANDLE_NO_MEMORY;
+    char message[ERROR_MESSAGE_MAX];
+    gs_status status = GS_ERR_NO_MEMORY;
+    uint64_t made;
 
     if (module) {
         module->id = id;
-        pthread_mutex_lock(&session->object_lock);
-        result = handle_insert(&session->modules, module, &slot, &generation);
-        pthread_mutex_unlock(&session->object_lock);
+        status = object_publish(session, HANDLE_MODULE, module, &made);
+    } else {
+        error_set(GS_ERR_NO_MEMORY, "no memory for a module");
     }
-    if (result == HANDLE_INSERTED) {
-        *handle =
-            (gs_module)(uintptr_t)handle_encode(HANDLE_MODULE, session->index, slot, generation);
+    if (status == GS_OK) {
+        *handle = (gs_module)(uintptr_t)made;
         return GS_OK;
     }
     free(module);
+    error_keep(message);
     module_unload_request(session, id);
-    return result == HANDLE_FULL
-               ? error_set(GS_ERR_LIMIT, "the session has %u modules, the limit", SEG_MODULES)
-               : error_set(GS_ERR_NO_MEMORY, "no memory for a module");
+    return error_server(status, message);
 }
 
 gs_status gs_module_load(gs_session session_handle, const void *image, size_t size,

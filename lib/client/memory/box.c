@@ -328,7 +328,6 @@ gs_status box_copy(struct session *session, gs_stream handle, const gs_memcpy_3d
                    bool wait)
 {
     struct stream *stream;
-    uint64_t position;
     gs_status status = stream_lock(session, handle, &stream);
 
     if (status != GS_OK)
@@ -336,11 +335,5 @@ gs_status box_copy(struct session *session, gs_stream handle, const gs_memcpy_3d
     status = stream_not_recording(stream, "a copy of a box");
     if (status == GS_OK && params->width && params->height && params->depth)
         status = box_queue(session, stream, params);
-    position = stream->tail;
-    status = stream_unlock(stream, status);
-    if (status == GS_OK && wait)
-        status = wait_position(session, stream->number, position);
-    if (wait)
-        status = wait_end(session, status);
-    return status;
+    return stream_finish(session, stream, status, wait);
 }

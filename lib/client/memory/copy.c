@@ -195,7 +195,6 @@ static gs_status copy_in_device(struct session *session, struct stream *stream,
 gs_status copy_run(struct session *session, gs_stream handle, const struct copy *copy, bool wait)
 {
     struct stream *stream;
-    uint64_t position;
     gs_status status = stream_lock(session, handle, &stream);
 
     if (status != GS_OK)
@@ -205,11 +204,5 @@ gs_status copy_run(struct session *session, gs_stream handle, const struct copy 
     if (status == GS_OK)
         status = copy->kind == REC_DTOD ? copy_in_device(session, stream, copy)
                                         : copy_with_host(session, stream, copy);
-    position = stream->tail;
-    status = stream_unlock(stream, status);
-    if (status == GS_OK && wait)
-        status = wait_position(session, stream->number, position);
-    if (wait)
-        status = wait_end(session, status);
-    return status;
+    return stream_finish(session, stream, status, wait);
 }

@@ -346,6 +346,62 @@ gs_status session_use(struct handle handle, enum handle_kind kind, struct sessio
     return status;
 }
 
+/* ---- Objects ---- */
+
+static struct handle_table *table_of(struct session *session, enum handle_kind kind)
+{
+    switch (kind) {
+    case HANDLE_EVENT:
+        return &session->events;
+    case HANDLE_MODULE:
+        return &session->modules;
+    case HANDLE_GRAPH:
+        return &session->graphs;
+    default:
+        return &session->arrays;
+    }
+}
+
+gs_status object_publish(struct session *session, enum handle_kind kind, void *object,
+                         uint64_t *handle)
+{
+    struct handle_table *table = table_of(session, kind);
+    enum handle_insert_result result;
+    uint32_t slot, generation;
+
+    pthread_mutex_lock(&session->object_lock);
+    result = handle_insert(table, object, &slot, &generation);
+    pthread_mutex_unlock(&session->object_lock);
+    if (result == HANDLE_FULL)
+        return error_set(GS_ERR_LIMIT, "the session has %u %ss, the limit", table->capacity,
+                         kind_text(kind));
+    if (result == HANDLE_NO_MEMORY)
+        return error_set(GS_ERR_NO_MEMORY, "no memory for the handle of another %s",
+                         kind_text(kind));
+    *handle = handle_encode(kind, session->index, slot, generation);
+    return GS_OK;
+}
+
+void *object_retire(struct session *session, struct handle handle)
+{
+    struct handle_table *table = table_of(session, handle.kind);
+    void *object;
+
+    pthread_mutex_lock(&session->object_lock);
+    object = handle_lookup(table, handle.slot, handle.generation);
+    if (object)
+        handle_retire(table, handle.slot, handle.generation);
+    pthread_mutex_unlock(&session->object_lock);
+    return object;
+}
+
+void object_release(struct session *session, struct handle handle)
+{
+    pthread_mutex_lock(&session->object_lock);
+    handle_release(table_of(session, handle.kind), handle.slot);
+    pthread_mutex_unlock(&session->object_lock);
+}
+
 gs_status session_module(struct session *session, struct handle handle, uint32_t *id)
 {
     const struct module *module;

@@ -203,6 +203,18 @@ static inline bool session_alive(const struct session *session)
 
 /* session_enter for a call that works in the session: the session must be alive. */
 gs_status session_use(struct handle handle, enum handle_kind kind, struct session **session);
+
+/* ---- Objects ---- */
+
+/* Gives the object, of an event, module, graph or array, a handle, whose value it sets.
+ * GS_ERR_LIMIT, GS_ERR_NO_MEMORY. */
+gs_status object_publish(struct session *session, enum handle_kind kind, void *object,
+                         uint64_t *handle);
+/* Makes the handle name nothing, and returns the object that it named; NULL: none. Other threads
+ * may use the object still: see above for each kind. */
+void *object_retire(struct session *session, struct handle handle);
+/* Gives the slot of a retired handle to the next object. No thread uses the former one. */
+void object_release(struct session *session, struct handle handle);
 /* Sets *id to the server's number of the module of this handle. As handle_unknown. */
 gs_status session_module(struct session *session, struct handle handle, uint32_t *id);
 

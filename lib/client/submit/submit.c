@@ -57,12 +57,47 @@ gs_status stream_unlock(struct stream *stream, gs_status status)
     return status;
 }
 
+gs_status stream_finish(struct session *session, struct stream *stream, gs_status status, bool wait)
+{
+    const uint64_t position = stream->tail;
+
+    status = stream_unlock(stream, status);
+    if (!wait)
+        return status;
+    if (status == GS_OK)
+        status = wait_position(session, stream->number, position);
+    return wait_end(session, status);
+}
+
 gs_status stream_not_recording(const struct stream *stream, const char *what)
 {
     if (!atomic_load_explicit(&stream->recording, memory_order_relaxed))
         return GS_OK;
     return error_set(GS_ERR_RECORDING, "stream %u is recording a graph, and %s is not recorded",
                      stream->number, what);
+}
+
+gs_status stream_call_begin(struct handle handle, enum handle_kind kind, gs_stream stream_handle,
+                            const char *what, struct session **session, struct stream **stream)
+{
+    gs_status status = session_use(handle, kind, session);
+
+    if (status != GS_OK)
+        return status;
+    status = stream_lock(*session, stream_handle, stream);
+    if (status != GS_OK) {
+        session_leave(*session);
+        return status;
+    }
+    status = stream_not_recording(*stream, what);
+    return status == GS_OK ? GS_OK : stream_call_end(*session, *stream, status);
+}
+
+gs_status stream_call_end(const struct session *session, struct stream *stream, gs_status status)
+{
+    pthread_mutex_unlock(&stream->lock);
+    session_leave(session);
+    return status;
 }
 
 /* Waits until a quarter of the ring is free, or `bytes` where these are more; the device works on

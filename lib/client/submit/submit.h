@@ -18,8 +18,19 @@
 gs_status stream_find(struct session *session, gs_stream handle, struct stream **stream);
 /* Finds the stream of a handle and locks it. Statuses as stream_find. */
 gs_status stream_lock(struct session *session, gs_stream handle, struct stream **stream);
+/* Begins a call that gives a stream what no graph records: finds the session of a handle of that
+ * kind, which must be alive, and locks the stream. what: names the call. As session_use,
+ * stream_lock and stream_not_recording; on success stream_call_end ends the call. */
+gs_status stream_call_begin(struct handle handle, enum handle_kind kind, gs_stream stream_handle,
+                            const char *what, struct session **session, struct stream **stream);
+/* Unlocks the stream, leaves the session, and returns status. */
+gs_status stream_call_end(const struct session *session, struct stream *stream, gs_status status);
 /* Unlocks the stream and returns status. A failure also fails the stream's recording, if any. */
 gs_status stream_unlock(struct stream *stream, gs_status status);
+/* stream_unlock; with `wait`, on success then waits for all that the stream was given before, and
+ * tells what a kernel has noted, as wait_end. */
+gs_status stream_finish(struct session *session, struct stream *stream, gs_status status,
+                        bool wait);
 /* GS_ERR_RECORDING if the stream records a graph; what: the call that is not recorded. */
 gs_status stream_not_recording(const struct stream *stream, const char *what);
 

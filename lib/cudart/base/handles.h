@@ -41,10 +41,16 @@ void handles_free(struct handles *handles, int number);
 /* The handle of a slot in use, 0 of one that is not. */
 uint64_t handles_of(struct handles *handles, int number);
 
+/* The slot that a handle names, whether the handle is in use or not. */
+static inline uint32_t handles_slot(uint64_t handle)
+{
+    return (uint32_t)(handle >> 4) & 0xfffff;
+}
+
 /* The handle's slot, or -1. */
 static inline int handles_find(const struct handles *handles, uint64_t handle)
 {
-    uint32_t number = (uint32_t)(handle >> 4) & 0xfffff;
+    uint32_t number = handles_slot(handle);
 
     if ((handle & 15) != handles->tag || number >= handles->count)
         return -1;

@@ -109,7 +109,7 @@ static cudaError_t begin_locked(struct stream *stream, enum cudaStreamCaptureMod
 
     if (stream_capturing(stream))
         return cudaErrorIllegalState;
-    if (graph != NULL && !graph_is(graph))
+    if (graph != NULL && !graph_has_nodes(graph, deps, dep_count))
         return cudaErrorInvalidValue;
     capture = calloc(1, sizeof(*capture));
     if (capture == NULL)
@@ -243,7 +243,7 @@ cudaError_t capture_set_deps(struct stream *stream, const cudaGraphNode_t *deps,
     capture = stream_capture(stream);
     if (capture == NULL)
         error = cudaErrorIllegalState;
-    else if (deps == NULL && added != 0)
+    else if ((deps == NULL && added != 0) || !graph_has_nodes(capture->graph, deps, added))
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess && replace)
         stream->captured_count = 0;

@@ -78,7 +78,8 @@ struct graph *graph_make(void)
     return graph;
 }
 
-struct node *node_make(struct graph *graph, const struct op *op)
+/* Takes the op over where it succeeds. NULL: no memory, or too many nodes. */
+static struct node *node_make(struct graph *graph, const struct op *op)
 {
     struct node *node = calloc(1, sizeof(*node));
     uint64_t handle;
@@ -99,7 +100,7 @@ struct node *node_make(struct graph *graph, const struct op *op)
     return node;
 }
 
-bool node_add_before(struct node *node, struct node *before)
+static bool node_add_before(struct node *node, struct node *before)
 {
     if (!room_for_one(&node->before, node->before_count, &node->before_room))
         return false;
@@ -155,6 +156,8 @@ struct graph *graph_copy(const struct graph *graph)
         graph_free(copy);
         return NULL;
     }
+    if (copy != NULL)
+        copy->within_node = true;
     for (size_t i = 0; copy != NULL && i < graph->count; i++) {
         const struct node *from = graph->nodes[i];
         struct op op;
@@ -202,12 +205,31 @@ bool graph_is(cudaGraph_t handle)
     return found;
 }
 
+bool graph_has_nodes(cudaGraph_t handle, const cudaGraphNode_t *list, size_t count)
+{
+    const struct graph *graph;
+    bool has;
+
+    graphs_enter();
+    graph = graph_find(handle);
+    has = graph != NULL;
+    for (size_t i = 0; i < count && has; i++) {
+        const struct node *node = node_find(list[i]);
+
+        has = node != NULL && node->graph == graph;
+    }
+    graphs_leave();
+    return has;
+}
+
 cudaError_t graph_end(cudaGraph_t handle)
 {
     struct graph *graph;
 
     graphs_enter();
     graph = graph_find(handle);
+    if (graph != NULL && graph->within_node)
+        graph = NULL;
     if (graph != NULL)
         graph_free(graph);
     graphs_leave();
@@ -225,8 +247,10 @@ cudaError_t graph_clone(cudaGraph_t handle, cudaGraph_t *out)
         graph = graph_copy(graph);
         error = graph != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
     }
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
+        graph->within_node = false;
         *out = graph->handle;
+    }
     graphs_leave();
     return error;
 }

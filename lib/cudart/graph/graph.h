@@ -13,10 +13,13 @@
 /* ---- Graphs: cudaErrorInvalidValue where a handle names none --------------------------------- */
 
 cudaError_t graph_new(cudaGraph_t *out);
+/* Not of one within a child graph's node, which ends with that. */
 cudaError_t graph_end(cudaGraph_t graph);
 cudaError_t graph_clone(cudaGraph_t graph, cudaGraph_t *out);
 bool graph_is(cudaGraph_t graph);
-/* A copy for another op, and its end; the lock is held. */
+/* Whether there is the graph and all these nodes are its own. */
+bool graph_has_nodes(cudaGraph_t graph, const cudaGraphNode_t *nodes, size_t count);
+/* A copy for another op, within whose node it is then, and its end; the lock is held. */
 struct graph *graph_copy(const struct graph *graph);
 void graph_free(struct graph *graph);
 
@@ -28,7 +31,7 @@ cudaError_t graph_add_child(cudaGraph_t graph, const cudaGraphNode_t *deps, size
                             cudaGraph_t child, cudaGraphNode_t *out);
 cudaError_t graph_connect(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                           size_t count, bool add);
-/* Whether all of `nodes` come before one of `ends` or are one. */
+/* Whether all of `nodes` come before one of `ends` or are one. The ends are the graph's. */
 bool graph_joined(cudaGraph_t graph, const cudaGraphNode_t *ends, size_t end_count,
                   const cudaGraphNode_t *nodes, size_t count);
 

@@ -21,6 +21,7 @@ struct graph {
     struct node **nodes; /* in the order in which they were added */
     size_t count, room;
     struct user_refs objects;
+    bool within_node; /* it is a child graph's node's, which ends it */
 };
 
 /* Take and give the lock of all graphs. */
@@ -32,9 +33,6 @@ struct graph *graph_find(cudaGraph_t handle);
 struct node *node_find(cudaGraphNode_t handle);
 
 struct graph *graph_make(void);
-/* Takes the op over where it succeeds. NULL: no memory, or too many nodes. */
-struct node *node_make(struct graph *graph, const struct op *op);
-bool node_add_before(struct node *node, struct node *before);
 /* Whether the node waits for that one; *place: where in node->before. */
 bool node_has_before(const struct node *node, const struct node *before, size_t *place);
 

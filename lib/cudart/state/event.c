@@ -128,12 +128,12 @@ cudaError_t event_let_wait(cudaEvent_t handle, struct stream *stream)
 
 unsigned event_flags(cudaEvent_t handle)
 {
-    return events[(uint64_t)(uintptr_t)handle >> 4 & 0xfffff].flags;
+    return events[handles_slot((uint64_t)(uintptr_t)handle)].flags;
 }
 
 unsigned event_device(cudaEvent_t handle)
 {
-    return events[(uint64_t)(uintptr_t)handle >> 4 & 0xfffff].device;
+    return events[handles_slot((uint64_t)(uintptr_t)handle)].device;
 }
 
 struct shared_event *event_shared(cudaEvent_t handle)

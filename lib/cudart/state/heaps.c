@@ -1,6 +1,7 @@
 /* heaps.c - see heaps.h. One lock; the server is asked without it. */
 #include "cudart/state/heaps.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -160,6 +161,21 @@ static gs_devptr arena_end(struct arena *arena)
     return base;
 }
 
+#define ALL_POOLS UINT_MAX
+
+/* Takes an arena of the pool of which nothing is out; 0: there is none. The lock is held. */
+static gs_devptr empty_arena_take(unsigned pool)
+{
+    struct arena *arena = NULL;
+
+    for (struct stream_heap *heap = heaps_here()->all; heap != NULL && arena == NULL;
+         heap = heap->next) {
+        if (pool == ALL_POOLS || heap->pool == pool)
+            arena = block_heap_empty(&heap->blocks);
+    }
+    return arena != NULL ? arena_end(arena) : 0;
+}
+
 bool heaps_give_all(void)
 {
     bool given = false;
@@ -168,16 +184,9 @@ bool heaps_give_all(void)
     if (gs_sync(device_session()) != GS_OK)
         return false;
     do {
-        base = 0;
         pthread_mutex_lock(&lock);
         waiting_settle(NULL);
-        for (struct stream_heap *heap = heaps_here()->all; heap != NULL && base == 0;
-             heap = heap->next) {
-            struct arena *arena = block_heap_empty(&heap->blocks);
-
-            if (arena != NULL)
-                base = arena_end(arena);
-        }
+        base = empty_arena_take(ALL_POOLS);
         pthread_mutex_unlock(&lock);
         if (base != 0)
             given = gs_free(device_session(), base) == GS_OK;
@@ -320,18 +329,9 @@ gs_status heaps_trim(unsigned pool, size_t kept)
     gs_devptr base;
 
     do {
-        base = 0;
         pthread_mutex_lock(&lock);
         waiting_settle(NULL);
-        for (struct stream_heap *heap = heaps_here()->all; heap != NULL && base == 0;
-             heap = heap->next) {
-            struct arena *arena = heap->pool == pool && pool_held(pool) > kept
-                                      ? block_heap_empty(&heap->blocks)
-                                      : NULL;
-
-            if (arena != NULL)
-                base = arena_end(arena);
-        }
+        base = pool_held(pool) > kept ? empty_arena_take(pool) : 0;
         pthread_mutex_unlock(&lock);
         if (base != 0)
             status = gs_free(device_session(), base);

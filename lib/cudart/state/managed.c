@@ -38,11 +38,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct region *regions;
 static size_t host_blocks; /* of all regions, those that are the host's */
 
-/* What the copies of a device have; NULL: nothing yet. */
-static struct means {
+/* What copies a device's blocks; NULL: not made yet. */
+static struct copier {
     gs_stream stream;
     void *bounce; /* a block of pinned memory: copies to other memory wait, and print */
-} means[DEVICES_MAX];
+} copiers[DEVICES_MAX];
 
 static void lock_take(void)
 {
@@ -125,13 +125,15 @@ static void region_unmap(const struct region *region)
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
+static bool fault_resolve(const void *address);
+
 /* What the first region of the call's device needs. */
-static cudaError_t managed_start(bool (*resolve)(const void *))
+static cudaError_t managed_start(void)
 {
-    struct means *here = &means[device_number()];
+    struct copier *here = &copiers[device_number()];
     gs_status status = GS_OK;
 
-    if (!pager_start(resolve, NULL))
+    if (!pager_start(fault_resolve, NULL))
         return cudaErrorOperatingSystem;
     if (here->stream == NULL)
         status = gs_stream_create(device_session(), NULL, &here->stream);
@@ -170,7 +172,7 @@ static gs_status wait_idle(gs_stream only)
  * had last. */
 static void block_to_host(struct region *region, size_t block)
 {
-    const struct means *own = &means[region->device];
+    const struct copier *copier = &copiers[region->device];
     const unsigned before = device_number();
     char *base = region->base + block * BLOCK;
     size_t size = block_size(region, block);
@@ -179,12 +181,12 @@ static void block_to_host(struct region *region, size_t block)
     device_enter(region->device);
     status = wait_idle(NULL);
     if (status == GS_OK)
-        status = gs_memcpy_dtoh_async(device_session(), own->bounce, (uint64_t)(uintptr_t)base,
-                                      copy_size(region, base, size), own->stream);
+        status = gs_memcpy_dtoh_async(device_session(), copier->bounce, (uint64_t)(uintptr_t)base,
+                                      copy_size(region, base, size), copier->stream);
     if (status == GS_OK)
-        status = wait_idle(own->stream);
+        status = wait_idle(copier->stream);
     if (status == GS_OK)
-        memcpy(region->view + block * BLOCK, own->bounce, copy_size(region, base, size));
+        memcpy(region->view + block * BLOCK, copier->bounce, copy_size(region, base, size));
     device_enter(before);
     region->host[block] = true;
     host_blocks++;
@@ -201,7 +203,7 @@ static gs_status run_to_device(struct region *region, size_t first, size_t count
     host_blocks -= count;
     return gs_memcpy_htod_async(device_session(), (uint64_t)(uintptr_t)(region->base + at),
                                 region->view + at, copy_size(region, region->base + at, size),
-                                means[region->device].stream);
+                                copiers[region->device].stream);
 }
 
 static gs_status region_to_device(struct region *region)
@@ -285,7 +287,7 @@ static cudaError_t region_make(void **out, size_t size)
     if (region == NULL)
         return cudaErrorMemoryAllocation;
     lock_take();
-    error = managed_start(fault_resolve);
+    error = managed_start();
     if (error == cudaSuccess)
         error = device_error(memory_alloc(region->size, page, region));
     if (error == cudaSuccess && !region_map(region)) {
@@ -352,7 +354,7 @@ cudaError_t managed_add_variable(void *base, size_t size)
     region->base = base;
     region->used = size;
     lock_take();
-    error = managed_start(fault_resolve);
+    error = managed_start();
     if (error == cudaSuccess && !region_map(region))
         error = cudaErrorMemoryAllocation;
     if (error == cudaSuccess) {
@@ -392,8 +394,8 @@ cudaError_t managed_work_begin_slow(void)
                 status = region_to_device(r);
         }
         /* Other streams' work may follow at once. */
-        if (status == GS_OK && means[device_number()].stream != NULL)
-            status = wait_idle(means[device_number()].stream);
+        if (status == GS_OK && copiers[device_number()].stream != NULL)
+            status = wait_idle(copiers[device_number()].stream);
     }
     if (status != GS_OK)
         lock_give();
@@ -505,6 +507,6 @@ void managed_forget(void)
         region_unmap(region);
         region_free(region);
     }
-    means[device_number()] = (struct means){NULL, NULL};
+    copiers[device_number()] = (struct copier){NULL, NULL};
     lock_give();
 }

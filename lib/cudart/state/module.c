@@ -1,6 +1,6 @@
 /*
  * module.c - see module.h. One lock guards the lists and the loading; kernels and variables are
- * found without it.
+ * found without it. Images that the program loads itself are in library.c.
  */
 #include "cudart/state/module.h"
 
@@ -9,41 +9,25 @@
 #include <string.h>
 
 #include "cudart/base/address_table.h"
-#include "cudart/base/error.h"
 #include "cudart/base/fatbin.h"
 #include "cudart/base/report.h"
 #include "cudart/state/device.h"
 #include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
-
-/* What the compiler leaves of the device code: nvcc a fat binary, clang the file it was given. */
-struct image_wrapper {
-    uint32_t magic, version;
-    const void *data;
-    const void *const *parts; /* of version 2, which a device link makes: the fat binaries of the
-                                 objects, ended by NULL */
-};
-
-struct image {
-    const struct image_wrapper *wrapper;
-    bool library; /* loaded by the program: wrapper, code and names are the image's own */
-    struct image *next;
-    struct kernel *kernels;
-    struct variable *variables;
-    struct image_on {
-        gs_module module;   /* NULL: not loaded */
-        cudaError_t failed; /* why it could not be loaded; the next session tries again */
-    } on[DEVICES_MAX];      /* by the device's number */
-};
+#include "cudart/state/module_parts.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct image *images;
 static struct address_table kernels, variables;
 
-/* The image on the call's device. */
-static struct image_on *image_here(struct image *image)
+void images_enter(void)
 {
-    return &image->on[device_number()];
+    pthread_mutex_lock(&lock);
+}
+
+void images_leave(void)
+{
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- Registration ---------------------------------------------------------------------------- */
@@ -55,30 +39,41 @@ struct image *image_register(const void *wrapper)
     if (image == NULL)
         return NULL;
     image->wrapper = wrapper;
-    pthread_mutex_lock(&lock);
+    images_enter();
     image->next = images;
     images = image;
-    pthread_mutex_unlock(&lock);
+    images_leave();
     return image;
+}
+
+struct kernel *kernel_put(struct image *image, const void *stub, const char *name)
+{
+    struct kernel *kernel = calloc(1, sizeof(*kernel));
+
+    if (kernel == NULL)
+        return NULL;
+    kernel->stub = stub != NULL ? stub : kernel;
+    kernel->name = name;
+    kernel->image = image;
+    atomic_init(&kernel->carveout, -1);
+    if (!address_table_set(&kernels, kernel->stub, kernel) ||
+        !address_table_set(&kernels, kernel, kernel)) { /* a cudaKernel_t is found by itself */
+        address_table_remove(&kernels, kernel->stub, kernel);
+        free(kernel);
+        return NULL;
+    }
+    kernel->next = image->kernels;
+    image->kernels = kernel;
+    return kernel;
 }
 
 bool image_add_kernel(struct image *image, const void *stub, const char *name)
 {
-    struct kernel *kernel = calloc(1, sizeof(*kernel));
     bool added;
 
-    if (kernel == NULL)
-        return false;
-    kernel->stub = stub;
-    kernel->name = name;
-    kernel->image = image;
-    atomic_init(&kernel->carveout, -1);
-    pthread_mutex_lock(&lock);
-    added = address_table_set(&kernels, stub, kernel) &&
-            address_table_set(&kernels, kernel, kernel); /* a cudaKernel_t is one too */
-    kernel->next = image->kernels;
-    image->kernels = kernel;
-    pthread_mutex_unlock(&lock);
+    images_enter();
+    added = kernel_put(image, stub, name) != NULL;
+    images_leave();
     return added;
 }
 
@@ -95,11 +90,11 @@ static bool variable_register(struct image *image, const void *shadow, const cha
     variable->image = image;
     variable->size = size;
     variable->managed = managed;
-    pthread_mutex_lock(&lock);
+    images_enter();
     added = address_table_set(&variables, shadow, variable);
     variable->next = image->variables;
     image->variables = variable;
-    pthread_mutex_unlock(&lock);
+    images_leave();
     return added;
 }
 
@@ -120,8 +115,8 @@ static void kernel_free(struct kernel *kernel)
     free(kernel);
 }
 
-/* Takes the variable from the call's device. */
-static void variable_leave(struct variable *variable)
+/* Forgets where the variable is on the call's device. */
+static void variable_forget(struct variable *variable)
 {
     void *address = variable_address(variable, device_number());
 
@@ -136,7 +131,7 @@ static void variable_leave(struct variable *variable)
 
 void image_unregister(struct image *image)
 {
-    pthread_mutex_lock(&lock);
+    images_enter();
     for (struct image **place = &images; *place != NULL; place = &(*place)->next) {
         if (*place == image) {
             *place = image->next;
@@ -156,7 +151,7 @@ void image_unregister(struct image *image)
         address_table_remove(&variables, variable->shadow, variable);
         for (unsigned i = 0; i < DEVICES_MAX; i++) {
             device_enter(i);
-            variable_leave(variable);
+            variable_forget(variable);
         }
         if (image->library)
             free((char *)(uintptr_t)variable->name); // NOLINT: its own copy
@@ -169,12 +164,12 @@ void image_unregister(struct image *image)
     if (image->library)
         free((void *)(uintptr_t)image->wrapper); // NOLINT: likewise
     free(image);
-    pthread_mutex_unlock(&lock);
+    images_leave();
 }
 
 void images_forget(void)
 {
-    pthread_mutex_lock(&lock);
+    images_enter();
     for (struct image *image = images; image != NULL; image = image->next) {
         *image_here(image) = (struct image_on){NULL, cudaSuccess};
         for (struct kernel *kernel = image->kernels; kernel != NULL; kernel = kernel->next) {
@@ -191,7 +186,7 @@ void images_forget(void)
             atomic_store(&v->address[device_number()], 0);
         }
     }
-    pthread_mutex_unlock(&lock);
+    images_leave();
 }
 
 /* ---- Loading --------------------------------------------------------------------------------- */
@@ -276,7 +271,7 @@ static void managed_stand_in(struct image *image)
 }
 
 /* A failure is said once, with the server's reason, which CUDA's codes cannot carry. */
-static cudaError_t image_load(struct image *image)
+cudaError_t image_load(struct image *image)
 {
     struct image_on *here = image_here(image);
     const void *data = image->wrapper->data;
@@ -304,12 +299,12 @@ cudaError_t image_use(struct image *image)
 {
     cudaError_t error = device_use();
 
-    pthread_mutex_lock(&lock);
+    images_enter();
     if (error == cudaSuccess)
         error = image_load(image);
     if (error != cudaSuccess)
         managed_stand_in(image);
-    pthread_mutex_unlock(&lock);
+    images_leave();
     return error;
 }
 
@@ -355,11 +350,11 @@ cudaError_t kernel_load(struct kernel *kernel)
 
     if (error != cudaSuccess)
         return error;
-    pthread_mutex_lock(&lock);
+    images_enter();
     error = image_load(kernel->image);
     if (error == cudaSuccess)
         error = kernel_get(kernel);
-    pthread_mutex_unlock(&lock);
+    images_leave();
     return error;
 }
 
@@ -367,189 +362,22 @@ cudaError_t variable_load(struct variable *variable)
 {
     cudaError_t error;
 
-    pthread_mutex_lock(&lock);
+    images_enter();
     error = image_load(variable->image);
     if (error == cudaSuccess && variable_address(variable, device_number()) == NULL)
         error = variable_find_address(variable, MEMORY_DEVICE);
-    pthread_mutex_unlock(&lock);
-    return error;
-}
-
-/* ---- Libraries ------------------------------------------------------------------------------- */
-
-cudaError_t library_load(const void *code, struct image **out)
-{
-    size_t size = image_size(code);
-    struct image_wrapper *wrapper;
-    struct image *image;
-    cudaError_t error = device_use();
-
-    if (error != cudaSuccess)
-        return error;
-    if (size == 0)
-        size = strlen(code) + 1;
-    wrapper = malloc(sizeof(*wrapper) + size);
-    image = wrapper != NULL ? image_register(wrapper) : NULL;
-    if (image == NULL) {
-        free(wrapper);
-        return cudaErrorMemoryAllocation;
-    }
-    *wrapper = (struct image_wrapper){.data = memcpy(wrapper + 1, code, size)};
-    pthread_mutex_lock(&lock);
-    image->library = true;
-    error = image_load(image);
-    pthread_mutex_unlock(&lock);
-    if (error != cudaSuccess)
-        image_unregister(image);
-    else
-        *out = image;
+    images_leave();
     return error;
 }
 
 /* lock is held. */
-static bool library_is(const struct image *library)
+bool image_is_library(const struct image *library)
 {
     const struct image *image = images;
 
     while (image != NULL && image != library)
         image = image->next;
     return image != NULL && image->library;
-}
-
-cudaError_t library_unload(struct image *library)
-{
-    bool found;
-
-    pthread_mutex_lock(&lock);
-    found = library_is(library);
-    pthread_mutex_unlock(&lock);
-    if (!found)
-        return cudaErrorInvalidResourceHandle;
-    image_unregister(library);
-    return cudaSuccess;
-}
-
-/* A name of the library's own is its own stub or shadow: nothing of the host stands for it. */
-static cudaError_t kernel_add(struct image *library, const char *name, struct kernel **out)
-{
-    struct kernel *kernel = library->kernels;
-    gs_kernel handle;
-    gs_status status;
-
-    while (kernel != NULL && strcmp(kernel->name, name) != 0)
-        kernel = kernel->next;
-    *out = kernel;
-    if (kernel != NULL)
-        return cudaSuccess;
-    status = gs_kernel_get(image_here(library)->module, name, &handle);
-    if (status != GS_OK)
-        return status == GS_ERR_NOT_FOUND ? cudaErrorSymbolNotFound : device_error(status);
-    kernel = calloc(1, sizeof(*kernel));
-    if (kernel != NULL)
-        kernel->name = strdup(name);
-    if (kernel == NULL || kernel->name == NULL || !address_table_set(&kernels, kernel, kernel)) {
-        if (kernel != NULL)
-            free((char *)(uintptr_t)kernel->name); // NOLINT: its own copy
-        free(kernel);
-        return cudaErrorMemoryAllocation;
-    }
-    kernel->stub = kernel;
-    kernel->image = library;
-    atomic_init(&kernel->carveout, -1);
-    kernel->next = library->kernels;
-    library->kernels = kernel;
-    *out = kernel;
-    return cudaSuccess;
-}
-
-static cudaError_t variable_add(struct image *library, const char *name, struct variable **out)
-{
-    struct variable *variable = library->variables;
-    gs_devptr address;
-    gs_status status;
-    size_t size;
-
-    while (variable != NULL && strcmp(variable->name, name) != 0)
-        variable = variable->next;
-    *out = variable;
-    if (variable != NULL)
-        return cudaSuccess;
-    status = gs_global_get(image_here(library)->module, name, &address, &size);
-    if (status != GS_OK)
-        return status == GS_ERR_NOT_FOUND ? cudaErrorSymbolNotFound : device_error(status);
-    variable = calloc(1, sizeof(*variable));
-    if (variable != NULL)
-        variable->name = strdup(name);
-    if (variable == NULL || variable->name == NULL) {
-        free(variable);
-        return cudaErrorMemoryAllocation;
-    }
-    variable->shadow = variable;
-    variable->image = library;
-    variable->size = size;
-    variable->next = library->variables;
-    library->variables = variable;
-    *out = variable;
-    return cudaSuccess;
-}
-
-/* Takes the lock, and has the library loaded. */
-static cudaError_t library_lock(struct image *library)
-{
-    cudaError_t error = device_use();
-
-    pthread_mutex_lock(&lock);
-    if (error != cudaSuccess)
-        return error;
-    return library_is(library) ? image_load(library) : cudaErrorInvalidResourceHandle;
-}
-
-cudaError_t library_kernel(struct image *library, const char *name, struct kernel **out)
-{
-    cudaError_t error = library_lock(library);
-
-    if (error == cudaSuccess)
-        error = kernel_add(library, name, out);
-    pthread_mutex_unlock(&lock);
-    return error;
-}
-
-cudaError_t library_kernel_count(struct image *library, unsigned *count)
-{
-    cudaError_t error = library_lock(library);
-
-    if (error == cudaSuccess)
-        error = device_error(gs_module_kernel_count(image_here(library)->module, count));
-    pthread_mutex_unlock(&lock);
-    return error;
-}
-
-cudaError_t library_kernels(struct image *library, struct kernel **found, unsigned count)
-{
-    cudaError_t error = library_lock(library);
-    unsigned there = 0;
-    char name[8192];
-
-    if (error == cudaSuccess)
-        error = device_error(gs_module_kernel_count(image_here(library)->module, &there));
-    for (unsigned i = 0; i < count && i < there && error == cudaSuccess; i++) {
-        error =
-            device_error(gs_module_kernel_name(image_here(library)->module, i, name, sizeof(name)));
-        if (error == cudaSuccess)
-            error = kernel_add(library, name, &found[i]);
-    }
-    pthread_mutex_unlock(&lock);
-    return error;
-}
-
-cudaError_t library_variable(struct image *library, const char *name, struct variable **out)
-{
-    cudaError_t error = library_lock(library);
-
-    if (error == cudaSuccess)
-        error = variable_add(library, name, out);
-    pthread_mutex_unlock(&lock);
-    return error == cudaSuccess ? variable_load(*out) : error;
 }
 
 /* ---- Use ------------------------------------------------------------------------------------- */

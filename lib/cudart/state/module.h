@@ -56,7 +56,7 @@ void image_unregister(struct image *image);
 /* The session of the call's device is gone: images are loaded again at their next use. */
 void images_forget(void);
 
-/* ---- Libraries: images that the program loads itself, of which it asks by name --------------- */
+/* ---- Libraries (library.c): images that the program loads itself, of which it asks by name --- */
 
 /* A fat binary, or PTX text; copied. */
 cudaError_t library_load(const void *code, struct image **out);

@@ -168,7 +168,7 @@ static struct ring *ring_place(void)
 }
 
 /* The ring to share: of the same priority and kind if there is one, and with the fewest streams. */
-static struct ring *ring_fullest_last(bool blocking, int priority)
+static struct ring *ring_to_share(bool blocking, int priority)
 {
     struct ring *const rings = rings_here();
     struct ring *best = NULL;
@@ -202,7 +202,7 @@ static gs_status ring_find(bool blocking, int priority, struct ring **out)
         atomic_store(&ring->shared, false);
     }
     if (status == GS_ERR_LIMIT) {
-        ring = ring_fullest_last(blocking, priority);
+        ring = ring_to_share(blocking, priority);
         if (ring != NULL) {
             atomic_store(&ring->shared, true);
             status = GS_OK;

@@ -11,24 +11,25 @@
 #define STREAMS_MAX 65536u
 
 /* What each device has of its own. */
-struct side {
-    struct stream_sides sides;
+struct device_streams {
+    struct legacy_order order;
     struct ring ring;
     struct stream legacy;
     gs_event event;
-    uint64_t recorded; /* sides.legacy_work that the event captured */
+    uint64_t recorded; /* order.legacy_work that the event captured */
 };
-#define SIDE(number)                                                                               \
+#define DEVICE_STREAMS(number)                                                                     \
     {                                                                                              \
         .ring = {.lock = PTHREAD_MUTEX_INITIALIZER}, .legacy = {                                   \
-            .sides = &own[number].sides,                                                           \
+            .order = &of_devices[number].order,                                                    \
             .id = STREAM_LEGACY_ID,                                                                \
-            .ring = &own[number].ring,                                                             \
+            .ring = &of_devices[number].ring,                                                      \
             .device = (number)                                                                     \
         }                                                                                          \
     }
-static struct side own[DEVICES_MAX] = {SIDE(0), SIDE(1), SIDE(2), SIDE(3),
-                                       SIDE(4), SIDE(5), SIDE(6), SIDE(7)};
+static struct device_streams of_devices[DEVICES_MAX] = {
+    DEVICE_STREAMS(0), DEVICE_STREAMS(1), DEVICE_STREAMS(2), DEVICE_STREAMS(3),
+    DEVICE_STREAMS(4), DEVICE_STREAMS(5), DEVICE_STREAMS(6), DEVICE_STREAMS(7)};
 
 static struct handle_slot slots[STREAMS_MAX];
 static struct stream streams[STREAMS_MAX];
@@ -74,21 +75,21 @@ static gs_status join_blocking_streams(void)
 /* A blocking stream waits for the legacy stream's work so far. join_lock is held. */
 static gs_status join_legacy(gs_session session, struct stream *stream)
 {
-    struct side *side = &own[stream->device];
-    uint64_t work = atomic_load_explicit(&side->sides.legacy_work, memory_order_acquire);
+    struct device_streams *here = &of_devices[stream->device];
+    uint64_t work = atomic_load_explicit(&here->order.legacy_work, memory_order_acquire);
     gs_status status = GS_OK;
 
-    if (side->event == NULL)
-        status = gs_event_create(session, &side->event);
-    if (status == GS_OK && side->recorded != work) {
-        status = gs_event_record(side->event, NULL);
+    if (here->event == NULL)
+        status = gs_event_create(session, &here->event);
+    if (status == GS_OK && here->recorded != work) {
+        status = gs_event_record(here->event, NULL);
         if (status == GS_OK)
-            side->recorded = work;
+            here->recorded = work;
     }
     if (status == GS_OK && ring_shared(stream->ring))
         ring_turn_slow(stream->ring, stream);
     if (status == GS_OK)
-        status = gs_stream_wait_event(stream->handle, side->event);
+        status = gs_stream_wait_event(stream->handle, here->event);
     if (status == GS_OK)
         atomic_store_explicit(&stream->legacy_seen, work, memory_order_release);
     return status;
@@ -125,7 +126,7 @@ static gs_status stream_open(struct stream *stream, unsigned flags, int priority
     if (status != GS_OK)
         return status;
     stream->device = device_number();
-    stream->sides = &own[stream->device].sides;
+    stream->order = &of_devices[stream->device].order;
     stream->handle = stream->ring->handle;
     stream->marked = RING_MARK_NONE;
     stream->blocking = blocking;
@@ -157,7 +158,7 @@ cudaError_t stream_new(unsigned flags, int priority, cudaStream_t *handle)
     pthread_mutex_lock(&join_lock);
     handles_open(&handles, number);
     if (streams[number].blocking)
-        atomic_fetch_add_explicit(&streams[number].sides->blocking, 1, memory_order_release);
+        atomic_fetch_add_explicit(&streams[number].order->blocking, 1, memory_order_release);
     pthread_mutex_unlock(&join_lock);
     *handle = (cudaStream_t)(uintptr_t)value; // NOLINT: a handle is a value
     return cudaSuccess;
@@ -181,7 +182,7 @@ static cudaError_t stream_close(uint64_t handle, struct stream **out)
     if (handles_close(&handles, handle) < 0)
         return cudaErrorInvalidResourceHandle;
     if (stream->blocking)
-        atomic_fetch_sub(&stream->sides->blocking, 1);
+        atomic_fetch_sub(&stream->order->blocking, 1);
     *out = stream;
     return cudaSuccess;
 }
@@ -210,7 +211,7 @@ gs_status streams_query(void)
 
 void streams_forget(void)
 {
-    struct side *side = &own[device_number()];
+    struct device_streams *here = &of_devices[device_number()];
 
     pthread_mutex_lock(&join_lock);
     for (uint32_t i = 0; i < handles.fresh; i++) {
@@ -222,10 +223,10 @@ void streams_forget(void)
         streams[i].mark = NULL;
         handles_free(&handles, (int)i);
     }
-    atomic_store(&side->sides.blocking, 0);
-    side->event = NULL;
-    side->recorded = 0;
-    atomic_store(&side->sides.legacy_work, 0);
+    atomic_store(&here->order.blocking, 0);
+    here->event = NULL;
+    here->recorded = 0;
+    atomic_store(&here->order.legacy_work, 0);
     rings_forget();
     pthread_mutex_unlock(&join_lock);
 }
@@ -243,13 +244,13 @@ struct thread_streams {
 
 static void thread_streams_end(void *streams_of_thread)
 {
-    struct thread_streams *own_streams = streams_of_thread;
+    struct thread_streams *mine = streams_of_thread;
 
     for (unsigned i = 0; i < DEVICES_MAX; i++) {
-        if (own_streams->of[i] != NULL)
-            stream_end(own_streams->of[i]);
+        if (mine->of[i] != NULL)
+            stream_end(mine->of[i]);
     }
-    free(own_streams);
+    free(mine);
 }
 
 static void thread_key_make(void)
@@ -260,33 +261,33 @@ static void thread_key_make(void)
 /* NULL: no memory. */
 static struct thread_streams *thread_streams(void)
 {
-    struct thread_streams *own_streams;
+    struct thread_streams *mine;
 
     pthread_once(&thread_once, thread_key_make);
     if (!thread_key_made)
         return NULL;
-    own_streams = pthread_getspecific(thread_key);
-    if (own_streams != NULL)
-        return own_streams;
-    own_streams = calloc(1, sizeof(*own_streams));
-    if (own_streams != NULL && pthread_setspecific(thread_key, own_streams) != 0) {
-        free(own_streams);
-        own_streams = NULL;
+    mine = pthread_getspecific(thread_key);
+    if (mine != NULL)
+        return mine;
+    mine = calloc(1, sizeof(*mine));
+    if (mine != NULL && pthread_setspecific(thread_key, mine) != 0) {
+        free(mine);
+        mine = NULL;
     }
-    return own_streams;
+    return mine;
 }
 
 /* The one of the call's device, made at the thread's first use of it, and destroyed with the
  * thread. */
 static cudaError_t thread_stream(cudaStream_t *handle)
 {
-    struct thread_streams *own_streams = thread_streams();
+    struct thread_streams *mine = thread_streams();
     cudaStream_t *place;
     cudaError_t error = cudaSuccess;
 
-    if (own_streams == NULL)
+    if (mine == NULL)
         return cudaErrorMemoryAllocation;
-    place = &own_streams->of[device_number()];
+    place = &mine->of[device_number()];
     if (handles_find(&handles, (uint64_t)(uintptr_t)*place) < 0)
         error = stream_new(0, 0, place);
     *handle = *place;
@@ -295,7 +296,7 @@ static cudaError_t thread_stream(cudaStream_t *handle)
 
 struct stream *stream_legacy(unsigned number)
 {
-    return &own[number].legacy;
+    return &of_devices[number].legacy;
 }
 
 cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **stream)
@@ -306,7 +307,7 @@ cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **st
     if (error != cudaSuccess)
         return error;
     if ((handle == NULL && !per_thread) || handle == cudaStreamLegacy) {
-        *stream = &own[device_number()].legacy;
+        *stream = &of_devices[device_number()].legacy;
         return cudaSuccess;
     }
     if (handle == NULL || handle == cudaStreamPerThread) {

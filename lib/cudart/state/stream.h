@@ -22,14 +22,14 @@
 #define STREAM_ATTRIBUTES 4
 #define STREAM_LEGACY_ID  1u
 
-/* What the legacy stream and the blocking streams know of each other. */
-struct stream_sides {
+/* How far a device's legacy stream is, and whether there are streams that keep an order with it. */
+struct legacy_order {
     _Atomic uint64_t legacy_work; /* operations of the legacy stream so far */
     _Atomic unsigned blocking;    /* streams that it synchronises with */
 };
 
 struct stream {
-    struct stream_sides *sides; /* one for all streams of a device */
+    struct legacy_order *order; /* one for all streams of a device */
     gs_stream handle;           /* its ring's; NULL: the legacy stream */
     struct ring *ring;
     gs_event mark; /* at the end of its work, as far as `marked` says; see ring.h */
@@ -95,11 +95,11 @@ static inline gs_status stream_order(struct stream *stream)
 {
     if (stream_is_legacy(stream)) {
         /* Acquire: pairs with stream_new, of which this thread knows only if it is ordered. */
-        if (atomic_load_explicit(&stream->sides->blocking, memory_order_acquire) == 0)
+        if (atomic_load_explicit(&stream->order->blocking, memory_order_acquire) == 0)
             return GS_OK;
     } else if (!stream->blocking ||
                atomic_load_explicit(&stream->legacy_seen, memory_order_acquire) ==
-                   atomic_load_explicit(&stream->sides->legacy_work, memory_order_acquire)) {
+                   atomic_load_explicit(&stream->order->legacy_work, memory_order_acquire)) {
         return GS_OK;
     }
     return stream_join_slow(stream);
@@ -120,7 +120,7 @@ static inline gs_status stream_enter(struct stream *stream)
 static inline void stream_leave(struct stream *stream)
 {
     if (stream_is_legacy(stream))
-        atomic_fetch_add_explicit(&stream->sides->legacy_work, 1, memory_order_release);
+        atomic_fetch_add_explicit(&stream->order->legacy_work, 1, memory_order_release);
     else if (stream->blocking && !atomic_load_explicit(&stream->working, memory_order_relaxed))
         atomic_store_explicit(&stream->working, true, memory_order_release);
     if (ring_shared(stream->ring))

@@ -27,11 +27,8 @@ int kill_check(const struct command_options *options);
  * goes to standard error, with `json` into a document on standard output. */
 int change_ask(struct control *control, struct ctl_header *request, uint16_t op, size_t size,
                bool json);
-/* The same for settings; says so where it has no effect: the settings are as they were, or a
- * session has what it had. */
-int settings_change(struct control *control, struct ctl_set *request, bool json);
-/* The same without a word; remark receives what is to be said of it, "": nothing, or the message of
- * the failure. */
+/* Asks for other settings. remark receives what is to be said of that, such as that it has no
+ * effect; "": nothing; or the message of the failure. */
 gs_status settings_make(struct control *control, struct ctl_set *request,
                         char remark[REQUEST_MESSAGE_MAX]);
 /* The remark on a change to what is set already. */

@@ -157,7 +157,8 @@ gs_status settings_make(struct control *control, struct ctl_set *request,
     return GS_OK;
 }
 
-int settings_change(struct control *control, struct ctl_set *request, bool json)
+/* Asks for other settings, says what is to be said of that, and returns the exit status. */
+static int settings_change(struct control *control, struct ctl_set *request, bool json)
 {
     char remark[REQUEST_MESSAGE_MAX];
     gs_status status = settings_make(control, request, remark);

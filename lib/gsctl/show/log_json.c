@@ -126,7 +126,8 @@ static bool begins_with_time(const char *line)
     return true;
 }
 
-void log_json_line(char *line, bool of_journal)
+/* Prints one line, which is changed. */
+static void log_json_line(char *line, bool of_journal)
 {
     char *blank = strchr(line, ' ');
 

@@ -15,7 +15,4 @@ struct log_json {
 /* Prints the lines that these bytes complete. */
 void log_json_bytes(struct log_json *json, const char *bytes, size_t size);
 
-/* Prints one line, which is changed. */
-void log_json_line(char *line, bool of_journal);
-
 #endif

@@ -1,7 +1,7 @@
 /*
- * child.h - processes of workers, by their pidfd. This supervisor has started them, or one before
- * it whose place it has taken: then the keeper (keeper.h) reaps them, and how they ended is not
- * known.
+ * child.h - processes of workers, by their pidfd. Some were started by a former supervisor, whose
+ * place this one has taken: the keeper (keeper.h) reaps those, so that how they ended is not known
+ * here.
  */
 #ifndef GS_SERVER_CHILD_H
 #define GS_SERVER_CHILD_H

@@ -152,47 +152,20 @@ bool reply_send(const struct reply *reply, struct ctl_header *answer, size_t siz
 
 void reply_refuse(const struct reply *reply, gs_status status, const char *format, ...)
 {
-    static_assert(sizeof(struct ctl_done_reply) == sizeof(struct ctl_quit_reply) &&
-                      offsetof(struct ctl_done_reply, message) ==
-                          offsetof(struct ctl_quit_reply, message),
-                  "refusals of one shape");
-    static_assert(sizeof(((struct ctl_done_reply *)0)->message) == REFUSAL_TEXT_MAX,
-                  "a refusal fits");
+    static_assert(REFUSAL_TEXT_MAX == CTL_TEXT_MAX, "a refusal fits");
+    const struct ctl_refusal refusal = ctl_refusal_of(reply->op);
     union {
-        struct ctl_header h;
-        struct ctl_attach_reply attach;
-        struct ctl_status_reply status;
-        struct ctl_ps_reply ps;
-        struct ctl_get_reply get;
-        struct ctl_quit_reply other;
+        struct ctl_answer head;
+        char bytes[CTL_REPLY_MAX];
     } answer;
-    int32_t *answer_status = &answer.other.status;
-    char *text = answer.other.message;
-    size_t size = sizeof(answer.other);
+    char *text = answer.bytes + refusal.message;
     va_list ap;
 
     memset(&answer, 0, sizeof(answer));
-    if (reply->op == CTL_ATTACH) {
-        answer_status = &answer.attach.status;
-        text = answer.attach.message;
-        size = sizeof(answer.attach);
-    } else if (reply->op == CTL_STATUS) {
-        answer_status = &answer.status.status;
-        text = answer.status.message;
-        size = sizeof(answer.status);
-    } else if (reply->op == CTL_PS) {
-        answer_status = &answer.ps.status;
-        text = answer.ps.message;
-        size = sizeof(answer.ps);
-    } else if (reply->op == CTL_GET) {
-        answer_status = &answer.get.status;
-        text = answer.get.message;
-        size = sizeof(answer.get);
-    }
-    *answer_status = status;
+    answer.head.status = status;
     va_start(ap, format);
-    vsnprintf(text, sizeof(answer.other.message), format, ap);
+    vsnprintf(text, CTL_TEXT_MAX, format, ap);
     va_end(ap);
     log_debug("refused request %u of uid %u: %s", reply->op, (unsigned)reply->uid, text);
-    reply_send(reply, &answer.h, size);
+    reply_send(reply, &answer.head.h, refusal.size);
 }

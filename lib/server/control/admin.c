@@ -1,4 +1,5 @@
-/* admin.c - what operators ask: status, ps, quit. Everybody whom the server serves may look. */
+/* admin.c - CTL_STATUS, CTL_PS and CTL_QUIT. Everybody whom the server serves may send the first
+ * two; control.c lets only its owner and root end it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,8 +34,8 @@ static uint32_t sessions_ending(const struct device *device)
 {
     uint32_t count = 0;
 
-    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));)
-        count += s->device == device && session_state_told(s) == CTL_TENANT_ENDING;
+    for (const struct session *s = NULL; (s = device_session_next(device, s));)
+        count += session_state_told(s) == CTL_TENANT_ENDING;
     return count;
 }
 

@@ -37,15 +37,13 @@ static bool device_serves(const struct device *device)
     return device_usable(device) && !device_drained(device);
 }
 
-/* Chooses the device that is asked for; else that of the rank, so that the ranks of a job are
- * spread evenly whatever order they come in; else the one with the fewest sessions of those that
- * work and are not drained. NULL: there is none. */
-static struct device *device_choose(struct server *server, int32_t wanted, uint32_t local_rank)
+/* Chooses a device for a session that has named none: that of the rank, so that the ranks of a job
+ * are spread evenly whatever order they come in; else the one with the fewest sessions, of those
+ * that work and are not drained. */
+static struct device *device_choose(struct server *server, uint32_t local_rank)
 {
     struct device *best = NULL;
 
-    if (wanted >= 0)
-        return wanted < server->device_count ? &server->device[wanted] : NULL;
     if (local_rank > 0)
         best = &server->device[(local_rank - 1) % (uint32_t)server->device_count];
     if (best && device_serves(best))
@@ -151,10 +149,12 @@ gs_status attach_admit(struct server *server, uid_t uid, const struct ctl_attach
     status = reservation_admit(server, request, admission, &wanted, text);
     if (status != GS_OK)
         return status;
-    device = device_choose(server, wanted, request->local_rank);
-    if (!device)
-        return refusal(text, GS_ERR_NO_DEVICE, "device %d: the server has %d, counted from 0",
-                       wanted, server->device_count);
+    if (wanted != GS_DEVICE_AUTO)
+        status = server_device_check(server, wanted, text);
+    if (status != GS_OK)
+        return status;
+    device = wanted != GS_DEVICE_AUTO ? &server->device[wanted]
+                                      : device_choose(server, request->local_rank);
     if (!device_usable(device))
         return refusal(text, GS_ERR_NO_DEVICE, "device %d: %.90s", device->index, device->failure);
     if (device_drained(device))
@@ -245,66 +245,72 @@ static void trust_tell(struct server *server)
         atomic_store_explicit(told, now, memory_order_relaxed);
 }
 
-/* NULL: *status and text say why the attach is refused; GS_OK: nobody is left to be told, or has
- * been. */
-static struct session *session_make(struct server *server, const struct admission *admission,
-                                    const struct ctl_attach *request, struct reply *reply,
-                                    gs_status *status, char text[REFUSAL_TEXT_MAX])
+/* ---- The session ----------------------------------------------------------------------------- */
+
+/* Takes a slot and a segment for a session of the asker. GS_OK, or the status and a text. */
+static gs_status session_make(struct server *server, struct device *device, uid_t uid,
+                              struct session **made, char text[REFUSAL_TEXT_MAX])
 {
-    struct account *account = account_get(&server->accounts, reply->uid);
+    struct account *account = account_get(&server->accounts, uid);
     struct session *session;
     int r;
 
-    *status = GS_OK;
-
-    if (!account) {
-        *status = refusal(text, GS_ERR_LIMIT, "the server knows %u users, and has room for no more",
-                          ACCOUNTS_MAX);
-        return NULL;
-    }
+    if (!account)
+        return refusal(text, GS_ERR_LIMIT, "the server knows %u users, and has room for no more",
+                       ACCOUNTS_MAX);
     session = registry_take(&server->registry);
-    if (!session) {
-        *status = refusal(text, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
-        return NULL;
-    }
+    if (!session)
+        return refusal(text, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
     session->server = server;
-    session->device = admission->device;
-    session->uid = reply->uid;
+    session->device = device;
+    session->uid = uid;
     r = session_segment_init(session);
     if (r < 0) {
-        *status = segment_refusal(r, text);
         registry_give(&server->registry, session);
-        return NULL;
+        return segment_refusal(r, text);
     }
-    session->device->sessions++;
+    device->sessions++;
     account->sessions++;
     session->id = ++server->sessions_total;
     session->vault.owner = session->id;
-    session->fenced = session_fenced(server, reply->uid, request->fence);
-    trust_tell(server);
+    session->attached_ns = clock_ns();
+    *made = session;
+    return GS_OK;
+}
+
+/* Notes what the session was admitted to, and what it asks for. */
+static void session_fill(struct session *session, const struct admission *admission,
+                         const struct ctl_attach *request)
+{
+    session->space = admission->space;
+    memcpy(session->name, admission->name, sizeof(session->name));
+    session->fenced = session_fenced(session->server, session->uid, request->fence);
     session->mem_asked = request->mem_limit;
     session->kernel_heap = request->kernel_heap;
     session->avoid_base = request->avoid_base;
     session->avoid_size = request->avoid_size;
     session->replays = request->on_fault == GS_ON_FAULT_REPLAY;
-    session->attached_ns = clock_ns();
     session->qos = request->qos;
-    session->space = admission->space;
-    memcpy(session->name, admission->name, sizeof(session->name));
-    session->reply = *reply;
-    reply->queue = -1;
-    settle_attach_by(session, request->patience_ms * UINT64_C(1000000));
+}
+
+/* Watches the client of the session, which waits for its answer from now on. false: the session has
+ * ended, for its client has, or the server cannot watch another one. */
+static bool session_begin(struct session *session)
+{
+    const struct server *server = session->server;
+    char text[REFUSAL_TEXT_MAX];
+
     if (!liveness_begin(session)) {
         log_debug("session %llu: its client has ended", (unsigned long long)session->id);
         server_session_end(session);
-        return NULL;
+        return false;
     }
     if (server_descriptor_reserved(server, session->process.fd)) {
         refusal(text, GS_ERR_LIMIT, DESCRIPTORS_NONE_LEFT, server->descriptors_max);
         server_session_refuse(session, GS_ERR_LIMIT, text);
-        return NULL;
+        return false;
     }
-    return session;
+    return true;
 }
 
 void attach_handle(struct server *server, const struct ctl_attach *request, struct reply *reply)
@@ -315,14 +321,21 @@ void attach_handle(struct server *server, const struct ctl_attach *request, stru
     gs_status status = attach_admit(server, reply->uid, request, &admission, text);
 
     if (status == GS_OK)
-        session = session_make(server, &admission, request, reply, &status, text);
+        status = session_make(server, admission.device, reply->uid, &session, text);
     if (status != GS_OK) {
         name_clean(admission.name, request->name);
         attach_refused_log(server, reply, admission.name, status, text);
         reply_refuse(reply, status, "%s", text);
         return;
     }
-    if (!session || admission.device->worker.state != WORKER_READY || admission.device->early)
+    session_fill(session, &admission, request);
+    trust_tell(server);
+    session->reply = *reply; /* whoever ends the session answers */
+    reply->queue = -1;
+    settle_attach_by(session, request->patience_ms * UINT64_C(1000000));
+    if (!session_begin(session))
+        return;
+    if (session->device->worker.state != WORKER_READY || session->device->early)
         return; /* its turn comes when the worker is ready, after those who came before it */
     status = plan_request(session->device, session, text);
     if (status != GS_OK)

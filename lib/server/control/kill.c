@@ -55,9 +55,14 @@ void operator_kill(struct server *server, const struct ctl_kill *request, struct
     struct killing *killing = &server->killing;
     bool lost = false;
 
-    if (request->target > CTL_KILL_USER || request->grace_ms > GRACE_MAX_MS) {
-        reply_refuse(reply, GS_ERR_INVALID_VALUE, "target %u or a grace of %u ms is none",
-                     request->target, request->grace_ms);
+    if (request->target > CTL_KILL_USER) {
+        reply_refuse(reply, GS_ERR_INVALID_VALUE, "target %u: there are 0 to %d", request->target,
+                     CTL_KILL_USER);
+        return;
+    }
+    if (request->grace_ms > GRACE_MAX_MS) {
+        reply_refuse(reply, GS_ERR_INVALID_VALUE, "a grace of %u ms: at most %u", request->grace_ms,
+                     GRACE_MAX_MS);
         return;
     }
     if (killing->token != reply->token)

@@ -7,8 +7,7 @@
 
 #include "server/control/operator.h"
 
-#include "common/log_event.h"
-/* As an absolute path; "": it does not fit. */
+/* Writes the path as an absolute one; "": it does not fit. */
 static void path_absolute(char out[CTL_PATH_MAX], const char *path)
 {
     char folder[CTL_PATH_MAX] = "";

@@ -72,35 +72,55 @@ static bool settings_put(struct server *server, uint32_t target, uint64_t id,
     }
 }
 
+/* Only an open session can be given other settings. */
+static gs_status session_check_open(const struct session *session, char text[REFUSAL_TEXT_MAX])
+{
+    const char *why = "has lost its device";
+
+    if (session->state == SESSION_OPEN)
+        return GS_OK;
+    if (session_state_told(session) == CTL_TENANT_ATTACHING)
+        why = "is still attaching";
+    else if (session_state_told(session) == CTL_TENANT_ENDING)
+        why = "is ending";
+    return refusal(text, GS_ERR_NOT_FOUND, "session %llu %s", (unsigned long long)session->id, why);
+}
+
+/* Puts the settings in the place of `old`, unless not all sessions would fit under them. about: the
+ * session that they are for, or NULL. */
+static gs_status settings_try(struct server *server, const struct ctl_set *request,
+                              const struct session *about, const struct ctl_settings *old,
+                              const struct ctl_settings *settings, char note[OPERATOR_NOTE_MAX],
+                              char text[REFUSAL_TEXT_MAX])
+{
+    const bool of_sms = (request->unset | request->settings.fields) & OPERATOR_SM_FIELDS;
+    gs_status status;
+
+    if (!settings_put(server, request->target, request->id, settings))
+        return refusal(text, GS_ERR_LIMIT, "settings of %u users: there is room for no more",
+                       SETTINGS_USERS_MAX);
+    quotas_note(server, note);
+    status = plan_change(server, of_sms ? about : NULL, text);
+    if (status != GS_OK)
+        settings_put(server, request->target, request->id, old);
+    return status;
+}
+
 void operator_set(struct server *server, const struct ctl_set *request, struct reply *reply)
 {
-    struct ctl_settings old = settings_get(server, request->target, request->id), merged;
-    struct session *session =
+    const struct ctl_settings old = settings_get(server, request->target, request->id);
+    const struct ctl_settings merged = settings_merge(&old, request->unset, &request->settings);
+    const struct session *session =
         request->target == CTL_TENANT ? registry_by_id(&server->registry, request->id) : NULL;
-    bool asks = (request->unset | request->settings.fields) & OPERATOR_SM_FIELDS; /* for SMs */
     char text[REFUSAL_TEXT_MAX], note[OPERATOR_NOTE_MAX] = "";
     struct log_event event;
     gs_status status;
 
-    merged = settings_merge(&old, request->unset, &request->settings);
     status = settings_check(server, request, &merged, text);
-    if (status == GS_OK && session && session->state != SESSION_OPEN) {
-        snprintf(text, sizeof(text), "session %llu %s", (unsigned long long)request->id,
-                 session_state_told(session) == CTL_TENANT_ATTACHING ? "is still attaching"
-                 : session_state_told(session) == CTL_TENANT_ENDING  ? "is ending"
-                                                                     : "has lost its device");
-        status = GS_ERR_NOT_FOUND;
-    }
-    if (status == GS_OK && !settings_put(server, request->target, request->id, &merged)) {
-        snprintf(text, sizeof(text), "settings of %u users: there is room for no more",
-                 SETTINGS_USERS_MAX);
-        status = GS_ERR_LIMIT;
-    } else if (status == GS_OK) {
-        quotas_note(server, note);
-        status = plan_change(server, asks ? session : NULL, text);
-        if (status != GS_OK)
-            settings_put(server, request->target, request->id, &old);
-    }
+    if (status == GS_OK && session)
+        status = session_check_open(session, text);
+    if (status == GS_OK)
+        status = settings_try(server, request, session, &old, &merged, note, text);
     if (status != GS_OK) {
         reply_refuse(reply, status, "%s", text);
         return;
@@ -117,29 +137,24 @@ static gs_status reserve_check(const struct server *server, const struct ctl_res
 {
     const struct settings *settings = &server->settings;
     struct ctl_settings wanted = {.fields = request->sms ? CTL_SMS : CTL_MASK, .sms = request->sms};
+    gs_status status;
 
-    if (!reservation_name_valid(request->name)) {
-        snprintf(text, REFUSAL_TEXT_MAX, "a name has 1 to 31 letters, digits, '_', '.' and '-'");
-        return GS_ERR_INVALID_VALUE;
-    }
-    if (settings_find_reservation(settings, request->name) < SETTINGS_RESERVATIONS_MAX) {
-        snprintf(text, REFUSAL_TEXT_MAX, "'%s' is reserved already: release it first",
-                 request->name);
-        return GS_ERR_INVALID_VALUE;
-    }
-    if (request->device < 0 || request->device >= server->device_count ||
-        server->device[request->device].sms.sm_count == 0) {
-        snprintf(text, REFUSAL_TEXT_MAX, "device %d: the server has %d, counted from 0",
-                 request->device, server->device_count);
-        return GS_ERR_NO_DEVICE;
-    }
+    if (!reservation_name_valid(request->name))
+        return refusal(text, GS_ERR_INVALID_VALUE,
+                       "a name has 1 to 31 letters, digits, '_', '.' and '-'");
+    if (settings_find_reservation(settings, request->name) < SETTINGS_RESERVATIONS_MAX)
+        return refusal(text, GS_ERR_INVALID_VALUE, "'%s' is reserved already: release it first",
+                       request->name);
+    status = server_device_check(server, request->device, text);
+    if (status != GS_OK)
+        return status;
+    if (server->device[request->device].sms.sm_count == 0)
+        return refusal(text, GS_ERR_NO_DEVICE, "device %d has not been ready yet", request->device);
     for (*at = 0; *at < SETTINGS_RESERVATIONS_MAX && settings->reservation[*at].name[0];)
         ++*at;
-    if (*at == SETTINGS_RESERVATIONS_MAX) {
-        snprintf(text, REFUSAL_TEXT_MAX, "there are %u reservations, and can be no more",
-                 SETTINGS_RESERVATIONS_MAX);
-        return GS_ERR_LIMIT;
-    }
+    if (*at == SETTINGS_RESERVATIONS_MAX)
+        return refusal(text, GS_ERR_LIMIT, "there are %u reservations, and can be no more",
+                       SETTINGS_RESERVATIONS_MAX);
     memcpy(wanted.sm_mask, request->sm_mask, sizeof(wanted.sm_mask));
     return settings_check_sms(&server->device[request->device].sms, &wanted, text);
 }
@@ -161,7 +176,7 @@ void operator_reserve(struct server *server, const struct ctl_reserve *request, 
     struct device *device;
     struct log_event event;
     gs_status status;
-    uint32_t at;
+    uint32_t at = 0;
 
     status = reserve_check(server, request, &at, text);
     if (status != GS_OK) {
@@ -280,16 +295,20 @@ void operator_drain(struct server *server, const struct ctl_drain *request, stru
 {
     const uint32_t all = (1u << server->device_count) - 1;
     const bool one = request->device >= 0;
+    char text[REFUSAL_TEXT_MAX];
+    gs_status status = GS_OK;
     struct log_event event;
 
-    if (request->device < -1 || request->device >= server->device_count || request->on > 1) {
-        reply_refuse(reply, GS_ERR_INVALID_VALUE, "device %d: the server has %d, counted from 0",
-                     request->device, server->device_count);
-        return;
-    }
-    if (server->end_wanted) {
-        reply_refuse(reply, GS_ERR_REFUSED,
-                     "the server is ending and admits nobody: that cannot be taken back");
+    if (request->device != -1)
+        status = server_device_check(server, request->device, text);
+    if (status == GS_OK && request->on > 1)
+        status = refusal(text, GS_ERR_INVALID_VALUE, "on %u: 1 to drain, 0 to take it back",
+                         request->on);
+    if (status == GS_OK && server->end_wanted)
+        status = refusal(text, GS_ERR_REFUSED,
+                         "the server is ending and admits nobody: that cannot be taken back");
+    if (status != GS_OK) {
+        reply_refuse(reply, status, "%s", text);
         return;
     }
     if (request->on)

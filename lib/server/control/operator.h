@@ -35,9 +35,9 @@ void operator_get(struct server *server, const struct ctl_admin *request,
 void operator_explain(struct server *server, const struct ctl_admin *request,
                       const struct reply *reply);
 
-/* operator_check.c: checks that what is asked for is in its ranges, on these devices. merged: with
- * what is set already, which came from a state file, perhaps, and does not fit: that is no reason
- * to refuse. GS_OK, or the status and a text that names the limit. Pure. */
+/* operator_check.c: checks that what is asked for is in its ranges, on these devices. merged: what
+ * would then be set, of which only what does not go together is refused: the rest may be from a
+ * state file of another machine. GS_OK, or the status and a text that names the limit. Pure. */
 gs_status settings_check(const struct server *server, const struct ctl_set *request,
                          const struct ctl_settings *merged, char text[REFUSAL_TEXT_MAX]);
 /* Says of the first session, or user, who holds more memory than the settings allow that are about

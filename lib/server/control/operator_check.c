@@ -43,11 +43,12 @@ static gs_status devices_check(const struct server *server, uint32_t target, uin
 static gs_status latency_check(const struct server *server, uint64_t id,
                                const struct ctl_settings *s, char text[REFUSAL_TEXT_MAX])
 {
+    const gs_status status =
+        server_device_check(server, id < INT64_MAX ? (int64_t)id : INT64_MAX, text);
     const struct placer_device *sms;
 
-    if (id >= (uint64_t)server->device_count)
-        return refusal(text, GS_ERR_NO_DEVICE, "device %llu: the server has %d, counted from 0",
-                       (unsigned long long)id, server->device_count);
+    if (status != GS_OK)
+        return status;
     sms = &server->device[id].sms;
     if (s->fields & ~(uint32_t)CTL_LATENCY_SMS)
         return refusal(text, GS_ERR_INVALID_VALUE,
@@ -152,12 +153,13 @@ static uint64_t session_used(const struct session *s)
     return atomic_load_explicit(&stats[s->slot].memory_used, memory_order_relaxed);
 }
 
-static uint64_t user_used(const struct server *server, const struct session *of)
+/* What the user of that session holds on its device. */
+static uint64_t user_used(const struct session *of)
 {
     uint64_t used = 0;
 
-    for (const struct session *s = NULL; (s = registry_next(&server->registry, s));) {
-        if (s->uid == of->uid && s->device == of->device)
+    for (const struct session *s = NULL; (s = device_session_next(of->device, s));) {
+        if (s->uid == of->uid)
             used += session_used(s);
     }
     return used;
@@ -188,7 +190,7 @@ void quotas_note(const struct server *server, char note[OPERATOR_NOTE_MAX])
             continue;
         if (s->uid != summed) {
             summed = s->uid;
-            sum = user_used(server, s);
+            sum = user_used(s);
         }
         if (sum > effect.grant.user_mem_limit)
             snprintf(note, OPERATOR_NOTE_MAX, "sessions of user %.20s hold %s: %s",

@@ -5,8 +5,11 @@
 
 void operator_restart(struct server *server, const struct ctl_restart *request, struct reply *reply)
 {
-    if (request->device < 0 || request->device >= server->device_count) {
-        reply_refuse(reply, GS_ERR_NO_DEVICE, "the server has no device %d", request->device);
+    char text[REFUSAL_TEXT_MAX];
+    const gs_status status = server_device_check(server, request->device, text);
+
+    if (status != GS_OK) {
+        reply_refuse(reply, status, "%s", text);
         return;
     }
     if (server->phase != PHASE_SERVING) {

@@ -7,15 +7,14 @@ void trace_handle(struct server *server, const struct ctl_trace *request, const 
 {
     struct ctl_trace_reply answer = {.status = GS_OK, .segment_id = request->segment_id};
     char text[REFUSAL_TEXT_MAX];
-    gs_status status = GS_OK;
+    gs_status status = server_device_check(server, request->device, text);
     bool there = true;
 
-    if (request->device < 0 || request->device >= server->device_count) {
-        reply_refuse(reply, GS_ERR_NO_DEVICE, "the server has no device %d", request->device);
-        return;
-    }
-    if (request->action > CTL_TRACE_END) {
-        reply_refuse(reply, GS_ERR_INVALID_VALUE, "action %u is none", request->action);
+    if (status == GS_OK && request->action > CTL_TRACE_END)
+        status = refusal(text, GS_ERR_INVALID_VALUE, "action %u: there are 0 to %d",
+                         request->action, CTL_TRACE_END);
+    if (status != GS_OK) {
+        reply_refuse(reply, status, "%s", text);
         return;
     }
     struct device *device = &server->device[request->device];

@@ -9,8 +9,8 @@
 /* Finds a session that keeps its former grant for now, or NULL. */
 static const struct session *device_refused(const struct device *device)
 {
-    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device == device && s->state == SESSION_OPEN && s->grant.refused)
+    for (const struct session *s = NULL; (s = device_session_next(device, s));) {
+        if (s->state == SESSION_OPEN && s->grant.refused)
             return s;
     }
     return NULL;
@@ -58,7 +58,7 @@ static void patience_fire(struct timer *timer)
     uint32_t waiting = 0;
 
     for (int i = 0; i < server->device_count; i++) {
-        waiting += grants_open_count(&server->device[i]);
+        waiting += grants_pending_count(&server->device[i]);
         if (device_silent(&server->device[i], SILENT_NS))
             silent = &server->device[i];
     }
@@ -84,7 +84,7 @@ void operators_settle(struct server *server)
         if (refused)
             snprintf(text, sizeof(text), "session %llu keeps its former grant: %.60s",
                      (unsigned long long)refused->id, refused->grant.refusal);
-        else if (grants_open_count(device) || device->plan_soon.due_ns)
+        else if (grants_pending_count(device) || device->plan_soon.due_ns)
             return; /* the SMs that have just become free are yet to be planned */
     }
     if (state_writer_idle(&server->state))

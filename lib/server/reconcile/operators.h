@@ -1,7 +1,7 @@
 /*
- * operators.h - operators whose change holds and who wait until the workers, and the state file,
- * have it. All wait for the same, and are answered together: when everything holds, when a session
- * keeps its former grant, or after OPERATOR_PATIENCE_NS where one waits for running kernels to end.
+ * operators.h - operators whose change has been made, and who wait until the workers and the state
+ * file have it. All are answered together: when everything holds, when a session keeps its former
+ * grant, or after OPERATOR_PATIENCE_NS where a session waits for running kernels to end.
  */
 #ifndef GS_SERVER_OPERATORS_H
 #define GS_SERVER_OPERATORS_H

@@ -164,12 +164,11 @@ static void candidate_deinit(struct candidate *c)
 static gs_status candidate_gather(struct candidate *c, const struct ask *ask, uint32_t *asked,
                                   char text[REFUSAL_TEXT_MAX])
 {
-    const struct registry *registry = &c->device->server->registry;
     gs_status status = GS_OK;
     struct shares shares;
 
-    for (struct session *s = NULL; (s = registry_next(registry, s));) {
-        if (s->device == c->device && session_placed(s, ask))
+    for (struct session *s = NULL; (s = device_session_next(c->device, s));) {
+        if (session_placed(s, ask))
             c->placement[c->count++].session = s;
     }
     qsort(c->placement, c->count, sizeof(*c->placement), placement_order);

@@ -1,6 +1,7 @@
 /*
- * policy.h - how a device is scheduled (LINK_POLICY): the SMs that best-effort work leaves to
- * latency work. The worker applies it, and finds when.
+ * policy.h - what a device's worker schedules by (LINK_POLICY): the SMs that best-effort work
+ * leaves to latency work, and whether time is counted and weights hold. The worker decides at which
+ * moments the SMs are left.
  */
 #ifndef GS_SERVER_POLICY_H
 #define GS_SERVER_POLICY_H

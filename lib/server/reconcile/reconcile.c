@@ -19,8 +19,8 @@ static struct session *early_first(const struct device *device)
 {
     struct session *first = NULL;
 
-    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device == device && s->state == SESSION_WAITING && sm_mask_empty(&s->grant.place) &&
+    for (struct session *s = NULL; (s = device_session_next(device, s));) {
+        if (s->state == SESSION_WAITING && sm_mask_empty(&s->grant.place) &&
             (!first || s->id < first->id))
             first = s;
     }

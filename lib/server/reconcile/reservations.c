@@ -1,7 +1,6 @@
 /* reservations.c - see reservations.h. */
 #include "server/reconcile/reservations.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "common/log.h"
@@ -59,6 +58,18 @@ void reservations_place(struct device *device)
     }
 }
 
+static gs_status room_refusal(const struct reservation *reservation, const struct sm_mask *room,
+                              char text[REFUSAL_TEXT_MAX])
+{
+    const struct sm_mask free = sm_mask_and(*room, reservation->wanted);
+
+    if (reservation->sms)
+        return refusal(text, GS_ERR_LIMIT, "%u SMs are wanted, and %u of the device's are free",
+                       reservation->sms, sm_mask_count(room));
+    return refusal(text, GS_ERR_LIMIT, "%u SMs are wanted, and %u of these are free",
+                   sm_mask_count(&reservation->wanted), sm_mask_count(&free));
+}
+
 gs_status reservation_place(struct device *device, uint32_t index, char text[REFUSAL_TEXT_MAX])
 {
     const struct reservation *reservation = &device->server->settings.reservation[index];
@@ -67,17 +78,8 @@ gs_status reservation_place(struct device *device, uint32_t index, char text[REF
 
     grants_load(device, load, &room);
     mask = reservation_choose(device, reservation, &room, load);
-    if (sm_mask_empty(&mask)) {
-        uint32_t wanted = reservation->sms ? reservation->sms : sm_mask_count(&reservation->wanted);
-
-        if (reservation->sms)
-            mask = room;
-        else
-            mask = sm_mask_and(room, reservation->wanted);
-        snprintf(text, REFUSAL_TEXT_MAX, "%u SMs are wanted, and %u of %s are free", wanted,
-                 sm_mask_count(&mask), reservation->sms ? "the device's" : "these");
-        return GS_ERR_LIMIT;
-    }
+    if (sm_mask_empty(&mask))
+        return room_refusal(reservation, &room, text);
     device->space[index + 1] = mask;
     device->space[0] = sm_mask_minus(device->space[0], mask);
     return GS_OK;

@@ -104,8 +104,8 @@ void grants_send(struct device *device)
         return;
     alone = grants_alone(device);
     device->blocked = 0;
-    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device != device || !grants_due(s))
+    for (struct session *s = NULL; (s = device_session_next(device, s));) {
+        if (!grants_due(s))
             continue;
         if (device->constrained && wait_blocker(s, &alone)) {
             device->blocked++;
@@ -116,9 +116,8 @@ void grants_send(struct device *device)
         }
         grant_send(s, &s->grant.target);
     }
-    for (struct session *s = NULL;
-         device->blocked > 1 && (s = registry_next(&device->server->registry, s));) {
-        if (s->device == device && grants_due(s))
+    for (struct session *s = NULL; device->blocked > 1 && (s = device_session_next(device, s));) {
+        if (grants_due(s))
             grant_send_part(s, &wanted);
     }
 }

@@ -1,7 +1,8 @@
 /*
  * send.h - brings to the worker what is planned and may hold: LINK_OPEN of sessions that have a
- * place, and LINK_GRANT. A grant waits while another session may still run on its SMs (wait.h); one
- * that is to be alone and has to wait leaves at once what it will not have.
+ * place, and LINK_GRANT. A grant waits while another session may still run on its SMs (wait.h). A
+ * session that is to have SMs alone, and has to wait for them, leaves at once the SMs that it is
+ * not to keep.
  */
 #ifndef GS_SERVER_SEND_H
 #define GS_SERVER_SEND_H

@@ -9,11 +9,11 @@ const struct session *wait_blocker(const struct session *s, const struct sm_mask
 
     if (!s->grant.target.exclusive && s->space == 0 && !sm_mask_meets(place, alone))
         return NULL;
-    for (const struct session *o = NULL; (o = registry_next(&s->server->registry, o));) {
+    for (const struct session *o = NULL; (o = device_session_next(s->device, o));) {
         bool all = s->grant.target.exclusive || s->space != o->space;
         struct sm_mask held;
 
-        if (o == s || o->device != s->device)
+        if (o == s)
             continue;
         held = grants_held(o, !all);
         if (sm_mask_meets(place, &held))

@@ -1,5 +1,5 @@
 /*
- * wait.h - for whom a session's grant waits, as told to those who wait. Questions only.
+ * wait.h - which session another one's grant waits for, and the words for it. Changes nothing.
  *
  * A grant waits while another session may still run on SMs that are to be one's alone: so others
  * let go first, then the owner is given them. With the placer's rules that keeps waits from forming

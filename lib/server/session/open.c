@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/status.h"
 #include "server/session/close.h"
 #include "server/session/events.h"
 #include "server/session/liveness.h"
@@ -26,6 +27,27 @@ static bool answer_send(struct session *session)
     return sent;
 }
 
+static void opened_refused(struct session *session, int32_t status, const char *text)
+{
+    session->segment_kept = session->resuming ? SEGMENT_NOT_KEPT : SEGMENT_IN_DOUBT;
+    /* The client of a resumed session may live long, and the worker is not to hold the segment. */
+    if (session->resuming)
+        session_segment_drop(session->device, session->segment_id);
+    server_session_refuse(session, status_is_error(status) ? (gs_status)status : GS_ERR_PROTOCOL,
+                          text);
+}
+
+/* The client of a session that is taken up knows its segment already, and waits for no answer. */
+static void opened_resumed(struct session *session)
+{
+    log_debug("session %llu of uid %u (%s) goes on with worker %d", (unsigned long long)session->id,
+              (unsigned)session->uid, session->name, (int)session->device->worker.pid);
+    session->device->failures = 0;
+    server_session_resumed(session);
+    session->missing_ns = 0;
+    session->segment_kept = SEGMENT_KEPT;
+}
+
 bool server_session_opened(struct session *session, const struct link_opened *opened,
                            const char *text)
 {
@@ -33,15 +55,7 @@ bool server_session_opened(struct session *session, const struct link_opened *op
         return false;
     timer_cancel(&session->server->loop, &session->answer_by);
     if (opened->status != GS_OK) {
-        bool known = opened->status > GS_NOT_READY && opened->status <= GS_ERR_ILLEGAL_ADDRESS;
-        struct device *device = session->device;
-        const bool resuming = session->resuming;
-        const int segment = session->segment_id;
-
-        session->segment_kept = resuming ? SEGMENT_NOT_KEPT : SEGMENT_IN_DOUBT;
-        if (resuming) /* its client may live long, and the worker is not to hold the segment */
-            session_segment_drop(device, segment);
-        server_session_refuse(session, known ? (gs_status)opened->status : GS_ERR_PROTOCOL, text);
+        opened_refused(session, opened->status, text);
         return true;
     }
     session->state = SESSION_OPEN;
@@ -56,14 +70,8 @@ bool server_session_opened(struct session *session, const struct link_opened *op
         return true;
     }
     session->attached_base = 2; /* the worker's and ours */
-    if (session->resuming) {    /* the client of a resumed session knows the segment already */
-        log_debug("session %llu of uid %u (%s) goes on with worker %d",
-                  (unsigned long long)session->id, (unsigned)session->uid, session->name,
-                  (int)session->device->worker.pid);
-        session->device->failures = 0;
-        server_session_resumed(session);
-        session->missing_ns = 0;
-        session->segment_kept = SEGMENT_KEPT;
+    if (session->resuming) {
+        opened_resumed(session);
         return true;
     }
     session_segment_fill(session);

@@ -33,7 +33,8 @@ void qos_requests_refuse_all(struct session *session, gs_status status, const ch
 /* Somebody waits for the session's grant, until the time of its request, or for
  * GRANT_PATIENCE_NS; then `fire` is called. Harmless on a session that is in the list. */
 void qos_requests_await(struct session *session, void (*fire)(struct timer *patience));
-/* Drops all requests. Harmless on a session that is not in the list. */
+/* Takes the session out of the list; its requests stay in the queue. Harmless on a session that is
+ * not in the list. */
 void qos_requests_unlist(struct session *session);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "common/numa.h"
 #include "common/segment.h"
+#include "common/status.h"
 #include "common/unfinished.h"
 #include "common/util.h"
 #include "server/link/worker_link.h"
@@ -133,9 +134,8 @@ struct seg_fault session_verdict(const struct session *session, const struct lin
     struct seg_fault fault = {.kind = GS_FAULT_DEVICE, .status = GS_ERR_INTERRUPTED};
 
     if (blamed) {
-        bool known = fatal->status > GS_NOT_READY && fatal->status <= GS_ERR_ILLEGAL_ADDRESS;
         fault.kind = fatal->kind <= GS_FAULT_STRAY ? fatal->kind : GS_FAULT_DEVICE;
-        fault.status = known ? fatal->status : GS_ERR_FAULT;
+        fault.status = status_is_error(fatal->status) ? fatal->status : GS_ERR_FAULT;
         fault.stream = fatal->stream;
         fault.position = fatal->position;
         fault.launch = fatal->launch;
@@ -154,39 +154,41 @@ struct seg_fault session_verdict(const struct session *session, const struct lin
     return fault;
 }
 
-/* The fault is written before the state that points to it; the pair is the client's acquire load. A
- * fault that the dispatcher wrote before stays. */
+/* Tells the client of an open session how it has ended. A fault that the worker has told before
+ * stays. */
+static void fault_publish(const struct session *session, const struct seg_fault *fault,
+                          uint32_t state)
+{
+    struct seg_server *shared = server_part(session);
+    uint32_t open = SEG_OPEN;
+
+    shared->fault = *fault;
+    /* Release: the fault before the state that points to it; the pair is the client's acquire. */
+    atomic_compare_exchange_strong_explicit(&shared->state, &open, state, memory_order_release,
+                                            memory_order_relaxed);
+    futex_wake(&shared->state);
+}
+
 void session_segment_fault(struct session *session, const struct link_fatal *fatal,
                            const struct culprit *culprit, const char *why)
 {
-    struct seg_server *shared;
-    uint32_t open = SEG_OPEN;
+    struct seg_fault fault;
 
     if (!session_segment_open(session))
         return;
-    shared = server_part(session);
-    shared->fault = session_verdict(session, fatal, culprit, why);
-    atomic_compare_exchange_strong_explicit(
-        &shared->state, &open, to_blame(session, fatal, culprit) ? SEG_FAULTED : SEG_LOST,
-        memory_order_release, memory_order_relaxed);
-    futex_wake(&shared->state);
+    fault = session_verdict(session, fatal, culprit, why);
+    fault_publish(session, &fault, to_blame(session, fatal, culprit) ? SEG_FAULTED : SEG_LOST);
 }
 
 void session_segment_end(struct session *session, const char *why)
 {
-    struct seg_server *shared;
     struct seg_fault fault = {.kind = GS_FAULT_EVICTED, .status = GS_ERR_INTERRUPTED};
-    uint32_t open = SEG_OPEN;
 
     if (!session_segment_open(session))
         return;
-    shared = server_part(session);
     snprintf(fault.message, sizeof(fault.message), "%s", why);
     unfinished_tell(session->segment, &fault);
-    shared->fault = fault;
-    atomic_compare_exchange_strong_explicit(&shared->state, &open, SEG_LOST, memory_order_release,
-                                            memory_order_relaxed);
-    futex_wake(&shared->state);
+    fault_publish(session, &fault, SEG_LOST);
 }
 
 void session_segment_drop(struct device *device, int id)

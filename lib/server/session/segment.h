@@ -1,7 +1,9 @@
 /*
  * segment.h - the supervisor's side of a session's segment: made or taken from the pool, filled in
- * for the client, and told how the session ends. Nothing in it is read but the state word, and that
- * only to swap it.
+ * for the client, and told how the session ends.
+ *
+ * Trust: the tenant can write all of it. The supervisor reads the state word, and swaps it; and,
+ * where a session is ended, the rings, of which unfinished_tell believes nothing.
  */
 #ifndef GS_SERVER_SEGMENT_H
 #define GS_SERVER_SEGMENT_H

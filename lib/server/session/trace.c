@@ -164,8 +164,8 @@ gs_status device_trace_begin(struct device *device, const struct reply *by, int3
     trace->uid = uid;
     trace->all = all;
     lease_renew(device);
-    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device == device && s->attached && seen(trace, s->uid)) {
+    for (const struct session *s = NULL; (s = device_session_next(device, s));) {
+        if (s->attached && seen(trace, s->uid)) {
             session_put(s, TRACE_PRESENT);
             session_put(s, TRACE_GRANTED);
         }

@@ -132,14 +132,14 @@ void accounts_culprit(struct accounts *accounts, uid_t uid, uint64_t now_ns)
         accounts->entry[i].suspect_ns = 0;
 }
 
-static bool line_take(const struct account *account, struct log_allowance *log, uint32_t lines,
+static bool line_take(const struct account *account, struct log_window *log, uint32_t lines,
                       uint64_t window_ns, uint64_t now_ns)
 {
     if (now_ns - log->since_ns >= window_ns) {
         if (log->dropped)
             log_warning("event=lines-dropped user=%s lines=%u", log_user_name(account->uid),
                         log->dropped);
-        *log = (struct log_allowance){.since_ns = now_ns};
+        *log = (struct log_window){.since_ns = now_ns};
     }
     if (log->lines == lines) {
         log->dropped++;

@@ -17,8 +17,8 @@
 /* How long a user is a suspect. Who loses devices at random, less often than this, is not found. */
 #define SUSPECT_NS UINT64_C(30000000000)
 
-/* Lines of the log in a window of time. */
-struct log_allowance {
+/* Lines of the log in the present window of time. */
+struct log_window {
     uint64_t since_ns;
     uint32_t lines, dropped;
 };
@@ -35,7 +35,7 @@ struct account {
     uint64_t kept_out_ns; /* the user may not attach before this time */
     uint64_t suspect_ns;  /* until then one of its sessions may be what has lost a device */
     /* Lines of the log that it has caused: warnings, and sessions that come and go. */
-    struct log_allowance log, event;
+    struct log_window log, event;
 };
 
 /* All zero: empty. */

@@ -50,6 +50,22 @@ int device_bell_open(struct device *device, mode_t mode)
     return device->bell_queue < 0 || fchmod(device->bell_queue, mode) < 0 ? -errno : 0;
 }
 
+struct session *device_session_next(const struct device *device, const struct session *session)
+{
+    struct session *s = registry_next(&device->server->registry, session);
+
+    while (s && s->device != device)
+        s = registry_next(&device->server->registry, s);
+    return s;
+}
+
+struct session *device_session(const struct device *device, uint32_t slot)
+{
+    struct session *s = registry_by_slot(&device->server->registry, slot);
+
+    return s && s->device == device ? s : NULL;
+}
+
 void device_due(struct device *device, uint32_t due)
 {
     device->due |= due;
@@ -97,11 +113,10 @@ const char *device_silence(const struct device *device)
 
 uint64_t device_memory_used(const struct device *device)
 {
-    const struct registry *registry = &device->server->registry;
     uint64_t used = 0;
 
-    for (struct session *s = NULL; device->stats && (s = registry_next(registry, s));) {
-        if (s->device == device && (session_has_memory(s) || s->resuming))
+    for (struct session *s = NULL; device->stats && (s = device_session_next(device, s));) {
+        if (session_has_memory(s) || s->resuming)
             used += atomic_load_explicit(&device->stats[s->slot].memory_used, memory_order_relaxed);
     }
     return used;

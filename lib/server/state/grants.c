@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/status.h"
 #include "common/util.h"
 #include "server/state/server.h"
 #include "server/state/session.h"
@@ -74,13 +75,11 @@ bool grants_hold(const struct session *s)
            grant_same(&s->grant.target, &s->grant.applied);
 }
 
-uint32_t grants_open_count(const struct device *device)
+uint32_t grants_pending_count(const struct device *device)
 {
     uint32_t count = 0;
 
-    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device != device)
-            continue;
+    for (struct session *s = NULL; (s = device_session_next(device, s));) {
         if (s->state == SESSION_OPENING) /* the grant holds from the first launch on */
             count += !grant_same(&s->grant.target, &s->grant.sent);
         else if (s->state == SESSION_OPEN)
@@ -104,20 +103,18 @@ struct sm_mask grants_alone(const struct device *device)
 
     if (device->constrained == 0)
         return alone;
-    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device == device)
-            alone = sm_mask_or(alone, grants_held(s, true));
-    }
+    for (const struct session *s = NULL; (s = device_session_next(device, s));)
+        alone = sm_mask_or(alone, grants_held(s, true));
     return alone;
 }
 
 void grants_load(const struct device *device, uint32_t *load, struct sm_mask *room)
 {
-    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+    for (const struct session *s = NULL; (s = device_session_next(device, s));) {
         const struct session_grant *g = &s->grant;
         struct sm_mask alone;
 
-        if (s->device != device || sm_mask_empty(&g->place))
+        if (sm_mask_empty(&g->place))
             continue;
         alone = grants_held(s, true);
         if (g->target.exclusive)
@@ -134,10 +131,8 @@ static void retry_fire(struct timer *timer)
 {
     struct device *device = container_of(timer, struct device, grant_retry);
 
-    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device == device)
-            s->grant.refused = false;
-    }
+    for (struct session *s = NULL; (s = device_session_next(device, s));)
+        s->grant.refused = false;
     device_due(device, DUE_PLAN);
 }
 
@@ -155,9 +150,8 @@ static void limit_note(struct session *session)
 static void granted_refused(struct session *s, int32_t status, const char *text)
 {
     struct device *device = s->device;
-    bool known = status > GS_NOT_READY && status <= GS_ERR_ILLEGAL_ADDRESS;
 
-    s->grant.refusal_status = known ? (gs_status)status : GS_ERR_PROTOCOL;
+    s->grant.refusal_status = status_is_error(status) ? (gs_status)status : GS_ERR_PROTOCOL;
     s->grant.refused = true;
     if (strncmp(s->grant.refusal, text, sizeof(s->grant.refusal) - 1) != 0) /* said once */
         log_warning("event=grant-kept device=%d session=%llu reason=%s", device->index,
@@ -214,8 +208,8 @@ void grants_forget(struct session *s)
 
 void grants_ready(struct device *device)
 {
-    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device == device && s->state == SESSION_WAITING)
+    for (struct session *s = NULL; (s = device_session_next(device, s));) {
+        if (s->state == SESSION_WAITING)
             grants_forget(s);
     }
     device->early = true;

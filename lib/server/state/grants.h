@@ -54,8 +54,8 @@ void grants_load(const struct device *device, uint32_t *load, struct sm_mask *ro
 bool grants_due(const struct session *session);
 /* All that was decided for the session holds. */
 bool grants_hold(const struct session *session);
-/* The sessions of the device for whom it does not. */
-uint32_t grants_open_count(const struct device *device);
+/* The number of the device's sessions for which it does not hold yet. */
+uint32_t grants_pending_count(const struct device *device);
 /* The SMs that the session has been given, spelled out; empty: none yet. */
 struct sm_mask grants_sms(const struct session *session);
 /* The SMs that its kernels keep until they are given others, whatever becomes of a grant that is on

@@ -34,6 +34,15 @@ void server_drain(struct server *server, uint64_t timeout_ns)
     server->end_by_ns = by_ns;
 }
 
+gs_status server_device_check(const struct server *server, int64_t index,
+                              char text[REFUSAL_TEXT_MAX])
+{
+    if (index >= 0 && index < server->device_count)
+        return GS_OK;
+    return refusal(text, GS_ERR_NO_DEVICE, "device %lld: the server has %d, counted from 0",
+                   (long long)index, server->device_count);
+}
+
 bool server_descriptor_reserved(const struct server *server, int fd)
 {
     return fd >= 0 && (uint32_t)fd + DESCRIPTORS_RESERVE >= server->descriptors_max;

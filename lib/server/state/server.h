@@ -13,6 +13,7 @@
 #include "common/wire.h"
 #include "server/base/announcements.h"
 #include "server/base/loop.h"
+#include "server/base/refusal.h"
 #include "server/base/reply.h"
 #include "server/base/status_page.h"
 #include "server/state/accounts.h"
@@ -141,6 +142,9 @@ bool server_serves_others(const struct server_options *options);
 /* True for a user besides root and the server's own. What is finite is bounded for these users, and
  * a part of it kept from them. */
 bool server_other(const struct server *server, uid_t uid);
+/* GS_OK if the server has a device of that number; else the status and a text. */
+gs_status server_device_check(const struct server *server, int64_t index,
+                              char text[REFUSAL_TEXT_MAX]);
 /* The descriptor is one of those that tenants may not keep. The kernel gives the lowest that is
  * free, so what is kept fills the numbers from below. */
 bool server_descriptor_reserved(const struct server *server, int fd);

@@ -2,7 +2,6 @@
 #include "server/state/state_writer.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "server/base/thread.h"
 
 static void *writer_run(void *argument)
 {
@@ -67,7 +67,6 @@ static void done_ready(struct watch *watch, uint32_t events)
 
 int state_writer_init(struct state_writer *writer, struct loop *loop, const char *path, int held)
 {
-    sigset_t all, former;
     int fd, r;
 
     *writer = (struct state_writer){.path = path, .held = held, .done.fd = -1};
@@ -84,11 +83,7 @@ int state_writer_init(struct state_writer *writer, struct loop *loop, const char
     }
     pthread_mutex_init(&writer->lock, NULL);
     pthread_cond_init(&writer->more, NULL);
-    /* Signals are the loop's. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &former);
-    r = -pthread_create(&writer->thread, NULL, writer_run, writer);
-    pthread_sigmask(SIG_SETMASK, &former, NULL);
+    r = server_thread_start(&writer->thread, writer_run, writer);
     writer->running = r == 0;
     if (r < 0)
         state_writer_deinit(writer, loop);

@@ -32,9 +32,9 @@ static void ending_fire(struct timer *timer)
 static bool culprit_find(const struct device *device, const struct link_fatal *fatal, uint32_t slot,
                          struct culprit *culprit)
 {
-    const struct session *s = registry_by_slot(&device->server->registry, slot);
+    const struct session *s = device_session(device, slot);
 
-    if (!fatal || !s || s->device != device || !session_has_memory(s))
+    if (!fatal || !s || !session_has_memory(s))
         return false;
     *culprit = (struct culprit){.session_id = s->id, .uid = s->uid, .pid = s->pid};
     memcpy(culprit->name, s->name, sizeof(culprit->name));
@@ -44,8 +44,8 @@ static bool culprit_find(const struct device *device, const struct link_fatal *f
 static void culprit_log(const struct device *device, const struct link_fatal *fatal, uint32_t slot,
                         const struct culprit *culprit)
 {
-    const struct seg_fault verdict = session_verdict(
-        registry_by_slot(&device->server->registry, slot), fatal, culprit, device->failure);
+    const struct seg_fault verdict =
+        session_verdict(device_session(device, slot), fatal, culprit, device->failure);
     struct log_event event = log_event_begin("fault");
 
     log_event_number(&event, "device", (uint64_t)device->index);
@@ -129,10 +129,8 @@ static void worker_lose(struct device *device, const struct link_fatal *fatal,
     worker->stopped = at_rest && device->standby.ready && !device->former.pid;
     child_signal(worker->process.fd, worker->stopped ? SIGSTOP : SIGKILL);
     timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
-    for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
-        if (s->device == device)
-            server_session_worker_lost(s, fatal, culprit, device->failure);
-    }
+    for (struct session *s = NULL; (s = device_session_next(device, s));)
+        server_session_worker_lost(s, fatal, culprit, device->failure);
 }
 
 void worker_retired(struct device *device)
@@ -159,7 +157,7 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     vsnprintf(device->failure, sizeof(device->failure), format, ap);
     va_end(ap);
     blamed = culprit_find(device, fatal, slot, &culprit);
-    ended = blamed && registry_by_slot(&server->registry, slot)->by_operator;
+    ended = blamed && device_session(device, slot)->by_operator;
     device->culprit = blamed ? culprit : (struct culprit){0};
     if (blamed)
         culprit_log(device, fatal, slot, &culprit);

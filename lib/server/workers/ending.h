@@ -1,6 +1,6 @@
 /*
- * ending.h - the end of a worker: it is lost, told to quit, or recycled. The process itself is
- * reaped in process.c, which also starts the next one.
+ * ending.h - the end of a worker: it is lost, told to quit, or has retired for the next one. The
+ * process itself is reaped in process.c, which also starts the next one.
  */
 #ifndef GS_SERVER_ENDING_H
 #define GS_SERVER_ENDING_H

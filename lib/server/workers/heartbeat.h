@@ -1,8 +1,11 @@
 /*
  * heartbeat.h - whether a ready worker still answers: a LINK_PING each second while its device has
- * sessions. One that is silent is shown as such; one that stays silent is ended, so that calls that
- * wait for it get an error, and at once where a session's grace is over. So is one that answers
- * that a lane is stuck, but not for that alone: the driver may wait for a long kernel.
+ * sessions.
+ *
+ * A worker that does not answer is shown as silent. It is ended after BEATS_MAX beats, so that
+ * calls that wait for it get an error, and at once where a session's grace is over. A worker that
+ * answers that one of its lanes is stuck in a driver call is shown as that, and ended only where a
+ * session's grace is over: the driver may be waiting for a long kernel.
  */
 #ifndef GS_SERVER_HEARTBEAT_H
 #define GS_SERVER_HEARTBEAT_H

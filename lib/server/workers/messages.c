@@ -217,9 +217,9 @@ static bool on_suspect(const struct session *session)
 
 static bool on_session_message(struct device *device, const struct link_message *message, int *fd)
 {
-    struct session *session = registry_by_slot(&device->server->registry, message->slot);
+    struct session *session = device_session(device, message->slot);
 
-    if (!session || session->device != device)
+    if (!session)
         return false;
     switch (message->op) {
     case LINK_OPENED:
@@ -295,12 +295,11 @@ static bool on_message(struct device *device, struct link_message *message, int 
  * made for those whom the next one takes up. It may wait to be killed. */
 static void on_last_words(struct device *device, const struct link_message *message, int *fd)
 {
-    struct session *session = registry_by_slot(&device->server->registry, message->slot);
+    struct session *session = device_session(device, message->slot);
 
     if (message->op == LINK_FATAL || message->op == LINK_RETIRED)
         child_signal(device->worker.process.fd, SIGKILL);
-    if (!session || session->device != device || session->state != SESSION_WAITING ||
-        !session->resuming)
+    if (!session || session->state != SESSION_WAITING || !session->resuming)
         return;
     if (message->op == LINK_VAULT_PUT)
         on_vault_put(device, session, &message->u.vault, fd);
@@ -343,7 +342,7 @@ void worker_receive_again(struct device *device)
 {
     struct worker_process *worker = &device->worker;
     struct link_message *message = &worker->inbox;
-    struct session *session = registry_by_slot(&device->server->registry, message->slot);
+    struct session *session = device_session(device, message->slot);
     int fd = message->op ? link_descriptor(&worker->inbox_control) : -1;
 
     if (fd >= 0 && (kept_noted(fd) || (session && session->journal == fd))) {

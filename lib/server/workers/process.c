@@ -124,8 +124,8 @@ static void worker_next(struct device *device)
         break;
     }
     if (device->failures >= DEVICE_FAILURES_MAX) {
-        for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
-            if (s->device == device && s->state == SESSION_WAITING)
+        for (struct session *s = NULL; (s = device_session_next(device, s));) {
+            if (s->state == SESSION_WAITING)
                 server_session_refuse(s, GS_ERR_NO_DEVICE, device->failure);
         }
     }
@@ -208,13 +208,10 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
 /* The supervisor was killed while it told the sessions that the worker is lost. */
 static void worker_loss_tell(struct device *device)
 {
-    struct server *server = device->server;
     const struct culprit *culprit = device->culprit.session_id ? &device->culprit : NULL;
 
-    for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
-        if (s->device == device)
-            server_session_worker_lost(s, NULL, culprit, device->failure);
-    }
+    for (struct session *s = NULL; (s = device_session_next(device, s));)
+        server_session_worker_lost(s, NULL, culprit, device->failure);
 }
 
 void worker_restore(struct device *device)

@@ -78,8 +78,8 @@ static void patience_begin(struct device *device)
  * know. */
 static const struct session *session_bound(const struct device *device)
 {
-    for (const struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
-        if (s->device == device && s->state == SESSION_OPEN && (s->journal < 0 || s->vault_short))
+    for (const struct session *s = NULL; (s = device_session_next(device, s));) {
+        if (s->state == SESSION_OPEN && (s->journal < 0 || s->vault_short))
             return s;
     }
     return NULL;

@@ -33,7 +33,7 @@ bool resync_take(struct device *device, const struct link_message *message)
 }
 
 /* The grant that was on its way: the worker has it, has answered it, or never got it. */
-static void grant_settle(struct session *session, const struct link_session *told)
+static void grant_agree(struct session *session, const struct link_session *told)
 {
     struct session_grant *grant = &session->grant;
     const struct link_granted granted = {.sequence = told->answered,
@@ -47,9 +47,9 @@ static void grant_settle(struct session *session, const struct link_session *tol
     }
 }
 
-/* Brings the session together with what the worker says of it. false: that makes no sense. told:
- * NULL: the worker has no such session. */
-static bool session_settle(struct session *session, const struct link_session *told)
+/* Makes the session what it is by what the worker says of it. false: that makes no sense. told:
+ * NULL where the worker has no such session. */
+static bool session_agree(struct session *session, const struct link_session *told)
 {
     switch (session->state) {
     case SESSION_OPENING:
@@ -67,7 +67,7 @@ static bool session_settle(struct session *session, const struct link_session *t
             session->state = SESSION_OPENING;
             return server_session_opened(session, &told->opened, "");
         }
-        grant_settle(session, told);
+        grant_agree(session, told);
         return true;
     case SESSION_CLOSING:
         if (!told)
@@ -101,14 +101,13 @@ static bool answer_await(struct device *device, const struct resync *resync, uin
     }
 }
 
-/* Brings all sessions together with what the worker has said. */
-static bool sessions_settle(struct device *device, const struct resync *resync)
+/* Makes all sessions what they are by what the worker has said. */
+static bool sessions_agree(struct device *device, const struct resync *resync)
 {
-    for (struct session *s = NULL; (s = registry_next(&device->server->registry, s));) {
+    for (struct session *s = NULL; (s = device_session_next(device, s));) {
         const struct link_session *told = &resync->told[s->slot];
 
-        if (s->device == device &&
-            !session_settle(s, told->state && told->session_id == s->id ? told : NULL))
+        if (!session_agree(s, told->state && told->session_id == s->id ? told : NULL))
             return false;
     }
     return true;
@@ -140,7 +139,7 @@ void worker_resync_end(struct device *device, uint64_t deadline)
     if (!answer_await(device, resync, deadline))
         worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d does not answer a new supervisor",
                     (int)worker->pid);
-    else if (resync->done && worker->state == WORKER_READY && !sessions_settle(device, resync))
+    else if (resync->done && worker->state == WORKER_READY && !sessions_agree(device, resync))
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d tells a new supervisor of sessions that cannot be",
                     (int)worker->pid);

@@ -1,7 +1,8 @@
-/* log_default.c - see log_default.h. */
-#include "server/log_default.h"
+/* log_file.c - see log_file.h. */
+#include "server/log_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LARGE (16 << 20) /* bytes */
+#define LARGE_BYTES (16 << 20)
 
 /* Makes the folder, and those above it where they are missing. */
 static bool folder_make(char *path, mode_t mode)
@@ -39,7 +40,7 @@ static bool folder_find(char folder[PATH_MAX])
     return n > 0 && n < PATH_MAX;
 }
 
-bool log_default(char *path, size_t size, const char *instance)
+bool log_file_default(char *path, size_t size, const char *instance)
 {
     char folder[PATH_MAX], former[PATH_MAX + 8];
     struct stat st;
@@ -47,9 +48,21 @@ bool log_default(char *path, size_t size, const char *instance)
     if (!folder_find(folder) || snprintf(path, size, "%s/%s.log", folder, instance) >= (int)size ||
         !folder_make(folder, geteuid() == 0 ? 0755 : 0700))
         return false;
-    if (stat(path, &st) == 0 && st.st_size > LARGE) {
+    if (stat(path, &st) == 0 && st.st_size > LARGE_BYTES) {
         snprintf(former, sizeof(former), "%s.1", path);
         rename(path, former);
     }
     return access(path, F_OK) != 0 || access(path, W_OK) == 0;
+}
+
+int log_file_open(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP);
+}
+
+void log_file_use(int fd)
+{
+    dup2(fd, STDOUT_FILENO);
+    dup2(fd, STDERR_FILENO);
+    close(fd);
 }
