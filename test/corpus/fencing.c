@@ -128,7 +128,7 @@ const char *fencing_place(const struct fencing_driver *driver, uint64_t base, ui
     if (!place_table(driver))
         return FENCE_TEXTURES;
     window = fence_window(base, size, block);
-    if (driver->find(&at, &bytes, driver->module, FENCE_VARIABLE) ||
+    if (!driver->find(&at, &bytes, driver->module, FENCE_VARIABLE) &&
         driver->write(at, &window, sizeof(window)))
         return FENCE_VARIABLE;
     return NULL;

@@ -37,6 +37,7 @@ struct fence {
     bool strays;               /* they are recorded */
     bool variables;            /* they are moved, and no access is fenced */
     bool window;               /* kernels have it as a parameter */
+    bool constant;             /* a function has it from FENCE_VARIABLE */
     /* The module makes generic addresses of the space: by cvta, by nothing else. Where it makes
      * none, a generic address that lies there is a stray. */
     bool generic[PTX_SPACE_COUNT];

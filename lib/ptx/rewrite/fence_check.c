@@ -5,8 +5,8 @@
  *
  * What it holds for each function with a body:
  *  1. The first two instructions load gshare$mask, gshare$base and gshare$globals from the constant
- *     window, or a kernel's from its parameter gshare$fenced. No other instruction writes one of
- * them.
+ *     window, or a kernel's from its parameter gshare$fenced; a function of the house may have
+ *     zeros there. No other instruction writes one of them.
  *  2. An access to .global or to a generic address goes to gshare$at + a small offset, and right
  *     before it, with no label between, stands "gshare$at = {any, any & mask | base}"; or, for
  *     generic ones, the choice between that and the address itself where isspacep says that the
@@ -73,16 +73,26 @@ static bool begins_with_parameter(const struct checker *c)
            checker_reads(c, 1, "ld.param.b64 gshare$globals, [gshare$fenced+8];");
 }
 
+/* A function of the house that goes nowhere by the window. */
+static bool begins_with_none(const struct checker *c)
+{
+    return c->house && checker_reads(c, 0, "mov.b32 gshare$mask, 0;") &&
+           checker_reads(c, 1, "mov.b32 gshare$base, 0;") &&
+           checker_reads(c, 2, "mov.b64 gshare$globals, 0;");
+}
+
 static bool check_prologue(struct checker *c)
 {
+    const bool none = begins_with_none(c);
+
     c->mask = checker_register(c, "gshare$mask");
     c->base = checker_register(c, "gshare$base");
     c->globals = checker_register(c, "gshare$globals");
     c->at = checker_register(c, "gshare$at");
     if (c->mask == PTX_NO_REG || c->base == PTX_NO_REG || c->globals == PTX_NO_REG ||
-        c->at == PTX_NO_REG || (!begins_with_window(c) && !begins_with_parameter(c)))
+        c->at == PTX_NO_REG || (!none && !begins_with_window(c) && !begins_with_parameter(c)))
         return checker_fails(c, 0, "the function does not begin with the window");
-    c->begun = 2;
+    c->begun = none ? 3 : 2;
     for (unsigned k = 0; k < MOST_FIXED; k++) {
         char name[32];
 

@@ -202,7 +202,8 @@ static bool declare_constants(struct fence *fence)
 
     if (!at)
         return fence_refuse(fence, 0, "the module does not say .address_size");
-    edits_insert(&fence->edits, at, " .const .align 16 .b32 " FENCE_VARIABLE "[4];");
+    if (fence->constant || fence->variables)
+        edits_insert(&fence->edits, at, " .const .align 16 .b32 " FENCE_VARIABLE "[4];");
     if (fence->report->textures)
         edits_insert(&fence->edits, at, " .const .align 8 .b64 " FENCE_TEXTURES ";");
     return true;

@@ -117,7 +117,7 @@ struct ptx_fence_address {
     uint32_t function; /* index into FENCE_FUNCTIONS */
 };
 
-/* The .const .b64 pair that is added where a kernel can trap or assert (trap_pass.c), or where the
+/* The .global .b64 pair that is added where a kernel can trap or assert (trap_pass.c), or where the
  * fence reports strays: a struct fault_binding. Zeros: nothing is noted. */
 #define FAULT_VARIABLE "gshare$fault"
 
