@@ -726,6 +726,26 @@ static void a_generic_store_is_bounded_where_it_is_local(void **state)
     free(out);
 }
 
+/* Rows of matrices at generic addresses: the instruction reaches shared memory and no other. */
+static void rows_of_matrices_stay_in_shared_memory(void **state)
+{
+    char *out = fenced_body("ldmatrix.sync.aligned.m8n8.x2.trans.b16 {%r1, %r2}, [%d1+16];\n"
+                            "@!%p1 stmatrix.sync.aligned.m8n8.x1.b16 [%d2], {%r1};\n"
+                            "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r3];");
+
+    (void)state;
+    expect_text(out,
+                "\tcvta.to.shared.u64 gshare$at, %d1;\n"
+                "\tldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r1, %r2}, [gshare$at+16];\n",
+                true);
+    expect_text(out,
+                "\tcvta.to.shared.u64 gshare$at, %d2;\n"
+                "\t@!%p1 stmatrix.sync.aligned.m8n8.x1.shared.b16 [gshare$at], {%r1};\n",
+                true);
+    expect_text(out, "\tldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r3];\n", true);
+    free(out);
+}
+
 /* ---- What is refused ---- */
 
 static void what_it_cannot_hold_is_refused(void **state)
@@ -742,7 +762,7 @@ static void what_it_cannot_hold_is_refused(void **state)
         {"stacksave.u64 %d2;", "stacksave"},
         {"stackrestore.u64 %d2;", "stackrestore"},
         {"mbarrier.init.b64 [%d1], 1;", "mbarrier.init: without .shared"},
-        {"ldmatrix.sync.aligned.m8n8.x1.b16 {%r1}, [%d1];", "ldmatrix: without .shared"},
+        {"ldmatrix.sync.aligned.m8n8.x1.b16 {%r1}, [v];", "ldmatrix: without .shared"},
         {".pragma \"enable_smem_spilling\";", ".pragma"},
         {"nonsense.b32 %r1, %r2;", "line 6:"},
         {"discard.global.L2 [%d1], 128;", "line 6: discard: shows what memory held before"},
@@ -1336,6 +1356,7 @@ int main(void)
         cmocka_unit_test(what_can_have_no_frame_is_told),
         cmocka_unit_test(frames_take_no_longer_than_the_text),
         cmocka_unit_test(a_generic_store_is_bounded_where_it_is_local),
+        cmocka_unit_test(rows_of_matrices_stay_in_shared_memory),
         cmocka_unit_test(what_it_cannot_hold_is_refused),
         cmocka_unit_test(modules_it_cannot_hold_are_refused),
         cmocka_unit_test(a_text_that_grows_too_long_is_refused),

@@ -31,6 +31,32 @@ static unsigned address_operand(const struct ptx_inst *inst)
     return inst->nops;
 }
 
+/* ldmatrix and stmatrix, whose rows lie in shared memory alone. With a generic address they get the
+ * word .shared, before the type, and the address in that space, so that they reach no other. */
+static bool take_matrix_rows(struct fence *fence)
+{
+    const struct ptx_inst *inst = fence->inst;
+    const struct ptx_mem *mem = &inst->ops[address_operand(inst)].mem;
+    struct fence_span name, brackets, opcode;
+    size_t type;
+
+    if (inst->space != PTX_SPACE_GENERIC || mem->base != PTX_BASE_REG ||
+        ptx_type_bits(fence->f->regs[mem->reg].type) != 64)
+        return take_shared(fence);
+    brackets = fence_brackets(fence, 0, &name);
+    opcode = fence_opcode(fence);
+    for (type = opcode.len; type && opcode.text[type] != '.';)
+        type--;
+    if (!brackets.len || !name.len || !type)
+        return fence_refuse(fence, inst->line, "%s: an address in an unknown form",
+                            ptx_op_name(inst->op));
+    fence_before(fence, "cvta.to.shared.u64 gshare$at, %.*s; ", (int)name.len, name.text);
+    edits_insert(&fence->edits, (size_t)(opcode.text + type - fence->text), ".shared");
+    fence_replace(fence, brackets,
+                  edits_text(&fence->edits, "[gshare$at+%lld]", (long long)mem->offset));
+    return true;
+}
+
 static bool take_access(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -121,7 +147,7 @@ bool fence_instruction(struct fence *fence)
         return true;
     case PTX_OP_LDMATRIX:
     case PTX_OP_STMATRIX:
-        return take_shared(fence);
+        return take_matrix_rows(fence);
     default:
         break;
     }
