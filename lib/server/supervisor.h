@@ -5,9 +5,10 @@
  * Its folders, each of which calls those below it only:
  *
  *   (here)       options.c: the command line; main.c: background start; keeper.c: the process that
- *                outlives the supervisor; metrics_process.c: the process beside it that serves
- *                metrics; supervisor.c: start, rounds, phases, end; signals.c; restore.c: start in
- *                the place of one that was killed; policy_file.c: the policy file
+ *                outlives the supervisor; upgrade.c: the keeper becomes the program installed now;
+ *                metrics_process.c: the process beside it that serves metrics; supervisor.c: start,
+ *                rounds, phases, end; restore.c: start in the place of one that was killed;
+ *                policy_file.c: the policy file; log_file.c, signals.c, mps_variables.c
  *   control/     requests from the control queue: attach, QoS, status, operators' changes
  *   workers/     a device's worker processes, what they say, and whether they answer
  *   reconcile/   plan, policy, send, settle: brings workers to what is wanted

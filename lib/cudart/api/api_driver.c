@@ -1,6 +1,6 @@
 /*
- * api_driver.c - the driver's functions, for who asks the runtime for them: a tenant has no driver
- * below it, so that none is found.
+ * api_driver.c - cudaGetDriverEntryPoint and its like, by which a program asks the runtime for a
+ * function of the driver: none is found, since there is no driver in the process.
  */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"

@@ -1,4 +1,4 @@
-/* api_gemm.c - products of matrices, of gshare_cuda.h. */
+/* api_gemm.c - gs_cuda_gemm of gshare_cuda.h: a product of matrices on a stream. */
 #include "gshare_cuda.h"
 
 #include "cudart/graph/capture.h"

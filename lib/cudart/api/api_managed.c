@@ -1,4 +1,4 @@
-/* api_managed.c - managed memory, and what programs say of where it shall be. */
+/* api_managed.c - managed memory: allocation, advice, prefetches and attributes of ranges. */
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"

@@ -1,5 +1,7 @@
-/* api_mem_pool.c - stream-ordered allocation and its pools. Memory that is there at once is there
- * in the stream's order too. */
+/*
+ * api_mem_pool.c - cudaMallocAsync and cudaFreeAsync, memory pools, and the memory of graphs.
+ * cudaMallocAsync allocates at once, which is early enough for any work of the stream.
+ */
 #include <string.h>
 
 #include "cudart/abi.h"

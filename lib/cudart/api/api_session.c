@@ -1,4 +1,4 @@
-/* api_session.c - gshare_cuda.h. */
+/* api_session.c - gs_cuda_attach and gs_cuda_session of gshare_cuda.h. */
 #include "gshare_cuda.h"
 
 #include "cudart/state/device.h"

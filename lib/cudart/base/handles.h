@@ -1,7 +1,12 @@
 /*
- * handles.h - handles of streams and events: values that name a slot and its generation, never
- * memory, so that the use of a destroyed handle is an error and no crash. Slots are static in their
- * owner, and stay; a handle is looked up without a lock.
+ * handles.h - handles of streams, events, graphs and the like: values that name a slot and its
+ * generation, never memory, so that the use of a destroyed handle is an error and no crash. So is a
+ * value that never was a handle. Slots are static in their owner, and stay. Any thread; a handle is
+ * looked up without a lock.
+ *
+ *   bits 0 to 3    the kind, 8 to 15, since 0, 1 and 2 are CUDA's own handles
+ *   bits 4 to 23   the slot
+ *   from bit 24    its generation, which is odd, as it is in the slot while that is in use
  */
 #ifndef GS_CUDART_HANDLES_H
 #define GS_CUDART_HANDLES_H
@@ -22,11 +27,13 @@ struct handles {
     uint32_t count;         /* slots in all */
     _Atomic uint32_t fresh; /* those from here on were never used */
     uint32_t free;          /* slot number plus 1 */
-    uint32_t tag;           /* 8 to 15, another for each kind: 0, 1 and 2 are CUDA's own handles */
+    uint32_t mark;          /* what the bits of HANDLE_MARK are in each of these handles */
 };
+#define HANDLE_ODD  (1u << 24) /* set in every generation that is in use */
+#define HANDLE_MARK (HANDLE_ODD | 15u)
 #define HANDLES_INIT(slots, number, kind)                                                          \
     {                                                                                              \
-        PTHREAD_MUTEX_INITIALIZER, slots, number, 0, 0, kind                                       \
+        PTHREAD_MUTEX_INITIALIZER, slots, number, 0, 0, HANDLE_ODD | (kind)                        \
     }
 
 /* Takes a slot; its number, or -1 when all are in use. *handle becomes valid with handles_open. */
@@ -47,12 +54,12 @@ static inline uint32_t handles_slot(uint64_t handle)
     return (uint32_t)(handle >> 4) & 0xfffff;
 }
 
-/* The handle's slot, or -1. */
+/* The handle's slot, or -1. A slot that is not in use has an even generation. */
 static inline int handles_find(const struct handles *handles, uint64_t handle)
 {
     uint32_t number = handles_slot(handle);
 
-    if ((handle & 15) != handles->tag || number >= handles->count)
+    if ((handle & HANDLE_MARK) != handles->mark || number >= handles->count)
         return -1;
     /* Acquire: pairs with handles_open, for the slot's contents. */
     if (atomic_load_explicit(&handles->slot[number].generation, memory_order_acquire) !=

@@ -1,8 +1,7 @@
 /*
  * capture.h - stream capture: which streams capture into which graph. A stream that captures adds a
  * node where it would have done the work; the node comes after those that the stream captured last.
- * A stream joins a capture by waiting for an event that was recorded there. The functions named
- * capture_... of a stream are called where stream_capturing() says so.
+ * A stream joins a capture by waiting for an event that was recorded there. Any thread.
  */
 #ifndef GS_CUDART_CAPTURE_H
 #define GS_CUDART_CAPTURE_H

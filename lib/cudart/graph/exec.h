@@ -1,9 +1,13 @@
 /*
- * exec.h - executable graphs. What a session's graph can have (op.h) is recorded as one when it is
- * instantiated, with its branches, and goes as one message (recorded.h), also when its parameters
- * have changed. Of others, and where the session's graph cannot take a change, a step is a call of
- * its own: such a launch gives the steps to the stream one after the other, in an order that the
- * edges allow, so that branches do not overlap.
+ * exec.h - executable graphs. Any thread; each has a lock, which a launch holds.
+ *
+ * An executable graph is a list of steps (graph.h). When it is instantiated, they are recorded as a
+ * graph of the session (recorded.h), branches included. A launch then is one message. Before it,
+ * the session gets the parameters that have changed.
+ *
+ * Where some step is of a kind that a session's graph cannot hold (op_recordable), or a change is
+ * one that it cannot take, a launch gives the steps to the stream one after the other, each as a
+ * call of its own, in an order that the edges allow: then branches do not overlap.
  */
 #ifndef GS_CUDART_EXEC_H
 #define GS_CUDART_EXEC_H

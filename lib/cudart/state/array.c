@@ -105,7 +105,7 @@ static cudaError_t side_place(const struct array_side *side, bool by_kind, bool 
     }
     *on_device =
         managed_has(side->memory) || (by_kind ? device_by_kind : copy_is_device(side->memory));
-    if (!*on_device && copy_host_cannot(side->memory))
+    if (!*on_device && copy_host_cannot_reach(side->memory))
         return cudaErrorInvalidValue;
     return cudaSuccess;
 }

@@ -10,10 +10,10 @@ bool copy_is_device(const void *ptr)
 {
     struct memory_range range;
 
-    return copy_host_cannot(ptr) || (memory_map_find(ptr, &range) && !memory_is_host(&range));
+    return copy_host_cannot_reach(ptr) || (memory_map_find(ptr, &range) && !memory_is_host(&range));
 }
 
-bool copy_host_cannot(const void *ptr)
+bool copy_host_cannot_reach(const void *ptr)
 {
     struct memory_range range;
 
@@ -38,7 +38,8 @@ static cudaError_t kind_resolve(const void *dst, const void *src, enum cudaMemcp
                     managed_has(dst);
         from_device = *kind == cudaMemcpyDeviceToHost || *kind == cudaMemcpyDeviceToDevice ||
                       managed_has(src);
-        if ((!to_device && copy_host_cannot(dst)) || (!from_device && copy_host_cannot(src)))
+        if ((!to_device && copy_host_cannot_reach(dst)) ||
+            (!from_device && copy_host_cannot_reach(src)))
             return cudaErrorInvalidValue;
     }
     *kind = from_device ? to_device ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost

@@ -1,4 +1,7 @@
-/* copy.h - copies and memsets of bytes and rows on a stream, for the calls that have them. */
+/*
+ * copy.h - copies and memsets of bytes and rows on a stream, of the host and of the stream's own
+ * device: for peer.h, which knows of other devices. Any thread.
+ */
 #ifndef GS_CUDART_COPY_H
 #define GS_CUDART_COPY_H
 
@@ -9,7 +12,7 @@
 bool copy_is_device(const void *ptr);
 /* Whether the host's own access to the address would be a crash. Pinned memory lies among the
  * device's addresses, and is the host's. */
-bool copy_host_cannot(const void *ptr);
+bool copy_host_cannot_reach(const void *ptr);
 /* Copies `height` rows of `width` bytes. wait: the call returns when the copy is complete, except
  * within the device and where CUDA does not wait either. */
 cudaError_t copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
@@ -23,11 +26,5 @@ struct pattern {
 /* Sets `height` rows of `width` bytes. */
 cudaError_t set_rows(struct stream *stream, void *dst, size_t pitch, const struct pattern *pattern,
                      size_t width, size_t height);
-
-static inline cudaError_t copy_bytes(struct stream *stream, void *dst, const void *src, size_t size,
-                                     enum cudaMemcpyKind kind, bool wait)
-{
-    return copy_rows(stream, dst, size, src, size, size, 1, kind, wait);
-}
 
 #endif

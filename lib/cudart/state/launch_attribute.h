@@ -1,7 +1,7 @@
 /*
- * launch_attribute.h - the attributes of a launch, also of one that is a node of a graph. But for
- * the cooperative launch they are hints, which a node keeps for who asks, and have no effect. Any
- * thread; the owner of the struct orders its use.
+ * launch_attribute.h - the attributes of a launch, also of one that is a node of a graph. Only the
+ * cooperative launch has an effect; the others are hints, which a node keeps so that a program can
+ * ask for them. Any thread; the owner of the struct orders its use.
  */
 #ifndef GS_CUDART_LAUNCH_ATTRIBUTE_H
 #define GS_CUDART_LAUNCH_ATTRIBUTE_H

@@ -1,7 +1,21 @@
 /*
- * worker_process.h - the processes of a device's workers as the supervisor has them: the one that
- * serves, its standby, a stopped one that has yet to end, and how one takes another's place. The
- * files of workers/ and link/ change them.
+ * worker_process.h - the processes of a device's workers as the supervisor has them. The files of
+ * workers/ and link/ change them. A device has up to three:
+ *
+ *   worker    serves the sessions
+ *   standby   has a context and no sessions, and takes the worker's place when it is lost
+ *   former    a worker that has been stopped, because the standby took its place at once, and that
+ *             has yet to end
+ *
+ * While the server serves, whatever ends a worker, a fault, a restart or its own exit, goes through
+ * worker_lose (ending.c). The worker is WORKER_ENDING then, and killed or, where a standby is ready
+ * and the worker at rest, stopped. A killed worker's place is free when it has been reaped, a
+ * stopped one's at the end of the round, when it becomes the former (worker_keep). Then worker_next
+ * (process.c) makes the standby the worker, or starts another one, at once or after a pause.
+ *
+ * All of it outlives a supervisor that is killed. The next one calls worker_restore,
+ * standby_restore, former_restore and restart_restore, and asks a ready worker what it has
+ * (resync.h).
  */
 #ifndef GS_SERVER_WORKER_PROCESS_H
 #define GS_SERVER_WORKER_PROCESS_H
@@ -108,8 +122,8 @@ struct restart {
     enum restart_phase phase;
     bool force;
     enum ctl_takeover cause; /* CTL_TAKEOVER_RESTART or CTL_TAKEOVER_RECYCLING */
-    pid_t former;
-    uint32_t sessions; /* sessions that the worker had when it ended */
+    pid_t replaced;          /* the worker whose place another one takes */
+    uint32_t sessions;       /* sessions that it had when it ended */
     uint64_t retired_ns;
     struct timer patience; /* fires when the worker is looked at again */
     uint64_t give_up_ns;

@@ -116,6 +116,35 @@ static void culprit_charge(struct server *server, const struct culprit *culprit)
                     (unsigned)(out_ns / 1000000000u));
 }
 
+/* Counts the fault for the user whose session it was. */
+static void culprit_blame(struct device *device, const struct link_fatal *fatal,
+                          const struct culprit *culprit)
+{
+    struct server *server = device->server;
+
+    culprit_count(device, culprit);
+    culprit_charge(server, culprit);
+    if (fatal->kind != GS_FAULT_EVICTED)
+        accounts_culprit(&server->accounts, culprit->uid, clock_ns());
+}
+
+/* Counts the fault for the device, whose worker is not ending yet. What a tenant does says nothing
+ * about the device. */
+static void failure_count(struct device *device, const struct link_fatal *fatal, bool blamed)
+{
+    const struct worker_process *worker = &device->worker;
+    const bool was_ready = worker->state == WORKER_READY;
+
+    if (was_ready) {
+        device->faults++;
+        device->takeovers[takeover_of(fatal)]++;
+    }
+    if (!was_ready || (!blamed && clock_ns() - worker->ready_ns < STABLE_NS))
+        device->failures++;
+    else
+        device->failures = 0;
+}
+
 /* Ends the worker's process, and tells its sessions. `at_rest`: as in struct link_fatal. */
 static void worker_lose(struct device *device, const struct link_fatal *fatal,
                         const struct culprit *culprit, bool at_rest)
@@ -145,43 +174,29 @@ void worker_retired(struct device *device)
 void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t slot,
                  const char *format, ...)
 {
-    struct server *server = device->server;
-    struct worker_process *worker = &device->worker;
-    bool was_ready = worker->state == WORKER_READY, blamed, ended;
+    const enum worker_state state = device->worker.state;
     struct culprit culprit;
+    bool blamed, by_operator;
     va_list ap;
 
-    if (worker->state != WORKER_STARTING && worker->state != WORKER_READY)
+    if (state != WORKER_STARTING && state != WORKER_READY)
         return;
     va_start(ap, format);
     vsnprintf(device->failure, sizeof(device->failure), format, ap);
     va_end(ap);
     blamed = culprit_find(device, fatal, slot, &culprit);
-    ended = blamed && device_session(device, slot)->by_operator;
+    by_operator = blamed && device_session(device, slot)->by_operator;
     device->culprit = blamed ? culprit : (struct culprit){0};
     if (blamed)
         culprit_log(device, fatal, slot, &culprit);
-    else if (server->phase != PHASE_STARTING) /* at the start the server reports its own failure */
+    else if (device->server->phase != PHASE_STARTING) /* then the server reports its own failure */
         unknown_log(device);
     device->suspects.count = 0;
-
-    if (was_ready) {
-        device->faults++;
-        device->takeovers[takeover_of(fatal)]++;
-    }
-    /* What a tenant does says nothing about the device. */
-    if (!was_ready || (!blamed && clock_ns() - worker->ready_ns < STABLE_NS))
-        device->failures++;
-    else
-        device->failures = 0;
+    failure_count(device, fatal, blamed);
     worker_lose(device, fatal, blamed ? &culprit : NULL, fatal && fatal->at_rest);
-    /* Whom the operator ends has lost nothing for anybody. */
-    if (blamed && !ended) {
-        culprit_count(device, &culprit);
-        culprit_charge(server, &culprit);
-        if (fatal->kind != GS_FAULT_EVICTED)
-            accounts_culprit(&server->accounts, culprit.uid, clock_ns());
-    }
+    /* A session that the operator has ended has cost nobody anything. */
+    if (blamed && !by_operator)
+        culprit_blame(device, fatal, &culprit);
 }
 
 void worker_quit(struct device *device)

@@ -34,7 +34,7 @@ restart_refuse(struct device *device, gs_status status, const char *format, ...)
     vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
     log_warning("event=restart-failed device=%d worker=%d reason=%s", device->index,
-                (int)device->restart.former, text);
+                (int)device->restart.replaced, text);
     reply_refuse(&device->restart.reply, status, "%s", text);
     preload_cancel(device);
     restart_end(device);
@@ -92,9 +92,9 @@ static void begin(struct device *device, bool force, enum ctl_takeover cause)
     restart->phase = RESTART_STANDBY;
     restart->force = force;
     restart->cause = cause;
-    restart->former = device->worker.pid;
+    restart->replaced = device->worker.pid;
     patience_begin(device);
-    log_info("event=restart device=%d worker=%d reason=%s", device->index, (int)restart->former,
+    log_info("event=restart device=%d worker=%d reason=%s", device->index, (int)restart->replaced,
              cause == CTL_TAKEOVER_RECYCLING
                  ? "its driver keeps memory: of each set of SMs, or of the stacks of kernels"
                  : "gsctl restart-worker");
@@ -162,10 +162,10 @@ static void restart_done(struct device *device)
 
     snprintf(answer.message, sizeof(answer.message),
              "worker %d has taken the place of worker %d, and taken up %u session%s in %.1f ms",
-             (int)device->worker.pid, (int)restart->former, restart->sessions,
+             (int)device->worker.pid, (int)restart->replaced, restart->sessions,
              restart->sessions == 1 ? "" : "s", ms);
     log_info("event=restarted device=%d worker=%d former=%d sessions=%u ms=%.1f", device->index,
-             (int)device->worker.pid, (int)restart->former, restart->sessions, ms);
+             (int)device->worker.pid, (int)restart->replaced, restart->sessions, ms);
     reply_send(&restart->reply, &answer.h, sizeof(answer));
     restart_end(device);
 }
@@ -179,13 +179,13 @@ static void restart_silent(struct device *device)
     if (!restart->force && device->sessions) {
         restart_refuse(device, GS_ERR_REFUSED,
                        "worker %d %s: --force ends it at once, and with it unfinished work",
-                       (int)restart->former, device_silence(device));
+                       (int)restart->replaced, device_silence(device));
         return;
     }
     restart->retired_ns = clock_ns();
     restart->sessions = device->sessions;
-    worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d %s and is replaced", (int)restart->former,
-                device_silence(device));
+    worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d %s and is replaced",
+                (int)restart->replaced, device_silence(device));
     restart->phase = RESTART_NEXT;
 }
 
@@ -224,7 +224,7 @@ static void retire_prepare(struct device *device)
     }
     if (restart->phase == RESTART_PRELOAD && preload_go_on(device)) {
         log_debug("device %d: worker %d is ready for the sessions of worker %d", device->index,
-                  (int)device->standby.pid, (int)restart->former);
+                  (int)device->standby.pid, (int)restart->replaced);
         retire(device);
     }
 }
@@ -243,7 +243,7 @@ void restart_keep(struct device *device)
     case RESTART_STANDBY:
     case RESTART_PRELOAD:
     case RESTART_ASKED:
-        if (!ready || device->worker.pid != restart->former) {
+        if (!ready || device->worker.pid != restart->replaced) {
             restart_refuse(device, GS_ERR_INTERRUPTED, "the worker was lost meanwhile: %.80s",
                            device->failure);
         } else if (device_silent(device, HUNG_NS)) {
@@ -253,7 +253,7 @@ void restart_keep(struct device *device)
         }
         break;
     case RESTART_NEXT:
-        if (ready && device->worker.pid != restart->former && !device->resuming)
+        if (ready && device->worker.pid != restart->replaced && !device->resuming)
             restart_done(device);
         break;
     }
