@@ -489,11 +489,11 @@ GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseco
  * keeps no records of further allocations. */
 GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
 /* Frees memory that gs_malloc or gs_mem_import returned; 0 does nothing. Work that the session was
- * given before may use the memory to its end.
+ * given before may use the memory to its end. Blocks for the server.
  *
- * If there is such work, the call returns at once, and the memory is freed later: by the session's
- * next call that allocates, frees, asks gs_mem_info or waits for a stream, and finds that work
- * complete. Whole pieces are freed by such a call that finds the session idle. Until then the
+ * If there is such work, the call does not wait for it, and the memory is freed later: by the
+ * session's next call that allocates, frees, asks gs_mem_info or waits for a stream, and finds that
+ * work complete. Whole pieces are freed by such a call that finds the session idle. Until then the
  * memory counts against the limit. A call that needs memory which waits so is not refused but waits
  * for it. When too much memory would wait, gs_free blocks for the device instead.
  * GS_ERR_INVALID_POINTER: not the start of a live allocation. */
@@ -680,10 +680,10 @@ GS_API gs_status gs_array_create(gs_session session, const gs_array_desc *desc, 
  * all such levels are destroyed. Blocks for the server. GS_ERR_INVALID_VALUE: the array has no such
  * level. GS_ERR_LIMIT: too many arrays. */
 GS_API gs_status gs_array_level(gs_array array, unsigned level, gs_array *of_level);
-/* Destroys the array. Work that the session was given before may use it to its end: if there is
- * such work the call returns at once, and the array is freed later, as memory is (gs_free).
- * Textures and surfaces of the array keep working; its memory is freed, and stops counting, with
- * the last of them. */
+/* Destroys the array. Blocks for the server. Work that the session was given before may use it to
+ * its end: if there is such work the call does not wait for it, and the array is freed later, as
+ * memory is (gs_free). Textures and surfaces of the array keep working; its memory is freed, and
+ * stops counting, with the last of them. */
 GS_API gs_status gs_array_destroy(gs_array array);
 /* Tells how the array was made. Does not block. */
 GS_API gs_status gs_array_info(gs_array array, gs_array_desc *desc);
@@ -828,11 +828,12 @@ GS_API gs_status gs_module_link(gs_session session, const void *const *images, c
                                 unsigned count, gs_module *module);
 /* Loads a whole file as gs_module_load does an image. GS_ERR_NOT_FOUND: no such file. */
 GS_API gs_status gs_module_load_file(gs_session session, const char *path, gs_module *module);
-/* Unloads the module. The handles of its kernels end at once. Work that the session was given
- * before may use it to its end. If there is such work, the call returns at once, and the module is
- * unloaded later, as whole pieces of memory are freed (gs_free); until then its variables count as
- * memory, and module and kernels count as such. What its kernels still print, and their faults, are
- * told by later calls. Do not launch a graph any more that has a kernel of the module. */
+/* Unloads the module. The handles of its kernels end at once. Blocks for the server. Work that the
+ * session was given before may use the module to its end. If there is such work, the call does not
+ * wait for it, and the module is unloaded later, as whole pieces of memory are freed (gs_free);
+ * until then its variables count as memory, and module and kernels count as such. What its kernels
+ * still print, and their faults, are told by later calls. Do not launch a graph any more that has a
+ * kernel of the module. */
 GS_API gs_status gs_module_unload(gs_module module);
 /* Tells address and size of a module's global variable, which lives as long as the module. Either
  * pointer may be NULL. Blocks for the server. GS_ERR_NOT_FOUND. */

@@ -169,7 +169,7 @@ class session : public detail::owner<gs_session, gs_detach>
     {
         return ready(gs_launch_report(handle_, id, &report));
     }
-    /* The same within so long. */
+    /* The same, but waits for timeout_ns at most. */
     bool launch_report_for(gs_report_id id, gs_report &report, std::uint64_t timeout_ns) const
     {
         return ready(gs_launch_report_for(handle_, id, &report, timeout_ns));
@@ -178,7 +178,7 @@ class session : public detail::owner<gs_session, gs_detach>
 
 /* ---- Streams, events, graphs ----------------------------------------------------------------- */
 
-/* Work recorded by stream::record. Its end (gs_graph_destroy) blocks for the device. */
+/* Work recorded by stream::record. Its end (gs_graph_destroy) lets launches run to their end. */
 class graph : public detail::owner<gs_graph, gs_graph_destroy>
 {
   public:
@@ -199,7 +199,7 @@ class event : public detail::owner<gs_event, gs_event_destroy>
     inline void record(const stream &on) const;
     /* gs_event_sync: blocks until the captured work is complete. */
     void sync() const { check(gs_event_sync(handle_)); }
-    /* gs_event_sync_for: whether that is so within so long. */
+    /* gs_event_sync_for: whether it is complete within timeout_ns. */
     bool sync_for(std::uint64_t timeout_ns) const
     {
         return ready(gs_event_sync_for(handle_, timeout_ns));
@@ -257,7 +257,7 @@ class stream : public detail::owner<gs_stream, gs_stream_destroy>
         return handle_;
     }
     void sync() const { check(gs_stream_sync(session_, target())); }
-    /* gs_stream_sync_for: whether all is complete within so long. */
+    /* gs_stream_sync_for: whether all is complete within timeout_ns. */
     bool sync_for(std::uint64_t timeout_ns) const
     {
         return ready(gs_stream_sync_for(session_, target(), timeout_ns));

@@ -68,8 +68,8 @@ def _memory_of(view, writable):
 class Buffer(Owned):
     """Device memory with a shape and a type of elements, in C order; zeroed when it is made.
 
-    Its end waits for the session's work, so a buffer whose last name goes while a launch uses it
-    stays until that has ended. __cuda_array_interface__ is for libraries that reach the device
+    Freeing a buffer waits for the session's work. So a buffer whose last reference goes while a launch uses
+    it stays until the launch has ended. __cuda_array_interface__ is for libraries that reach the device
     through this session, as by libgshare_cudart: a library with a CUDA context of its own has
     other memory at these addresses, or none. For that reason DLPack's device type is kDLExtDev.
     """
@@ -120,7 +120,7 @@ class Buffer(Owned):
         return f"<gshare.Buffer {self.dtype.name}{list(self.shape)}{' closed' if self.closed else ''}>"
 
     def view(self, shape, dtype):
-        """The same memory, from its begin, as other elements. It is closed with this buffer."""
+        """Returns the same memory, from its beginning, as other elements. It is closed with this buffer."""
         other = Buffer(self._session, self.address, shape, dtype, keep=self)
         self._range(other.nbytes, 0)
         return other
@@ -147,9 +147,9 @@ class Buffer(Owned):
             check(lib.gs_memcpy_htod_async(self._session.handle, address, memory, view.nbytes, queue))
 
     def download(self, into=None, offset=0, stream=None):
-        """Copies from the byte `offset` into all of `into`, writable memory, and returns it; without
-        it, all of the buffer into new memory, a memoryview of the buffer's elements. With a stream
-        the call blocks nevertheless where the memory is not a HostBlock's."""
+        """Copies from the byte `offset` on into all of `into`, which is writable memory, and returns it.
+        Without `into` it copies the rest of the buffer into new memory, and returns a memoryview of the
+        elements. With a stream the call blocks all the same if the memory is not a HostBlock's."""
         if into is None:
             self._range(0, offset)
             into = memoryview(bytearray(self.nbytes - offset))
@@ -174,7 +174,7 @@ class Buffer(Owned):
             check(lib.gs_memcpy_dtod_async(self._session.handle, address, source, other.nbytes, queue))
 
     def fill(self, value, stream=None):
-        """Each byte becomes the low 8 bits of the value."""
+        """Sets each byte to the low 8 bits of the value."""
         value = operator.index(value) & 255
         if stream is None:
             check(lib.gs_memset(self._session.handle, self.address, value, self.nbytes))
@@ -185,7 +185,7 @@ class Buffer(Owned):
     # ---- Other libraries ----
 
     def numpy(self):
-        """A NumPy array with a copy of the buffer."""
+        """Returns a NumPy array with a copy of the buffer."""
         array = _numpy().empty(self.shape, self.dtype.typestr)
         self.download(array)
         return array
@@ -216,7 +216,8 @@ class Buffer(Owned):
     # ---- Sharing with other sessions ----
 
     def export(self, receiver=_abi.EXPORT_TO_USER):
-        """32 bytes by which the session of this session_id, or any of the same user, imports it."""
+        """Returns 32 bytes by which the session of this session_id, or any session of the same user, imports
+        the memory."""
         handle = _abi.MemHandle()
         check(lib.gs_mem_export(self._session.handle, self.address, number("receiver", receiver), ctypes.byref(handle)))
         return bytes(handle)
@@ -229,8 +230,8 @@ class Buffer(Owned):
 class HostBlock:
     """Host memory that the device copies from and to directly; zeroed when it is made.
 
-    It is freed when neither the block nor a view of it is left: after close() its views go on, and
-    so does the session if it is closed meanwhile. In a child of fork() its views show zeros.
+    The memory is freed when neither the block nor a view of it is left. After close() the views go on, and
+    so does the session if it is closed meanwhile. In a child of fork() the views show zeros.
     """
 
     def __init__(self, session, shape, dtype):
@@ -280,7 +281,7 @@ class HostBlock:
         return _numpy().frombuffer(self.memory, self.dtype.typestr).reshape(self.shape)
 
     def close(self):
-        """Frees the memory, after the session's work, or leaves that to its last view."""
+        """Frees the memory after the session's work, or leaves it to the last view to free it."""
         self._memory = None
 
     def __enter__(self):

@@ -38,8 +38,9 @@ def _end(handle, hosts):
 class Session:
     """A session with the server of an instance (default: $GSHARE_INSTANCE, else "default").
 
-    It lasts until close() or the end of its `with` block, which wait for its work and end all that
-    was made in it, else as long as anything that was made in it, at most until the program ends.
+    The session lasts until close() or the end of its `with` block; both wait for its work and end all
+    objects that were made in it. Without them it lasts as long as any object that was made in it, at
+    most until the program ends.
     Any thread may use it, and other threads run during calls that block; Ctrl-C counts when such a
     call returns. After os.fork() a child attaches anew: objects of its parent raise ERR_FORKED.
     """
@@ -95,8 +96,8 @@ class Session:
         return self.attachment.handle
 
     def close(self):
-        """Waits for the session's work and ends it, whatever the work's status, which it raises.
-        While views of host blocks are left it detaches only with the last of them."""
+        """Waits for the session's work and ends the session, also if the work failed; then it raises the
+        failure. If there are views of host blocks, the session detaches when the last of them ends."""
         attachment, self._attachment = self._attachment, None
         if attachment is None:
             return
@@ -123,46 +124,46 @@ class Session:
         return _session_info(desc)
 
     def device_attribute(self, number):
-        """What the driver says of the device: number is one of CUdevice_attribute."""
+        """Returns what the driver says of the device; number is one of CUdevice_attribute."""
         value = ctypes.c_int()
         check(lib.gs_device_attribute(self.handle, number, ctypes.byref(value)))
         return value.value
 
     def qos(self):
-        """The present quality of service, as granted."""
+        """Returns the present quality of service, as granted."""
         struct = _abi.QoS()
         check(lib.gs_get_qos(self.handle, ctypes.byref(struct)))
         return QoS._of(struct)
 
     def set_qos(self, qos):
-        """Asks for another; blocks until it is in force or refused."""
+        """Asks for another quality of service; blocks until it is in force or refused."""
         check(lib.gs_set_qos(self.handle, qos._struct()))
 
     def affinity(self):
-        """The SMs that the session's kernels may run on."""
+        """Returns the SMs that the session's kernels may run on."""
         struct = _abi.ExecAffinity()
         check(lib.gs_get_exec_affinity(self.handle, ctypes.byref(struct)))
         return Affinity._of(struct)
 
     def mem_info(self):
-        """Bytes of device memory that it may still allocate, and that it may hold in all."""
+        """Returns the bytes of device memory that the session may still allocate, and may hold in all."""
         free, total = ctypes.c_size_t(), ctypes.c_size_t()
         check(lib.gs_mem_info(self.handle, ctypes.byref(free), ctypes.byref(total)))
         return free.value, total.value
 
     def set_kernel_stack(self, size):
-        """Gives each thread of its kernels at least so many bytes of stack, for recursion; waits for a moment
-        without running kernels."""
+        """Gives each thread of the session's kernels at least `size` bytes of stack, for recursion; waits for a
+        moment without running kernels."""
         check(lib.gs_kernel_stack(self.handle, number("size", size)))
 
     def last_fault(self):
-        """The session's first fault, or None."""
+        """Returns the session's first fault, or None."""
         fault = _abi.Fault()
         check(lib.gs_last_fault(self.handle, ctypes.byref(fault)))
         return _fault(fault) if fault.kind != FaultKind.NONE else None
 
     def strays(self):
-        """The strays of a session with Fence.REPORT, or None while there was none."""
+        """Returns the strays of a session with Fence.REPORT, or None if there were none."""
         stray = _abi.Stray()
         check(lib.gs_stray_report(self.handle, ctypes.byref(stray)))
         return _stray(stray) if stray.count else None
@@ -178,27 +179,27 @@ class Session:
         return Stream(self, default=True)
 
     def stream(self, qos=None):
-        """A stream with a class and a priority of its own, or the session's."""
+        """Makes a stream, with a class and a priority of its own or those of the session."""
         return Stream(self, qos)
 
     def event(self):
         return Event(self)
 
     def buffer(self, shape, dtype="u8"):
-        """Zeroed device memory."""
+        """Allocates zeroed device memory."""
         return Buffer._allocate(self, shape, dtype)
 
     def upload(self, source):
-        """Device memory with the shape, the type and a copy of an array: NumPy's, array.array,
+        """Allocates device memory with the shape, the type and a copy of an array: NumPy's, array.array,
         bytes, any other with the buffer protocol, or host memory by DLPack."""
         return upload(self, source)
 
     def host_block(self, shape, dtype="u8"):
-        """Zeroed host memory that the device copies from and to directly."""
+        """Allocates zeroed host memory that the device copies from and to directly."""
         return HostBlock(self, shape, dtype)
 
     def import_memory(self, exported):
-        """The memory that another session's Buffer.export named, as bytes; view() gives it a type."""
+        """Maps the memory that another session's Buffer.export named, as bytes; view() gives it a type."""
         handle = _abi.MemHandle.from_buffer_copy(exported)
         address, size = ctypes.c_uint64(), ctypes.c_size_t()
         check(lib.gs_mem_import(self.handle, ctypes.byref(handle), ctypes.byref(address), ctypes.byref(size)))
