@@ -319,9 +319,17 @@ static void kernels_whose_end_it_cannot_tell_are_left(void **state)
     expect_left(".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY
                 "{ fence.proxy.async; ret; }\n",
                 "proxies");
-    expect_left(".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY
-                "{ griddepcontrol.wait; ret; }\n",
-                "another's");
+}
+
+static void a_kernel_that_may_depend_on_another_grid_completes(void **state)
+{
+    char *out = completed(".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY
+                          "{ griddepcontrol.wait; griddepcontrol.launch_dependents; ret; }\n");
+
+    (void)state;
+    assert_non_null(strstr(out, "griddepcontrol.wait;"));
+    assert_non_null(strstr(out, "st.relaxed.sys"));
+    free(out);
 }
 
 static void what_no_kernel_reaches_does_not_matter(void **state)
@@ -417,6 +425,7 @@ int main(void)
         cmocka_unit_test(a_wait_in_a_function_counts),
         cmocka_unit_test(the_parameter_is_the_last_of_each_declaration),
         cmocka_unit_test(kernels_whose_end_it_cannot_tell_are_left),
+        cmocka_unit_test(a_kernel_that_may_depend_on_another_grid_completes),
         cmocka_unit_test(what_no_kernel_reaches_does_not_matter),
         cmocka_unit_test(functions_of_the_driver_s_come_back),
         cmocka_unit_test(a_kernel_without_room_for_a_parameter_is_left),

@@ -1,6 +1,8 @@
 /* Which modules and functions the completion pass keeps off. The rule: what a kernel did is visible
  * to the host once its last thread did a system-wide release. That holds for generic accesses of
- * its threads; it does not for what goes on after they ended, or by another proxy. */
+ * its threads; it does not for what goes on after they ended, or by another proxy.
+ * griddepcontrol is no obstacle: the worker launches no grid before the one that it depends on has
+ * ended. */
 #include <string.h>
 
 #include "ptx/rewrite/completion.h"
@@ -59,8 +61,6 @@ static const char *instruction_obstacle(const struct ptx_func *f, const struct p
         return "memory is accessed by several proxies";
     case PTX_OP_SETMAXNREG:
         return "warps change their count of registers";
-    case PTX_OP_GRIDDEPCONTROL:
-        return "the grid's end depends on another's";
     default:
         return NULL;
     }
