@@ -1101,6 +1101,53 @@ static void others_have_what_is_modest_unless_more_is_granted(void)
     server_stop(server);
 }
 
+/* ---- A lane's time ---- */
+
+#define BUSY_SESSIONS 12u
+#define BUSY_LAUNCHES 1500u
+
+/* As another user or as the test's own: sessions that all have work at once, more than one round of
+ * a lane takes. */
+static void busy_run(void *stranger)
+{
+    gs_session session[BUSY_SESSIONS];
+    gs_devptr counter[BUSY_SESSIONS];
+    gs_kernel kernel[BUSY_SESSIONS];
+    uint32_t count;
+
+    if (stranger)
+        become_stranger();
+    for (unsigned i = 0; i < BUSY_SESSIONS; i++) {
+        CHECK_OK(gs_attach(NULL, &session[i]));
+        CHECK_OK(gs_malloc(session[i], 4096, &counter[i]));
+        CHECK_OK(gs_memset_async(session[i], counter[i], 0, 4096, NULL));
+        kernel[i] = kernels_get(kernels_load(session[i]), "count");
+    }
+    for (unsigned n = 0; n < BUSY_LAUNCHES; n++) {
+        for (unsigned i = 0; i < BUSY_SESSIONS; i++) {
+            CHECK_OK(kernels_launch(NULL, kernel[i], 1, 1, (void *[]){&counter[i]}));
+            CHECK_OK(gs_memset_async(session[i], counter[i] + 64, 1, 64, NULL));
+        }
+    }
+    for (unsigned i = 0; i < BUSY_SESSIONS; i++) {
+        CHECK_OK(gs_sync(session[i]));
+        CHECK_OK(gs_memcpy_dtoh(session[i], &count, counter[i], sizeof(count)));
+        CHECK_EQUAL(count, BUSY_LAUNCHES);
+        CHECK_OK(gs_detach(session[i]));
+    }
+}
+
+/* A lane serves some of a user's sessions in a round, and the others in the next ones. */
+static void all_sessions_of_two_users_get_on(void)
+{
+    struct server *server = shared_server(NULL);
+    const pid_t stranger = tenant_start(busy_run, server), own = tenant_start(busy_run, NULL);
+
+    tenant_join(stranger);
+    tenant_join(own);
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(each_has_a_part_of_the_sessions_and_the_operator_the_rest),
     TEST(host_blocks_are_counted_for_the_user),
@@ -1116,6 +1163,7 @@ static const struct test tests[] = {
     TEST(who_faults_beside_others_work_is_found_and_nobody_else),
     TEST(many_faults_do_not_fail_the_device),
     TEST(others_have_what_is_modest_unless_more_is_granted),
+    TEST(all_sessions_of_two_users_get_on),
 };
 
 int main(int argc, char **argv)
