@@ -127,3 +127,13 @@ uint64_t user_used(const struct user *user)
 {
     return atomic_load_explicit(&user->used, memory_order_relaxed);
 }
+
+bool user_texture_charge(struct user *user, uint64_t limit)
+{
+    return sum_charge(&user->textures, 1, limit);
+}
+
+void user_texture_discharge(struct user *user)
+{
+    atomic_fetch_sub_explicit(&user->textures, 1, memory_order_relaxed);
+}

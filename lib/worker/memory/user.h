@@ -29,6 +29,7 @@ struct user {
     struct user_sinks sinks;            /* sinks are charged to nobody */
     _Atomic uint64_t hosts, host_bytes; /* host blocks */
     _Atomic uint64_t driver_bytes;      /* see driver_memory.h */
+    _Atomic uint64_t textures;          /* and surfaces, until the driver has let go of them */
     struct user_round round[LINK_LANES_MAX];
 };
 
@@ -54,5 +55,8 @@ bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_driver_discharge(struct user *user, uint64_t bytes);
 uint64_t user_driver_bytes(const struct user *user);
 uint64_t user_used(const struct user *user);
+/* The same of textures and surfaces, one at a time. */
+bool user_texture_charge(struct user *user, uint64_t limit);
+void user_texture_discharge(struct user *user);
 
 #endif
