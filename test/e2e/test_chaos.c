@@ -188,6 +188,16 @@ static void scribbles_harm(struct scene *s)
     hostile_play(s, hostile_scribbles);
 }
 
+static void records_harm(struct scene *s)
+{
+    hostile_play(s, hostile_records);
+}
+
+static void objects_harm(struct scene *s)
+{
+    hostile_play(s, hostile_objects);
+}
+
 static void mutants_harm(struct scene *s)
 {
     hostile_play(s, hostile_mutants);
@@ -344,11 +354,13 @@ static const struct {
     {"operator's kill", operator_harm, 0},
     {"stray, each form", stray_harm, 0},
     {"scribbles", scribbles_harm, 0},
+    {"odd records", records_harm, 0},
     {"mutated PTX", mutants_harm, 0},
     {"faults in a row", quick_harm, 0},
     {"fault in takeover", takeover_harm, 0},
     {"all memory", memory_harm, 0},
     {"all sessions", sessions_harm, 0},
+    {"all objects", objects_harm, 0},
     {"all queues", queues_harm, 0},
     {"many processes", processes_harm, 0},
     {"full disks", disk_harm, NEEDS_DISKS},
@@ -400,7 +412,8 @@ static bool harm_spares_worker(unsigned harm)
     static const char *const names[] = {
         "standby killed", "supervisor killed", "stray, each form", "scribbles",      "mutated PTX",
         "all memory",     "all sessions",      "all queues",       "many processes", "trap",
-        "failed assert",  "all shared memory", "all registers"};
+        "failed assert",  "all shared memory", "all registers",    "odd records",    "all objects",
+        "all heap",       "flood of prints"};
 
     for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
         if (!strcmp(harm_name(harm), names[i]))

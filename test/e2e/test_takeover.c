@@ -435,6 +435,52 @@ static void a_tenant_that_dies_meanwhile_leaves_nothing(void)
     server_stop(server);
 }
 
+/* Attaches and detaches until it is to stop, whatever comes of it. */
+static void attaches_run(void *stop)
+{
+    while (!atomic_load((_Atomic bool *)stop)) {
+        gs_session session;
+        gs_devptr data;
+
+        if (gs_attach(NULL, &session) != GS_OK)
+            continue;
+        gs_malloc(session, MIB, &data);
+        gs_detach(session);
+    }
+}
+
+/* The next worker's addresses are all free: new sessions must not take those of the sessions that
+ * it is still to take up. */
+static void new_sessions_leave_addresses_to_those_that_are_taken_up(void)
+{
+    const char *const arguments[] = {"--fence", "never", "--no-standby", NULL};
+    struct server *server = server_start(&(struct server_options){.arguments = arguments});
+    _Atomic bool *stop = shared_alloc(sizeof(*stop));
+    gs_session session[8];
+    gs_devptr data[8];
+    pid_t others[8];
+
+    for (unsigned i = 0; i < ARRAY_SIZE(session); i++) {
+        CHECK_OK(server_attach(server, &session[i]));
+        CHECK_OK(gs_malloc(session[i], N * sizeof(uint32_t), &data[i]));
+        fill(NULL, kernels_get(load(session[i], plain_ptx), "fill"), data[i], i);
+        CHECK_OK(gs_sync(session[i]));
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(others); i++)
+        others[i] = tenant_start(attaches_run, (void *)stop);
+    for (unsigned round = 0; round < 10; round++) {
+        worker_replace(server);
+        for (unsigned i = 0; i < ARRAY_SIZE(session); i++)
+            check_filled(session[i], data[i], i);
+    }
+    atomic_store(stop, true);
+    for (unsigned i = 0; i < ARRAY_SIZE(others); i++)
+        tenant_join(others[i]);
+    for (unsigned i = 0; i < ARRAY_SIZE(session); i++)
+        CHECK_OK(gs_detach(session[i]));
+    server_stop(server);
+}
+
 /* Its partition is made anew, however long ago its attach was to be answered. */
 static void a_session_with_sms_of_its_own_goes_on(void)
 {
@@ -1071,6 +1117,7 @@ static const struct test tests[] = {
     TEST(anothers_faults_are_not_noticed),
     TEST(results_are_right_or_refused),
     TEST(a_tenant_that_dies_meanwhile_leaves_nothing),
+    TEST(new_sessions_leave_addresses_to_those_that_are_taken_up),
 };
 
 int main(int argc, char **argv)

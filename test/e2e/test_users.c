@@ -1101,6 +1101,153 @@ static void others_have_what_is_modest_unless_more_is_granted(void)
     server_stop(server);
 }
 
+/* ---- Textures ---- */
+
+struct texturing {
+    struct gate full, go;
+};
+
+static gs_status texture_make(gs_session session, gs_devptr memory)
+{
+    gs_texture_resource resource = GS_TEXTURE_RESOURCE_INIT;
+    gs_texture texture;
+
+    resource.type = GS_RESOURCE_LINEAR;
+    resource.address = memory;
+    resource.format = GS_FORMAT_UINT8;
+    resource.channels = 1;
+    resource.width = 512;
+    return gs_texture_create(session, &resource, NULL, &texture);
+}
+
+/* Makes textures in one session after the other, each of which ends with all that it has: as many
+ * as the software device has in all, or as may be. */
+static void textures_run(void *argument)
+{
+    struct texturing *t = argument;
+    gs_status status = GS_OK;
+
+    become_stranger();
+    for (unsigned made = 0; made < 66000 && status == GS_OK;) {
+        gs_session session;
+        gs_devptr memory;
+
+        CHECK_OK(gs_attach(NULL, &session));
+        CHECK_OK(gs_malloc(session, 4096, &memory));
+        for (unsigned i = 0; i < 1000 && status == GS_OK; i++, made++)
+            status = texture_make(session, memory);
+        CHECK_OK(gs_detach(session));
+    }
+    if (status != GS_OK)
+        CHECK_STATUS(status, GS_ERR_LIMIT);
+    gate_pass(&t->full);
+    gate_wait(&t->go, 1);
+}
+
+/* While a kernel runs, textures of sessions that have ended wait to go. */
+static void textures_of_ended_sessions_are_counted_for_the_user(void)
+{
+    struct server *server = shared_server(NULL);
+    struct texturing *t = shared_alloc(sizeof(*t));
+    gs_devptr memory;
+    gs_session session;
+    gs_stream stream;
+    gs_kernel kernel;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, 4096, &memory));
+    CHECK_OK(gs_memset(session, memory, 0, 4096));
+    CHECK_OK(gs_stream_create(session, NULL, &stream));
+    kernel = kernels_get(kernels_load(session), "spin_until");
+    CHECK_OK(kernels_launch(stream, kernel, 1, 1, (void *[]){&memory}));
+    const pid_t stranger = tenant_start(textures_run, t);
+    gate_wait(&t->full, 1);
+    for (unsigned i = 0; i < 100; i++)
+        CHECK_OK(texture_make(session, memory));
+    CHECK_OK(gs_memset_async(session, memory, 1, 4, NULL));
+    gate_pass(&t->go);
+    tenant_join(stranger);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* Those that the user's open sessions have are counted, too. */
+static void textures_open_run(void *argument)
+{
+    gs_session session[17];
+    gs_devptr memory;
+    gs_status status = GS_OK;
+    unsigned made = 0;
+
+    (void)argument;
+    become_stranger();
+    for (unsigned i = 0; i < ARRAY_SIZE(session); i++) {
+        CHECK_OK(gs_attach(NULL, &session[i]));
+        CHECK_OK(gs_malloc(session[i], 4096, &memory));
+        for (unsigned n = 0; n < 1024 && status == GS_OK; n++, made += status == GS_OK)
+            status = texture_make(session[i], memory);
+    }
+    CHECK_STATUS(status, GS_ERR_LIMIT);
+    CHECK_EQUAL(made, 16384);
+    CHECK_OK(gs_detach(session[0]));
+    CHECK_WITHIN(10000, texture_make(session[16], memory) == GS_OK);
+}
+
+static void textures_are_counted_for_the_user(void)
+{
+    struct server *server = shared_server(NULL);
+
+    tenant_join(tenant_start(textures_open_run, NULL));
+    server_stop(server);
+}
+
+/* ---- A lane's time ---- */
+
+#define BUSY_SESSIONS 12u
+#define BUSY_LAUNCHES 1500u
+
+/* As another user or as the test's own: sessions that all have work at once, more than one round of
+ * a lane takes. */
+static void busy_run(void *stranger)
+{
+    gs_session session[BUSY_SESSIONS];
+    gs_devptr counter[BUSY_SESSIONS];
+    gs_kernel kernel[BUSY_SESSIONS];
+    uint32_t count;
+
+    if (stranger)
+        become_stranger();
+    for (unsigned i = 0; i < BUSY_SESSIONS; i++) {
+        CHECK_OK(gs_attach(NULL, &session[i]));
+        CHECK_OK(gs_malloc(session[i], 4096, &counter[i]));
+        CHECK_OK(gs_memset_async(session[i], counter[i], 0, 4096, NULL));
+        kernel[i] = kernels_get(kernels_load(session[i]), "count");
+    }
+    for (unsigned n = 0; n < BUSY_LAUNCHES; n++) {
+        for (unsigned i = 0; i < BUSY_SESSIONS; i++) {
+            CHECK_OK(kernels_launch(NULL, kernel[i], 1, 1, (void *[]){&counter[i]}));
+            CHECK_OK(gs_memset_async(session[i], counter[i] + 64, 1, 64, NULL));
+        }
+    }
+    for (unsigned i = 0; i < BUSY_SESSIONS; i++) {
+        CHECK_OK(gs_sync(session[i]));
+        CHECK_OK(gs_memcpy_dtoh(session[i], &count, counter[i], sizeof(count)));
+        CHECK_EQUAL(count, BUSY_LAUNCHES);
+        CHECK_OK(gs_detach(session[i]));
+    }
+}
+
+/* A lane serves some of a user's sessions in a round, and the others in the next ones. */
+static void all_sessions_of_two_users_get_on(void)
+{
+    struct server *server = shared_server(NULL);
+    const pid_t stranger = tenant_start(busy_run, server), own = tenant_start(busy_run, NULL);
+
+    tenant_join(stranger);
+    tenant_join(own);
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(each_has_a_part_of_the_sessions_and_the_operator_the_rest),
     TEST(host_blocks_are_counted_for_the_user),
@@ -1116,6 +1263,9 @@ static const struct test tests[] = {
     TEST(who_faults_beside_others_work_is_found_and_nobody_else),
     TEST(many_faults_do_not_fail_the_device),
     TEST(others_have_what_is_modest_unless_more_is_granted),
+    TEST(all_sessions_of_two_users_get_on),
+    TEST(textures_of_ended_sessions_are_counted_for_the_user),
+    TEST(textures_are_counted_for_the_user),
 };
 
 int main(int argc, char **argv)

@@ -211,9 +211,12 @@ static const struct ptx_inst *instruction_at(const struct ptx_module *m, uint32_
     return NULL;
 }
 
-/* Shared, local and parameter memory end where the hardware says: a fault, and nobody's harm. */
+/* Shared, local and parameter memory end where the hardware says: a fault, and nobody's harm. What
+ * lies in the window is mapped, so an access to it that faults is one to another space, such as
+ * that of cp.async to shared memory by a register of 64 bits. */
 static bool is_escape(struct loaded *l, const struct exec_fault *fault)
 {
+    const bool inside = fault->address - l->rig->base < l->rig->size;
     const struct ptx_inst *inst = instruction_at(l->module, fault->line);
     uint64_t high = fault->address >> 32, first = MEM_SHARED_WINDOW >> 32;
     bool global = inst && (inst->space == PTX_SPACE_GENERIC || inst->space == PTX_SPACE_GLOBAL ||
@@ -223,7 +226,7 @@ static bool is_escape(struct loaded *l, const struct exec_fault *fault)
              fault->line, inst ? ptx_op_name(inst->op) : "?", (unsigned long long)fault->address,
              fault->kind);
     return fault->kind == EXEC_FAULT_INVALID_PC ||
-           (fault->kind == EXEC_FAULT_ILLEGAL_ADDRESS && (!inst || global) &&
+           (fault->kind == EXEC_FAULT_ILLEGAL_ADDRESS && (!inst || global) && !inside &&
             !(high >= first && high <= first + 2));
 }
 

@@ -146,6 +146,23 @@ static void calls_of_other_kinds_are_refused(void **state)
     graph_changes_free(changes);
 }
 
+/* The second naming of a step would hide what the step was, and so what a failure restores. */
+static void a_step_is_named_once(void **state)
+{
+    const unsigned twice[] = {1, 0, 1}, once[] = {1};
+    struct graph_changes *changes = changes_of(launches(2, LINE, 1));
+    unsigned char bytes[128];
+
+    (void)state;
+    assert_int_equal(put(changes, launches(3, LINE, 2), twice, 3), GS_ERR_INVALID_VALUE);
+    assert_int_equal(graph_changes_enable(changes, twice, 3, false), GS_ERR_INVALID_VALUE);
+    assert_int_equal(difference(changes, 0, bytes, sizeof(bytes)), 0);
+    assert_int_equal(put(changes, launches(1, LINE, 2), once, 1), GS_OK);
+    assert_int_equal(put(changes, launches(2, LINE, 3), twice, 2), GS_OK);
+    assert_int_equal(difference(changes, 0, bytes, sizeof(bytes)), 2 * LINE);
+    graph_changes_free(changes);
+}
+
 /* A launch has so much room for changes; what does not fit changes nothing. */
 static void what_does_not_fit_is_not_changed(void **state)
 {
@@ -199,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_words_that_differ_are_told),
         cmocka_unit_test(calls_of_other_kinds_are_refused),
+        cmocka_unit_test(a_step_is_named_once),
         cmocka_unit_test(what_does_not_fit_is_not_changed),
         cmocka_unit_test(a_long_graphs_pieces_have_their_own),
     };

@@ -843,6 +843,51 @@ static void a_text_that_grows_too_long_is_refused(void **state)
     free(text);
 }
 
+/* A kernel whose instructions are COUNT times that line, with its number in the place of %u. */
+static char *long_kernel(const char *first, const char *then, unsigned count)
+{
+    char *text = malloc(((size_t)count * 2 + 20) * 64), *to = text;
+
+    assert_non_null(text);
+    to += sprintf(to, "%s{ %s .reg .b32 %%v<%u>; ld.param.u64 %%d0, [a];\n", HEAD ENTRY, REGS,
+                  count + 1);
+    for (unsigned i = 0; i < count; i++)
+        to += sprintf(to, first, i, i);
+    for (unsigned i = 0; then && i < count; i++)
+        to += sprintf(to, then, i);
+    sprintf(to, "ret; }\n");
+    return text;
+}
+
+/* What the compiler would take gigabytes of the server's memory for. */
+static void functions_that_are_too_large_are_refused(void **state)
+{
+    static const struct {
+        const char *first, *then;
+        unsigned fits, beyond;
+        const char *why;
+    } all[] = {
+        {"ld.global.b32 %%v%u, [%%d0+%u];\n", "st.global.b32 [%%d0], %%v%u;\n", 4000, 5000,
+         "5001 registers live at once, of at most 4096"},
+        {"mov.b32 %%v%u, %u;\n", NULL, 520000, 530000, "instructions, of at most 524288"},
+        {"L%u: mov.b32 %%r0, %u;\n", NULL, 8000, 9000, "9000 labels, of at most 8192"},
+    };
+    struct ptx_rewrite_report report;
+    char *text, *out;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        text = long_kernel(all[i].first, all[i].then, all[i].fits);
+        out = fenced(text, &report);
+        ptx_rewrite_report_deinit(&report);
+        free(out);
+        free(text);
+        text = long_kernel(all[i].first, all[i].then, all[i].beyond);
+        expect_refused(text, all[i].why);
+        free(text);
+    }
+}
+
 /* Other passes leave such a text as it is, and say so. */
 static void other_passes_keep_off_a_text_that_grows_too_long(void **state)
 {
@@ -1360,6 +1405,7 @@ int main(void)
         cmocka_unit_test(what_it_cannot_hold_is_refused),
         cmocka_unit_test(modules_it_cannot_hold_are_refused),
         cmocka_unit_test(a_text_that_grows_too_long_is_refused),
+        cmocka_unit_test(functions_that_are_too_large_are_refused),
         cmocka_unit_test(other_passes_keep_off_a_text_that_grows_too_long),
         cmocka_unit_test(names_of_the_house_are_refused),
         cmocka_unit_test(what_other_passes_add_stays),

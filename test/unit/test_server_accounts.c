@@ -56,6 +56,23 @@ static void an_allowance_refills_with_time(void **state)
     assert_false(account_ask(account, now));
 }
 
+static void a_request_that_takes_long_counts_as_several(void **state)
+{
+    struct accounts accounts = {0};
+    struct account *account = account_get(&accounts, 1);
+    const uint64_t now = 100 * SECOND;
+
+    (void)state;
+    assert_true(account_ask(account, now));
+    account_took(account, REQUEST_NS - 1);
+    account_took(account, (REQUESTS_BURST - 11) * (uint64_t)REQUEST_NS);
+    for (uint32_t i = 0; i < 10; i++)
+        assert_true(account_ask(account, now));
+    assert_false(account_ask(account, now));
+    account_took(account, SECOND); /* no more than there is */
+    assert_true(account_ask(account, now + SECOND / REQUESTS_RATE));
+}
+
 static void faults_keep_a_user_out_for_a_growing_time(void **state)
 {
     static const unsigned seconds[] = {0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600};
@@ -116,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(users_without_sessions_are_forgotten_first),
         cmocka_unit_test(an_allowance_refills_with_time),
+        cmocka_unit_test(a_request_that_takes_long_counts_as_several),
         cmocka_unit_test(faults_keep_a_user_out_for_a_growing_time),
         cmocka_unit_test(a_suspect_that_is_the_culprit_clears_the_others),
         cmocka_unit_test(log_lines_are_few_in_a_window),

@@ -47,7 +47,8 @@ static struct node {
     bool off;
 } nodes[NODES_SEEN];
 static unsigned nodes_added, empty_added, sets, enables;
-static CUresult set_result;
+static CUresult set_result, instantiate_result;
+static bool on_lane; /* the lane runs, and its tenants wait */
 
 /* ---- What graph.c asks of other files -------------------------------------------------------- */
 
@@ -161,6 +162,8 @@ static CUresult graph_instantiate(CUgraphExec *exec, CUgraph graph, unsigned lon
 {
     (void)graph;
     (void)flags;
+    if (instantiate_result)
+        return instantiate_result;
     *exec = (CUgraphExec)&made;
     made++;
     live++;
@@ -210,6 +213,7 @@ static CUresult node_enabled(CUgraphExec exec, CUgraphNode node, unsigned int en
 static CUresult exec_destroy(CUgraphExec exec)
 {
     (void)exec;
+    assert_false(on_lane);
     live--;
     return CUDA_SUCCESS;
 }
@@ -226,11 +230,15 @@ static CUresult graph_launched(CUgraphExec exec, CUstream stream)
 static void job_run(struct job *job)
 {
     job->session = &session;
+    on_lane = true;
     job->kind->prepare(job);
+    on_lane = false;
     if (job->status == GS_OK)
         job->kind->work(job);
+    on_lane = true;
     if (job->status == GS_OK && job->kind->install)
         job->kind->install(job);
+    on_lane = false;
     assert_int_equal(job->status, GS_OK);
     if (job->partition)
         job->partition->holders--;
@@ -277,7 +285,10 @@ static enum outcome launch_with(const void *changes, uint32_t size)
     *record = (struct rec_graph){.h = {.op = REC_GRAPH, .size = sizeof(bytes)}, .changes = size};
     if (size)
         memcpy(record + 1, changes, size);
-    return graph_launch(&session, 0, record);
+    on_lane = true;
+    const enum outcome outcome = graph_launch(&session, 0, record);
+    on_lane = false;
+    return outcome;
 }
 
 static enum outcome launch_at(unsigned index)
@@ -567,6 +578,29 @@ static void a_variant_that_cannot_be_set_is_made_anew(void **state)
     assert_int_equal(live, 1);
 }
 
+/* A tenant that runs out of memory for a moment has not lost its graph. */
+static void a_failure_to_make_a_variant_is_that_of_one_launch(void **state)
+{
+    struct stream *stream = &session.submit.streams[0];
+
+    (void)state;
+    for (unsigned round = 0; round < 2; round++) {
+        instantiate_result = CUDA_ERROR_OUT_OF_MEMORY;
+        variant_come(1);
+        instantiate_result = CUDA_SUCCESS;
+        /* The launch may run elsewhere by now. */
+        assert_int_equal(launch_at(0), RECORD_TAKEN);
+        stream->head += REC_ALIGN;
+        variant_come(2 + round);
+        assert_int_equal(launch_at(2 + round), RECORD_TAKEN);
+        stream->head += REC_ALIGN;
+    }
+    instantiate_result = CUDA_ERROR_OUT_OF_MEMORY;
+    variant_come(1);
+    instantiate_result = CUDA_SUCCESS;
+    assert_int_equal(launch_at(1), RECORD_ENDED);
+}
+
 /* Memory that is freed is refused in a launch that uses it, and in no other. */
 static void a_change_replaces_what_is_gone(void **state)
 {
@@ -710,6 +744,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_launch_sets_what_differs_and_no_more, set, unset),
         cmocka_unit_test_setup_teardown(a_step_is_left_out_and_taken_in_again, set, unset),
         cmocka_unit_test_setup_teardown(a_variant_that_cannot_be_set_is_made_anew, set, unset),
+        cmocka_unit_test_setup_teardown(a_failure_to_make_a_variant_is_that_of_one_launch, set,
+                                        unset),
         cmocka_unit_test_setup_teardown(a_change_replaces_what_is_gone, set, unset),
         cmocka_unit_test_setup_teardown(a_node_of_what_is_gone_is_made_anew, set, unset),
         cmocka_unit_test_setup_teardown(changes_name_bytes_of_steps_in_order, set, unset),

@@ -16,6 +16,7 @@
 #include "fake_round.h"
 #include "worker/loop/rings.h"
 #include "worker/loop/round.h"
+#include "worker/memory/user.h"
 #include "worker/sched/domain.h"
 
 #define SESSIONS  4u
@@ -33,6 +34,7 @@ static struct sender {
     uint32_t in_turn; /* records taken */
     bool stalls[SEG_STREAMS];
 } senders[SESSIONS];
+static uint64_t record_ns; /* how long the driver takes for a record */
 
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
                       enum drained *drained)
@@ -53,6 +55,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
     sender->left[index] -= taken;
     sender->taken[index] += taken;
     sender->in_turn += taken;
+    now += taken * record_ns;
     *drained = sender->left[index] ? DRAINED_SOME : DRAINED_ALL;
     return taken;
 }
@@ -64,6 +67,7 @@ static int set(void **state)
     worker_begin()->info.sm_count = 16;
     domains_init();
     memset(senders, 0, sizeof(senders));
+    record_ns = 0;
     lane.polled_count = SESSIONS;
     for (uint32_t i = 0; i < SESSIONS; i++) {
         struct session *session = &senders[i].session;
@@ -294,6 +298,72 @@ static void a_side_lane_takes_as_much_of_a_session_in_a_round(void **state)
     senders[0].session.lane = &lane;
 }
 
+/* Has each sender be of its user, and send without end. */
+static void users_set(const uint32_t uid[SESSIONS])
+{
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        senders[i].session.memory.user = user_hold(uid[i]);
+        assert_non_null(senders[i].session.memory.user);
+        for (uint32_t stream = 0; stream < SEG_STREAMS; stream++)
+            send(&senders[i], stream, 1000000);
+    }
+}
+
+static void users_unset(void)
+{
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        user_release(senders[i].session.memory.user);
+}
+
+/* A user with many sessions whose records take the driver long. */
+static void others_wait_for_one_of_a_users_sessions_and_not_for_all(void **state)
+{
+    static const uint32_t two[SESSIONS] = {1, 1, 1, 2}, one[SESSIONS] = {1, 1, 1, 1};
+
+    (void)state;
+    record_ns = 20000;
+    users_set(two);
+    for (uint32_t n = 0; n < 30; n++) {
+        const uint64_t begin = now;
+        uint32_t served = 0;
+
+        one_round();
+        for (uint32_t i = 0; i < 3; i++)
+            served += senders[i].in_turn > 0;
+        assert_int_equal(served, 1);
+        assert_true(senders[3].in_turn > 0);
+        assert_in_range(now - begin, 1, 2 * TURN_MOST * record_ns);
+        assert_true(lane.live);
+    }
+    for (uint32_t i = 0; i < 3; i++) { /* each in its turn */
+        uint32_t taken = 0;
+
+        for (uint32_t stream = 0; stream < SEG_STREAMS; stream++)
+            taken += senders[i].taken[stream];
+        assert_in_range(taken, 10 * 64, 10 * TURN_MOST);
+    }
+    users_unset();
+    users_set(one);
+    one_round();
+    for (uint32_t i = 0; i < SESSIONS; i++)
+        assert_int_equal(senders[i].in_turn, TURN_MOST);
+    users_unset();
+}
+
+/* Sessions whose records take little are all served in each round, as if there were one user. */
+static void short_records_of_all_users_go_in_each_round(void **state)
+{
+    (void)state;
+    record_ns = 100;
+    users_set((const uint32_t[SESSIONS]){1, 1, 1, 2});
+    for (uint32_t n = 0; n < 10; n++) {
+        one_round();
+        for (uint32_t i = 0; i < SESSIONS; i++)
+            assert_int_equal(senders[i].in_turn, TURN_MOST);
+    }
+    users_unset();
+}
+
 static void nothing_more_goes_when_a_kernel_has_trapped_whatever_the_lane(void **state)
 {
     struct lane side = {.index = 1};
@@ -329,6 +399,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_silent_session_is_polled_for_longer_in_a_crowd, set,
                                         unset),
         cmocka_unit_test_setup_teardown(in_a_crowd_requests_begin_side_by_side, set, unset),
+        cmocka_unit_test_setup_teardown(others_wait_for_one_of_a_users_sessions_and_not_for_all,
+                                        set, unset),
+        cmocka_unit_test_setup_teardown(short_records_of_all_users_go_in_each_round, set, unset),
         cmocka_unit_test_setup_teardown(a_side_lane_takes_as_much_of_a_session_in_a_round, set,
                                         unset),
         cmocka_unit_test_setup_teardown(

@@ -7,10 +7,11 @@
 #include "client/base/error.h"
 #include "common/wire.h"
 
-/* States of a step. */
-#define CHANGED    1u          /* its record may be another than the recorded one */
-#define OFF        2u          /* it is left out */
-#define FORMER(is) ((is) << 2) /* the same, before the call in progress */
+/* Marks of a step. */
+#define CHANGED      1u            /* its record may be another than the recorded one */
+#define OFF          2u            /* launches leave it out */
+#define FORMER(mark) ((mark) << 2) /* whether the step had the mark before the call in progress */
+#define NAMED        16u           /* the call in progress names the step */
 
 #define DIFFERENCE_MAX (REC_SIZE_MAX - (uint32_t)sizeof(struct rec_graph))
 
@@ -30,21 +31,41 @@ static uint32_t pieces_of(const struct graph_changes *changes)
     return (changes->steps + SEG_GRAPH_NODES - 1) / SEG_GRAPH_NODES;
 }
 
-/* ---- Making ---------------------------------------------------------------------------------- */
-
-/* Notes where the steps' records begin. */
-static void steps_find(const unsigned char *records, size_t bytes, uint32_t *offset)
+static unsigned step_of(const unsigned *steps, unsigned i)
 {
-    for (size_t at = 0; at < bytes; at += header_of(records + at)->size) {
-        if (header_of(records + at)->op != REC_AFTER)
-            *offset++ = (uint32_t)at;
-    }
+    return steps ? steps[i] : i;
 }
+
+/* Goes through the calls of a recording, each of which takes the place of a step. */
+struct calls {
+    const struct recording *recording;
+    const unsigned *steps; /* NULL: the first steps */
+    size_t at;
+    unsigned number;
+};
+
+/* The record of the next call, and the step; NULL: there is no more. A REC_AFTER is no call. */
+static unsigned char *call_next(struct calls *calls, unsigned *step)
+{
+    while (calls->at < calls->recording->size) {
+        unsigned char *record = calls->recording->bytes + calls->at;
+
+        calls->at += header_of(record)->size;
+        if (header_of(record)->op != REC_AFTER) {
+            *step = step_of(calls->steps, calls->number++);
+            return record;
+        }
+    }
+    return NULL;
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 struct graph_changes *graph_changes_new(struct recording *recording)
 {
     struct graph_changes *changes = calloc(1, sizeof(*changes));
-    unsigned char *fitting;
+    unsigned char *record, *fitting;
+    unsigned step;
 
     if (changes)
         changes->offset = malloc((recording->steps + 1) * sizeof(*changes->offset));
@@ -54,9 +75,10 @@ struct graph_changes *graph_changes_new(struct recording *recording)
         return NULL;
     }
     pthread_mutex_init(&changes->lock, NULL);
-    steps_find(recording->bytes, recording->size, changes->offset);
     changes->bytes = recording->size;
     changes->steps = recording->steps;
+    for (struct calls calls = {recording, NULL, 0, 0}; (record = call_next(&calls, &step));)
+        changes->offset[step] = (uint32_t)(record - recording->bytes);
     fitting = recording->size ? realloc(recording->bytes, recording->size) : NULL;
     changes->recorded = fitting ? fitting : recording->bytes;
     recording->bytes = NULL;
@@ -185,7 +207,7 @@ static gs_status pieces_make(struct graph_changes *changes, const unsigned *step
     gs_status status = GS_OK;
 
     for (unsigned i = 0; i < count; i++)
-        changes->difference[(steps ? steps[i] : i) / SEG_GRAPH_NODES].due = true;
+        changes->difference[step_of(steps, i) / SEG_GRAPH_NODES].due = true;
     for (uint32_t piece = 0; piece < pieces_of(changes) && status == GS_OK; piece++) {
         if (changes->difference[piece].due)
             status = piece_make(changes, piece);
@@ -230,97 +252,107 @@ static void bytes_swap(unsigned char *a, unsigned char *b, uint32_t size)
     }
 }
 
-/* Sets a state of the step, and keeps what it was. */
-static void state_set(unsigned char *state, unsigned is, bool on)
+/* Exchanges the records of the recording's calls for those that the steps have now. Doing it twice
+ * changes nothing. */
+static void calls_exchange(struct graph_changes *changes, struct calls calls)
 {
-    const unsigned others = *state & ~(is | FORMER(is));
+    unsigned char *record;
+    unsigned step;
 
-    *state = (unsigned char)(others | (on ? is : 0) | (*state & is ? FORMER(is) : 0));
-}
-
-/* Gives the step what the state was. */
-static void state_undo(unsigned char *state, unsigned is)
-{
-    state_set(state, is, *state & FORMER(is));
-}
-
-/* Exchanges the recording's calls with the steps'. undo: this is the second exchange, which gives
- * the steps their former calls and marks back. */
-static void calls_swap(struct graph_changes *changes, struct recording *recording,
-                       const unsigned *steps, bool undo)
-{
-    unsigned number = 0;
-
-    for (size_t at = 0; at < recording->size; at += header_of(recording->bytes + at)->size) {
-        unsigned char *record = recording->bytes + at;
-
-        if (header_of(record)->op == REC_AFTER)
-            continue;
-        const unsigned step = steps ? steps[number] : number;
-        number++;
+    while ((record = call_next(&calls, &step)))
         bytes_swap(changes->now + changes->offset[step], record, header_of(record)->size);
-        if (undo)
-            state_undo(&changes->state[step], CHANGED);
-        else
-            state_set(&changes->state[step], CHANGED, true);
+}
+
+static gs_status calls_check(const struct graph_changes *changes, struct calls calls)
+{
+    gs_status status = GS_OK;
+    unsigned char *record;
+    unsigned step;
+
+    while (status == GS_OK && (record = call_next(&calls, &step)))
+        status = alike(changes->recorded + changes->offset[step], record, step);
+    return status;
+}
+
+/* Gives the steps the mark or takes it from them, and keeps what each had. */
+static void marks_set(struct graph_changes *changes, const unsigned *steps, unsigned count,
+                      unsigned mark, bool on)
+{
+    for (unsigned i = 0; i < count; i++) {
+        unsigned char *state = &changes->state[step_of(steps, i)];
+        const unsigned others = *state & ~(mark | FORMER(mark));
+
+        *state = (unsigned char)(others | (on ? mark : 0) | (*state & mark ? FORMER(mark) : 0));
     }
 }
 
-static gs_status calls_check(const struct graph_changes *changes, const struct recording *recording,
-                             const unsigned *steps)
+/* Undoes marks_set. */
+static void marks_restore(struct graph_changes *changes, const unsigned *steps, unsigned count,
+                          unsigned mark)
 {
-    unsigned number = 0;
-    gs_status status = GS_OK;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned char *state = &changes->state[step_of(steps, i)];
 
-    for (size_t at = 0; at < recording->size && status == GS_OK;
-         at += header_of(recording->bytes + at)->size) {
-        if (header_of(recording->bytes + at)->op == REC_AFTER)
-            continue;
-        const unsigned step = steps ? steps[number] : number;
-        number++;
-        status = alike(changes->recorded + changes->offset[step], recording->bytes + at, step);
+        *state = (unsigned char)((*state & ~mark) | (*state & FORMER(mark) ? mark : 0));
     }
+}
+
+/* A step that is named twice would lose what it was before the call. */
+static gs_status steps_distinct(struct graph_changes *changes, const unsigned *steps,
+                                unsigned count)
+{
+    gs_status status = GS_OK;
+    unsigned named = 0;
+
+    for (; steps && named < count && status == GS_OK; named++) {
+        if (changes->state[steps[named]] & NAMED)
+            status = error_set(GS_ERR_INVALID_VALUE, "step %u is named twice", steps[named]);
+        changes->state[steps[named]] |= NAMED;
+    }
+    for (unsigned i = 0; i < named; i++)
+        changes->state[steps[i]] &= (unsigned char)~NAMED;
+    return status;
+}
+
+/* Takes the lock for a change of these steps. On failure it is not held. */
+static gs_status change_begin(struct graph_changes *changes, const unsigned *steps, unsigned count)
+{
+    gs_status status;
+
+    pthread_mutex_lock(&changes->lock);
+    status = begin(changes);
+    if (status == GS_OK)
+        status = steps_distinct(changes, steps, count);
+    if (status != GS_OK)
+        pthread_mutex_unlock(&changes->lock);
     return status;
 }
 
 gs_status graph_changes_put(struct graph_changes *changes, struct recording *recording,
                             const unsigned *steps, unsigned count)
 {
+    const struct calls calls = {recording, steps, 0, 0};
     gs_status status = steps_check(changes, steps, count);
 
     if (status == GS_OK && count != recording->steps)
         status = error_set(GS_ERR_INVALID_VALUE, "%u steps recorded for the places of %u",
                            recording->steps, count);
     if (status == GS_OK)
-        status = calls_check(changes, recording, steps);
+        status = calls_check(changes, calls);
+    if (status == GS_OK)
+        status = change_begin(changes, steps, count);
     if (status != GS_OK)
         return status;
-    pthread_mutex_lock(&changes->lock);
-    status = begin(changes);
-    if (status == GS_OK) {
-        calls_swap(changes, recording, steps, false);
-        status = pieces_make(changes, steps, count);
-        if (status != GS_OK) {
-            calls_swap(changes, recording, steps, true);
-            pieces_make(changes, steps, count);
-        }
+    calls_exchange(changes, calls);
+    marks_set(changes, steps, count, CHANGED, true);
+    status = pieces_make(changes, steps, count);
+    if (status != GS_OK) {
+        calls_exchange(changes, calls);
+        marks_restore(changes, steps, count, CHANGED);
+        pieces_make(changes, steps, count);
     }
     pthread_mutex_unlock(&changes->lock);
     return status;
-}
-
-/* Sets whether launches make the steps. enabled NULL: each step gets its former state back. */
-static void states_set(struct graph_changes *changes, const unsigned *steps, unsigned count,
-                       const bool *enabled)
-{
-    for (unsigned i = 0; i < count; i++) {
-        unsigned char *state = &changes->state[steps ? steps[i] : i];
-
-        if (enabled)
-            state_set(state, OFF, !*enabled);
-        else
-            state_undo(state, OFF);
-    }
 }
 
 gs_status graph_changes_enable(struct graph_changes *changes, const unsigned *steps, unsigned count,
@@ -328,17 +360,15 @@ gs_status graph_changes_enable(struct graph_changes *changes, const unsigned *st
 {
     gs_status status = steps_check(changes, steps, count);
 
+    if (status == GS_OK)
+        status = change_begin(changes, steps, count);
     if (status != GS_OK)
         return status;
-    pthread_mutex_lock(&changes->lock);
-    status = begin(changes);
-    if (status == GS_OK) {
-        states_set(changes, steps, count, &enabled);
-        status = pieces_make(changes, steps, count);
-        if (status != GS_OK) {
-            states_set(changes, steps, count, NULL);
-            pieces_make(changes, steps, count);
-        }
+    marks_set(changes, steps, count, OFF, !enabled);
+    status = pieces_make(changes, steps, count);
+    if (status != GS_OK) {
+        marks_restore(changes, steps, count, OFF);
+        pieces_make(changes, steps, count);
     }
     pthread_mutex_unlock(&changes->lock);
     return status;

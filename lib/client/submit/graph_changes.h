@@ -29,7 +29,7 @@ struct graph_changes {
     pthread_mutex_t lock;                /* guards what follows */
     _Atomic bool ever;                   /* something has been changed; read without the lock */
     unsigned char *now;                  /* the records as they are now; NULL until ever */
-    unsigned char *state;                /* of each step: CHANGED and OFF */
+    unsigned char *state;                /* of each step: its marks, see graph_changes.c */
     struct graph_difference *difference; /* of each graph of the server's */
     unsigned char *draft;
 };
@@ -43,7 +43,7 @@ void graph_changes_free(struct graph_changes *changes);
  * GS_ERR_NO_MEMORY. */
 gs_status graph_changes_put(struct graph_changes *changes, struct recording *recording,
                             const unsigned *steps, unsigned count);
-/* Leaves the steps out, or not. Statuses as above. */
+/* Has launches leave the steps out, or make them again. Statuses as above. */
 gs_status graph_changes_enable(struct graph_changes *changes, const unsigned *steps, unsigned count,
                                bool enabled);
 

@@ -119,9 +119,10 @@ static bool step_record(struct recording *recording, size_t i, bool branches)
     return true;
 }
 
-/* Records a step of a graph with branches. The step's edges are told before its call. A step whose
- * kind makes calls and which makes none, such as a memset of no bytes, ends the attempt: the
- * session would take its edges for those of the next step. */
+/* Records a step of a graph with branches. gs_graph_after names what the next recorded call waits
+ * for, so it comes before the step's calls. A step that should have made calls and has made none,
+ * such as a memset of no bytes, fails: the next step's call would wait for what this step waits
+ * for. */
 static bool branch_record(struct recording *recording, size_t i)
 {
     if (!before_find(recording, i) || !step_record(recording, i, true))

@@ -67,6 +67,11 @@ bool fence_instruction(struct fence *fence);
 /* Whether a pragma changes nothing that the fence relies on. */
 bool fence_pragma_is_harmless(const char *text);
 
+/* ---- fence_size.c ---- */
+
+/* Whether the compiler may be given the current function. */
+bool fence_size(struct fence *fence);
+
 /* ---- fence_globals.c ---- */
 
 /* Gives each variable its place in the block, fills the report. */

@@ -64,7 +64,7 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
             return fence_refuse(fence, f->line, ".pragma %.80s", f->pragmas[i]);
     if (!f->has_body)
         return true;
-    if (!fence_window_begin(fence))
+    if (!fence_size(fence) || !fence_window_begin(fence))
         return false;
     if (fence->strays)
         edits_insert(&fence->edits, f->body_begin, strays_prologue);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log_event.h"
 #include "common/util.h"
@@ -205,11 +206,9 @@ static bool asker_admitted(struct server *server, const union control_request *r
     return asker_permitted(server, reply);
 }
 
-static void handle_asking(struct server *server, const union control_request *request,
-                          struct reply *reply)
+static void request_do(struct server *server, const union control_request *request,
+                       struct reply *reply)
 {
-    if (!request_open(server, &request->h, reply) || !asker_admitted(server, request, reply))
-        return;
     switch (request->h.op) {
     case CTL_ATTACH:
         attach_handle(server, &request->attach, reply);
@@ -260,6 +259,33 @@ static void handle_asking(struct server *server, const union control_request *re
         admin_quit(server, &request->admin, reply);
         break;
     }
+}
+
+/* The supervisor's own time: that of others on a busy machine is nobody's doing. */
+static uint64_t thread_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void handle_asking(struct server *server, const union control_request *request,
+                          struct reply *reply)
+{
+    const uint64_t begun_ns = thread_ns();
+    struct account *account;
+    uid_t uid;
+
+    if (!request_open(server, &request->h, reply))
+        return;
+    uid = reply->uid;
+    if (!asker_admitted(server, request, reply))
+        return;
+    request_do(server, request, reply);
+    account = server_other(server, uid) ? account_find(&server->accounts, uid) : NULL;
+    if (account)
+        account_took(account, thread_ns() - begun_ns);
 }
 
 /* Closes the reply unless somebody has taken it over. */

@@ -106,6 +106,13 @@ bool account_ask(struct account *account, uint64_t now_ns)
     return true;
 }
 
+void account_took(struct account *account, uint64_t ns)
+{
+    const uint64_t more = ns / REQUEST_NS;
+
+    account->tokens -= more < account->tokens ? (uint32_t)more : account->tokens;
+}
+
 /* The first fault is taken for an accident; from the second on each doubles the time. */
 uint64_t account_fault(struct account *account, uint64_t now_ns)
 {

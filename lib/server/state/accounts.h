@@ -13,6 +13,9 @@
 /* Requests of a user in a second, and in a burst: an MPI job's thousand ranks attach at once. */
 #define REQUESTS_RATE  1000u
 #define REQUESTS_BURST 4096u
+/* A request that takes the supervisor longer counts as several: an attach or a change of QoS places
+ * all sessions of its device anew. */
+#define REQUEST_NS     250000u
 
 /* How long a user is a suspect. Who loses devices at random, less often than this, is not found. */
 #define SUSPECT_NS UINT64_C(30000000000)
@@ -53,6 +56,8 @@ struct account *account_find(const struct accounts *accounts, uid_t uid);
 struct account *account_get(struct accounts *accounts, uid_t uid);
 /* Takes a request from the user's allowance. false: it is used up for now. */
 bool account_ask(struct account *account, uint64_t now_ns);
+/* A request has taken the supervisor so long: what is beyond one request goes off the allowance. */
+void account_took(struct account *account, uint64_t ns);
 /* Another fault: how long the user is kept out from now on; 0: not this time. */
 uint64_t account_fault(struct account *account, uint64_t now_ns);
 /* The user's session has lost a device. If the user was a suspect, nobody is one any more. */

@@ -7,6 +7,9 @@
 
 #include "common/qos_class.h"
 #include "common/ring.h"
+#include "common/util.h"
+#include "worker/loop/user_round.h"
+#include "worker/memory/user.h"
 #include "worker/module/kernel_fault.h"
 #include "worker/sched/class_traits.h"
 #include "worker/sched/domain.h"
@@ -132,9 +135,12 @@ static uint32_t ring_drain(struct session *session, uint32_t index,
 unsigned rings_drain(struct session *session)
 {
     const uint32_t first = session->round.stream_first;
-    uint64_t streams = streams_ready(session);
+    const bool several = users_several();
+    uint64_t streams = streams_ready(session), from = several ? clock_ns() : 0;
     unsigned found = 0;
 
+    if (several && !user_round_admits(session))
+        return RINGS_SPENT;
     if (session->round.budget_round != session->lane->round) {
         session->round.budget_round = session->lane->round;
         session->round.budget = SESSION_BUDGET;
@@ -170,6 +176,8 @@ unsigned rings_drain(struct session *session)
             found |= RINGS_STALLED;
         else if (drained == DRAINED_ELSEWHERE)
             found |= RINGS_ELSEWHERE;
+        if (several && !user_round_goes_on(session, &from))
+            session->round.budget = 0;
     }
     session->lane->draining = NULL;
     if (session->round.budget == 0 && session->round.pending & ~REQUEST_BIT)

@@ -18,7 +18,7 @@ enum rings_drained {
     RINGS_HELD = 2,      /* records wait for space on the device */
     RINGS_STALLED = 4,   /* the next record of a ring waits for something else */
     RINGS_ELSEWHERE = 8, /* the next record of a ring is for the main lane */
-    RINGS_SPENT = 16     /* the session has more, and no budget left in this round */
+    RINGS_SPENT = 16     /* the session, or its user, has had its part of this round */
 };
 /* Gives to the device what the session's streams have for it and may give. */
 unsigned rings_drain(struct session *session);

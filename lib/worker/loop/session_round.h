@@ -20,6 +20,7 @@ struct session_round {
     uint64_t tried;        /* the last round in which it issued nothing or used up its budget */
     uint64_t budget_round; /* the round that `budget` is for */
     uint32_t budget;       /* records that the session may still hand over in that round */
+    uint64_t pass;         /* the last one of its user in which it was served: user_round.c */
     uint32_t stream_first; /* the stream that the next round begins with */
     bool yield_soon;       /* the value of seg_server.yield_soon */
 };

@@ -4,7 +4,7 @@
  *
  * Measured: cuMemHostUnregister waits for every kernel on the device, and other threads' launches
  * wait with it; cuArrayDestroy frees memory as cuMemFree does, which waits too. So such memory
- * waits here until the main lane sees a quiet moment, or until too much of it waits.
+ * waits here until the main lane sees a quiet moment, or makes one because too much of it waits.
  */
 #include "worker/memory/deferred_release.h"
 
@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <sys/shm.h>
 
+#include "common/util.h"
 #include "worker/memory/host_place.h"
 #include "worker/session_parts.h"
 
-#define DEFERRED_MAX 256u                /* more than these are released without a quiet moment */
-#define RELEASED_MAX 64u                 /* in one quiet moment */
+#define DEFERRED_MAX 256u                /* more than these are not left waiting */
 #define BYTES_MAX    (UINT64_C(1) << 30) /* the same of bytes */
+/* In one quiet moment: a tenant makes textures faster than a fixed number of them would go. */
+#define RELEASE_NS   2000000u
 
 struct deferred {
     struct deferred *next;
@@ -30,9 +32,7 @@ struct deferred {
     CUtexObject texture;
     CUsurfObject surface;
     uint64_t size;
-    /* called once the array is destroyed; NULL: none */
-    void (*gone)(struct user *user, uint64_t size);
-    struct user *user;
+    struct deferred_end end;
 };
 
 static struct {
@@ -53,8 +53,8 @@ static void release(const struct deferred *deferred)
         DRV_MUST(cuArrayDestroy, deferred->array);
     if (deferred->mipmap)
         DRV_MUST(cuMipmappedArrayDestroy, deferred->mipmap);
-    if (deferred->gone)
-        deferred->gone(deferred->user, deferred->size);
+    if (deferred->end.gone)
+        deferred->end.gone(deferred->end.user, deferred->size);
     if (deferred->registered)
         DRV_MUST(cuMemHostUnregister, deferred->registered);
     if (deferred->room)
@@ -111,32 +111,30 @@ void deferred_release_window(uint64_t base, uint64_t size)
     defer(&what);
 }
 
-void deferred_release_array(CUarray array, uint64_t size,
-                            void (*gone)(struct user *user, uint64_t size), struct user *user)
+void deferred_release_array(CUarray array, uint64_t size, struct deferred_end end)
 {
-    const struct deferred what = {.array = array, .size = size, .gone = gone, .user = user};
+    const struct deferred what = {.array = array, .size = size, .end = end};
 
     defer(&what);
 }
 
-void deferred_release_mipmap(CUmipmappedArray mipmap, uint64_t size,
-                             void (*gone)(struct user *user, uint64_t size), struct user *user)
+void deferred_release_mipmap(CUmipmappedArray mipmap, uint64_t size, struct deferred_end end)
 {
-    const struct deferred what = {.mipmap = mipmap, .size = size, .gone = gone, .user = user};
+    const struct deferred what = {.mipmap = mipmap, .size = size, .end = end};
 
     defer(&what);
 }
 
-void deferred_release_texture(CUtexObject texture)
+void deferred_release_texture(CUtexObject texture, struct deferred_end end)
 {
-    const struct deferred what = {.texture = texture};
+    const struct deferred what = {.texture = texture, .end = end};
 
     defer(&what);
 }
 
-void deferred_release_surface(CUsurfObject surface)
+void deferred_release_surface(CUsurfObject surface, struct deferred_end end)
 {
-    const struct deferred what = {.surface = surface};
+    const struct deferred what = {.surface = surface, .end = end};
 
     defer(&what);
 }
@@ -170,12 +168,13 @@ static struct deferred *deferred_take(void)
 
 void deferred_release_run(void)
 {
-    for (unsigned i = 0; i < RELEASED_MAX; i++) {
-        struct deferred *deferred = deferred_take();
+    const uint64_t until = clock_ns() + RELEASE_NS;
+    struct deferred *deferred;
 
-        if (!deferred)
-            return;
+    while ((deferred = deferred_take())) {
         release(deferred);
         free(deferred);
+        if (clock_ns() > until)
+            return;
     }
 }

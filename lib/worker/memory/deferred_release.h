@@ -21,22 +21,25 @@ void deferred_release_add(void *mapping, void *registered, uint64_t size);
 void deferred_release_place(void *memory, uint64_t room);
 void deferred_release_window(uint64_t base, uint64_t size);
 
-/* The same for an array of `size` bytes, with which the device has finished; `gone` is called once
- * it is gone, on the thread that releases. */
-void deferred_release_array(CUarray array, uint64_t size,
-                            void (*gone)(struct user *user, uint64_t size), struct user *user);
-void deferred_release_mipmap(CUmipmappedArray mipmap, uint64_t size,
-                             void (*gone)(struct user *user, uint64_t size), struct user *user);
+/* What is to be told once an object has been destroyed; called on the thread that releases. All
+ * zero: nothing. */
+struct deferred_end {
+    void (*gone)(struct user *user, uint64_t size);
+    struct user *user;
+};
+/* The same for an array of `size` bytes, with which the device has finished. */
+void deferred_release_array(CUarray array, uint64_t size, struct deferred_end end);
+void deferred_release_mipmap(CUmipmappedArray mipmap, uint64_t size, struct deferred_end end);
 /* The same for a texture or a surface, which goes before an array that comes after it. */
-void deferred_release_texture(CUtexObject texture);
-void deferred_release_surface(CUsurfObject surface);
+void deferred_release_texture(CUtexObject texture, struct deferred_end end);
+void deferred_release_surface(CUsurfObject surface, struct deferred_end end);
 
-/* Whether any memory waits, and whether so much waits that it must be released without a quiet
+/* Whether any memory waits, and whether so much waits that launches are to be held back for a quiet
  * moment. Any thread. */
 bool deferred_release_any(void);
 bool deferred_release_full(void);
 
-/* Unregisters, unmaps and destroys what has waited longest: not all where much waits, so that a
+/* Unregisters, unmaps and destroys what has waited longest: what takes a short while, so that a
  * quiet moment stays short. Stalls all launches while the device is busy. Service thread. */
 void deferred_release_run(void);
 

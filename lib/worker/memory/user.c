@@ -2,11 +2,14 @@
 #include "worker/memory/user.h"
 
 #include <pthread.h>
+#include <stdalign.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct {
     pthread_mutex_t lock;
     struct user *first;
+    _Atomic uint32_t count;
 } users = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct user *user_hold(uint32_t uid)
@@ -17,8 +20,10 @@ struct user *user_hold(uint32_t uid)
     for (user = users.first; user && user->uid != uid;)
         user = user->next;
     if (!user) {
-        user = calloc(1, sizeof(*user));
+        user = aligned_alloc(alignof(struct user), sizeof(*user));
         if (user) {
+            memset(user, 0, sizeof(*user));
+            atomic_fetch_add_explicit(&users.count, 1, memory_order_relaxed);
             user->uid = uid;
             user->next = users.first;
             users.first = user;
@@ -41,10 +46,17 @@ void user_release(struct user *user)
         while (*at != user)
             at = &(*at)->next;
         *at = user->next;
+        atomic_fetch_sub_explicit(&users.count, 1, memory_order_relaxed);
         user_sinks_free(&user->sinks);
         free(user);
     }
     pthread_mutex_unlock(&users.lock);
+}
+
+/* relaxed: a lane that learns of another user a round later does no harm */
+bool users_several(void)
+{
+    return atomic_load_explicit(&users.count, memory_order_relaxed) > 1;
 }
 
 /* Relaxed throughout: no other memory depends on the sum. */
@@ -114,4 +126,14 @@ void user_discharge(struct user *user, uint64_t bytes)
 uint64_t user_used(const struct user *user)
 {
     return atomic_load_explicit(&user->used, memory_order_relaxed);
+}
+
+bool user_texture_charge(struct user *user, uint64_t limit)
+{
+    return sum_charge(&user->textures, 1, limit);
+}
+
+void user_texture_discharge(struct user *user)
+{
+    atomic_fetch_sub_explicit(&user->textures, 1, memory_order_relaxed);
 }

@@ -1,6 +1,7 @@
 /*
  * user.h - counts what each user's sessions hold together: physical memory, host memory, and device
  * memory that the driver takes. Any thread: the table has a lock of its own, the sums are atomic.
+ * The lanes keep in it what each gives to the user (loop/user_round.c).
  */
 #ifndef GS_WORKER_MEMORY_USER_H
 #define GS_WORKER_MEMORY_USER_H
@@ -9,7 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/link.h"
 #include "worker/memory/sink.h"
+
+/* What a lane has given to the user's sessions; only that lane reads and writes it. */
+struct user_round {
+    _Alignas(64) uint64_t round; /* the lane's last one in which a session had records */
+    uint64_t ns;                 /* how long the lane has served the user in that round */
+    uint64_t pass;               /* counts passes over the user's sessions */
+    bool more;                   /* the pass is not over */
+};
 
 struct user {
     struct user *next;
@@ -19,12 +29,16 @@ struct user {
     struct user_sinks sinks;            /* sinks are charged to nobody */
     _Atomic uint64_t hosts, host_bytes; /* host blocks */
     _Atomic uint64_t driver_bytes;      /* see driver_memory.h */
+    _Atomic uint64_t textures;          /* and surfaces, until the driver has let go of them */
+    struct user_round round[LINK_LANES_MAX];
 };
 
 /* Counts one more session of this user. NULL: no memory. */
 struct user *user_hold(uint32_t uid);
 /* Counts one session less; the user's record goes with the last one. NULL is fine. */
 void user_release(struct user *user);
+/* Whether there are sessions of more than one user. */
+bool users_several(void);
 
 /* Charges the user for `bytes`, unless the sum would exceed the limit (0: none). */
 bool user_charge(struct user *user, uint64_t bytes, uint64_t limit);
@@ -41,5 +55,8 @@ bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_driver_discharge(struct user *user, uint64_t bytes);
 uint64_t user_driver_bytes(const struct user *user);
 uint64_t user_used(const struct user *user);
+/* The same of textures and surfaces, one at a time. */
+bool user_texture_charge(struct user *user, uint64_t limit);
+void user_texture_discharge(struct user *user);
 
 #endif

@@ -12,8 +12,8 @@
  *
  * A kernel's node runs in the partition that was current when the node was added, so there is a
  * variant of the graph for each of the last few partitions (and priorities) that the session's
- * launches had; a wider window (memory/window.h) takes new ones too. A chore makes a new variant;
- * only the stream that launches the graph waits for it.
+ * launches had; a wider window (memory/window.h) takes new ones too. A chore makes a new variant,
+ * and destroys the one that gives way to it; only the stream that launches the graph waits for it.
  */
 #include "worker/submit/graph.h"
 
@@ -46,11 +46,17 @@
 struct session_graph {
     struct graph_variant variants[VARIANTS];
     uint64_t clock;
-    bool making;       /* a chore makes a variant */
-    gs_status trouble; /* why the last variant could not be made */
+    /* The chore that makes a variant. */
+    bool making;
+    struct graph_variant replaced; /* the variant that gives way, then the one that is made */
+    struct graph_changes wanted;   /* with which it is made; to be freed */
+    struct {
+        uint32_t stream;
+        uint64_t position;
+    } launch;          /* the launch that it is made for */
+    gs_status trouble; /* why it could not be made */
     char text[192];
     struct graph_records records;
-    struct graph_changes wanted; /* with which the chore makes its variant; to be freed */
     uint64_t checked_generation; /* session->memory.generation when the records were last checked */
     struct {
         uint64_t generation;
@@ -96,6 +102,7 @@ static void graph_free(struct session *session, struct session_graph *graph)
         return;
     kept_discharge(session, KEPT_TIMES * graph->records.bytes);
     variants_deinit(session, graph);
+    graph_variant_deinit(session, &graph->replaced);
     graph_records_deinit(&graph->records);
     wanted_free(graph);
     free(graph);
@@ -209,9 +216,23 @@ static struct session_graph *graph_find(const struct session *session, uint64_t 
     return session->submit.graphs && number < SEG_GRAPHS ? session->submit.graphs[number] : NULL;
 }
 
-/* Finds the graph and its partition. arg[1]: the graph's number; arg[2]: the priority of its
- * kernels; arg[3]: their class. The number may be that of a later graph by now, which waits for no
- * chore: then none may run, because the lane writes `wanted` while `making` is not set. */
+/* The place of the next variant: one that is empty, or whose variant no driver call can set as a
+ * launch wants it, else that of the variant whose last launch is the longest ago. */
+static uint32_t place_choose(const struct session_graph *graph)
+{
+    uint32_t chosen = 0;
+
+    for (uint32_t i = 1; i < VARIANTS; i++) {
+        if (graph->variants[i].used < graph->variants[chosen].used)
+            chosen = i;
+    }
+    return chosen;
+}
+
+/* Finds the graph and its partition, and takes the variant that gives way out of its place. arg[1]:
+ * the graph's number; arg[2]: the priority of its kernels; arg[3]: their class. The number may be
+ * that of a later graph by now, which waits for no chore: then none may run, because the lane
+ * writes `wanted` while `making` is not set. */
 static void variant_prepare(struct job *job)
 {
     struct session_graph *graph = graph_find(job->session, job->arg[1]);
@@ -221,6 +242,9 @@ static void variant_prepare(struct job *job)
         job_fail(job, GS_ERR_INVALID_HANDLE, "graph %" PRIu64 " is gone", job->arg[1]);
         return;
     }
+    job->index = place_choose(graph);
+    graph->replaced = graph->variants[job->index];
+    graph->variants[job->index] = (struct graph_variant){0};
     job->partition = placement_of(job->session, (uint32_t)job->arg[3]);
     partition_hold(job->partition);
 }
@@ -229,14 +253,10 @@ static void variant_prepare(struct job *job)
 static void variant_work(struct job *job)
 {
     struct session_graph *graph = job->object;
-    struct graph_variant *made = calloc(1, sizeof(*made));
 
-    if (!made)
-        job_fail(job, GS_ERR_NO_MEMORY, "no memory for a graph");
-    else
-        graph_variant_make(job, &graph->records, &graph->wanted, job->partition, (int)job->arg[2],
-                           made);
-    job->made = made;
+    graph_variant_deinit(job->session, &graph->replaced);
+    graph_variant_make(job, &graph->records, &graph->wanted, job->partition, (int)job->arg[2],
+                       &graph->replaced);
     job->ret[0] = (uint64_t)job->status;
     job->status = GS_OK;
 }
@@ -244,24 +264,16 @@ static void variant_work(struct job *job)
 static void variant_install(struct job *job)
 {
     struct session_graph *graph = job->object;
-    struct graph_variant *oldest = &graph->variants[0], *made = job->made;
 
     graph->making = false;
     wanted_free(graph);
     graph->trouble = (gs_status)job->ret[0];
     snprintf(graph->text, sizeof(graph->text), "%.190s", job->message);
-    if (graph->trouble != GS_OK) {
-        free(made);
+    if (graph->trouble != GS_OK)
         return;
-    }
-    for (uint32_t i = 1; i < VARIANTS; i++) {
-        if (graph->variants[i].used < oldest->used)
-            oldest = &graph->variants[i];
-    }
-    graph_variant_deinit(job->session, oldest);
-    *oldest = *made;
-    oldest->used = ++graph->clock;
-    free(made);
+    graph->variants[job->index] = graph->replaced;
+    graph->variants[job->index].used = ++graph->clock;
+    graph->replaced = (struct graph_variant){0};
 }
 
 static const struct job_kind job_variant = {
@@ -280,12 +292,13 @@ static bool wanted_note(struct session_graph *graph, const struct graph_changes 
     return true;
 }
 
-/* Begins the chore that makes a variant. Without memory for the chore, the next round tries
- * again. */
-static void variant_begin(const struct session *session, struct session_graph *graph,
-                          const struct rec_graph *record, const struct graph_changes *changes,
-                          int priority, uint32_t cls)
+/* Begins the chore that makes a variant for the launch at the stream's head. Without memory for the
+ * chore, the next round tries again. */
+static void variant_begin(const struct session *session, uint32_t index,
+                          struct session_graph *graph, const struct rec_graph *record,
+                          const struct graph_changes *changes, int priority)
 {
+    const struct stream *stream = &session->submit.streams[index];
     struct job *job = job_new_chore(session, &job_variant);
 
     if (!job || !wanted_note(graph, changes)) {
@@ -294,8 +307,11 @@ static void variant_begin(const struct session *session, struct session_graph *g
     }
     job->arg[1] = record->graph;
     job->arg[2] = (uint64_t)(int64_t)priority;
-    job->arg[3] = cls;
+    job->arg[3] = stream->cls;
     graph->making = true;
+    graph->trouble = GS_OK;
+    graph->launch.stream = index;
+    graph->launch.position = stream->head;
     job_return(job);
 }
 
@@ -432,11 +448,19 @@ static struct graph_variant *variant_find(const struct session *session,
 
     for (uint32_t i = 0; i < VARIANTS; i++) {
         struct graph_variant *variant = &graph->variants[i];
-        if (variant->exec && variant->partition == partition && variant->priority == priority &&
-            variant->window == window)
+        if (variant->exec && variant->used && variant->partition == partition &&
+            variant->priority == priority && variant->window == window)
             return variant;
     }
     return NULL;
+}
+
+/* Whether the chore's variant was to be made for the launch at the stream's head, and could not. */
+static bool launch_failed(const struct session *session, uint32_t index,
+                          const struct session_graph *graph)
+{
+    return graph->trouble != GS_OK && graph->launch.stream == index &&
+           graph->launch.position == session->submit.streams[index].head;
 }
 
 /* Launches a variant that is there. False: it has to be made anew. */
@@ -493,10 +517,10 @@ enum outcome graph_launch(struct session *session, uint32_t index, const struct 
         return refusal ? record_rejected(session, index, refusal)
                        : record_issued(session, index, result);
     if (variant)
-        graph_variant_deinit(session, variant);
-    if (graph->trouble != GS_OK)
+        variant->used = 0; /* the chore destroys it: the driver may take long for that */
+    if (launch_failed(session, index, graph))
         return record_impossible(session, index, graph->trouble, NULL, graph->text);
     if (!graph->making)
-        variant_begin(session, graph, record, &changes, priority, stream->cls);
+        variant_begin(session, index, graph, record, &changes, priority);
     return RECORD_STALLED;
 }

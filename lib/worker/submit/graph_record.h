@@ -9,8 +9,8 @@
 
 struct job;
 
-/* What the tenant has recorded, one record after the other: the worker's own copy, which never
- * changes. All zero: none. */
+/* The records, one after the other, in a copy of the worker's own, which never changes. Each record
+ * but a REC_AFTER is a step. All zero: none. */
 struct graph_records {
     unsigned char *memory;
     uint64_t bytes;
@@ -18,21 +18,22 @@ struct graph_records {
     uint32_t steps;
 };
 
-/* Copies the records and finds the steps among them, whose sizes it checks. On failure the job has
- * failed. */
+/* Copies the records, checks that their sizes add up, and finds where the steps begin. What else a
+ * record says graph_step_check checks. On failure the job has failed. */
 gs_status graph_records_init(struct job *job, struct graph_records *records, const void *bytes,
                              uint64_t size);
 void graph_records_deinit(struct graph_records *records);
 
-/* One record of a graph, checked. */
+/* What a record asks for that has passed its check. */
 struct graph_step {
     bool is_launch;
-    bool is_order; /* a rec_after: the other members are not set */
-    struct launch launch;
-    struct transfer transfer;
+    bool is_order;            /* a rec_after, of which nothing else is set */
+    struct launch launch;     /* of a launch */
+    struct transfer transfer; /* of a copy or memset */
 };
-/* Checks a record that has the size its header says, and that a graph may hold: a
- * cooperative launch, or one with a report or a QoS of its own, it may not. */
+/* Checks a record of a graph, in memory of the size that its header says. A graph holds copies,
+ * memsets, orders and launches, but no cooperative launch, and none with a report or a QoS of its
+ * own. */
 record_refusal graph_step_check(const struct session *session, unsigned char *record,
                                 struct graph_step *step);
 
@@ -40,23 +41,26 @@ record_refusal graph_step_check(const struct session *session, unsigned char *re
  * it names none. */
 uint64_t graph_step_serial(const struct session *session, const struct graph_step *step);
 
-/* What follows a rec_graph: the worker's own copy of it. All zero: nothing. */
+/* What follows a rec_graph, rec_changes with their bytes, in a copy of the worker's own. All zero:
+ * nothing. */
 struct graph_changes {
     const unsigned char *bytes;
     uint32_t size;
 };
 #define NO_STEP UINT32_MAX
 
-/* Whether the changes name steps of the graph in order, and bytes of these behind their headers.
- * The functions below take changes that have passed. */
+/* Checks that the changes name steps of the graph in ascending order, one of them perhaps several
+ * times in succession, and bytes of the step's record behind its header. The functions below take
+ * changes that have passed this check. */
 record_refusal graph_changes_check(const struct graph_records *records,
                                    const struct graph_changes *changes);
-/* The step that is changed at this offset among the changes; NO_STEP: it is their end. */
+/* The step that the change at this offset changes; NO_STEP: the changes end there. */
 uint32_t graph_change_step(const struct graph_changes *changes, uint32_t at);
 /* The offset behind the change there. */
 uint32_t graph_change_next(const struct graph_changes *changes, uint32_t at);
-/* Changes the step's record, if not NULL, as all changes of the step say, the first of which is at
- * this offset. Returns the offset behind them. *off: the step is left out. */
+/* Applies all changes of one step, the first of which is at this offset, to the step's record, if
+ * that is not NULL. Returns the offset behind them. *off: whether the launch leaves the step out.
+ */
 uint32_t graph_change_apply(const struct graph_changes *changes, uint32_t at, unsigned char *record,
                             bool *off);
 

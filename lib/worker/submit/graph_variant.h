@@ -26,8 +26,9 @@ struct graph_variant {
     struct partition *partition; /* NULL: the whole device */
     int priority;
     uint64_t window; /* the open part of the session's, to which its kernels keep */
-    uint64_t used;   /* by the graph's own clock: when it was last launched, or made */
-    uint64_t bytes;  /* what the session is charged for it, see memory/driver_memory.h */
+    /* by the graph's own clock: when it was last launched, or made; 0: it is to be destroyed */
+    uint64_t used;
+    uint64_t bytes; /* what the session is charged for it, see memory/driver_memory.h */
     struct variant_step *steps;
     unsigned char *set; /* the records as the nodes are set to them */
     /* session->memory.generation when all nodes were last known to name what is there */

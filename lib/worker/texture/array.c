@@ -167,14 +167,15 @@ static void array_gone(struct user *user, uint64_t size)
 static void memory_free(struct session *session, struct array *array)
 {
     struct user *user = user_hold(session->uid);
+    const struct deferred_end end = {.gone = user ? array_gone : NULL, .user = user};
 
     physical_discharge_session(session, array->counted);
     if (!user) /* no host memory for a record: that cannot be, since the session holds it */
         user_discharge(session->memory.user, array->counted);
     if (array->mipmap)
-        deferred_release_mipmap(array->mipmap, array->counted, user ? array_gone : NULL, user);
+        deferred_release_mipmap(array->mipmap, array->counted, end);
     else
-        deferred_release_array(array->cu, array->counted, user ? array_gone : NULL, user);
+        deferred_release_array(array->cu, array->counted, end);
     free(array);
 }
 

@@ -20,9 +20,14 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/deferred_release.h"
+#include "worker/memory/user.h"
 #include "worker/texture/array.h"
 #include "worker/texture/check.h"
 #include "worker/texture/table.h"
+
+/* The textures and surfaces that a user may have: the driver has a table of them, which is one for
+ * all tenants. */
+#define USER_TEXTURES 16384u
 
 struct texture {
     uint64_t handle; /* the driver's; 0: it has gone with its memory and a former worker */
@@ -138,14 +143,21 @@ static void texture_note(struct job *job, uint64_t handle, bool surface)
 }
 
 /* Makes the record's memory and the session's table first, so that little can fail behind the
- * driver's call. */
+ * driver's call, and charges the user. */
 static bool record_make(struct job *job)
 {
     if (job->session->fenced && texture_table_open(job) != GS_OK)
         return false;
+    if (!user_texture_charge(job->session->memory.user, USER_TEXTURES)) {
+        job_fail(job, GS_ERR_LIMIT, "the user's sessions have %u textures and surfaces, the limit",
+                 USER_TEXTURES);
+        return false;
+    }
     job->made = calloc(1, sizeof(struct texture));
-    if (!job->made)
+    if (!job->made) {
+        user_texture_discharge(job->session->memory.user);
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a texture's record");
+    }
     return job->made;
 }
 
@@ -159,6 +171,7 @@ static CUresult texture_show(struct job *job, uint64_t handle, enum texture_colu
 
 static void record_drop(struct job *job, CUresult result)
 {
+    user_texture_discharge(job->session->memory.user);
     free(job->made);
     job->made = NULL;
     job_fail_driver(job, result);
@@ -267,12 +280,13 @@ static gs_status texture_resume(struct job *job, const struct journal_entry *ent
     texture = calloc(1, sizeof(*texture));
     if (!texture) { /* the object goes with the session, which is refused */
         if (handle)
-            deferred_release_texture(handle);
+            deferred_release_texture(handle, (struct deferred_end){0});
         return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a texture's record");
     }
     *texture =
         (struct texture){.handle = handle, .number = entry->value[0], .row = (uint32_t)entry->key};
     own->textures[entry->key] = texture;
+    user_texture_charge(job->session->memory.user, 0);
     return GS_OK;
 }
 
@@ -300,6 +314,7 @@ static void texture_free(struct session *session, struct texture *texture)
         DRV_MUST(cuTexObjectDestroy, texture->handle);
     if (texture->array)
         array_unuse(session, texture->array);
+    user_texture_discharge(session->memory.user);
     free(texture);
 }
 
@@ -356,14 +371,26 @@ static void destroy_install(struct job *job)
     job->session->texture.textures[job->index] = NULL;
 }
 
+static void texture_gone(struct user *user, uint64_t size)
+{
+    (void)size;
+    user_texture_discharge(user);
+    user_release(user);
+}
+
 /* The driver may let each of these calls wait, and nobody waits for a session's end: at a quiet
- * moment. */
+ * moment. The user is charged until then. */
 static void texture_defer(struct session *session, struct texture *texture)
 {
+    struct user *user = texture->handle ? user_hold(session->uid) : NULL;
+    const struct deferred_end end = {.gone = user ? texture_gone : NULL, .user = user};
+
     if (texture->surface)
-        deferred_release_surface(texture->handle);
+        deferred_release_surface(texture->handle, end);
     else if (texture->handle)
-        deferred_release_texture(texture->handle);
+        deferred_release_texture(texture->handle, end);
+    if (!user) /* no object, or no host memory, which cannot be: the session holds the record */
+        user_texture_discharge(session->memory.user);
     if (texture->array)
         array_unuse(session, texture->array);
     free(texture);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +29,10 @@
 #define QUEUES_MAX    300u
 #define PROCESSES_MAX 24u
 #define MESSAGES      3000u
+#define RECORDS_MAX   300u
+#define SESSIONS_ODD  6u
+#define OBJECTS_MAX   2048u
+#define MODULES_MAX   64u
 
 /* ---- Kernels ---- */
 
@@ -110,6 +115,28 @@ static const struct {
           "again: st.volatile.shared.u32 [%r1], %r3; bar.sync 0; sub.u32 %r3, %r3, 1;\n"
           "  setp.ne.u32 %p, %r3, 0; @%p bra again; ret; }\n",
      64, 1024},
+    {"all heap", /* of the session's kernels: each thread takes what there is, and writes to it */
+     HEAD ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+          ".visible .entry k(.param .u64 at)\n"
+          "{ .reg .b64 %rd<3>; .reg .b32 %r; .reg .pred %p; mov.u32 %r, 4000;\n"
+          "again: mov.u64 %rd0, 8000;\n"
+          "  { .param .b64 n; .param .b64 r; st.param.b64 [n], %rd0; call.uni (r), malloc, (n);\n"
+          "    ld.param.b64 %rd1, [r]; }\n"
+          "  setp.eq.u64 %p, %rd1, 0; @%p ret; st.u64 [%rd1], %rd1; st.u64 [%rd1+7992], %rd1;\n"
+          "  sub.u32 %r, %r, 1; setp.ne.u32 %p, %r, 0; @%p bra again; ret; }\n",
+     4, 64},
+    {"flood of prints", /* more than there is room for */
+     HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+          ".global .align 1 .b8 text[8] = {104, 97, 32, 37, 117, 10, 0, 0};\n"
+          ".visible .entry k(.param .u64 at)\n"
+          "{ .reg .b64 %rd<2>; .reg .b32 %r<2>; .reg .pred %p; .local .align 8 .b8 a[8];\n"
+          "  mov.u64 %rd0, text; cvta.global.u64 %rd0, %rd0; mov.u64 %rd1, a;\n"
+          "  cvta.local.u64 %rd1, %rd1; mov.u32 %r0, 500;\n"
+          "again: st.local.u32 [a], %r0;\n"
+          "  { .param .b64 f; .param .b64 b; .param .b32 r; st.param.b64 [f], %rd0;\n"
+          "    st.param.b64 [b], %rd1; call.uni (r), vprintf, (f, b); ld.param.b32 %r1, [r]; }\n"
+          "  sub.u32 %r0, %r0, 1; setp.ne.u32 %p, %r0, 0; @%p bra again; ret; }\n",
+     2, 64},
     {"all registers", NULL, 64, 256}, /* see registers_write */
 };
 
@@ -163,8 +190,10 @@ static void become(const struct hostile *h)
     const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
     const pid_t parent = getppid();
 
-    if (nothing >= 0)
+    if (nothing >= 0) {
+        dup2(nothing, STDOUT_FILENO);
         dup2(nothing, STDERR_FILENO);
+    }
     if (geteuid() != 0)
         return;
     if (setgroups(0, NULL) || setgid(h->uid) || setuid(h->uid))
@@ -316,6 +345,79 @@ void hostile_scribbles(void *argument)
     raw_drop(&raw);
 }
 
+/* A record of a kind that there is, and of its size, whose fields are anything: mostly small
+ * numbers and addresses of the session's. Returns its size. */
+static uint32_t odd_record(unsigned char record[128], uint64_t memory)
+{
+    struct rec_header header = {.op = (uint16_t)(REC_LAUNCH + test_random() % REC_GEMM)};
+    uint64_t words[16];
+
+    for (unsigned i = 0; i < ARRAY_SIZE(words); i++) {
+        const uint64_t r = test_random();
+
+        words[i] = r % 8 == 0   ? r
+                   : r % 8 < 4  ? memory + (r >> 8) % 8192 / 16 * 16
+                   : r % 8 == 4 ? (r >> 8) % 4 << 32 | (r >> 40) % 4
+                                : (r >> 8) % 256;
+    }
+    header.size =
+        header.op == REC_GRAPH || header.op == REC_BOX || header.op == REC_GEMM ? 128 : 64;
+    memcpy(words, &header, sizeof(header));
+    memcpy(record, words, sizeof(words));
+    return header.size;
+}
+
+/* Makes what such a record may name: memory, a stream, an array, a graph of memsets. */
+static gs_status odd_belongings(struct hostile *h, struct raw_client *raw, uint64_t *memory)
+{
+    struct raw_request request = {.op = REQ_MALLOC, .arg = {8192}};
+    unsigned char *block;
+
+    TRY(told(h, raw_ask(raw, &request)));
+    *memory = request.ret[0];
+    TRY(told(h, raw_ask(raw, &(struct raw_request){.op = REQ_STREAM_CREATE})));
+    TRY(told(h, raw_ask(raw, &(struct raw_request){
+                                 .op = REQ_ARRAY_CREATE,
+                                 .arg = {64, 16, 0, req_array_kind(GS_FORMAT_UINT8, 1, 4, 0)}})));
+    request = (struct raw_request){.op = REQ_HOST_ALLOC, .arg = {4096, 1}};
+    TRY(told(h, raw_ask(raw, &request)));
+    block = shmat((int)request.ret[1], NULL, 0);
+    if (block == (void *)-1)
+        return GS_ERR_SYSTEM;
+    for (unsigned i = 0; i < 4; i++) {
+        const struct rec_memset set = {.h = {.op = REC_MEMSET, .size = 64},
+                                       .element = 1,
+                                       .dst = *memory + 64 * i,
+                                       .bytes = 64};
+        memcpy(block + 64 * i, &set, sizeof(set));
+    }
+    shmdt(block);
+    return told(h, raw_ask(raw, &(struct raw_request){.op = REQ_GRAPH_CREATE,
+                                                      .arg = {request.ret[0], 256}}));
+}
+
+void hostile_records(void *argument)
+{
+    struct hostile *h = argument;
+    unsigned char record[128];
+    struct raw_client raw;
+    uint64_t memory;
+
+    become(h);
+    for (unsigned n = 0; n < SESSIONS_ODD; n++) {
+        if (told(h, raw_attach(&raw, h->instance)) != GS_OK)
+            return;
+        if (odd_belongings(h, &raw, &memory) == GS_OK) {
+            for (unsigned i = 0; i < RECORDS_MAX && raw_open(&raw); i++) {
+                const uint32_t size = odd_record(record, memory);
+
+                raw_push(&raw, (unsigned)(test_random() % 2), record, size);
+            }
+        }
+        raw_drop(&raw);
+    }
+}
+
 /* Kernels that end soon and do no harm as they are, where each argument is an address of the
  * session's: so what harm there is comes of the change, and no mutant keeps the next from its turn.
  */
@@ -418,6 +520,92 @@ void hostile_sessions(void *argument)
         _exit(0);
     while (count-- > 0)
         hostile_detach(h, session[count]);
+}
+
+static void arrays_take(struct hostile *h, gs_session session)
+{
+    gs_texture_resource resource = GS_TEXTURE_RESOURCE_INIT;
+    gs_array_desc desc = GS_ARRAY_DESC_INIT;
+    gs_status status = GS_OK;
+    gs_array array, level;
+    gs_texture texture;
+    gs_surface surface;
+
+    desc.width = desc.height = 16;
+    desc.format = GS_FORMAT_UINT8;
+    desc.channels = 1;
+    desc.flags = GS_ARRAY_SURFACE;
+    desc.levels = 3;
+    for (unsigned i = 0; i < OBJECTS_MAX && status == GS_OK; i++) {
+        status = told(h, gs_array_create(session, &desc, &array));
+        if (status == GS_OK)
+            status = told(h, gs_array_level(array, i % 3, &level));
+        if (status != GS_OK)
+            return;
+        resource.type = GS_RESOURCE_ARRAY;
+        resource.array = level;
+        status = told(h, gs_texture_create(session, &resource, NULL, &texture));
+        if (status == GS_OK)
+            status = told(h, gs_surface_create(session, level, &surface));
+    }
+}
+
+static void modules_take(struct hostile *h, gs_session session)
+{
+    gs_status status = GS_OK;
+
+    for (unsigned i = 0; i < MODULES_MAX && status == GS_OK; i++) {
+        char text[256];
+        gs_module module;
+        gs_kernel kernel;
+
+        snprintf(text, sizeof(text),
+                 HEAD ".visible .entry k(.param .u64 at)\n"
+                      "{ .reg .b64 %%rd; ld.param.u64 %%rd, [at]; st.global.u64 [%%rd], %llu; ret; "
+                      "}\n",
+                 (unsigned long long)test_random() % 1000000);
+        status = told(h, gs_module_load(session, text, strlen(text), &module));
+        if (status == GS_OK)
+            status = told(h, gs_kernel_get(module, "k", &kernel));
+    }
+}
+
+static void graphs_take(struct hostile *h, gs_session session)
+{
+    gs_status status = GS_OK;
+    gs_stream stream;
+    gs_devptr at;
+
+    if (told(h, gs_malloc(session, 4096, &at)) != GS_OK ||
+        told(h, gs_stream_create(session, NULL, &stream)) != GS_OK)
+        return;
+    for (unsigned i = 0; i < OBJECTS_MAX && status == GS_OK; i++) {
+        gs_graph graph;
+
+        status = told(h, gs_graph_begin(session, stream));
+        for (unsigned k = 0; k < 32 && status == GS_OK; k++)
+            status = gs_memset_async(session, at, (int)k, 4096, stream);
+        if (status == GS_OK)
+            status = told(h, gs_graph_end(session, stream, &graph));
+        if (status == GS_OK && i % 8 == 0)
+            status = gs_graph_launch(graph, stream);
+    }
+}
+
+void hostile_objects(void *argument)
+{
+    struct hostile *h = argument;
+    gs_session session;
+
+    become(h);
+    if (hostile_attach(h, &session) != GS_OK)
+        return;
+    arrays_take(h, session);
+    modules_take(h, session);
+    graphs_take(h, session);
+    if (test_random() % 2)
+        _exit(0);
+    hostile_detach(h, session);
 }
 
 void hostile_queues(void *argument)

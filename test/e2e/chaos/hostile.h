@@ -41,12 +41,16 @@ void hostile_kernel(void *hostile);
 void hostile_stray(void *hostile);
 /* Writes anything anywhere into its segment, some time long. */
 void hostile_scribbles(void *hostile);
+/* Records of every kind with fields that make little sense, among them changes of a graph. */
+void hostile_records(void *hostile);
 /* PTX with some bytes changed; what can be loaded is launched. */
 void hostile_mutants(void *hostile);
 /* Takes all that it can get of device memory, pinned memory, and pieces that can be exported. */
 void hostile_memory(void *hostile);
 /* The same of sessions, streams and events. */
 void hostile_sessions(void *hostile);
+/* The same of arrays, their levels, textures and surfaces, of modules, and of graphs. */
+void hostile_objects(void *hostile);
 /* Message queues of its own, and messages to the server that mean nothing. */
 void hostile_queues(void *hostile);
 /* Processes, each with a session. */

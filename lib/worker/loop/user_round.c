@@ -1,0 +1,51 @@
+/*
+ * user_round.c - bounds the time that a user's sessions take of a lane's round, where there are
+ * other users. In a round a session gives 128 records at most, but a user may have hundreds of
+ * sessions, and a record may take the driver 20 us: others' launches would wait for all of them.
+ *
+ * So the user's sessions are served until USER_NS have passed, and the rest of them in the next
+ * rounds: a pass is over when each has been served once. Other users are served in every round.
+ */
+#include "worker/loop/user_round.h"
+
+#include "common/util.h"
+#include "worker/memory/user.h"
+#include "worker/sched/lane.h"
+
+#define USER_NS 200000u
+
+static struct user_round *round_of(const struct session *session)
+{
+    return &session->memory.user->round[session->lane->index];
+}
+
+bool user_round_admits(struct session *session)
+{
+    struct user_round *user = round_of(session);
+    const uint64_t round = session->lane->round;
+
+    if (user->round != round) {
+        user->round = round;
+        user->ns = 0;
+        user->pass += !user->more;
+        user->more = false;
+    }
+    if (session->round.pass == user->pass && session->round.budget_round != round)
+        return false; /* it was served in an earlier round of the pass */
+    if (user->ns >= USER_NS) {
+        user->more = true;
+        return false;
+    }
+    session->round.pass = user->pass;
+    return true;
+}
+
+bool user_round_goes_on(struct session *session, uint64_t *from)
+{
+    struct user_round *user = round_of(session);
+    const uint64_t now = clock_ns();
+
+    user->ns += now - *from;
+    *from = now;
+    return user->ns < USER_NS;
+}
