@@ -753,7 +753,6 @@ static void what_it_cannot_hold_is_refused(void **state)
     static const struct {
         const char *body, *why;
     } all[] = {
-        {"cp.async.bulk.prefetch.L2.global [%d1], 16;", "line 6: the instruction 'cp.async.bulk"},
         {"cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r1], 232464;",
          "line 6: cp.async.bulk: 232464 bytes, and a block has 232448"},
         {"multimem.ld_reduce.global.add.f32 %f1, [%d1];", "multimem"},
@@ -763,16 +762,13 @@ static void what_it_cannot_hold_is_refused(void **state)
         {"stackrestore.u64 %d2;", "stackrestore"},
         {"mbarrier.init.b64 [%d1], 1;", "mbarrier.init: without .shared"},
         {"ldmatrix.sync.aligned.m8n8.x1.b16 {%r1}, [v];", "ldmatrix: without .shared"},
-        {".pragma \"enable_smem_spilling\";", ".pragma"},
         {"nonsense.b32 %r1, %r2;", "line 6:"},
-        {"discard.global.L2 [%d1], 128;", "line 6: discard: shows what memory held before"},
         {"ld.param.u32 %r1, [b+4];", "line 6: ld: not inside the parameter b"},
         {"ld.param.u32 %r1, [b+-4];", "line 6: ld: not inside the parameter b"},
         {"ld.param.u64 %d1, [b];", "line 6: ld: not inside the parameter b"},
         {"ld.param.v2.u64 {%d1, %d2}, [a];", "line 6: ld: not inside the parameter a"},
         {"ld.param.v2.u64 {%d1, %d2}, [%d1];", "line 6: ld: an address among the parameters"},
         {"cvta.param.u32 %r2, %r1; ld.u32 %r1, [%d2];", "line 6: cvta: a generic"},
-        {"discard.L2 [%d1], 128;", "line 6: discard: shows what memory held before"},
         {CALL, "no function of the module fits"},
         {"mov.u32 %r1, v;", "v"},
         {"@%p1 tensormap.replace.tile.global_address.global.b1024.b64 [%d1], %d2;", "tensormap"},
@@ -1057,6 +1053,29 @@ static void what_the_pass_must_not_leave_is_seen(void **state)
     (void)state;
     expect_checked(out, "applypriority.global.L2::evict_normal", "discard.global.L2",
                    "shows what memory held before");
+    expect_checked(out, "applypriority.global.L2::evict_normal", "cp.async.bulk.prefetch.L2.global",
+                   "reaches as far as its size");
+    free(out);
+}
+
+/* With its guard; a label before it stays. */
+static void what_only_advises_and_has_no_bound_is_dropped(void **state)
+{
+    char *out = fenced_body("discard.global.L2 [%d1], 128; @%p1 discard.L2 [%d1], 128;\n"
+                            "HERE: cp.async.bulk.prefetch.L2.global [%d1], %r1;\n"
+                            "@!%p1 cp.async.bulk.prefetch.L2.global.L2::cache_hint [v], 16, %d2;\n"
+                            ".pragma \"enable_smem_spilling\", \"a;b\";\n"
+                            ".pragma \"nounroll\"; @%p1 bra HERE; ");
+
+    (void)state;
+    expect_text(out, "discard", false);
+    expect_text(out, "@%p1 bra", true);
+    expect_text(out, "HERE:", true);
+    expect_text(out, "prefetch", false);
+    expect_text(out, "@!%p1", false);
+    expect_text(out, "spilling", false);
+    expect_text(out, "a;b", false);
+    expect_text(out, "\t.pragma \"nounroll\";", true);
     free(out);
 }
 
@@ -1368,6 +1387,7 @@ int main(void)
         cmocka_unit_test(what_is_no_fixed_base_is_fenced_at_each_access),
         cmocka_unit_test(a_long_way_to_an_address_is_given_up),
         cmocka_unit_test(what_the_pass_must_not_leave_is_seen),
+        cmocka_unit_test(what_only_advises_and_has_no_bound_is_dropped),
         cmocka_unit_test(targets_are_functions_of_the_tenant),
         cmocka_unit_test(registers_of_the_house_are_known_by_name),
         cmocka_unit_test(a_kernel_may_have_many_epilogues),

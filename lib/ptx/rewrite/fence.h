@@ -62,7 +62,7 @@ struct fence {
 
 /* ---- fence_instruction.c ---- */
 
-/* Fences the current instruction, or refuses it. */
+/* Fences the current instruction, drops or refuses it. */
 bool fence_instruction(struct fence *fence);
 /* Whether a pragma changes nothing that the fence relies on. */
 bool fence_pragma_is_harmless(const char *text);
@@ -215,6 +215,8 @@ bool fence_token_is_end(const struct token *t);
 struct fence_span fence_opcode(const struct fence *fence);
 /* Puts WITH in the place of SPAN. */
 void fence_replace(struct fence *fence, struct fence_span span, const char *with);
+/* Takes the current instruction out of the text. */
+void fence_drop(struct fence *fence);
 /* Text before the instruction, behind what stands there already. */
 void fence_before(struct fence *fence, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
