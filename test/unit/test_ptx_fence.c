@@ -348,6 +348,29 @@ static void variables_move_into_a_block(void **state)
     free(out);
 }
 
+/* The text has zeros for all addresses of such a constant; one of functions alone stays. */
+static void addresses_in_a_constant_are_told(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *out = fenced(HEAD ".global .align 4 .b8 v[8]; .global .align 4 .b8 w[8];\n"
+                            ".func f() { ret; }\n"
+                            ".const .align 8 .u64 c[4] = {7, generic(w)+4, f, 9};\n"
+                            ".const .align 8 .u64 g = f;\n" ENTRY "{ ret; }",
+                       &report);
+    const struct ptx_fence_address *a = report.fence.addresses;
+
+    (void)state;
+    expect_text(out, ".const .align 8 .u64 c[4] = {7, 0, 0, 9};", true);
+    expect_text(out, ".const .align 8 .u64 g = f;", true);
+    assert_int_equal(report.fence.naddresses, 2);
+    assert_string_equal(a[0].constant, "c");
+    assert_true(a[0].offset == 8 && a[0].size == 8 && a[0].value == 12 && !a[0].is_function);
+    assert_string_equal(a[1].constant, "c");
+    assert_true(a[1].offset == 16 && a[1].size == 8 && a[1].is_function && a[1].function == 0);
+    ptx_rewrite_report_deinit(&report);
+    free(out);
+}
+
 static void a_window_is_told_by_halves(void **state)
 {
     struct fence_window w = fence_window(0x7f4000000000, (uint64_t)1 << 36, 0x7f4000001000);
@@ -789,7 +812,8 @@ static void modules_it_cannot_hold_are_refused(void **state)
     (void)state;
     expect_refused(HEAD ".extern .global .u32 x;\n", "line 4: x is defined elsewhere");
     expect_refused(HEAD ".global .texref t;\n", "texture");
-    expect_refused(HEAD ".global .u32 x; .const .u64 c = x;\n", "begins with an address of x");
+    expect_refused(HEAD ".const .u32 d; .global .u32 x; .const .u64 c[2] = {x, generic(d)};\n",
+                   "c begins with an address in .const");
     expect_refused(HEAD ".const .u32 c; .global .u64 x = generic(c);\n", "an address in .const");
     expect_refused(HEAD ENTRY "{ .global .u32 x; ret; }", "a .global variable in a function");
     expect_refused(HEAD ".extern .func e; " ENTRY "{ call e; ret; }", "e is not in the module");
@@ -1362,6 +1386,7 @@ int main(void)
         cmocka_unit_test(names_of_any_length_are_fenced),
         cmocka_unit_test(the_text_comes_out_in_one_spelling),
         cmocka_unit_test(variables_move_into_a_block),
+        cmocka_unit_test(addresses_in_a_constant_are_told),
         cmocka_unit_test(a_window_is_told_by_halves),
         cmocka_unit_test(a_store_to_the_only_local_variable_is_bounded),
         cmocka_unit_test(only_what_is_constant_is_taken_so),

@@ -71,6 +71,8 @@ bool fence_pragma_is_harmless(const char *text);
 
 /* Gives each variable its place in the block, fills the report. */
 bool fence_globals(struct fence *fence);
+/* The variable is in .const and begins with addresses of others: the caller writes them all. */
+bool fence_is_bound(const struct ptx_var *v);
 /* The variable lies in the block: its place. */
 bool fence_is_moved(const struct ptx_var *v);
 uint64_t fence_place(const struct ptx_var *v);
