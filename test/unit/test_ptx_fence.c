@@ -827,7 +827,7 @@ static void modules_it_cannot_hold_are_refused(void **state)
     expect_refused("junk", "line 1");
 }
 
-/* 64 functions that fit, and calls: some 7 KB of text for each call. */
+/* Functions that fit, and calls: with 64 functions some 7 KB of text for each call. */
 static char *many_calls(unsigned functions, unsigned calls)
 {
     static const char call[] = "{ .param .b32 q; .param .b32 s; st.param.b32 [q], 1; "
@@ -858,8 +858,22 @@ static void a_text_that_grows_too_long_is_refused(void **state)
     getrusage(RUSAGE_SELF, &after);
     assert_true(after.ru_maxrss - before.ru_maxrss < 512 << 10);
     free(text);
-    text = many_calls(65, 1);
-    expect_refused(text, "more than 64 functions");
+    text = many_calls(257, 1);
+    expect_refused(text, "more than 256 functions");
+    free(text);
+}
+
+static void a_call_may_mean_any_of_many_functions(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *text = many_calls(256, 2), *out = fenced(text, &report);
+
+    (void)state;
+    expect_text(out, "mov.b64 gshare$sym, f255;", true);
+    expect_text(out, "call (s), gshare$to, (q), p;", true);
+    expect_text(out, "call (s), %d1", false);
+    ptx_rewrite_report_deinit(&report);
+    free(out);
     free(text);
 }
 
@@ -1404,6 +1418,7 @@ int main(void)
         cmocka_unit_test(what_it_cannot_hold_is_refused),
         cmocka_unit_test(modules_it_cannot_hold_are_refused),
         cmocka_unit_test(a_text_that_grows_too_long_is_refused),
+        cmocka_unit_test(a_call_may_mean_any_of_many_functions),
         cmocka_unit_test(other_passes_keep_off_a_text_that_grows_too_long),
         cmocka_unit_test(names_of_the_house_are_refused),
         cmocka_unit_test(what_other_passes_add_stays),

@@ -21,10 +21,10 @@ enum { FENCE_OFFSET = 1 << 20 };
 enum { FENCE_BULK = 227 << 10 };
 
 enum {
-    FENCE_REGS = 24,   /* that the prologue declares, with that for strays and bases */
-    FENCE_BASES = 8,   /* of a function, see fence_base.c */
-    FENCE_FACTOR = 4,  /* of an index of 32 bits, so that it stays within FENCE_REACH */
-    FENCE_TARGETS = 64 /* functions that an indirect call may go to */
+    FENCE_REGS = 24,    /* that the prologue declares, with that for strays and bases */
+    FENCE_BASES = 8,    /* of a function, see fence_base.c */
+    FENCE_FACTOR = 4,   /* of an index of 32 bits, so that it stays within FENCE_REACH */
+    FENCE_TARGETS = 256 /* functions that an indirect call may go to */
 };
 
 struct fence {
