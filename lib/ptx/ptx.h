@@ -108,7 +108,7 @@ struct ptx_inst {
     uint16_t form;     /* row of ptx_ops.def, for the printer */
     uint32_t line;     /* of the PTX text, from 1 */
     uint32_t begin;    /* bytes of the PTX text before its guard or opcode ... */
-    uint32_t end;      /* ... and up to behind its ';'; a .pragma's end is its begin */
+    uint32_t end;      /* ... and up to behind its ';' */
     uint32_t guard;    /* predicate register, or PTX_NO_REG */
     uint32_t flags;    /* PTX_F_* */
     bool guard_neg;    /* @!p */

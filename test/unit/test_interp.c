@@ -315,7 +315,7 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
 {
     /* by the reader */
     static const char *const words[] = {"wgmma.fence.sync.aligned",
-                                        "cp.async.bulk.prefetch.L2.global [%y0], 16",
+                                        "cp.reduce.async.bulk.global.shared::cta",
                                         "cp.async.bulk.tensor.1d.shared::cluster.global.tile",
                                         "barrier.cluster.arrive",
                                         "mapa.shared::cluster.u32 %r1, %r2, %r3",

@@ -175,7 +175,8 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
 {
     static const char *const bodies[][2] = {
         {"wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"},
-        {"cp.async.bulk.prefetch.L2.global [%q1], 16;", "cp.async.bulk.prefetch"},
+        {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%q1], [%r1], 16;",
+         "cp.reduce.async.bulk"},
         {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;", "tcgen05.alloc"},
         {"barrier.cluster.arrive;", "barrier.cluster.arrive"},
         {"mapa.u64 %q1, %q2, %r1;", "mapa.u64"},

@@ -348,6 +348,29 @@ static void variables_move_into_a_block(void **state)
     free(out);
 }
 
+/* The text has zeros for all addresses of such a constant; one of functions alone stays. */
+static void addresses_in_a_constant_are_told(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *out = fenced(HEAD ".global .align 4 .b8 v[8]; .global .align 4 .b8 w[8];\n"
+                            ".func f() { ret; }\n"
+                            ".const .align 8 .u64 c[4] = {7, generic(w)+4, f, 9};\n"
+                            ".const .align 8 .u64 g = f;\n" ENTRY "{ ret; }",
+                       &report);
+    const struct ptx_fence_address *a = report.fence.addresses;
+
+    (void)state;
+    expect_text(out, ".const .align 8 .u64 c[4] = {7, 0, 0, 9};", true);
+    expect_text(out, ".const .align 8 .u64 g = f;", true);
+    assert_int_equal(report.fence.naddresses, 2);
+    assert_string_equal(a[0].constant, "c");
+    assert_true(a[0].offset == 8 && a[0].size == 8 && a[0].value == 12 && !a[0].is_function);
+    assert_string_equal(a[1].constant, "c");
+    assert_true(a[1].offset == 16 && a[1].size == 8 && a[1].is_function && a[1].function == 0);
+    ptx_rewrite_report_deinit(&report);
+    free(out);
+}
+
 static void a_window_is_told_by_halves(void **state)
 {
     struct fence_window w = fence_window(0x7f4000000000, (uint64_t)1 << 36, 0x7f4000001000);
@@ -753,7 +776,6 @@ static void what_it_cannot_hold_is_refused(void **state)
     static const struct {
         const char *body, *why;
     } all[] = {
-        {"cp.async.bulk.prefetch.L2.global [%d1], 16;", "line 6: the instruction 'cp.async.bulk"},
         {"cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r1], 232464;",
          "line 6: cp.async.bulk: 232464 bytes, and a block has 232448"},
         {"multimem.ld_reduce.global.add.f32 %f1, [%d1];", "multimem"},
@@ -763,16 +785,13 @@ static void what_it_cannot_hold_is_refused(void **state)
         {"stackrestore.u64 %d2;", "stackrestore"},
         {"mbarrier.init.b64 [%d1], 1;", "mbarrier.init: without .shared"},
         {"ldmatrix.sync.aligned.m8n8.x1.b16 {%r1}, [v];", "ldmatrix: without .shared"},
-        {".pragma \"enable_smem_spilling\";", ".pragma"},
         {"nonsense.b32 %r1, %r2;", "line 6:"},
-        {"discard.global.L2 [%d1], 128;", "line 6: discard: shows what memory held before"},
         {"ld.param.u32 %r1, [b+4];", "line 6: ld: not inside the parameter b"},
         {"ld.param.u32 %r1, [b+-4];", "line 6: ld: not inside the parameter b"},
         {"ld.param.u64 %d1, [b];", "line 6: ld: not inside the parameter b"},
         {"ld.param.v2.u64 {%d1, %d2}, [a];", "line 6: ld: not inside the parameter a"},
         {"ld.param.v2.u64 {%d1, %d2}, [%d1];", "line 6: ld: an address among the parameters"},
         {"cvta.param.u32 %r2, %r1; ld.u32 %r1, [%d2];", "line 6: cvta: a generic"},
-        {"discard.L2 [%d1], 128;", "line 6: discard: shows what memory held before"},
         {CALL, "no function of the module fits"},
         {"mov.u32 %r1, v;", "v"},
         {"@%p1 tensormap.replace.tile.global_address.global.b1024.b64 [%d1], %d2;", "tensormap"},
@@ -793,7 +812,8 @@ static void modules_it_cannot_hold_are_refused(void **state)
     (void)state;
     expect_refused(HEAD ".extern .global .u32 x;\n", "line 4: x is defined elsewhere");
     expect_refused(HEAD ".global .texref t;\n", "texture");
-    expect_refused(HEAD ".global .u32 x; .const .u64 c = x;\n", "begins with an address of x");
+    expect_refused(HEAD ".const .u32 d; .global .u32 x; .const .u64 c[2] = {x, generic(d)};\n",
+                   "c begins with an address in .const");
     expect_refused(HEAD ".const .u32 c; .global .u64 x = generic(c);\n", "an address in .const");
     expect_refused(HEAD ENTRY "{ .global .u32 x; ret; }", "a .global variable in a function");
     expect_refused(HEAD ".extern .func e; " ENTRY "{ call e; ret; }", "e is not in the module");
@@ -807,7 +827,7 @@ static void modules_it_cannot_hold_are_refused(void **state)
     expect_refused("junk", "line 1");
 }
 
-/* 64 functions that fit, and calls: some 7 KB of text for each call. */
+/* Functions that fit, and calls: with 64 functions some 7 KB of text for each call. */
 static char *many_calls(unsigned functions, unsigned calls)
 {
     static const char call[] = "{ .param .b32 q; .param .b32 s; st.param.b32 [q], 1; "
@@ -838,8 +858,22 @@ static void a_text_that_grows_too_long_is_refused(void **state)
     getrusage(RUSAGE_SELF, &after);
     assert_true(after.ru_maxrss - before.ru_maxrss < 512 << 10);
     free(text);
-    text = many_calls(65, 1);
-    expect_refused(text, "more than 64 functions");
+    text = many_calls(257, 1);
+    expect_refused(text, "more than 256 functions");
+    free(text);
+}
+
+static void a_call_may_mean_any_of_many_functions(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *text = many_calls(256, 2), *out = fenced(text, &report);
+
+    (void)state;
+    expect_text(out, "mov.b64 gshare$sym, f255;", true);
+    expect_text(out, "call (s), gshare$to, (q), p;", true);
+    expect_text(out, "call (s), %d1", false);
+    ptx_rewrite_report_deinit(&report);
+    free(out);
     free(text);
 }
 
@@ -1102,6 +1136,29 @@ static void what_the_pass_must_not_leave_is_seen(void **state)
     (void)state;
     expect_checked(out, "applypriority.global.L2::evict_normal", "discard.global.L2",
                    "shows what memory held before");
+    expect_checked(out, "applypriority.global.L2::evict_normal", "cp.async.bulk.prefetch.L2.global",
+                   "reaches as far as its size");
+    free(out);
+}
+
+/* With its guard; a label before it stays. */
+static void what_only_advises_and_has_no_bound_is_dropped(void **state)
+{
+    char *out = fenced_body("discard.global.L2 [%d1], 128; @%p1 discard.L2 [%d1], 128;\n"
+                            "HERE: cp.async.bulk.prefetch.L2.global [%d1], %r1;\n"
+                            "@!%p1 cp.async.bulk.prefetch.L2.global.L2::cache_hint [v], 16, %d2;\n"
+                            ".pragma \"enable_smem_spilling\", \"a;b\";\n"
+                            ".pragma \"nounroll\"; @%p1 bra HERE; ");
+
+    (void)state;
+    expect_text(out, "discard", false);
+    expect_text(out, "@%p1 bra", true);
+    expect_text(out, "HERE:", true);
+    expect_text(out, "prefetch", false);
+    expect_text(out, "@!%p1", false);
+    expect_text(out, "spilling", false);
+    expect_text(out, "a;b", false);
+    expect_text(out, "\t.pragma \"nounroll\";", true);
     free(out);
 }
 
@@ -1388,6 +1445,7 @@ int main(void)
         cmocka_unit_test(names_of_any_length_are_fenced),
         cmocka_unit_test(the_text_comes_out_in_one_spelling),
         cmocka_unit_test(variables_move_into_a_block),
+        cmocka_unit_test(addresses_in_a_constant_are_told),
         cmocka_unit_test(a_window_is_told_by_halves),
         cmocka_unit_test(a_store_to_the_only_local_variable_is_bounded),
         cmocka_unit_test(only_what_is_constant_is_taken_so),
@@ -1406,6 +1464,7 @@ int main(void)
         cmocka_unit_test(modules_it_cannot_hold_are_refused),
         cmocka_unit_test(a_text_that_grows_too_long_is_refused),
         cmocka_unit_test(functions_that_are_too_large_are_refused),
+        cmocka_unit_test(a_call_may_mean_any_of_many_functions),
         cmocka_unit_test(other_passes_keep_off_a_text_that_grows_too_long),
         cmocka_unit_test(names_of_the_house_are_refused),
         cmocka_unit_test(what_other_passes_add_stays),
@@ -1414,6 +1473,7 @@ int main(void)
         cmocka_unit_test(what_is_no_fixed_base_is_fenced_at_each_access),
         cmocka_unit_test(a_long_way_to_an_address_is_given_up),
         cmocka_unit_test(what_the_pass_must_not_leave_is_seen),
+        cmocka_unit_test(what_only_advises_and_has_no_bound_is_dropped),
         cmocka_unit_test(targets_are_functions_of_the_tenant),
         cmocka_unit_test(registers_of_the_house_are_known_by_name),
         cmocka_unit_test(a_kernel_may_have_many_epilogues),

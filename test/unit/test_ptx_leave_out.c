@@ -22,7 +22,7 @@
 #define CLUSTER ".visible .entry cluster()\n.explicitcluster\n{ ret; }\n"
 #define REFUSED                                                                                    \
     ".visible .entry refused(.param .u64 a)\n{ .reg .b64 %d<2>; ld.param.u64 %d1, [a];\n"          \
-    "st.global.u32 [%d1+8], 77;\ndiscard.global.L2 [%d1], 128; ret; }\n"
+    "st.global.u32 [%d1+8], 77;\nstacksave.u64 %d1; ret; }\n"
 #define FUNC(name, what)    ".func " name "()\n{ .reg .b64 %d<2>; mov.b64 %d1, 0; " what " ret; }\n"
 #define CALLS(name, callee) ".visible .entry " name "()\n{ call " callee "; ret; }\n"
 
@@ -65,7 +65,7 @@ static void expect(const char *text, unsigned passes, const char *const *names,
                      *reasons);
     }
     assert_null(strstr(out, "wgmma"));
-    assert_null(strstr(out, "discard"));
+    assert_null(strstr(out, "stacksave"));
     assert_null(strstr(out, "77"));
     assert_null(ptx_rewrite_report_left_out(&report, "good"));
     ptx_module_free(m);
@@ -86,7 +86,7 @@ static void what_cannot_be_read_is_left_out(void **state)
 static void what_the_fence_refuses_is_left_out(void **state)
 {
     static const char *const names[] = {"refused", "unread", NULL};
-    static const char *const reasons[] = {"discard", "wgmma"};
+    static const char *const reasons[] = {"stacksave", "wgmma"};
 
     (void)state;
     expect(HEAD REFUSED GOOD UNREAD, FENCED, names, reasons);
@@ -103,7 +103,7 @@ static void callers_go_with_it(void **state)
                FUNC("f", "wgmma.fence.sync.aligned;"),
            READ, names, reasons);
     expect(HEAD ".func f();\n.func g();\n" CALLS("caller", "g") GOOD FUNC("g", "call f;")
-               FUNC("f", "discard.global.L2 [%d1], 128;"),
+               FUNC("f", "stacksave.u64 %d1;"),
            FENCED, names, reasons);
 }
 
@@ -111,7 +111,7 @@ static void callers_go_with_it(void **state)
 static void later_lines_are_named_as_they_were(void **state)
 {
     static const char *const names[] = {"unread", "refused", NULL};
-    static const char *const reasons[] = {"line 6: ", "line 13: discard"};
+    static const char *const reasons[] = {"line 6: ", "line 13: stacksave"};
 
     (void)state;
     expect(HEAD UNREAD GOOD REFUSED, FENCED, names, reasons);
@@ -125,11 +125,10 @@ static void whole_modules_are_refused(void **state)
         const char *text;
         const char *reason;
     } cases[] = {
-        {HEAD REFUSED, "line 7: discard"},
+        {HEAD REFUSED, "line 7: stacksave"},
         {HEAD UNREAD, "line 6: "},
-        {HEAD UNREAD REFUSED CLUSTER, "line 10: discard"},
-        {HEAD GOOD FUNC("f", "discard.global.L2 [%d1], 128;") ".global .u64 t[1] = {f};\n",
-         "discard"},
+        {HEAD UNREAD REFUSED CLUSTER, "line 10: stacksave"},
+        {HEAD GOOD FUNC("f", "stacksave.u64 %d1;") ".global .u64 t[1] = {f};\n", "stacksave"},
         {HEAD GOOD FUNC("f", "wgmma.fence.sync.aligned;") ".global .u64 t[1] = {f};\n", "line 8"},
         /* Twice the same kernel, one of them readable: whichever counts is nobody's to choose. */
         {HEAD GOOD UNREAD ".visible .entry unread(.param .u64 a)\n{ ret; }\n", "line 9"},

@@ -80,8 +80,6 @@ static void what_cannot_move_stays(void **state)
         HEAD ".global .align 131072 .b8 a[4];\n.visible .entry k() { ret; }\n",
         /* beside constants that fill their 64 KiB, where the window's have no room */
         HEAD ".const .align 4 .b8 c[65536];\n.global .u32 a;\n.visible .entry k() { ret; }\n",
-        /* an initial value that the driver would have to know */
-        HEAD ".global .u32 a;\n.const .u64 c = a;\n.visible .entry k() { ret; }\n",
         /* an instruction that may only be known by its variable */
         HEAD ".global .u32 a;\n.visible .entry k() { prefetch.global.L2 [a]; ret; }\n",
         /* names that the pass has itself */

@@ -19,6 +19,7 @@ static const struct since since[] = {
     {PTX_OP_CP_ASYNC, 80, 7, 0},
     {PTX_OP_CP_ASYNC_BULK, 90, 8, 0},
     {PTX_OP_CP_ASYNC_BULK_COMMIT, 90, 8, 0},
+    {PTX_OP_CP_ASYNC_BULK_PREFETCH, 90, 8, 0},
     {PTX_OP_CP_ASYNC_BULK_WAIT, 90, 8, 0},
     {PTX_OP_CP_ASYNC_COMMIT, 80, 7, 0},
     {PTX_OP_CP_ASYNC_MBARRIER, 80, 7, 0},

@@ -176,7 +176,7 @@ bool parse_table(struct parser *p, const struct token *name);
 bool parse_prototype(struct parser *p, const struct token *name);
 
 /* ---- parse_directive.c: at the directive ---- */
-bool parse_pragma(struct parser *p, const char **text);
+bool parse_pragma(struct parser *p, const char **text, uint32_t *end);
 bool parse_loc(struct parser *p);
 bool parse_file(struct parser *p);
 bool parse_section(struct parser *p);

@@ -93,14 +93,14 @@ static bool parse_inner_pragma(struct parser *p)
     inst->op = PTX_OP_PRAGMA;
     inst->form = ptx_ops[PTX_OP_PRAGMA].first;
     inst->line = p->tok.line;
-    inst->begin = inst->end = parser_offset(p) - 1; /* the token begins behind its dot */
+    inst->begin = parser_offset(p) - 1; /* the token begins behind its dot */
     inst->guard = PTX_NO_REG;
     inst->nops = 1;
     inst->ops = parser_alloc(p, sizeof(*inst->ops));
     if (!inst->ops)
         return false;
     inst->ops->kind = PTX_OPND_STRING;
-    return parse_pragma(p, &inst->ops->string);
+    return parse_pragma(p, &inst->ops->string, &inst->end);
 }
 
 static bool parse_body_directive(struct parser *p)

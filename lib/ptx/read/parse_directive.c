@@ -2,7 +2,7 @@
  * .section. */
 #include "ptx/read/parse.h"
 
-bool parse_pragma(struct parser *p, const char **text)
+bool parse_pragma(struct parser *p, const char **text, uint32_t *end)
 {
     struct token at;
     char *joined = NULL, *more;
@@ -27,6 +27,7 @@ bool parse_pragma(struct parser *p, const char **text)
         joined = more;
     } while (parser_accept(p, ','));
     *text = joined;
+    *end = parser_offset(p) + 1;
     return parser_need(p, ';', "';'");
 }
 

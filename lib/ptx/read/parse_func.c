@@ -60,7 +60,7 @@ static bool parse_directives(struct parser *p, struct ptx_func *f)
                                            "blocksareclusters"};
     struct list pragmas = {0};
     const char **slot;
-    uint32_t ignored;
+    uint32_t ignored, end;
     bool ok = true;
     size_t i;
 
@@ -90,7 +90,7 @@ static bool parse_directives(struct parser *p, struct ptx_func *f)
             ok = parse_attribute(p, NULL);
         } else if (parser_is_word(p, "pragma")) {
             slot = list_add(p, &pragmas, sizeof(*slot), 1);
-            ok = slot && parse_pragma(p, slot);
+            ok = slot && parse_pragma(p, slot, &end);
         } else {
             ok = parser_expected(p, "a function directive, ';' or '{'");
         }

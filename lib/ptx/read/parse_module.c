@@ -120,8 +120,9 @@ static bool parse_alias(struct parser *p)
 static bool parse_module_pragma(struct parser *p)
 {
     const char **slot = list_add(p, &p->pragmas, sizeof(*slot), 1);
+    uint32_t end;
 
-    return slot && parse_pragma(p, slot);
+    return slot && parse_pragma(p, slot, &end);
 }
 
 static bool parse_linked(struct parser *p)

@@ -21,10 +21,10 @@ enum { FENCE_OFFSET = 1 << 20 };
 enum { FENCE_BULK = 227 << 10 };
 
 enum {
-    FENCE_REGS = 24,   /* that the prologue declares, with that for strays and bases */
-    FENCE_BASES = 8,   /* of a function, see fence_base.c */
-    FENCE_FACTOR = 4,  /* of an index of 32 bits, so that it stays within FENCE_REACH */
-    FENCE_TARGETS = 64 /* functions that an indirect call may go to */
+    FENCE_REGS = 24,    /* that the prologue declares, with that for strays and bases */
+    FENCE_BASES = 8,    /* of a function, see fence_base.c */
+    FENCE_FACTOR = 4,   /* of an index of 32 bits, so that it stays within FENCE_REACH */
+    FENCE_TARGETS = 256 /* functions that an indirect call may go to */
 };
 
 struct fence {
@@ -62,7 +62,7 @@ struct fence {
 
 /* ---- fence_instruction.c ---- */
 
-/* Fences the current instruction, or refuses it. */
+/* Fences the current instruction, drops or refuses it. */
 bool fence_instruction(struct fence *fence);
 /* Whether a pragma changes nothing that the fence relies on. */
 bool fence_pragma_is_harmless(const char *text);
@@ -76,6 +76,8 @@ bool fence_size(struct fence *fence);
 
 /* Gives each variable its place in the block, fills the report. */
 bool fence_globals(struct fence *fence);
+/* The variable is in .const and begins with addresses of others: the caller writes them all. */
+bool fence_is_bound(const struct ptx_var *v);
 /* The variable lies in the block: its place. */
 bool fence_is_moved(const struct ptx_var *v);
 uint64_t fence_place(const struct ptx_var *v);
@@ -220,6 +222,8 @@ bool fence_token_is_end(const struct token *t);
 struct fence_span fence_opcode(const struct fence *fence);
 /* Puts WITH in the place of SPAN. */
 void fence_replace(struct fence *fence, struct fence_span span, const char *with);
+/* Takes the current instruction out of the text. */
+void fence_drop(struct fence *fence);
 /* Text before the instruction, behind what stands there already. */
 void fence_before(struct fence *fence, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

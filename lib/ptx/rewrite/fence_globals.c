@@ -1,6 +1,7 @@
 /* The module's .global variables. Where the driver would put them lies outside of the session's
  * window, and uncounted; so they move into one block that the caller allocates there, and code
- * finds them from gshare$globals. */
+ * finds them from gshare$globals. A .const variable that begins with their addresses stays, and has
+ * zeros there until the caller writes them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,14 @@ bool fence_is_moved(const struct ptx_var *v)
            (!fence_is_house_name(v->name) || !strcmp(v->name, GRID_VARIABLE));
 }
 
+bool fence_is_bound(const struct ptx_var *v)
+{
+    for (uint32_t i = 0; v->space == PTX_SPACE_CONST && i < v->nrelocs; i++)
+        if (!v->relocs[i].func)
+            return true;
+    return false;
+}
+
 uint64_t fence_place(const struct ptx_var *v)
 {
     const struct ptx_fence_variable *placed = v->user; /* of a module that is the fence's own */
@@ -28,10 +37,6 @@ static bool variable_check(struct fence *fence, const struct ptx_var *v)
     if (v->space == PTX_SPACE_TEX || v->type == PTX_T_TEXREF || v->type == PTX_T_SAMPLERREF ||
         v->type == PTX_T_SURFREF)
         return fence_refuse(fence, v->line, "%.80s is a texture, sampler or surface", v->name);
-    for (uint32_t i = 0; v->space != PTX_SPACE_GLOBAL && i < v->nrelocs; i++)
-        if (!v->relocs[i].func)
-            return fence_refuse(fence, v->line, "%.80s in .%s begins with an address of %.80s",
-                                v->name, ptx_space_name(v->space), v->relocs[i].var->name);
     if (v->space != PTX_SPACE_GLOBAL && v->space != PTX_SPACE_CONST)
         return true;
     if (v->linkage == PTX_LINK_EXTERN || v->unsized)
@@ -50,9 +55,13 @@ static uint32_t function_index(struct fence *fence, const struct ptx_func **func
 }
 
 static bool address_init(struct fence *fence, const struct ptx_var *v, const struct ptx_reloc *r,
-                         const struct ptx_func **functions, struct ptx_fence_address *to)
+                         const char *constant, const struct ptx_func **functions,
+                         struct ptx_fence_address *to)
 {
-    *to = (struct ptx_fence_address){.offset = fence_place(v) + r->offset,
+    const bool moved = fence_is_moved(v);
+
+    *to = (struct ptx_fence_address){.constant = moved ? NULL : constant,
+                                     .offset = (moved ? fence_place(v) : 0) + r->offset,
                                      .value = (uint64_t)r->addend,
                                      .size = r->size,
                                      .shift = r->shift,
@@ -147,7 +156,7 @@ bool fence_globals(struct fence *fence)
         if (!variable_check(fence, v))
             return false;
         nrelocs += v->nrelocs;
-        bytes += v->ninit + strlen(v->name) + 64;
+        bytes += v->ninit + 2 * strlen(v->name) + 64;
     }
     for (uint32_t i = 0; fence->window && i < fence->m->nfuncs; i++)
         bytes += sizeof(struct ptx_fence_kernel) + strlen(fence->m->funcs[i]->name) + 16;
@@ -167,12 +176,19 @@ bool fence_globals(struct fence *fence)
     report->addresses = addresses;
     if (!variables || !addresses || !functions || !place_variables(fence, variables))
         return false;
-    for (uint32_t i = 0; i < fence->m->nvars; i++)
-        for (uint32_t k = 0; fence_is_moved(fence->m->vars[i]) && k < fence->m->vars[i]->nrelocs;
-             k++)
-            if (!address_init(fence, fence->m->vars[i], &fence->m->vars[i]->relocs[k], functions,
+    for (uint32_t i = 0; i < fence->m->nvars; i++) {
+        const struct ptx_var *v = fence->m->vars[i];
+        const char *name = NULL;
+
+        if (!fence_is_moved(v) && !fence_is_bound(v))
+            continue;
+        if (v->nrelocs && !(name = arena_string(report->memory, v->name, strlen(v->name))))
+            return false;
+        for (uint32_t k = 0; k < v->nrelocs; k++)
+            if (!address_init(fence, v, &v->relocs[k], name, functions,
                               &addresses[report->naddresses++]))
                 return false;
+    }
     declare_functions(fence, functions);
     return true;
 }

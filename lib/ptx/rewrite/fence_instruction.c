@@ -111,10 +111,13 @@ bool fence_instruction(struct fence *fence)
     const struct ptx_inst *inst = fence->inst;
 
     switch (inst->op) {
-    /* It drops lines of the L2 cache that are not written back, so that loads see what DRAM held
-     * before them: of memory that is zeroed for its user, what the user before left. */
+    /* discard throws away lines of the L2 cache that are not written back, so that loads see what
+     * DRAM held before them: of memory that is zeroed for its user, what the user before left. A
+     * bulk prefetch reaches as far as the program says. Code is as right without either. */
     case PTX_OP_DISCARD:
-        return fence_refuse(fence, inst->line, "discard: shows what memory held before");
+    case PTX_OP_CP_ASYNC_BULK_PREFETCH:
+        fence_drop(fence);
+        return true;
     case PTX_OP_TRAP:
     case PTX_OP_BRKPT:
         return fence_refuse(fence, inst->line, "%s: ends the work of others too",
@@ -137,8 +140,9 @@ bool fence_instruction(struct fence *fence)
     case PTX_OP_BRX_IDX:
         return fence_brx(fence);
     case PTX_OP_PRAGMA:
-        return fence_pragma_is_harmless(inst->ops[0].string) ||
-               fence_refuse(fence, inst->line, ".pragma %.80s", inst->ops[0].string);
+        if (!fence_pragma_is_harmless(inst->ops[0].string))
+            fence_drop(fence);
+        return true;
     case PTX_OP_CP_ASYNC_BULK_COMMIT:
     case PTX_OP_CP_ASYNC_BULK_WAIT:
     case PTX_OP_CP_ASYNC_COMMIT:

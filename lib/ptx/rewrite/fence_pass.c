@@ -248,7 +248,7 @@ static void drop_local_variables(struct ptx_func *f)
     f->nvars = kept;
 }
 
-/* In one spelling, without the variables that have moved. */
+/* In one spelling, without the variables that have moved and what names them in .const. */
 static int print_module(struct ptx_module *m, char **out, size_t *out_len)
 {
     FILE *file = open_memstream(out, out_len);
@@ -258,8 +258,11 @@ static int print_module(struct ptx_module *m, char **out, size_t *out_len)
     if (!file)
         return -ENOMEM;
     for (uint32_t i = 0; i < m->nvars; i++)
-        if (!fence_is_moved(m->vars[i]))
+        if (!fence_is_moved(m->vars[i])) {
+            if (fence_is_bound(m->vars[i]))
+                m->vars[i]->nrelocs = 0;
             m->vars[kept++] = m->vars[i];
+        }
     m->nvars = kept;
     for (uint32_t i = 0; i < m->nfuncs; i++)
         if (fence_has_frame(m->funcs[i]))

@@ -131,6 +131,11 @@ void fence_replace(struct fence *fence, struct fence_span span, const char *with
     edits_replace(&fence->edits, at, at + span.len, with);
 }
 
+void fence_drop(struct fence *fence)
+{
+    edits_replace(&fence->edits, fence->inst->begin, fence->inst->end, "");
+}
+
 void fence_before(struct fence *fence, const char *format, ...)
 {
     const char *text;

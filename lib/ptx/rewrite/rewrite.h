@@ -109,8 +109,10 @@ struct ptx_fence_variable {
 };
 
 /* An address in the initial values: (that of the block, or *FUNCTION, plus VALUE) >> SHIFT, of
- * which the lowest SIZE bytes come to OFFSET in the block. */
+ * which the lowest SIZE bytes come to OFFSET in the block, or in the .const variable CONSTANT,
+ * where the text has zeros. */
 struct ptx_fence_address {
+    const char *constant; /* NULL: the block */
     uint64_t offset, value;
     uint8_t size, shift;
     bool is_function;

@@ -155,7 +155,8 @@ int op_dynamic_shared(struct warp *w, const struct insn *in, uint32_t mask)
 }
 
 // add.cc, addc, sub.cc, subc, mad.cc, madc: imm bit 0 subtracts, bit 1 reads the carry, bit 2
-// writes it. mode: the half of a product.
+// writes it. mode: the half of a product. A difference is a + ~b + 1, so that its carry is set
+// where nothing was borrowed: the compiler's division of 128 bits reads it so by addc.
 int op_carry(struct warp *w, const struct insn *in, uint32_t mask)
 {
     u32 *cc = SLOT(u32, w, in->target);
@@ -166,7 +167,7 @@ int op_carry(struct warp *w, const struct insn *in, uint32_t mask)
         unsigned l = (unsigned)__builtin_ctz(rest);
         uint64_t a = wide ? SLOT(u64, w, in->a)[l] : SLOT(u32, w, in->a)[l];
         uint64_t b = wide ? SLOT(u64, w, in->b)[l] : SLOT(u32, w, in->b)[l];
-        uint32_t c = in->imm & 2 ? carry >> l & 1 : 0;
+        uint32_t c = in->imm & 2 ? carry >> l & 1 : in->imm & 1;
         if (in->mode) {
             if (in->mode == PTX_MODE_LO)
                 a = a * b;
@@ -178,8 +179,9 @@ int op_carry(struct warp *w, const struct insn *in, uint32_t mask)
             a = wide ? a : a & UINT32_MAX;
             b = wide ? SLOT(u64, w, in->c)[l] : SLOT(u32, w, in->c)[l];
         }
-        unsigned __int128 sum =
-            in->imm & 1 ? (unsigned __int128)a - b - c : (unsigned __int128)a + b + c;
+        if (in->imm & 1)
+            b = wide ? ~b : ~b & UINT32_MAX;
+        unsigned __int128 sum = (unsigned __int128)a + b + c;
         if (wide)
             SLOT(u64, w, in->d)[l] = (uint64_t)sum;
         else

@@ -357,6 +357,7 @@ bool lower_memory(struct lower *L)
         lower_bulk(L);
         return true;
     case PTX_OP_CP_ASYNC_BULK_COMMIT:
+    case PTX_OP_CP_ASYNC_BULK_PREFETCH:
     case PTX_OP_CP_ASYNC_BULK_WAIT:
     case PTX_OP_CP_ASYNC_COMMIT:
     case PTX_OP_CP_ASYNC_WAIT:

@@ -28,9 +28,23 @@ static CUresult write_bytes(CUdeviceptr to, const void *from, uint64_t bytes)
     return bytes ? DRV(cuMemcpyHtoDAsync_v2, to, from, bytes, service_stream()) : CUDA_SUCCESS;
 }
 
-/* Writes the addresses among the initial values: those of functions where `functions` has their
- * addresses, else those of variables. */
-static CUresult write_addresses(const struct module *module, const uint64_t *functions)
+/* Where an address belongs. 0: the compiler has removed the constant, which no kernel uses. */
+static CUresult address_place(const struct module *module, const struct ptx_fence_address *a,
+                              CUdeviceptr *to)
+{
+    CUresult result;
+
+    *to = module->variables + a->offset;
+    if (!a->constant)
+        return CUDA_SUCCESS;
+    result = DRV_ASK(cuModuleGetGlobal_v2, to, NULL, module->cu, a->constant);
+    *to = result ? 0 : *to + a->offset;
+    return result == CUDA_ERROR_NOT_FOUND ? CUDA_SUCCESS : result;
+}
+
+/* Writes the addresses among the initial values. loaded: those that can be written once the driver
+ * has loaded the module, which are those of functions and those in constants; else all others. */
+static CUresult write_addresses(const struct module *module, bool loaded, const uint64_t *functions)
 {
     const struct ptx_fence_report *report = report_of(module);
     CLEANUP_FREE uint64_t *values = calloc(report->naddresses + 1, sizeof(*values));
@@ -38,11 +52,14 @@ static CUresult write_addresses(const struct module *module, const uint64_t *fun
 
     for (uint32_t i = 0; i < report->naddresses && !result; i++) {
         const struct ptx_fence_address *a = &report->addresses[i];
-        if (a->is_function != (functions != NULL))
+        CUdeviceptr to;
+        if ((a->is_function || a->constant) != loaded)
             continue;
         values[i] =
-            ((functions ? functions[a->function] : module->variables) + a->value) >> a->shift;
-        result = write_bytes(module->variables + a->offset, &values[i], a->size);
+            ((a->is_function ? functions[a->function] : module->variables) + a->value) >> a->shift;
+        result = address_place(module, a, &to);
+        if (!result && to)
+            result = write_bytes(to, &values[i], a->size);
     }
     done = DRV(cuStreamSynchronize, service_stream());
     return result ? result : done;
@@ -57,7 +74,7 @@ static CUresult write_values(const struct module *module)
         const struct ptx_fence_variable *v = &report->variables[i];
         result = write_bytes(module->variables + v->offset, v->bytes, v->nbytes);
     }
-    rest = write_addresses(module, NULL); /* waits for all */
+    rest = write_addresses(module, false, NULL); /* waits for all */
     return result ? result : rest;
 }
 
@@ -100,27 +117,26 @@ gs_status fenced_place(struct job *job, struct module *module)
     return result ? job_fail_driver(job, result) : GS_OK;
 }
 
-/* Writes the addresses of functions among the initial values, which are known once the driver has
- * loaded the module. */
-static CUresult bind_functions(const struct module *module)
+static CUresult bind_addresses(const struct module *module)
 {
     const struct ptx_fence_report *report = report_of(module);
     CLEANUP_FREE uint64_t *functions = NULL;
     CUdeviceptr table;
-    CUresult result;
+    CUresult result = CUDA_SUCCESS;
 
-    if (report->nfunctions == 0)
+    if (report->naddresses == 0)
         return CUDA_SUCCESS;
-    functions = calloc(report->nfunctions, sizeof(*functions));
+    functions = calloc(report->nfunctions + 1, sizeof(*functions));
     if (!functions)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    result = DRV(cuModuleGetGlobal_v2, &table, NULL, module->cu, FENCE_FUNCTIONS);
-    if (!result)
+    if (report->nfunctions)
+        result = DRV(cuModuleGetGlobal_v2, &table, NULL, module->cu, FENCE_FUNCTIONS);
+    if (!result && report->nfunctions)
         result = DRV(cuMemcpyDtoHAsync_v2, functions, table,
                      report->nfunctions * sizeof(*functions), service_stream());
     if (!result)
         result = DRV(cuStreamSynchronize, service_stream());
-    return result ? result : write_addresses(module, functions);
+    return result ? result : write_addresses(module, true, functions);
 }
 
 static CUresult bind_textures(const struct session *session, const struct module *module)
@@ -139,7 +155,7 @@ CUresult fenced_bind(struct session *session, struct module *module)
     if (!report_of(module))
         return CUDA_SUCCESS;
     const struct fence_window window = window_of(session, module->variables);
-    result = bind_functions(module);
+    result = bind_addresses(module);
     if (!result && report_of(module)->textures)
         result = bind_textures(session, module);
     if (!result)

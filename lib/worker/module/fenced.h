@@ -16,8 +16,8 @@ struct module;
  * fenced. On failure the job has failed. */
 gs_status fenced_prepare(struct job *job, const struct module *module);
 /* Gives the module's variables their place in the window, and their initial values but for
- * addresses of functions. At a quiet moment, since memory is mapped. On failure the job has failed,
- * and fenced_free undoes what was done. */
+ * addresses of functions and in constants. At a quiet moment, since memory is mapped. On failure
+ * the job has failed, and fenced_free undoes what was done. */
 gs_status fenced_place(struct job *job, struct module *module);
 /* Tells the loaded module where the window is, now and whenever more of it is opened. Nothing to do
  * where it is not fenced. */
