@@ -58,6 +58,13 @@ struct session_requests {
     bool listed;
 };
 
+/* Its import of another device's memory; see peer_memory.h. */
+struct peer_import {
+    struct link_peer_ask ask;    /* what its worker wants; ask.ask 0: nothing */
+    pid_t asked;                 /* the worker that was asked; 0: none yet */
+    struct vault_origin granted; /* what its worker was given, and does not have yet */
+};
+
 struct session {
     struct server *server;
     struct device *device;
@@ -110,6 +117,8 @@ struct session {
     struct timer evict_by;   /* the device must have finished the closing session's work by then */
     struct reply reply;      /* open until the attach is answered */
     struct vault vault;
+    struct peer_import peer;
+    bool lends; /* a session of another device has, or had, memory of this one */
 };
 
 /* The worker may hold memory for the session, in this state. */

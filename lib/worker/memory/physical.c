@@ -26,7 +26,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define ADOPTED_ROWS 1024u
 
-/* The pieces that a former worker made and several sessions may hold, by number. */
+/* The pieces that a former worker made and several sessions may hold, and those of other devices,
+ * by number. */
 static struct physical *adopted[ADOPTED_ROWS];
 
 CUmemGenericAllocationHandle physical_handle(const struct physical *memory)
@@ -110,15 +111,23 @@ static void discharge(struct session *session, uint64_t size, bool user_too)
         user_discharge(session->memory.user, size);
 }
 
-/* The device's memory in use shows a piece under its oldest holder. Under the lock. */
-static void shown_add(const struct holder *holder, uint64_t size)
+/* What the device's memory in use shows of a piece, which is under its oldest holder. Under the
+ * lock. */
+static uint64_t shown(const struct physical *memory)
 {
-    atomic_fetch_add_explicit(&holder->session->stats->memory_used, size, memory_order_relaxed);
+    return memory->number & PHYSICAL_PEER ? 0 : memory->size;
 }
 
-static void shown_take(const struct holder *holder, uint64_t size)
+static void shown_add(const struct holder *holder)
 {
-    atomic_fetch_sub_explicit(&holder->session->stats->memory_used, size, memory_order_relaxed);
+    atomic_fetch_add_explicit(&holder->session->stats->memory_used, shown(holder->memory),
+                              memory_order_relaxed);
+}
+
+static void shown_take(const struct holder *holder)
+{
+    atomic_fetch_sub_explicit(&holder->session->stats->memory_used, shown(holder->memory),
+                              memory_order_relaxed);
 }
 
 gs_status physical_charge(struct job *job, uint64_t asked, uint64_t size, uint64_t piece)
@@ -169,7 +178,7 @@ gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
     memory->first = holder;
     *holder = (struct holder){
         .memory = memory, .session = job->session, .since = memory->number, .import = IMPORT_NONE};
-    shown_add(holder, size);
+    shown_add(holder);
     return GS_OK;
 }
 
@@ -183,22 +192,36 @@ static bool user_holds(const struct physical *memory, const struct user *user)
     return h;
 }
 
-gs_status physical_hold(struct job *job, struct physical *memory, uint32_t import,
-                        struct holder *holder)
+/* Under the lock. */
+static gs_status hold(struct job *job, struct physical *memory, uint32_t import,
+                      struct holder *holder)
 {
     const struct amount amount = {memory->size, memory->size, worker->granularity};
     struct holder **end = &memory->first;
 
+    if (charge(job, &amount, !user_holds(memory, job->session->memory.user)) != GS_OK)
+        return job->status;
+    *holder = (struct holder){
+        .memory = memory, .session = job->session, .since = stamp(), .import = import};
+    while (*end)
+        end = &(*end)->next;
+    *end = holder;
+    return GS_OK;
+}
+
+gs_status physical_hold(struct job *job, struct physical *memory, uint32_t import,
+                        struct holder *holder)
+{
     pthread_mutex_lock(&lock);
-    if (charge(job, &amount, !user_holds(memory, job->session->memory.user)) == GS_OK) {
-        *holder = (struct holder){
-            .memory = memory, .session = job->session, .since = stamp(), .import = import};
-        while (*end)
-            end = &(*end)->next;
-        *end = holder;
-    }
+    hold(job, memory, import, holder);
     pthread_mutex_unlock(&lock);
     return job->status;
+}
+
+static void physical_free(struct physical *memory)
+{
+    DRV_MUST(cuMemRelease, memory->handle);
+    free(memory);
 }
 
 /* ---- Taking over ----------------------------------------------------------------------------- */
@@ -228,8 +251,8 @@ static void holder_adopt(struct session *session, struct physical *memory, struc
     holder->memory = memory;
     if (at == &memory->first) {
         if (*at)
-            shown_take(*at, memory->size);
-        shown_add(holder, memory->size);
+            shown_take(*at);
+        shown_add(holder);
     }
     holder->next = *at;
     *at = holder;
@@ -298,11 +321,66 @@ gs_status physical_adopt(struct job *job, const struct chunk_source *source, uin
         free(memory);
         return job_fail_driver(job, result);
     }
-    if (!adopted_add(job->session, memory, lent, holder)) {
-        DRV_MUST(cuMemRelease, memory->handle);
-        free(memory);
-    }
+    if (!adopted_add(job->session, memory, lent, holder))
+        physical_free(memory);
     return GS_OK;
+}
+
+/* ---- Of other devices ------------------------------------------------------------------------ */
+
+/* Makes the piece, which nobody holds yet. NULL: the job has failed. */
+static struct physical *peer_new(struct job *job, const struct peer_piece *piece)
+{
+    struct physical *memory = calloc(1, sizeof(*memory));
+    CUresult result;
+
+    if (!memory) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an import's record");
+        return NULL;
+    }
+    memory->size = piece->size;
+    memory->number = piece->number;
+    result = DRV(cuMemImportFromShareableHandle, &memory->handle,
+                 (void *)(intptr_t)piece->descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    if (!result)
+        return memory;
+    job_fail_driver(job, result);
+    free(memory);
+    return NULL;
+}
+
+/* Holds the piece if another session holds it, else the one that is made for it; NULL: none is.
+ * Returns whether that one is used. */
+static bool peer_hold(struct job *job, uint64_t number, struct physical *made, uint32_t import,
+                      struct holder *holder)
+{
+    struct physical **at;
+    bool used = false;
+
+    pthread_mutex_lock(&lock);
+    at = adopted_at(number);
+    if (*at) {
+        hold(job, *at, import, holder);
+    } else if (made && hold(job, made, import, holder) == GS_OK) {
+        *at = made;
+        used = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return used;
+}
+
+gs_status physical_hold_peer(struct job *job, const struct peer_piece *piece, uint32_t import,
+                             struct holder *holder)
+{
+    struct physical *made;
+
+    peer_hold(job, piece->number, NULL, import, holder);
+    if (job->status != GS_OK || holder->memory)
+        return job->status;
+    made = peer_new(job, piece);
+    if (made && !peer_hold(job, piece->number, made, import, holder))
+        physical_free(made);
+    return job->status;
 }
 
 /* ---- Letting go ------------------------------------------------------------------------------ */
@@ -319,9 +397,9 @@ void physical_release(struct holder *holder)
     *at = holder->next;
     last = !memory->first;
     if (at == &memory->first && !holder->resting) {
-        shown_take(holder, memory->size);
+        shown_take(holder);
         if (!last)
-            shown_add(memory->first, memory->size);
+            shown_add(memory->first);
     }
     if (!holder->resting)
         discharge(holder->session, memory->size, !user_holds(memory, holder->session->memory.user));
@@ -329,10 +407,8 @@ void physical_release(struct holder *holder)
         *adopted_at(memory->number) = memory->adopted;
     pthread_mutex_unlock(&lock);
     *holder = (struct holder){.import = holder->import};
-    if (last) {
-        DRV_MUST(cuMemRelease, memory->handle);
-        free(memory);
-    }
+    if (last)
+        physical_free(memory);
 }
 
 /* The piece has no export, so no session joins while it rests. */
@@ -345,7 +421,7 @@ bool physical_rest(struct holder *holder)
     pthread_mutex_unlock(&lock);
     if (!holder->resting)
         return false;
-    shown_take(holder, memory->size);
+    shown_take(holder);
     discharge(holder->session, memory->size, true);
     return true;
 }
@@ -357,7 +433,7 @@ gs_status physical_wake(struct job *job, uint64_t asked, struct holder *holder)
 
     if (charge(job, &amount, true) != GS_OK)
         return job->status;
-    shown_add(holder, size);
+    shown_add(holder);
     holder->resting = false;
     return GS_OK;
 }
@@ -370,6 +446,15 @@ static void jobs_free(struct job *first)
         struct job *job = first;
         first = job->next;
         job_free(job);
+    }
+}
+
+static void jobs_return(struct job *first)
+{
+    while (first) {
+        struct job *job = first;
+        first = job->next;
+        job_return(job);
     }
 }
 
@@ -399,12 +484,30 @@ gs_status physical_revoke(struct job *job, const struct holder *owner)
         jobs_free(first);
         return job_fail(job, GS_ERR_NO_MEMORY, "no host memory to tell those who hold it");
     }
-    while (first) {
-        struct job *unshare = first;
-        first = unshare->next;
-        job_return(unshare);
-    }
+    jobs_return(first);
     return GS_OK;
+}
+
+void physical_revoke_peer(uint32_t slot, uint64_t number)
+{
+    struct job *first = NULL;
+    struct physical *memory;
+
+    pthread_mutex_lock(&lock);
+    memory = *adopted_at(number);
+    for (struct holder *h = memory ? memory->first : NULL; h; h = h->next) {
+        if (h->session->slot != slot || h->revoked)
+            continue;
+        h->revoked = true;
+        journal_revoked_set(h->session->journal, h->import, true);
+        struct job *unshare = job_new_chore(h->session, &job_unshare);
+        if (!unshare) /* the session's next job_unshare does it */
+            continue;
+        unshare->next = first;
+        first = unshare;
+    }
+    pthread_mutex_unlock(&lock);
+    jobs_return(first);
 }
 
 bool physical_revoked(const struct holder *holder)
