@@ -222,9 +222,8 @@ struct link_open {
     uint32_t replay;     /* enum link_replay: what becomes of work that is not finished */
     int32_t pid;         /* of its tenant, for people */
     uint64_t window_base, window_size;
-    uint64_t avoid_base, avoid_size; /* not resumed: as of ctl_attach */
-    uint64_t kernel_heap;            /* bytes that its kernels can malloc from; 0: the default */
-    uint32_t unkept; /* 1: it ends with its worker, for which nothing of it is kept */
+    uint64_t kernel_heap; /* bytes that its kernels can malloc from; 0: the default */
+    uint32_t unkept;      /* 1: it ends with its worker, for which nothing of it is kept */
     uint32_t reserved;
     uint64_t suspect_ns; /* a suspect, whose work takes turns with other suspects', until clock_ns()
                             is this; 0: none */
@@ -296,6 +295,8 @@ struct link_peer_told {
     uint64_t size;       /* of the exported allocation */
     uint64_t piece_size; /* of the memory */
     uint64_t number;     /* IMPORTED: the supervisor's, for this memory and no other */
+    /* IMPORTED: the owner's window, if the owner is of the same process; else of 0 bytes */
+    uint64_t window_base, window_size;
 };
 
 struct link_fatal {

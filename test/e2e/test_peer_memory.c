@@ -14,8 +14,8 @@
 #define MIB ((size_t)1 << 20)
 #define N   4096u
 
-/* fill: data[i] = value + i. It has no variables, which an unfenced session would lose with its
- * worker. */
+/* fill: data[i] = value + i. hold: runs until words[0] is set. They have no variables, which an
+ * unfenced session would lose with its worker. */
 static const char plain_ptx[] =
     ".version 7.8\n.target sm_80\n.address_size 64\n"
     ".visible .entry fill(.param .u64 data, .param .u32 value, .param .u32 n)\n"
@@ -24,7 +24,10 @@ static const char plain_ptx[] =
     "  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
     "  mad.lo.u32 %r5, %r2, %r3, %r4; setp.ge.u32 %p, %r5, %r1; @%p ret;\n"
     "  mul.wide.u32 %rd1, %r5, 4; add.u64 %rd2, %rd0, %rd1; add.u32 %r6, %r0, %r5;\n"
-    "  st.global.u32 [%rd2], %r6; ret; }\n";
+    "  st.global.u32 [%rd2], %r6; ret; }\n"
+    ".visible .entry hold(.param .u64 words)\n"
+    "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
+    "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
 
 /* The owner on device 0, an importer on device 1, and one beside the owner. */
 enum { OWNER, PEER, NEIGHBOUR, SESSIONS };
@@ -60,12 +63,12 @@ static gs_session attach(int device)
     return session;
 }
 
-static gs_kernel kernel_of(gs_session session)
+static gs_kernel kernel_of(gs_session session, const char *name)
 {
     gs_module module;
 
     CHECK_OK(gs_module_load(session, plain_ptx, strlen(plain_ptx), &module));
-    return kernels_get(module, "fill");
+    return kernels_get(module, name);
 }
 
 static struct shared shared_start(const char *fence, size_t size)
@@ -74,7 +77,7 @@ static struct shared shared_start(const char *fence, size_t size)
 
     for (int i = 0; i < SESSIONS; i++) {
         s.session[i] = attach(i == PEER);
-        s.fill[i] = kernel_of(s.session[i]);
+        s.fill[i] = kernel_of(s.session[i], "fill");
     }
     CHECK_OK(gs_malloc(s.session[OWNER], size, &s.at[OWNER]));
     CHECK_OK(gs_mem_export(s.session[OWNER], s.at[OWNER], GS_EXPORT_TO_USER, &s.handle));
@@ -146,6 +149,11 @@ static void check_taken_back(struct shared *s, uint64_t left)
     CHECK_OK(gs_free(s->session[PEER], s->at[PEER]));
 }
 
+static bool in_window(const gs_session_desc *desc, gs_devptr at, size_t size)
+{
+    return at >= desc->window_base && at + size <= desc->window_base + desc->window_size;
+}
+
 /* ---- Sharing ---- */
 
 static void devices_share(const char *fence)
@@ -158,9 +166,12 @@ static void devices_share(const char *fence)
     fill(&s, OWNER, 1000);
     shared_import(&s, PEER);
     shared_import(&s, NEIGHBOUR);
+    /* Fenced kernels do not leave their session's window. */
     CHECK_OK(gs_session_info(s.session[PEER], &desc));
-    CHECK(s.at[PEER] >= desc.window_base &&
-          s.at[PEER] + s.size <= desc.window_base + desc.window_size);
+    if (desc.fenced)
+        CHECK(in_window(&desc, s.at[PEER], s.size));
+    else
+        CHECK_EQUAL(s.at[PEER], s.at[OWNER]);
     check_filled(&s, PEER, 1000);
     for (int i = 0; i < SESSIONS; i++) {
         fill(&s, i, 2000 + (uint32_t)i);
@@ -169,15 +180,13 @@ static void devices_share(const char *fence)
     }
     CHECK_OK(gs_memset(s.session[PEER], s.at[PEER] + s.size - 1, 0x5A, 1));
     CHECK_STATUS(gs_memset(s.session[PEER], s.at[PEER] + s.size, 1, 1), GS_ERR_INVALID_POINTER);
-    /* The memory is in use once, on its owner's device; the importer is charged as for its own. */
+    /* The memory is in use once, on its owner's device, and counts against its owner alone. */
     CHECK_EQUAL(server_memory_used(s.server), used);
-    CHECK_EQUAL(free_of(s.session[PEER]), left - 6 * MIB);
     CHECK_OK(gs_mem_import(s.session[PEER], &s.handle, &second, NULL));
     CHECK(second != s.at[PEER]);
-    CHECK_EQUAL(free_of(s.session[PEER]), left - 12 * MIB);
+    CHECK_EQUAL(free_of(s.session[PEER]), left);
     CHECK_OK(gs_free(s.session[PEER], second));
     CHECK_OK(gs_free(s.session[PEER], s.at[PEER]));
-    CHECK_EQUAL(free_of(s.session[PEER]), left);
     CHECK_STATUS(gs_memset(s.session[PEER], s.at[PEER], 1, 1), GS_ERR_INVALID_POINTER);
     check_filled(&s, OWNER, 2000 + NEIGHBOUR);
     shared_import(&s, PEER);
@@ -198,10 +207,8 @@ static void fenced_sessions_of_two_devices_work_on_the_same_memory(void)
 static void who_may_not_import_is_refused(void)
 {
     struct shared s = shared_start("never", 2 * MIB);
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
     gs_session_desc desc = GS_SESSION_DESC_INIT;
     gs_mem_handle named, other;
-    gs_session little;
     gs_devptr at;
 
     CHECK_OK(gs_session_info(s.session[PEER], &desc));
@@ -219,12 +226,6 @@ static void who_may_not_import_is_refused(void)
         for (int who = 0; who < SESSIONS; who++)
             CHECK_STATUS(gs_mem_import(s.session[who], &other, &at, NULL), GS_ERR_NOT_FOUND);
     }
-    params.device = 1;
-    params.mem_limit = 3 * MIB;
-    CHECK_OK(gs_attach(&params, &little));
-    CHECK_OK(gs_mem_import(little, &s.handle, &at, NULL));
-    CHECK_STATUS(gs_mem_import(little, &s.handle, &at, NULL), GS_ERR_QUOTA);
-    CHECK_OK(gs_detach(little));
     shared_end(&s);
 }
 
@@ -308,6 +309,7 @@ static void what_is_taken_back_while_a_process_is_replaced_is_gone(void)
 struct board {
     struct gate exported;
     gs_mem_handle handle;
+    gs_devptr at;
 };
 
 static void owner_run(void *argument)
@@ -318,6 +320,7 @@ static void owner_run(void *argument)
 
     CHECK_OK(gs_malloc(session, 3 * MIB, &at));
     CHECK_OK(gs_mem_export(session, at, GS_EXPORT_TO_USER, &board->handle));
+    board->at = at;
     gate_pass(&board->exported);
     for (;;)
         pause();
@@ -328,11 +331,15 @@ static void an_import_ends_with_an_owner_that_is_killed(void)
     struct server *server = server_of(NULL, "never");
     struct board *board = shared_alloc(sizeof(*board));
     const pid_t owner = tenant_start(owner_run, board);
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
     gs_session peer = attach(1);
     gs_devptr at;
 
     gate_wait(&board->exported, 1);
     CHECK_OK(gs_mem_import(peer, &board->handle, &at, NULL));
+    /* Where another process has its memory, this one may have something of its own. */
+    CHECK_OK(gs_session_info(peer, &desc));
+    CHECK(at != board->at && in_window(&desc, at, 3 * MIB));
     CHECK(!revoked(peer, at));
     tenant_kill(owner, SIGKILL);
     CHECK_WITHIN(10000, revoked(peer, at));
@@ -394,7 +401,7 @@ static void sharers_go_on(const char *fence)
         check_filled(&s, PEER, 1000 + round);
         fill(&s, writer, 1001 + round);
         check_filled(&s, PEER, 1001 + round);
-        CHECK_EQUAL(free_of(s.session[PEER]), left - 6 * MIB);
+        CHECK_EQUAL(free_of(s.session[PEER]), left);
         CHECK_EQUAL(server_memory_used(s.server), used);
         CHECK_OK(gs_mem_import(s.session[PEER], &s.handle, &at, NULL));
         CHECK_OK(gs_free(s.session[PEER], at));
@@ -412,6 +419,41 @@ static void unfenced_sharers_go_on_after_killed_workers_and_supervisors(void)
 static void fenced_sharers_go_on_after_killed_workers_and_supervisors(void)
 {
     sharers_go_on("always");
+}
+
+static bool imported_anew(const struct shared *s, gs_devptr *at)
+{
+    return gs_mem_import(s->session[PEER], &s->handle, at, NULL) == GS_OK;
+}
+
+/* Running work may have the memory for long, so how much of it may pile up is bounded. */
+static void what_running_work_keeps_from_its_owner_is_bounded(void)
+{
+    static const char *const limit[] = {"bin/gsctl", "set", "--default", "--user-mem", "40M", NULL};
+    struct shared s = shared_start("never", 16 * MIB);
+    const uint32_t zero = 0, one = 1;
+    gs_session peer = s.session[PEER];
+    gs_devptr words, at;
+    char output[1024];
+    gs_stream aside;
+
+    CHECK_EQUAL(program_run(limit, output, sizeof(output)), 0);
+    CHECK_OK(gs_malloc(peer, sizeof(zero), &words));
+    CHECK_OK(gs_memcpy_htod(peer, words, &zero, sizeof(zero)));
+    CHECK_OK(gs_stream_create(peer, NULL, &aside));
+    CHECK_OK(kernels_launch(NULL, kernel_of(peer, "hold"), 1, 1, (void *[]){&words}));
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_STATUS(gs_mem_import(peer, &s.handle, &at, NULL), i < 2 ? GS_OK : GS_ERR_QUOTA);
+        if (i == 2)
+            CHECK_TEXT(gs_last_error_message(), "33554432 bytes of other devices' memory");
+        CHECK_OK(gs_free(s.session[OWNER], s.at[OWNER]));
+        CHECK_OK(gs_malloc(s.session[OWNER], s.size, &s.at[OWNER]));
+        CHECK_OK(gs_mem_export(s.session[OWNER], s.at[OWNER], GS_EXPORT_TO_USER, &s.handle));
+    }
+    CHECK_OK(gs_memcpy_htod_async(peer, words, &one, sizeof(one), aside));
+    CHECK_OK(gs_sync(peer));
+    CHECK_WITHIN(10000, imported_anew(&s, &at));
+    shared_end(&s);
 }
 
 /* Whichever process is killed meanwhile, the import is there or was refused for the session's end.
@@ -449,6 +491,7 @@ static const struct test tests[] = {
     TEST(an_import_ends_with_an_owner_that_is_killed),
     TEST(unfenced_sharers_go_on_after_killed_workers_and_supervisors),
     TEST(fenced_sharers_go_on_after_killed_workers_and_supervisors),
+    TEST(what_running_work_keeps_from_its_owner_is_bounded),
     TEST(an_import_outlives_what_is_killed_under_it),
 };
 

@@ -103,6 +103,12 @@ static void import_grant(struct session *session, struct session *owner,
     }
     grant.from = (uint32_t)owner->device->index;
     grant.number = entry->number;
+    if (owner->pid && owner->pid == session->pid) {
+        grant.window_base = owner->window_base;
+        grant.window_size = owner->window_size;
+    } else {
+        grant.window_size = 0;
+    }
     session->peer.granted = (struct vault_origin){owner->id, entry->address, entry->number};
     owner->lends = true;
     answer(session, &grant, "", fd);

@@ -94,8 +94,7 @@ struct session {
     uint64_t mem_limit;   /* the limit in force */
     uint64_t window_base; /* the session's range of device addresses */
     uint64_t window_size;
-    uint64_t avoid_base, avoid_size; /* of its ctl_attach */
-    uint32_t fenced;                 /* gs_fence: its kernels are kept to the window; 0: not */
+    uint32_t fenced; /* gs_fence: its kernels are kept to the window; 0: not */
     uint64_t attached_ns;
     uid_t uid;
     pid_t pid;               /* 0: not known */

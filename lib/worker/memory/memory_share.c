@@ -35,6 +35,7 @@
 #include "worker/memory/peer_ask.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
+#include "worker/memory/window.h"
 
 #define EXPORTS_MAX 1024u /* of a session */
 
@@ -376,13 +377,11 @@ static gs_status import_keep(struct job *job, struct chunk *chunk)
     return refused ? job_fail(job, status, "%s", refused) : GS_OK;
 }
 
-/* Maps the memory that the chunk holds at a place in the window. */
+/* Maps the memory that the chunk holds, which has a place. */
 static gs_status import_map(struct job *job, struct chunk *chunk)
 {
     CUresult result;
 
-    if (chunk_address_take(job, chunk) != GS_OK)
-        return job->status;
     result = chunk_map(chunk);
     if (!result)
         return GS_OK;
@@ -405,6 +404,22 @@ static gs_status peer_reach(struct job *job, uint32_t peer)
                           (int)worker->device, peer);
 }
 
+/* Takes the place at which the owner has the memory, if the owner is of the same process and the
+ * place is free here, else any. */
+static gs_status peer_place(struct job *job, struct chunk *chunk, const struct link_peer_told *told)
+{
+    struct session *session = job->session;
+
+    if (chunk_address_take_peer(job, chunk, told->address))
+        return GS_OK;
+    if (window_peer_reserve(session, told->window_base, told->window_size)) {
+        if (chunk_address_take_peer(job, chunk, told->address))
+            return GS_OK;
+        window_peer_left(session, told->window_base);
+    }
+    return chunk_address_take(job, chunk);
+}
+
 /* As import_back, of the memory that the supervisor has answered with. The supervisor learns of it
  * when it is mapped, and takes it back at once where the owner has done so meanwhile. */
 static gs_status import_back_peer(struct job *job, struct chunk *chunk,
@@ -417,7 +432,7 @@ static gs_status import_back_peer(struct job *job, struct chunk *chunk,
     if (peer_reach(job, told->from) != GS_OK ||
         physical_hold_peer(job, &piece, chunk->holder.import, &chunk->holder) != GS_OK)
         return job->status;
-    if (import_map(job, chunk) != GS_OK) {
+    if (peer_place(job, chunk, told) != GS_OK || import_map(job, chunk) != GS_OK) {
         physical_release(&chunk->holder);
         return job->status;
     }
@@ -443,7 +458,7 @@ static gs_status import_back(struct job *job, struct chunk *chunk)
 {
     if (import_join(job, &chunk->holder) != GS_OK)
         return job->status;
-    if (import_map(job, chunk) == GS_OK) {
+    if (chunk_address_take(job, chunk) == GS_OK && import_map(job, chunk) == GS_OK) {
         if (import_keep(job, chunk) == GS_OK)
             return GS_OK;
         chunk_unmap(chunk);

@@ -1,6 +1,7 @@
 /* physical.c - see physical.h. */
 #include "worker/memory/physical.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,11 +112,16 @@ static void discharge(struct session *session, uint64_t size, bool user_too)
         user_discharge(session->memory.user, size);
 }
 
+static bool is_peer(const struct physical *memory)
+{
+    return memory->number & PHYSICAL_PEER;
+}
+
 /* What the device's memory in use shows of a piece, which is under its oldest holder. Under the
  * lock. */
 static uint64_t shown(const struct physical *memory)
 {
-    return memory->number & PHYSICAL_PEER ? 0 : memory->size;
+    return is_peer(memory) ? 0 : memory->size;
 }
 
 static void shown_add(const struct holder *holder)
@@ -192,14 +198,32 @@ static bool user_holds(const struct physical *memory, const struct user *user)
     return h;
 }
 
+/* Charges for a hold on a piece that exists. One of another device is its owner's, who is charged
+ * for it there and takes it back when he gives it up; what is still mapped here then is bounded. */
+static gs_status charge_hold(struct job *job, const struct physical *memory)
+{
+    struct user *user = job->session->memory.user;
+    const struct amount amount = {memory->size, memory->size, worker->granularity};
+    const uint64_t limit = memory_limits(job->session).user;
+    const uint64_t lingering = atomic_load_explicit(&user->lingering, memory_order_relaxed);
+
+    if (!is_peer(memory))
+        return charge(job, &amount, !user_holds(memory, user));
+    if (lingering && lingering + memory->size > (limit ? limit : worker->info.memory_total))
+        return job_fail(job, GS_ERR_QUOTA,
+                        "running work still has %" PRIu64 " bytes of other devices' memory that "
+                        "was taken back",
+                        lingering);
+    return GS_OK;
+}
+
 /* Under the lock. */
 static gs_status hold(struct job *job, struct physical *memory, uint32_t import,
                       struct holder *holder)
 {
-    const struct amount amount = {memory->size, memory->size, worker->granularity};
     struct holder **end = &memory->first;
 
-    if (charge(job, &amount, !user_holds(memory, job->session->memory.user)) != GS_OK)
+    if (charge_hold(job, memory) != GS_OK)
         return job->status;
     *holder = (struct holder){
         .memory = memory, .session = job->session, .since = stamp(), .import = import};
@@ -242,9 +266,10 @@ static void holder_adopt(struct session *session, struct physical *memory, struc
 {
     struct holder **at = &memory->first;
 
-    if (!user_holds(memory, session->memory.user))
+    if (!is_peer(memory) && !user_holds(memory, session->memory.user))
         user_charge(session->memory.user, memory->size, 0);
-    session->memory.used += memory->size;
+    if (!is_peer(memory))
+        session->memory.used += memory->size;
     while (*at && (*at)->since < holder->since)
         at = &(*at)->next;
     holder->session = session;
@@ -401,7 +426,10 @@ void physical_release(struct holder *holder)
         if (!last)
             shown_add(memory->first);
     }
-    if (!holder->resting)
+    if (is_peer(memory) && holder->revoked)
+        atomic_fetch_sub_explicit(&holder->session->memory.user->lingering, memory->size,
+                                  memory_order_relaxed);
+    if (!holder->resting && !is_peer(memory))
         discharge(holder->session, memory->size, !user_holds(memory, holder->session->memory.user));
     if (last && *adopted_at(memory->number) == memory)
         *adopted_at(memory->number) = memory->adopted;
@@ -499,6 +527,8 @@ void physical_revoke_peer(uint32_t slot, uint64_t number)
         if (h->session->slot != slot || h->revoked)
             continue;
         h->revoked = true;
+        atomic_fetch_add_explicit(&h->session->memory.user->lingering, memory->size,
+                                  memory_order_relaxed);
         journal_revoked_set(h->session->journal, h->import, true);
         struct job *unshare = job_new_chore(h->session, &job_unshare);
         if (!unshare) /* the session's next job_unshare does it */

@@ -19,6 +19,8 @@ struct user {
     struct user_sinks sinks;            /* sinks are charged to nobody */
     _Atomic uint64_t hosts, host_bytes; /* host blocks */
     _Atomic uint64_t driver_bytes;      /* see driver_memory.h */
+    /* of other devices: taken back by its owners, and still mapped here (physical.h) */
+    _Atomic uint64_t lingering;
 };
 
 /* Counts one more session of this user. NULL: no memory. */
