@@ -515,7 +515,7 @@ static void random_messages_never_harm_the_supervisor(void **state)
 
             for (size_t b = 0; b < sizeof(message); b++)
                 bytes[b] = (unsigned char)rand();
-            message.op = (uint32_t)rand() % (LINK_SUSPECT + 2);
+            message.op = (uint32_t)rand() % (LINK_PEER_REVOKE + 2);
             message.slot = (uint32_t)rand() % (SLOTS + 1);
             if (rand() % 2)
                 message.u.opened.status = rand() % 30;

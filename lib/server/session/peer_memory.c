@@ -51,7 +51,7 @@ static void import_go_on(struct session *session)
     if (session->state != SESSION_OPEN) {
         session->peer.ask.ask = 0; /* the request is made again, or nobody waits for it */
     } else if (!device) {
-        refuse(session, GS_ERR_NOT_FOUND, "no device of this server has an export of that handle");
+        refuse(session, GS_ERR_NOT_FOUND, "no export has that handle: it is of another server");
     } else if (device->worker.state == WORKER_READY && !device->resuming &&
                session->peer.asked != device->worker.pid) {
         session->peer.asked = device->worker.pid;

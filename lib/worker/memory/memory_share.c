@@ -213,8 +213,8 @@ static const char *import_refusal(const struct mem_export *export, uint64_t sess
 {
     *status = GS_ERR_NOT_FOUND;
     if (!export)
-        return "no export of that device has that handle: it was revoked, its owner has freed it "
-               "or ended, or it is of another server";
+        return "no export has that handle: it was revoked, its owner has freed it or ended, or it "
+               "is of another server";
     *status = GS_ERR_PERMISSION;
     if (export->receiver)
         return export->receiver == session_id ? NULL : "the export is for another session";
