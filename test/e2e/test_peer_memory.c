@@ -307,7 +307,7 @@ static void what_is_taken_back_while_a_process_is_replaced_is_gone(void)
 }
 
 struct board {
-    struct gate exported;
+    struct gate attached, exported, importing;
     gs_mem_handle handle;
     gs_devptr at;
 };
@@ -345,6 +345,57 @@ static void an_import_ends_with_an_owner_that_is_killed(void)
     CHECK_WITHIN(10000, revoked(peer, at));
     CHECK_OK(gs_detach(peer));
     CHECK_WITHIN(10000, server_memory_used(server) == 0);
+    server_stop(server);
+}
+
+static void importer_run(void *argument)
+{
+    struct board *board = argument;
+    gs_session session = attach(1);
+    gs_devptr at;
+
+    gate_pass(&board->attached);
+    gate_wait(&board->exported, 1);
+    gate_pass(&board->importing);
+    gs_mem_import(session, &board->handle, &at, NULL);
+    test_fail(__FILE__, __LINE__, "the import did not wait for the owner's worker");
+}
+
+/* Whether the process's first thread sleeps. */
+static bool asleep(pid_t pid)
+{
+    char path[64], line[256] = "";
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    CHECK(file != NULL);
+    CHECK(fgets(line, sizeof(line), file) != NULL);
+    fclose(file);
+    return strstr(line, ") S ") != NULL;
+}
+
+/* The owner's worker, which is asked, does not answer meanwhile. */
+static void an_importer_can_end_while_it_waits(void)
+{
+    struct server *server = server_of(NULL, "never");
+    struct board *board = shared_alloc(sizeof(*board));
+    const pid_t importer = tenant_start(importer_run, board);
+    const pid_t worker = server_worker_pid_of(server, 0);
+    gs_session owner = attach(0);
+    gs_devptr memory;
+
+    CHECK_OK(gs_malloc(owner, 2 * MIB, &memory));
+    CHECK_OK(gs_mem_export(owner, memory, GS_EXPORT_TO_USER, &board->handle));
+    gate_wait(&board->attached, 1);
+    CHECK_EQUAL(kill(worker, SIGSTOP), 0);
+    gate_pass(&board->exported);
+    gate_wait(&board->importing, 1);
+    CHECK_WITHIN(10000, asleep(importer)); /* the request was posted a while ago */
+    tenant_kill(importer, SIGKILL);
+    server_wait_tenants(server, 1, 10000);
+    CHECK_EQUAL(kill(worker, SIGCONT), 0);
+    CHECK_OK(gs_detach(owner));
     server_stop(server);
 }
 
@@ -489,6 +540,7 @@ static const struct test tests[] = {
     TEST(an_import_ends_when_its_owner_revokes_frees_or_detaches),
     TEST(what_is_taken_back_while_a_process_is_replaced_is_gone),
     TEST(an_import_ends_with_an_owner_that_is_killed),
+    TEST(an_importer_can_end_while_it_waits),
     TEST(unfenced_sharers_go_on_after_killed_workers_and_supervisors),
     TEST(fenced_sharers_go_on_after_killed_workers_and_supervisors),
     TEST(what_running_work_keeps_from_its_owner_is_bounded),

@@ -48,8 +48,10 @@ static void import_go_on(struct session *session)
     struct link_message message = {.op = LINK_PEER_EXPORT, .slot = session->slot};
     struct device *device = owner_device(session);
 
-    if (session->state != SESSION_OPEN) {
-        session->peer.ask.ask = 0; /* the request is made again, or nobody waits for it */
+    if (!session_has_memory(session)) {
+        session->peer.ask.ask = 0; /* its worker is gone; the next one asks again */
+    } else if (session->state != SESSION_OPEN) {
+        refuse(session, GS_ERR_INVALID_HANDLE, "the session ends");
     } else if (!device) {
         refuse(session, GS_ERR_NOT_FOUND, "no export has that handle: it is of another server");
     } else if (device->worker.state == WORKER_READY && !device->resuming &&

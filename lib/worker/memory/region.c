@@ -7,9 +7,8 @@
 #include "worker/driver/worker.h"
 #include "worker/memory/space.h"
 
-/* Far from what the driver places by itself, which begins at the lowest addresses (an H200, fact
- * "reserved"), and from where the kernel places programs, libraries and stacks. The thread
- * sanitizer leaves less room. */
+/* Far from what a driver places by itself, which begins at the lowest addresses, and from where the
+ * kernel places programs, libraries and stacks. The thread sanitizer leaves less room. */
 #if THREAD_SANITIZER
 #define REGIONS_BASE UINT64_C(0x7e8000000000)
 #define REGIONS_END  UINT64_C(0x7ef000000000)
