@@ -98,6 +98,7 @@ static const struct question {
     {"41w", "who waits while it is set, and at the first launch", question_stack_waits, 0},
     {"41o", "how deep a kernel may go over it", question_stack_over, 0},
     {"41m", "raised with too little memory", question_stack_full, 0},
+    {"42", "memory of another device, made by another process", question_peer, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

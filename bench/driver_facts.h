@@ -475,5 +475,6 @@ CUresult question_stack_over(void);
 CUresult question_stack_full(void);
 CUresult question_host(void);
 CUresult question_host_inside(void);
+CUresult question_peer(void);
 
 #endif

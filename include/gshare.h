@@ -532,11 +532,12 @@ GS_API gs_status gs_kernel_stack(gs_session session, uint64_t bytes);
 
 /* ---- Shared device memory ---------------------------------------------------------------------
  *
- * A session can share an allocation with other sessions of the same server and device: it exports
- * the allocation, passes the handle on by any means (a message, a file, MPI), and the others import
- * it. All then use the same memory, each at an address of its own. Work that starts later sees what
+ * A session can share an allocation with other sessions of the same server: it exports the
+ * allocation, passes the handle on by any means (a message, a file, MPI), and the others import it.
+ * All then use the same memory, each at an address of its own. Work that starts later sees what
  * another session's finished work has written; kernels that run at the same time must not signal
- * each other through shared memory.
+ * each other through shared memory. Sessions of other devices can import it too, if their device
+ * reaches the memory's (GPUs with NVLink, and some without).
  */
 
 typedef struct gs_mem_handle {
@@ -556,9 +557,14 @@ GS_API gs_status gs_mem_export(gs_session session, gs_devptr ptr, uint64_t recei
  * gs_free. The memory and its contents stay when the exporter frees it or ends. An import counts
  * against this session's limit as an allocation of that size; on the device it takes no memory
  * twice. Blocks for the server, in a fenced session also for the session's work.
+ * Memory of another device is its exporter's: it counts against no limit here, and is taken back,
+ * as by gs_mem_revoke, when the exporter frees it or ends. Where both sessions are of one process
+ * and this one is not fenced, *ptr is the exporter's address, unless that is taken here.
  * GS_ERR_NOT_FOUND: no such export, because it was revoked or freed, its owner has ended, or it is
- * of another server or device. GS_ERR_PERMISSION: it is for another receiver. GS_ERR_LIMIT: too
- * many imports. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. */
+ * of another server. GS_ERR_PERMISSION: it is for another receiver. GS_ERR_NOT_SUPPORTED: this
+ * session's device does not reach the memory's. GS_ERR_LIMIT: too many imports, or the server has
+ * no descriptor for another device's memory. GS_ERR_QUOTA, of another device where running work of
+ * the user still has much that was taken back. GS_ERR_NO_DEVICE_MEMORY. */
 GS_API gs_status gs_mem_import(gs_session session, const gs_mem_handle *handle, gs_devptr *ptr,
                                size_t *size);
 /* Takes an allocation back from all its importers. When the call returns the handles are void. An

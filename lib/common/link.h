@@ -28,6 +28,14 @@
  * the worker goes on meanwhile, and both have the same memory. What LINK_RESUME_PIECE and the
  * journal say counts, so it does no harm where the one before has changed since.
  *
+ * Memory of a session on another device, a peer, is imported by way of the supervisor, which has
+ * its descriptor in the vault: importer's worker                 supervisor owner's worker
+ *   LINK_PEER_IMPORT {slot, handle}   LINK_PEER_EXPORT {slot, handle}  looks the export up
+ *   maps the memory                   LINK_PEER_IMPORTED, descriptor   LINK_PEER_EXPORTED {slot}
+ *   LINK_VAULT_PEER {slot, address}   keeps it for the importer too
+ * All name the importer's slot. When the owner revokes or frees the memory, or ends, the supervisor
+ * tells LINK_PEER_REVOKE to the worker of each importer on another device.
+ *
  * A supervisor that is killed is replaced by another (keeper.h), with the same socket. The worker
  * is told by LINK_RESYNC, and says what it has: its predecessor may have died between two messages.
  *
@@ -98,10 +106,32 @@ enum link_op {
                                 number 0 of all of {slot}, or of all of LINK_SLOT_NONE's */
     LINK_PRELOAD_END = 32,   /* supervisor, to a standby: to be answered after all before it */
     LINK_PRELOADED = 33,     /* standby */
-    LINK_SUSPECT = 34 /* worker, before a LINK_FATAL that blames nobody: the session had unfinished
-                         work */
+    LINK_SUSPECT = 34, /* worker, before a LINK_FATAL that blames nobody: the session had unfinished
+                          work */
+    LINK_REVOKE = 35,  /* worker: what other devices have imported of {slot, address} is to be taken
+                          back */
+    LINK_PEER_IMPORT = 36,   /* worker: {slot} wants to import an export of another device */
+    LINK_PEER_EXPORT = 37,   /* supervisor: is there that export of yours for a session of another
+                                device? One at a time for each slot, which is that session's */
+    LINK_PEER_EXPORTED = 38, /* worker: the answer; with {status, text}: there is none for it */
+    LINK_PEER_IMPORTED = 39, /* supervisor, with one descriptor: the answer to LINK_PEER_IMPORT;
+                                with {status, text} and no descriptor: a refusal */
+    LINK_VAULT_PEER = 40,    /* worker: {slot, address, size, number} is what the last
+                                LINK_PEER_IMPORTED has brought */
+    LINK_PEER_REVOKE = 41    /* supervisor: the imports {slot, number} are to be taken back */
 };
 #define LINK_SLOT_NONE UINT32_MAX
+
+/* The handle of an export is random, but for the device of the export. */
+#define LINK_HANDLE_WORDS 4u
+static inline uint32_t link_handle_device(const uint64_t handle[LINK_HANDLE_WORDS])
+{
+    return handle[LINK_HANDLE_WORDS - 1] & 0xffu;
+}
+static inline void link_handle_set_device(uint64_t handle[LINK_HANDLE_WORDS], uint32_t device)
+{
+    handle[LINK_HANDLE_WORDS - 1] = (handle[LINK_HANDLE_WORDS - 1] & ~UINT64_C(0xff)) | device;
+}
 
 /* SMs in a mask, as in gs_exec_affinity's. */
 #define LINK_SMS_MAX  (GS_SM_MASK_WORDS * 64u)
@@ -192,9 +222,8 @@ struct link_open {
     uint32_t replay;     /* enum link_replay: what becomes of work that is not finished */
     int32_t pid;         /* of its tenant, for people */
     uint64_t window_base, window_size;
-    uint64_t avoid_base, avoid_size; /* not resumed: as of ctl_attach */
-    uint64_t kernel_heap;            /* bytes that its kernels can malloc from; 0: the default */
-    uint32_t unkept; /* 1: it ends with its worker, for which nothing of it is kept */
+    uint64_t kernel_heap; /* bytes that its kernels can malloc from; 0: the default */
+    uint32_t unkept;      /* 1: it ends with its worker, for which nothing of it is kept */
     uint32_t reserved;
     uint64_t suspect_ns; /* a suspect, whose work takes turns with other suspects', until clock_ns()
                             is this; 0: none */
@@ -228,7 +257,8 @@ struct link_session {
 struct link_vault {
     uint64_t address;
     uint64_t size;
-    uint64_t number; /* the supervisor's: no other piece has, had, or will have it */
+    uint64_t number; /* the supervisor's: no other piece has, had, or will have it. PEER, REVOKE: as
+                        LINK_PEER_IMPORTED told */
 };
 
 /* LINK_PRELOAD: what LINK_OPEN will say. */
@@ -245,6 +275,28 @@ struct link_vault_share {
     struct link_vault vault; /* of the slot */
     uint64_t from_address;   /* of the same memory, ... */
     uint32_t from_slot;      /* ... in the slot that has it in the vault */
+};
+
+/* LINK_PEER_IMPORT, LINK_PEER_EXPORT */
+struct link_peer_ask {
+    uint64_t ask; /* the importer's worker's number, never 0; its answer has it */
+    uint64_t handle[LINK_HANDLE_WORDS];
+    uint64_t session_id; /* EXPORT: the importer, ... */
+    uint32_t uid;        /* ... and its user */
+    uint32_t reserved;
+};
+
+/* LINK_PEER_EXPORTED, LINK_PEER_IMPORTED */
+struct link_peer_told {
+    uint64_t ask;
+    int32_t status;      /* gs_status */
+    uint32_t from;       /* EXPORTED: the owner's slot; IMPORTED: its device */
+    uint64_t address;    /* of the memory in its owner's window */
+    uint64_t size;       /* of the exported allocation */
+    uint64_t piece_size; /* of the memory */
+    uint64_t number;     /* IMPORTED: the supervisor's, for this memory and no other */
+    /* IMPORTED: the owner's window, if the owner is of the same process; else of 0 bytes */
+    uint64_t window_base, window_size;
 };
 
 struct link_fatal {
@@ -278,6 +330,8 @@ struct link_ping {     /* LINK_PING, LINK_PONG */
     BODY(struct link_opened, opened)                                                               \
     BODY(struct link_vault, vault)                                                                 \
     BODY(struct link_vault_share, share)                                                           \
+    BODY(struct link_peer_ask, peer_ask)                                                           \
+    BODY(struct link_peer_told, peer_told)                                                         \
     BODY(struct link_fatal, fatal)                                                                 \
     BODY(struct link_grant, grant)                                                                 \
     BODY(struct link_granted, granted)                                                             \

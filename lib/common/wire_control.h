@@ -64,9 +64,6 @@ struct ctl_attach {
     uint32_t patience_ms; /* how long the client waits for the answer; 0: without limit */
     uint32_t fence;       /* gs_fence */
     uint64_t kernel_heap; /* bytes; 0: the server's default */
-    /* The addresses from the first to the last window that the process has with other sessions,
-     * where the new one is not to lie if that can be had; 0 bytes: there are none. */
-    uint64_t avoid_base, avoid_size;
 };
 
 struct ctl_set_qos {
@@ -490,7 +487,7 @@ struct ctl_explain_reply {
 };
 
 static_assert(sizeof(struct ctl_header) == 24, "ctl_header");
-static_assert(sizeof(struct ctl_attach) == 248 && sizeof(struct ctl_attach) <= CTL_MESSAGE_MAX,
+static_assert(sizeof(struct ctl_attach) == 232 && sizeof(struct ctl_attach) <= CTL_MESSAGE_MAX,
               "ctl_attach");
 static_assert(sizeof(struct ctl_attach_reply) == 192 &&
                   sizeof(struct ctl_attach_reply) <= CTL_MESSAGE_MAX,

@@ -34,6 +34,7 @@
     X(cuDeviceGetPCIBusId, (char *id, int size, CUdevice device))                                  \
     X(cuDeviceGetAttribute, (int *value, CUdevice_attribute attribute, CUdevice device))           \
     X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                      \
+    X(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer))                           \
     X(cuDeviceGetDevResource, (CUdevice device, CUdevResource * resource, CUdevResourceType type))
 
 #define CUDA_ABI_CONTEXT_FUNCTIONS(X)                                                              \

@@ -151,6 +151,7 @@ enum cudaDriverEntryPointQueryResult {
 
 enum cudaDeviceP2PAttr {
     cudaDevP2PAttrPerformanceRank = 1,
+    cudaDevP2PAttrAccessSupported = 2,
     cudaDevP2PAttrCudaArrayAccessSupported = 4
 };
 

@@ -19,6 +19,7 @@
 #include "server/reconcile/settle.h"
 #include "server/session/close.h"
 #include "server/session/liveness.h"
+#include "server/session/peer_memory.h"
 #include "server/session/segment.h"
 #include "server/session/trace.h"
 #include "server/workers/former.h"
@@ -165,7 +166,8 @@ static void piece_restore(struct server *server, int fd, const struct kept *kept
     struct session *session = registry_by_id(&server->registry, kept->owner);
     struct account *account = session ? account_find(&server->accounts, session->uid) : NULL;
 
-    if (!session || vault_put(&session->vault, kept->address, kept->size, fd) != VAULT_OK) {
+    if (!session ||
+        vault_put(&session->vault, kept->address, kept->size, &kept->origin, fd) != VAULT_OK) {
         kept_forget(fd);
         close(fd);
     } else if (account) {
@@ -345,6 +347,7 @@ void server_restore(struct kept_server *kept)
         if (server->device[i].worker.inbox.op == LINK_FATAL)
             server->device[i].worker.inbox.op = 0;
     }
+    server->restoring = true;
     server->sweep = server->drain = (struct timer){0};
     server->sessions_polled = 0;
     server->reading = NULL;
@@ -364,6 +367,7 @@ void server_restore(struct kept_server *kept)
     if (server->failure[0])
         return;
     sessions_end_gone(server);
+    peer_memory_restore(server);
     if (!kept->crashed)
         control_again(server, &asked);
     memset(server->asked, 0, sizeof(server->asked));

@@ -52,7 +52,8 @@ const struct abi_fact abi_facts_own[] = {
     V(cudaDevAttrComputePreemptionSupported) V(cudaDevAttrCooperativeLaunch)
     V(cudaDevAttrMaxSharedMemoryPerBlockOptin) V(cudaDevAttrMaxBlocksPerMultiprocessor)
     V(cudaDevAttrClockRate) V(cudaDevAttrKernelExecTimeout) V(cudaDevAttrIntegrated) V(cudaDevAttrComputeMode) V(cudaDevAttrEccEnabled) V(cudaDevAttrPciBusId) V(cudaDevAttrPciDeviceId) V(cudaDevAttrTccDriver) V(cudaDevAttrMemoryClockRate) V(cudaDevAttrGlobalMemoryBusWidth) V(cudaDevAttrL2CacheSize) V(cudaDevAttrPciDomainId) V(cudaDevAttrIsMultiGpuBoard) V(cudaDevAttrMultiGpuBoardGroupID) V(cudaDevAttrHostNativeAtomicSupported) V(cudaDevAttrSingleToDoublePrecisionPerfRatio) V(cudaDevAttrMaxPersistingL2CacheSize) V(cudaDevAttrMaxAccessPolicyWindowSize) V(cudaDevAttrMemoryPoolsSupported) V(cudaDevAttrMemSyncDomainCount) V(cudaDevAttrNumaConfig) V(cudaDevAttrNumaId) V(cudaDevAttrMpsEnabled) V(cudaDevAttrHostNumaId) V(cudaDevAttrGpuPciDeviceId) V(cudaDevAttrGpuPciSubsystemId)
-    V(cudaDevP2PAttrPerformanceRank) V(cudaDevP2PAttrCudaArrayAccessSupported)
+    V(cudaDevP2PAttrPerformanceRank) V(cudaDevP2PAttrAccessSupported)
+    V(cudaDevP2PAttrCudaArrayAccessSupported)
 #define TEXTURE_LIMIT(name, number, value) V(cudaDevAttrMax##name)
 #include "cudart/base/texture_limits.def"
 #undef TEXTURE_LIMIT

@@ -71,7 +71,9 @@ static void gshare_run_says_what_it_cannot_run(void)
 static void program_test(const char *name)
 {
     static const char *const arguments[] = {"--devices", "all", NULL};
-    static const char *const environment[] = {"GSHARE_SOFT_DEVICES=2", NULL};
+    const char *const peers =
+        strstr(name, "without_peer_access") != NULL ? "GSHARE_SOFT_PEERS=0" : NULL;
+    const char *const environment[] = {"GSHARE_SOFT_DEVICES=2", peers, NULL};
     const struct server_options options = {.arguments = arguments, .environment = environment};
     struct server *server = strstr(name, "devices_") != NULL ? server_start(&options) : NULL;
 

@@ -54,7 +54,8 @@ struct scenario {
     void (*prepare)(struct scene *scene);
     void (*act)(struct scene *scene);
     void (*check)(struct scene *scene);
-    bool fresh; /* each round has a server of its own; they are few */
+    bool fresh;                          /* each round has a server of its own; they are few */
+    const struct server_options *server; /* NULL: one without fences */
 };
 
 static gs_session attach_with(const gs_qos *qos)
@@ -223,7 +224,8 @@ static void server_want(struct trial *trial, unsigned kills)
         trial->server = NULL;
     }
     if (!trial->server) {
-        trial->server = server_start(&server_unfenced);
+        trial->server =
+            server_start(trial->scenario->server ? trial->scenario->server : &server_unfenced);
         trial->kills = 0;
     }
     trial->kills += kills;
@@ -374,7 +376,7 @@ static void attach_and_detach(struct scene *scene)
     CHECK_OK(gs_detach(attach_with(NULL)));
 }
 
-static const struct scenario attaching = {nothing, attach_and_detach, nothing, false};
+static const struct scenario attaching = {nothing, attach_and_detach, nothing, false, NULL};
 
 static void a_client_attaches_and_detaches(void)
 {
@@ -425,7 +427,8 @@ static void exclusive_check(struct scene *scene)
     CHECK_OK(gs_detach(scene->other));
 }
 
-static const struct scenario exclusive = {exclusive_begin, exclusive_act, exclusive_check, false};
+static const struct scenario exclusive = {exclusive_begin, exclusive_act, exclusive_check, false,
+                                          NULL};
 
 static void a_client_waits_for_sms_of_its_own(void)
 {
@@ -453,7 +456,7 @@ static void qos_check(struct scene *scene)
     holder_end(scene);
 }
 
-static const struct scenario asking_for_qos = {holder_begin, qos_act, qos_check, false};
+static const struct scenario asking_for_qos = {holder_begin, qos_act, qos_check, false, NULL};
 
 static void a_session_asks_for_another_qos(void)
 {
@@ -496,7 +499,7 @@ static void memory_check(struct scene *scene)
     holder_end(scene);
 }
 
-static const struct scenario allocating = {memory_begin, memory_act, memory_check, false};
+static const struct scenario allocating = {memory_begin, memory_act, memory_check, false, NULL};
 
 static void memory_comes_and_goes(void)
 {
@@ -531,11 +534,102 @@ static void import_act(struct scene *scene)
     CHECK_OK(gs_detach(scene->other));
 }
 
-static const struct scenario importing = {import_begin, import_act, memory_check, false};
+static const struct scenario importing = {import_begin, import_act, memory_check, false, NULL};
 
 static void an_import_comes_and_goes(void)
 {
     kill_at_each(&importing);
+}
+
+static const struct server_options two_devices = {
+    .device = "soft",
+    .arguments = (const char *const[]){"--devices", "all", "--fence", "never", NULL},
+    .environment = (const char *const[]){"GSHARE_SOFT_DEVICES=2", NULL}};
+
+static gs_session attach_to(int device)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+
+    params.timeout_ms = ATTACH_MS;
+    params.device = device;
+    CHECK_OK(gs_attach(&params, &session));
+    return session;
+}
+
+/* What `session` imports is memory of `other`, on another device. */
+static void peer_begin(struct scene *scene)
+{
+    gs_devptr memory;
+
+    scene->session = attach_to(0);
+    scene->other = attach_to(1);
+    CHECK_OK(gs_malloc(scene->other, 4 * MIB, &memory));
+    CHECK_OK(gs_mem_export(scene->other, memory, GS_EXPORT_TO_USER, &scene->handle));
+}
+
+/* An import comes, it goes, and one comes. */
+static void peer_act(struct scene *scene)
+{
+    gs_devptr first;
+
+    CHECK_OK(gs_mem_import(scene->session, &scene->handle, &first, NULL));
+    CHECK_OK(gs_free(scene->session, first));
+    CHECK_OK(gs_mem_import(scene->session, &scene->handle, &scene->memory, NULL));
+    words_write(scene);
+}
+
+/* The importer's next worker has the memory from the vault. */
+static void peer_check(struct scene *scene)
+{
+    words_check(scene);
+    worker_kill(scene);
+    holder_end(scene);
+    CHECK_OK(gs_detach(scene->other));
+}
+
+static const struct scenario peer_importing = {peer_begin, peer_act, peer_check, false,
+                                               &two_devices};
+
+static void another_devices_import_comes_and_goes(void)
+{
+    kill_at_each(&peer_importing);
+}
+
+static void taken_back_begin(struct scene *scene)
+{
+    peer_begin(scene);
+    CHECK_OK(gs_mem_import(scene->session, &scene->handle, &scene->memory, NULL));
+}
+
+/* The owner goes. */
+static void taken_back_act(struct scene *scene)
+{
+    CHECK_OK(gs_detach(scene->other));
+}
+
+static bool gone(const struct scene *scene)
+{
+    return gs_memset(scene->session, scene->memory, 1, 1) == GS_ERR_INVALID_POINTER;
+}
+
+static void taken_back_check(struct scene *scene)
+{
+    gs_devptr more;
+
+    CHECK_WITHIN(10000, gone(scene));
+    worker_kill(scene);
+    CHECK_OK(gs_malloc(scene->session, MIB, &more));
+    CHECK(gone(scene));
+    CHECK_OK(gs_detach(scene->session));
+}
+
+static const struct scenario taking_back = {taken_back_begin, taken_back_act, taken_back_check,
+                                            false, &two_devices};
+
+static void another_devices_import_is_taken_back(void)
+{
+    kill_at_each(&taking_back);
 }
 
 /* ---- A worker -------------------------------------------------------------------------------- */
@@ -563,8 +657,10 @@ static void worker_act(struct scene *scene)
     CHECK_OK(gs_malloc(scene->session, MIB, &more));
 }
 
-static const struct scenario losing_a_worker = {worker_prepare, worker_act, holder_end, false};
-static const struct scenario losing_with_standby = {standby_prepare, worker_act, holder_end, true};
+static const struct scenario losing_a_worker = {worker_prepare, worker_act, holder_end, false,
+                                                NULL};
+static const struct scenario losing_with_standby = {standby_prepare, worker_act, holder_end, true,
+                                                    NULL};
 
 static void a_worker_is_killed(void)
 {
@@ -587,7 +683,8 @@ static void restart_act(struct scene *scene)
     GSCTL_OK("restart-worker");
 }
 
-static const struct scenario restarting_a_worker = {worker_prepare, restart_act, holder_end, false};
+static const struct scenario restarting_a_worker = {worker_prepare, restart_act, holder_end, false,
+                                                    NULL};
 
 static void an_operator_restarts_a_worker(void)
 {
@@ -622,7 +719,7 @@ static void set_check(struct scene *scene)
     GSCTL_OK("set", "--default", "--unset", "all");
 }
 
-static const struct scenario setting = {set_prepare, set_act, set_check, false};
+static const struct scenario setting = {set_prepare, set_act, set_check, false, NULL};
 
 static void an_operator_sets_a_limit(void)
 {
@@ -653,7 +750,7 @@ static void reserve_check(struct scene *scene)
     GSCTL_OK("release", scene->name);
 }
 
-static const struct scenario reserving = {reserve_prepare, reserve_act, reserve_check, false};
+static const struct scenario reserving = {reserve_prepare, reserve_act, reserve_check, false, NULL};
 
 static void an_operator_reserves_sms(void)
 {
@@ -679,7 +776,7 @@ static void release_check(struct scene *scene)
     holder_end(scene);
 }
 
-static const struct scenario releasing = {release_prepare, release_act, release_check, false};
+static const struct scenario releasing = {release_prepare, release_act, release_check, false, NULL};
 
 static void an_operator_releases_sms(void)
 {
@@ -701,7 +798,7 @@ static void kill_check(struct scene *scene)
     CHECK_OK(gs_detach(attach_with(NULL)));
 }
 
-static const struct scenario killing = {holder_begin, kill_act, kill_check, false};
+static const struct scenario killing = {holder_begin, kill_act, kill_check, false, NULL};
 
 static void an_operator_ends_a_session(void)
 {
@@ -734,7 +831,7 @@ static void client_act(struct scene *scene)
     tenant_kill(scene->tenant, SIGKILL);
 }
 
-static const struct scenario losing_a_client = {client_prepare, client_act, nothing, false};
+static const struct scenario losing_a_client = {client_prepare, client_act, nothing, false, NULL};
 
 static void a_client_is_killed(void)
 {
@@ -747,6 +844,8 @@ static const struct test tests[] = {
     TEST_WITHIN(a_session_asks_for_another_qos, 600),
     TEST_WITHIN(memory_comes_and_goes, 600),
     TEST_WITHIN(an_import_comes_and_goes, 600),
+    TEST_WITHIN(another_devices_import_comes_and_goes, 600),
+    TEST_WITHIN(another_devices_import_is_taken_back, 600),
     TEST_WITHIN(a_worker_is_killed, 600),
     TEST_WITHIN(a_worker_is_killed_that_has_a_standby, 600),
     TEST_WITHIN(an_operator_sets_a_limit, 600),

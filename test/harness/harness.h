@@ -174,6 +174,8 @@ uint64_t server_memory_used(const struct server *server);
 unsigned server_tenants(const struct server *server);
 /* Process id of the worker of device 0, 0 when there is none. */
 pid_t server_worker_pid(const struct server *server);
+/* The same of any device. */
+pid_t server_worker_pid_of(const struct server *server, unsigned device);
 
 /* Process id of the supervisor, which the process that was started keeps; 0 while there is none. */
 pid_t server_supervisor(const struct server *server);

@@ -389,12 +389,17 @@ unsigned server_workers(const struct server *server, pid_t pids[SERVER_WORKERS_M
     return count;
 }
 
-pid_t server_worker_pid(const struct server *server)
+pid_t server_worker_pid_of(const struct server *server, unsigned device)
 {
     struct ctl_status_reply reply;
 
     server_ask(server, &reply);
-    return reply.device_count > 0 ? reply.device[0].worker_pid : 0;
+    return device < reply.device_count ? reply.device[device].worker_pid : 0;
+}
+
+pid_t server_worker_pid(const struct server *server)
+{
+    return server_worker_pid_of(server, 0);
 }
 
 /* ---- Programs -------------------------------------------------------------------------------- */

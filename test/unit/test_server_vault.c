@@ -32,8 +32,8 @@ static void a_dropped_descriptor_is_closed(void **state)
     int a = descriptor_new(), b = descriptor_new();
 
     (void)state;
-    assert_int_equal(vault_put(&vault, 0x2000, 0x1000, a), VAULT_OK);
-    assert_int_equal(vault_put(&vault, 0x1000, 0x1000, b), VAULT_OK);
+    assert_int_equal(vault_put(&vault, 0x2000, 0x1000, NULL, a), VAULT_OK);
+    assert_int_equal(vault_put(&vault, 0x1000, 0x1000, NULL, b), VAULT_OK);
     assert_false(vault_drop(&vault, 0x1800));
     assert_false(vault_drop(&vault, 0x3000));
     assert_true(vault_drop(&vault, 0x2000));
@@ -56,14 +56,14 @@ static void overlaps_are_refused_and_the_descriptor_stays_the_callers(void **sta
     int kept = descriptor_new(), fd = descriptor_new();
 
     (void)state;
-    assert_int_equal(vault_put(&vault, 0x4000, 0x1000, kept), VAULT_OK);
+    assert_int_equal(vault_put(&vault, 0x4000, 0x1000, NULL, kept), VAULT_OK);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        assert_int_equal(vault_put(&vault, bad[i].address, bad[i].size, fd), VAULT_OVERLAP);
+        assert_int_equal(vault_put(&vault, bad[i].address, bad[i].size, NULL, fd), VAULT_OVERLAP);
     assert_int_equal(vault.count, 1);
     assert_true(descriptor_open(fd));
     // Touching is not overlapping.
-    assert_int_equal(vault_put(&vault, 0x5000, 0x1000, fd), VAULT_OK);
-    assert_int_equal(vault_put(&vault, 0x3000, 0x1000, descriptor_new()), VAULT_OK);
+    assert_int_equal(vault_put(&vault, 0x5000, 0x1000, NULL, fd), VAULT_OK);
+    assert_int_equal(vault_put(&vault, 0x3000, 0x1000, NULL, descriptor_new()), VAULT_OK);
     vault_deinit(&vault);
 }
 
@@ -84,7 +84,7 @@ static void it_holds_what_was_put_and_not_dropped(void **state)
 
         if (fd[i] < 0 && rand() % 2) {
             fd[i] = descriptor_new();
-            assert_int_equal(vault_put(&vault, address, 0x1000, fd[i]), VAULT_OK);
+            assert_int_equal(vault_put(&vault, address, 0x1000, NULL, fd[i]), VAULT_OK);
         } else {
             assert_int_equal(vault_drop(&vault, address), fd[i] >= 0);
             fd[i] = -1;

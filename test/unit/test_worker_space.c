@@ -52,6 +52,27 @@ static void sizes_and_alignments_that_overflow_find_no_gap(void **state)
     space_deinit(&space);
 }
 
+static void spans_outside_are_found_and_nothing_is_taken_there(void **state)
+{
+    struct space space;
+
+    (void)state;
+    space_init(&space, 0x10000, 0x1000);
+    assert_false(space_put(&space, 0x2000, 0x100, NULL));
+    assert_true(space_add(&space, 0x2000, 0x100, NULL));
+    assert_true(space_add(&space, 0xFFF0, 0x10, NULL)); /* up to the space */
+    assert_true(space_add(&space, 0x90000, 0x100, NULL));
+    assert_false(space_add(&space, 0x90080, 0x100, NULL));
+    assert_int_equal(space_take(&space, 0x800, 1)->address, 0x10000);
+    assert_int_equal(space_take(&space, 0x800, 1)->address, 0x10800);
+    assert_null(space_take(&space, 1, 1));
+    assert_int_equal(space_containing(&space, 0x2080, 0x80)->address, 0x2000);
+    assert_int_equal(space_overlapping(&space, 0x11000, 0x90000)->address, 0x90000);
+    space_remove(&space, space_at(&space, 0x10000));
+    assert_int_equal(space_take(&space, 0x400, 0x400)->address, 0x10000);
+    space_deinit(&space);
+}
+
 static void spans_that_overlap_or_leave_the_space_are_not_put(void **state)
 {
     struct space space;
@@ -205,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_lowest_gap_that_fits_is_taken),
         cmocka_unit_test(sizes_and_alignments_that_overflow_find_no_gap),
+        cmocka_unit_test(spans_outside_are_found_and_nothing_is_taken_there),
         cmocka_unit_test(spans_that_overlap_or_leave_the_space_are_not_put),
         cmocka_unit_test(a_range_is_contained_whole_or_not_at_all),
         cmocka_unit_test(all_spans_with_a_tag_go_and_the_others_stay_sorted),

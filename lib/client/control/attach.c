@@ -99,7 +99,6 @@ static void message_fill(struct ctl_attach *message, const struct attach_request
         .patience_ms = (uint32_t)(request->timeout_ns / 1000000),
     };
     message->qos.environment = qos_environment(&message->qos, &request->env, 0);
-    session_windows(&message->avoid_base, &message->avoid_size);
     snprintf(message->name, sizeof(message->name), "%s", request->name);
     snprintf(message->reservation, sizeof(message->reservation), "%s", request->reservation);
 }

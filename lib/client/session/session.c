@@ -21,9 +21,8 @@
 #define SHARDS     (1u << SHARDS_LOG)
 
 struct slot {
-    struct session *_Atomic session;   /* the session that handles find; NULL: none */
-    struct session *owner;             /* also while it is made or freed; under table_lock */
-    uint64_t window_base, window_size; /* the owner's; 0 bytes: not known yet. Likewise. */
+    struct session *_Atomic session; /* the session that handles find; NULL: none */
+    struct session *owner;           /* also while it is made or freed; under table_lock */
     struct {
         alignas(64) _Atomic uint32_t inside;
     } shard[SHARDS];
@@ -118,7 +117,6 @@ gs_status session_slot_take(struct session *session)
         i++;
     if (i < HANDLE_SESSIONS) {
         slots[i].owner = session;
-        slots[i].window_size = 0;
         session->index = i;
     }
     pthread_mutex_unlock(&table_lock);
@@ -230,29 +228,6 @@ void session_reserve_window(struct session *session)
     session->window_reserved = got == base;
     if (got != base && got != MAP_FAILED) /* a kernel that does not know the flag */
         munmap(got, session->info.window_size);
-    pthread_mutex_lock(&table_lock);
-    slots[session->index].window_base = session->info.window_base;
-    slots[session->index].window_size = session->info.window_size;
-    pthread_mutex_unlock(&table_lock);
-}
-
-void session_windows(uint64_t *base, uint64_t *size)
-{
-    uint64_t low = UINT64_MAX, high = 0;
-
-    pthread_mutex_lock(&table_lock);
-    for (uint32_t i = 0; i < HANDLE_SESSIONS; i++) {
-        const struct slot *slot = &slots[i];
-
-        if (!slot->owner || !slot->window_size)
-            continue;
-        low = slot->window_base < low ? slot->window_base : low;
-        if (slot->window_base + slot->window_size > high)
-            high = slot->window_base + slot->window_size;
-    }
-    pthread_mutex_unlock(&table_lock);
-    *base = high ? low : 0;
-    *size = high ? high - low : 0;
 }
 
 static bool in_window(const struct session *session, uint64_t address, uint64_t size)

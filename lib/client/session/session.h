@@ -177,9 +177,6 @@ gs_status handle_unknown(struct handle handle, const char *what) __attribute__((
 
 /* Keeps the window's addresses, if the process has nothing there. No memory is taken for that. */
 void session_reserve_window(struct session *session);
-/* The addresses from the first to the last window of all the process's sessions; 0 bytes: there is
- * none. */
-void session_windows(uint64_t *base, uint64_t *size);
 /* Maps a System V segment in a free place of session->mapped, at the address `at` if the process
  * has it free; 0: anywhere. On failure: a message that begins with what. */
 gs_status session_map(struct session *session, unsigned place, int id, uint64_t at, int flags,

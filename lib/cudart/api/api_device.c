@@ -14,6 +14,7 @@
 #include "cudart/state/managed.h"
 #include "cudart/state/mipmap.h"
 #include "cudart/state/module.h"
+#include "cudart/state/peer_access.h"
 #include "cudart/state/registered.h"
 #include "cudart/state/stream.h"
 #include "cudart/state/texture.h"
@@ -75,7 +76,7 @@ CUDART_API cudaError_t cudaChooseDevice(int *number, const struct cudaDeviceProp
     return cudaSuccess;
 }
 
-/* ---- Peers: no device reaches another's memory ----------------------------------------------- */
+/* ---- Peers ----------------------------------------------------------------------------------- */
 
 /* Whether both numbers are devices. */
 static cudaError_t pair_check(int number, int peer)
@@ -91,11 +92,14 @@ static cudaError_t pair_check(int number, int peer)
 CUDART_API cudaError_t cudaDeviceCanAccessPeer(int *can, int number, int peer)
 {
     cudaError_t error = pair_check(number, peer);
+    bool there = false;
 
     if (error == cudaSuccess && can == NULL)
         error = cudaErrorInvalidValue;
+    if (error == cudaSuccess && number != peer) /* a device is no peer of its own */
+        error = peer_access_can((unsigned)number, (unsigned)peer, &there);
     if (error == cudaSuccess)
-        *can = 0; /* nor is a device a peer of its own */
+        *can = there;
     return error_record(error);
 }
 
@@ -105,29 +109,35 @@ CUDART_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 
     if (flags != 0)
         return error_record(cudaErrorInvalidValue);
-    return error_record(error == cudaSuccess ? cudaErrorPeerAccessUnsupported : error);
+    if (error == cudaSuccess && (unsigned)peer == device_number())
+        error = cudaErrorPeerAccessUnsupported;
+    return error_record(error == cudaSuccess ? peer_access_enable((unsigned)peer) : error);
 }
 
 CUDART_API cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
     cudaError_t error = pair_check(0, peer);
 
-    if (error == cudaSuccess && (unsigned)peer == device_current())
+    if (error == cudaSuccess && (unsigned)peer == device_number())
         error = cudaErrorInvalidDevice;
-    return error_record(error == cudaSuccess ? cudaErrorPeerAccessNotEnabled : error);
+    return error_record(error == cudaSuccess ? peer_access_disable((unsigned)peer) : error);
 }
 
+/* How fast devices reach each other, and by which instructions, the server does not tell. */
 CUDART_API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute,
                                                  int from, int to)
 {
     cudaError_t error;
+    bool can = false;
 
     if (value == NULL || attribute < cudaDevP2PAttrPerformanceRank ||
         attribute > cudaDevP2PAttrCudaArrayAccessSupported)
         return error_record(cudaErrorInvalidValue);
     error = from == to ? cudaErrorInvalidDevice : pair_check(from, to);
+    if (error == cudaSuccess && attribute == cudaDevP2PAttrAccessSupported)
+        error = peer_access_can((unsigned)from, (unsigned)to, &can);
     if (error == cudaSuccess)
-        *value = 0;
+        *value = can;
     return error_record(error);
 }
 
@@ -160,6 +170,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
     managed_forget();
     registered_forget();
     device_memory_forget();
+    peer_access_forget();
     device_detach();
     error_last(true);
     return cudaSuccess;

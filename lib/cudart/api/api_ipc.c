@@ -69,6 +69,8 @@ CUDART_API cudaError_t cudaIpcOpenMemHandle(void **out, cudaIpcMemHandle_t from,
         report_once("cudaIpcOpenMemHandle: %s", gs_last_error_message());
         return error_record(cudaErrorInvalidResourceHandle);
     }
+    if (status == GS_ERR_NOT_SUPPORTED) /* the device does not reach the memory's */
+        return error_record(cudaErrorMapBufferObjectFailed);
     if (status != GS_OK)
         return error_record(device_error(status));
     if (opening.size == 0)

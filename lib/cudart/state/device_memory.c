@@ -8,6 +8,7 @@
 #include "cudart/state/heaps.h"
 #include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
+#include "cudart/state/peer_access.h"
 #include "cudart/state/stream.h"
 
 #define POOLS_MAX 1024u
@@ -84,15 +85,15 @@ static cudaError_t block_alloc(void **out, size_t size, unsigned pool, struct st
 static cudaError_t server_alloc(void **out, size_t size)
 {
     gs_devptr ptr;
-    gs_status status = gs_malloc(device_session(), size, &ptr);
+    gs_status status = peer_malloc(size, &ptr);
 
     if ((status == GS_ERR_QUOTA || status == GS_ERR_NO_DEVICE_MEMORY) && heaps_give_all())
-        status = gs_malloc(device_session(), size, &ptr);
+        status = peer_malloc(size, &ptr);
     if (status != GS_OK)
         return device_error(status);
     /* NOLINTNEXTLINE: an address of the device */
     if (!memory_map_add((void *)(uintptr_t)ptr, size, MEMORY_DEVICE, 0)) {
-        gs_free(device_session(), ptr);
+        peer_free(ptr);
         return cudaErrorMemoryAllocation;
     }
     *out = (void *)(uintptr_t)ptr; // NOLINT: likewise
@@ -161,8 +162,10 @@ cudaError_t device_memory_free(void *ptr)
         return managed_free(ptr);
     status = gs_sync(device_session());
     if (status == GS_OK)
-        status = range.block != NULL ? block_free(&range, NULL)
-                                     : gs_free(device_session(), (uint64_t)(uintptr_t)ptr);
+        status = peer_accessors_sync();
+    if (status == GS_OK)
+        status =
+            range.block != NULL ? block_free(&range, NULL) : peer_free((uint64_t)(uintptr_t)ptr);
     return device_error(status);
 }
 

@@ -7,6 +7,7 @@
 
 #include "cudart/state/device.h"
 #include "cudart/state/memory_map.h"
+#include "cudart/state/peer_access.h"
 #include "cudart/state/stream.h"
 
 /* What cudaMalloc keeps of memory of which nothing is out: a thousandth of what the session may
@@ -130,11 +131,12 @@ static gs_status heap_grow(struct stream_heap *heap, size_t size, bool once, str
     gs_status status;
     gs_devptr base;
 
-    status = gs_malloc(device_session(), arena_size, &base);
+    status = heap->pool == HEAP_OF_MALLOC ? peer_malloc(arena_size, &base)
+                                          : gs_malloc(device_session(), arena_size, &base);
     if (status != GS_OK)
         return status;
     if (!memory_map_add_arena(base, arena_size)) {
-        gs_free(device_session(), base);
+        peer_free(base);
         return GS_ERR_NO_MEMORY;
     }
     pthread_mutex_lock(&lock);
@@ -147,7 +149,7 @@ static gs_status heap_grow(struct stream_heap *heap, size_t size, bool once, str
     if (*block != NULL)
         return GS_OK;
     memory_map_remove_arena(base);
-    gs_free(device_session(), base);
+    peer_free(base);
     return GS_ERR_NO_MEMORY;
 }
 
@@ -189,7 +191,7 @@ bool heaps_give_all(void)
         base = empty_arena_take(ALL_POOLS);
         pthread_mutex_unlock(&lock);
         if (base != 0)
-            given = gs_free(device_session(), base) == GS_OK;
+            given = peer_free(base) == GS_OK;
     } while (base != 0);
     return given;
 }
@@ -261,7 +263,7 @@ static gs_status spare_trim(void)
             base = arena_end(block_heap_empty(&heaps_here()->of_malloc.blocks));
         pthread_mutex_unlock(&lock);
         if (base != 0)
-            status = gs_free(device_session(), base);
+            status = peer_free(base);
     } while (base != 0 && status == GS_OK);
     return status;
 }
@@ -288,7 +290,7 @@ gs_status heaps_give(struct block *block, struct stream *stream)
     over = heap->pool == HEAP_OF_MALLOC && heap->blocks.empty > SPARE_LEAST;
     pthread_mutex_unlock(&lock);
     if (base != 0)
-        status = gs_free(device_session(), base);
+        status = peer_free(base);
     return over && status == GS_OK ? spare_trim() : status;
 }
 
@@ -334,7 +336,7 @@ gs_status heaps_trim(unsigned pool, size_t kept)
         base = pool_held(pool) > kept ? empty_arena_take(pool) : 0;
         pthread_mutex_unlock(&lock);
         if (base != 0)
-            status = gs_free(device_session(), base);
+            status = peer_free(base);
     } while (base != 0 && status == GS_OK);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "cudart/base/error.h"
 #include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
+#include "cudart/state/peer_access.h"
 
 #define PIECE ((size_t)4 << 20)
 
@@ -168,6 +169,47 @@ static cudaError_t elsewhere_copy(struct stream *stream, int to, void *dst, size
     return two_copy((unsigned)to, dst, dst_pitch, (unsigned)from, src, src_pitch, width, height);
 }
 
+/* Whether the stream's device has the side's memory, mapped if it is another's. */
+static bool side_reached(const struct stream *stream, int device, const void *ptr)
+{
+    return !is_elsewhere(stream, device) ||
+           peer_access_reaches(stream->device, (unsigned)device, ptr);
+}
+
+/* Waits for the legacy stream of another device. */
+static cudaError_t legacy_wait(int device)
+{
+    struct stream *stream = stream_legacy((unsigned)device);
+    gs_status status;
+
+    device_enter((unsigned)device);
+    status = stream_enter(stream);
+    if (status == GS_OK)
+        status = stream_wait(stream);
+    return stream_error(stream, status);
+}
+
+/* A copy that the stream's device makes by itself. The legacy streams of both devices are in one
+ * order there, as CUDA has it: work of either comes before such a copy, or behind it. */
+static cudaError_t reached_copy(struct stream *stream, int to, void *dst, size_t dst_pitch,
+                                int from, const void *src, size_t src_pitch, size_t width,
+                                size_t height, enum cudaMemcpyKind kind, bool wait)
+{
+    const bool legacy = stream == stream_legacy(stream->device);
+    cudaError_t error = cudaSuccess;
+
+    if (legacy && is_elsewhere(stream, to))
+        error = legacy_wait(to);
+    if (legacy && is_elsewhere(stream, from) && error == cudaSuccess)
+        error = legacy_wait(from);
+    device_enter(stream->device);
+    if (error == cudaSuccess)
+        error = copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
+    if (error == cudaSuccess && legacy)
+        error = stream_error(stream, stream_wait(stream));
+    return error;
+}
+
 cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
                            size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
                            bool wait)
@@ -182,7 +224,12 @@ cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, c
     from = side_device(src);
     if (!is_elsewhere(stream, to) && !is_elsewhere(stream, from))
         return copy_rows(stream, dst, dst_pitch, src, src_pitch, width, height, kind, wait);
-    error = elsewhere_copy(stream, to, dst, dst_pitch, from, src, src_pitch, width, height, kind);
+    if (side_reached(stream, to, dst) && side_reached(stream, from, src))
+        error = reached_copy(stream, to, dst, dst_pitch, from, src, src_pitch, width, height, kind,
+                             wait);
+    else
+        error =
+            elsewhere_copy(stream, to, dst, dst_pitch, from, src, src_pitch, width, height, kind);
     /* The call may have more for the stream: another slice, or another copy of a batch. */
     device_enter(own);
     return error;

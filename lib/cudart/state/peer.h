@@ -5,7 +5,8 @@
  * the other's. Work on another device than the stream's therefore waits for the stream's earlier
  * work, goes in the legacy stream of the memory's device, and is complete when the call returns.
  * Between two devices bytes pass through pinned memory, in pieces of which one is read while the
- * one before is written.
+ * one before is written. Where the stream's device has peer access to the memory (peer_access.h),
+ * the copy is as any other of that stream.
  */
 #ifndef GS_CUDART_PEER_H
 #define GS_CUDART_PEER_H

@@ -29,14 +29,26 @@ static void kept_note(int fd, enum kept_kind kind, const struct kept *what)
     kept->owner = what->owner;
     kept->address = what->address;
     kept->size = what->size;
+    kept->origin = what->origin;
     /* release: this process may be killed at any instruction, and the next one reads the rest */
     atomic_store_explicit(&kept->kind, kind, memory_order_release);
 }
 
-void kept_piece(int fd, uint64_t session_id, uint64_t address, uint64_t size)
+void kept_piece(int fd, uint64_t session_id, const struct vault_entry *entry)
 {
     kept_note(fd, KEPT_PIECE,
-              &(struct kept){.owner = session_id, .address = address, .size = size});
+              &(struct kept){.owner = session_id,
+                             .address = entry->address,
+                             .size = entry->size,
+                             .origin = entry->origin});
+}
+
+void kept_piece_taken_back(int fd)
+{
+    struct kept *kept = kept_place(fd);
+
+    if (kept)
+        kept->origin.session_id = 0;
 }
 
 void kept_reply(int fd, uint16_t op, uid_t uid, uint64_t token)

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "server/base/vault.h"
+
 #define KEPT_MAX (1u << 20) /* descriptors; the kernel's own limit (fs.nr_open) */
 
 enum kept_kind {
@@ -29,6 +31,7 @@ struct kept {
     uid_t uid;              /* of the asker */
     uint64_t owner;         /* a session's id, or the request's token */
     uint64_t address, size; /* of the piece */
+    struct vault_origin origin;
 };
 
 struct kept_table {
@@ -39,7 +42,9 @@ struct kept_table {
 /* Notes in that table from now on, whose memory is zero or a former supervisor's. Without a table,
  * as in unit tests, nothing is noted. */
 void kept_init(struct kept_table *table);
-void kept_piece(int fd, uint64_t session_id, uint64_t address, uint64_t size);
+void kept_piece(int fd, uint64_t session_id, const struct vault_entry *entry);
+/* As vault_taken_back. */
+void kept_piece_taken_back(int fd);
 void kept_reply(int fd, uint16_t op, uid_t uid, uint64_t token);
 /* Whether the descriptor is noted, ... */
 bool kept_noted(int fd);

@@ -48,8 +48,10 @@ static uint64_t number_new(void)
     return last;
 }
 
-enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size, int fd)
+enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size,
+                            const struct vault_origin *origin, int fd)
 {
+    const struct vault_origin own = {0};
     uint32_t at = vault_from(vault, address);
 
     if (size == 0 || address + size < address)
@@ -62,10 +64,21 @@ enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size
         return VAULT_NO_MEMORY;
     memmove(vault->entry + at + 1, vault->entry + at,
             (vault->count - at) * sizeof(vault->entry[0]));
-    vault->entry[at] = (struct vault_entry){address, size, number_new(), fd};
+    vault->entry[at] = (struct vault_entry){.address = address,
+                                            .size = size,
+                                            .number = number_new(),
+                                            .origin = origin ? *origin : own,
+                                            .fd = fd};
     vault->count++;
-    kept_piece(fd, vault->owner, address, size);
+    vault->borrowed += vault->entry[at].origin.number != 0;
+    kept_piece(fd, vault->owner, &vault->entry[at]);
     return VAULT_OK;
+}
+
+void vault_taken_back(struct vault_entry *entry)
+{
+    entry->origin.session_id = 0;
+    kept_piece_taken_back(entry->fd);
 }
 
 const struct vault_entry *vault_find(const struct vault *vault, uint64_t address, uint64_t size)
@@ -89,6 +102,7 @@ bool vault_drop(struct vault *vault, uint64_t address)
     if (at == vault->count || vault->entry[at].address != address)
         return false;
     entry_close(&vault->entry[at]);
+    vault->borrowed -= vault->entry[at].origin.number != 0;
     vault->count--;
     memmove(vault->entry + at, vault->entry + at + 1,
             (vault->count - at) * sizeof(vault->entry[0]));

@@ -287,8 +287,6 @@ static void session_fill(struct session *session, const struct admission *admiss
     session->fenced = session_fenced(session->server, session->uid, request->fence);
     session->mem_asked = request->mem_limit;
     session->kernel_heap = request->kernel_heap;
-    session->avoid_base = request->avoid_base;
-    session->avoid_size = request->avoid_size;
     session->replays = request->on_fault == GS_ON_FAULT_REPLAY;
     session->qos = request->qos;
 }

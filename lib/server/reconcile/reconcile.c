@@ -8,6 +8,7 @@
 #include "server/reconcile/send.h"
 #include "server/reconcile/settle.h"
 #include "server/session/close.h"
+#include "server/session/peer_memory.h"
 #include "server/state/qos.h"
 #include "server/state/server.h"
 #include "server/state/session.h"
@@ -91,4 +92,5 @@ void reconcile(struct server *server)
     for (int i = 0; i < server->device_count; i++)
         device_reconcile(&server->device[i]);
     operators_settle(server);
+    peer_memory_go_on(server);
 }

@@ -38,8 +38,6 @@ static void session_open(struct session *session)
                                         .pid = session->pid,
                                         .window_base = session->window_base,
                                         .window_size = session->window_size,
-                                        .avoid_base = session->avoid_base,
-                                        .avoid_size = session->avoid_size,
                                         .kernel_heap = session->kernel_heap,
                                         .unkept = session->server->options.no_takeover,
                                         .suspect_ns = account ? account->suspect_ns : 0,

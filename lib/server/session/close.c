@@ -9,6 +9,8 @@
 #include "server/link/preload.h"
 #include "server/link/worker_link.h"
 #include "server/session/events.h"
+#include "server/session/peer_memory.h"
+#include "server/session/pieces.h"
 #include "server/session/qos_requests.h"
 #include "server/session/segment.h"
 #include "server/session/trace.h"
@@ -39,14 +41,11 @@ void server_session_unwatch(struct session *session)
         session->client = CLIENT_GONE;
 }
 
-static void vault_clear(struct session *session)
+/* What sessions of other devices have of its memory goes too. */
+static void memory_drop(struct session *session)
 {
-    struct account *account = account_find(&session->server->accounts, session->uid);
-
-    if (account)
-        account->pieces -=
-            session->vault.count < account->pieces ? session->vault.count : account->pieces;
-    vault_deinit(&session->vault);
+    peer_memory_end(session);
+    pieces_drop_all(session);
 }
 
 static void journal_close(struct session *session)
@@ -69,7 +68,7 @@ void server_session_end(struct session *session)
     qos_requests_refuse_all(session, GS_ERR_INVALID_HANDLE, "the session has ended");
     grants_forget(session);
     reply_close(&session->reply);
-    vault_clear(session);
+    memory_drop(session);
     journal_close(session);
     server_session_resumed(session);
     session_segment_deinit(session);
@@ -109,7 +108,7 @@ static void session_lost(struct session *session, const struct link_fatal *fatal
     session_segment_fault(session, fatal, culprit, why);
     qos_requests_refuse_all(session, GS_ERR_INTERRUPTED, "the device was lost");
     grants_forget(session);
-    vault_clear(session);
+    memory_drop(session);
     journal_close(session);
     server_session_resumed(session);
     session->state = SESSION_LOST;

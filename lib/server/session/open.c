@@ -9,6 +9,7 @@
 #include "server/session/close.h"
 #include "server/session/events.h"
 #include "server/session/liveness.h"
+#include "server/session/peer_memory.h"
 #include "server/session/segment.h"
 #include "server/state/server.h"
 
@@ -44,6 +45,7 @@ static void opened_resumed(struct session *session)
               (unsigned)session->uid, session->name, (int)session->device->worker.pid);
     session->device->failures = 0;
     server_session_resumed(session);
+    peer_imports_tell(session);
     session->missing_ns = 0;
     session->segment_kept = SEGMENT_KEPT;
 }

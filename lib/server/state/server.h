@@ -128,6 +128,8 @@ struct server {
     struct timer sweep;       /* liveness.c */
     struct timer drain;       /* wakes the loop at end_by_ns */
     uint64_t swept_all_ns;    /* when all sessions were last looked at */
+    bool restoring;           /* it takes the place of one that was killed (restore.h) */
+    bool peer_waits;          /* a session may wait for another device's memory (peer_memory.h) */
     uint32_t sessions_polled; /* sessions whose client's pid is not known */
     uint32_t descriptors_max; /* RLIMIT_NOFILE */
     uint64_t host_memory;     /* bytes of the machine */

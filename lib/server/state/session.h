@@ -58,6 +58,13 @@ struct session_requests {
     bool listed;
 };
 
+/* Its import of another device's memory; see peer_memory.h. */
+struct peer_import {
+    struct link_peer_ask ask;    /* what its worker wants; ask.ask 0: nothing */
+    pid_t asked;                 /* the worker that was asked; 0: none yet */
+    struct vault_origin granted; /* what its worker was given, and does not have yet */
+};
+
 struct session {
     struct server *server;
     struct device *device;
@@ -87,8 +94,7 @@ struct session {
     uint64_t mem_limit;   /* the limit in force */
     uint64_t window_base; /* the session's range of device addresses */
     uint64_t window_size;
-    uint64_t avoid_base, avoid_size; /* of its ctl_attach */
-    uint32_t fenced;                 /* gs_fence: its kernels are kept to the window; 0: not */
+    uint32_t fenced; /* gs_fence: its kernels are kept to the window; 0: not */
     uint64_t attached_ns;
     uid_t uid;
     pid_t pid;               /* 0: not known */
@@ -110,6 +116,8 @@ struct session {
     struct timer evict_by;   /* the device must have finished the closing session's work by then */
     struct reply reply;      /* open until the attach is answered */
     struct vault vault;
+    struct peer_import peer;
+    bool lends; /* a session of another device has, or had, memory of this one */
 };
 
 /* The worker may hold memory for the session, in this state. */

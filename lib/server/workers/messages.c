@@ -1,7 +1,6 @@
 /* messages.c - see messages.h. */
 #include "server/workers/messages.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -12,15 +11,15 @@
 #include "common/util.h"
 #include "server/base/child.h"
 #include "server/base/kept.h"
-#include "server/link/preload.h"
 #include "server/link/worker_link.h"
 #include "server/reconcile/reservations.h"
 #include "server/reconcile/settle.h"
 #include "server/session/close.h"
 #include "server/session/events.h"
 #include "server/session/open.h"
+#include "server/session/peer_memory.h"
+#include "server/session/pieces.h"
 #include "server/session/trace.h"
-#include "server/state/qos.h"
 #include "server/state/server.h"
 #include "server/state/settings_fit.h"
 #include "server/workers/ending.h"
@@ -91,102 +90,21 @@ void worker_ready(struct device *device)
                     (int)device->worker.pid);
 }
 
-/* Descriptors that the vault and journals leave for everything else: each session has a pidfd. */
-static uint32_t vault_reserve(const struct server *server)
-{
-    uint32_t half = server->descriptors_max / 2, sessions = server->registry.capacity;
-
-    return DESCRIPTORS_RESERVE + (sessions < half ? sessions : half);
-}
-
-/* Why the vault does not keep another piece of the session's memory, or NULL. */
-static const char *vault_refusal(const struct device *device, const struct session *session,
-                                 const struct account *account, int fd)
-{
-    const struct ctl_settings limit = qos_of_user(device->server, session->uid, device);
-
-    if (fd < 0) /* the kernel had none left for us; the memory itself is good */
-        return "no descriptor is left (RLIMIT_NOFILE)";
-    /* Clients and workers must still be served. */
-    if ((uint32_t)fd + vault_reserve(device->server) >= device->server->descriptors_max)
-        return "the vault is full (RLIMIT_NOFILE)";
-    if (limit.fields & CTL_USER_PIECES && account && account->pieces >= limit.user_pieces)
-        return "its user has as many pieces as it may (user-pieces)";
-    return NULL;
-}
-
-/* fd: the descriptor that came along, or -1; taken over by the vault it becomes -1. */
-static bool on_vault_put(struct device *device, struct session *session,
-                         const struct link_vault *vault, int *fd)
-{
-    struct account *account = account_find(&device->server->accounts, session->uid);
-    const char *refused = vault_refusal(device, session, account, *fd);
-    enum vault_result result;
-
-    if (refused) {
-        session->vault_short = true;
-        if (account_log(account, clock_ns()))
-            log_warning("event=vault-short device=%d session=%llu user=%s uid=%u reason=%s",
-                        device->index, (unsigned long long)session->id, log_user_name(session->uid),
-                        (unsigned)session->uid, refused);
-        return true;
-    }
-    result = vault_put(&session->vault, vault->address, vault->size, *fd);
-    if (result == VAULT_OK) {
-        *fd = -1;
-        if (account)
-            account->pieces++;
-    }
-    if (result == VAULT_NO_MEMORY) {
-        session->vault_short = true;
-        log_warning("event=vault-short device=%d session=%llu user=%s uid=%u reason=\"no memory "
-                    "for the vault\"",
-                    device->index, (unsigned long long)session->id, log_user_name(session->uid),
-                    (unsigned)session->uid);
-    }
-    return result != VAULT_OVERLAP;
-}
-
-/* Memory that the session shares with another has a descriptor of its own here, so that it does not
- * matter which of them ends first. The other may have none: the vault was full. */
-static bool on_vault_share(struct device *device, struct session *session,
-                           const struct link_vault_share *share)
-{
-    const struct session *from = registry_by_slot(&device->server->registry, share->from_slot);
-    const struct vault_entry *entry =
-        from && from->device == device
-            ? vault_find(&from->vault, share->from_address, share->vault.size)
-            : NULL;
-    CLEANUP_FD int fd = -1;
-
-    if (!entry) {
-        session->vault_short = true;
-        return true;
-    }
-    fd = fcntl(entry->fd, F_DUPFD_CLOEXEC, 0);
-    return on_vault_put(device, session, &share->vault, &fd);
-}
-
-/* The vault may have no descriptor: it was full when the memory was made. */
-static void on_vault_drop(struct session *session, const struct link_vault *vault)
-{
-    struct account *account = account_find(&session->server->accounts, session->uid);
-    const struct vault_entry *entry = vault_find(&session->vault, vault->address, vault->size);
-
-    if (entry)
-        preload_gone(session, entry->number);
-    if (vault_drop(&session->vault, vault->address) && account && account->pieces)
-        account->pieces--;
-}
-
 /* Without its journal a session ends with its worker. */
 static void on_journal(const struct device *device, struct session *session, int *fd)
 {
     if (*fd < 0 || session->journal >= 0 || session->state != SESSION_OPENING ||
-        (uint32_t)*fd + vault_reserve(device->server) >= device->server->descriptors_max)
+        pieces_leave_none(device->server, *fd))
         return;
     session->journal = *fd;
     *fd = -1;
+}
+
+/* What another device's sessions have of the memory goes too. */
+static void on_vault_drop(struct session *session, const struct link_vault *vault)
+{
+    piece_drop(session, vault);
+    peer_memory_revoke(session, vault->address);
 }
 
 static void suspect_name(struct suspects *suspects, uint64_t session_id)
@@ -243,12 +161,19 @@ static bool on_session_message(struct device *device, const struct link_message 
         session->losses = 0;
         return session_has_memory(session);
     case LINK_VAULT_PUT:
-        return session_has_memory(session) && on_vault_put(device, session, &message->u.vault, fd);
+        return session_has_memory(session) && piece_put(session, &message->u.vault, NULL, fd);
     case LINK_VAULT_SHARE:
-        return session_has_memory(session) && on_vault_share(device, session, &message->u.share);
+        return session_has_memory(session) && piece_share(session, &message->u.share);
+    case LINK_VAULT_PEER:
+        return session_has_memory(session) && peer_import_keep(session, &message->u.vault);
     case LINK_VAULT_DROP:
         on_vault_drop(session, &message->u.vault);
         return session_has_memory(session);
+    case LINK_REVOKE:
+        peer_memory_revoke(session, message->u.vault.address);
+        return session_has_memory(session);
+    case LINK_PEER_IMPORT:
+        return session_has_memory(session) && peer_import_ask(session, &message->u.peer_ask);
     default:
         return false;
     }
@@ -286,6 +211,8 @@ static bool on_message(struct device *device, struct link_message *message, int 
     case LINK_SESSION:
     case LINK_RESYNCED:
         return resync_take(device, message);
+    case LINK_PEER_EXPORTED:
+        return peer_exported(device, message);
     default:
         return device->worker.state == WORKER_READY && on_session_message(device, message, fd);
     }
@@ -302,11 +229,15 @@ static void on_last_words(struct device *device, const struct link_message *mess
     if (!session || session->state != SESSION_WAITING || !session->resuming)
         return;
     if (message->op == LINK_VAULT_PUT)
-        on_vault_put(device, session, &message->u.vault, fd);
+        piece_put(session, &message->u.vault, NULL, fd);
     else if (message->op == LINK_VAULT_SHARE)
-        on_vault_share(device, session, &message->u.share);
+        piece_share(session, &message->u.share);
+    else if (message->op == LINK_VAULT_PEER)
+        peer_import_keep(session, &message->u.vault);
     else if (message->op == LINK_VAULT_DROP)
         on_vault_drop(session, &message->u.vault);
+    else if (message->op == LINK_REVOKE)
+        peer_memory_revoke(session, message->u.vault.address);
 }
 
 static void inbox_clear(struct worker_process *worker)
@@ -337,7 +268,8 @@ bool worker_receive_one(struct device *device)
 }
 
 /* Deals with the message that the killed supervisor was dealing with, which may be done already, in
- * part or all. The worker tells everything else once more (resync.h). */
+ * part or all. The worker tells everything else once more (resync.h), and asks once more for what
+ * sessions want to import of other devices, whose workers are asked again. */
 void worker_receive_again(struct device *device)
 {
     struct worker_process *worker = &device->worker;
@@ -348,15 +280,19 @@ void worker_receive_again(struct device *device)
     if (fd >= 0 && (kept_noted(fd) || (session && session->journal == fd))) {
         fd = -1; /* the killed supervisor has stored it already */
     } else if (fd >= 0 && session && message->op == LINK_VAULT_PUT) {
-        on_vault_put(device, session, &message->u.vault, &fd);
+        piece_put(session, &message->u.vault, NULL, &fd);
     } else if (fd >= 0 && session && message->op == LINK_OPENED && session->journal < 0) {
         session->journal = fd;
         fd = -1;
     }
     if (message->op == LINK_VAULT_SHARE && session)
-        on_vault_share(device, session, &message->u.share);
+        piece_share(session, &message->u.share);
+    else if (message->op == LINK_VAULT_PEER && session)
+        peer_import_keep(session, &message->u.vault);
     else if (message->op == LINK_VAULT_DROP && session)
         on_vault_drop(session, &message->u.vault);
+    else if (message->op == LINK_REVOKE && session)
+        peer_memory_revoke(session, message->u.vault.address);
     else if (message->op == LINK_READY)
         ready_note(worker, &message->u.device);
     else if (message->op == LINK_FATAL)

@@ -134,7 +134,7 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
         return result;
     if (!can || device == peer)
         return CUDA_ERROR_INVALID_VALUE;
-    *can = 0;
+    *can = device_config()->peers;
     return CUDA_SUCCESS;
 }
 

@@ -22,7 +22,6 @@
       (CUdeviceptr dst, size_t pitch, unsigned int value, size_t width, size_t height))            \
     X(cuStreamGetId, (CUstream stream, unsigned long long *id))                                    \
     X(cuDeviceComputeCapability, (int *major, int *minor, CUdevice device))                        \
-    X(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer))                           \
     X(cuMemAllocManaged, (CUdeviceptr * address, size_t size, unsigned int flags))                 \
     X(cuModuleGetLoadingMode, (int *mode))
 

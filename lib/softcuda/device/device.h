@@ -47,6 +47,7 @@ struct device_config {
     uint64_t timeout_ns;   // GSHARE_SOFT_TIMEOUT_MS: a grid's time limit; 0: none
     uint32_t graphs;       // GSHARE_SOFT_GRAPHS: executable graphs that there is memory for
     uint32_t greens;       // GSHARE_SOFT_GREENS: green contexts that there is memory for
+    bool peers;            // GSHARE_SOFT_PEERS: each device reaches the others' memory
     bool counting;         // GSHARE_SOFT_COUNT: thread instructions
 };
 

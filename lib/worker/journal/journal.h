@@ -50,7 +50,8 @@ enum journal_kind {
     JOURNAL_STREAM = 11,    /* no entry, only in an answer: a stream's note, see journal_stream */
     JOURNAL_TEXTURE = 12,   /* key: row. value: number. bytes: req_texture */
     JOURNAL_TEXTURES = 13,  /* key: 0. value: how many the session has made, all told */
-    JOURNAL_STACK = 14      /* key: 0. value: bytes of stack that its kernels have */
+    JOURNAL_STACK = 14,     /* key: 0. value: bytes of stack that its kernels have */
+    JOURNAL_PEER = 15       /* key: where a window of another device begins. value: its size */
 };
 
 /* What a chunk is. An import has its number in the upper half. */

@@ -19,6 +19,8 @@
 #include "worker/loop/lanes.h"
 #include "worker/loop/loop.h"
 #include "worker/loop/route.h"
+#include "worker/memory/memory_share.h"
+#include "worker/memory/peer_ask.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/resume.h"
 #include "worker/memory/segment_mapping.h"
@@ -267,10 +269,28 @@ static void ping_answer(struct order *order)
     link_send(&order->message, -1);
 }
 
+static void peer_export(struct order *order)
+{
+    export_tell(&order->message);
+}
+
+static void peer_imported(struct order *order)
+{
+    peer_answered(&order->message, order->descriptor);
+}
+
+static void peer_revoke(struct order *order)
+{
+    const struct link_message *message = &order->message;
+
+    physical_revoke_peer(message->slot, message->u.vault.number | PHYSICAL_PEER);
+}
+
 static void resync_answer(struct order *order)
 {
     resume_free(resuming); /* the supervisor sends these messages again */
     resuming = NULL;
+    peer_ask_again();
     order->ends = !link_resync(order->message.u.resync);
     order->status = 1;
 }
@@ -293,6 +313,8 @@ static const struct {
     [LINK_POLICY] = {policy_set, false},         [LINK_TRACE] = {trace_begin, false},
     [LINK_SEGMENT_DROP] = {segment_drop, false}, [LINK_PING] = {ping_answer, false},
     [LINK_RESYNC] = {resync_answer, false},      [LINK_QUIT] = {worker_quit, false},
+    [LINK_PEER_EXPORT] = {peer_export, true},    [LINK_PEER_IMPORTED] = {peer_imported, true},
+    [LINK_PEER_REVOKE] = {peer_revoke, true},
 };
 
 /* Whether the slot that a message names is one. */

@@ -26,11 +26,23 @@ gs_status chunk_address_take(struct job *job, struct chunk *chunk)
     return GS_OK;
 }
 
+bool chunk_address_take_peer(struct job *job, struct chunk *chunk, uint64_t address)
+{
+    const uint64_t size = physical_size(chunk->holder.memory);
+
+    if (!window_peer_put(job->session, address, size, chunk))
+        return false;
+    chunk->address = address;
+    chunk->size = size;
+    return true;
+}
+
 /* Takes the place of a former chunk. On failure the job has failed. */
 static gs_status chunk_address_put(struct job *job, struct chunk *chunk, uint64_t address,
                                    uint64_t size)
 {
-    if (!window_put(job->session, address, size, chunk))
+    if (!window_peer_put(job->session, address, size, chunk) &&
+        !window_put(job->session, address, size, chunk))
         return job_fail(job, GS_ERR_INTERRUPTED, "a chunk has no place in the session's window");
     chunk->address = address;
     chunk->size = size;
@@ -40,6 +52,7 @@ static gs_status chunk_address_put(struct job *job, struct chunk *chunk, uint64_
 void chunk_address_free(struct session *session, const struct chunk *chunk)
 {
     space_remove(&session->memory.window, space_at(&session->memory.window, chunk->address));
+    window_peer_left(session, chunk->address);
 }
 
 /* Covers the place of a chunk that is no longer mapped. */

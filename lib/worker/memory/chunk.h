@@ -50,6 +50,8 @@ void chunks_deinit(struct session *session);
 /* Takes a place in the window for the memory that the chunk holds. On failure the job has
  * failed. */
 gs_status chunk_address_take(struct job *job, struct chunk *chunk);
+/* The same at this address in a window of another device. False: it cannot be there. */
+bool chunk_address_take_peer(struct job *job, struct chunk *chunk, uint64_t address);
 void chunk_address_free(struct session *session, const struct chunk *chunk);
 /* Maps the memory that the chunk holds and lets the device read and write it. */
 CUresult chunk_map(const struct chunk *chunk);

@@ -14,6 +14,7 @@
 
 #include "common/util.h"
 #include "worker/memory/host_place.h"
+#include "worker/memory/region.h"
 #include "worker/session_parts.h"
 
 #define DEFERRED_MAX 256u                /* more than these are not left waiting */
@@ -61,8 +62,10 @@ static void release(const struct deferred *deferred)
         host_place_detach(deferred->registered, deferred->room);
     if (deferred->mapping)
         shmdt(deferred->mapping);
-    if (deferred->window_size)
+    if (deferred->window_size) {
         DRV_MUST(cuMemAddressFree, deferred->window_base, deferred->window_size);
+        region_give(deferred->window_base);
+    }
 }
 
 /* Appends a copy of the note to the list; without memory for the copy, releases at once. */

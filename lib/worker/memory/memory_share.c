@@ -10,6 +10,10 @@
  * another that has ended or could not be taken up. The owner's journal has the handles. What one
  * session asks of another's memory waits until all have been taken up (JOB_TAKEN_UP).
  *
+ * An export of another device, which the handle tells, is asked for at the supervisor (peer_ask.h),
+ * which has the memory's descriptor. Such memory stays its owner's: the supervisor has it taken
+ * back when the owner revokes or frees it, or ends.
+ *
  * Revoking must not leave a hole in the importer's window: a kernel that still has the address
  * would fault, and end the context for all tenants. So sinks (sink.h) are mapped where a revoked
  * import was. A job of the importer's session (job_unshare) does this once the device has finished
@@ -20,14 +24,18 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "worker/memory/export_table.h"
 #include "worker/memory/memory.h"
+#include "worker/memory/peer_ask.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
+#include "worker/memory/window.h"
 
 #define EXPORTS_MAX 1024u /* of a session */
 
@@ -133,6 +141,7 @@ static struct mem_export *export_new(struct job *job, struct chunk *chunk)
         free(made);
         return NULL;
     }
+    link_handle_set_device(made->handle, (uint32_t)worker->device);
     export_enter(made, chunk);
     return made;
 }
@@ -193,7 +202,50 @@ static void revoke_work(struct job *job)
     if (!chunk)
         return;
     memory_share_void(chunk);
-    physical_revoke(job, &chunk->holder);
+    if (physical_revoke(job, &chunk->holder) == GS_OK)
+        vault_export_revoke(chunk);
+}
+
+/* Why a session may not import the export. NULL: it may. *status: of the refusal. Under the
+ * exports' lock. */
+static const char *import_refusal(const struct mem_export *export, uint64_t session_id,
+                                  uint32_t uid, gs_status *status)
+{
+    *status = GS_ERR_NOT_FOUND;
+    if (!export)
+        return "no export has that handle: it was revoked, its owner has freed it or ended, or it "
+               "is of another server";
+    *status = GS_ERR_PERMISSION;
+    if (export->receiver)
+        return export->receiver == session_id ? NULL : "the export is for another session";
+    return export->owner->uid == uid ? NULL : "the export is for sessions of another user";
+}
+
+void export_tell(const struct link_message *message)
+{
+    const struct link_peer_ask *ask = &message->u.peer_ask;
+    struct link_message answer = {.op = LINK_PEER_EXPORTED, .slot = message->slot};
+    struct link_peer_told told = {.ask = ask->ask};
+    const struct mem_export *e;
+    const char *refused;
+    gs_status status;
+
+    exports_lock();
+    e = exports_find(ask->handle);
+    refused = import_refusal(e, ask->session_id, ask->uid, &status);
+    if (!refused) {
+        told.from = e->owner->slot;
+        told.address = e->address;
+        told.size = e->size;
+        told.piece_size = physical_size(e->memory);
+    }
+    exports_unlock();
+    if (refused) {
+        told.status = status;
+        snprintf(answer.text, sizeof(answer.text), "%s", refused);
+    }
+    answer.u.peer_told = told;
+    link_send(&answer, -1);
 }
 
 const struct job_kind job_mem_export = {"mem_export", JOB_QUICK, own_prepare,
@@ -287,30 +339,22 @@ static gs_status number_take(struct job *job, uint32_t *number)
     return job_fail(job, GS_ERR_LIMIT, "the session has %u imports, the limit", SEG_IMPORTS);
 }
 
-static gs_status not_found(struct job *job)
-{
-    return job_fail(job, GS_ERR_NOT_FOUND,
-                    "no export of this device has that handle: it was revoked, its owner has freed "
-                    "it or ended, or it is of another device or server");
-}
-
 /* Holds the memory that the handle names, if the export is for this session. On failure the job has
  * failed. */
 static gs_status import_join(struct job *job, struct holder *holder)
 {
     const struct session *session = job->session;
     const struct mem_export *e;
+    const char *refused;
+    gs_status status;
 
     exports_lock();
     e = exports_find(job->arg);
-    if (!e) {
-        not_found(job);
-    } else if (e->receiver ? e->receiver != session->id : e->owner->uid != session->uid) {
-        job_fail(job, GS_ERR_PERMISSION, "the export is for %s, not for session %" PRIu64,
-                 e->receiver ? "another session" : "sessions of another user", session->id);
-    } else if (physical_hold(job, e->memory, holder->import, holder) == GS_OK) {
+    refused = import_refusal(e, session->id, session->uid, &status);
+    if (refused)
+        job_fail(job, status, "%s", refused);
+    else if (physical_hold(job, e->memory, holder->import, holder) == GS_OK)
         job->ret[1] = e->size;
-    }
     exports_unlock();
     return job->status;
 }
@@ -321,27 +365,91 @@ static gs_status import_join(struct job *job, struct holder *holder)
 static gs_status import_keep(struct job *job, struct chunk *chunk)
 {
     const struct mem_export *e;
+    const char *refused;
+    gs_status status;
 
     exports_lock();
     e = exports_find(job->arg);
-    if (e)
+    refused = import_refusal(e, job->session->id, job->session->uid, &status);
+    if (!refused)
         vault_export_import(chunk, e->owner->slot, e->address);
     exports_unlock();
-    return e ? GS_OK : not_found(job);
+    return refused ? job_fail(job, status, "%s", refused) : GS_OK;
 }
 
-/* Maps the memory that the chunk holds at a place in the window. */
+/* Maps the memory that the chunk holds, which has a place. */
 static gs_status import_map(struct job *job, struct chunk *chunk)
 {
     CUresult result;
 
-    if (chunk_address_take(job, chunk) != GS_OK)
-        return job->status;
     result = chunk_map(chunk);
     if (!result)
         return GS_OK;
     chunk_address_free(job->session, chunk);
     return job_fail_driver(job, result);
+}
+
+/* Whether the device's kernels and copies reach the other device's memory. On failure the job has
+ * failed. */
+static gs_status peer_reach(struct job *job, uint32_t peer)
+{
+    int can = 0;
+    CUresult result = DRV(cuDeviceCanAccessPeer, &can, worker->device, (CUdevice)peer);
+
+    if (result)
+        return job_fail_driver(job, result);
+    return can ? GS_OK
+               : job_fail(job, GS_ERR_NOT_SUPPORTED,
+                          "device %d of this machine cannot reach memory of device %u",
+                          (int)worker->device, peer);
+}
+
+/* Takes the place at which the owner has the memory, if the owner is of the same process and the
+ * place is free here, else any. */
+static gs_status peer_place(struct job *job, struct chunk *chunk, const struct link_peer_told *told)
+{
+    struct session *session = job->session;
+
+    if (chunk_address_take_peer(job, chunk, told->address))
+        return GS_OK;
+    if (window_peer_reserve(session, told->window_base, told->window_size)) {
+        if (chunk_address_take_peer(job, chunk, told->address))
+            return GS_OK;
+        window_peer_left(session, told->window_base);
+    }
+    return chunk_address_take(job, chunk);
+}
+
+/* As import_back, of the memory that the supervisor has answered with. The supervisor learns of it
+ * when it is mapped, and takes it back at once where the owner has done so meanwhile. */
+static gs_status import_back_peer(struct job *job, struct chunk *chunk,
+                                  const struct peer_answer *answer)
+{
+    const struct link_peer_told *told = &answer->told;
+    const struct peer_piece piece = {answer->descriptor, told->piece_size,
+                                     told->number | PHYSICAL_PEER};
+
+    if (peer_reach(job, told->from) != GS_OK ||
+        physical_hold_peer(job, &piece, chunk->holder.import, &chunk->holder) != GS_OK)
+        return job->status;
+    if (peer_place(job, chunk, told) != GS_OK || import_map(job, chunk) != GS_OK) {
+        physical_release(&chunk->holder);
+        return job->status;
+    }
+    vault_export_peer(chunk, told->number);
+    job->ret[1] = told->size;
+    return GS_OK;
+}
+
+static gs_status import_peer(struct job *job, struct chunk *chunk)
+{
+    struct peer_answer answer;
+
+    if (peer_ask(job, &answer) != GS_OK)
+        return job->status;
+    import_back_peer(job, chunk, &answer);
+    close(answer.descriptor);
+    return job->status;
 }
 
 /* Makes the chunk's place and mapping, for the number that it has. On failure the job has failed.
@@ -350,7 +458,7 @@ static gs_status import_back(struct job *job, struct chunk *chunk)
 {
     if (import_join(job, &chunk->holder) != GS_OK)
         return job->status;
-    if (import_map(job, chunk) == GS_OK) {
+    if (chunk_address_take(job, chunk) == GS_OK && import_map(job, chunk) == GS_OK) {
         if (import_keep(job, chunk) == GS_OK)
             return GS_OK;
         chunk_unmap(chunk);
@@ -370,6 +478,11 @@ static void import_note(struct job *job, const struct chunk *chunk)
     journal_put(job->session->journal, JOURNAL_ALLOCATION, chunk->address, value, NULL, 0);
 }
 
+static bool of_peer(const struct job *job)
+{
+    return link_handle_device(job->arg) != (uint32_t)worker->device;
+}
+
 static void import_work(struct job *job)
 {
     struct session *session = job->session;
@@ -381,7 +494,7 @@ static void import_work(struct job *job)
     if (!chunk) {
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an import's record");
     } else if (number_take(job, &chunk->holder.import) == GS_OK) {
-        if (import_back(job, chunk) == GS_OK) {
+        if ((of_peer(job) ? import_peer(job, chunk) : import_back(job, chunk)) == GS_OK) {
             job->ret[0] = chunk->address;
             job->ret[2] = chunk->holder.import;
             import_note(job, chunk);
@@ -404,9 +517,14 @@ static void import_install(struct job *job)
     }
 }
 
+static const struct job_kind job_mem_import_peer = {
+    "mem_import_peer", JOB_PATIENT | JOB_TAKEN_UP, NULL, import_work, import_install, NULL};
+
 static void import_prepare(struct job *job)
 {
     job->session_idle = job->session->memory.cover;
+    if (of_peer(job))
+        job->kind = &job_mem_import_peer;
 }
 
 const struct job_kind job_mem_import = {"mem_import", JOB_QUICK | JOB_TAKEN_UP, import_prepare,

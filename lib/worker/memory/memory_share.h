@@ -7,10 +7,14 @@
 
 #include "worker/memory/chunk.h"
 
-/* Voids the exports of a chunk that is about to be freed. Importers keep the memory. */
+/* Voids the exports of a chunk that is about to be freed. Importers on this device keep the memory.
+ */
 void memory_share_void(struct chunk *chunk);
 /* Forgets a freed import by its number. */
 void import_free(struct session *session, uint32_t number);
+
+/* Answers a LINK_PEER_EXPORT. Control thread. */
+void export_tell(const struct link_message *message);
 
 /* The next two take up what a former worker has made. On failure the job has failed. */
 /* Notes an import by its number, before its chunk is made again. */

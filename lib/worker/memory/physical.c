@@ -1,6 +1,7 @@
 /* physical.c - see physical.h. */
 #include "worker/memory/physical.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define ADOPTED_ROWS 1024u
 
-/* The pieces that a former worker made and several sessions may hold, by number. */
+/* The pieces that a former worker made and several sessions may hold, and those of other devices,
+ * by number. */
 static struct physical *adopted[ADOPTED_ROWS];
 
 CUmemGenericAllocationHandle physical_handle(const struct physical *memory)
@@ -110,15 +112,28 @@ static void discharge(struct session *session, uint64_t size, bool user_too)
         user_discharge(session->memory.user, size);
 }
 
-/* The device's memory in use shows a piece under its oldest holder. Under the lock. */
-static void shown_add(const struct holder *holder, uint64_t size)
+static bool is_peer(const struct physical *memory)
 {
-    atomic_fetch_add_explicit(&holder->session->stats->memory_used, size, memory_order_relaxed);
+    return memory->number & PHYSICAL_PEER;
 }
 
-static void shown_take(const struct holder *holder, uint64_t size)
+/* What the device's memory in use shows of a piece, which is under its oldest holder. Under the
+ * lock. */
+static uint64_t shown(const struct physical *memory)
 {
-    atomic_fetch_sub_explicit(&holder->session->stats->memory_used, size, memory_order_relaxed);
+    return is_peer(memory) ? 0 : memory->size;
+}
+
+static void shown_add(const struct holder *holder)
+{
+    atomic_fetch_add_explicit(&holder->session->stats->memory_used, shown(holder->memory),
+                              memory_order_relaxed);
+}
+
+static void shown_take(const struct holder *holder)
+{
+    atomic_fetch_sub_explicit(&holder->session->stats->memory_used, shown(holder->memory),
+                              memory_order_relaxed);
 }
 
 gs_status physical_charge(struct job *job, uint64_t asked, uint64_t size, uint64_t piece)
@@ -169,7 +184,7 @@ gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
     memory->first = holder;
     *holder = (struct holder){
         .memory = memory, .session = job->session, .since = memory->number, .import = IMPORT_NONE};
-    shown_add(holder, size);
+    shown_add(holder);
     return GS_OK;
 }
 
@@ -183,22 +198,54 @@ static bool user_holds(const struct physical *memory, const struct user *user)
     return h;
 }
 
+/* Charges for a hold on a piece that exists. One of another device is its owner's, who is charged
+ * for it there and takes it back when he gives it up; what is still mapped here then is bounded. */
+static gs_status charge_hold(struct job *job, const struct physical *memory)
+{
+    struct user *user = job->session->memory.user;
+    const struct amount amount = {memory->size, memory->size, worker->granularity};
+    const uint64_t limit = memory_limits(job->session).user;
+    const uint64_t lingering = atomic_load_explicit(&user->lingering, memory_order_relaxed);
+
+    if (!is_peer(memory))
+        return charge(job, &amount, !user_holds(memory, user));
+    if (lingering && lingering + memory->size > (limit ? limit : worker->info.memory_total))
+        return job_fail(job, GS_ERR_QUOTA,
+                        "running work still has %" PRIu64 " bytes of other devices' memory that "
+                        "was taken back",
+                        lingering);
+    return GS_OK;
+}
+
+/* Under the lock. */
+static gs_status hold(struct job *job, struct physical *memory, uint32_t import,
+                      struct holder *holder)
+{
+    struct holder **end = &memory->first;
+
+    if (charge_hold(job, memory) != GS_OK)
+        return job->status;
+    *holder = (struct holder){
+        .memory = memory, .session = job->session, .since = stamp(), .import = import};
+    while (*end)
+        end = &(*end)->next;
+    *end = holder;
+    return GS_OK;
+}
+
 gs_status physical_hold(struct job *job, struct physical *memory, uint32_t import,
                         struct holder *holder)
 {
-    const struct amount amount = {memory->size, memory->size, worker->granularity};
-    struct holder **end = &memory->first;
-
     pthread_mutex_lock(&lock);
-    if (charge(job, &amount, !user_holds(memory, job->session->memory.user)) == GS_OK) {
-        *holder = (struct holder){
-            .memory = memory, .session = job->session, .since = stamp(), .import = import};
-        while (*end)
-            end = &(*end)->next;
-        *end = holder;
-    }
+    hold(job, memory, import, holder);
     pthread_mutex_unlock(&lock);
     return job->status;
+}
+
+static void physical_free(struct physical *memory)
+{
+    DRV_MUST(cuMemRelease, memory->handle);
+    free(memory);
 }
 
 /* ---- Taking over ----------------------------------------------------------------------------- */
@@ -219,17 +266,18 @@ static void holder_adopt(struct session *session, struct physical *memory, struc
 {
     struct holder **at = &memory->first;
 
-    if (!user_holds(memory, session->memory.user))
+    if (!is_peer(memory) && !user_holds(memory, session->memory.user))
         user_charge(session->memory.user, memory->size, 0);
-    session->memory.used += memory->size;
+    if (!is_peer(memory))
+        session->memory.used += memory->size;
     while (*at && (*at)->since < holder->since)
         at = &(*at)->next;
     holder->session = session;
     holder->memory = memory;
     if (at == &memory->first) {
         if (*at)
-            shown_take(*at, memory->size);
-        shown_add(holder, memory->size);
+            shown_take(*at);
+        shown_add(holder);
     }
     holder->next = *at;
     *at = holder;
@@ -298,11 +346,66 @@ gs_status physical_adopt(struct job *job, const struct chunk_source *source, uin
         free(memory);
         return job_fail_driver(job, result);
     }
-    if (!adopted_add(job->session, memory, lent, holder)) {
-        DRV_MUST(cuMemRelease, memory->handle);
-        free(memory);
-    }
+    if (!adopted_add(job->session, memory, lent, holder))
+        physical_free(memory);
     return GS_OK;
+}
+
+/* ---- Of other devices ------------------------------------------------------------------------ */
+
+/* Makes the piece, which nobody holds yet. NULL: the job has failed. */
+static struct physical *peer_new(struct job *job, const struct peer_piece *piece)
+{
+    struct physical *memory = calloc(1, sizeof(*memory));
+    CUresult result;
+
+    if (!memory) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an import's record");
+        return NULL;
+    }
+    memory->size = piece->size;
+    memory->number = piece->number;
+    result = DRV(cuMemImportFromShareableHandle, &memory->handle,
+                 (void *)(intptr_t)piece->descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    if (!result)
+        return memory;
+    job_fail_driver(job, result);
+    free(memory);
+    return NULL;
+}
+
+/* Holds the piece if another session holds it, else the one that is made for it; NULL: none is.
+ * Returns whether that one is used. */
+static bool peer_hold(struct job *job, uint64_t number, struct physical *made, uint32_t import,
+                      struct holder *holder)
+{
+    struct physical **at;
+    bool used = false;
+
+    pthread_mutex_lock(&lock);
+    at = adopted_at(number);
+    if (*at) {
+        hold(job, *at, import, holder);
+    } else if (made && hold(job, made, import, holder) == GS_OK) {
+        *at = made;
+        used = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return used;
+}
+
+gs_status physical_hold_peer(struct job *job, const struct peer_piece *piece, uint32_t import,
+                             struct holder *holder)
+{
+    struct physical *made;
+
+    peer_hold(job, piece->number, NULL, import, holder);
+    if (job->status != GS_OK || holder->memory)
+        return job->status;
+    made = peer_new(job, piece);
+    if (made && !peer_hold(job, piece->number, made, import, holder))
+        physical_free(made);
+    return job->status;
 }
 
 /* ---- Letting go ------------------------------------------------------------------------------ */
@@ -319,20 +422,21 @@ void physical_release(struct holder *holder)
     *at = holder->next;
     last = !memory->first;
     if (at == &memory->first && !holder->resting) {
-        shown_take(holder, memory->size);
+        shown_take(holder);
         if (!last)
-            shown_add(memory->first, memory->size);
+            shown_add(memory->first);
     }
-    if (!holder->resting)
+    if (is_peer(memory) && holder->revoked)
+        atomic_fetch_sub_explicit(&holder->session->memory.user->lingering, memory->size,
+                                  memory_order_relaxed);
+    if (!holder->resting && !is_peer(memory))
         discharge(holder->session, memory->size, !user_holds(memory, holder->session->memory.user));
     if (last && *adopted_at(memory->number) == memory)
         *adopted_at(memory->number) = memory->adopted;
     pthread_mutex_unlock(&lock);
     *holder = (struct holder){.import = holder->import};
-    if (last) {
-        DRV_MUST(cuMemRelease, memory->handle);
-        free(memory);
-    }
+    if (last)
+        physical_free(memory);
 }
 
 /* The piece has no export, so no session joins while it rests. */
@@ -345,7 +449,7 @@ bool physical_rest(struct holder *holder)
     pthread_mutex_unlock(&lock);
     if (!holder->resting)
         return false;
-    shown_take(holder, memory->size);
+    shown_take(holder);
     discharge(holder->session, memory->size, true);
     return true;
 }
@@ -357,7 +461,7 @@ gs_status physical_wake(struct job *job, uint64_t asked, struct holder *holder)
 
     if (charge(job, &amount, true) != GS_OK)
         return job->status;
-    shown_add(holder, size);
+    shown_add(holder);
     holder->resting = false;
     return GS_OK;
 }
@@ -370,6 +474,15 @@ static void jobs_free(struct job *first)
         struct job *job = first;
         first = job->next;
         job_free(job);
+    }
+}
+
+static void jobs_return(struct job *first)
+{
+    while (first) {
+        struct job *job = first;
+        first = job->next;
+        job_return(job);
     }
 }
 
@@ -399,12 +512,32 @@ gs_status physical_revoke(struct job *job, const struct holder *owner)
         jobs_free(first);
         return job_fail(job, GS_ERR_NO_MEMORY, "no host memory to tell those who hold it");
     }
-    while (first) {
-        struct job *unshare = first;
-        first = unshare->next;
-        job_return(unshare);
-    }
+    jobs_return(first);
     return GS_OK;
+}
+
+void physical_revoke_peer(uint32_t slot, uint64_t number)
+{
+    struct job *first = NULL;
+    struct physical *memory;
+
+    pthread_mutex_lock(&lock);
+    memory = *adopted_at(number);
+    for (struct holder *h = memory ? memory->first : NULL; h; h = h->next) {
+        if (h->session->slot != slot || h->revoked)
+            continue;
+        h->revoked = true;
+        atomic_fetch_add_explicit(&h->session->memory.user->lingering, memory->size,
+                                  memory_order_relaxed);
+        journal_revoked_set(h->session->journal, h->import, true);
+        struct job *unshare = job_new_chore(h->session, &job_unshare);
+        if (!unshare) /* the session's next job_unshare does it */
+            continue;
+        unshare->next = first;
+        first = unshare;
+    }
+    pthread_mutex_unlock(&lock);
+    jobs_return(first);
 }
 
 bool physical_revoked(const struct holder *holder)

@@ -5,7 +5,8 @@
  * A piece belongs to its holders: the session that allocated it and the sessions that imported it.
  * It counts against the limit of every session that holds it, since each may be left as the only
  * holder. It counts once for each user, and once in the device's memory in use, where it shows
- * under the session that has held it longest.
+ * under the session that has held it longest. A piece of another device counts there, against its
+ * owner, without whom nobody has it.
  *
  * Service threads. A holder belongs to its session's job in progress. The lock in physical.c
  * protects the list of a piece's holders and `revoked`, since jobs of other sessions change these
@@ -19,6 +20,9 @@
 struct physical;
 
 #define IMPORT_NONE UINT32_MAX
+
+/* Set in the number of a piece of another device, which the supervisor has numbered. */
+#define PHYSICAL_PEER (UINT64_C(1) << 63)
 
 /* A session's hold on a piece. A holder without a piece holds nothing. */
 struct holder {
@@ -37,6 +41,12 @@ struct chunk_source {
     struct preload_piece *preloaded; /* the memory is mapped at its place; NULL: it is not yet */
 };
 
+/* A piece of another device. */
+struct peer_piece {
+    int descriptor;
+    uint64_t size, number;
+};
+
 /* Makes a piece for the `asked` bytes that a tenant named. Its content is undefined. On failure the
  * job has failed. */
 gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder);
@@ -49,6 +59,10 @@ gs_status physical_adopt(struct job *job, const struct chunk_source *source, uin
  * failed. */
 gs_status physical_hold(struct job *job, struct physical *memory, uint32_t import,
                         struct holder *holder);
+/* The same for a piece of another device, whose descriptor stays the caller's: the worker makes it
+ * where no session holds it yet. number: with PHYSICAL_PEER. */
+gs_status physical_hold_peer(struct job *job, const struct peer_piece *piece, uint32_t import,
+                             struct holder *holder);
 /* Gives the hold up; the last holder frees the piece. The holder must have unmapped the piece. */
 void physical_release(struct holder *holder);
 
@@ -75,5 +89,8 @@ uint64_t physical_number(const struct physical *memory);
  * and its journal says so. On failure the job has failed, and no session was told. */
 gs_status physical_revoke(struct job *job, const struct holder *owner);
 bool physical_revoked(const struct holder *holder);
+/* Tells the sessions in that slot, one at most, that hold the piece of another device to let go.
+ * Control thread. */
+void physical_revoke_peer(uint32_t slot, uint64_t number);
 
 #endif

@@ -12,6 +12,7 @@
 #include "worker/memory/memory.h"
 #include "worker/memory/memory_share.h"
 #include "worker/memory/preload.h"
+#include "worker/memory/window.h"
 
 struct resume *resume_new(uint32_t slot)
 {
@@ -187,6 +188,20 @@ static gs_status allocation_resume(struct job *job, const struct journal_entry *
     return GS_OK;
 }
 
+/* Reserves the windows of other devices again. */
+static gs_status peer_windows_resume(struct job *job)
+{
+    const struct journal *journal = job->session->journal;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        if (e->kind == JOURNAL_PEER &&
+            !window_peer_reserve_again(job->session, e->key, e->value[0]))
+            return job_fail(job, GS_ERR_INTERRUPTED,
+                            "another device's addresses are not free any more");
+    }
+    return GS_OK;
+}
+
 static gs_status chunks_resume(struct job *job, struct resume *resume)
 {
     const struct journal *journal = job->session->journal;
@@ -205,7 +220,8 @@ gs_status memory_resume(struct job *job, struct resume *resume)
     journal_sweep(job->session->journal, entry_loose);
     preload_settle(job, resume);
     preload_hosts_settle(resume->preload, journal);
-    chunks_resume(job, resume);
+    if (peer_windows_resume(job) == GS_OK)
+        chunks_resume(job, resume);
     preload_pieces_drop(resume->preload); /* also on failure, where the window goes next */
     if (job->status != GS_OK)
         return job->status;
@@ -235,6 +251,7 @@ static struct chunk *unnamed_find(const struct session *session)
 
 void memory_resume_end(struct session *session)
 {
+    window_peers_settle(session);
     for (struct chunk *chunk; (chunk = unnamed_find(session));)
         chunk_free(session, chunk);
 }

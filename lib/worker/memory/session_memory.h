@@ -34,6 +34,13 @@ struct host_block {
     uint64_t address; /* where the session's kernels reach it; 0: they do not */
 };
 
+/* As many as a server has other devices. */
+#define PEER_WINDOWS_MAX 7u
+
+struct peer_window {
+    uint64_t base, size;
+};
+
 struct session_memory {
     /* what copies may name by a device address: live allocations, module globals (tag: the global's
      * module), and host blocks that kernels reach (tag: the block) */
@@ -42,7 +49,8 @@ struct session_memory {
     /* grows when something that a record can name is freed or unloaded: recorded graphs then check
      * their records again */
     uint64_t generation;
-    struct space window;                /* the open part; spans: chunks (tag: struct chunk) */
+    /* the open part; spans: chunks (tag: struct chunk), also those in windows of other devices */
+    struct space window;
     _Atomic uint64_t limit, user_limit; /* any thread; see memory_limit_set */
     _Atomic uint32_t user_hosts;        /* host blocks of all sessions of the user; 0: no limit */
     _Atomic uint64_t user_host_mem;     /* their bytes; the same */
@@ -53,7 +61,9 @@ struct session_memory {
     /* The window's addresses. What is behind the window is reserved too. */
     uint64_t window_base, window_size;
     _Atomic uint64_t window_open; /* how much of them is open (window.h); any thread reads it */
-    CUdeviceptr *bound;           /* struct fence_window of each module that is fenced */
+    struct peer_window peer[PEER_WINDOWS_MAX]; /* windows of other devices (window.h) */
+    uint32_t peer_count;
+    CUdeviceptr *bound; /* struct fence_window of each module that is fenced */
     uint32_t bound_count;
     struct space sinks; /* where in the window, and behind it, sinks are mapped (sink.h) */
     enum cover cover;

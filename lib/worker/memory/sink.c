@@ -55,7 +55,7 @@ static CUresult piece_add(struct session *session, uint64_t address, unsigned ki
     pthread_mutex_unlock(&lock);
     if (!result && made)
         result = device_map(address, piece_size(kind), sinks->sink[kind].handle);
-    if (!result && !space_put(&session->memory.sinks, address, piece_size(kind), NULL)) {
+    if (!result && !space_add(&session->memory.sinks, address, piece_size(kind), NULL)) {
         DRV_MUST(cuMemUnmap, address, piece_size(kind));
         result = CUDA_ERROR_OUT_OF_MEMORY;
     }

@@ -57,13 +57,14 @@ static bool gap_find(const struct space *space, uint64_t size, uint64_t align, s
 
     for (size_t i = 0; i <= space->count; i++) {
         uint64_t at = (start + align - 1) & ~(align - 1);
-        uint64_t limit = i < space->count ? space->spans[i].address : end;
+        uint64_t limit =
+            i < space->count && space->spans[i].address < end ? space->spans[i].address : end;
         if (at >= start && at <= limit && limit - at >= size) {
             *index = i;
             *address = at;
             return true;
         }
-        if (i < space->count)
+        if (i < space->count && space->spans[i].address + space->spans[i].size > start)
             start = space->spans[i].address + space->spans[i].size;
     }
     return false;
@@ -89,10 +90,15 @@ bool space_has(const struct space *space, uint64_t size, uint64_t align)
 
 bool space_put(struct space *space, uint64_t address, uint64_t size, void *tag)
 {
+    return address >= space->base && address - space->base <= space->size &&
+           size <= space->size - (address - space->base) && space_add(space, address, size, tag);
+}
+
+bool space_add(struct space *space, uint64_t address, uint64_t size, void *tag)
+{
     size_t next = upper_bound(space, address);
 
-    if (size == 0 || address < space->base || address - space->base > space->size ||
-        size > space->size - (address - space->base))
+    if (size == 0)
         return false;
     if (next < space->count && space->spans[next].address - address < size)
         return false;

@@ -37,6 +37,8 @@ bool space_has(const struct space *space, uint64_t size, uint64_t align);
 /* Adds a span at a given place. Returns false when the span overlaps another or leaves the space,
  * or when there is no memory. */
 bool space_put(struct space *space, uint64_t address, uint64_t size, void *tag);
+/* The same for a span that may lie outside of what space_take gives out. */
+bool space_add(struct space *space, uint64_t address, uint64_t size, void *tag);
 
 /* The span that begins at `address`, which the space's owner may change; NULL: none does. */
 struct span *space_at(const struct space *space, uint64_t address);

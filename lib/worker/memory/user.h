@@ -30,6 +30,8 @@ struct user {
     _Atomic uint64_t hosts, host_bytes; /* host blocks */
     _Atomic uint64_t driver_bytes;      /* see driver_memory.h */
     _Atomic uint64_t textures;          /* and surfaces, until the driver has let go of them */
+    /* of other devices: taken back by its owners, and still mapped here (physical.h) */
+    _Atomic uint64_t lingering;
     struct user_round round[LINK_LANES_MAX];
 };
 

@@ -66,6 +66,21 @@ void vault_export_import(struct chunk *chunk, uint32_t from_slot, uint64_t from_
     chunk->exported = true;
 }
 
+void vault_export_peer(struct chunk *chunk, uint64_t number)
+{
+    struct link_message message = {.op = LINK_VAULT_PEER, .slot = chunk->holder.session->slot};
+
+    message.u.vault = (struct link_vault){chunk->address, chunk->size, number};
+    link_send(&message, -1);
+    chunk->exported = true;
+}
+
+void vault_export_revoke(const struct chunk *chunk)
+{
+    if (chunk->exported)
+        message_send(LINK_REVOKE, chunk, -1);
+}
+
 void vault_export_remove(struct chunk *chunk)
 {
     if (chunk->exported)

@@ -22,6 +22,11 @@ void vault_export_lent(struct chunk *chunk);
 /* Lets the vault keep for the chunk, an import, what it keeps for another session's chunk of the
  * same memory. */
 void vault_export_import(struct chunk *chunk, uint32_t from_slot, uint64_t from_address);
+/* The same for an import of another device, also where the session ends with its worker: so the
+ * supervisor knows who has the memory. number: as the supervisor has told it. */
+void vault_export_peer(struct chunk *chunk, uint64_t number);
+/* Takes the chunk's memory back from sessions of other devices. */
+void vault_export_revoke(const struct chunk *chunk);
 /* Takes the chunk out of the vault, if it is there. Called before the chunk gives its memory up. */
 void vault_export_remove(struct chunk *chunk);
 

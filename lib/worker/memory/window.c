@@ -9,6 +9,7 @@
 #include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/preload.h"
+#include "worker/memory/region.h"
 #include "worker/memory/resume.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/user.h"
@@ -16,7 +17,7 @@
 #define WINDOW_MIN    (UINT64_C(4) << 30)
 #define WINDOW_BUDGET (UINT64_C(96) << 40) /* of the 128 TiB of addresses that a process has */
 
-#define APART_TRIES 64 /* each two calls of a microsecond */
+#define HINTS_MAX 64 /* each two calls of a microsecond */
 
 static _Atomic uint64_t windows_reserved;
 
@@ -51,27 +52,26 @@ static uint64_t window_share(void)
     return (WINDOW_BUDGET - (reserved < WINDOW_BUDGET ? reserved : WINDOW_BUDGET)) / 128;
 }
 
-/* Reserves a window apart from those that the tenant's process has with other sessions: they are of
- * other devices' workers, which know nothing of this one. What the tenant says of them only chooses
- * hints. Where the driver follows none of them, the window lies as it comes. */
-static CUresult window_reserve_apart(const struct job *job, uint64_t wanted, uint64_t behind,
-                                     CUdeviceptr *address)
+/* Reserves a window in the device's region. A place where the driver has something of its own stays
+ * taken. Where the driver follows no hint, the window lies as it comes. */
+static CUresult window_reserve_near(uint64_t wanted, uint64_t behind, CUdeviceptr *address)
 {
-    const uint64_t from = job->open.avoid_base, to = from + job->open.avoid_size;
-    CUdeviceptr hint = 0;
-    CUresult result;
+    CUresult result = CUDA_SUCCESS;
+    CUdeviceptr hint;
 
-    for (unsigned tries = 0;; tries++) {
+    for (unsigned tries = 0; tries < HINTS_MAX && !result; tries++) {
+        hint = region_take(wanted + behind, wanted);
+        if (!hint)
+            break;
         result = DRV(cuMemAddressReserve, address, wanted + behind, wanted, hint, 0);
-        if (result && hint && !driver_fatal(result))
-            return DRV(cuMemAddressReserve, address, wanted + behind, wanted, 0, 0);
-        if (result || *address + wanted <= from || *address >= to || tries == APART_TRIES)
+        if (!result && *address == hint)
             return result;
-        result = DRV(cuMemAddressFree, *address, wanted + behind);
-        if (result)
-            return result;
-        hint = tries == 0 ? round_up(to, wanted) : hint + wanted;
+        if (!result)
+            result = DRV(cuMemAddressFree, *address, wanted + behind);
     }
+    return result && driver_fatal(result)
+               ? result
+               : DRV(cuMemAddressReserve, address, wanted + behind, wanted, 0, 0);
 }
 
 static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
@@ -85,8 +85,8 @@ static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
 
     while (wanted < 2 * limit && window_stride(session, wanted * 2) <= share)
         wanted *= 2;
-    while ((result = window_reserve_apart(job, wanted, behind, &address)) &&
-           !driver_fatal(result) && wanted > WINDOW_MIN)
+    while ((result = window_reserve_near(wanted, behind, &address)) && !driver_fatal(result) &&
+           wanted > WINDOW_MIN)
         wanted /= 2;
     *base = address;
     *size = wanted;
@@ -100,7 +100,9 @@ CUresult window_reserve_at(uint64_t base, uint64_t size, bool fenced, bool *ther
         DRV(cuMemAddressReserve, &address, size + window_behind_of(fenced), size, base, 0);
 
     *there = !result && address == base;
-    if (!result && address != base)
+    if (*there)
+        region_put(base, size + window_behind_of(fenced));
+    else if (!result)
         result = DRV(cuMemAddressFree, address, size + window_behind_of(fenced));
     return result;
 }
@@ -164,10 +166,12 @@ gs_status window_init(struct job *job)
 
 void window_unreserve(uint64_t base, uint64_t size, bool fenced, bool places)
 {
-    if (places)
+    if (places) {
         deferred_release_window(base, size + window_behind_of(fenced));
-    else
-        DRV_MUST(cuMemAddressFree, base, size + window_behind_of(fenced));
+        return;
+    }
+    DRV_MUST(cuMemAddressFree, base, size + window_behind_of(fenced));
+    region_give(base);
 }
 
 void window_deinit(struct session *session)
@@ -176,6 +180,7 @@ void window_deinit(struct session *session)
 
     memory->cover = COVER_NONE;
     sinks_deinit(session);
+    window_peers_settle(session);
     if (!memory->window_size)
         return;
     window_unreserve(memory->window_base, memory->window_size, session->fenced,
@@ -192,6 +197,74 @@ void window_deinit(struct session *session)
 uint64_t window_capacity(const struct session *session)
 {
     return session->memory.window_size ? session->memory.window_size - worker->granularity : 0;
+}
+
+/* ---- Windows of other devices ---------------------------------------------------------------- */
+
+/* NULL: the address is in no such window. */
+static struct peer_window *peer_window_of(struct session_memory *memory, uint64_t address)
+{
+    for (uint32_t i = 0; i < memory->peer_count; i++) {
+        if (address - memory->peer[i].base < memory->peer[i].size)
+            return &memory->peer[i];
+    }
+    return NULL;
+}
+
+static void peer_window_free(struct session *session, struct peer_window *window)
+{
+    struct session_memory *memory = &session->memory;
+
+    window_unreserve(window->base, window->size, false, false);
+    journal_drop(session->journal, JOURNAL_PEER, window->base);
+    *window = memory->peer[--memory->peer_count];
+}
+
+bool window_peer_reserve_again(struct session *session, uint64_t base, uint64_t size)
+{
+    struct session_memory *memory = &session->memory;
+    bool there = false;
+
+    if (session->fenced || memory->peer_count == PEER_WINDOWS_MAX || size == 0)
+        return false;
+    lost_check(window_reserve_at(base, size, false, &there));
+    if (there)
+        memory->peer[memory->peer_count++] = (struct peer_window){base, size};
+    return there;
+}
+
+bool window_peer_reserve(struct session *session, uint64_t base, uint64_t size)
+{
+    const uint64_t value[JOURNAL_VALUES] = {size};
+
+    if (!window_peer_reserve_again(session, base, size))
+        return false;
+    journal_put(session->journal, JOURNAL_PEER, base, value, NULL, 0);
+    return true;
+}
+
+bool window_peer_put(struct session *session, uint64_t address, uint64_t size, void *tag)
+{
+    struct session_memory *memory = &session->memory;
+    const struct peer_window *window = peer_window_of(memory, address);
+
+    return window && size <= window->size - (address - window->base) &&
+           space_add(&memory->window, address, size, tag);
+}
+
+void window_peer_left(struct session *session, uint64_t address)
+{
+    struct session_memory *memory = &session->memory;
+    struct peer_window *window = peer_window_of(memory, address);
+
+    if (window && !space_overlapping(&memory->window, window->base, window->size))
+        peer_window_free(session, window);
+}
+
+void window_peers_settle(struct session *session)
+{
+    for (uint32_t i = session->memory.peer_count; i-- > 0;)
+        window_peer_left(session, session->memory.peer[i].base);
 }
 
 /* ---- Sinks ----------------------------------------------------------------------------------- */

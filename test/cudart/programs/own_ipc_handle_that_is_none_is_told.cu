@@ -9,6 +9,6 @@ int main()
 
     SHOW(cudaIpcOpenMemHandle(&p, none, cudaIpcMemLazyEnablePeerAccess)); //> cudaIpcOpenMemHandle(&p, none, cudaIpcMemLazyEnablePeerAccess): cudaErrorInvalidResourceHandle
     SHOW(cudaIpcOpenMemHandle(&p, none, cudaIpcMemLazyEnablePeerAccess)); //> cudaIpcOpenMemHandle(&p, none, cudaIpcMemLazyEnablePeerAccess): cudaErrorInvalidResourceHandle
-    HOLDS(said_times("cudaIpcOpenMemHandle: no export of this device") == 1); //> said_times("cudaIpcOpenMemHandle: no export of this device") == 1: yes
+    HOLDS(said_times("cudaIpcOpenMemHandle: no export has that handle") == 1); //> said_times("cudaIpcOpenMemHandle: no export has that handle") == 1: yes
     HOLDS(said_lines() == 1); //> said_lines() == 1: yes
 }

@@ -1,0 +1,333 @@
+/* peer_access.c - see peer_access.h. */
+#include "cudart/state/peer_access.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cudart/state/device.h"
+
+/* An allocation from this size on has pieces of device memory of its own, which can be exported. */
+#define EXPORTED_LEAST ((size_t)1 << 20)
+
+struct allocation {
+    gs_devptr base;
+    size_t size;
+};
+
+enum ability { ABILITY_UNKNOWN, ABILITY_NONE, ABILITY_THERE };
+
+/* Of a device, by its number. */
+struct owned {
+    struct allocation *at; /* in the order of addresses */
+    size_t count, room;
+    bool reached_by[DEVICES_MAX];         /* these devices have access */
+    enum ability ability_of[DEVICES_MAX]; /* to have it */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct owned owned[DEVICES_MAX];
+
+static gs_session session_of(unsigned number)
+{
+    return atomic_load_explicit(&devices[number].session, memory_order_relaxed);
+}
+
+/* ---- The list of a device's allocations: the lock is held ------------------------------------ */
+
+/* The number of allocations that begin at or before the address. */
+static size_t allocations_before(const struct owned *own, gs_devptr address)
+{
+    size_t low = 0, high = own->count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (own->at[middle].base <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The allocation that has the address; NULL: none. */
+static struct allocation *allocation_of(const struct owned *own, gs_devptr address)
+{
+    const size_t before = allocations_before(own, address);
+    struct allocation *found = before ? &own->at[before - 1] : NULL;
+
+    return found != NULL && address - found->base < found->size ? found : NULL;
+}
+
+static bool allocation_add(struct owned *own, gs_devptr base, size_t size)
+{
+    const size_t room = own->room ? 2 * own->room : 64, place = allocations_before(own, base);
+
+    if (own->count == own->room) {
+        struct allocation *more = realloc(own->at, room * sizeof(*more));
+
+        if (more == NULL)
+            return false;
+        own->at = more;
+        own->room = room;
+    }
+    memmove(&own->at[place + 1], &own->at[place], (own->count - place) * sizeof(*own->at));
+    own->at[place] = (struct allocation){base, size};
+    own->count++;
+    return true;
+}
+
+static void allocation_remove(struct owned *own, struct allocation *gone)
+{
+    const size_t behind = own->count - (size_t)(gone - own->at) - 1;
+
+    memmove(gone, gone + 1, behind * sizeof(*gone));
+    own->count--;
+}
+
+static bool is_reached(const struct owned *own)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < DEVICES_MAX; i++)
+        any = any || own->reached_by[i];
+    return any;
+}
+
+/* ---- Mapping: the lock is held --------------------------------------------------------------- */
+
+static gs_status allocation_map(unsigned number, unsigned owner, gs_devptr base)
+{
+    gs_mem_handle handle;
+    gs_devptr there;
+    gs_status status = gs_mem_export(session_of(owner), base, GS_EXPORT_TO_USER, &handle);
+
+    if (status == GS_OK)
+        status = gs_mem_import(session_of(number), &handle, &there, NULL);
+    if (status != GS_OK || there == base)
+        return status;
+    gs_free(session_of(number), there);
+    return GS_ERR_NOT_SUPPORTED;
+}
+
+/* Waits, so that the address is free when the call returns. */
+static void allocation_unmap(unsigned number, gs_devptr base)
+{
+    gs_sync(session_of(number));
+    gs_free(session_of(number), base);
+}
+
+/* Unmaps the allocation from the devices with a number below `end` that have access. */
+static void unmap_below(const struct owned *own, unsigned end, gs_devptr base)
+{
+    for (unsigned i = 0; i < end; i++) {
+        if (own->reached_by[i])
+            allocation_unmap(i, base);
+    }
+}
+
+/* Maps the allocation to all devices that have access, or to none. */
+static gs_status map_to_all(unsigned owner, gs_devptr base)
+{
+    const struct owned *own = &owned[owner];
+    gs_status status = GS_OK;
+    unsigned i = 0;
+
+    for (; i < DEVICES_MAX && status == GS_OK; i++) {
+        if (own->reached_by[i])
+            status = allocation_map(i, owner, base);
+    }
+    if (status != GS_OK)
+        unmap_below(own, i - 1, base);
+    return status;
+}
+
+/* Unmaps the first `count` of the owner's allocations from the device. */
+static void unmap_first(unsigned number, unsigned owner, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        allocation_unmap(number, owned[owner].at[i].base);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+gs_status peer_malloc(size_t size, gs_devptr *base)
+{
+    const unsigned owner = device_number();
+    struct owned *own = &owned[owner];
+    gs_status status;
+
+    if (device_count() < 2)
+        return gs_malloc(device_session(), size, base);
+    pthread_mutex_lock(&lock);
+    if (is_reached(own) && size < EXPORTED_LEAST)
+        size = EXPORTED_LEAST;
+    status = gs_malloc(device_session(), size, base);
+    if (status == GS_OK) {
+        status = map_to_all(owner, *base);
+        if (status == GS_OK && !allocation_add(own, *base, size)) {
+            unmap_below(own, DEVICES_MAX, *base);
+            status = GS_ERR_NO_MEMORY;
+        }
+        if (status != GS_OK)
+            gs_free(device_session(), *base);
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+gs_status peer_free(gs_devptr base)
+{
+    struct owned *own = &owned[device_number()];
+    struct allocation *found;
+
+    pthread_mutex_lock(&lock);
+    found = allocation_of(own, base);
+    if (found != NULL && found->base == base) {
+        unmap_below(own, DEVICES_MAX, base);
+        allocation_remove(own, found);
+    }
+    pthread_mutex_unlock(&lock);
+    return gs_free(device_session(), base);
+}
+
+gs_status peer_accessors_sync(void)
+{
+    const struct owned *own = &owned[device_number()];
+    gs_status status = GS_OK;
+
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < DEVICES_MAX && status == GS_OK; i++) {
+        if (own->reached_by[i])
+            status = gs_sync(session_of(i));
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+bool peer_access_reaches(unsigned number, unsigned owner, const void *ptr)
+{
+    bool reaches;
+
+    pthread_mutex_lock(&lock);
+    reaches = owned[owner].reached_by[number] &&
+              allocation_of(&owned[owner], (uint64_t)(uintptr_t)ptr) != NULL;
+    pthread_mutex_unlock(&lock);
+    return reaches;
+}
+
+/* ---- Access ---------------------------------------------------------------------------------- */
+
+/* Attaches to both devices. */
+static cudaError_t both_use(unsigned number, unsigned owner)
+{
+    const unsigned own = device_number();
+    cudaError_t error = device_use_number((int)number);
+
+    if (error == cudaSuccess)
+        error = device_use_number((int)owner);
+    device_enter(own);
+    return error;
+}
+
+/* Tries it out: the driver, fences and the addresses that are free have a say. The lock is held. */
+static gs_status ability_find(unsigned number, unsigned owner)
+{
+    gs_devptr base;
+    gs_status status = gs_malloc(session_of(owner), EXPORTED_LEAST, &base);
+
+    if (status != GS_OK)
+        return status;
+    status = allocation_map(number, owner, base);
+    if (status == GS_OK)
+        allocation_unmap(number, base);
+    gs_free(session_of(owner), base);
+    if (status == GS_OK || status == GS_ERR_NOT_SUPPORTED)
+        owned[owner].ability_of[number] = status == GS_OK ? ABILITY_THERE : ABILITY_NONE;
+    return status == GS_ERR_NOT_SUPPORTED ? GS_OK : status;
+}
+
+cudaError_t peer_access_can(unsigned number, unsigned owner, bool *can)
+{
+    cudaError_t error = both_use(number, owner);
+    gs_status status = GS_OK;
+
+    if (error != cudaSuccess)
+        return error;
+    pthread_mutex_lock(&lock);
+    if (owned[owner].ability_of[number] == ABILITY_UNKNOWN)
+        status = ability_find(number, owner);
+    *can = owned[owner].ability_of[number] == ABILITY_THERE;
+    pthread_mutex_unlock(&lock);
+    return device_error(status);
+}
+
+/* The lock is held. */
+static cudaError_t enable(unsigned number, unsigned owner)
+{
+    struct owned *own = &owned[owner];
+    gs_status status = GS_OK;
+    size_t done = 0;
+
+    if (own->reached_by[number])
+        return cudaErrorPeerAccessAlreadyEnabled;
+    for (; done < own->count && status == GS_OK; done++)
+        status = allocation_map(number, owner, own->at[done].base);
+    if (status == GS_OK) {
+        own->reached_by[number] = true;
+        return cudaSuccess;
+    }
+    unmap_first(number, owner, done - 1);
+    return status == GS_ERR_NOT_SUPPORTED ? cudaErrorPeerAccessUnsupported : device_error(status);
+}
+
+cudaError_t peer_access_enable(unsigned owner)
+{
+    const unsigned number = device_number();
+    bool can;
+    cudaError_t error = peer_access_can(number, owner, &can);
+
+    if (error == cudaSuccess && !can)
+        error = cudaErrorPeerAccessUnsupported;
+    if (error != cudaSuccess)
+        return error;
+    pthread_mutex_lock(&lock);
+    error = enable(number, owner);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* The lock is held. */
+static cudaError_t disable(unsigned number, unsigned owner)
+{
+    if (!owned[owner].reached_by[number])
+        return cudaErrorPeerAccessNotEnabled;
+    owned[owner].reached_by[number] = false;
+    unmap_first(number, owner, owned[owner].count);
+    return cudaSuccess;
+}
+
+cudaError_t peer_access_disable(unsigned owner)
+{
+    cudaError_t error;
+
+    pthread_mutex_lock(&lock);
+    error = disable(device_number(), owner);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+void peer_access_forget(void)
+{
+    const unsigned gone = device_number();
+
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < DEVICES_MAX; i++) {
+        disable(i, gone);
+        disable(gone, i);
+        owned[gone].ability_of[i] = owned[i].ability_of[gone] = ABILITY_UNKNOWN;
+    }
+    owned[gone].count = 0;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,31 @@
+/*
+ * peer_access.h - peer access: kernels and copies of one device that reach memory of another one,
+ * the owner, by import of the owner's allocations at their own addresses (gs_mem_import). What
+ * cudaMalloc takes from the server is allocated and freed here, so that devices which have access
+ * have it mapped from its first moment to its last. Any thread.
+ */
+#ifndef GS_CUDART_PEER_ACCESS_H
+#define GS_CUDART_PEER_ACCESS_H
+
+#include "cudart/abi.h"
+#include "gshare.h"
+
+/* As gs_malloc and gs_free, on the call's device. Freeing waits for the work of the devices that
+ * have access. */
+gs_status peer_malloc(size_t size, gs_devptr *base);
+gs_status peer_free(gs_devptr base);
+/* Waits for the work of the devices that have access to the call's device. */
+gs_status peer_accessors_sync(void);
+
+/* Whether the device can have access to the owner's memory. Attaches to both; leaves the call with
+ * its device. */
+cudaError_t peer_access_can(unsigned number, unsigned owner, bool *can);
+/* Gives the call's device access to the owner's memory, or takes it away. */
+cudaError_t peer_access_enable(unsigned owner);
+cudaError_t peer_access_disable(unsigned owner);
+/* Whether the device has the memory at the address, which is the owner's, mapped. */
+bool peer_access_reaches(unsigned number, unsigned owner, const void *ptr);
+/* The call's device is to be detached: nobody has access to it, nor it to others. */
+void peer_access_forget(void);
+
+#endif

@@ -1,0 +1,105 @@
+/* pieces.c - see pieces.h. */
+#include "server/session/pieces.h"
+
+#include <fcntl.h>
+
+#include "common/log.h"
+#include "common/util.h"
+#include "server/link/preload.h"
+#include "server/state/qos.h"
+#include "server/state/server.h"
+#include "server/state/session.h"
+
+bool pieces_leave_none(const struct server *server, int fd)
+{
+    const uint32_t half = server->descriptors_max / 2, sessions = server->registry.capacity;
+    const uint32_t reserve = DESCRIPTORS_RESERVE + (sessions < half ? sessions : half);
+
+    return (uint32_t)fd + reserve >= server->descriptors_max;
+}
+
+const char *piece_refusal(const struct session *session, int fd)
+{
+    const struct account *account = account_find(&session->server->accounts, session->uid);
+    const struct ctl_settings limit = qos_of_user(session->server, session->uid, session->device);
+
+    if (fd < 0) /* the kernel had none left for us; the memory itself is good */
+        return "no descriptor is left (RLIMIT_NOFILE)";
+    /* Clients and workers must still be served. */
+    if (pieces_leave_none(session->server, fd))
+        return "the vault is full (RLIMIT_NOFILE)";
+    if (limit.fields & CTL_USER_PIECES && account && account->pieces >= limit.user_pieces)
+        return "its user has as many pieces as it may (user-pieces)";
+    return NULL;
+}
+
+bool piece_put(struct session *session, const struct link_vault *vault,
+               const struct vault_origin *origin, int *fd)
+{
+    struct account *account = account_find(&session->server->accounts, session->uid);
+    const char *refused = piece_refusal(session, *fd);
+    enum vault_result result;
+
+    if (refused) {
+        session->vault_short = true;
+        if (account_log(account, clock_ns()))
+            log_warning("event=vault-short device=%d session=%llu user=%s uid=%u reason=%s",
+                        session->device->index, (unsigned long long)session->id,
+                        log_user_name(session->uid), (unsigned)session->uid, refused);
+        return true;
+    }
+    result = vault_put(&session->vault, vault->address, vault->size, origin, *fd);
+    if (result == VAULT_OK) {
+        *fd = -1;
+        if (account)
+            account->pieces++;
+    }
+    if (result == VAULT_NO_MEMORY) {
+        session->vault_short = true;
+        log_warning("event=vault-short device=%d session=%llu user=%s uid=%u reason=\"no memory "
+                    "for the vault\"",
+                    session->device->index, (unsigned long long)session->id,
+                    log_user_name(session->uid), (unsigned)session->uid);
+    }
+    return result != VAULT_OVERLAP;
+}
+
+/* Memory that the session shares with another has a descriptor of its own here, so that it does not
+ * matter which of them ends first. The other may have none: the vault was full. */
+bool piece_share(struct session *session, const struct link_vault_share *share)
+{
+    const struct session *from = registry_by_slot(&session->server->registry, share->from_slot);
+    const struct vault_entry *entry =
+        from && from->device == session->device
+            ? vault_find(&from->vault, share->from_address, share->vault.size)
+            : NULL;
+    CLEANUP_FD int fd = -1;
+
+    if (!entry) {
+        session->vault_short = true;
+        return true;
+    }
+    fd = fcntl(entry->fd, F_DUPFD_CLOEXEC, 0);
+    return piece_put(session, &share->vault, NULL, &fd);
+}
+
+void piece_drop(struct session *session, const struct link_vault *vault)
+{
+    struct account *account = account_find(&session->server->accounts, session->uid);
+    const struct vault_entry *entry = vault_find(&session->vault, vault->address, vault->size);
+
+    if (entry)
+        preload_gone(session, entry->number);
+    if (vault_drop(&session->vault, vault->address) && account && account->pieces)
+        account->pieces--;
+}
+
+void pieces_drop_all(struct session *session)
+{
+    struct account *account = account_find(&session->server->accounts, session->uid);
+
+    if (account)
+        account->pieces -=
+            session->vault.count < account->pieces ? session->vault.count : account->pieces;
+    vault_deinit(&session->vault);
+}

@@ -1,0 +1,34 @@
+/*
+ * pieces.h - the pieces of a session's memory that the vault keeps: what its worker sends, shares
+ * or drops, within what the descriptors and the user's limit allow.
+ */
+#ifndef GS_SERVER_PIECES_H
+#define GS_SERVER_PIECES_H
+
+#include <stdbool.h>
+
+#include "common/link.h"
+#include "server/base/vault.h"
+
+struct server;
+struct session;
+
+/* Whether keeping the descriptor would leave too few for everything else: each session has a pidfd.
+ */
+bool pieces_leave_none(const struct server *server, int fd);
+/* Why the vault does not keep a further piece of the session's memory by that descriptor, or NULL.
+ */
+const char *piece_refusal(const struct session *session, int fd);
+/* LINK_VAULT_PUT. fd: the descriptor that came along, or -1; one that the vault keeps becomes -1.
+ * origin: as of vault_put. What the vault cannot keep is noted in the session. false: the message
+ * makes no sense. */
+bool piece_put(struct session *session, const struct link_vault *vault,
+               const struct vault_origin *origin, int *fd);
+/* LINK_VAULT_SHARE; the same. */
+bool piece_share(struct session *session, const struct link_vault_share *share);
+/* LINK_VAULT_DROP. The vault may have no descriptor: it was full when the memory was made. */
+void piece_drop(struct session *session, const struct link_vault *vault);
+/* All of the session. */
+void pieces_drop_all(struct session *session);
+
+#endif

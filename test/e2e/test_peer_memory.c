@@ -1,0 +1,569 @@
+/*
+ * test_peer_memory.c - memory of one device that sessions of another device import: who may, what
+ * both see, whom it counts against, and what becomes of it when its owner takes it back, frees it
+ * or ends, and when a worker or the supervisor is killed. On the software device, which can be
+ * several.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+
+#define MIB ((size_t)1 << 20)
+#define N   4096u
+
+/* fill: data[i] = value + i. hold: runs until words[0] is set. They have no variables, which an
+ * unfenced session would lose with its worker. */
+static const char plain_ptx[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n"
+    ".visible .entry fill(.param .u64 data, .param .u32 value, .param .u32 n)\n"
+    "{ .reg .b64 %rd<3>; .reg .b32 %r<7>; .reg .pred %p; ld.param.u64 %rd0, [data];\n"
+    "  ld.param.u32 %r0, [value]; ld.param.u32 %r1, [n];\n"
+    "  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
+    "  mad.lo.u32 %r5, %r2, %r3, %r4; setp.ge.u32 %p, %r5, %r1; @%p ret;\n"
+    "  mul.wide.u32 %rd1, %r5, 4; add.u64 %rd2, %rd0, %rd1; add.u32 %r6, %r0, %r5;\n"
+    "  st.global.u32 [%rd2], %r6; ret; }\n"
+    ".visible .entry hold(.param .u64 words)\n"
+    "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
+    "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
+
+/* The owner on device 0, an importer on device 1, and one beside the owner. */
+enum { OWNER, PEER, NEIGHBOUR, SESSIONS };
+
+struct shared {
+    struct server *server;
+    gs_session session[SESSIONS];
+    gs_kernel fill[SESSIONS];
+    gs_devptr at[SESSIONS];
+    gs_mem_handle handle;
+    size_t size;
+};
+
+static struct server *server_of(const char *devices, const char *fence)
+{
+    const char *const arguments[] = {"--devices", "all", "--fence", fence, NULL};
+    const char *const environment[] = {"GSHARE_SOFT_DEVICES=2", devices, NULL};
+    const struct server_options options = {
+        .device = "soft", .arguments = arguments, .environment = environment};
+
+    return server_start(&options);
+}
+
+/* With a limit of its own, so that gs_mem_info tells what the session is charged. */
+static gs_session attach(int device)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+
+    params.device = device;
+    params.mem_limit = 512 * MIB;
+    CHECK_OK(gs_attach(&params, &session));
+    return session;
+}
+
+static gs_kernel kernel_of(gs_session session, const char *name)
+{
+    gs_module module;
+
+    CHECK_OK(gs_module_load(session, plain_ptx, strlen(plain_ptx), &module));
+    return kernels_get(module, name);
+}
+
+static struct shared shared_start(const char *fence, size_t size)
+{
+    struct shared s = {.server = server_of(NULL, fence), .size = size};
+
+    for (int i = 0; i < SESSIONS; i++) {
+        s.session[i] = attach(i == PEER);
+        s.fill[i] = kernel_of(s.session[i], "fill");
+    }
+    CHECK_OK(gs_malloc(s.session[OWNER], size, &s.at[OWNER]));
+    CHECK_OK(gs_mem_export(s.session[OWNER], s.at[OWNER], GS_EXPORT_TO_USER, &s.handle));
+    return s;
+}
+
+static void shared_import(struct shared *s, int who)
+{
+    size_t size = 0;
+
+    CHECK_OK(gs_mem_import(s->session[who], &s->handle, &s->at[who], &size));
+    CHECK_EQUAL(size, s->size);
+}
+
+static void shared_end(struct shared *s)
+{
+    for (int i = 0; i < SESSIONS; i++) {
+        if (s->session[i])
+            CHECK_OK(gs_detach(s->session[i]));
+    }
+    CHECK_WITHIN(10000, server_memory_used(s->server) == 0);
+    server_stop(s->server);
+}
+
+static void fill(const struct shared *s, int who, uint32_t value)
+{
+    CHECK_OK(kernels_launch(NULL, s->fill[who], N / 128, 128,
+                            (void *[]){(void *)&s->at[who], &value, &(uint32_t){N}}));
+    CHECK_OK(gs_sync(s->session[who]));
+}
+
+static void check_filled(const struct shared *s, int who, uint32_t value)
+{
+    uint32_t words[N];
+
+    memset(words, 0xee, sizeof(words));
+    CHECK_OK(gs_memcpy_dtoh(s->session[who], words, s->at[who], sizeof(words)));
+    for (uint32_t i = 0; i < N; i++)
+        CHECK_EQUAL(words[i], value + i);
+}
+
+static uint64_t free_of(gs_session session)
+{
+    size_t left, total;
+
+    CHECK_OK(gs_mem_info(session, &left, &total));
+    return left;
+}
+
+static bool revoked(gs_session session, gs_devptr memory)
+{
+    uint32_t word;
+    gs_status status = gs_memcpy_dtoh(session, &word, memory, sizeof(word));
+
+    if (status == GS_OK)
+        return false;
+    CHECK_STATUS(status, GS_ERR_INVALID_POINTER);
+    CHECK_TEXT(gs_last_error_message(), "revoked");
+    return true;
+}
+
+/* The import is gone, nobody is charged for it, and kernels that still use the address find other
+ * memory there. */
+static void check_taken_back(struct shared *s, uint64_t left)
+{
+    CHECK_WITHIN(10000, revoked(s->session[PEER], s->at[PEER]));
+    CHECK_EQUAL(free_of(s->session[PEER]), left);
+    fill(s, PEER, 99);
+    CHECK_OK(gs_free(s->session[PEER], s->at[PEER]));
+}
+
+static bool in_window(const gs_session_desc *desc, gs_devptr at, size_t size)
+{
+    return at >= desc->window_base && at + size <= desc->window_base + desc->window_size;
+}
+
+/* ---- Sharing ---- */
+
+static void devices_share(const char *fence)
+{
+    struct shared s = shared_start(fence, 5 * MIB + 12);
+    const uint64_t used = server_memory_used(s.server), left = free_of(s.session[PEER]);
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_devptr second;
+
+    fill(&s, OWNER, 1000);
+    shared_import(&s, PEER);
+    shared_import(&s, NEIGHBOUR);
+    /* Fenced kernels do not leave their session's window. */
+    CHECK_OK(gs_session_info(s.session[PEER], &desc));
+    if (desc.fenced)
+        CHECK(in_window(&desc, s.at[PEER], s.size));
+    else
+        CHECK_EQUAL(s.at[PEER], s.at[OWNER]);
+    check_filled(&s, PEER, 1000);
+    for (int i = 0; i < SESSIONS; i++) {
+        fill(&s, i, 2000 + (uint32_t)i);
+        for (int j = 0; j < SESSIONS; j++)
+            check_filled(&s, j, 2000 + (uint32_t)i);
+    }
+    CHECK_OK(gs_memset(s.session[PEER], s.at[PEER] + s.size - 1, 0x5A, 1));
+    CHECK_STATUS(gs_memset(s.session[PEER], s.at[PEER] + s.size, 1, 1), GS_ERR_INVALID_POINTER);
+    /* The memory is in use once, on its owner's device, and counts against its owner alone. */
+    CHECK_EQUAL(server_memory_used(s.server), used);
+    CHECK_OK(gs_mem_import(s.session[PEER], &s.handle, &second, NULL));
+    CHECK(second != s.at[PEER]);
+    CHECK_EQUAL(free_of(s.session[PEER]), left);
+    CHECK_OK(gs_free(s.session[PEER], second));
+    CHECK_OK(gs_free(s.session[PEER], s.at[PEER]));
+    CHECK_STATUS(gs_memset(s.session[PEER], s.at[PEER], 1, 1), GS_ERR_INVALID_POINTER);
+    check_filled(&s, OWNER, 2000 + NEIGHBOUR);
+    shared_import(&s, PEER);
+    check_filled(&s, PEER, 2000 + NEIGHBOUR);
+    shared_end(&s);
+}
+
+static void two_devices_work_on_the_same_memory(void)
+{
+    devices_share("never");
+}
+
+static void fenced_sessions_of_two_devices_work_on_the_same_memory(void)
+{
+    devices_share("always");
+}
+
+static void who_may_not_import_is_refused(void)
+{
+    struct shared s = shared_start("never", 2 * MIB);
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_mem_handle named, other;
+    gs_devptr at;
+
+    CHECK_OK(gs_session_info(s.session[PEER], &desc));
+    CHECK_OK(gs_mem_export(s.session[OWNER], s.at[OWNER], desc.session_id + 1000, &named));
+    CHECK_STATUS(gs_mem_import(s.session[PEER], &named, &at, NULL), GS_ERR_PERMISSION);
+    CHECK_OK(gs_mem_export(s.session[OWNER], s.at[OWNER], desc.session_id, &named));
+    CHECK_OK(gs_mem_import(s.session[PEER], &named, &at, NULL));
+    CHECK_STATUS(gs_mem_export(s.session[PEER], at, GS_EXPORT_TO_USER, &other), GS_ERR_PERMISSION);
+    CHECK_STATUS(gs_mem_revoke(s.session[PEER], at), GS_ERR_PERMISSION);
+    CHECK_OK(gs_free(s.session[PEER], at));
+    /* Each bit of a handle counts, whichever device it then names. */
+    for (unsigned bit = 0; bit < 8 * sizeof(other); bit += 3) {
+        other = s.handle;
+        other.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        for (int who = 0; who < SESSIONS; who++)
+            CHECK_STATUS(gs_mem_import(s.session[who], &other, &at, NULL), GS_ERR_NOT_FOUND);
+    }
+    shared_end(&s);
+}
+
+static void devices_that_cannot_reach_each_other_are_told_so(void)
+{
+    struct server *server = server_of("GSHARE_SOFT_PEERS=0", "never");
+    gs_session owner = attach(0), peer = attach(1);
+    const uint64_t left = free_of(peer);
+    gs_mem_handle handle;
+    gs_devptr at;
+
+    CHECK_OK(gs_malloc(owner, 2 * MIB, &at));
+    CHECK_OK(gs_mem_export(owner, at, GS_EXPORT_TO_USER, &handle));
+    CHECK_STATUS(gs_mem_import(peer, &handle, &at, NULL), GS_ERR_NOT_SUPPORTED);
+    CHECK_TEXT(gs_last_error_message(), "device 1 of this machine cannot reach memory of device 0");
+    CHECK_EQUAL(free_of(peer), left);
+    CHECK_OK(gs_detach(owner));
+    CHECK_OK(gs_detach(peer));
+    server_stop(server);
+}
+
+/* ---- Taking back ---- */
+
+static void revoke_it(struct shared *s)
+{
+    CHECK_OK(gs_mem_revoke(s->session[OWNER], s->at[OWNER]));
+    check_filled(s, OWNER, 1000);
+}
+
+static void free_it(struct shared *s)
+{
+    CHECK_OK(gs_free(s->session[OWNER], s->at[OWNER]));
+}
+
+static void detach_owner(struct shared *s)
+{
+    CHECK_OK(gs_detach(s->session[OWNER]));
+    s->session[OWNER] = NULL;
+}
+
+static void (*const ways[])(struct shared *s) = {revoke_it, free_it, detach_owner};
+
+static void an_import_ends_when_its_owner_revokes_frees_or_detaches(void)
+{
+    for (unsigned way = 0; way < ARRAY_SIZE(ways); way++) {
+        for (unsigned fenced = 0; fenced < 2; fenced++) {
+            struct shared s = shared_start(fenced ? "always" : "never", 2 * MIB);
+            const uint64_t left = free_of(s.session[PEER]);
+            gs_devptr at;
+
+            shared_import(&s, PEER);
+            fill(&s, OWNER, 1000);
+            ways[way](&s);
+            check_taken_back(&s, left);
+            CHECK_STATUS(gs_mem_import(s.session[PEER], &s.handle, &at, NULL), GS_ERR_NOT_FOUND);
+            shared_end(&s);
+        }
+    }
+}
+
+/* Its worker, or the supervisor, learns of it afterwards. */
+static void what_is_taken_back_while_a_process_is_replaced_is_gone(void)
+{
+    for (unsigned way = 0; way < ARRAY_SIZE(ways); way++) {
+        for (unsigned victim = 0; victim < 3; victim++) {
+            struct shared s = shared_start("never", 2 * MIB);
+            const uint64_t left = free_of(s.session[PEER]);
+            const pid_t pid =
+                victim < 2 ? server_worker_pid_of(s.server, victim) : server_supervisor(s.server);
+
+            shared_import(&s, PEER);
+            fill(&s, OWNER, 1000);
+            CHECK_EQUAL(kill(pid, SIGKILL), 0);
+            ways[way](&s);
+            check_taken_back(&s, left);
+            shared_end(&s);
+        }
+    }
+}
+
+struct board {
+    struct gate attached, exported, importing;
+    gs_mem_handle handle;
+    gs_devptr at;
+};
+
+static void owner_run(void *argument)
+{
+    struct board *board = argument;
+    gs_session session = attach(0);
+    gs_devptr at;
+
+    CHECK_OK(gs_malloc(session, 3 * MIB, &at));
+    CHECK_OK(gs_mem_export(session, at, GS_EXPORT_TO_USER, &board->handle));
+    board->at = at;
+    gate_pass(&board->exported);
+    for (;;)
+        pause();
+}
+
+static void an_import_ends_with_an_owner_that_is_killed(void)
+{
+    struct server *server = server_of(NULL, "never");
+    struct board *board = shared_alloc(sizeof(*board));
+    const pid_t owner = tenant_start(owner_run, board);
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session peer = attach(1);
+    gs_devptr at;
+
+    gate_wait(&board->exported, 1);
+    CHECK_OK(gs_mem_import(peer, &board->handle, &at, NULL));
+    /* Where another process has its memory, this one may have something of its own. */
+    CHECK_OK(gs_session_info(peer, &desc));
+    CHECK(at != board->at && in_window(&desc, at, 3 * MIB));
+    CHECK(!revoked(peer, at));
+    tenant_kill(owner, SIGKILL);
+    CHECK_WITHIN(10000, revoked(peer, at));
+    CHECK_OK(gs_detach(peer));
+    CHECK_WITHIN(10000, server_memory_used(server) == 0);
+    server_stop(server);
+}
+
+static void importer_run(void *argument)
+{
+    struct board *board = argument;
+    gs_session session = attach(1);
+    gs_devptr at;
+
+    gate_pass(&board->attached);
+    gate_wait(&board->exported, 1);
+    gate_pass(&board->importing);
+    gs_mem_import(session, &board->handle, &at, NULL);
+    test_fail(__FILE__, __LINE__, "the import did not wait for the owner's worker");
+}
+
+/* Whether the process's first thread sleeps. */
+static bool asleep(pid_t pid)
+{
+    char path[64], line[256] = "";
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    CHECK(file != NULL);
+    CHECK(fgets(line, sizeof(line), file) != NULL);
+    fclose(file);
+    return strstr(line, ") S ") != NULL;
+}
+
+/* The owner's worker, which is asked, does not answer meanwhile. */
+static void an_importer_can_end_while_it_waits(void)
+{
+    struct server *server = server_of(NULL, "never");
+    struct board *board = shared_alloc(sizeof(*board));
+    const pid_t importer = tenant_start(importer_run, board);
+    const pid_t worker = server_worker_pid_of(server, 0);
+    gs_session owner = attach(0);
+    gs_devptr memory;
+
+    CHECK_OK(gs_malloc(owner, 2 * MIB, &memory));
+    CHECK_OK(gs_mem_export(owner, memory, GS_EXPORT_TO_USER, &board->handle));
+    gate_wait(&board->attached, 1);
+    CHECK_EQUAL(kill(worker, SIGSTOP), 0);
+    gate_pass(&board->exported);
+    gate_wait(&board->importing, 1);
+    CHECK_WITHIN(10000, asleep(importer)); /* the request was posted a while ago */
+    tenant_kill(importer, SIGKILL);
+    server_wait_tenants(server, 1, 10000);
+    CHECK_EQUAL(kill(worker, SIGCONT), 0);
+    CHECK_OK(gs_detach(owner));
+    server_stop(server);
+}
+
+/* ---- Killed processes ---- */
+
+static bool worker_other(const struct server *server, unsigned device, pid_t former)
+{
+    const pid_t worker = server_worker_pid_of(server, device);
+
+    return worker != 0 && worker != former;
+}
+
+static void worker_replace(const struct server *server, unsigned device)
+{
+    const pid_t worker = server_worker_pid_of(server, device);
+
+    CHECK_EQUAL(kill(worker, SIGKILL), 0);
+    CHECK_WITHIN(20000, worker_other(server, device, worker));
+}
+
+/* In order: a standby maps beforehand what it can. */
+static void worker_restart(const struct server *server, unsigned device)
+{
+    const pid_t worker = server_worker_pid_of(server, device);
+    char number[16], output[256];
+
+    snprintf(number, sizeof(number), "%u", device);
+    CHECK_EQUAL(
+        program_run((const char *[]){"bin/gsctl", "restart-worker", "--device", number, NULL},
+                    output, sizeof(output)),
+        0);
+    CHECK(worker_other(server, device, worker));
+}
+
+static bool supervisor_other(const struct server *server, pid_t former)
+{
+    const pid_t supervisor = server_supervisor(server);
+
+    return supervisor != 0 && supervisor != former;
+}
+
+static void supervisor_replace(const struct server *server)
+{
+    const pid_t supervisor = server_supervisor(server);
+
+    CHECK_EQUAL(kill(supervisor, SIGKILL), 0);
+    CHECK_WITHIN(20000, supervisor_other(server, supervisor));
+}
+
+static void sharers_go_on(const char *fence)
+{
+    struct shared s = shared_start(fence, 5 * MIB);
+    const uint64_t left = free_of(s.session[PEER]);
+    uint64_t used;
+
+    shared_import(&s, PEER);
+    fill(&s, OWNER, 1000);
+    used = server_memory_used(s.server);
+    for (uint32_t round = 0; round < 10; round++) {
+        const int writer = round % 2 ? OWNER : PEER;
+        gs_devptr at;
+
+        if (round % 5 == 4)
+            supervisor_replace(s.server);
+        else if (round % 5 >= 2)
+            worker_restart(s.server, round % 2);
+        else
+            worker_replace(s.server, round % 2);
+        check_filled(&s, OWNER, 1000 + round);
+        check_filled(&s, PEER, 1000 + round);
+        fill(&s, writer, 1001 + round);
+        check_filled(&s, PEER, 1001 + round);
+        CHECK_EQUAL(free_of(s.session[PEER]), left);
+        CHECK_EQUAL(server_memory_used(s.server), used);
+        CHECK_OK(gs_mem_import(s.session[PEER], &s.handle, &at, NULL));
+        CHECK_OK(gs_free(s.session[PEER], at));
+    }
+    CHECK_OK(gs_mem_revoke(s.session[OWNER], s.at[OWNER]));
+    check_taken_back(&s, left);
+    shared_end(&s);
+}
+
+static void unfenced_sharers_go_on_after_workers_and_supervisors_are_replaced(void)
+{
+    sharers_go_on("never");
+}
+
+static void fenced_sharers_go_on_after_workers_and_supervisors_are_replaced(void)
+{
+    sharers_go_on("always");
+}
+
+static bool imported_anew(const struct shared *s, gs_devptr *at)
+{
+    return gs_mem_import(s->session[PEER], &s->handle, at, NULL) == GS_OK;
+}
+
+/* Running work may have the memory for long, so how much of it may pile up is bounded. */
+static void what_running_work_keeps_from_its_owner_is_bounded(void)
+{
+    static const char *const limit[] = {"bin/gsctl", "set", "--default", "--user-mem", "40M", NULL};
+    struct shared s = shared_start("never", 16 * MIB);
+    const uint32_t zero = 0, one = 1;
+    gs_session peer = s.session[PEER];
+    gs_devptr words, at;
+    char output[1024];
+    gs_stream aside;
+
+    CHECK_EQUAL(program_run(limit, output, sizeof(output)), 0);
+    CHECK_OK(gs_malloc(peer, sizeof(zero), &words));
+    CHECK_OK(gs_memcpy_htod(peer, words, &zero, sizeof(zero)));
+    CHECK_OK(gs_stream_create(peer, NULL, &aside));
+    CHECK_OK(kernels_launch(NULL, kernel_of(peer, "hold"), 1, 1, (void *[]){&words}));
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_STATUS(gs_mem_import(peer, &s.handle, &at, NULL), i < 2 ? GS_OK : GS_ERR_QUOTA);
+        if (i == 2)
+            CHECK_TEXT(gs_last_error_message(), "33554432 bytes of other devices' memory");
+        CHECK_OK(gs_free(s.session[OWNER], s.at[OWNER]));
+        CHECK_OK(gs_malloc(s.session[OWNER], s.size, &s.at[OWNER]));
+        CHECK_OK(gs_mem_export(s.session[OWNER], s.at[OWNER], GS_EXPORT_TO_USER, &s.handle));
+    }
+    CHECK_OK(gs_memcpy_htod_async(peer, words, &one, sizeof(one), aside));
+    CHECK_OK(gs_sync(peer));
+    CHECK_WITHIN(10000, imported_anew(&s, &at));
+    shared_end(&s);
+}
+
+/* Whichever process is killed meanwhile, the import is there or was refused for the session's end.
+ */
+static void an_import_outlives_what_is_killed_under_it(void)
+{
+    struct shared s = shared_start("never", 2 * MIB);
+    const uint64_t left = free_of(s.session[PEER]);
+
+    fill(&s, OWNER, 1000);
+    for (unsigned round = 0; round < 9; round++) {
+        const pid_t pid =
+            round % 3 < 2 ? server_worker_pid_of(s.server, round % 3) : server_supervisor(s.server);
+
+        CHECK_EQUAL(kill(pid, SIGKILL), 0);
+        shared_import(&s, PEER);
+        check_filled(&s, PEER, 1000);
+        CHECK_OK(gs_free(s.session[PEER], s.at[PEER]));
+        CHECK_EQUAL(free_of(s.session[PEER]), left);
+        if (round % 3 < 2)
+            CHECK_WITHIN(20000, worker_other(s.server, round % 3, pid));
+        else
+            CHECK_WITHIN(20000, supervisor_other(s.server, pid));
+    }
+    shared_end(&s);
+}
+
+static const struct test tests[] = {
+    TEST(two_devices_work_on_the_same_memory),
+    TEST(fenced_sessions_of_two_devices_work_on_the_same_memory),
+    TEST(who_may_not_import_is_refused),
+    TEST(devices_that_cannot_reach_each_other_are_told_so),
+    TEST(an_import_ends_when_its_owner_revokes_frees_or_detaches),
+    TEST(what_is_taken_back_while_a_process_is_replaced_is_gone),
+    TEST(an_import_ends_with_an_owner_that_is_killed),
+    TEST(an_importer_can_end_while_it_waits),
+    TEST(unfenced_sharers_go_on_after_workers_and_supervisors_are_replaced),
+    TEST(fenced_sharers_go_on_after_workers_and_supervisors_are_replaced),
+    TEST(what_running_work_keeps_from_its_owner_is_bounded),
+    TEST(an_import_outlives_what_is_killed_under_it),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
