@@ -548,10 +548,58 @@ static void an_import_outlives_what_is_killed_under_it(void)
     shared_end(&s);
 }
 
+/* What a user of root's server and root have to say to each other. */
+struct visit {
+    uint64_t session_id; /* of the user's session on device 1 */
+    gs_mem_handle handle;
+    struct gate attached, exported;
+};
+
+static void visitor_run(void *argument)
+{
+    struct visit *visit = argument;
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session;
+    gs_devptr at;
+
+    CHECK(setresuid(65534, 65534, 65534) == 0);
+    session = attach(1);
+    CHECK_OK(gs_session_info(session, &desc));
+    visit->session_id = desc.session_id;
+    gate_pass(&visit->attached);
+    gate_wait(&visit->exported, 1);
+    CHECK_STATUS(gs_mem_import(session, &visit->handle, &at, NULL), GS_ERR_PERMISSION);
+    CHECK_OK(gs_detach(session));
+}
+
+/* Even what was exported to its session by name. */
+static void roots_server_lets_other_users_import_nothing(void)
+{
+    struct visit *visit = shared_alloc(sizeof(*visit));
+    struct server *server;
+    gs_session owner;
+    gs_devptr memory;
+    pid_t visitor;
+
+    if (geteuid() != 0)
+        test_skip("needs root, to be two users");
+    server = server_of(NULL, "auto");
+    visitor = tenant_start(visitor_run, visit);
+    gate_wait(&visit->attached, 1);
+    owner = attach(0);
+    CHECK_OK(gs_malloc(owner, 4 * MIB, &memory));
+    CHECK_OK(gs_mem_export(owner, memory, visit->session_id, &visit->handle));
+    gate_pass(&visit->exported);
+    tenant_join(visitor);
+    CHECK_OK(gs_detach(owner));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(two_devices_work_on_the_same_memory),
     TEST(fenced_sessions_of_two_devices_work_on_the_same_memory),
     TEST(who_may_not_import_is_refused),
+    TEST(roots_server_lets_other_users_import_nothing),
     TEST(devices_that_cannot_reach_each_other_are_told_so),
     TEST(an_import_ends_when_its_owner_revokes_frees_or_detaches),
     TEST(what_is_taken_back_while_a_process_is_replaced_is_gone),

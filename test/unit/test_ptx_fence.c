@@ -807,6 +807,35 @@ static void what_it_cannot_hold_is_refused(void **state)
     }
 }
 
+/* A module whose variable begins with so many addresses. */
+static char *module_of_addresses(unsigned count)
+{
+    char *text = malloc(1024 + 3 * (size_t)count), *at = text;
+
+    assert_non_null(text);
+    at += sprintf(at, HEAD ".global .u32 x;\n.global .u64 a[%u] = {x", count);
+    for (unsigned i = 1; i < count; i++)
+        at += sprintf(at, ",x");
+    sprintf(at, "};\n.visible .entry k() { ret; }\n");
+    return text;
+}
+
+static void addresses_without_end_are_refused(void **state)
+{
+    char *few = module_of_addresses(16384), *many = module_of_addresses(16385), *out = NULL;
+    struct ptx_rewrite_report report = {0};
+    size_t len;
+
+    (void)state;
+    assert_int_equal(ptx_rewrite(few, strlen(few), PTX_PASS_FENCE, &out, &len, &report), 0);
+    assert_int_equal(report.fence.naddresses, 16384);
+    expect_refused(many, "more than 16384 addresses");
+    ptx_rewrite_report_deinit(&report);
+    free(out);
+    free(few);
+    free(many);
+}
+
 static void modules_it_cannot_hold_are_refused(void **state)
 {
     (void)state;
@@ -1462,6 +1491,7 @@ int main(void)
         cmocka_unit_test(rows_of_matrices_stay_in_shared_memory),
         cmocka_unit_test(what_it_cannot_hold_is_refused),
         cmocka_unit_test(modules_it_cannot_hold_are_refused),
+        cmocka_unit_test(addresses_without_end_are_refused),
         cmocka_unit_test(a_text_that_grows_too_long_is_refused),
         cmocka_unit_test(functions_that_are_too_large_are_refused),
         cmocka_unit_test(a_call_may_mean_any_of_many_functions),

@@ -40,7 +40,7 @@ static void an_allowance_refills_with_time(void **state)
     uint64_t now = 100 * SECOND;
 
     (void)state;
-    for (uint32_t i = 0; i < REQUESTS_BURST; i++)
+    for (int i = 0; i < REQUESTS_BURST; i++)
         assert_true(account_ask(account, now));
     assert_false(account_ask(account, now));
     now += SECOND / REQUESTS_RATE;
@@ -51,7 +51,7 @@ static void an_allowance_refills_with_time(void **state)
         assert_true(account_ask(account, now));
     assert_false(account_ask(account, now));
     now += 100 * SECOND;
-    for (uint32_t i = 0; i < REQUESTS_BURST; i++)
+    for (int i = 0; i < REQUESTS_BURST; i++)
         assert_true(account_ask(account, now));
     assert_false(account_ask(account, now));
 }
@@ -69,8 +69,27 @@ static void a_request_that_takes_long_counts_as_several(void **state)
     for (uint32_t i = 0; i < 10; i++)
         assert_true(account_ask(account, now));
     assert_false(account_ask(account, now));
-    account_took(account, SECOND); /* no more than there is */
-    assert_true(account_ask(account, now + SECOND / REQUESTS_RATE));
+}
+
+/* Also once the burst is used up, and beyond what a refill gives at a time. */
+static void a_user_has_a_quarter_of_a_processor_for_its_requests(void **state)
+{
+    struct accounts accounts = {0};
+    struct account *account = account_get(&accounts, 1);
+    const uint64_t begin = 100 * SECOND, request = SECOND / 1000;
+    uint64_t spent = 0;
+
+    (void)state;
+    while (account_ask(account, begin))
+        ;
+    for (uint64_t now = begin; now < begin + 10 * SECOND; now += request)
+        if (account_ask(account, now)) {
+            account_took(account, request);
+            spent += request;
+        }
+    assert_in_range(spent, 10 * SECOND / 5, 10 * SECOND / 4);
+    account_took(account, 1000 * SECOND); /* a debt has an end */
+    assert_true(account_ask(account, begin + 30 * SECOND));
 }
 
 static void faults_keep_a_user_out_for_a_growing_time(void **state)
@@ -134,6 +153,7 @@ int main(void)
         cmocka_unit_test(users_without_sessions_are_forgotten_first),
         cmocka_unit_test(an_allowance_refills_with_time),
         cmocka_unit_test(a_request_that_takes_long_counts_as_several),
+        cmocka_unit_test(a_user_has_a_quarter_of_a_processor_for_its_requests),
         cmocka_unit_test(faults_keep_a_user_out_for_a_growing_time),
         cmocka_unit_test(a_suspect_that_is_the_culprit_clears_the_others),
         cmocka_unit_test(log_lines_are_few_in_a_window),

@@ -71,6 +71,18 @@ static void devices_number(const gs_session_desc *desc)
     atomic_store(&count, there);
 }
 
+/* Whether the window has an address of another device's: then no address would tell its device. */
+static bool overlaps(const gs_session_desc *desc)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < DEVICES_MAX; i++)
+        any = any || (i != device_number() && atomic_load(&own[i].session) != NULL &&
+                      desc->window_base < own[i].desc.window_base + own[i].desc.window_size &&
+                      own[i].desc.window_base < desc->window_base + desc->window_size);
+    return any;
+}
+
 static gs_status attach_locked(const gs_attach_params *params)
 {
     gs_session_desc desc = GS_SESSION_DESC_INIT;
@@ -92,6 +104,14 @@ static gs_status attach_locked(const gs_attach_params *params)
         device_enter(first);
     }
     device = &own[device_number()];
+    if (overlaps(&desc)) {
+        report_once(
+            "device %u: the server has no addresses for it apart from those of the process's "
+            "other devices",
+            device_number());
+        gs_detach(session);
+        return GS_ERR_NO_MEMORY;
+    }
     device->desc = desc;
     device->host_range_reserved = desc.window_reserved;
     if (!desc.window_reserved)

@@ -25,6 +25,9 @@ struct owned {
     enum ability ability_of[DEVICES_MAX]; /* to have it */
 };
 
+/* Held by whatever changes the lists or what is mapped, also while it waits for the device. */
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+/* Held for the moment of a change, so that copies, which only look, wait for no device. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct owned owned[DEVICES_MAX];
 
@@ -33,7 +36,7 @@ static gs_session session_of(unsigned number)
     return atomic_load_explicit(&devices[number].session, memory_order_relaxed);
 }
 
-/* ---- The list of a device's allocations: the lock is held ------------------------------------ */
+/* ---- The list of a device's allocations: `changing` is held, or `lock` to look --------------- */
 
 /* The number of allocations that begin at or before the address. */
 static size_t allocations_before(const struct owned *own, gs_devptr address)
@@ -64,26 +67,37 @@ static bool allocation_add(struct owned *own, gs_devptr base, size_t size)
 {
     const size_t room = own->room ? 2 * own->room : 64, place = allocations_before(own, base);
 
-    if (own->count == own->room) {
-        struct allocation *more = realloc(own->at, room * sizeof(*more));
+    struct allocation *more = own->at;
 
-        if (more == NULL)
-            return false;
+    pthread_mutex_lock(&lock);
+    if (own->count == own->room)
+        more = realloc(own->at, room * sizeof(*more));
+    if (more != NULL) {
+        own->room = own->count == own->room ? room : own->room;
         own->at = more;
-        own->room = room;
+        memmove(&more[place + 1], &more[place], (own->count - place) * sizeof(*more));
+        more[place] = (struct allocation){base, size};
+        own->count++;
     }
-    memmove(&own->at[place + 1], &own->at[place], (own->count - place) * sizeof(*own->at));
-    own->at[place] = (struct allocation){base, size};
-    own->count++;
-    return true;
+    pthread_mutex_unlock(&lock);
+    return more != NULL;
 }
 
 static void allocation_remove(struct owned *own, struct allocation *gone)
 {
     const size_t behind = own->count - (size_t)(gone - own->at) - 1;
 
+    pthread_mutex_lock(&lock);
     memmove(gone, gone + 1, behind * sizeof(*gone));
     own->count--;
+    pthread_mutex_unlock(&lock);
+}
+
+static void reached_set(struct owned *own, unsigned number, bool reached)
+{
+    pthread_mutex_lock(&lock);
+    own->reached_by[number] = reached;
+    pthread_mutex_unlock(&lock);
 }
 
 static bool is_reached(const struct owned *own)
@@ -95,7 +109,7 @@ static bool is_reached(const struct owned *own)
     return any;
 }
 
-/* ---- Mapping: the lock is held --------------------------------------------------------------- */
+/* ---- Mapping: `changing` is held ------------------------------------------------------------- */
 
 static gs_status allocation_map(unsigned number, unsigned owner, gs_devptr base)
 {
@@ -160,7 +174,7 @@ gs_status peer_malloc(size_t size, gs_devptr *base)
 
     if (device_count() < 2)
         return gs_malloc(device_session(), size, base);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&changing);
     if (is_reached(own) && size < EXPORTED_LEAST)
         size = EXPORTED_LEAST;
     status = gs_malloc(device_session(), size, base);
@@ -173,7 +187,7 @@ gs_status peer_malloc(size_t size, gs_devptr *base)
         if (status != GS_OK)
             gs_free(device_session(), *base);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&changing);
     return status;
 }
 
@@ -182,13 +196,13 @@ gs_status peer_free(gs_devptr base)
     struct owned *own = &owned[device_number()];
     struct allocation *found;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&changing);
     found = allocation_of(own, base);
     if (found != NULL && found->base == base) {
         unmap_below(own, DEVICES_MAX, base);
         allocation_remove(own, found);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&changing);
     return gs_free(device_session(), base);
 }
 
@@ -197,12 +211,12 @@ gs_status peer_accessors_sync(void)
     const struct owned *own = &owned[device_number()];
     gs_status status = GS_OK;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&changing);
     for (unsigned i = 0; i < DEVICES_MAX && status == GS_OK; i++) {
         if (own->reached_by[i])
             status = gs_sync(session_of(i));
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&changing);
     return status;
 }
 
@@ -231,21 +245,37 @@ static cudaError_t both_use(unsigned number, unsigned owner)
     return error;
 }
 
-/* Tries it out: the driver, fences and the addresses that are free have a say. The lock is held. */
+/* Tries it out: the driver, fences, the server and the addresses that are free have a say. Where a
+ * limit or memory is in the way there is no access for now, which the next call asks again.
+ * `changing` is held. */
 static gs_status ability_find(unsigned number, unsigned owner)
 {
+    enum ability *ability = &owned[owner].ability_of[number];
     gs_devptr base;
     gs_status status = gs_malloc(session_of(owner), EXPORTED_LEAST, &base);
 
-    if (status != GS_OK)
+    if (status == GS_OK) {
+        status = allocation_map(number, owner, base);
+        if (status == GS_OK)
+            allocation_unmap(number, base);
+        gs_free(session_of(owner), base);
+    }
+    switch (status) {
+    case GS_OK:
+        *ability = ABILITY_THERE;
+        return GS_OK;
+    case GS_ERR_NOT_SUPPORTED:
+    case GS_ERR_PERMISSION:
+        *ability = ABILITY_NONE;
+        return GS_OK;
+    case GS_ERR_LIMIT:
+    case GS_ERR_QUOTA:
+    case GS_ERR_NO_MEMORY:
+    case GS_ERR_NO_DEVICE_MEMORY:
+        return GS_OK;
+    default:
         return status;
-    status = allocation_map(number, owner, base);
-    if (status == GS_OK)
-        allocation_unmap(number, base);
-    gs_free(session_of(owner), base);
-    if (status == GS_OK || status == GS_ERR_NOT_SUPPORTED)
-        owned[owner].ability_of[number] = status == GS_OK ? ABILITY_THERE : ABILITY_NONE;
-    return status == GS_ERR_NOT_SUPPORTED ? GS_OK : status;
+    }
 }
 
 cudaError_t peer_access_can(unsigned number, unsigned owner, bool *can)
@@ -255,15 +285,15 @@ cudaError_t peer_access_can(unsigned number, unsigned owner, bool *can)
 
     if (error != cudaSuccess)
         return error;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&changing);
     if (owned[owner].ability_of[number] == ABILITY_UNKNOWN)
         status = ability_find(number, owner);
     *can = owned[owner].ability_of[number] == ABILITY_THERE;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&changing);
     return device_error(status);
 }
 
-/* The lock is held. */
+/* `changing` is held. */
 static cudaError_t enable(unsigned number, unsigned owner)
 {
     struct owned *own = &owned[owner];
@@ -275,7 +305,7 @@ static cudaError_t enable(unsigned number, unsigned owner)
     for (; done < own->count && status == GS_OK; done++)
         status = allocation_map(number, owner, own->at[done].base);
     if (status == GS_OK) {
-        own->reached_by[number] = true;
+        reached_set(own, number, true);
         return cudaSuccess;
     }
     unmap_first(number, owner, done - 1);
@@ -292,18 +322,18 @@ cudaError_t peer_access_enable(unsigned owner)
         error = cudaErrorPeerAccessUnsupported;
     if (error != cudaSuccess)
         return error;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&changing);
     error = enable(number, owner);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&changing);
     return error;
 }
 
-/* The lock is held. */
+/* `changing` is held. */
 static cudaError_t disable(unsigned number, unsigned owner)
 {
     if (!owned[owner].reached_by[number])
         return cudaErrorPeerAccessNotEnabled;
-    owned[owner].reached_by[number] = false;
+    reached_set(&owned[owner], number, false);
     unmap_first(number, owner, owned[owner].count);
     return cudaSuccess;
 }
@@ -312,9 +342,9 @@ cudaError_t peer_access_disable(unsigned owner)
 {
     cudaError_t error;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&changing);
     error = disable(device_number(), owner);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&changing);
     return error;
 }
 
@@ -322,12 +352,14 @@ void peer_access_forget(void)
 {
     const unsigned gone = device_number();
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&changing);
     for (unsigned i = 0; i < DEVICES_MAX; i++) {
         disable(i, gone);
         disable(gone, i);
         owned[gone].ability_of[i] = owned[i].ability_of[gone] = ABILITY_UNKNOWN;
     }
+    pthread_mutex_lock(&lock);
     owned[gone].count = 0;
     pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&changing);
 }

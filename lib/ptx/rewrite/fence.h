@@ -20,6 +20,10 @@ enum { FENCE_OFFSET = 1 << 20 };
 /* Bytes of a bulk copy: what a block can have of shared memory. */
 enum { FENCE_BULK = 227 << 10 };
 
+/* Addresses among initial values: whoever loads the module writes them one by one, while nobody
+ * launches. */
+enum { FENCE_ADDRESSES = 16384 };
+
 enum {
     FENCE_REGS = 24,    /* that the prologue declares, with that for strays and bases */
     FENCE_BASES = 8,    /* of a function, see fence_base.c */

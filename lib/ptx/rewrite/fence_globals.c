@@ -156,6 +156,10 @@ bool fence_globals(struct fence *fence)
         if (!variable_check(fence, v))
             return false;
         nrelocs += v->nrelocs;
+        if (nrelocs > FENCE_ADDRESSES)
+            return fence_refuse(fence, v->line,
+                                "more than %d addresses among the initial values of variables",
+                                FENCE_ADDRESSES);
         bytes += v->ninit + 2 * strlen(v->name) + 64;
     }
     for (uint32_t i = 0; fence->window && i < fence->m->nfuncs; i++)

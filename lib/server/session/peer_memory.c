@@ -52,6 +52,9 @@ static void import_go_on(struct session *session)
         session->peer.ask.ask = 0; /* its worker is gone; the next one asks again */
     } else if (session->state != SESSION_OPEN) {
         refuse(session, GS_ERR_INVALID_HANDLE, "the session ends");
+    } else if (server_other(session->server, session->uid)) {
+        refuse(session, GS_ERR_PERMISSION,
+               "memory of another device is imported by the server's owner and root alone");
     } else if (!device) {
         refuse(session, GS_ERR_NOT_FOUND, "no export has that handle: it is of another server");
     } else if (device->worker.state == WORKER_READY && !device->resuming &&
@@ -134,8 +137,9 @@ bool peer_exported(struct device *device, const struct link_message *message)
     }
     owner = registry_by_slot(&device->server->registry, told->from);
     if (!owner || owner->device != device || !session_has_memory(owner))
-        return false;
-    import_grant(session, owner, told);
+        refuse(session, GS_ERR_NOT_FOUND, "no export has that handle: its owner has ended");
+    else
+        import_grant(session, owner, told);
     return true;
 }
 

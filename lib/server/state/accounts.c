@@ -93,14 +93,14 @@ bool account_ask(struct account *account, uint64_t now_ns)
     const uint64_t token_ns = 1000000000u / REQUESTS_RATE;
     uint64_t more = (now_ns - account->refilled_ns) / token_ns;
 
-    if (more >= REQUESTS_BURST - account->tokens) {
+    if (more >= (uint64_t)(REQUESTS_BURST - account->tokens)) {
         account->tokens = REQUESTS_BURST;
         account->refilled_ns = now_ns;
     } else {
-        account->tokens += (uint32_t)more;
+        account->tokens += (int32_t)more;
         account->refilled_ns += more * token_ns;
     }
-    if (account->tokens == 0)
+    if (account->tokens <= 0)
         return false;
     account->tokens--;
     return true;
@@ -110,7 +110,9 @@ void account_took(struct account *account, uint64_t ns)
 {
     const uint64_t more = ns / REQUEST_NS;
 
-    account->tokens -= more < account->tokens ? (uint32_t)more : account->tokens;
+    account->tokens -= more < REQUESTS_BURST ? (int32_t)more : REQUESTS_BURST;
+    if (account->tokens < -REQUESTS_BURST)
+        account->tokens = -REQUESTS_BURST;
 }
 
 /* The first fault is taken for an accident; from the second on each doubles the time. */

@@ -12,7 +12,7 @@
 #define ACCOUNTS_MAX   4096u
 /* Requests of a user in a second, and in a burst: an MPI job's thousand ranks attach at once. */
 #define REQUESTS_RATE  1000u
-#define REQUESTS_BURST 4096u
+#define REQUESTS_BURST 4096
 /* A request that takes the supervisor longer counts as several: an attach or a change of QoS places
  * all sessions of its device anew. */
 #define REQUEST_NS     250000u
@@ -31,7 +31,7 @@ struct account {
     uint32_t sessions;
     uint32_t pieces; /* of memory in the vaults of its sessions */
     /* Requests. */
-    uint32_t tokens;
+    int32_t tokens; /* below 0: what its requests took that it did not have */
     uint64_t refilled_ns;
     /* Faults of its kernels that lost a device. */
     uint32_t faults;

@@ -239,13 +239,15 @@ void export_tell(const struct link_message *message)
         told.size = e->size;
         told.piece_size = physical_size(e->memory);
     }
-    exports_unlock();
     if (refused) {
         told.status = status;
         snprintf(answer.text, sizeof(answer.text), "%s", refused);
     }
     answer.u.peer_told = told;
+    /* Under the lock: whatever voids the export is told after this, so the supervisor finds the
+     * memory that was exported, or none. */
     link_send(&answer, -1);
+    exports_unlock();
 }
 
 const struct job_kind job_mem_export = {"mem_export", JOB_QUICK, own_prepare,

@@ -22,11 +22,17 @@ static struct {
     struct space space; /* size 0: not known yet */
 } region = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+uint64_t region_size(void)
+{
+    const uint64_t count = worker->info.device_count;
+
+    return count > 1 ? (REGIONS_END - REGIONS_BASE) / count : 0;
+}
+
 /* NULL: the device has none. Under the lock. */
 static struct space *space_here(void)
 {
-    const uint64_t count = worker->info.device_count;
-    const uint64_t size = count > 1 ? (REGIONS_END - REGIONS_BASE) / count : 0;
+    const uint64_t size = region_size();
 
     if (region.space.size == 0 && size > 0)
         space_init(&region.space, REGIONS_BASE + (uint64_t)worker->device * size, size);

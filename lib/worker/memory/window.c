@@ -44,34 +44,38 @@ static uint64_t window_stride(const struct session *session, uint64_t size)
 }
 
 /* A window may take a 128th of the addresses that are still free: the first of a 139 GiB device's
- * sessions get room for all of its memory, and thousands still get 4 GiB each. */
+ * sessions get room for all of its memory, and thousands still get 4 GiB each. A region is smaller:
+ * of one of 24 TiB a window may take a 32nd, which is enough for some 270 sessions. */
 static uint64_t window_share(void)
 {
-    uint64_t reserved = atomic_load_explicit(&windows_reserved, memory_order_relaxed);
+    const uint64_t region = region_size(), budget = region ? region : WINDOW_BUDGET;
+    const uint64_t reserved = atomic_load_explicit(&windows_reserved, memory_order_relaxed);
 
-    return (WINDOW_BUDGET - (reserved < WINDOW_BUDGET ? reserved : WINDOW_BUDGET)) / 128;
+    return (budget - (reserved < budget ? reserved : budget)) / (region ? 32 : 128);
 }
 
-/* Reserves a window in the device's region. A place where the driver has something of its own stays
- * taken. Where the driver follows no hint, the window lies as it comes. */
+/* Reserves a window in the device's region. *address 0, without an error: there is no place. A
+ * place where the driver has something of its own stays taken. */
 static CUresult window_reserve_near(uint64_t wanted, uint64_t behind, CUdeviceptr *address)
 {
     CUresult result = CUDA_SUCCESS;
     CUdeviceptr hint;
 
+    *address = 0;
     for (unsigned tries = 0; tries < HINTS_MAX && !result; tries++) {
         hint = region_take(wanted + behind, wanted);
         if (!hint)
-            break;
+            return CUDA_SUCCESS;
         result = DRV(cuMemAddressReserve, address, wanted + behind, wanted, hint, 0);
         if (!result && *address == hint)
-            return result;
-        if (!result)
+            return CUDA_SUCCESS;
+        if (result)
+            region_give(hint);
+        else
             result = DRV(cuMemAddressFree, *address, wanted + behind);
+        *address = 0;
     }
-    return result && driver_fatal(result)
-               ? result
-               : DRV(cuMemAddressReserve, address, wanted + behind, wanted, 0, 0);
+    return driver_fatal(result) ? result : CUDA_SUCCESS;
 }
 
 static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
@@ -85,11 +89,18 @@ static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
 
     while (wanted < 2 * limit && window_stride(session, wanted * 2) <= share)
         wanted *= 2;
-    while ((result = window_reserve_near(wanted, behind, &address)) && !driver_fatal(result) &&
-           wanted > WINDOW_MIN)
-        wanted /= 2;
-    *base = address;
     *size = wanted;
+    while (!(result = window_reserve_near(*size, behind, &address)) && !address &&
+           *size / 2 >= WINDOW_MIN && *size / 2 > limit)
+        *size /= 2;
+    if (!result && !address) {
+        /* Outside of the region, as it comes. */
+        *size = wanted;
+        while ((result = DRV(cuMemAddressReserve, &address, *size + behind, *size, 0, 0)) &&
+               !driver_fatal(result) && *size > WINDOW_MIN)
+            *size /= 2;
+    }
+    *base = address;
     return result ? job_fail_driver(job, result) : GS_OK;
 }
 
@@ -187,7 +198,8 @@ void window_deinit(struct session *session)
                      memory->host_places);
     atomic_fetch_sub_explicit(&windows_reserved, window_stride(session, memory->window_size),
                               memory_order_relaxed);
-    memory->window_base = memory->window_size = memory->window_open = 0;
+    memory->window_base = memory->window_size = 0;
+    atomic_store_explicit(&memory->window_open, 0, memory_order_relaxed);
     space_deinit(&memory->window);
     free(memory->bound);
     memory->bound = NULL;

@@ -6,8 +6,8 @@
  * whenever the session's memory does not fit. Whatever they may reach there without the session
  * having memory is covered with sinks; all of a window of 256 GiB would take 60 ms to cover, and 30
  * to close. A launch has the size of the open part as a parameter (record.c), and a module in a
- * constant, which is written anew when that grows: a kernel reads it once, at its start, and either
- * size is right for it.
+ * constant, which is written anew when that grows. What was issued before keeps the former size,
+ * which holds all memory that the tenant had when it asked for the launch.
  */
 #ifndef GS_WORKER_MEMORY_WINDOW_H
 #define GS_WORKER_MEMORY_WINDOW_H
