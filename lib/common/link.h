@@ -29,11 +29,13 @@
  * journal say counts, so it does no harm where the one before has changed since.
  *
  * Memory of a session on another device, a peer, is imported by way of the supervisor, which has
- * its descriptor in the vault: importer's worker                 supervisor owner's worker
- *   LINK_PEER_IMPORT {slot, handle}   LINK_PEER_EXPORT {slot, handle}  looks the export up
- *   maps the memory                   LINK_PEER_IMPORTED, descriptor   LINK_PEER_EXPORTED {slot}
- *   LINK_VAULT_PEER {slot, address}   keeps it for the importer too
- * All name the importer's slot. When the owner revokes or frees the memory, or ends, the supervisor
+ * its descriptor in the vault. All messages name the importer's slot:
+ *   1. LINK_PEER_IMPORT, handle: from the importer's worker;
+ *   2. LINK_PEER_EXPORT, handle: to the owner's worker, which looks the export up;
+ *   3. LINK_PEER_EXPORTED: what and where it is, or a refusal;
+ *   4. LINK_PEER_IMPORTED: to the importer's worker with the descriptor, or the refusal;
+ *   5. LINK_VAULT_PEER, address: it has mapped the memory, and the vault keeps it for it too.
+ * When the owner revokes or frees the memory, or ends, the supervisor
  * tells LINK_PEER_REVOKE to the worker of each importer on another device.
  *
  * A supervisor that is killed is replaced by another (keeper.h), with the same socket. The worker

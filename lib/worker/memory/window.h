@@ -53,10 +53,14 @@ bool window_put(struct session *session, uint64_t address, uint64_t size, void *
  * that is fenced. reach: and what indices reach behind it, 3 ms. On failure the job has failed, and
  * what was covered before is. */
 gs_status window_cover(struct job *job, bool reach);
-/* Windows that other sessions of the process have on other devices: reserved here too, so that
+
+/* ---- Peer windows ----
+ *
+ * Windows that other sessions of the process have on other devices: reserved here too, so that
  * imports lie at their owners' addresses. A fenced session has none, for its kernels do not leave
  * its own window. */
-/* Reserves such a window. False: the addresses are not free here. */
+
+/* Reserves a peer window. False: the addresses are not free here. */
 bool window_peer_reserve(struct session *session, uint64_t base, uint64_t size);
 /* The same where a former worker has noted it. */
 bool window_peer_reserve_again(struct session *session, uint64_t base, uint64_t size);
@@ -66,6 +70,9 @@ void window_peers_settle(struct session *session);
 bool window_peer_put(struct session *session, uint64_t address, uint64_t size, void *tag);
 /* A chunk has left its place, which may be there: a window that has no chunk any more is freed. */
 void window_peer_left(struct session *session, uint64_t address);
+
+/* ---- Modules ---- */
+
 /* Has a module's struct fence_window follow the open part until it is unbound. */
 CUresult window_bind(struct session *session, CUdeviceptr constant);
 /* Harmless for what was not bound. */
