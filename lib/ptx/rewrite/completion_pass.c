@@ -96,10 +96,7 @@ static void lead_ends(struct rewrite *rw, const struct ptx_func *f, const struct
 static void add_parameter(struct rewrite *rw, const struct ptx_func *f)
 {
     for (const struct ptx_header *h = f->headers; h; h = h->next)
-        edits_insert(&rw->edits, h->at,
-                     !h->list     ? "(" COMPLETION_PARAMETER ")"
-                     : f->nparams ? ", " COMPLETION_PARAMETER
-                                  : COMPLETION_PARAMETER);
+        edits_add_parameters(&rw->edits, f, h, COMPLETION_PARAMETER);
 }
 
 static struct obstacle take_kernel(struct rewrite *rw, const struct ptx_module *m,

@@ -46,6 +46,17 @@ void edits_insert(struct edits *edits, size_t at, const char *with)
     edits_replace(edits, at, at, with);
 }
 
+void edits_add_parameters(struct edits *edits, const struct ptx_func *f,
+                          const struct ptx_header *header, const char *declared)
+{
+    edits_insert(edits, header->at,
+                 edits_text(edits, "%s%s%s",
+                            !header->list ? "("
+                            : f->nparams  ? ", "
+                                          : "",
+                            declared, header->list ? "" : ")"));
+}
+
 const char *edits_vtext(struct edits *edits, const char *format, va_list arguments)
 {
     va_list again;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "ptx/ir/arena.h"
+#include "ptx/ptx.h"
 
 struct edit {
     size_t begin, end; /* bytes of the text; equal: an insertion */
@@ -31,6 +32,9 @@ void edits_deinit(struct edits *edits);
  * newline, unless at the text's end; the newlines in what it replaces stay behind it. */
 void edits_replace(struct edits *edits, size_t begin, size_t end, const char *with);
 void edits_insert(struct edits *edits, size_t at, const char *with);
+/* Puts what is DECLARED behind the parameters of one of the function's headers. */
+void edits_add_parameters(struct edits *edits, const struct ptx_func *f,
+                          const struct ptx_header *header, const char *declared);
 /* A string that lives as long as the edits, for WITH. "" where there is no memory, see failed, or
  * where the edits are too long. */
 const char *edits_text(struct edits *edits, const char *format, ...)

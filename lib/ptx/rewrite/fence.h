@@ -88,9 +88,9 @@ uint64_t fence_place(const struct ptx_var *v);
 
 /* ---- fence_window.c ---- */
 
-/* Begins the current function, which has a body, with the window in registers: a kernel's from its
- * last parameter, which is added and told in the report, where there is room for one. False: no
- * memory. */
+/* Begins the current function, which has a body, with the window in registers: a kernel's from a
+ * parameter behind its own, which is added and told in the report, where there is room for one.
+ * False: no memory. */
 bool fence_window_begin(struct fence *fence);
 
 /* ---- fence_access.c ---- */

@@ -372,10 +372,7 @@ static void begin_body(struct frames *frames, const struct ptx_func *f)
 static void take_header(struct frames *frames, const struct ptx_func *f)
 {
     for (const struct ptx_header *h = f->headers; h; h = h->next)
-        edits_insert(&frames->fence.edits, h->at,
-                     !h->list     ? "(" PARAMETERS ")"
-                     : f->nparams ? ", " PARAMETERS
-                                  : PARAMETERS);
+        edits_add_parameters(&frames->fence.edits, f, h, PARAMETERS);
 }
 
 static void take_functions(struct frames *frames)

@@ -89,10 +89,7 @@ static void add_parameter(struct fence *fence, const struct ptx_header *h)
     if (h->list && h->at >= size && !memcmp(fence->text + h->at - size, done, size))
         edits_insert(&fence->edits, h->at - size, PARAMETER ", ");
     else
-        edits_insert(&fence->edits, h->at,
-                     !h->list            ? "(" PARAMETER ")"
-                     : fence->f->nparams ? ", " PARAMETER
-                                         : PARAMETER);
+        edits_add_parameters(&fence->edits, fence->f, h, PARAMETER);
 }
 
 bool fence_window_begin(struct fence *fence)

@@ -190,7 +190,7 @@ struct ptx_rewrite_kernel {
     const char *name;
     bool completes;   /* it has struct completion_params behind its own parameters */
     uint32_t index;   /* of that parameter: how many parameters the tenant's text has */
-    uint32_t offset;  /* of that parameter in the parameter buffer, in bytes */
+    uint32_t offset;  /* of that parameter in the parameter buffer, in bytes, without the fence's */
     char reason[120]; /* why not, "line 12: ..."; empty where it completes */
 };
 
