@@ -28,17 +28,13 @@ static CUresult write_bytes(CUdeviceptr to, const void *from, uint64_t bytes)
     return bytes ? DRV(cuMemcpyHtoDAsync_v2, to, from, bytes, service_stream()) : CUDA_SUCCESS;
 }
 
-/* Where an address belongs. 0: the compiler has removed the constant, which no kernel uses. */
-static CUresult address_place(const struct module *module, const struct ptx_fence_address *a,
-                              CUdeviceptr *to)
+/* Where a constant lies. 0: the compiler has removed it, because no kernel uses it. */
+static CUresult constant_find(const struct module *module, const char *name, CUdeviceptr *at)
 {
-    CUresult result;
+    CUresult result = DRV_ASK(cuModuleGetGlobal_v2, at, NULL, module->cu, name);
 
-    *to = module->variables + a->offset;
-    if (!a->constant)
-        return CUDA_SUCCESS;
-    result = DRV_ASK(cuModuleGetGlobal_v2, to, NULL, module->cu, a->constant);
-    *to = result ? 0 : *to + a->offset;
+    if (result)
+        *at = 0;
     return result == CUDA_ERROR_NOT_FOUND ? CUDA_SUCCESS : result;
 }
 
@@ -49,17 +45,23 @@ static CUresult write_addresses(const struct module *module, bool loaded, const 
     const struct ptx_fence_report *report = report_of(module);
     CLEANUP_FREE uint64_t *values = calloc(report->naddresses + 1, sizeof(*values));
     CUresult result = values ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY, done;
+    const char *constant = NULL; /* of the addresses before, which lie at `at` */
+    CUdeviceptr at = module->variables;
 
     for (uint32_t i = 0; i < report->naddresses && !result; i++) {
         const struct ptx_fence_address *a = &report->addresses[i];
-        CUdeviceptr to;
         if ((a->is_function || a->constant) != loaded)
             continue;
         values[i] =
             ((a->is_function ? functions[a->function] : module->variables) + a->value) >> a->shift;
-        result = address_place(module, a, &to);
-        if (!result && to)
-            result = write_bytes(to, &values[i], a->size);
+        if (a->constant != constant) {
+            at = module->variables;
+            constant = a->constant;
+            if (constant)
+                result = constant_find(module, constant, &at);
+        }
+        if (!result && at)
+            result = write_bytes(at + a->offset, &values[i], a->size);
     }
     done = DRV(cuStreamSynchronize, service_stream());
     return result ? result : done;
