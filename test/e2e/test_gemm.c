@@ -1238,16 +1238,6 @@ static void a_record_that_never_finds_a_quiet_moment_is_given_up(void)
 
 /* ---- Takeover -------------------------------------------------------------------------------- */
 
-/* Kills the worker, and waits until the next one is ready. */
-static void worker_replace(const struct server *server)
-{
-    pid_t worker = 0;
-
-    CHECK_WITHIN(20000, (worker = server_worker_pid(server)) != 0);
-    CHECK_EQUAL(kill(worker, SIGKILL), 0);
-    CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
-}
-
 /* The client has prepared it, the next worker has not, and no workspace either. */
 static void products_go_on_with_the_next_worker(void)
 {
@@ -1271,7 +1261,7 @@ static void products_go_on_with_the_next_worker(void)
             product_expect(&product[i], 1, 0);
             product_check(session[i], &product[i]);
         }
-        worker_replace(server);
+        server_worker_replace(server, 0);
     }
     for (unsigned i = 0; i < SESSIONS; i++) {
         product_free(session[i], &product[i]);
@@ -1298,7 +1288,7 @@ static void an_unfinished_product_is_replayed(void)
         CHECK_OK(gs_memset(session, product.p.c.at, 0xCC, product.c_count * 4));
         for (unsigned i = 0; i < 200; i++)
             CHECK_OK(gs_gemm(session, &product.p, NULL));
-        worker_replace(server);
+        server_worker_replace(server, 0);
         CHECK_OK(gs_sync(session));
         for (size_t i = 0, column = 0; column < product.p.n - 1; column++) /* between the columns */
             for (i = product.p.m; i < product.p.c.ld; i++)

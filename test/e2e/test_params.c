@@ -240,14 +240,6 @@ static void launches_of_their_own_kind_take_theirs(void)
 
 /* ---- Another worker -------------------------------------------------------------------------- */
 
-static void worker_replace(const struct server *server)
-{
-    const pid_t worker = server_worker_pid(server);
-
-    CHECK_EQUAL(kill(worker, SIGKILL), 0);
-    CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
-}
-
 /* Waits until the kernel that holds the device runs, also once more. */
 static void hold_await(const struct scene *s, gs_devptr words, gs_stream aside)
 {
@@ -285,7 +277,7 @@ static void another_worker_takes_them_up(void)
         CHECK_OK(kernels_launch(NULL, kernels_get(s.module, "hold"), 1, 1, (void *[]){&words}));
         hash_launch(&s, NULL, 0, 3);
         hold_await(&s, words, aside);
-        worker_replace(s.server);
+        server_worker_replace(s.server, 0);
         hold_await(&s, words, aside);
         CHECK_OK(gs_memcpy_htod_async(s.session, words, &one, sizeof(one), aside));
         CHECK_OK(gs_graph_launch(graph, aside));

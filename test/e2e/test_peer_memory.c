@@ -401,35 +401,6 @@ static void an_importer_can_end_while_it_waits(void)
 
 /* ---- Killed processes ---- */
 
-static bool worker_other(const struct server *server, unsigned device, pid_t former)
-{
-    const pid_t worker = server_worker_pid_of(server, device);
-
-    return worker != 0 && worker != former;
-}
-
-static void worker_replace(const struct server *server, unsigned device)
-{
-    const pid_t worker = server_worker_pid_of(server, device);
-
-    CHECK_EQUAL(kill(worker, SIGKILL), 0);
-    CHECK_WITHIN(20000, worker_other(server, device, worker));
-}
-
-/* In order: a standby maps beforehand what it can. */
-static void worker_restart(const struct server *server, unsigned device)
-{
-    const pid_t worker = server_worker_pid_of(server, device);
-    char number[16], output[256];
-
-    snprintf(number, sizeof(number), "%u", device);
-    CHECK_EQUAL(
-        program_run((const char *[]){"bin/gsctl", "restart-worker", "--device", number, NULL},
-                    output, sizeof(output)),
-        0);
-    CHECK(worker_other(server, device, worker));
-}
-
 static bool supervisor_other(const struct server *server, pid_t former)
 {
     const pid_t supervisor = server_supervisor(server);
@@ -461,9 +432,9 @@ static void sharers_go_on(const char *fence)
         if (round % 5 == 4)
             supervisor_replace(s.server);
         else if (round % 5 >= 2)
-            worker_restart(s.server, round % 2);
+            server_worker_restart(s.server, round % 2);
         else
-            worker_replace(s.server, round % 2);
+            server_worker_replace(s.server, round % 2);
         check_filled(&s, OWNER, 1000 + round);
         check_filled(&s, PEER, 1000 + round);
         fill(&s, writer, 1001 + round);
@@ -541,7 +512,7 @@ static void an_import_outlives_what_is_killed_under_it(void)
         CHECK_OK(gs_free(s.session[PEER], s.at[PEER]));
         CHECK_EQUAL(free_of(s.session[PEER]), left);
         if (round % 3 < 2)
-            CHECK_WITHIN(20000, worker_other(s.server, round % 3, pid));
+            CHECK_WITHIN(20000, server_worker_other(s.server, round % 3, pid));
         else
             CHECK_WITHIN(20000, supervisor_other(s.server, pid));
     }

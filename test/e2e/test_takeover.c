@@ -51,15 +51,6 @@ static gs_module load(gs_session session, const char *ptx)
     return module;
 }
 
-/* Kills the worker, and waits until the next one is ready. */
-static void worker_replace(const struct server *server)
-{
-    const pid_t worker = server_worker_pid(server);
-
-    CHECK_EQUAL(kill(worker, SIGKILL), 0);
-    CHECK_WITHIN(20000, server_worker_pid(server) != 0 && server_worker_pid(server) != worker);
-}
-
 /* Whether all threads of the process are stopped: SIGSTOP takes effect when each next enters the
  * kernel, after kill() has returned. */
 static bool stopped(pid_t pid)
@@ -138,7 +129,7 @@ static void goes_on(const struct server_options *options)
     CHECK_OK(gs_session_info(session, &before));
 
     for (unsigned round = 0; round < 3; round++) {
-        worker_replace(server);
+        server_worker_replace(server, 0);
         for (unsigned i = 4; i < ARRAY_SIZE(small); i++)
             check_filled(session, small[i], 100 * i);
         check_filled(session, large, 7);
@@ -195,7 +186,7 @@ static void goes_on_with(const char *file)
     CHECK_OK(gs_memcpy_htod(session, from, &in, sizeof(in)));
     CHECK_OK(gs_module_load_file(session, path, &module));
     first = kernels_get(module, "first");
-    worker_replace(server);
+    server_worker_replace(server, 0);
     CHECK_OK(kernels_launch(NULL, first, 1, 1, (void *[]){&to, &from, &n}));
     CHECK_OK(gs_memcpy_dtoh(session, &out, to, sizeof(out)));
     CHECK(out == 4.5f);
@@ -228,7 +219,7 @@ static gs_status after_takeover(const char *file)
     snprintf(path, sizeof(path), "%s/test/ptx/%s", getenv("GSHARE_SOURCE_DIR"), file);
     CHECK_OK(server_attach(server, &session));
     CHECK_OK(gs_module_load_file(session, path, &module));
-    worker_replace(server);
+    server_worker_replace(server, 0);
     gs_devptr data;
     const gs_status status = gs_malloc(session, 16, &data);
     gs_detach(session);
@@ -264,7 +255,7 @@ static void variables_keep_their_values(const struct server_options *options)
     for (uint32_t i = 0; i < 4; i++) {
         CHECK_OK(kernels_launch(NULL, bump, 1, 1, (void *[]){&to}));
         CHECK_OK(gs_sync(session));
-        worker_replace(server);
+        server_worker_replace(server, 0);
         CHECK_OK(gs_memcpy_dtoh(session, &value, to, sizeof(value)));
         CHECK_EQUAL(value, 6 + i);
     }
@@ -314,7 +305,7 @@ static void named_variables_keep_their_place_and_values(void)
         CHECK_OK(kernels_launch(NULL, follow, 1, 1, (void *[]){&to}));
         CHECK_OK(gs_memcpy_dtoh(session, &value, to, sizeof(value)));
         CHECK_EQUAL(value, 2 * wanted);
-        worker_replace(server);
+        server_worker_replace(server, 0);
         wanted = 100 * round;
         CHECK_OK(gs_memcpy_htod(session, counter + 4, &wanted, sizeof(wanted)));
     }
@@ -331,7 +322,7 @@ static void a_session_whose_pointers_to_functions_are_lost_is_ended(void)
 
     CHECK_OK(server_attach(server, &session));
     kernels_load_bound(session);
-    worker_replace(server);
+    server_worker_replace(server, 0);
     CHECK_WITHIN(20000, gs_sync(session) == GS_ERR_INTERRUPTED);
     CHECK_OK(gs_last_fault(session, &fault));
     CHECK_TEXT(fault.message, "pointers to functions");
@@ -363,7 +354,7 @@ static void unfinished_work_ends_its_session_alone(void)
             gs_memcpy_dtoh_async(busy, &started, words + sizeof(uint32_t), sizeof(started), aside));
         CHECK_OK(gs_stream_sync(busy, aside));
     }
-    worker_replace(server);
+    server_worker_replace(server, 0);
     CHECK_EQUAL(gs_sync(busy), GS_ERR_INTERRUPTED);
     check_filled(idle, data, 3);
     CHECK_EQUAL(gs_detach(busy), GS_ERR_INTERRUPTED);
@@ -469,7 +460,7 @@ static void new_sessions_leave_addresses_to_those_that_are_taken_up(void)
     for (unsigned i = 0; i < ARRAY_SIZE(others); i++)
         others[i] = tenant_start(attaches_run, (void *)stop);
     for (unsigned round = 0; round < 10; round++) {
-        worker_replace(server);
+        server_worker_replace(server, 0);
         for (unsigned i = 0; i < ARRAY_SIZE(session); i++)
             check_filled(session[i], data[i], i);
     }
@@ -513,7 +504,7 @@ static void a_session_with_sms_of_its_own_goes_on(void)
         CHECK_OK(gs_sync(session));
     }
     for (unsigned round = 0; round < 2; round++) {
-        worker_replace(server);
+        server_worker_replace(server, 0);
         check_filled(session, data, 9);
         CHECK_OK(gs_get_exec_affinity(session, &after));
         CHECK_MEMORY(&after.sm_mask, &before.sm_mask, sizeof(before.sm_mask));
@@ -581,7 +572,7 @@ static void a_standby_takes_the_workers_place(void)
     CHECK_OK(gs_sync(session));
     for (unsigned round = 0; round < 3; round++) {
         CHECK_WITHIN(20000, workers_count(server) == 2);
-        worker_replace(server);
+        server_worker_replace(server, 0);
         check_filled(session, data, 5);
     }
     CHECK_OK(gs_detach(session));
@@ -604,7 +595,7 @@ static void a_lost_standby_loses_nobody(void)
     kill(pids[pids[0] == server_worker_pid(server)], SIGKILL);
     CHECK_WITHIN(20000, server_log_lines(server, "event=standby-lost device=0 worker=") == 1);
     check_filled(session, data, 5);
-    worker_replace(server);
+    server_worker_replace(server, 0);
     check_filled(session, data, 5);
     CHECK_WITHIN(20000, server_workers(server, pids) == 2);
     kill(pids[0], SIGKILL);
@@ -628,7 +619,7 @@ static void without_a_standby_there_is_one_worker(void)
         CHECK_EQUAL(workers_count(server), 1);
         test_pause();
     }
-    worker_replace(server);
+    server_worker_replace(server, 0);
     CHECK_OK(gs_memset(session, data, 1, N));
     CHECK_OK(gs_detach(session));
     server_stop(server);
@@ -712,7 +703,7 @@ static void what_was_being_freed_is_free(void)
         struct journal *journal = journal_take(server);
         removal_note(journal, JOURNAL_ALLOCATION, freed);
         journal_free(journal);
-        worker_replace(server);
+        server_worker_replace(server, 0);
         CHECK_STATUS(gs_free(session, freed), GS_ERR_INVALID_POINTER);
         CHECK_EQUAL(server_memory_used(server), used);
         if (beside[i]) {
@@ -743,7 +734,7 @@ static void what_was_being_allocated_is_not_charged(void)
         struct journal *journal = journal_take(server);
         journal_drop(journal, JOURNAL_ALLOCATION, half);
         journal_free(journal);
-        worker_replace(server);
+        server_worker_replace(server, 0);
         CHECK_STATUS(gs_free(session, half), GS_ERR_INVALID_POINTER);
         CHECK_EQUAL(server_memory_used(server), used);
         load(session, counter_ptx); /* memory that no allocation names */
@@ -776,7 +767,7 @@ static void a_module_that_was_being_unloaded_is_gone(void)
     CHECK(journal_find(journal, JOURNAL_MODULE, 1) != NULL);
     removal_note(journal, JOURNAL_MODULE, 1);
     journal_free(journal);
-    worker_replace(server);
+    server_worker_replace(server, 0);
     fill(NULL, fill_kernel, data, 5);
     check_filled(session, data, 5);
     CHECK_STATUS(gs_free(session, counter), GS_ERR_INVALID_POINTER);
@@ -803,7 +794,7 @@ static void without_takeovers_a_session_ends_with_its_worker(void)
         1);
     CHECK_TEXT(output, "session 1 would end: the server keeps none (--no-takeover)");
     check_filled(session, data, 3);
-    worker_replace(server);
+    server_worker_replace(server, 0);
     CHECK_STATUS(gs_memset(session, data, 1, N), GS_ERR_INTERRUPTED);
     gs_detach(session);
     CHECK_OK(server_attach(server, &session));
@@ -910,7 +901,7 @@ static void unfinished_work_runs_again(void)
     CHECK_OK(gs_memcpy_dtod_async(session, more, data, N * sizeof(uint32_t), other));
     for (unsigned round = 0; round < 3; round++) {
         hold_await(session, words, aside);
-        worker_replace(server);
+        server_worker_replace(server, 0);
     }
     hold_await(session, words, aside);
     CHECK_EQUAL(gs_event_query(event), GS_NOT_READY);
@@ -938,10 +929,10 @@ static void work_that_loses_worker_after_worker_is_given_up(void)
                             (void *[]){&words}));
     for (unsigned round = 0; round < 3; round++) {
         hold_await(session, words, aside);
-        worker_replace(server);
+        server_worker_replace(server, 0);
     }
     hold_await(session, words, aside);
-    worker_replace(server);
+    server_worker_replace(server, 0);
     CHECK_EQUAL(gs_sync(session), GS_ERR_INTERRUPTED);
     CHECK_EQUAL(gs_detach(session), GS_ERR_INTERRUPTED);
     server_stop(server);
@@ -1013,7 +1004,7 @@ static void host_memory_goes_on(const struct server_options *options)
     }
     for (uint32_t round = 0; round < 3; round++) {
         CHECK_OK(gs_sync(session));
-        worker_replace(server);
+        server_worker_replace(server, 0);
         for (unsigned i = 0; i < 4; i++)
             fill(NULL, kernels_get(module, "fill"), device[i], 100 * round + i);
         CHECK_OK(gs_sync(session));

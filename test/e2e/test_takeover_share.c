@@ -101,36 +101,10 @@ static uint64_t shown_of(gs_session session)
     return strtoull(strchr(used, ':') + 1, NULL, 10);
 }
 
-static bool worker_other(const struct server *server, pid_t former)
-{
-    const pid_t worker = server_worker_pid(server);
-
-    return worker != 0 && worker != former;
-}
-
-static void worker_replace(const struct server *server)
-{
-    const pid_t worker = server_worker_pid(server);
-
-    CHECK_EQUAL(kill(worker, SIGKILL), 0);
-    CHECK_WITHIN(20000, worker_other(server, worker));
-}
-
-static void worker_restart(const struct server *server)
-{
-    const pid_t worker = server_worker_pid(server);
-    char output[256];
-
-    CHECK_EQUAL(
-        program_run((const char *[]){"bin/gsctl", "restart-worker", NULL}, output, sizeof(output)),
-        0);
-    CHECK(worker_other(server, worker));
-}
-
 /* Another tenant's kernel loses the device. */
-static void worker_fault(const struct server *server)
+static void worker_fault(const struct server *server, unsigned device)
 {
-    const pid_t worker = server_worker_pid(server);
+    const pid_t worker = server_worker_pid_of(server, device);
     gs_session culprit;
     uint64_t nowhere = 16;
 
@@ -138,7 +112,7 @@ static void worker_fault(const struct server *server)
     CHECK_OK(kernels_launch(NULL, kernel_of(culprit, "fault"), 1, 1, (void *[]){&nowhere}));
     CHECK_EQUAL(gs_sync(culprit), GS_ERR_FAULT);
     CHECK_EQUAL(gs_detach(culprit), GS_ERR_FAULT);
-    CHECK_WITHIN(20000, worker_other(server, worker));
+    CHECK_WITHIN(20000, server_worker_other(server, device, worker));
 }
 
 /* The owner and two importers, one of them attached, and so taken up, before the owner. */
@@ -191,7 +165,7 @@ static void shared_end(struct shared *s)
 }
 
 static void sharers_go_on(const struct server_options *options,
-                          void (*replace)(const struct server *server))
+                          void (*replace)(const struct server *server, unsigned device))
 {
     struct shared s = shared_start(options, 5 * MIB + 12);
     const uint64_t used = server_memory_used(s.server);
@@ -203,7 +177,7 @@ static void sharers_go_on(const struct server_options *options,
     }
     CHECK_EQUAL(shown[OWNER], shown[0] + 6 * MIB);
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        replace(s.server);
+        replace(s.server, 0);
         shared_check(&s, round ? 10 * round + 2 : 1000);
         for (uint32_t i = 0; i < 3; i++) {
             fill(s.session[i], s.fill[i], s.at[i], 10 * (round + 1) + i);
@@ -227,12 +201,12 @@ static void sharers_go_on(const struct server_options *options,
 
 static void unfenced_sharers_go_on_after_a_killed_worker(void)
 {
-    sharers_go_on(&server_unfenced, worker_replace);
+    sharers_go_on(&server_unfenced, server_worker_replace);
 }
 
 static void fenced_sharers_go_on_after_a_killed_worker(void)
 {
-    sharers_go_on(&fenced, worker_replace);
+    sharers_go_on(&fenced, server_worker_replace);
 }
 
 static void sharers_go_on_after_a_fault(void)
@@ -242,7 +216,7 @@ static void sharers_go_on_after_a_fault(void)
 
 static void sharers_go_on_after_a_restart(void)
 {
-    sharers_go_on(&server_unfenced, worker_restart);
+    sharers_go_on(&server_unfenced, server_worker_restart);
 }
 
 /* Between each two steps of sharing the worker is another. */
@@ -255,13 +229,13 @@ static void handles_stay_good(void)
     uint64_t left;
 
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        worker_replace(s.server);
+        server_worker_replace(s.server, 0);
         CHECK_OK(gs_mem_export(s.session[OWNER], s.at[OWNER], GS_EXPORT_TO_USER, &again));
         CHECK_MEMORY(&again, &s.handle, sizeof(again));
         left = free_of(s.session[2]);
         CHECK_OK(gs_mem_import(s.session[2], &s.handle, &at, NULL));
         CHECK(at != s.at[2] && free_of(s.session[2]) + 2 * MIB == left);
-        worker_replace(s.server);
+        server_worker_replace(s.server, 0);
         fill(s.session[2], s.fill[2], at, 100 * round);
         shared_check(&s, 100 * round);
         CHECK_OK(gs_free(s.session[2], at));
@@ -270,17 +244,17 @@ static void handles_stay_good(void)
     CHECK_EQUAL(server_memory_used(s.server), used);
     /* Memory of a former worker's is exported now for the first time. */
     CHECK_OK(gs_malloc(s.session[0], 3 * MIB, &more));
-    worker_replace(s.server);
+    server_worker_replace(s.server, 0);
     CHECK_OK(gs_mem_export(s.session[0], more, GS_EXPORT_TO_USER, &another));
-    worker_replace(s.server);
+    server_worker_replace(s.server, 0);
     CHECK_OK(gs_mem_import(s.session[OWNER], &another, &at, NULL));
-    worker_replace(s.server);
+    server_worker_replace(s.server, 0);
     fill(s.session[0], s.fill[0], more, 7);
     check_filled(s.session[OWNER], at, 7);
     /* A handle goes with its memory, and is not another's after that. */
     CHECK_OK(gs_free(s.session[0], more));
     CHECK_OK(gs_malloc(s.session[0], 3 * MIB, &more));
-    worker_replace(s.server);
+    server_worker_replace(s.server, 0);
     CHECK_STATUS(gs_mem_import(s.session[2], &another, &at, NULL), GS_ERR_NOT_FOUND);
     shared_end(&s);
 }
@@ -294,7 +268,7 @@ static void importers_keep_memory_whose_owner_has_detached(void)
     s.session[OWNER] = NULL;
     for (uint32_t round = 0; round < ROUNDS; round++) {
         shared_check(&s, 1000 + round);
-        worker_replace(s.server);
+        server_worker_replace(s.server, 0);
         shared_check(&s, 1000 + round);
         CHECK_STATUS(gs_mem_import(s.session[0], &s.handle, &at, NULL), GS_ERR_NOT_FOUND);
         fill(s.session[2 * (round % 2)], s.fill[2 * (round % 2)], s.at[2 * (round % 2)],
@@ -343,12 +317,12 @@ static void importers_keep_memory_whose_owner_is_killed(void)
         kill(worker, SIGKILL);
         if (moment % 3 == 1)
             kill(owner, SIGKILL);
-        CHECK_WITHIN(20000, worker_other(server, worker));
+        CHECK_WITHIN(20000, server_worker_other(server, 0, worker));
         tenant_kill(owner, SIGKILL);
         check_filled(session, at, 55);
         server_wait_tenants(server, 1, 10000);
         CHECK_WITHIN(10000, server_memory_used(server) == 4 * MIB);
-        worker_replace(server);
+        server_worker_replace(server, 0);
         check_filled(session, at, 55);
         CHECK_OK(gs_detach(session));
         CHECK_WITHIN(10000, server_memory_used(server) == 0);
@@ -379,7 +353,7 @@ static void what_was_revoked_stays_revoked(const struct server_options *options)
     CHECK_WITHIN(10000, revoked(s.session[0], s.at[0]) && revoked(s.session[2], s.at[2]));
     CHECK_EQUAL(free_of(s.session[2]), left + 2 * MIB);
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        worker_replace(s.server);
+        server_worker_replace(s.server, 0);
         CHECK(revoked(s.session[0], s.at[0]) && revoked(s.session[2], s.at[2]));
         CHECK_STATUS(gs_mem_import(s.session[2], &s.handle, &at, NULL), GS_ERR_NOT_FOUND);
         CHECK_EQUAL(free_of(s.session[2]), left + 2 * MIB);
@@ -393,7 +367,7 @@ static void what_was_revoked_stays_revoked(const struct server_options *options)
     CHECK_OK(gs_mem_export(s.session[OWNER], s.at[OWNER], GS_EXPORT_TO_USER, &s.handle));
     CHECK_OK(gs_mem_import(s.session[2], &s.handle, &s.at[2], NULL));
     CHECK_EQUAL(s.at[2], former);
-    worker_replace(s.server);
+    server_worker_replace(s.server, 0);
     check_filled(s.session[2], s.at[2], 1000);
     shared_end(&s);
 }
@@ -438,7 +412,7 @@ static void what_an_importer_had_not_yet_given_up_it_has_no_more(void)
     CHECK_OK(gs_stream_sync(importer, aside));
     CHECK_EQUAL(word, 5);
     CHECK_OK(gs_detach(owner));
-    worker_replace(server);
+    server_worker_replace(server, 0);
     /* The first request is answered once the session is taken up. */
     CHECK_EQUAL(free_of(importer), 510 * MIB);
     CHECK_STATUS(gs_memcpy_dtoh_async(importer, &word, at, sizeof(word), aside),
@@ -505,7 +479,7 @@ static void an_import_waits_for_its_exporter(void)
         CHECK_OK(asker.status);
         check_filled(asker.session, asker.at, 9);
         CHECK_OK(gs_free(asker.session, asker.at));
-        CHECK_WITHIN(20000, worker_other(server, worker));
+        CHECK_WITHIN(20000, server_worker_other(server, 0, worker));
     }
     for (unsigned i = 0; i < ARRAY_SIZE(other); i++)
         CHECK_OK(gs_detach(other[i]));
@@ -559,7 +533,7 @@ static void a_worker_that_is_lost_in_the_middle_of_an_import_is_not_noticed(void
     for (unsigned round = 0; round < 12; round++) {
         const uint32_t before = atomic_load(&importer->imported);
         CHECK_WITHIN(20000, atomic_load(&importer->imported) > before + test_random() % 16);
-        worker_replace(server);
+        server_worker_replace(server, 0);
     }
     atomic_store(&importer->stop, 1);
     for (unsigned i = 0; i < 2; i++)
@@ -586,7 +560,7 @@ static void sharers_go_on_after_a_killed_supervisor_and_worker(void)
 
     for (uint32_t round = 0; round < ROUNDS; round++) {
         supervisor_replace(s.server);
-        worker_replace(s.server);
+        server_worker_replace(s.server, 0);
         shared_check(&s, 1000 + round);
         fill(s.session[0], s.fill[0], s.at[0], 1001 + round);
         shared_check(&s, 1001 + round);
@@ -609,11 +583,11 @@ static void an_owner_that_cannot_be_kept_takes_nobody_along(void)
     fill(owner, kernel_of(owner, "fill"), memory, 8);
     CHECK_OK(gs_mem_export(owner, memory, GS_EXPORT_TO_USER, &handle));
     CHECK_OK(gs_mem_import(importer, &handle, &at, NULL));
-    worker_replace(server);
+    server_worker_replace(server, 0);
     CHECK_WITHIN(20000, gs_sync(owner) == GS_ERR_INTERRUPTED);
     CHECK_EQUAL(gs_detach(owner), GS_ERR_INTERRUPTED);
     check_filled(importer, at, 8);
-    worker_replace(server);
+    server_worker_replace(server, 0);
     check_filled(importer, at, 8);
     CHECK_OK(gs_detach(importer));
     server_stop(server);

@@ -176,6 +176,12 @@ unsigned server_tenants(const struct server *server);
 pid_t server_worker_pid(const struct server *server);
 /* The same of any device. */
 pid_t server_worker_pid_of(const struct server *server, unsigned device);
+/* Whether the device has a worker, and another one than FORMER. */
+bool server_worker_other(const struct server *server, unsigned device, pid_t former);
+/* Kills the device's worker, once it has one, and waits until another one has its place. */
+void server_worker_replace(const struct server *server, unsigned device);
+/* The same in order, by gsctl restart-worker: a standby maps beforehand what it can. */
+void server_worker_restart(const struct server *server, unsigned device);
 
 /* Process id of the supervisor, which the process that was started keeps; 0 while there is none. */
 pid_t server_supervisor(const struct server *server);

@@ -402,6 +402,35 @@ pid_t server_worker_pid(const struct server *server)
     return server_worker_pid_of(server, 0);
 }
 
+bool server_worker_other(const struct server *server, unsigned device, pid_t former)
+{
+    const pid_t worker = server_worker_pid_of(server, device);
+
+    return worker != 0 && worker != former;
+}
+
+void server_worker_replace(const struct server *server, unsigned device)
+{
+    pid_t worker = 0;
+
+    CHECK_WITHIN(20000, (worker = server_worker_pid_of(server, device)) != 0);
+    CHECK_EQUAL(kill(worker, SIGKILL), 0);
+    CHECK_WITHIN(20000, server_worker_other(server, device, worker));
+}
+
+void server_worker_restart(const struct server *server, unsigned device)
+{
+    const pid_t worker = server_worker_pid_of(server, device);
+    char number[16], output[256];
+
+    snprintf(number, sizeof(number), "%u", device);
+    CHECK_EQUAL(
+        program_run((const char *[]){"bin/gsctl", "restart-worker", "--device", number, NULL},
+                    output, sizeof(output)),
+        0);
+    CHECK(server_worker_other(server, device, worker));
+}
+
 /* ---- Programs -------------------------------------------------------------------------------- */
 
 /* Reads until the pipe's writers are gone or the deadline has passed. */
