@@ -90,6 +90,7 @@ int main()
     SHOW(cudaDeviceDisablePeerAccess(0)); //> cudaDeviceDisablePeerAccess(0): cudaErrorPeerAccessNotEnabled
     SHOW(cudaDeviceEnablePeerAccess(0, 0)); //> cudaDeviceEnablePeerAccess(0, 0): cudaSuccess
     MUST(cudaMemset(little, 0, sizeof(int)));
+    MUST(cudaDeviceSynchronize()); // the other device does not wait for it
     for (int device = 0; device < 2; device++) {
         MUST(cudaSetDevice(device));
         count_up<<<10, 100>>>(little);
