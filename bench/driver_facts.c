@@ -99,6 +99,11 @@ static const struct question {
     {"41o", "how deep a kernel may go over it", question_stack_over, 0},
     {"41m", "raised with too little memory", question_stack_full, 0},
     {"42", "memory of another device, made by another process", question_peer, 0},
+    {"43", "programmatic dependent launches: what they save", question_dependents, 0},
+    {"43g", "the same in a green context of all SMs", question_dependents_green, 0},
+    {"44", "programmatic dependent launches: which ends a later kernel may rely on",
+     question_dependents_order, 0},
+    {"44g", "the same in a green context of all SMs", question_dependents_order_green, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)
