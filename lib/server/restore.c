@@ -26,6 +26,7 @@
 #include "server/workers/process.h"
 #include "server/workers/restart.h"
 #include "server/workers/resync.h"
+#include "server/workers/spawn.h"
 #include "server/workers/standby.h"
 
 /* In which all workers must have said what they have: their control threads have nothing else to
@@ -57,6 +58,12 @@ static void own_reply(const struct owned *owned, struct reply *reply)
     own(owned, &reply->queue);
 }
 
+static void own_child(const struct owned *owned, struct child *child)
+{
+    own(owned, &child->process.fd);
+    own(owned, &child->link.fd);
+}
+
 static void own_all(const struct owned *owned, struct kept_server *kept)
 {
     struct server *server = &kept->server;
@@ -72,11 +79,9 @@ static void own_all(const struct owned *owned, struct kept_server *kept)
         own(owned, &device->bell_queue);
         own(owned, &device->stats_fd);
         own(owned, &device->code_fd);
-        own(owned, &device->worker.link.fd);
-        own(owned, &device->worker.process.fd);
-        own(owned, &device->standby.link.fd);
-        own(owned, &device->standby.process.fd);
-        own(owned, &device->former.process.fd);
+        own_child(owned, &device->worker.child);
+        own_child(owned, &device->standby.child);
+        own_child(owned, &device->former.child);
         own_reply(owned, &device->restart.reply);
     }
     for (uint32_t i = 0; i < server->operator.count; i++)

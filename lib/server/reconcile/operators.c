@@ -63,7 +63,7 @@ static void patience_fire(struct timer *timer)
             silent = &server->device[i];
     }
     if (waiting && silent)
-        snprintf(text, sizeof(text), "not in force: worker %d %s", (int)silent->worker.pid,
+        snprintf(text, sizeof(text), "not in force: worker %d %s", (int)silent->worker.child.pid,
                  device_silence(silent));
     else if (waiting)
         snprintf(text, sizeof(text), "%u session%s for running kernels to end", waiting,

@@ -33,13 +33,13 @@ void wait_describe(const struct session *s, char text[REFUSAL_TEXT_MAX])
     }
     if (device_silent(s->device, SILENT_NS) && device_stuck(s->device)) {
         refusal(text, GS_ERR_TIMEOUT, "worker %d of device %d is stuck in a driver call",
-                (int)s->device->worker.pid, s->device->index);
+                (int)s->device->worker.child.pid, s->device->index);
         return;
     }
     if (device_silent(s->device, SILENT_NS)) {
         refusal(text, GS_ERR_TIMEOUT,
                 "worker %d of device %d does not answer: it is stopped, or has no processor",
-                (int)s->device->worker.pid, s->device->index);
+                (int)s->device->worker.child.pid, s->device->index);
         return;
     }
     if (s->device->resuming && !s->resuming && s->state == SESSION_WAITING) {

@@ -41,17 +41,17 @@ static bool priorities_possible(const struct link_device *info)
 
 static void ready_note(struct worker_process *worker, const struct link_device *info)
 {
-    if (worker->state != WORKER_STARTING || worker->said_ready)
+    if (worker->state != WORKER_STARTING || worker->child.said_ready)
         return;
-    worker->said = *info;
-    worker->said_ready = true;
+    worker->child.said = *info;
+    worker->child.said_ready = true;
 }
 
 /* May be called again, by a next supervisor: until all is done the worker has had nothing but its
  * LINK_BEGIN. */
 static bool on_ready(struct device *device)
 {
-    const struct link_device *info = &device->worker.said;
+    const struct link_device *info = &device->worker.child.said;
     const struct link_message begin = {
         .op = LINK_BEGIN, .slot = LINK_SLOT_NONE, .u.resuming = device->resuming};
     struct server *server = device->server;
@@ -72,7 +72,7 @@ static bool on_ready(struct device *device)
     device_trace_tell(device);
     log_info("event=device-ready device=%d name=%s memory=%s sms=%u driver=%s worker=%d",
              device->index, device->info.name, size_exact(memory, device->info.memory_total),
-             device->info.sm_count, device->info.driver, (int)device->worker.pid);
+             device->info.sm_count, device->info.driver, (int)device->worker.child.pid);
     device->policy_sent = false;
     reservations_place(device);
     device_due(device, DUE_POLICY);
@@ -87,7 +87,7 @@ void worker_ready(struct device *device)
 {
     if (!on_ready(device))
         worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d describes a device that cannot be",
-                    (int)device->worker.pid);
+                    (int)device->worker.child.pid);
 }
 
 /* Without its journal a session ends with its worker. */
@@ -225,7 +225,7 @@ static void on_last_words(struct device *device, const struct link_message *mess
     struct session *session = device_session(device, message->slot);
 
     if (message->op == LINK_FATAL || message->op == LINK_RETIRED)
-        child_signal(device->worker.process.fd, SIGKILL);
+        child_signal(&device->worker.child, SIGKILL);
     if (!session || session->state != SESSION_WAITING || !session->resuming)
         return;
     if (message->op == LINK_VAULT_PUT)
@@ -261,7 +261,7 @@ bool worker_receive_one(struct device *device)
     } else if (n != sizeof(*message) || !on_message(device, message, &descriptor)) {
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d sent a message that makes no sense (%zd bytes, op %u, slot %u)",
-                    (int)worker->pid, n, message->op, message->slot);
+                    (int)worker->child.pid, n, message->op, message->slot);
     }
     inbox_clear(worker);
     return true;
@@ -314,7 +314,7 @@ void worker_receive(struct device *device)
 
 void worker_link_ready(struct watch *watch, uint32_t events)
 {
-    struct worker_process *worker = container_of(watch, struct worker_process, link);
+    struct worker_process *worker = container_of(watch, struct worker_process, child.link);
     struct device *device = container_of(worker, struct device, worker);
 
     if (events & EPOLLOUT)
