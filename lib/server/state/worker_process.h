@@ -107,9 +107,9 @@ struct standby {
 enum restart_phase {
     RESTART_NONE = 0,
     RESTART_STANDBY = 1, /* waits for the standby */
-    RESTART_ASKED = 2,   /* LINK_RETIRE is sent */
-    RESTART_NEXT = 3,    /* the worker is gone; the next one takes the sessions up */
-    RESTART_PRELOAD = 4  /* the standby gets ready for them: after RESTART_STANDBY */
+    RESTART_PRELOAD = 2, /* the standby gets ready for the sessions */
+    RESTART_ASKED = 3,   /* LINK_RETIRE is sent */
+    RESTART_NEXT = 4     /* the worker is gone; the next one takes the sessions up */
 };
 struct restart {
     enum restart_phase phase;
