@@ -14,7 +14,7 @@
 #include "server/base/leftovers.h"
 #include "server/control/control.h"
 #include "server/policy_file.h"
-#include "server/reconcile/operators.h"
+#include "server/reconcile/changes.h"
 #include "server/reconcile/reservations.h"
 #include "server/reconcile/settle.h"
 #include "server/session/close.h"
@@ -84,8 +84,8 @@ static void own_all(const struct owned *owned, struct kept_server *kept)
         own_child(owned, &device->former.child);
         own_reply(owned, &device->restart.reply);
     }
-    for (uint32_t i = 0; i < server->operator.count; i++)
-        own_reply(owned, &server->operator.reply[i]);
+    for (uint32_t i = 0; i < server->changes.count; i++)
+        own_reply(owned, &server->changes.reply[i]);
     for (uint32_t i = 0; i < server->options.max_tenants; i++) {
         struct session *session = &kept->session[i];
 
@@ -187,8 +187,8 @@ static bool reply_owned(const struct server *server, int fd)
         if (s->reply.queue == fd)
             return true;
     }
-    for (uint32_t i = 0; i < server->operator.count; i++) {
-        if (server->operator.reply[i].queue == fd)
+    for (uint32_t i = 0; i < server->changes.count; i++) {
+        if (server->changes.reply[i].queue == fd)
             return true;
     }
     for (int i = 0; i < server->device_count; i++) {
@@ -215,7 +215,7 @@ static void reply_restore(struct server *server, int fd, const struct kept *kept
     if (server_committed_by(server, reply.token)) {
         if (in_hand)
             request->magic = 0; /* otherwise its change would be made twice */
-        operators_await(server, &reply, "");
+        changes_await(server, &reply, "");
     } else if (in_hand && crashed) {
         request->magic = 0;
         reply_refuse(&reply, GS_ERR_SYSTEM, "the server failed over this request");
@@ -315,7 +315,7 @@ void server_restore(struct kept_server *kept)
     server->sessions_polled = 0;
     server->reading = NULL;
     server->reading_again = false;
-    operators_restore(server);
+    changes_restore(server);
     accounts_restore(&server->accounts);
     for (int i = 0; i < server->device_count; i++)
         device_restore(&server->device[i]);

@@ -20,7 +20,7 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/control/operator.h"
-#include "server/reconcile/operators.h"
+#include "server/reconcile/changes.h"
 #include "server/reconcile/plan.h"
 #include "server/reconcile/policy.h"
 #include "server/reconcile/reconcile.h"
@@ -245,7 +245,7 @@ static inline int grants_teardown(void **state)
     for (struct session *t = NULL; (t = registry_next(&server.registry, t));)
         server_session_end(t);
     assert_int_equal(device->constrained, 0);
-    operators_deinit(&server);
+    changes_deinit(&server);
     worker_kill(device);
     device_deinit(device);
     close(worker_end);
