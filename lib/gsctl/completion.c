@@ -90,14 +90,14 @@ static void values_print(const struct shell *shell)
     for (size_t i = 0; i < command_option_count; i++) {
         const struct command_option *o = &command_options[i];
 
-        if (o->option.has_arg != required_argument)
+        if (o->kind == OPTION_FLAG || o->kind == OPTION_PERHAPS)
             continue;
         if (o->values == values_users)
-            printf("--%s) %s ;;\n", o->option.name, shell->users);
+            printf("--%s) %s ;;\n", o->name, shell->users);
         else if (o->values == values_settings)
-            settings_print(shell, o->option.name);
+            settings_print(shell, o->name);
         else
-            printf("--%s) return ;;\n", o->option.name);
+            printf("--%s) return ;;\n", o->name);
     }
     for (size_t i = 0; i < setting_field_count; i++) {
         if (setting_fields[i].kind == SETTING_CLASS)
@@ -144,7 +144,7 @@ static void command_print(const struct shell *shell, const struct command *comma
     printf("%s) %s=(", command->name, shell->array);
     for (size_t i = 0; i < command_option_count; i++) {
         if (command_options[i].takes & ((command->takes & ~(unsigned)NO_JSON) | TAKES_ALL))
-            printf(" --%s", command_options[i].option.name);
+            printf(" --%s", command_options[i].name);
     }
     for (size_t i = 0; i < setting_field_count; i++) {
         if (command->takes & TAKES_SETTINGS ||

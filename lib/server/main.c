@@ -135,7 +135,7 @@ static bool prepare(struct kept_server *kept)
 
     /* `here` is set once there is a server. */
     if (kept->here) {
-        good = server_adopt(kept, &options, on_ready);
+        good = upgrade_adopt(kept, &options, on_ready);
         if (good)
             metrics_process_restart(&kept->metrics, &kept->server.options);
     } else {

@@ -14,7 +14,7 @@
 #include "server/base/leftovers.h"
 #include "server/control/control.h"
 #include "server/policy_file.h"
-#include "server/reconcile/operators.h"
+#include "server/reconcile/changes.h"
 #include "server/reconcile/reservations.h"
 #include "server/reconcile/settle.h"
 #include "server/session/close.h"
@@ -26,6 +26,7 @@
 #include "server/workers/process.h"
 #include "server/workers/restart.h"
 #include "server/workers/resync.h"
+#include "server/workers/spawn.h"
 #include "server/workers/standby.h"
 
 /* In which all workers must have said what they have: their control threads have nothing else to
@@ -57,6 +58,12 @@ static void own_reply(const struct owned *owned, struct reply *reply)
     own(owned, &reply->queue);
 }
 
+static void own_child(const struct owned *owned, struct child *child)
+{
+    own(owned, &child->process.fd);
+    own(owned, &child->link.fd);
+}
+
 static void own_all(const struct owned *owned, struct kept_server *kept)
 {
     struct server *server = &kept->server;
@@ -72,15 +79,13 @@ static void own_all(const struct owned *owned, struct kept_server *kept)
         own(owned, &device->bell_queue);
         own(owned, &device->stats_fd);
         own(owned, &device->code_fd);
-        own(owned, &device->worker.link.fd);
-        own(owned, &device->worker.process.fd);
-        own(owned, &device->standby.link.fd);
-        own(owned, &device->standby.process.fd);
-        own(owned, &device->former.process.fd);
+        own_child(owned, &device->worker.child);
+        own_child(owned, &device->standby.child);
+        own_child(owned, &device->former.child);
         own_reply(owned, &device->restart.reply);
     }
-    for (uint32_t i = 0; i < server->operator.count; i++)
-        own_reply(owned, &server->operator.reply[i]);
+    for (uint32_t i = 0; i < server->changes.count; i++)
+        own_reply(owned, &server->changes.reply[i]);
     for (uint32_t i = 0; i < server->options.max_tenants; i++) {
         struct session *session = &kept->session[i];
 
@@ -182,8 +187,8 @@ static bool reply_owned(const struct server *server, int fd)
         if (s->reply.queue == fd)
             return true;
     }
-    for (uint32_t i = 0; i < server->operator.count; i++) {
-        if (server->operator.reply[i].queue == fd)
+    for (uint32_t i = 0; i < server->changes.count; i++) {
+        if (server->changes.reply[i].queue == fd)
             return true;
     }
     for (int i = 0; i < server->device_count; i++) {
@@ -210,7 +215,7 @@ static void reply_restore(struct server *server, int fd, const struct kept *kept
     if (server_committed_by(server, reply.token)) {
         if (in_hand)
             request->magic = 0; /* otherwise its change would be made twice */
-        operators_await(server, &reply, "");
+        changes_await(server, &reply, "");
     } else if (in_hand && crashed) {
         request->magic = 0;
         reply_refuse(&reply, GS_ERR_SYSTEM, "the server failed over this request");
@@ -291,48 +296,6 @@ static void sessions_end_gone(struct server *server)
     }
 }
 
-/* ---- Another program ------------------------------------------------------------------------- */
-
-static void texts_take(struct server_options *options, const struct server_options *from)
-{
-    options->instance = from->instance;
-    options->kind = from->kind;
-    options->policy_file = from->policy_file;
-    options->state_file = from->state_file;
-    options->log_file = from->log_file;
-}
-
-bool server_adopt(struct kept_server *kept, const struct server_options *options,
-                  void (*on_ready)(struct server *server))
-{
-    struct server *server = &kept->server;
-    const ptrdiff_t moved = (char *)kept - (char *)kept->here;
-    int r = 0;
-
-    texts_take(&server->options, options);
-    texts_take(&server->given, options);
-    for (unsigned i = 0; i < ARRAY_SIZE(kept->committed.at); i++)
-        texts_take(&kept->committed.at[i].options, options);
-    server->on_ready = on_ready;
-    for (int i = 0; i < server->device_count; i++)
-        server->device[i].server = server;
-    for (uint32_t i = 0; i < server->options.max_tenants; i++) {
-        struct session *session = &kept->session[i];
-
-        session->server = server;
-        if (session->device)
-            session->device = (void *)((char *)session->device + moved);
-    }
-    if (status_page_restore(&server->status))
-        r = status_page_go_on(&server->status);
-    else
-        r = status_page_init(&server->status, server->options.instance,
-                             server_serves_others(&server->options));
-    if (r < 0)
-        server_fail(server, "the status page: %s", strerror(-r));
-    return r == 0;
-}
-
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 void server_restore(struct kept_server *kept)
@@ -352,7 +315,7 @@ void server_restore(struct kept_server *kept)
     server->sessions_polled = 0;
     server->reading = NULL;
     server->reading_again = false;
-    operators_restore(server);
+    changes_restore(server);
     accounts_restore(&server->accounts);
     for (int i = 0; i < server->device_count; i++)
         device_restore(&server->device[i]);

@@ -15,10 +15,6 @@
  * that nobody owns any more. Before this process opens any. Both functions say in server.failure
  * what has failed. */
 void server_restore_begin(struct kept_server *kept);
-/* Another program has written all of it (upgrade.h): mends what points into that one. options: of
- * this one's command line, for its texts. In the keeper. */
-bool server_adopt(struct kept_server *kept, const struct server_options *options,
-                  void (*on_ready)(struct server *server));
 /* All else, once there are the loop, the registry and the state file. Waits for each worker's
  * answer, some seconds at most: the one time that a supervisor does. */
 void server_restore(struct kept_server *kept);

@@ -18,7 +18,7 @@
 #include "server/control/control.h"
 #include "server/keeper.h"
 #include "server/policy_file.h"
-#include "server/reconcile/operators.h"
+#include "server/reconcile/changes.h"
 #include "server/reconcile/reconcile.h"
 #include "server/restore.h"
 #include "server/session/close.h"
@@ -403,7 +403,7 @@ void server_deinit(struct server *server)
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
         server_session_end(s);
     registry_deinit(&server->registry);
-    operators_deinit(server);
+    changes_deinit(server);
     state_writer_deinit(&server->state, &server->loop);
     policy_file_deinit(server);
     announcements_deinit(&server->announcements);

@@ -40,15 +40,15 @@
  * An operator's change. control/operator.c checks it whole (operator_check.c), changes the
  * settings, and plans all devices; if one has no room, the settings are changed back and nothing
  * else has happened. Else it hands the settings to the state file's thread and the reply to
- * reconcile/operators.c, which answers when every session has its grant and the file is written.
+ * reconcile/changes.c, which answers when every session has its grant and the file is written.
  *
  * Invariants.
  *   - Only reconcile/ sends LINK_OPEN, LINK_GRANT and LINK_POLICY; a session's target
  *     changes only by a plan into which every session of the device fits.
  *   - Two sessions never may run on SMs that are one's alone: a grant is sent when nobody else
- *     holds its SMs (wait.h), and what is sent counts as held until it is confirmed.
+ *     holds its SMs (grants.h), and what is sent counts as held until it is confirmed.
  *   - Who waits is answered once, and in time: attaches and QoS requests by settle.c, operators by
- *     operators.c; a session that ends answers for itself.
+ *     changes.c; a session that ends answers for itself.
  *   - Messages from queues and from workers are checked field by field before they are used. What
  *     tenants write into their segments is read only to tell what was dropped at a session's end
  *     (common/unfinished.h), and nothing of it is believed.

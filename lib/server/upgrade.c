@@ -17,7 +17,6 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/base/descriptors.h"
-#include "server/keeper.h"
 
 #define QUESTION    "--takes-up"
 #define MEMORY_NAME "GSHARE_KEPT_MEMORY"
@@ -118,4 +117,44 @@ int upgrade_memory(void)
     if (memory >= 0)
         descriptors_close_on_exec(true);
     return memory;
+}
+
+static void texts_take(struct server_options *options, const struct server_options *from)
+{
+    options->instance = from->instance;
+    options->kind = from->kind;
+    options->policy_file = from->policy_file;
+    options->state_file = from->state_file;
+    options->log_file = from->log_file;
+}
+
+bool upgrade_adopt(struct kept_server *kept, const struct server_options *options,
+                   void (*on_ready)(struct server *server))
+{
+    struct server *server = &kept->server;
+    const ptrdiff_t moved = (char *)kept - (char *)kept->here;
+    int r = 0;
+
+    texts_take(&server->options, options);
+    texts_take(&server->given, options);
+    for (unsigned i = 0; i < ARRAY_SIZE(kept->committed.at); i++)
+        texts_take(&kept->committed.at[i].options, options);
+    server->on_ready = on_ready;
+    for (int i = 0; i < server->device_count; i++)
+        server->device[i].server = server;
+    for (uint32_t i = 0; i < server->options.max_tenants; i++) {
+        struct session *session = &kept->session[i];
+
+        session->server = server;
+        if (session->device)
+            session->device = (void *)((char *)session->device + moved);
+    }
+    if (status_page_restore(&server->status))
+        r = status_page_go_on(&server->status);
+    else
+        r = status_page_init(&server->status, server->options.instance,
+                             server_serves_others(&server->options));
+    if (r < 0)
+        server_fail(server, "the status page: %s", strerror(-r));
+    return r == 0;
 }

@@ -12,10 +12,12 @@
 
 #include <stdbool.h>
 
+#include "server/keeper.h"
+
 /* Counted up with each change that the sizes of struct kept_server and of common/link.h's structs
  * do not show: another meaning, another order, a new message, an entry of the journal or of the
  * code cache. */
-#define UPGRADE_LAYOUT 14u
+#define UPGRADE_LAYOUT 15u
 
 #define UPGRADE_SIGNAL SIGUSR2
 
@@ -31,5 +33,9 @@ void upgrade_now(int memory);
 /* The descriptor of the memory in which the former program has kept all; -1: there was none. At the
  * start: takes the note of it away. */
 int upgrade_memory(void);
+/* Mends what points into the former program, which has written all of it. options: of this one's
+ * command line, for its texts. In the keeper. */
+bool upgrade_adopt(struct kept_server *kept, const struct server_options *options,
+                   void (*on_ready)(struct server *server));
 
 #endif

@@ -11,15 +11,9 @@
 #include "admin.h"
 #include "harness/harness.h"
 
-#define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
-#define N    1024u
+#define N 1024u
 
-/* hold: sets words[1], and runs until words[0] is set. */
-static const char hold_ptx[] =
-    HEAD ".visible .entry hold(.param .u64 words)\n"
-         "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
-         "  st.volatile.global.u32 [%rd+4], 1;\n"
-         "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
+static const char hold_ptx[] = PTX_HEAD PTX_HOLD;
 
 static char output[8192];
 

@@ -16,16 +16,10 @@
 #define NOWHERE UINT64_C(0x123450)
 
 static const char stray_ptx[] =
-    ".version 7.8\n.target sm_80\n.address_size 64\n"
-    ".visible .entry stray(.param .u64 at)\n"
-    "{ .reg .b64 %rd; ld.param.u64 %rd, [at]; st.global.u32 [%rd], 7; ret; }\n";
+    PTX_HEAD ".visible .entry stray(.param .u64 at)\n"
+             "{ .reg .b64 %rd; ld.param.u64 %rd, [at]; st.global.u32 [%rd], 7; ret; }\n";
 
-/* hold: runs until words[0] is set. */
-static const char hold_ptx[] =
-    ".version 7.8\n.target sm_80\n.address_size 64\n"
-    ".visible .entry hold(.param .u64 words)\n"
-    "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
-    "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
+static const char hold_ptx[] = PTX_HEAD PTX_HOLD;
 
 /* The figure of this name that has this label, as the server says now; 0 for the count of a
  * histogram that is not there, since nothing is in it. */
@@ -103,8 +97,8 @@ static void a_launch_waits_and_takes_as_long_as_it_does(void)
     gs_devptr words;
     gs_stream aside;
 
-    CHECK_OK(gs_malloc(session, sizeof(uint32_t), &words));
-    CHECK_OK(gs_memset(session, words, 0, sizeof(uint32_t)));
+    CHECK_OK(gs_malloc(session, 2 * sizeof(uint32_t), &words));
+    CHECK_OK(gs_memset(session, words, 0, 2 * sizeof(uint32_t)));
     CHECK_OK(gs_stream_create(session, NULL, &aside));
     CHECK_OK(gs_sync(session));
     GSCTL_OK("set", "1", "--inflight", "1");
@@ -156,8 +150,8 @@ static void takeovers_count_by_their_cause_and_by_whose_fault_it_was(void)
     snprintf(user, sizeof(user), "user=\"%s\"", getpwuid(geteuid())->pw_name);
     CHECK(figure("gshare_takeovers_total", "cause=\"eviction\"") == 0);
     GSCTL_OK("set", "2", "--kernel-limit", "300");
-    CHECK_OK(gs_malloc(session, sizeof(uint32_t), &words));
-    CHECK_OK(gs_memset(session, words, 0, sizeof(uint32_t)));
+    CHECK_OK(gs_malloc(session, 2 * sizeof(uint32_t), &words));
+    CHECK_OK(gs_memset(session, words, 0, 2 * sizeof(uint32_t)));
     CHECK_OK(kernels_launch(NULL, kernel_of(session, hold_ptx, "hold"), 1, 1, (void *[]){&words}));
     CHECK_STATUS(gs_sync(session), GS_ERR_FAULT);
     CHECK_STATUS(gs_detach(session), GS_ERR_FAULT);

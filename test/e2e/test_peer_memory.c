@@ -14,20 +14,7 @@
 #define MIB ((size_t)1 << 20)
 #define N   4096u
 
-/* fill: data[i] = value + i. hold: runs until words[0] is set. They have no variables, which an
- * unfenced session would lose with its worker. */
-static const char plain_ptx[] =
-    ".version 7.8\n.target sm_80\n.address_size 64\n"
-    ".visible .entry fill(.param .u64 data, .param .u32 value, .param .u32 n)\n"
-    "{ .reg .b64 %rd<3>; .reg .b32 %r<7>; .reg .pred %p; ld.param.u64 %rd0, [data];\n"
-    "  ld.param.u32 %r0, [value]; ld.param.u32 %r1, [n];\n"
-    "  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
-    "  mad.lo.u32 %r5, %r2, %r3, %r4; setp.ge.u32 %p, %r5, %r1; @%p ret;\n"
-    "  mul.wide.u32 %rd1, %r5, 4; add.u64 %rd2, %rd0, %rd1; add.u32 %r6, %r0, %r5;\n"
-    "  st.global.u32 [%rd2], %r6; ret; }\n"
-    ".visible .entry hold(.param .u64 words)\n"
-    "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
-    "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
+static const char plain_ptx[] = PTX_HEAD PTX_FILL PTX_HOLD;
 
 /* The owner on device 0, an importer on device 1, and one beside the owner. */
 enum { OWNER, PEER, NEIGHBOUR, SESSIONS };
@@ -469,7 +456,7 @@ static void what_running_work_keeps_from_its_owner_is_bounded(void)
 {
     static const char *const limit[] = {"bin/gsctl", "set", "--default", "--user-mem", "40M", NULL};
     struct shared s = shared_start("never", 16 * MIB);
-    const uint32_t zero = 0, one = 1;
+    const uint32_t zero[2] = {0, 0}, one = 1;
     gs_session peer = s.session[PEER];
     gs_devptr words, at;
     char output[1024];
@@ -477,7 +464,7 @@ static void what_running_work_keeps_from_its_owner_is_bounded(void)
 
     CHECK_EQUAL(program_run(limit, output, sizeof(output)), 0);
     CHECK_OK(gs_malloc(peer, sizeof(zero), &words));
-    CHECK_OK(gs_memcpy_htod(peer, words, &zero, sizeof(zero)));
+    CHECK_OK(gs_memcpy_htod(peer, words, zero, sizeof(zero)));
     CHECK_OK(gs_stream_create(peer, NULL, &aside));
     CHECK_OK(kernels_launch(NULL, kernel_of(peer, "hold"), 1, 1, (void *[]){&words}));
     for (unsigned i = 0; i < 3; i++) {

@@ -18,14 +18,7 @@
 
 static const char *const unfenced[] = {"--fence", "never", "--log", "debug", NULL};
 
-/* hold: sets words[1], and runs until words[0] is set. It has no variables, which an unfenced
- * session would lose with its worker. */
-static const char hold_ptx[] =
-    ".version 7.8\n.target sm_80\n.address_size 64\n"
-    ".visible .entry hold(.param .u64 words)\n"
-    "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
-    "  st.volatile.global.u32 [%rd+4], 1;\n"
-    "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
+static const char hold_ptx[] = PTX_HEAD PTX_HOLD;
 
 struct scene {
     struct server *server;

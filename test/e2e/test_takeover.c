@@ -16,29 +16,15 @@
 #define MIB ((size_t)1 << 20)
 #define N   4096u
 
-#define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
-
-/* fill: data[i] = value + i.  hold: sets words[1], and runs until words[0] is set. */
-static const char plain_ptx[] =
-    HEAD ".visible .entry fill(.param .u64 data, .param .u32 value, .param .u32 n)\n"
-         "{ .reg .b64 %rd<3>; .reg .b32 %r<7>; .reg .pred %p; ld.param.u64 %rd0, [data];\n"
-         "  ld.param.u32 %r0, [value]; ld.param.u32 %r1, [n];\n"
-         "  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
-         "  mad.lo.u32 %r5, %r2, %r3, %r4; setp.ge.u32 %p, %r5, %r1; @%p ret;\n"
-         "  mul.wide.u32 %rd1, %r5, 4; add.u64 %rd2, %rd0, %rd1; add.u32 %r6, %r0, %r5;\n"
-         "  st.global.u32 [%rd2], %r6; ret; }\n"
-         ".visible .entry hold(.param .u64 words)\n"
-         "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
-         "  st.volatile.global.u32 [%rd+4], 1;\n"
-         "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
+static const char plain_ptx[] = PTX_HEAD PTX_FILL PTX_HOLD;
 
 /* Counts in a variable of its own. */
 static const char counter_ptx[] =
-    HEAD ".visible .global .align 4 .u32 counter = 5;\n"
-         ".visible .entry bump(.param .u64 to)\n"
-         "{ .reg .b64 %rd; .reg .b32 %r; ld.param.u64 %rd, [to];\n"
-         "  ld.global.u32 %r, [counter]; add.u32 %r, %r, 1; st.global.u32 [counter], %r;\n"
-         "  st.global.u32 [%rd], %r; ret; }\n";
+    PTX_HEAD ".visible .global .align 4 .u32 counter = 5;\n"
+             ".visible .entry bump(.param .u64 to)\n"
+             "{ .reg .b64 %rd; .reg .b32 %r; ld.param.u64 %rd, [to];\n"
+             "  ld.global.u32 %r, [counter]; add.u32 %r, %r, 1; st.global.u32 [counter], %r;\n"
+             "  st.global.u32 [%rd], %r; ret; }\n";
 
 static const struct server_options fenced = {.arguments =
                                                  (const char *const[]){"--fence", "always", NULL}};
@@ -277,13 +263,13 @@ static void variables_of_an_unfenced_module_keep_their_values(void)
 static void named_variables_keep_their_place_and_values(void)
 {
     static const char ptx[] =
-        HEAD ".visible .global .align 4 .u32 counter[1024] = {7, 8};\n"
-             ".visible .global .align 8 .u64 where = counter+4;\n"
-             ".visible .entry follow(.param .u64 to)\n"
-             "{ .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd0, [to];\n"
-             "  ld.global.u64 %rd1, [where]; ld.global.u32 %r0, [%rd1];\n"
-             "  ld.u32 %r1, [counter+4]; add.u32 %r0, %r0, %r1; mov.u64 %rd1, counter;\n"
-             "  atom.global.add.u32 %r1, [%rd1+4], 1; st.global.u32 [%rd0], %r0; ret; }\n";
+        PTX_HEAD ".visible .global .align 4 .u32 counter[1024] = {7, 8};\n"
+                 ".visible .global .align 8 .u64 where = counter+4;\n"
+                 ".visible .entry follow(.param .u64 to)\n"
+                 "{ .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd0, [to];\n"
+                 "  ld.global.u64 %rd1, [where]; ld.global.u32 %r0, [%rd1];\n"
+                 "  ld.u32 %r1, [counter+4]; add.u32 %r0, %r0, %r1; mov.u64 %rd1, counter;\n"
+                 "  atom.global.add.u32 %r1, [%rd1+4], 1; st.global.u32 [%rd0], %r0; ret; }\n";
     struct server *server = server_start(&server_unfenced);
     gs_session_desc desc = GS_SESSION_DESC_INIT;
     uint32_t value, wanted = 8;
@@ -939,8 +925,8 @@ static void work_that_loses_worker_after_worker_is_given_up(void)
 }
 
 static const char fault_ptx[] =
-    HEAD ".visible .entry fault(.param .u64 at)\n"
-         "{ .reg .b64 %rd; ld.param.u64 %rd, [at]; st.global.u32 [%rd], 1; ret; }\n";
+    PTX_HEAD ".visible .entry fault(.param .u64 at)\n"
+             "{ .reg .b64 %rd; ld.param.u64 %rd, [at]; st.global.u32 [%rd], 1; ret; }\n";
 
 /* Two have unfinished work when a kernel faults, and both run it again, one after the other: so it
  * is found whose it is, and the other loses nothing however often that happens. */

@@ -17,21 +17,7 @@
 #define N      4096u
 #define ROUNDS 3u
 
-/* fill: data[i] = value + i.  hold: sets words[1], and runs until words[0] is set. It has no
- * variables, which an unfenced session would lose with its worker. */
-static const char plain_ptx[] =
-    ".version 7.8\n.target sm_80\n.address_size 64\n"
-    ".visible .entry fill(.param .u64 data, .param .u32 value, .param .u32 n)\n"
-    "{ .reg .b64 %rd<3>; .reg .b32 %r<7>; .reg .pred %p; ld.param.u64 %rd0, [data];\n"
-    "  ld.param.u32 %r0, [value]; ld.param.u32 %r1, [n];\n"
-    "  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
-    "  mad.lo.u32 %r5, %r2, %r3, %r4; setp.ge.u32 %p, %r5, %r1; @%p ret;\n"
-    "  mul.wide.u32 %rd1, %r5, 4; add.u64 %rd2, %rd0, %rd1; add.u32 %r6, %r0, %r5;\n"
-    "  st.global.u32 [%rd2], %r6; ret; }\n"
-    ".visible .entry hold(.param .u64 words)\n"
-    "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
-    "  st.volatile.global.u32 [%rd+4], 1;\n"
-    "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n"
+static const char plain_ptx[] = PTX_HEAD PTX_FILL PTX_HOLD
     ".visible .entry fault(.param .u64 at)\n"
     "{ .reg .b64 %rd; ld.param.u64 %rd, [at]; st.global.u32 [%rd], 1; ret; }\n";
 

@@ -101,11 +101,12 @@ static void server_begin(void)
     announcements_init(&server.announcements, &server.loop, server.options.instance);
     must(loop_init(&server.loop) == 0 && registry_init(&server.registry, SLOTS, NULL) &&
          socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0 &&
-         watch_add(&server.loop, &device->worker.link, pair[0], EPOLLIN, worker_link_ready) == 0);
+         watch_add(&server.loop, &device->worker.child.link, pair[0], EPOLLIN, worker_link_ready) ==
+             0);
     worker_end = pair[1];
     device->worker.state = WORKER_STARTING;
-    device->worker.pid = sleeper();
-    device->worker.process.fd = (int)syscall(SYS_pidfd_open, device->worker.pid, 0);
+    device->worker.child.pid = sleeper();
+    device->worker.child.process.fd = (int)syscall(SYS_pidfd_open, device->worker.child.pid, 0);
     ready.u.device =
         (struct link_device){.sm_count = 16, .memory_total = UINT64_C(1) << 30, .sm_groups = 0};
     worker_says(&ready, -1);

@@ -258,6 +258,25 @@ gs_status kernels_launch(gs_stream stream, gs_kernel kernel, unsigned blocks, un
  * and the variables  u32 table[64] (.global, table[i] = i * i),  u32 bias (.const, 1000).
  */
 
+/* Kernels without variables, which an unfenced session would lose with its worker: PTX_HEAD, then
+ * kernels.
+ *   fill(u32 *out, u32 value, u32 n)     out[i] = value + i
+ *   hold(volatile u32 words[2])          sets words[1], and runs until words[0] is set */
+#define PTX_HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
+#define PTX_FILL                                                                                   \
+    ".visible .entry fill(.param .u64 data, .param .u32 value, .param .u32 n)\n"                   \
+    "{ .reg .b64 %rd<3>; .reg .b32 %r<7>; .reg .pred %p; ld.param.u64 %rd0, [data];\n"             \
+    "  ld.param.u32 %r0, [value]; ld.param.u32 %r1, [n];\n"                                        \
+    "  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"                        \
+    "  mad.lo.u32 %r5, %r2, %r3, %r4; setp.ge.u32 %p, %r5, %r1; @%p ret;\n"                        \
+    "  mul.wide.u32 %rd1, %r5, 4; add.u64 %rd2, %rd0, %rd1; add.u32 %r6, %r0, %r5;\n"              \
+    "  st.global.u32 [%rd2], %r6; ret; }\n"
+#define PTX_HOLD                                                                                   \
+    ".visible .entry hold(.param .u64 words)\n"                                                    \
+    "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"                   \
+    "  st.volatile.global.u32 [%rd+4], 1;\n"                                                       \
+    "again: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n"
+
 #ifdef __cplusplus
 }
 #endif

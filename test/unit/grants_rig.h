@@ -20,7 +20,7 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/control/operator.h"
-#include "server/reconcile/operators.h"
+#include "server/reconcile/changes.h"
 #include "server/reconcile/plan.h"
 #include "server/reconcile/policy.h"
 #include "server/reconcile/reconcile.h"
@@ -215,7 +215,8 @@ static inline int grants_setup(void **state)
     device_init(device, &server, 0);
     if (loop_init(&server.loop) < 0 || !registry_init(&server.registry, SLOTS, NULL) ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) < 0 ||
-        watch_add(&server.loop, &device->worker.link, pair[0], EPOLLIN, worker_link_ready) < 0)
+        watch_add(&server.loop, &device->worker.child.link, pair[0], EPOLLIN, worker_link_ready) <
+            0)
         return -1;
     worker_end = pair[1];
     snprintf(name, sizeof(name), "/gshare-unit-%d", (int)getpid());
@@ -224,15 +225,15 @@ static inline int grants_setup(void **state)
     for (uint32_t sm = 0; sm < SMS; sm++)
         info.sm_group[sm] = (uint8_t)(sm / 2);
     device->worker.state = WORKER_READY;
-    device->worker.pid = fork(); // there must be something to kill
-    if (device->worker.pid == 0) {
+    device->worker.child.pid = fork(); // there must be something to kill
+    if (device->worker.child.pid == 0) {
         for (;;)
             pause();
     }
-    device->worker.process.fd = (int)syscall(SYS_pidfd_open, device->worker.pid, 0);
+    device->worker.child.process.fd = (int)syscall(SYS_pidfd_open, device->worker.child.pid, 0);
     device->info = info;
     reservations_place(device);
-    if (!placer_device_init(&device->sms, &info) || answers < 0 || device->worker.pid < 0)
+    if (!placer_device_init(&device->sms, &info) || answers < 0 || device->worker.child.pid < 0)
         return -1;
     reservations_place(device);
     return 0;
@@ -244,7 +245,7 @@ static inline int grants_teardown(void **state)
     for (struct session *t = NULL; (t = registry_next(&server.registry, t));)
         server_session_end(t);
     assert_int_equal(device->constrained, 0);
-    operators_deinit(&server);
+    changes_deinit(&server);
     worker_kill(device);
     device_deinit(device);
     close(worker_end);

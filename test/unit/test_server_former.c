@@ -35,21 +35,20 @@ static void worker_ready(struct watch *watch, uint32_t events)
 // A process that is stopped, as a worker is that has come to rest, becomes the device's former one.
 static void stop_and_take(void)
 {
-    struct watch process = {.fd = -1};
-    const pid_t pid = fork();
+    struct child worker = CHILD_NONE;
     int status;
 
-    assert_true(pid >= 0);
-    if (pid == 0) {
+    worker.pid = fork();
+    assert_true(worker.pid >= 0);
+    if (worker.pid == 0) {
         raise(SIGSTOP);
         _exit(1);
     }
-    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
-    assert_int_equal(watch_add(&server.loop, &process, (int)syscall(SYS_pidfd_open, pid, 0),
-                               EPOLLIN, worker_ready),
-                     0);
-    former_take(device, pid, &process);
-    assert_int_equal(process.fd, -1);
+    assert_int_equal(waitpid(worker.pid, &status, WUNTRACED), worker.pid);
+    worker.process.fd = (int)syscall(SYS_pidfd_open, worker.pid, 0);
+    assert_int_equal(child_watch(&server.loop, &worker, NULL, worker_ready), 0);
+    former_take(device, &worker);
+    assert_int_equal(worker.process.fd, -1);
 }
 
 static int set(void **state)
@@ -87,19 +86,19 @@ static uint64_t gone(void)
 {
     const uint64_t begin = clock_ns();
 
-    while (former->pid) {
+    while (former->child.pid) {
         assert_true(clock_ns() - begin < 10 * SECOND);
         former_keep(device);
         assert_true(loop_round(&server.loop) >= 0);
     }
-    assert_int_equal(former->process.fd, -1);
+    assert_int_equal(former->child.process.fd, -1);
     return clock_ns() - begin;
 }
 
 // Whether it ends though no time passes in the loop.
 static bool ends(void)
 {
-    struct pollfd process = {former->process.fd, POLLIN, 0};
+    struct pollfd process = {former->child.process.fd, POLLIN, 0};
 
     return poll(&process, 1, 10000) == 1;
 }
@@ -109,10 +108,10 @@ static void it_is_left_alone_while_the_next_one_takes_sessions_up(void **state)
     (void)state;
     stop_and_take();
     former_keep(device);
-    assert_true(alive(former->pid));
+    assert_true(alive(former->child.pid));
     device->worker.state = WORKER_STARTING;
     former_keep(device);
-    assert_true(alive(former->pid));
+    assert_true(alive(former->child.pid));
 }
 
 static void it_is_killed_when_the_next_one_has_its_sessions(void **state)
@@ -158,9 +157,9 @@ static void the_servers_end_does_not_wait_for_it(void **state)
 {
     (void)state;
     stop_and_take();
-    const pid_t pid = former->pid;
+    const pid_t pid = former->child.pid;
     former_kill(device);
-    assert_int_equal(former->pid, 0);
+    assert_int_equal(former->child.pid, 0);
     assert_int_equal(waitpid(pid, NULL, WNOHANG), -1); // reaped
     former_kill(device);
 }
@@ -168,10 +167,10 @@ static void the_servers_end_does_not_wait_for_it(void **state)
 // What a supervisor finds that takes the place of one that was killed: the loop is another.
 static void restore(void)
 {
-    const int process = former->process.fd;
+    const int process = former->child.process.fd;
 
-    watch_remove(&server.loop, &former->process);
-    former->process.fd = process;
+    watch_remove(&server.loop, &former->child.process);
+    former->child.process.fd = process;
     former_restore(device);
 }
 
@@ -189,11 +188,11 @@ static void a_next_supervisor_forgets_one_that_had_ended(void **state)
 {
     (void)state;
     stop_and_take();
-    kill(former->pid, SIGKILL);
-    waitpid(former->pid, NULL, 0);
-    watch_remove(&server.loop, &former->process);
+    kill(former->child.pid, SIGKILL);
+    waitpid(former->child.pid, NULL, 0);
+    watch_remove(&server.loop, &former->child.process);
     former_restore(device);
-    assert_int_equal(former->pid, 0);
+    assert_int_equal(former->child.pid, 0);
     former_keep(device);
     stop_and_take();
     device->resuming = 0;
@@ -206,7 +205,7 @@ static void without_one_there_is_nothing_to_do(void **state)
     former_keep(device);
     former_restore(device);
     former_kill(device);
-    assert_int_equal(former->pid, 0);
+    assert_int_equal(former->child.pid, 0);
 }
 
 int main(void)

@@ -124,7 +124,7 @@ static void step_random(bool operators)
     struct wire_qos qos = request_random();
     struct session *t = session_random();
     char text[REFUSAL_TEXT_MAX];
-    uint32_t slot = dice(SLOTS), operators_wait = server.operator.count;
+    uint32_t slot = dice(SLOTS), operators_wait = server.changes.count;
 
     switch (dice(9)) {
     case 0:

@@ -146,7 +146,7 @@ static void an_operator_can_set_a_session_whose_mask_has_shrunk(void **state)
 
 static void a_second_operator_does_not_use_up_the_firsts_time(void **state)
 {
-    const struct timer *patience = &server.operator.patience;
+    const struct timer *patience = &server.changes.patience;
     uint64_t due;
 
     (void)state;

@@ -54,18 +54,19 @@ static int link_setup(void **state)
     device_init(device, &server, 0);
     if (loop_init(&server.loop) < 0 || !registry_init(&server.registry, SLOTS, NULL) ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) < 0 ||
-        watch_add(&server.loop, &device->worker.link, pair[0], EPOLLIN, worker_link_ready) < 0)
+        watch_add(&server.loop, &device->worker.child.link, pair[0], EPOLLIN, worker_link_ready) <
+            0)
         return -1;
     worker_end = pair[1];
     device->worker.state = WORKER_READY;
-    device->worker.pid = fork();
-    if (device->worker.pid == 0) {
+    device->worker.child.pid = fork();
+    if (device->worker.child.pid == 0) {
         close(pair[1]);
         for (;;)
             pause();
     }
-    device->worker.process.fd = (int)syscall(SYS_pidfd_open, device->worker.pid, 0);
-    return device->worker.pid > 0 ? 0 : -1;
+    device->worker.child.process.fd = (int)syscall(SYS_pidfd_open, device->worker.child.pid, 0);
+    return device->worker.child.pid > 0 ? 0 : -1;
 }
 
 static int link_teardown(void **state)
@@ -296,12 +297,12 @@ static void a_worker_that_is_being_ended_still_gives_memory_to_the_vault(void **
 // As a supervisor finds what its predecessor, which was killed, has left.
 static void restore(void)
 {
-    const int link = device->worker.link.fd, process = device->worker.process.fd;
+    const int link = device->worker.child.link.fd, process = device->worker.child.process.fd;
 
-    watch_remove(&server.loop, &device->worker.link);
-    watch_remove(&server.loop, &device->worker.process);
-    device->worker.link.fd = link;
-    device->worker.process.fd = process;
+    watch_remove(&server.loop, &device->worker.child.link);
+    watch_remove(&server.loop, &device->worker.child.process);
+    device->worker.child.link.fd = link;
+    device->worker.child.process.fd = process;
     worker_restore(device);
 }
 
@@ -312,8 +313,8 @@ static void a_next_supervisor_begins_with_a_worker_that_has_said_that_it_is_read
 
     (void)state;
     worker->state = WORKER_STARTING;
-    worker->said = (struct link_device){.sm_count = 16, .sm_groups = 0};
-    worker->said_ready = true;
+    worker->child.said = (struct link_device){.sm_count = 16, .sm_groups = 0};
+    worker->child.said_ready = true;
     restore();
     assert_int_equal(worker->state, WORKER_READY);
     assert_int_equal(worker_hears(), LINK_BEGIN);
@@ -751,7 +752,7 @@ static void messages_that_do_not_fit_are_kept_and_sent_later(void **state)
         struct link_message got;
 
         if (recv(worker_end, &got, sizeof(got), 0) < 0)
-            worker_link_ready(&device->worker.link, EPOLLOUT);
+            worker_link_ready(&device->worker.child.link, EPOLLOUT);
         else
             assert_int_equal(got.slot, heard++);
     }
@@ -760,7 +761,7 @@ static void messages_that_do_not_fit_are_kept_and_sent_later(void **state)
     for (uint32_t i = 0; i < 5 * LINK_SLOTS_MAX; i++)
         worker_send(device, &message);
     int status;
-    assert_int_equal(waitpid(device->worker.pid, &status, 0), device->worker.pid);
+    assert_int_equal(waitpid(device->worker.child.pid, &status, 0), device->worker.child.pid);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     device->worker.state = WORKER_NONE;
 }

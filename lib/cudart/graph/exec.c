@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cudart/base/handles.h"
+#include "cudart/graph/exec_nodes.h"
 #include "cudart/graph/graph.h"
 #include "cudart/graph/graph_memory.h"
 #include "cudart/graph/recorded.h"
@@ -15,15 +16,14 @@
 
 struct exec {
     pthread_mutex_t lock; /* of all but users */
-    struct step *steps;
-    size_t count;
-    size_t search_from; /* where exec_step is likely to find */
+    struct exec_nodes nodes;
+    size_t search_from; /* where exec_node is likely to find */
     unsigned long long flags;
     struct recorded recorded; /* its graph is the session's; NULL: there is none */
-    bool changed;             /* the steps may be others than the session has been told */
+    bool changed;             /* the nodes may be others than the session has been told */
     unsigned wait;            /* launches to come before they are recorded anew */
     unsigned patience;        /* the same the next time */
-    bool memory;              /* some steps allocate or free */
+    bool memory;              /* some nodes allocate or free */
     struct user_refs objects;
     unsigned users; /* under execs_lock: the handle, and calls in progress */
 };
@@ -55,7 +55,7 @@ static struct exec *exec_use(cudaGraphExec_t handle)
 static void exec_free(struct exec *exec)
 {
     recorded_free(&exec->recorded);
-    steps_free(exec->steps, exec->count);
+    exec_nodes_deinit(&exec->nodes);
     user_refs_free(&exec->objects);
     pthread_mutex_destroy(&exec->lock);
     free(exec);
@@ -93,7 +93,7 @@ cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_
     exec->flags = flags;
     exec->users = 1;
     exec->patience = 1;
-    error = graph_steps(graph, &exec->steps, &exec->count);
+    error = exec_nodes_init(&exec->nodes, graph);
     if (error == cudaSuccess && !graph_objects_copy(graph, &exec->objects))
         error = cudaErrorMemoryAllocation;
     number = error == cudaSuccess ? handles_take(&handles, &handle) : -1;
@@ -101,11 +101,10 @@ cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_
         exec_free(exec);
         return error == cudaSuccess ? cudaErrorMemoryAllocation : error;
     }
-    for (size_t i = 0; i < exec->count; i++)
-        exec->memory |= exec->steps[i].op.type == cudaGraphNodeTypeMemAlloc ||
-                        exec->steps[i].op.type == cudaGraphNodeTypeMemFree;
+    for (size_t i = 0; i < exec->nodes.count; i++)
+        exec->memory |= op_has_memory(&exec->nodes.at[i].op);
     if (device_use() == cudaSuccess)
-        recorded_make(&exec->recorded, exec->steps, exec->count);
+        recorded_make(&exec->recorded, &exec->nodes);
     execs[number] = exec;
     handles_open(&handles, number);
     *out = (cudaGraphExec_t)(uintptr_t)handle; // NOLINT: a handle is a value
@@ -171,13 +170,13 @@ static cudaError_t recorded_launch(gs_graph graph, struct stream *stream)
     return stream_error(stream, status);
 }
 
-static cudaError_t steps_issue(const struct exec *exec, struct stream *stream)
+static cudaError_t nodes_issue(const struct exec *exec, struct stream *stream)
 {
     cudaError_t error = cudaSuccess;
 
-    for (size_t i = 0; i < exec->count && error == cudaSuccess; i++) {
-        if (!exec->steps[i].disabled)
-            error = op_issue(&exec->steps[i].op, stream);
+    for (size_t i = 0; i < exec->nodes.count && error == cudaSuccess; i++) {
+        if (!exec->nodes.at[i].disabled)
+            error = op_issue(&exec->nodes.at[i].op, stream);
     }
     return error;
 }
@@ -198,13 +197,13 @@ static bool exec_record_anew(struct exec *exec)
         exec->wait--;
         return false;
     }
-    recorded_make(&exec->recorded, exec->steps, exec->count);
+    recorded_make(&exec->recorded, &exec->nodes);
     /* Only another change makes another try worth while. */
     exec->changed = exec->recorded.graph != NULL;
     return exec->changed;
 }
 
-/* Whether the graph of the session of the call's device is what the steps are now. */
+/* Whether the graph of the session of the call's device is what the nodes are now. */
 static bool exec_is_recorded(struct exec *exec)
 {
     const bool before = exec->recorded.graph != NULL;
@@ -213,7 +212,7 @@ static bool exec_is_recorded(struct exec *exec)
         return false;
     if (!before && (!exec->changed || !exec_record_anew(exec)))
         return false;
-    if (exec->changed && !recorded_tell(&exec->recorded, exec->steps, exec->count)) {
+    if (exec->changed && !recorded_tell(&exec->recorded, &exec->nodes)) {
         exec_unrecord(exec);
         return false;
     }
@@ -224,13 +223,13 @@ static bool exec_is_recorded(struct exec *exec)
 }
 
 /* What the launch allocates and frees; the memory is there. */
-static cudaError_t steps_memory(const struct exec *exec)
+static cudaError_t nodes_memory(const struct exec *exec)
 {
     const bool again = exec->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
     cudaError_t error = cudaSuccess;
 
-    for (size_t i = 0; i < exec->count && error == cudaSuccess; i++) {
-        const struct op *op = &exec->steps[i].op;
+    for (size_t i = 0; i < exec->nodes.count && error == cudaSuccess; i++) {
+        const struct op *op = &exec->nodes.at[i].op;
 
         if (op->type == cudaGraphNodeTypeMemAlloc)
             error = graph_memory_alloc(op->memory, again);
@@ -247,7 +246,7 @@ cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
 
     if (exec == NULL)
         return cudaErrorInvalidValue;
-    error = exec->memory ? steps_memory(exec) : cudaSuccess;
+    error = exec->memory ? nodes_memory(exec) : cudaSuccess;
     if (error != cudaSuccess) {
         exec_leave(exec);
         return error;
@@ -255,7 +254,7 @@ cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
     if (exec_is_recorded(exec))
         error = recorded_launch(exec->recorded.graph, stream);
     else
-        error = steps_issue(exec, stream);
+        error = nodes_issue(exec, stream);
     exec_leave(exec);
     return error;
 }
@@ -263,28 +262,29 @@ cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
 /* ---- Changes --------------------------------------------------------------------------------- */
 
 /* A program that changes all nodes asks for one after the other. */
-static struct step *exec_step(struct exec *exec, cudaGraphNode_t node)
+static struct exec_node *exec_node(struct exec *exec, cudaGraphNode_t node)
 {
-    for (size_t i = 0; i < exec->count; i++) {
-        const size_t at = (exec->search_from + i) % exec->count;
+    for (size_t i = 0; i < exec->nodes.count; i++) {
+        const size_t place = (exec->search_from + i) % exec->nodes.count;
+        struct exec_node *found = &exec->nodes.at[place];
 
-        if (exec->steps[at].node != node || exec->steps[at].ends_child)
+        if (found->node != node || found->ends_child)
             continue;
-        exec->search_from = at + 1;
-        return &exec->steps[at];
+        exec->search_from = place + 1;
+        return found;
     }
     return NULL;
 }
 
-/* The step takes the op; the former one is in its place. */
-static void step_take(struct exec *exec, struct step *step, struct op *op)
+/* The node takes the op; the former one is in its place. */
+static void node_take(struct exec *exec, struct exec_node *node, struct op *op)
 {
-    struct op former = step->op;
+    struct op former = node->op;
 
-    if (op_same(&step->op, op))
+    if (op_same(&node->op, op))
         return;
-    step->op = *op;
-    step->changed = true;
+    node->op = *op;
+    node->changed = true;
     *op = former;
     exec->changed = true;
 }
@@ -292,11 +292,11 @@ static void step_take(struct exec *exec, struct step *step, struct op *op)
 cudaError_t exec_set(cudaGraphExec_t handle, cudaGraphNode_t node, struct op *op)
 {
     struct exec *exec = exec_use(handle);
-    struct step *step = exec != NULL ? exec_step(exec, node) : NULL;
+    struct exec_node *own = exec != NULL ? exec_node(exec, node) : NULL;
     cudaError_t error = cudaErrorInvalidValue;
 
-    if (step != NULL && step->op.type == op->type) {
-        step_take(exec, step, op);
+    if (own != NULL && own->op.type == op->type) {
+        node_take(exec, own, op);
         error = cudaSuccess;
     }
     op_free(op);
@@ -308,13 +308,13 @@ cudaError_t exec_set(cudaGraphExec_t handle, cudaGraphNode_t node, struct op *op
 cudaError_t exec_enable(cudaGraphExec_t handle, cudaGraphNode_t node, bool enabled)
 {
     struct exec *exec = exec_use(handle);
-    struct step *step = exec != NULL ? exec_step(exec, node) : NULL;
+    struct exec_node *own = exec != NULL ? exec_node(exec, node) : NULL;
     cudaError_t error = cudaErrorInvalidValue;
 
-    if (step != NULL && step->op.type <= cudaGraphNodeTypeMemset) {
-        if (step->disabled == enabled)
+    if (own != NULL && own->op.type <= cudaGraphNodeTypeMemset) {
+        if (own->disabled == enabled)
             exec->changed = true;
-        step->disabled = !enabled;
+        own->disabled = !enabled;
         error = cudaSuccess;
     }
     if (exec != NULL)
@@ -325,71 +325,69 @@ cudaError_t exec_enable(cudaGraphExec_t handle, cudaGraphNode_t node, bool enabl
 cudaError_t exec_enabled(cudaGraphExec_t handle, cudaGraphNode_t node, unsigned *enabled)
 {
     struct exec *exec = exec_use(handle);
-    const struct step *step = exec != NULL ? exec_step(exec, node) : NULL;
+    const struct exec_node *own = exec != NULL ? exec_node(exec, node) : NULL;
 
-    if (step != NULL)
-        *enabled = !step->disabled;
+    if (own != NULL)
+        *enabled = !own->disabled;
     if (exec != NULL)
         exec_leave(exec);
-    return step != NULL ? cudaSuccess : cudaErrorInvalidValue;
+    return own != NULL ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-/* Compares steps in pairs; base: the number of the first one of these, which are a child graph's
- * where that is not 0, and then wait for the step before them if for none of theirs. */
-static enum cudaGraphExecUpdateResult steps_compare(const struct step *own, size_t base,
-                                                    const struct step *other, size_t count,
-                                                    size_t *wrong)
+/* Compares nodes in pairs; base: the number of the first own one, which is a child graph's where
+ * that is not 0: the first nodes of a child wait for the node before them. */
+static enum cudaGraphExecUpdateResult nodes_compare(const struct exec_node *own, size_t base,
+                                                    const struct exec_nodes *other, size_t *wrong)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < other->count; i++) {
         const bool root = base > 0 && own[i].before_count == 1 && own[i].before[0] == base - 1;
         const size_t before_count = root ? 0 : own[i].before_count;
 
         *wrong = i;
-        if (own[i].op.type != other[i].op.type)
+        if (own[i].op.type != other->at[i].op.type)
             return cudaGraphExecUpdateErrorNodeTypeChanged;
-        if (before_count != other[i].before_count)
+        if (before_count != other->at[i].before_count)
             return cudaGraphExecUpdateErrorTopologyChanged;
         for (size_t j = 0; j < before_count; j++) {
-            if (own[i].before[j] != other[i].before[j] + base)
+            if (own[i].before[j] != other->at[i].before[j] + base)
                 return cudaGraphExecUpdateErrorTopologyChanged;
         }
     }
     return cudaGraphExecUpdateSuccess;
 }
 
-static void steps_take(struct exec *exec, size_t first, struct step *other, size_t count)
+static void nodes_take(struct exec *exec, size_t first, struct exec_nodes *other)
 {
-    for (size_t i = 0; i < count; i++)
-        step_take(exec, &exec->steps[first + i], &other[i].op);
+    for (size_t i = 0; i < other->count; i++)
+        node_take(exec, &exec->nodes.at[first + i], &other->at[i].op);
 }
 
-/* Whether the child graph whose steps begin at `first` has so many. */
-static bool child_is_of(const struct exec *exec, size_t first, size_t count)
+/* Whether the child graph whose nodes begin at `first` has so many. */
+static bool child_is_of(const struct exec_nodes *nodes, size_t first, size_t count)
 {
-    return count < exec->count - first && exec->steps[first + count].ends_child &&
-           exec->steps[first + count].node == exec->steps[first - 1].node;
+    return count < nodes->count - first && nodes->at[first + count].ends_child &&
+           nodes->at[first + count].node == nodes->at[first - 1].node;
 }
 
 cudaError_t exec_set_child(cudaGraphExec_t handle, cudaGraphNode_t node, cudaGraph_t child)
 {
     struct exec *exec = exec_use(handle);
-    const struct step *step = exec != NULL ? exec_step(exec, node) : NULL;
-    struct step *other = NULL;
-    size_t count = 0, wrong, first;
+    const struct exec_node *own = exec != NULL ? exec_node(exec, node) : NULL;
+    struct exec_nodes other = {NULL, 0, 0};
+    size_t wrong, first;
     cudaError_t error = cudaErrorInvalidValue;
 
-    if (step != NULL && step->op.type == cudaGraphNodeTypeGraph)
-        error = graph_steps(child, &other, &count);
+    if (own != NULL && own->op.type == cudaGraphNodeTypeGraph)
+        error = exec_nodes_init(&other, child);
     if (error == cudaSuccess) {
-        first = (size_t)(step - exec->steps) + 1;
-        if (child_is_of(exec, first, count) &&
-            steps_compare(&exec->steps[first], first, other, count, &wrong) ==
-                cudaGraphExecUpdateSuccess)
-            steps_take(exec, first, other, count);
+        first = (size_t)(own - exec->nodes.at) + 1;
+        if (child_is_of(&exec->nodes, first, other.count) &&
+            nodes_compare(own + 1, first, &other, &wrong) == cudaGraphExecUpdateSuccess)
+            nodes_take(exec, first, &other);
         else
             error = cudaErrorGraphExecUpdateFailure;
     }
-    steps_free(other, count);
+    exec_nodes_deinit(&other);
     if (exec != NULL)
         exec_leave(exec);
     return error;
@@ -399,23 +397,25 @@ cudaError_t exec_update(cudaGraphExec_t handle, cudaGraph_t graph,
                         cudaGraphExecUpdateResultInfo *info)
 {
     struct exec *exec = exec_use(handle);
-    struct step *other = NULL;
-    size_t count = 0, wrong = 0;
-    cudaError_t error = exec != NULL ? graph_steps(graph, &other, &count) : cudaErrorInvalidValue;
+    struct exec_nodes other = {NULL, 0, 0};
+    size_t wrong = 0;
+    cudaError_t error = exec != NULL ? exec_nodes_init(&other, graph) : cudaErrorInvalidValue;
 
     *info = (cudaGraphExecUpdateResultInfo){cudaGraphExecUpdateError, NULL, NULL};
     if (error == cudaSuccess) {
-        info->result = count == exec->count ? steps_compare(exec->steps, 0, other, count, &wrong)
-                                            : cudaGraphExecUpdateErrorTopologyChanged;
+        const bool paired = other.count == exec->nodes.count;
+
+        info->result = paired ? nodes_compare(exec->nodes.at, 0, &other, &wrong)
+                              : cudaGraphExecUpdateErrorTopologyChanged;
         if (info->result == cudaGraphExecUpdateSuccess) {
-            steps_take(exec, 0, other, count);
+            nodes_take(exec, 0, &other);
         } else {
-            if (count == exec->count)
-                info->errorNode = other[wrong].node;
+            if (paired)
+                info->errorNode = other.at[wrong].node;
             error = cudaErrorGraphExecUpdateFailure;
         }
     }
-    steps_free(other, count);
+    exec_nodes_deinit(&other);
     if (exec != NULL)
         exec_leave(exec);
     return error;

@@ -1,12 +1,12 @@
 /*
  * exec.h - executable graphs. Any thread; each has a lock, which a launch holds.
  *
- * An executable graph is a list of steps (graph.h). When it is instantiated, they are recorded as a
- * graph of the session (recorded.h), branches included. A launch then is one message. Before it,
- * the session gets the parameters that have changed.
+ * An executable graph is a list of nodes (exec_nodes.h). When it is instantiated, they are recorded
+ * as a graph of the session (recorded.h), branches included. A launch then is one message. Before
+ * it, the session gets the parameters that have changed.
  *
- * Where some step is of a kind that a session's graph cannot hold (op_recordable), or a change is
- * one that it cannot take, a launch gives the steps to the stream one after the other, each as a
+ * Where some node is of a kind that a session's graph cannot hold (op_recordable), or a change is
+ * one that it cannot take, a launch gives the nodes to the stream one after the other, each as a
  * call of its own, in an order that the edges allow: then branches do not overlap.
  */
 #ifndef GS_CUDART_EXEC_H
@@ -23,7 +23,7 @@ cudaError_t exec_flags(cudaGraphExec_t exec, unsigned long long *flags);
 /* Gives the graph's work to a stream that does not capture. */
 cudaError_t exec_launch(cudaGraphExec_t exec, struct stream *stream);
 
-/* Gives the step that was made from the node another op of the same type. On failure the op is
+/* Gives the executable graph's node another op of the same type. On failure the op is
  * freed. */
 cudaError_t exec_set(cudaGraphExec_t exec, cudaGraphNode_t node, struct op *op);
 /* Replaces the operations of the node's child graph by those of `child`, a graph of the same shape.
@@ -31,7 +31,7 @@ cudaError_t exec_set(cudaGraphExec_t exec, cudaGraphNode_t node, struct op *op);
 cudaError_t exec_set_child(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child);
 cudaError_t exec_enable(cudaGraphExec_t exec, cudaGraphNode_t node, bool enabled);
 cudaError_t exec_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled);
-/* Gives each step the operation that its node has in a graph of the same shape. */
+/* Gives each node the operation that it has in a graph of the same shape. */
 cudaError_t exec_update(cudaGraphExec_t exec, cudaGraph_t graph,
                         cudaGraphExecUpdateResultInfo *info);
 /* Forgets the graphs that were recorded in the session, which is gone. */

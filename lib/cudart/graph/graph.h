@@ -1,7 +1,14 @@
 /*
- * graph.h - graphs as a program makes them: nodes and the order between them. They are the
- * process's own; the session learns of them when one is launched (exec.h). Handles of graphs and
+ * graph.h - graphs as a program makes them: nodes and the order between them. Handles of graphs and
  * nodes name slots, and one lock guards all graphs.
+ *
+ * The way of a graph through this room:
+ *   graph.h       nodes, which a program adds or a stream captures (capture.h), each with an op
+ *                 (op.h): what it does
+ *   exec_nodes.h  instantiated: copies of the nodes, those of child graphs among them, in an order
+ *                 that the edges allow
+ *   exec.h        the executable graph that owns these; it is launched and changed
+ *   recorded.h    the graph of the session, as the server knows it: the steps that the nodes became
  */
 #ifndef GS_CUDART_GRAPH_H
 #define GS_CUDART_GRAPH_H
@@ -58,24 +65,5 @@ cudaError_t node_in_clone(cudaGraphNode_t node, cudaGraph_t clone, cudaGraphNode
 cudaError_t graph_retain(cudaGraph_t graph, cudaUserObject_t object, unsigned count);
 cudaError_t graph_release(cudaGraph_t graph, cudaUserObject_t object, unsigned count);
 bool graph_objects_copy(cudaGraph_t graph, struct user_refs *to);
-
-/* ---- What is instantiated -------------------------------------------------------------------- */
-
-/* A node in the order of a launch, which is one that the edges allow. */
-struct step {
-    cudaGraphNode_t node;
-    struct op op; /* the step's own */
-    bool changed; /* since the session has been told of it */
-    bool disabled;
-    bool ends_child; /* it is the end of its node's child graph */
-    size_t *before;  /* numbers of earlier steps */
-    size_t before_count;
-};
-
-/* The steps of a graph; a child graph's follow the step that stands for it, and an empty step of
- * the same node follows them, which waits for all of them. cudaErrorInvalidValue: the edges form a
- * cycle. */
-cudaError_t graph_steps(cudaGraph_t graph, struct step **steps, size_t *count);
-void steps_free(struct step *steps, size_t count);
 
 #endif

@@ -1,4 +1,7 @@
-/* graph_list.c - lists of a graph's nodes and edges, for the program. */
+/* graph_list.c - questions about a graph's nodes and edges: lists for the program, and what comes
+ * before what, for the end of a capture. */
+#include <stdlib.h>
+
 #include "cudart/graph/graph_parts.h"
 
 /* An array that the caller gave room for. */
@@ -98,4 +101,63 @@ cudaError_t node_neighbours(cudaGraphNode_t handle, bool dependents, cudaGraphNo
         return cudaErrorInvalidValue;
     list_give(&list, count);
     return cudaSuccess;
+}
+
+/* ---- Ancestors, for the end of a capture ----------------------------------------------------- */
+
+enum { NOT_REACHED = 0, REACHED = 1 }; /* a node's mark */
+
+static void reach(struct node **stack, size_t *depth, struct node *node)
+{
+    if (node->mark == REACHED)
+        return;
+    node->mark = REACHED;
+    stack[(*depth)++] = node;
+}
+
+/* Marks the ends and all that comes before them. stack: has room for each node of the graph; a node
+ * is there once at most. */
+static void ancestors_mark(struct node **stack, const cudaGraphNode_t *ends, size_t end_count)
+{
+    size_t depth = 0;
+
+    for (size_t i = 0; i < end_count; i++) {
+        struct node *end = node_find(ends[i]);
+
+        if (end != NULL)
+            reach(stack, &depth, end);
+    }
+    while (depth > 0) {
+        const struct node *node = stack[--depth];
+
+        for (size_t i = 0; i < node->before_count; i++)
+            reach(stack, &depth, node->before[i]);
+    }
+}
+
+bool graph_joined(cudaGraph_t handle, const cudaGraphNode_t *ends, size_t end_count,
+                  const cudaGraphNode_t *nodes, size_t count)
+{
+    const struct graph *graph;
+    struct node **stack = NULL;
+    bool joined;
+
+    graphs_enter();
+    graph = graph_find(handle);
+    if (graph != NULL)
+        stack = malloc((graph->count + 1) * sizeof(struct node *));
+    joined = stack != NULL;
+    if (joined) {
+        for (size_t i = 0; i < graph->count; i++)
+            graph->nodes[i]->mark = NOT_REACHED;
+        ancestors_mark(stack, ends, end_count);
+    }
+    for (size_t i = 0; i < count && joined; i++) {
+        const struct node *node = node_find(nodes[i]);
+
+        joined = node == NULL || node->mark == REACHED;
+    }
+    graphs_leave();
+    free(stack);
+    return joined;
 }

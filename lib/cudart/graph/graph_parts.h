@@ -1,4 +1,4 @@
-/* graph_parts.h - what graph.c, graph_list.c and graph_steps.c know of a graph. The graphs' lock
+/* graph_parts.h - what graph.c, graph_list.c and exec_nodes.c know of a graph. The graphs' lock
  * guards it all. */
 #ifndef GS_CUDART_GRAPH_PARTS_H
 #define GS_CUDART_GRAPH_PARTS_H

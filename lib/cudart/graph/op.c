@@ -136,7 +136,7 @@ cudaError_t op_free_memory(struct op *op, const void *ptr)
     return op->memory != NULL ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-static bool op_has_memory(const struct op *op)
+bool op_has_memory(const struct op *op)
 {
     return op->type == cudaGraphNodeTypeMemAlloc || op->type == cudaGraphNodeTypeMemFree;
 }

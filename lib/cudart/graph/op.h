@@ -53,6 +53,8 @@ cudaError_t op_alloc(struct op *op, size_t size, void **out);
 cudaError_t op_free_memory(struct op *op, const void *ptr);
 cudaError_t op_clone(struct op *op, const struct op *from);
 void op_free(struct op *op);
+/* Whether it is an allocation or a free. */
+bool op_has_memory(const struct op *op);
 /* Whether both do the same; true only where that is certain. */
 bool op_same(const struct op *a, const struct op *b);
 

@@ -1,7 +1,7 @@
 /*
  * recorded.c - see recorded.h.
  *
- * What a step waits for is told by the calls that its dependencies have become. An empty node, a
+ * What a node waits for is told by the steps that its dependencies have become. An empty node, a
  * child graph, an allocation has become none: what waits for it waits for what it waits for.
  */
 #include "cudart/graph/recorded.h"
@@ -12,21 +12,19 @@
 #define EDGES_MAX 8192u /* that are told; gs_graph_after allows some more */
 
 struct recording {
-    const struct step *steps;
-    size_t count;
-    struct recorded_step *into;
+    struct exec_nodes *nodes;
     struct stream stream;
-    /* By step: the steps whose ends are its own end, as a part of `lists`. */
+    /* By node: the nodes whose ends are its own end, as a part of `lists`. */
     struct {
         size_t *at;
         size_t count;
     } * ends;
     size_t *lists, used;
-    size_t *named; /* by step: 1 + the last step that names it */
+    size_t *named; /* by node: 1 + the last node that names it */
     size_t edges;
 };
 
-static bool makes_calls(const struct op *op)
+static bool makes_steps(const struct op *op)
 {
     return op->type == cudaGraphNodeTypeKernel || op->type == cudaGraphNodeTypeMemcpy ||
            op->type == cudaGraphNodeTypeMemset;
@@ -41,10 +39,10 @@ static void recording_deinit(struct recording *recording)
     free(recording->named);
 }
 
-/* Each step has a place in the lists for itself, and all edges have one. */
+/* Each node has a place in the lists for itself, and all edges have one. */
 static bool recording_init(struct recording *recording)
 {
-    const size_t count = recording->count;
+    const size_t count = recording->nodes->count;
 
     recording->ends = calloc(count, sizeof(*recording->ends));
     recording->lists = malloc((count + EDGES_MAX) * sizeof(size_t));
@@ -52,16 +50,16 @@ static bool recording_init(struct recording *recording)
     return recording->ends != NULL && recording->lists != NULL && recording->named != NULL;
 }
 
-/* Makes the end of step i what the step waits for, each once. False: there are too many edges. */
+/* Makes the end of node i what the node waits for, each once. False: there are too many edges. */
 static bool before_find(struct recording *recording, size_t i)
 {
-    const struct step *step = &recording->steps[i];
+    const struct exec_node *node = &recording->nodes->at[i];
     size_t *list = recording->lists + recording->used, count = 0;
 
-    for (size_t k = 0; k < step->before_count; k++) {
-        const size_t *end = recording->ends[step->before[k]].at;
+    for (size_t k = 0; k < node->before_count; k++) {
+        const size_t *end = recording->ends[node->before[k]].at;
 
-        for (size_t n = recording->ends[step->before[k]].count; n > 0; n--, end++) {
+        for (size_t n = recording->ends[node->before[k]].count; n > 0; n--, end++) {
             if (recording->named[*end] == i + 1)
                 continue;
             if (recording->edges + count == EDGES_MAX)
@@ -75,71 +73,70 @@ static bool before_find(struct recording *recording, size_t i)
     return true;
 }
 
-static unsigned last_call(const struct recording *recording, size_t step)
+static unsigned last_step(const struct recording *recording, size_t node)
 {
-    return recording->into[step].first + recording->into[step].count - 1;
+    return recording->nodes->at[node].first_step + recording->nodes->at[node].steps - 1;
 }
 
-/* Says what the next call, which is step i's first, waits for, where it is not the call before. */
+/* Says what the next step, which is node i's first, waits for, where it is not the step before. */
 static bool before_tell(struct recording *recording, size_t i)
 {
     const size_t *list = recording->ends[i].at, count = recording->ends[i].count;
-    const unsigned next = recording->into[i].first;
-    unsigned *calls;
+    const unsigned next = recording->nodes->at[i].first_step;
+    unsigned *steps;
     bool told;
 
-    if (next == 0 || (count == 1 && last_call(recording, list[0]) + 1 == next))
+    if (next == 0 || (count == 1 && last_step(recording, list[0]) + 1 == next))
         return true;
-    calls = malloc((count + 1) * sizeof(unsigned));
-    for (size_t k = 0; calls != NULL && k < count; k++)
-        calls[k] = last_call(recording, list[k]);
-    told = calls != NULL && gs_graph_after(device_session(), recording->stream.handle, calls,
+    steps = malloc((count + 1) * sizeof(unsigned));
+    for (size_t k = 0; steps != NULL && k < count; k++)
+        steps[k] = last_step(recording, list[k]);
+    told = steps != NULL && gs_graph_after(device_session(), recording->stream.handle, steps,
                                            (unsigned)count) == GS_OK;
-    free(calls);
+    free(steps);
     recording->edges += count;
     return told;
 }
 
 /* ---- Recording ------------------------------------------------------------------------------- */
 
-/* Gives the step to the stream that records. */
-static bool step_record(struct recording *recording, size_t i, bool branches)
+/* Gives the node to the stream that records. */
+static bool node_record(struct recording *recording, size_t i, bool branches)
 {
-    const struct op *op = &recording->steps[i].op;
-    struct recorded_step *step = &recording->into[i];
+    struct exec_node *node = &recording->nodes->at[i];
     gs_stream stream = recording->stream.handle;
     unsigned end;
 
-    if (gs_graph_steps(device_session(), stream, &step->first) != GS_OK ||
-        (branches && makes_calls(op) && !before_tell(recording, i)) ||
-        op_issue(op, &recording->stream) != cudaSuccess ||
+    if (gs_graph_steps(device_session(), stream, &node->first_step) != GS_OK ||
+        (branches && makes_steps(&node->op) && !before_tell(recording, i)) ||
+        op_issue(&node->op, &recording->stream) != cudaSuccess ||
         gs_graph_steps(device_session(), stream, &end) != GS_OK)
         return false;
-    step->count = end - step->first;
+    node->steps = end - node->first_step;
     return true;
 }
 
-/* Records a step of a graph with branches. gs_graph_after names what the next recorded call waits
- * for, so it comes before the step's calls. A step that should have made calls and has made none,
- * such as a memset of no bytes, fails: the next step's call would wait for what this step waits
+/* Records a node of a graph with branches. gs_graph_after names what the next recorded step waits
+ * for, so it comes before the node's steps. A node that should have made steps and has made none,
+ * such as a memset of no bytes, fails: the next node's step would wait for what this node waits
  * for. */
 static bool branch_record(struct recording *recording, size_t i)
 {
-    if (!before_find(recording, i) || !step_record(recording, i, true))
+    if (!before_find(recording, i) || !node_record(recording, i, true))
         return false;
-    if (makes_calls(&recording->steps[i].op)) {
+    if (makes_steps(&recording->nodes->at[i].op)) {
         recording->ends[i].at[0] = i;
         recording->ends[i].count = 1;
         recording->used++;
-        return recording->into[i].count > 0;
+        return recording->nodes->at[i].steps > 0;
     }
     recording->used += recording->ends[i].count;
     recording->edges += recording->ends[i].count;
     return true;
 }
 
-/* Records the steps with their branches, or one after the other. NULL: there is no graph. */
-static gs_graph steps_record(struct recording *recording, bool branches)
+/* Records the nodes with their branches, or one after the other. NULL: there is no graph. */
+static gs_graph nodes_record(struct recording *recording, bool branches)
 {
     gs_stream stream = recording->stream.handle;
     bool done;
@@ -148,59 +145,61 @@ static gs_graph steps_record(struct recording *recording, bool branches)
     if (gs_graph_begin(device_session(), stream) != GS_OK)
         return NULL;
     done = !branches || recording_init(recording);
-    for (size_t i = 0; i < recording->count && done; i++)
-        done = branches ? branch_record(recording, i) : step_record(recording, i, false);
+    for (size_t i = 0; i < recording->nodes->count && done; i++)
+        done = branches ? branch_record(recording, i) : node_record(recording, i, false);
     if (done)
         return gs_graph_end(device_session(), stream, &graph) == GS_OK ? graph : NULL;
     gs_graph_change(device_session(), stream, NULL, NULL, 0); /* ends it */
     return NULL;
 }
 
-static bool storage_make(struct recorded *recorded, size_t count)
+static bool nodes_recordable(const struct exec_nodes *nodes)
 {
-    size_t calls = 0;
+    for (size_t i = 0; i < nodes->count; i++) {
+        if (!op_recordable(&nodes->at[i].op))
+            return false;
+    }
+    return nodes->count > 0;
+}
 
-    for (size_t i = 0; i < count; i++)
-        calls += recorded->steps[i].count;
-    recorded->numbers = malloc((calls + 1) * sizeof(unsigned));
+/* The session has been told all that the nodes do, and to leave nothing out. */
+static bool storage_make(struct recorded *recorded, struct exec_nodes *nodes)
+{
+    size_t steps = 0;
+
+    for (size_t i = 0; i < nodes->count; i++) {
+        steps += nodes->at[i].steps;
+        nodes->at[i].changed = nodes->at[i].off = false;
+    }
+    recorded->numbers = malloc((steps + 1) * sizeof(unsigned));
     return recorded->numbers != NULL;
 }
 
 /* A session's graph is recorded on a stream that nobody else uses. */
-void recorded_make(struct recorded *recorded, struct step *steps, size_t count)
+void recorded_make(struct recorded *recorded, struct exec_nodes *nodes)
 {
     static struct ring own = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* never shared */
     struct recording recording = {
-        .steps = steps,
-        .count = count,
-        .stream = {.ring = &own, .device = device_number(), .records = true}};
+        .nodes = nodes, .stream = {.ring = &own, .device = device_number(), .records = true}};
 
-    *recorded = (struct recorded){.device = device_number()};
-    for (size_t i = 0; i < count; i++) {
-        if (!op_recordable(&steps[i].op))
-            return;
-    }
-    if (count == 0 || gs_stream_create(device_session(), NULL, &recording.stream.handle) != GS_OK)
+    recorded_free(recorded);
+    recorded->device = device_number();
+    if (!nodes_recordable(nodes) ||
+        gs_stream_create(device_session(), NULL, &recording.stream.handle) != GS_OK)
         return;
-    recorded->steps = recording.into = calloc(count, sizeof(*recording.into));
-    if (recording.into != NULL) {
-        recorded->graph = steps_record(&recording, true);
-        if (recorded->graph == NULL)
-            recorded->graph = steps_record(&recording, false);
-    }
+    recorded->graph = nodes_record(&recording, true);
+    if (recorded->graph == NULL)
+        recorded->graph = nodes_record(&recording, false);
     recording_deinit(&recording);
     gs_stream_destroy(recording.stream.handle);
-    if (recorded->graph == NULL || !storage_make(recorded, count))
+    if (recorded->graph == NULL || !storage_make(recorded, nodes))
         recorded_free(recorded);
-    for (size_t i = 0; i < count; i++)
-        steps[i].changed = false;
 }
 
 void recorded_free(struct recorded *recorded)
 {
     if (recorded->graph != NULL)
         gs_graph_destroy(recorded->graph);
-    free(recorded->steps);
     free(recorded->numbers);
     *recorded = (struct recorded){.graph = NULL};
 }
@@ -227,83 +226,84 @@ static struct stream *tell_stream(void)
                : NULL;
 }
 
-static unsigned numbers_add(const struct recorded *recorded, size_t step, unsigned count)
+static unsigned numbers_add(const struct recorded *recorded, const struct exec_node *node,
+                            unsigned count)
 {
-    for (unsigned k = 0; k < recorded->steps[step].count; k++)
-        recorded->numbers[count++] = recorded->steps[step].first + k;
+    for (unsigned k = 0; k < node->steps; k++)
+        recorded->numbers[count++] = node->first_step + k;
     return count;
 }
 
-/* What a disabled step has become is told when it is enabled. */
-static bool to_tell(const struct step *step)
+/* What a disabled node has become is told when it is enabled. */
+static bool to_tell(const struct exec_node *node)
 {
-    return step->changed && !step->disabled && makes_calls(&step->op);
+    return node->changed && !node->disabled && makes_steps(&node->op);
 }
 
-static bool changes_record(const struct recorded *recorded, const struct step *steps, size_t count,
-                           struct stream *stream, unsigned *calls)
+static bool changes_record(const struct recorded *recorded, const struct exec_nodes *nodes,
+                           struct stream *stream, unsigned *steps)
 {
     unsigned now;
 
-    *calls = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!to_tell(&steps[i]))
+    *steps = 0;
+    for (size_t i = 0; i < nodes->count; i++) {
+        const struct exec_node *node = &nodes->at[i];
+
+        if (!to_tell(node))
             continue;
-        *calls = numbers_add(recorded, i, *calls);
-        if (!op_recordable(&steps[i].op) || op_issue(&steps[i].op, stream) != cudaSuccess ||
-            gs_graph_steps(device_session(), stream->handle, &now) != GS_OK || now != *calls)
+        *steps = numbers_add(recorded, node, *steps);
+        if (!op_recordable(&node->op) || op_issue(&node->op, stream) != cudaSuccess ||
+            gs_graph_steps(device_session(), stream->handle, &now) != GS_OK || now != *steps)
             return false;
     }
     return true;
 }
 
-static bool changes_tell(const struct recorded *recorded, struct step *steps, size_t count)
+static bool changes_tell(const struct recorded *recorded, struct exec_nodes *nodes)
 {
     struct stream *stream = tell_stream();
-    unsigned calls;
+    unsigned steps;
     bool told;
 
     if (stream == NULL || gs_graph_begin(device_session(), stream->handle) != GS_OK)
         return false;
-    told = changes_record(recorded, steps, count, stream, &calls);
+    told = changes_record(recorded, nodes, stream, &steps);
     told = gs_graph_change(device_session(), stream->handle, told ? recorded->graph : NULL,
-                           recorded->numbers, calls) == GS_OK;
-    for (size_t i = 0; i < count && told; i++)
-        steps[i].changed = steps[i].changed && !to_tell(&steps[i]);
+                           recorded->numbers, steps) == GS_OK;
+    for (size_t i = 0; i < nodes->count && told; i++)
+        nodes->at[i].changed = nodes->at[i].changed && !to_tell(&nodes->at[i]);
     return told;
 }
 
-static bool enabling_tell(struct recorded *recorded, const struct step *steps, size_t count,
-                          bool enabled)
+static bool enabling_tell(const struct recorded *recorded, struct exec_nodes *nodes, bool off)
 {
-    unsigned calls = 0;
+    unsigned steps = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        if (steps[i].disabled != enabled && recorded->steps[i].off == enabled)
-            calls = numbers_add(recorded, i, calls);
+    for (size_t i = 0; i < nodes->count; i++) {
+        if (nodes->at[i].disabled == off && nodes->at[i].off != off)
+            steps = numbers_add(recorded, &nodes->at[i], steps);
     }
-    if (calls > 0 && gs_graph_enable(recorded->graph, recorded->numbers, calls, enabled) != GS_OK)
+    if (steps > 0 && gs_graph_enable(recorded->graph, recorded->numbers, steps, !off) != GS_OK)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        if (steps[i].disabled != enabled)
-            recorded->steps[i].off = !enabled;
+    for (size_t i = 0; i < nodes->count; i++) {
+        if (nodes->at[i].disabled == off)
+            nodes->at[i].off = off;
     }
     return true;
 }
 
-bool recorded_tell(struct recorded *recorded, struct step *steps, size_t count)
+bool recorded_tell(const struct recorded *recorded, struct exec_nodes *nodes)
 {
     bool changed = false, told = true;
 
-    for (size_t i = 0; i < count && !changed; i++)
-        changed = to_tell(&steps[i]);
+    for (size_t i = 0; i < nodes->count && !changed; i++)
+        changed = to_tell(&nodes->at[i]);
     if (changed) {
         pthread_mutex_lock(&tell_lock);
-        told = changes_tell(recorded, steps, count);
+        told = changes_tell(recorded, nodes);
         pthread_mutex_unlock(&tell_lock);
     }
-    return told && enabling_tell(recorded, steps, count, false) &&
-           enabling_tell(recorded, steps, count, true);
+    return told && enabling_tell(recorded, nodes, true) && enabling_tell(recorded, nodes, false);
 }
 
 void recorded_forget(void)

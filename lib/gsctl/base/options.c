@@ -184,68 +184,112 @@ static void tenant_add(struct command_options *options, const char *word)
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
+/* What options do that are not just a value of command_options. */
+static void user_take(struct command_options *options, const char *name)
+{
+    target_set(options, CTL_USER, uid_parse("--user", name));
+}
+
+static void default_take(struct command_options *options, const char *unused)
+{
+    (void)unused;
+    target_set(options, CTL_DEFAULT, 0);
+}
+
+static void others_take(struct command_options *options, const char *unused)
+{
+    (void)unused;
+    target_set(options, CTL_USER, CTL_OTHERS);
+}
+
+static void watch_take(struct command_options *options, const char *seconds)
+{
+    options->watch_s = seconds ? (uint32_t)number_parse("--watch", seconds, 1, 86400) : WATCH_S;
+}
+
+static void version_print(struct command_options *options, const char *unused)
+{
+    (void)options;
+    (void)unused;
+    puts("gsctl " GS_VERSION_STRING);
+    exit(EXIT_SUCCESS);
+}
+
+/* Values of getopt for options without a letter: */
 enum {
-    OPTION_JSON = 256,
-    OPTION_USER,
-    OPTION_DEFAULT,
-    OPTION_OTHERS,
-    OPTION_DEVICE,
-    OPTION_UNSET,
-    OPTION_NO,
-    OPTION_PID,
-    OPTION_GRACE,
-    OPTION_FORCE,
-    OPTION_WATCH,
-    OPTION_LISTEN,
-    OPTION_TEXTFILE,
-    OPTION_SECONDS,
-    OPTION_SVG,
-    OPTION_TENANT,
+    OPTION_NAMED = 256,  /* plus the index in command_options */
     OPTION_SETTING = 512 /* plus the index in setting_fields */
 };
 #define OPTIONS_MAX 48
 
+#define FLAG(member)       OPTION_FLAG, offsetof(struct command_options, member), 0, 0, NULL
+#define TEXT(member)       OPTION_TEXT, offsetof(struct command_options, member), 0, 0, NULL
+#define NAMED_FILE(member) OPTION_FILE, offsetof(struct command_options, member), 0, 0, NULL
+#define NUMBER(member, min, max)                                                                   \
+    OPTION_NUMBER, offsetof(struct command_options, member), min, max, NULL
+#define CALL(argument, take) OPTION_##argument, 0, 0, 0, take
+
 const char values_users[] = "users", values_settings[] = "settings";
 const struct command_option command_options[] = {
-    {{"instance", required_argument, NULL, 'n'}, TAKES_ALL, NULL},
-    {{"json", no_argument, NULL, OPTION_JSON}, TAKES_JSON | NO_JSON, NULL},
-    {{"timeout", required_argument, NULL, 't'}, TAKES_QUIT, NULL},
-    {{"yes", no_argument, NULL, 'y'}, TAKES_QUIT, NULL},
-    {{"user", required_argument, NULL, OPTION_USER},
-     TAKES_TARGET | TAKES_KILL | TAKES_TOP,
-     values_users},
-    {{"default", no_argument, NULL, OPTION_DEFAULT}, TAKES_TARGET, NULL},
-    {{"others", no_argument, NULL, OPTION_OTHERS}, TAKES_TARGET, NULL},
-    {{"device", required_argument, NULL, OPTION_DEVICE},
-     TAKES_TARGET | TAKES_SMS | TAKES_RESTART | TAKES_DRAIN,
-     NULL},
-    {{"force", no_argument, NULL, OPTION_FORCE}, TAKES_RESTART, NULL},
-    {{"unset", required_argument, NULL, OPTION_UNSET}, TAKES_SETTINGS, values_settings},
-    {{"no", no_argument, NULL, OPTION_NO}, TAKES_NO | TAKES_DRAIN, NULL},
-    {{"pid", required_argument, NULL, OPTION_PID}, TAKES_KILL, NULL},
-    {{"grace", required_argument, NULL, OPTION_GRACE}, TAKES_KILL, NULL},
-    {{"watch", optional_argument, NULL, OPTION_WATCH}, TAKES_WATCH, NULL},
-    {{"listen", required_argument, NULL, OPTION_LISTEN}, TAKES_METRICS, NULL},
-    {{"textfile", required_argument, NULL, OPTION_TEXTFILE}, TAKES_METRICS, NULL},
-    {{"follow", no_argument, NULL, 'f'}, TAKES_LOG, NULL},
-    {{"output", required_argument, NULL, 'o'}, TAKES_TRACE, NULL},
-    {{"svg", required_argument, NULL, OPTION_SVG}, TAKES_TRACE, NULL},
-    {{"seconds", required_argument, NULL, OPTION_SECONDS}, TAKES_TRACE, NULL},
-    {{"tenant", required_argument, NULL, OPTION_TENANT}, TAKES_TRACE, values_users},
-    {{"help", no_argument, NULL, 'h'}, TAKES_ALL, NULL},
-    {{"version", no_argument, NULL, 'V'}, TAKES_ALL, NULL},
+    {"instance", 'n', TAKES_ALL, NULL, TEXT(instance)},
+    {"json", 0, TAKES_JSON | NO_JSON, NULL, FLAG(json)},
+    {"timeout", 't', TAKES_QUIT, NULL, NUMBER(timeout_s, 0, UINT32_MAX)},
+    {"yes", 'y', TAKES_QUIT, NULL, FLAG(yes)},
+    {"user", 0, TAKES_TARGET | TAKES_KILL | TAKES_TOP, values_users, CALL(TEXT, user_take)},
+    {"default", 0, TAKES_TARGET, NULL, CALL(FLAG, default_take)},
+    {"others", 0, TAKES_TARGET, NULL, CALL(FLAG, others_take)},
+    {"device", 0, TAKES_TARGET | TAKES_SMS | TAKES_RESTART | TAKES_DRAIN, NULL,
+     NUMBER(device, 0, INT32_MAX)},
+    {"force", 0, TAKES_RESTART, NULL, FLAG(force)},
+    {"unset", 0, TAKES_SETTINGS, values_settings, CALL(TEXT, unset_add)},
+    {"no", 0, TAKES_NO | TAKES_DRAIN, NULL, FLAG(no)},
+    {"pid", 0, TAKES_KILL, NULL, NUMBER(pid, 0, INT32_MAX)},
+    {"grace", 0, TAKES_KILL, NULL, NUMBER(grace_ms, 0, 86400000)},
+    {"watch", 0, TAKES_WATCH, NULL, CALL(PERHAPS, watch_take)},
+    {"listen", 0, TAKES_METRICS, NULL, TEXT(listen)},
+    {"textfile", 0, TAKES_METRICS, NULL, NAMED_FILE(textfile)},
+    {"follow", 'f', TAKES_LOG, NULL, FLAG(follow)},
+    {"output", 'o', TAKES_TRACE, NULL, NAMED_FILE(output)},
+    {"svg", 0, TAKES_TRACE, NULL, NAMED_FILE(svg)},
+    {"seconds", 0, TAKES_TRACE, NULL, NUMBER(seconds, 1, 86400)},
+    {"tenant", 0, TAKES_TRACE, values_users, CALL(TEXT, tenant_add)},
+    {"help", 'h', TAKES_ALL, NULL, FLAG(help)},
+    {"version", 'V', TAKES_ALL, NULL, CALL(FLAG, version_print)},
 };
 const size_t command_option_count = ARRAY_SIZE(command_options);
 
+/* What getopt returns for the option of that index. */
+static int option_code(size_t index)
+{
+    const char letter = command_options[index].letter;
+
+    return letter ? letter : OPTION_NAMED + (int)index;
+}
+
+/* NULL: a setting's, or none. */
+static const struct command_option *option_find(int code)
+{
+    for (size_t i = 0; i < command_option_count; i++) {
+        if (option_code(i) == code)
+            return &command_options[i];
+    }
+    return NULL;
+}
+
 static void options_make(struct option options[OPTIONS_MAX])
 {
+    static const int argument[] = {[OPTION_FLAG] = no_argument,
+                                   [OPTION_TEXT] = required_argument,
+                                   [OPTION_FILE] = required_argument,
+                                   [OPTION_NUMBER] = required_argument,
+                                   [OPTION_PERHAPS] = optional_argument};
     size_t count = 0;
 
     memset(options, 0, OPTIONS_MAX * sizeof(*options));
-    while (count < command_option_count) {
-        options[count] = command_options[count].option;
-        count++;
-    }
+    for (; count < command_option_count; count++)
+        options[count] =
+            (struct option){command_options[count].name, argument[command_options[count].kind],
+                            NULL, option_code(count)};
     for (size_t i = 0; i < setting_field_count && count + 1 < OPTIONS_MAX; i++)
         options[count++] = (struct option){
             setting_fields[i].name,
@@ -253,83 +297,23 @@ static void options_make(struct option options[OPTIONS_MAX])
             OPTION_SETTING + (int)i};
 }
 
-static void option_apply(struct command_options *options, int code)
+static void option_apply(struct command_options *options, const struct command_option *option,
+                         const char *value)
 {
-    switch (code) {
-    case 'n':
-        options->instance = optarg;
-        break;
-    case OPTION_JSON:
-        options->json = true;
-        break;
-    case 't':
-        options->timeout_s = (uint32_t)number_parse("--timeout", optarg, 0, UINT32_MAX);
-        break;
-    case 'y':
-        options->yes = true;
-        break;
-    case OPTION_USER:
-        target_set(options, CTL_USER, uid_parse("--user", optarg));
-        break;
-    case OPTION_PID:
-        options->pid = (int32_t)number_parse("--pid", optarg, 0, INT32_MAX);
-        break;
-    case OPTION_GRACE:
-        options->grace_ms = (uint32_t)number_parse("--grace", optarg, 0, 86400000);
-        break;
-    case OPTION_DEFAULT:
-        target_set(options, CTL_DEFAULT, 0);
-        break;
-    case OPTION_OTHERS:
-        target_set(options, CTL_USER, CTL_OTHERS);
-        break;
-    case OPTION_DEVICE:
-        options->device = (int32_t)number_parse("--device", optarg, 0, INT32_MAX);
-        break;
-    case OPTION_UNSET:
-        unset_add(options, optarg);
-        break;
-    case OPTION_NO:
-        options->no = true;
-        break;
-    case OPTION_FORCE:
-        options->force = true;
-        break;
-    case OPTION_WATCH:
-        options->watch_s = optarg ? (uint32_t)number_parse("--watch", optarg, 1, 86400) : WATCH_S;
-        break;
-    case OPTION_LISTEN:
-        options->listen = optarg;
-        break;
-    case OPTION_TEXTFILE:
-        options->textfile = file_parse("--textfile", optarg);
-        break;
-    case 'f':
-        options->follow = true;
-        break;
-    case 'o':
-        options->output = file_parse("--output", optarg);
-        break;
-    case OPTION_SVG:
-        options->svg = file_parse("--svg", optarg);
-        break;
-    case OPTION_SECONDS:
-        options->seconds = (uint32_t)number_parse("--seconds", optarg, 1, 86400);
-        break;
-    case OPTION_TENANT:
-        tenant_add(options, optarg);
-        break;
-    case 'h':
-        break;
-    case 'V':
-        puts("gsctl " GS_VERSION_STRING);
-        exit(EXIT_SUCCESS);
-    default:
-        if (code < OPTION_SETTING) /* getopt has printed the error */
-            usage_hint();
-        setting_set(options, &setting_fields[code - OPTION_SETTING], optarg);
-        break;
-    }
+    void *member = (char *)options + option->member;
+    char name[32];
+
+    snprintf(name, sizeof(name), "--%s", option->name);
+    if (option->take)
+        option->take(options, value);
+    else if (option->kind == OPTION_FLAG)
+        *(bool *)member = true;
+    else if (option->kind == OPTION_TEXT)
+        *(const char **)member = value;
+    else if (option->kind == OPTION_FILE)
+        *(const char **)member = file_parse(name, value);
+    else if (option->kind == OPTION_NUMBER)
+        *(uint32_t *)member = (uint32_t)number_parse(name, value, option->min, option->max);
 }
 
 static const struct command *command_find(const struct command *commands, size_t count,
@@ -354,7 +338,7 @@ static void given_check(const struct command *command, const struct command_opti
 
     for (size_t i = 0; i < command_option_count; i++) {
         if (given >> i & 1 && !(command_options[i].takes & (command->takes | TAKES_ALL)))
-            usage("%s has no --%s", command->name, command_options[i].option.name);
+            usage("%s has no --%s", command->name, command_options[i].name);
     }
     if (options->set.fields & ~(command->takes & TAKES_SMS ? sms : 0) &&
         !(command->takes & TAKES_SETTINGS))
@@ -394,20 +378,26 @@ static int option_next(int argc, char **argv, const struct option *options, int 
 /* Reads the options, and moves the words before them; see option_next. Returns how many words there
  * are. given: bits of command_options. */
 static int line_read(int argc, char **argv, const struct command *commands, size_t count,
-                     struct command_options *options, uint64_t *given, bool *help)
+                     struct command_options *options, uint64_t *given)
 {
     struct option long_options[OPTIONS_MAX];
     int code, words = 0;
 
     options_make(long_options);
     while ((code = option_next(argc, argv, long_options, &words, commands, count)) != -1) {
-        for (size_t i = 0; i < command_option_count; i++)
-            *given |= (uint64_t)(command_options[i].option.val == code) << i;
-        *help = *help || code == 'h';
-        if (code == OPTION_WATCH && !optarg && optind < argc &&
+        const struct command_option *option = option_find(code);
+
+        if (!option && code < OPTION_SETTING) /* getopt has printed the error */
+            usage_hint();
+        if (!option) {
+            setting_set(options, &setting_fields[code - OPTION_SETTING], optarg);
+            continue;
+        }
+        if (option->kind == OPTION_PERHAPS && !optarg && optind < argc &&
             isdigit((unsigned char)argv[optind][0]))
             optarg = argv[optind++];
-        option_apply(options, code);
+        *given |= UINT64_C(1) << (option - command_options);
+        option_apply(options, option, optarg);
     }
     return words;
 }
@@ -447,7 +437,6 @@ const struct command *options_parse(int argc, char **argv, const struct command 
     const char *instance = getenv("GSHARE_INSTANCE");
     const struct command *command = &commands[0];
     uint64_t given = 0;
-    bool help = false;
     int words;
 
     *options = (struct command_options){.instance = instance && *instance ? instance : "default",
@@ -460,12 +449,12 @@ const struct command *options_parse(int argc, char **argv, const struct command 
             help_all(commands, count);
         help_command(command_find(commands, count, argv[2]));
     }
-    words = line_read(argc, argv, commands, count, options, &given, &help);
+    words = line_read(argc, argv, commands, count, options, &given);
     if (words)
         command = command_find(commands, count, argv[1]);
-    if (help && !words)
+    if (options->help && !words)
         help_all(commands, count);
-    if (help)
+    if (options->help)
         help_command(command);
     operands_take(command, argv + 2, words ? words - 1 : 0, options);
     given_check(command, options, given);

@@ -6,7 +6,6 @@
 #ifndef GS_GSCTL_BASE_OPTIONS_H
 #define GS_GSCTL_BASE_OPTIONS_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,6 +20,7 @@ struct command;
 struct command_options {
     const char *instance;
     bool json;
+    bool help;
     uint32_t timeout_s;  /* of quit */
     uint32_t watch_s;    /* of those that print anew and of top; 0: not given */
     bool yes;            /* of quit: do not ask */
@@ -88,10 +88,22 @@ enum command_takes {
     TAKES_ALL = 1 << 30  /* of an option: all commands have it */
 };
 
+enum option_kind {
+    OPTION_FLAG, /* has no value */
+    OPTION_TEXT,
+    OPTION_FILE,
+    OPTION_NUMBER,
+    OPTION_PERHAPS /* a number, or no value */
+};
 struct command_option {
-    struct option option;
+    const char *name;
+    char letter;        /* 0: none */
     unsigned takes;     /* the commands that have the option */
     const char *values; /* values_..., by which the completion goes; NULL: anything */
+    enum option_kind kind;
+    size_t member;     /* of struct command_options; where the value goes */
+    uint32_t min, max; /* of a number */
+    void (*take)(struct command_options *options, const char *value); /* in place of that */
 };
 extern const char values_users[], values_settings[];
 /* The options besides the settings (setting_fields). */

@@ -4,49 +4,92 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-void child_signal(int pidfd, int signal)
+/* ---- Descriptors ----------------------------------------------------------------------------- */
+
+int child_watch(struct loop *loop, struct child *child, watch_ready *on_link,
+                watch_ready *on_process)
 {
-    syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+    int r = 0;
+
+    if (child->link.fd >= 0)
+        r = watch_add(loop, &child->link, child->link.fd, EPOLLIN, on_link);
+    if (r == 0)
+        r = watch_add(loop, &child->process, child->process.fd, EPOLLIN, on_process);
+    return r;
+}
+
+void child_move(struct loop *loop, struct child *from, struct child *to, watch_ready *on_link,
+                watch_ready *on_process)
+{
+    to->pid = from->pid;
+    to->said_ready = from->said_ready;
+    to->said = from->said;
+    if (from->link.fd >= 0)
+        watch_move(loop, &from->link, &to->link, EPOLLIN, on_link);
+    watch_move(loop, &from->process, &to->process, EPOLLIN, on_process);
+    *from = (struct child)CHILD_NONE;
+}
+
+static void descriptor_close(struct loop *loop, struct watch *watch)
+{
+    const int fd = watch->fd;
+
+    watch_remove(loop, watch);
+    if (fd >= 0)
+        close(fd);
+}
+
+void child_link_close(struct loop *loop, struct child *child)
+{
+    descriptor_close(loop, &child->link);
+}
+
+void child_close(struct loop *loop, struct child *child)
+{
+    descriptor_close(loop, &child->link);
+    descriptor_close(loop, &child->process);
+    *child = (struct child)CHILD_NONE;
+}
+
+/* ---- Processes ------------------------------------------------------------------------------- */
+
+void child_signal(const struct child *child, int signal)
+{
+    syscall(SYS_pidfd_send_signal, child->process.fd, signal, NULL, 0);
 }
 
 /* A pidfd is readable once its process has ended. */
-static bool ended(int pidfd, int timeout_ms)
+static bool ended(const struct child *child, int timeout_ms)
 {
-    struct pollfd process = {pidfd, POLLIN, 0};
+    struct pollfd process = {child->process.fd, POLLIN, 0};
 
     return poll(&process, 1, timeout_ms) > 0;
 }
 
-bool child_reap(pid_t pid, int pidfd, int *status)
+bool child_reap(const struct child *child, int *status)
 {
-    const pid_t reaped = waitpid(pid, status, WNOHANG);
+    const pid_t reaped = waitpid(child->pid, status, WNOHANG);
 
-    if (reaped == pid)
+    if (reaped == child->pid)
         return true;
-    if (reaped == 0 || !ended(pidfd, 0))
+    if (reaped == 0 || !ended(child, 0))
         return false;
     *status = CHILD_STATUS_UNKNOWN; /* no child of this process */
     return true;
 }
 
-void child_end(pid_t pid, int pidfd)
+void child_end(struct loop *loop, struct child *child)
 {
-    child_signal(pidfd, SIGKILL);
-    if (waitpid(pid, NULL, 0) < 0 && errno == ECHILD)
-        while (!ended(pidfd, -1))
-            continue;
-}
-
-void child_discard(int pidfd, int link)
-{
-    if (pidfd >= 0) {
-        child_signal(pidfd, SIGKILL);
-        close(pidfd);
+    if (child->pid && child->process.fd >= 0) {
+        child_signal(child, SIGKILL);
+        if (waitpid(child->pid, NULL, 0) < 0 && errno == ECHILD)
+            while (!ended(child, -1))
+                continue;
     }
-    if (link >= 0)
-        close(link);
+    child_close(loop, child);
 }

@@ -1,7 +1,7 @@
 /*
- * child.h - processes of workers, by their pidfd. Some were started by a former supervisor, whose
- * place this one has taken: the keeper (keeper.h) reaps those, so that how they ended is not known
- * here.
+ * child.h - processes of workers, each by its pidfd, with the socket to it. Some were started by a
+ * former supervisor, whose place this one has taken: the keeper (keeper.h) reaps those, so that how
+ * they ended is not known here.
  */
 #ifndef GS_SERVER_CHILD_H
 #define GS_SERVER_CHILD_H
@@ -9,16 +9,42 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "common/link.h"
+#include "server/base/loop.h"
+
+/* The descriptors may be there and not be watched yet: of a process that has just been started, or
+ * that another supervisor has left. */
+struct child {
+    pid_t pid;               /* 0: none */
+    struct watch process;    /* its pidfd */
+    struct watch link;       /* our end of the socketpair */
+    bool said_ready;         /* it has sent a LINK_READY, ... */
+    struct link_device said; /* ... with this content */
+};
+#define CHILD_NONE                                                                                 \
+    {                                                                                              \
+        .process.fd = -1, .link.fd = -1                                                            \
+    }
+
 #define CHILD_STATUS_UNKNOWN (-1)
 
-/* Sends a signal. Harmless on a process that has ended. */
-void child_signal(int pidfd, int signal);
+/* Watches the descriptors that there are. 0 or -errno; then some may be watched. */
+int child_watch(struct loop *loop, struct child *child, watch_ready *on_link,
+                watch_ready *on_process);
+/* Has another struct watch them, in whose place there is no process. */
+void child_move(struct loop *loop, struct child *from, struct child *to, watch_ready *on_link,
+                watch_ready *on_process);
+/* Closes the socket, if it is open. */
+void child_link_close(struct loop *loop, struct child *child);
+/* Closes the descriptors and forgets the process, which goes on. Harmless on none. */
+void child_close(struct loop *loop, struct child *child);
+
+/* Sends a signal. Harmless on a process that has ended, and on none. */
+void child_signal(const struct child *child, int signal);
 /* Reaps the process if it has ended. false: it has not. *status: as waitpid's, or
  * CHILD_STATUS_UNKNOWN. */
-bool child_reap(pid_t pid, int pidfd, int *status);
-/* Kills a process that has not been taken into use, and closes its descriptors; -1: none. */
-void child_discard(int pidfd, int link);
-/* Kills the process and waits for its end. */
-void child_end(pid_t pid, int pidfd);
+bool child_reap(const struct child *child, int *status);
+/* Kills the process, waits for its end and closes the descriptors. Harmless on none. */
+void child_end(struct loop *loop, struct child *child);
 
 #endif

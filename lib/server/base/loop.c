@@ -14,8 +14,7 @@
 
 /* ---- Watches --------------------------------------------------------------------------------- */
 
-int watch_add(struct loop *loop, struct watch *watch, int fd, uint32_t events,
-              void (*ready)(struct watch *watch, uint32_t events))
+int watch_add(struct loop *loop, struct watch *watch, int fd, uint32_t events, watch_ready *ready)
 {
     struct epoll_event event = {.events = events, .data.ptr = watch};
 
@@ -34,7 +33,7 @@ int watch_change(struct loop *loop, struct watch *watch, uint32_t events)
 }
 
 void watch_move(struct loop *loop, struct watch *from, struct watch *to, uint32_t events,
-                void (*ready)(struct watch *watch, uint32_t events))
+                watch_ready *ready)
 {
     to->fd = from->fd;
     to->ready = ready;

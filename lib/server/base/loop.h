@@ -14,8 +14,11 @@
 #define container_of(pointer, type, member)                                                        \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
+struct watch;
+/* events: as of epoll. */
+typedef void watch_ready(struct watch *watch, uint32_t events);
 struct watch {
-    void (*ready)(struct watch *watch, uint32_t events);
+    watch_ready *ready;
     int fd; /* -1: not watched. Owned by whoever added it. */
 };
 
@@ -51,12 +54,11 @@ void loop_expect(struct loop *loop);
 void loop_expected(struct loop *loop);
 
 /* events: EPOLLIN, EPOLLOUT; level-triggered. 0 or -errno. */
-int watch_add(struct loop *loop, struct watch *watch, int fd, uint32_t events,
-              void (*ready)(struct watch *watch, uint32_t events));
+int watch_add(struct loop *loop, struct watch *watch, int fd, uint32_t events, watch_ready *ready);
 int watch_change(struct loop *loop, struct watch *watch, uint32_t events);
 /* Has another struct watch the descriptor. */
 void watch_move(struct loop *loop, struct watch *from, struct watch *to, uint32_t events,
-                void (*ready)(struct watch *watch, uint32_t events));
+                watch_ready *ready);
 /* Does not close the descriptor. Harmless on one that is not watched. */
 void watch_remove(struct loop *loop, struct watch *watch);
 

@@ -49,7 +49,7 @@ static void device_describe(const struct device *device, struct ctl_device *row)
     row->compute_major = device->info.compute_major;
     row->compute_minor = device->info.compute_minor;
     row->tenants = device->sessions;
-    row->worker_pid = device->worker.pid;
+    row->worker_pid = device->worker.child.pid;
     row->faults = device->faults;
     row->ending = sessions_ending(device);
     row->drained = device_drained(device);

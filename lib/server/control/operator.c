@@ -7,7 +7,7 @@
 #include "common/log.h"
 #include "common/setting_text.h"
 #include "server/placer/sm_check.h"
-#include "server/reconcile/operators.h"
+#include "server/reconcile/changes.h"
 #include "server/reconcile/plan.h"
 #include "server/reconcile/reservations.h"
 #include "server/state/settings_fit.h"
@@ -18,7 +18,7 @@ static void change_keep(struct server *server, struct reply *reply, const char *
 {
     /* A next supervisor sees whose change holds, and answers (restore.c). */
     server_commit(server, reply->token);
-    operators_await(server, reply, note);
+    changes_await(server, reply, note);
     state_writer_write(&server->state, &server->settings);
     for (int i = 0; i < server->device_count; i++)
         device_due(&server->device[i], DUE_POLICY | DUE_SEND | DUE_SETTLE);

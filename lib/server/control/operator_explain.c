@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "server/control/operator.h"
-#include "server/reconcile/wait.h"
 #include "server/state/qos.h"
 
 static struct ctl_settings found(const struct settings *settings, uid_t uid)
@@ -57,7 +56,7 @@ static void wait_fill(const struct session *session, struct ctl_explain_reply *a
     }
     alone = grants_alone(session->device);
     if (grants_due(session))
-        blocker = wait_blocker(session, &alone);
+        blocker = grants_blocker(session, &alone);
     if (blocker) {
         answer->waits_for = blocker->id;
         snprintf(answer->waits, sizeof(answer->waits), "session %llu (%s), which has these SMs",

@@ -14,7 +14,7 @@ static bool session_wanted(const struct session *session, const struct device *d
 /* False: the socket does not take it now, or never will: then the standby's watch will say so. */
 static bool send(struct device *device, const struct link_message *message, int descriptor)
 {
-    return link_write(device->standby.link.fd, message, descriptor);
+    return link_write(device->standby.child.link.fd, message, descriptor);
 }
 
 static bool session_send(struct device *device, const struct session *s)
@@ -87,7 +87,7 @@ bool preload_go_on(struct device *device)
         progress->phase = PRELOAD_SENDING;
     if (progress->phase == PRELOAD_SENDING && all_go_on(device))
         progress->phase = PRELOAD_SENT;
-    watch_change(&device->server->loop, &device->standby.link,
+    watch_change(&device->server->loop, &device->standby.child.link,
                  progress->phase < PRELOAD_SENT ? EPOLLIN | EPOLLOUT : EPOLLIN);
     return progress->phase == PRELOAD_DONE;
 }
@@ -97,9 +97,9 @@ void preload_cancel(struct device *device)
     const struct link_message clear = {.op = LINK_PRELOAD_DROP, .slot = LINK_SLOT_NONE};
     struct standby *standby = &device->standby;
 
-    if (standby->preload.phase != PRELOAD_NONE && standby->ready) {
+    if (standby->preload.phase != PRELOAD_NONE && standby->child.said_ready) {
         send(device, &clear, -1);
-        watch_change(&device->server->loop, &standby->link, EPOLLIN);
+        watch_change(&device->server->loop, &standby->child.link, EPOLLIN);
     }
     standby->preload = (struct preload_progress){0};
 }
@@ -111,6 +111,6 @@ void preload_gone(const struct session *session, uint64_t number)
     struct device *device = session->device;
 
     message.u.vault.number = number;
-    if (device->standby.preload.phase != PRELOAD_NONE && device->standby.ready)
+    if (device->standby.preload.phase != PRELOAD_NONE && device->standby.child.said_ready)
         send(device, &message, -1);
 }

@@ -11,21 +11,11 @@
 
 #include "common/log.h"
 #include "common/util.h"
-#include "server/base/child.h"
 #include "server/state/server.h"
 
 /* Four messages a slot can be under way (open or grant, grant, close, the end of its segment),
  * policies and a LINK_QUIT; a worker that lets more pile up is stuck. */
 #define OUTBOX_MAX (4u * LINK_SLOTS_MAX + 64u)
-
-static void link_close(struct device *device)
-{
-    int fd = device->worker.link.fd;
-
-    watch_remove(&device->server->loop, &device->worker.link);
-    if (fd >= 0)
-        close(fd);
-}
 
 static void outbox_message_close(const struct outbox_message *waiting)
 {
@@ -37,7 +27,7 @@ void worker_link_deinit(struct device *device)
 {
     struct outbox *outbox = &device->worker.outbox;
 
-    link_close(device);
+    child_link_close(&device->server->loop, &device->worker.child);
     for (uint32_t i = 0; i < outbox->count; i++)
         outbox_message_close(&outbox->waiting[outbox->first + i]);
     free(outbox->waiting);
@@ -110,23 +100,23 @@ void worker_send_with(struct device *device, const struct link_message *message,
     struct worker_process *worker = &device->worker;
     struct outbox *outbox = &worker->outbox;
 
-    if (worker->link.fd < 0)
+    if (worker->child.link.fd < 0)
         return;
     if (message_awaited(message))
         loop_expect(&device->server->loop);
     /* The socket may be full; or broken, which the pidfd will tell. */
-    if (outbox->count == 0 && link_write(worker->link.fd, message, descriptor))
+    if (outbox->count == 0 && link_write(worker->child.link.fd, message, descriptor))
         return;
     if (!outbox_push(outbox, message, descriptor)) {
         log_error(
             "event=worker-silent device=%d worker=%d reason=\"it does not read its messages\"",
-            device->index, (int)worker->pid);
-        child_signal(worker->process.fd, SIGKILL);
-        link_close(device);
+            device->index, (int)worker->child.pid);
+        child_signal(&worker->child, SIGKILL);
+        child_link_close(&device->server->loop, &worker->child);
         return;
     }
     if (outbox->count == 1)
-        watch_change(&device->server->loop, &worker->link, EPOLLIN | EPOLLOUT);
+        watch_change(&device->server->loop, &worker->child.link, EPOLLIN | EPOLLOUT);
 }
 
 void worker_ping(struct device *device)
@@ -160,7 +150,7 @@ void worker_flush(struct device *device)
     while (outbox->count) {
         const struct outbox_message *next = &outbox->waiting[outbox->first];
 
-        if (!link_write(worker->link.fd, &next->message, next->descriptor))
+        if (!link_write(worker->child.link.fd, &next->message, next->descriptor))
             break;
         outbox->pieces -= next->message.op == LINK_RESUME_PIECE;
         outbox_message_close(next);
@@ -169,7 +159,7 @@ void worker_flush(struct device *device)
     }
     if (outbox->count == 0) {
         outbox->first = 0;
-        watch_change(&device->server->loop, &worker->link, EPOLLIN);
+        watch_change(&device->server->loop, &worker->child.link, EPOLLIN);
     }
 }
 
@@ -186,16 +176,17 @@ void worker_text_clean(char *text, size_t size)
 
 ssize_t worker_read(struct device *device, struct link_message *message, int *descriptor)
 {
+    struct child *child = &device->worker.child;
     ssize_t n;
 
     *descriptor = -1;
-    if (device->worker.link.fd < 0)
+    if (child->link.fd < 0)
         return 0;
-    n = link_read(device->worker.link.fd, message, &device->worker.inbox_control, descriptor);
+    n = link_read(child->link.fd, message, &device->worker.inbox_control, descriptor);
     if (n < 0 && errno == EAGAIN)
         return 0;
     if (n <= 0) { /* it has closed its end: it is ending, and the pidfd will say how */
-        link_close(device);
+        child_link_close(&device->server->loop, child);
         return 0;
     }
     worker_text_clean(message->text, sizeof(message->text));

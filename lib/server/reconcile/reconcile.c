@@ -2,7 +2,7 @@
 #include "server/reconcile/reconcile.h"
 
 #include "common/log.h"
-#include "server/reconcile/operators.h"
+#include "server/reconcile/changes.h"
 #include "server/reconcile/plan.h"
 #include "server/reconcile/policy.h"
 #include "server/reconcile/send.h"
@@ -47,7 +47,7 @@ static bool early_place(struct device *device)
 
 /* Sessions that came before the worker are placed one in a round: others are not to wait for a
  * thousand. */
-static void device_plan(struct device *device)
+static void device_place_anew(struct device *device)
 {
     char text[REFUSAL_TEXT_MAX];
 
@@ -77,7 +77,7 @@ static void device_reconcile(struct device *device)
 {
     while (device->due) {
         if (due_take(device, DUE_PLAN))
-            device_plan(device);
+            device_place_anew(device);
         if (due_take(device, DUE_POLICY))
             policy_update(device);
         if (due_take(device, DUE_SEND))
@@ -91,6 +91,6 @@ void reconcile(struct server *server)
 {
     for (int i = 0; i < server->device_count; i++)
         device_reconcile(&server->device[i]);
-    operators_settle(server);
+    changes_settle(server);
     peer_memory_go_on(server);
 }

@@ -5,7 +5,6 @@
 
 #include "server/link/worker_link.h"
 #include "server/reconcile/settle.h"
-#include "server/reconcile/wait.h"
 #include "server/state/server.h"
 #include "server/state/session.h"
 
@@ -105,7 +104,7 @@ void grants_send(struct device *device)
     for (struct session *s = NULL; (s = device_session_next(device, s));) {
         if (!grants_due(s))
             continue;
-        if (device->constrained && wait_blocker(s, &alone)) {
+        if (device->constrained && grants_blocker(s, &alone)) {
             device->blocked++;
             wanted = sm_mask_or(wanted, s->grant.place);
             grant_open_part(s, &alone);

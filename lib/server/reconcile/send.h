@@ -1,6 +1,6 @@
 /*
  * send.h - brings to the worker what is planned and may hold: LINK_OPEN of sessions that have a
- * place, and LINK_GRANT. A grant waits while another session may still run on its SMs (wait.h). A
+ * place, and LINK_GRANT. A grant waits while another session may still run on its SMs (grants.h). A
  * session that is to have SMs alone, and has to wait for them, leaves at once the SMs that it is
  * not to keep.
  */

@@ -6,7 +6,6 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "server/reconcile/plan.h"
-#include "server/reconcile/wait.h"
 #include "server/session/close.h"
 #include "server/session/events.h"
 #include "server/session/qos_requests.h"
@@ -22,6 +21,69 @@ void settle_await(struct session *session)
 {
     if (session->state == SESSION_WAITING)
         qos_requests_await(session, patience_fire);
+}
+
+/* ---- What a session waits for ---------------------------------------------------------------- */
+
+/* Says what the session waits for, which has asked for SMs and has no answer in time. */
+static void wait_describe(const struct session *s, char text[REFUSAL_TEXT_MAX])
+{
+    const struct session *blocker = NULL;
+
+    if (s->device->worker.state != WORKER_READY) {
+        refusal(text, GS_ERR_TIMEOUT, "device %d is not ready in time: %.80s", s->device->index,
+                s->device->failure[0] ? s->device->failure : "its worker is starting");
+        return;
+    }
+    if (device_silent(s->device, SILENT_NS) && device_stuck(s->device)) {
+        refusal(text, GS_ERR_TIMEOUT, "worker %d of device %d is stuck in a driver call",
+                (int)s->device->worker.child.pid, s->device->index);
+        return;
+    }
+    if (device_silent(s->device, SILENT_NS)) {
+        refusal(text, GS_ERR_TIMEOUT,
+                "worker %d of device %d does not answer: it is stopped, or has no processor",
+                (int)s->device->worker.child.pid, s->device->index);
+        return;
+    }
+    if (s->device->resuming && !s->resuming && s->state == SESSION_WAITING) {
+        refusal(
+            text, GS_ERR_TIMEOUT,
+            "the worker of device %d was lost, and the next one was still taking up %u sessions",
+            s->device->index, s->device->resuming);
+        return;
+    }
+    if (grants_due(s)) {
+        struct sm_mask alone = grants_alone(s->device);
+        blocker = grants_blocker(s, &alone);
+    }
+    if (blocker && blocker->state == SESSION_CLOSING)
+        refusal(text, GS_ERR_TIMEOUT,
+                "session %llu (%s) is ending, but its kernels still run on these SMs",
+                (unsigned long long)blocker->id, blocker->name);
+    else if (blocker)
+        refusal(text, GS_ERR_TIMEOUT,
+                "session %llu (%s) could not leave these SMs in time: running kernels keep it from "
+                "getting others",
+                (unsigned long long)blocker->id, blocker->name);
+    else
+        refusal(text, GS_ERR_TIMEOUT, "the SMs could not be given in time: kernels run on");
+}
+
+/* The session whose refused grant keeps this session's from being sent, or NULL. */
+static const struct session *wait_blamed(const struct session *s)
+{
+    const struct session *blocker;
+    struct sm_mask alone;
+
+    if (s->grant.refused)
+        return s;
+    /* Refused grants count while the time is set at which they are tried again. */
+    if (s->device->grant_retry.due_ns == 0 || !grants_due(s))
+        return NULL;
+    alone = grants_alone(s->device);
+    blocker = grants_blocker(s, &alone);
+    return blocker && blocker->grant.refused ? blocker : NULL;
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */

@@ -94,7 +94,7 @@ void server_session_resumed(struct session *session)
         worker_send(device, &resumed);
         device_trace_taken_over(device);
         log_info("event=takeover device=%d worker=%d ms=%.1f", device->index,
-                 (int)device->worker.pid, (double)(clock_ns() - device->lost_ns) / 1e6);
+                 (int)device->worker.child.pid, (double)(clock_ns() - device->lost_ns) / 1e6);
     }
     device_due(device, DUE_SEND); /* attaches have waited */
 }

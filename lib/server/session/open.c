@@ -42,7 +42,7 @@ static void opened_refused(struct session *session, int32_t status, const char *
 static void opened_resumed(struct session *session)
 {
     log_debug("session %llu of uid %u (%s) goes on with worker %d", (unsigned long long)session->id,
-              (unsigned)session->uid, session->name, (int)session->device->worker.pid);
+              (unsigned)session->uid, session->name, (int)session->device->worker.child.pid);
     session->device->failures = 0;
     server_session_resumed(session);
     peer_imports_tell(session);

@@ -58,8 +58,8 @@ static void import_go_on(struct session *session)
     } else if (!device) {
         refuse(session, GS_ERR_NOT_FOUND, "no export has that handle: it is of another server");
     } else if (device->worker.state == WORKER_READY && !device->resuming &&
-               session->peer.asked != device->worker.pid) {
-        session->peer.asked = device->worker.pid;
+               session->peer.asked != device->worker.child.pid) {
+        session->peer.asked = device->worker.child.pid;
         message.u.peer_ask = session->peer.ask;
         worker_send(device, &message);
     }

@@ -14,14 +14,15 @@
 
 void device_init(struct device *device, struct server *server, int index)
 {
-    *device = (struct device){.server = server, .index = index, .bell_queue = -1};
-    device->worker.process.fd = -1;
-    device->worker.link.fd = -1;
-    device->stats_fd = device->code_fd = -1;
-    device->restart.reply.queue = -1;
-    device->former.process.fd = -1;
-    device->standby.process.fd = -1;
-    device->standby.link.fd = -1;
+    *device = (struct device){.server = server,
+                              .index = index,
+                              .worker.child = CHILD_NONE,
+                              .standby.child = CHILD_NONE,
+                              .former.child = CHILD_NONE,
+                              .restart.reply.queue = -1,
+                              .bell_queue = -1,
+                              .stats_fd = -1,
+                              .code_fd = -1};
     name_bell(device->bell, geteuid(), server->options.instance, index);
 }
 

@@ -108,6 +108,25 @@ struct sm_mask grants_alone(const struct device *device)
     return alone;
 }
 
+const struct session *grants_blocker(const struct session *s, const struct sm_mask *alone)
+{
+    const struct sm_mask *place = &s->grant.place;
+
+    if (!s->grant.target.exclusive && s->space == 0 && !sm_mask_meets(place, alone))
+        return NULL;
+    for (const struct session *o = NULL; (o = device_session_next(s->device, o));) {
+        bool all = s->grant.target.exclusive || s->space != o->space;
+        struct sm_mask held;
+
+        if (o == s)
+            continue;
+        held = grants_held(o, !all);
+        if (sm_mask_meets(place, &held))
+            return o;
+    }
+    return NULL;
+}
+
 void grants_load(const struct device *device, uint32_t *load, struct sm_mask *room)
 {
     for (const struct session *s = NULL; (s = device_session_next(device, s));) {
@@ -200,8 +219,8 @@ void grants_opened(struct session *s)
 void grants_forget(struct session *s)
 {
     s->device->constrained -= s->grant.constrained;
-    if (s->grant.constrained || s->device->blocked ||
-        s->server->operator.count || s->server->settings.provision != CTL_PROVISION_EXACT)
+    if (s->grant.constrained || s->device->blocked || s->server->changes.count ||
+        s->server->settings.provision != CTL_PROVISION_EXACT)
         device_plan_soon(s->device);
     s->grant = (struct session_grant){.sequence = s->grant.sequence};
 }

@@ -66,6 +66,11 @@ struct sm_mask grants_sure(const struct session *session);
 struct sm_mask grants_held(const struct session *session, bool exclusive);
 /* The SMs of the device that are anybody's alone. */
 struct sm_mask grants_alone(const struct device *device);
+/* The session whose SMs this one waits for, or NULL. A grant waits while another session may still
+ * run on SMs that are to be one's alone: so others let go first, then the owner is given them. With
+ * the placer's rules that keeps waits from forming a circle. alone: grants_alone of the device, as
+ * a first look. */
+const struct session *grants_blocker(const struct session *session, const struct sm_mask *alone);
 /* Two grants are the same apart from their sequence. */
 bool grant_same(const struct link_grant *a, const struct link_grant *b);
 

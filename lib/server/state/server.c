@@ -107,9 +107,9 @@ void server_abandon(const struct server *server)
     for (int i = 0; i < server->device_count; i++) {
         const struct device *device = &server->device[i];
 
-        child_signal(device->worker.process.fd, SIGKILL);
-        child_signal(device->standby.process.fd, SIGKILL);
-        child_signal(device->former.process.fd, SIGKILL);
+        child_signal(&device->worker.child, SIGKILL);
+        child_signal(&device->standby.child, SIGKILL);
+        child_signal(&device->former.child, SIGKILL);
     }
     for (const struct session *s = NULL; (s = registry_next(&server->registry, s));)
         segment_mark(s->segment_id);

@@ -83,10 +83,10 @@ struct killing {
     uint32_t count;
 };
 
-/* Operators whose changes the workers, or the state file, do not have yet. */
+/* Operators' changes that the workers, or the state file, do not have yet; see changes.h. */
 #define OPERATORS_MAX     16u
 #define OPERATOR_NOTE_MAX 112
-struct operators {
+struct changes {
     struct reply reply[OPERATORS_MAX];
     char note[OPERATORS_MAX][OPERATOR_NOTE_MAX]; /* remarks for the answers; "": none */
     uint32_t count;
@@ -123,7 +123,7 @@ struct server {
     struct settings settings;
     struct committed *committed; /* NULL: nothing is kept */
     struct state_writer state;
-    struct operators operator;
+    struct changes changes;
     struct killing killing;
     struct timer sweep;       /* liveness.c */
     struct timer drain;       /* wakes the loop at end_by_ns */

@@ -26,6 +26,7 @@
 
 #include "common/link.h"
 #include "common/wire.h"
+#include "server/base/child.h"
 #include "server/base/loop.h"
 #include "server/base/reply.h"
 
@@ -55,15 +56,11 @@ struct outbox {
 
 struct worker_process {
     enum worker_state state;
-    pid_t pid;
-    struct watch process;              /* pidfd */
-    struct watch link;                 /* our end of the socketpair */
+    struct child child;
     struct outbox outbox;              /* messages that the socket has not taken yet */
     struct link_message inbox;         /* the message being dealt with; op 0: none */
     struct link_control inbox_control; /* tells of the descriptor that came with `inbox` */
     struct resync *resync;             /* see workers/resync.h; NULL: none is under way */
-    bool said_ready;                   /* it has sent a LINK_READY */
-    struct link_device said;           /* the content of its LINK_READY */
     bool begun;                        /* a LINK_BEGIN was sent, and what follows from it done */
     uint64_t ready_ns;                 /* when it became ready */
     uint64_t pinged_ns;                /* when the ping was sent that it has to answer; 0: none */
@@ -79,8 +76,7 @@ struct worker_process {
 
 /* A worker whose place the standby has taken before its process has ended; see former.h. */
 struct former {
-    pid_t pid;            /* 0: none */
-    struct watch process; /* pidfd */
+    struct child child; /* without its socket */
     struct timer kill_by;
 };
 
@@ -100,13 +96,10 @@ struct preload_progress {
 
 /* A worker that waits to take the other's place; see standby.h. */
 struct standby {
-    pid_t pid; /* 0: none */
-    bool ready;
-    bool lost;                  /* the process was killed, and is to be reaped */
-    struct link_device info;    /* once it is ready */
-    struct watch process, link; /* of this process, as in worker_process */
-    struct timer timer;         /* starts the standby */
-    uint64_t next_ns;           /* the standby is not started before this time */
+    struct child child;
+    bool lost;          /* the process was killed, and is to be reaped */
+    struct timer timer; /* starts the standby */
+    uint64_t next_ns;   /* the standby is not started before this time */
     struct preload_progress preload;
 };
 
@@ -114,9 +107,9 @@ struct standby {
 enum restart_phase {
     RESTART_NONE = 0,
     RESTART_STANDBY = 1, /* waits for the standby */
-    RESTART_ASKED = 2,   /* LINK_RETIRE is sent */
-    RESTART_NEXT = 3,    /* the worker is gone; the next one takes the sessions up */
-    RESTART_PRELOAD = 4  /* the standby gets ready for them: after RESTART_STANDBY */
+    RESTART_PRELOAD = 2, /* the standby gets ready for the sessions */
+    RESTART_ASKED = 3,   /* LINK_RETIRE is sent */
+    RESTART_NEXT = 4     /* the worker is gone; the next one takes the sessions up */
 };
 struct restart {
     enum restart_phase phase;

@@ -24,8 +24,8 @@ static void ending_fire(struct timer *timer)
     struct device *device = container_of(timer, struct device, timer);
 
     log_warning("event=worker-killed device=%d worker=%d reason=\"it does not end\"", device->index,
-                (int)device->worker.pid);
-    child_signal(device->worker.process.fd, SIGKILL);
+                (int)device->worker.child.pid);
+    child_signal(&device->worker.child, SIGKILL);
 }
 
 /* The session that the worker's last words are about, if it is one of the device's. */
@@ -155,8 +155,8 @@ static void worker_lose(struct device *device, const struct link_fatal *fatal,
     device->lost_ns = clock_ns();
     device_trace_lost(device, culprit);
     worker->state = WORKER_ENDING;
-    worker->stopped = at_rest && device->standby.ready && !device->former.pid;
-    child_signal(worker->process.fd, worker->stopped ? SIGSTOP : SIGKILL);
+    worker->stopped = at_rest && device->standby.child.said_ready && !device->former.child.pid;
+    child_signal(&worker->child, worker->stopped ? SIGSTOP : SIGKILL);
     timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
     for (struct session *s = NULL; (s = device_session_next(device, s));)
         server_session_worker_lost(s, fatal, culprit, device->failure);
@@ -165,7 +165,7 @@ static void worker_lose(struct device *device, const struct link_fatal *fatal,
 void worker_retired(struct device *device)
 {
     snprintf(device->failure, sizeof(device->failure), "worker %d has made room for another",
-             (int)device->worker.pid);
+             (int)device->worker.child.pid);
     device->culprit = (struct culprit){0};
     device->takeovers[device->restart.cause]++;
     worker_lose(device, NULL, NULL, true);

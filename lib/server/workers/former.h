@@ -12,8 +12,8 @@
 
 #include "server/state/device.h"
 
-/* Takes over a stopped process and its pidfd, whose watch ends. There is none yet. */
-void former_take(struct device *device, pid_t pid, struct watch *process);
+/* Takes a stopped worker over, whose socket is closed. There is none yet. */
+void former_take(struct device *device, struct child *worker);
 /* Kills it once it is in nobody's way. Called in each round. */
 void former_keep(struct device *device);
 /* Goes on with the one that a former supervisor has stopped. Harmless if there is none. */

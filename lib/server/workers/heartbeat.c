@@ -24,13 +24,14 @@ static void silence_tell(struct device *device)
     if (stuck)
         log_warning("event=worker-silent device=%d worker=%d reason=\"it is stuck in a driver "
                     "call\"",
-                    device->index, (int)worker->pid);
+                    device->index, (int)worker->child.pid);
     else if (silent)
         log_warning("event=worker-silent device=%d worker=%d reason=\"it does not answer: it is "
                     "stopped, or has no processor\"",
-                    device->index, (int)worker->pid);
+                    device->index, (int)worker->child.pid);
     else
-        log_warning("event=worker-answers device=%d worker=%d", device->index, (int)worker->pid);
+        log_warning("event=worker-answers device=%d worker=%d", device->index,
+                    (int)worker->child.pid);
 }
 
 static void heartbeat_fire(struct timer *timer)
@@ -49,7 +50,7 @@ static void heartbeat_fire(struct timer *timer)
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d has not answered for %u s and is ended: it was stopped, or had no "
                     "processor",
-                    (int)worker->pid, BEATS_MAX);
+                    (int)worker->child.pid, BEATS_MAX);
         return;
     }
     silence_tell(device);
@@ -64,7 +65,8 @@ void heartbeat_keep(struct device *device)
     if (overdue && device_silent(device, HUNG_NS))
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d %s and is ended: session %llu was to end by now",
-                    (int)device->worker.pid, device_silence(device), (unsigned long long)overdue);
+                    (int)device->worker.child.pid, device_silence(device),
+                    (unsigned long long)overdue);
     if (device->heartbeat.due_ns == 0)
         heartbeat_fire(&device->heartbeat);
 }

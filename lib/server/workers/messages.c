@@ -41,17 +41,17 @@ static bool priorities_possible(const struct link_device *info)
 
 static void ready_note(struct worker_process *worker, const struct link_device *info)
 {
-    if (worker->state != WORKER_STARTING || worker->said_ready)
+    if (worker->state != WORKER_STARTING || worker->child.said_ready)
         return;
-    worker->said = *info;
-    worker->said_ready = true;
+    worker->child.said = *info;
+    worker->child.said_ready = true;
 }
 
 /* May be called again, by a next supervisor: until all is done the worker has had nothing but its
  * LINK_BEGIN. */
 static bool on_ready(struct device *device)
 {
-    const struct link_device *info = &device->worker.said;
+    const struct link_device *info = &device->worker.child.said;
     const struct link_message begin = {
         .op = LINK_BEGIN, .slot = LINK_SLOT_NONE, .u.resuming = device->resuming};
     struct server *server = device->server;
@@ -72,7 +72,7 @@ static bool on_ready(struct device *device)
     device_trace_tell(device);
     log_info("event=device-ready device=%d name=%s memory=%s sms=%u driver=%s worker=%d",
              device->index, device->info.name, size_exact(memory, device->info.memory_total),
-             device->info.sm_count, device->info.driver, (int)device->worker.pid);
+             device->info.sm_count, device->info.driver, (int)device->worker.child.pid);
     device->policy_sent = false;
     reservations_place(device);
     device_due(device, DUE_POLICY);
@@ -87,7 +87,7 @@ void worker_ready(struct device *device)
 {
     if (!on_ready(device))
         worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d describes a device that cannot be",
-                    (int)device->worker.pid);
+                    (int)device->worker.child.pid);
 }
 
 /* Without its journal a session ends with its worker. */
@@ -100,11 +100,26 @@ static void on_journal(const struct device *device, struct session *session, int
     *fd = -1;
 }
 
-/* What another device's sessions have of the memory goes too. */
-static void on_vault_drop(struct session *session, const struct link_vault *vault)
+/* What is told of a session's memory counts also as a worker's last words. */
+static bool on_memory(struct session *session, const struct link_message *message, int *fd)
 {
-    piece_drop(session, vault);
-    peer_memory_revoke(session, vault->address);
+    switch (message->op) {
+    case LINK_VAULT_PUT:
+        return piece_put(session, &message->u.vault, NULL, fd);
+    case LINK_VAULT_SHARE:
+        return piece_share(session, &message->u.share);
+    case LINK_VAULT_PEER:
+        return peer_import_keep(session, &message->u.vault);
+    case LINK_VAULT_DROP: /* what another device's sessions have of the memory goes too */
+        piece_drop(session, &message->u.vault);
+        peer_memory_revoke(session, message->u.vault.address);
+        return true;
+    case LINK_REVOKE:
+        peer_memory_revoke(session, message->u.vault.address);
+        return true;
+    default:
+        return false;
+    }
 }
 
 static void suspect_name(struct suspects *suspects, uint64_t session_id)
@@ -160,22 +175,10 @@ static bool on_session_message(struct device *device, const struct link_message 
     case LINK_TRIED:
         session->losses = 0;
         return session_has_memory(session);
-    case LINK_VAULT_PUT:
-        return session_has_memory(session) && piece_put(session, &message->u.vault, NULL, fd);
-    case LINK_VAULT_SHARE:
-        return session_has_memory(session) && piece_share(session, &message->u.share);
-    case LINK_VAULT_PEER:
-        return session_has_memory(session) && peer_import_keep(session, &message->u.vault);
-    case LINK_VAULT_DROP:
-        on_vault_drop(session, &message->u.vault);
-        return session_has_memory(session);
-    case LINK_REVOKE:
-        peer_memory_revoke(session, message->u.vault.address);
-        return session_has_memory(session);
     case LINK_PEER_IMPORT:
         return session_has_memory(session) && peer_import_ask(session, &message->u.peer_ask);
     default:
-        return false;
+        return session_has_memory(session) && on_memory(session, message, fd);
     }
 }
 
@@ -225,19 +228,9 @@ static void on_last_words(struct device *device, const struct link_message *mess
     struct session *session = device_session(device, message->slot);
 
     if (message->op == LINK_FATAL || message->op == LINK_RETIRED)
-        child_signal(device->worker.process.fd, SIGKILL);
-    if (!session || session->state != SESSION_WAITING || !session->resuming)
-        return;
-    if (message->op == LINK_VAULT_PUT)
-        piece_put(session, &message->u.vault, NULL, fd);
-    else if (message->op == LINK_VAULT_SHARE)
-        piece_share(session, &message->u.share);
-    else if (message->op == LINK_VAULT_PEER)
-        peer_import_keep(session, &message->u.vault);
-    else if (message->op == LINK_VAULT_DROP)
-        on_vault_drop(session, &message->u.vault);
-    else if (message->op == LINK_REVOKE)
-        peer_memory_revoke(session, message->u.vault.address);
+        child_signal(&device->worker.child, SIGKILL);
+    if (session && session->state == SESSION_WAITING && session->resuming)
+        on_memory(session, message, fd);
 }
 
 static void inbox_clear(struct worker_process *worker)
@@ -261,15 +254,15 @@ bool worker_receive_one(struct device *device)
     } else if (n != sizeof(*message) || !on_message(device, message, &descriptor)) {
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d sent a message that makes no sense (%zd bytes, op %u, slot %u)",
-                    (int)worker->pid, n, message->op, message->slot);
+                    (int)worker->child.pid, n, message->op, message->slot);
     }
     inbox_clear(worker);
     return true;
 }
 
-/* Deals with the message that the killed supervisor was dealing with, which may be done already, in
- * part or all. The worker tells everything else once more (resync.h), and asks once more for what
- * sessions want to import of other devices, whose workers are asked again. */
+/* The message may be done already, in part or all. The worker tells everything else once more
+ * (resync.h), and asks once more for what sessions want to import of other devices, whose workers
+ * are asked again. */
 void worker_receive_again(struct device *device)
 {
     struct worker_process *worker = &device->worker;
@@ -277,23 +270,15 @@ void worker_receive_again(struct device *device)
     struct session *session = device_session(device, message->slot);
     int fd = message->op ? link_descriptor(&worker->inbox_control) : -1;
 
-    if (fd >= 0 && (kept_noted(fd) || (session && session->journal == fd))) {
+    if (fd >= 0 && (kept_noted(fd) || (session && session->journal == fd)))
         fd = -1; /* the killed supervisor has stored it already */
-    } else if (fd >= 0 && session && message->op == LINK_VAULT_PUT) {
-        piece_put(session, &message->u.vault, NULL, &fd);
-    } else if (fd >= 0 && session && message->op == LINK_OPENED && session->journal < 0) {
+    if (fd >= 0 && session && message->op == LINK_OPENED && session->journal < 0) {
         session->journal = fd;
         fd = -1;
     }
-    if (message->op == LINK_VAULT_SHARE && session)
-        piece_share(session, &message->u.share);
-    else if (message->op == LINK_VAULT_PEER && session)
-        peer_import_keep(session, &message->u.vault);
-    else if (message->op == LINK_VAULT_DROP && session)
-        on_vault_drop(session, &message->u.vault);
-    else if (message->op == LINK_REVOKE && session)
-        peer_memory_revoke(session, message->u.vault.address);
-    else if (message->op == LINK_READY)
+    if (session && (message->op != LINK_VAULT_PUT || fd >= 0))
+        on_memory(session, message, &fd);
+    if (message->op == LINK_READY)
         ready_note(worker, &message->u.device);
     else if (message->op == LINK_FATAL)
         on_fatal(device, message);
@@ -314,7 +299,7 @@ void worker_receive(struct device *device)
 
 void worker_link_ready(struct watch *watch, uint32_t events)
 {
-    struct worker_process *worker = container_of(watch, struct worker_process, link);
+    struct worker_process *worker = container_of(watch, struct worker_process, child.link);
     struct device *device = container_of(worker, struct device, worker);
 
     if (events & EPOLLOUT)

@@ -5,13 +5,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/log.h"
 #include "common/util.h"
-#include "server/base/child.h"
 #include "server/base/leftovers.h"
 #include "server/link/worker_link.h"
 #include "server/session/close.h"
@@ -34,49 +31,21 @@
 static void worker_forget(struct device *device)
 {
     struct worker_process *worker = &device->worker;
-    int process = worker->process.fd;
 
-    watch_remove(&device->server->loop, &worker->process);
-    if (process >= 0)
-        close(process);
     worker_link_deinit(device);
+    child_close(&device->server->loop, &worker->child);
     segment_pool_clear(&device->segments);
-    *worker = (struct worker_process){.process.fd = -1, .link.fd = -1};
+    *worker = (struct worker_process){.child = CHILD_NONE};
 }
 
 static void worker_process_ready(struct watch *watch, uint32_t events);
+static void start_deadline(struct timer *timer);
 
-/* Watches the worker's socket and process. 0 or -errno. */
-static int worker_watch(struct device *device, int link, int process)
+/* The device's worker, whose process is there, is starting. */
+static void starting_begin(struct device *device)
 {
-    struct worker_process *worker = &device->worker;
-    struct loop *loop = &device->server->loop;
-    int r = link < 0 ? 0 : watch_add(loop, &worker->link, link, EPOLLIN, worker_link_ready);
-
-    if (r == 0)
-        r = watch_add(loop, &worker->process, process, EPOLLIN, worker_process_ready);
-    if (r < 0)
-        watch_remove(loop, &worker->link);
-    return r;
-}
-
-/* Makes the process the device's worker. It is the worker's from then on, also on failure. info:
- * what it has said when it was ready; NULL: it is not. */
-static int worker_adopt(struct device *device, const struct spawned *spawned,
-                        const struct link_device *info)
-{
-    int r = worker_watch(device, spawned->link, spawned->process);
-
-    if (r < 0) {
-        spawned_discard(spawned);
-        return r;
-    }
-    device->worker.pid = spawned->pid;
-    device->worker.said_ready = info;
-    if (info)
-        device->worker.said = *info;
     device->worker.state = WORKER_STARTING;
-    return 0;
+    timer_set(&device->server->loop, &device->timer, clock_ns() + START_NS, start_deadline);
 }
 
 /* ---- Restarting ------------------------------------------------------------------------------ */
@@ -86,22 +55,16 @@ static void restart_fire(struct timer *timer)
     worker_start(container_of(timer, struct device, timer));
 }
 
-static void start_deadline(struct timer *timer);
-
 /* Makes the standby the worker, ready or not yet. false: there is none. */
 static bool worker_promote(struct device *device)
 {
-    struct link_device info;
-    struct spawned spawned;
-    bool ready;
+    struct worker_process *worker = &device->worker;
 
-    if (!standby_take(device, &spawned, &info, &ready) ||
-        worker_adopt(device, &spawned, ready ? &info : NULL) < 0)
+    if (!standby_take(device, &worker->child, worker_link_ready, worker_process_ready))
         return false;
-    if (ready)
+    starting_begin(device);
+    if (worker->child.said_ready)
         worker_ready(device);
-    else
-        timer_set(&device->server->loop, &device->timer, clock_ns() + START_NS, start_deadline);
     return true;
 }
 
@@ -152,14 +115,16 @@ static void start_deadline(struct timer *timer)
 
 void worker_start(struct device *device)
 {
-    struct spawned spawned;
+    struct worker_process *worker = &device->worker;
+    struct loop *loop = &device->server->loop;
     int r;
 
     worker_forget(device);
-    r = worker_spawn(device, &spawned);
+    r = worker_spawn(device, &worker->child);
     if (r == 0)
-        r = worker_adopt(device, &spawned, NULL);
+        r = child_watch(loop, &worker->child, worker_link_ready, worker_process_ready);
     if (r < 0) {
+        child_end(loop, &worker->child);
         snprintf(device->failure, sizeof(device->failure), "starting a worker: %s", strerror(-r));
         log_error("event=worker-failed device=%d reason=%s", device->index, device->failure);
         worker_forget(device);
@@ -167,8 +132,8 @@ void worker_start(struct device *device)
         worker_next(device);
         return;
     }
-    timer_set(&device->server->loop, &device->timer, clock_ns() + START_NS, start_deadline);
-    log_debug("device %d: worker %d started", device->index, (int)device->worker.pid);
+    starting_begin(device);
+    log_debug("device %d: worker %d started", device->index, (int)worker->child.pid);
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -187,17 +152,17 @@ static void exit_describe(char text[ERROR_TEXT_MAX], pid_t pid, int status)
 
 static void worker_process_ready(struct watch *watch, uint32_t events)
 {
-    struct worker_process *worker = container_of(watch, struct worker_process, process);
+    struct worker_process *worker = container_of(watch, struct worker_process, child.process);
     struct device *device = container_of(worker, struct device, worker);
     char how[ERROR_TEXT_MAX];
     int status;
 
     (void)events;
     worker_receive(device); /* its last messages may still be in the socket */
-    if (!child_reap(worker->pid, watch->fd, &status))
+    if (!child_reap(&worker->child, &status))
         return;
     leftover_segments_remove();
-    exit_describe(how, worker->pid, status);
+    exit_describe(how, worker->child.pid, status);
     log_debug("device %d: %s", device->index, how);
     worker_fail(device, NULL, LINK_SLOT_NONE, "%s", how);
     timer_cancel(&device->server->loop, &device->timer);
@@ -217,22 +182,20 @@ static void worker_loss_tell(struct device *device)
 void worker_restore(struct device *device)
 {
     struct worker_process *worker = &device->worker;
-    const int link = worker->link.fd, process = worker->process.fd;
     int r;
 
     worker->outbox = (struct outbox){0};
     worker->resync = NULL;
-    if (worker->state == WORKER_NONE || process < 0) {
+    if (worker->state == WORKER_NONE || worker->child.process.fd < 0) {
         worker_loss_tell(device);
-        worker->link.fd = worker->process.fd = -1;
-        child_discard(process, link);
+        child_signal(&worker->child, SIGKILL);
         worker_forget(device);
         worker_next(device);
         return;
     }
-    r = worker_watch(device, link, process);
+    r = child_watch(&device->server->loop, &worker->child, worker_link_ready, worker_process_ready);
     if (r < 0) {
-        server_fail(device->server, "watching worker %d: %s", (int)worker->pid, strerror(-r));
+        server_fail(device->server, "watching worker %d: %s", (int)worker->child.pid, strerror(-r));
         return;
     }
     worker_receive_again(device);
@@ -241,13 +204,13 @@ void worker_restore(struct device *device)
     if (worker->state == WORKER_ENDING) {
         worker_loss_tell(device);
         if (!worker->stopped)
-            child_signal(process, SIGKILL);
-    } else if (worker->state == WORKER_STARTING && !worker->said_ready) {
-        timer_set(&device->server->loop, &device->timer, clock_ns() + START_NS, start_deadline);
-    } else if (worker->state == WORKER_STARTING) {
-        worker_ready(device);
+            child_signal(&worker->child, SIGKILL);
     } else if (worker->state == WORKER_READY) {
         worker_resync_begin(device);
+    } else if (worker->child.said_ready) {
+        worker_ready(device);
+    } else {
+        starting_begin(device);
     }
 }
 
@@ -256,7 +219,8 @@ void worker_keep(struct device *device)
     struct worker_process *worker = &device->worker;
 
     if (worker->stopped) {
-        former_take(device, worker->pid, &worker->process);
+        worker_link_deinit(device);
+        former_take(device, &worker->child);
         timer_cancel(&device->server->loop, &device->timer);
         worker_forget(device);
         worker_next(device);
@@ -266,8 +230,7 @@ void worker_keep(struct device *device)
 
 void worker_kill(struct device *device)
 {
-    if (device->worker.state != WORKER_NONE)
-        child_end(device->worker.pid, device->worker.process.fd);
+    child_end(&device->server->loop, &device->worker.child);
     worker_forget(device);
     former_kill(device);
     standby_kill(device);

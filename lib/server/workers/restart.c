@@ -92,7 +92,7 @@ static void begin(struct device *device, bool force, enum ctl_takeover cause)
     restart->phase = RESTART_STANDBY;
     restart->force = force;
     restart->cause = cause;
-    restart->replaced = device->worker.pid;
+    restart->replaced = device->worker.child.pid;
     patience_begin(device);
     log_info("event=restart device=%d worker=%d reason=%s", device->index, (int)restart->replaced,
              cause == CTL_TAKEOVER_RECYCLING
@@ -162,10 +162,10 @@ static void restart_done(struct device *device)
 
     snprintf(answer.message, sizeof(answer.message),
              "worker %d has taken the place of worker %d, and taken up %u session%s in %.1f ms",
-             (int)device->worker.pid, (int)restart->replaced, restart->sessions,
+             (int)device->worker.child.pid, (int)restart->replaced, restart->sessions,
              restart->sessions == 1 ? "" : "s", ms);
     log_info("event=restarted device=%d worker=%d former=%d sessions=%u ms=%.1f", device->index,
-             (int)device->worker.pid, (int)restart->replaced, restart->sessions, ms);
+             (int)device->worker.child.pid, (int)restart->replaced, restart->sessions, ms);
     reply_send(&restart->reply, &answer.h, sizeof(answer));
     restart_end(device);
 }
@@ -214,17 +214,17 @@ static void retire_prepare(struct device *device)
 {
     struct restart *restart = &device->restart;
 
-    if (restart->phase == RESTART_PRELOAD && !device->standby.ready)
+    if (restart->phase == RESTART_PRELOAD && !device->standby.child.said_ready)
         restart->phase = RESTART_STANDBY; /* another one comes */
     if (restart->phase == RESTART_STANDBY && device->server->options.no_standby)
         retire(device);
-    else if (restart->phase == RESTART_STANDBY && device->standby.ready) {
+    else if (restart->phase == RESTART_STANDBY && device->standby.child.said_ready) {
         restart->phase = RESTART_PRELOAD;
         preload_begin(device);
     }
     if (restart->phase == RESTART_PRELOAD && preload_go_on(device)) {
         log_debug("device %d: worker %d is ready for the sessions of worker %d", device->index,
-                  (int)device->standby.pid, (int)restart->replaced);
+                  (int)device->standby.child.pid, (int)restart->replaced);
         retire(device);
     }
 }
@@ -243,7 +243,7 @@ void restart_keep(struct device *device)
     case RESTART_STANDBY:
     case RESTART_PRELOAD:
     case RESTART_ASKED:
-        if (!ready || device->worker.pid != restart->replaced) {
+        if (!ready || device->worker.child.pid != restart->replaced) {
             restart_refuse(device, GS_ERR_INTERRUPTED, "the worker was lost meanwhile: %.80s",
                            device->failure);
         } else if (device_silent(device, HUNG_NS)) {
@@ -253,7 +253,7 @@ void restart_keep(struct device *device)
         }
         break;
     case RESTART_NEXT:
-        if (ready && device->worker.pid != restart->replaced && !device->resuming)
+        if (ready && device->worker.child.pid != restart->replaced && !device->resuming)
             restart_done(device);
         break;
     }

@@ -87,13 +87,14 @@ static bool session_agree(struct session *session, const struct link_session *to
 static bool answer_await(struct device *device, const struct resync *resync, uint64_t deadline)
 {
     for (;;) {
-        struct pollfd link = {device->worker.link.fd, POLLIN, 0};
+        struct pollfd link = {device->worker.child.link.fd, POLLIN, 0};
         const uint64_t now = clock_ns();
 
         /* Messages after the answer are newer than it. */
         while (!resync->done && worker_receive_one(device))
             continue;
-        if (resync->done || device->worker.state != WORKER_READY || device->worker.link.fd < 0)
+        if (resync->done || device->worker.state != WORKER_READY ||
+            device->worker.child.link.fd < 0)
             return true;
         if (now >= deadline)
             return false;
@@ -121,7 +122,7 @@ void worker_resync_begin(struct device *device)
     worker->resync = calloc(1, sizeof(*worker->resync));
     if (!worker->resync) {
         worker_fail(device, NULL, LINK_SLOT_NONE, "no memory for what worker %d has",
-                    (int)worker->pid);
+                    (int)worker->child.pid);
         return;
     }
     worker->resync->number = ask.u.resync = clock_ns();
@@ -138,11 +139,11 @@ void worker_resync_end(struct device *device, uint64_t deadline)
         return;
     if (!answer_await(device, resync, deadline))
         worker_fail(device, NULL, LINK_SLOT_NONE, "worker %d does not answer a new supervisor",
-                    (int)worker->pid);
+                    (int)worker->child.pid);
     else if (resync->done && worker->state == WORKER_READY && !sessions_agree(device, resync))
         worker_fail(device, NULL, LINK_SLOT_NONE,
                     "worker %d tells a new supervisor of sessions that cannot be",
-                    (int)worker->pid);
+                    (int)worker->child.pid);
     else if (device->resuming == 0) /* the killed supervisor may not have told the worker */
         worker_send(device, &resumed);
     worker->resync = NULL;

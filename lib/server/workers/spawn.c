@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "common/util.h"
-#include "server/base/child.h"
 #include "server/state/server.h"
 
 #define STATS_BYTES (LINK_SLOTS_MAX * sizeof(struct link_stats))
@@ -81,13 +80,6 @@ void worker_memory_free(struct device *device)
     device->stats_fd = device->code_fd = -1;
 }
 
-void spawned_discard(const struct spawned *spawned)
-{
-    child_end(spawned->pid, spawned->process);
-    close(spawned->link);
-    close(spawned->process);
-}
-
 /* Starts this executable anew as the device's worker, with the descriptors where it expects
  * them. Not by fork, which would copy the supervisor's page tables while everybody waits. Returns 0
  * or an error number. */
@@ -132,7 +124,7 @@ static int execute(const struct device *device, int link, int stats, int code, p
     return r;
 }
 
-int worker_spawn(struct device *device, struct spawned *spawned)
+int worker_spawn(struct device *device, struct child *child)
 {
     CLEANUP_FD int theirs = -1;
     CLEANUP_FD int ours = -1;
@@ -167,7 +159,7 @@ int worker_spawn(struct device *device, struct spawned *spawned)
         waitpid(pid, NULL, 0);
         return r;
     }
-    *spawned = (struct spawned){pid, ours, process};
+    *child = (struct child){.pid = pid, .process.fd = process, .link.fd = ours};
     ours = -1;
     return 0;
 }

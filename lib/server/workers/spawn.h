@@ -4,17 +4,9 @@
 
 #include "server/state/device.h"
 
-/* A process and two descriptors, owned by whoever has the struct. */
-struct spawned {
-    pid_t pid;
-    int link;    /* our end of the socketpair; does not block */
-    int process; /* pidfd */
-};
-
-/* Starts a process for the device. 0 or -errno; then nothing is left. */
-int worker_spawn(struct device *device, struct spawned *spawned);
-/* Kills the process and closes its descriptors. */
-void spawned_discard(const struct spawned *spawned);
+/* Starts a process for the device; the descriptors in `child` are not watched yet. 0 or -errno;
+ * then nothing is left. */
+int worker_spawn(struct device *device, struct child *child);
 /* Maps the figures that a former supervisor's workers fill, if there are any. 0 or -errno. */
 int worker_stats_restore(struct device *device);
 /* Frees the memory that the device's workers share. */

@@ -7,14 +7,14 @@
 #ifndef GS_SERVER_STANDBY_H
 #define GS_SERVER_STANDBY_H
 
-#include "server/workers/spawn.h"
+#include "server/state/device.h"
 
 /* Starts the device's standby where one is due. Called in each round. */
 void standby_keep(struct device *device);
-/* Gives the standby away, which is ready or still starting. info: what it said when it was ready.
- * false: there is none. */
-bool standby_take(struct device *device, struct spawned *spawned, struct link_device *info,
-                  bool *ready);
+/* Gives the standby away, which is ready or still starting, to be watched as in child_move. false:
+ * there is none. */
+bool standby_take(struct device *device, struct child *to, watch_ready *on_link,
+                  watch_ready *on_process);
 /* Goes on with the standby that a former supervisor has started, if it is ready; else it is ended.
  */
 void standby_restore(struct device *device);

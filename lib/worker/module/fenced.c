@@ -13,7 +13,7 @@
 #include "worker/memory/limits.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/window.h"
-#include "worker/module/constant.h"
+#include "worker/module/pass_variable.h"
 #include "worker/texture/table.h"
 
 static const struct ptx_fence_report *report_of(const struct module *module)
@@ -144,9 +144,8 @@ static CUresult bind_addresses(const struct module *module)
 static CUresult bind_textures(const struct session *session, const struct module *module)
 {
     const CUdeviceptr table = texture_table_address(session);
-    CUdeviceptr constant;
 
-    return module_constant_write(module, FENCE_TEXTURES, &table, sizeof(table), &constant);
+    return pass_variable_write(module, FENCE_TEXTURES, &table, sizeof(table), NULL);
 }
 
 CUresult fenced_bind(struct session *session, struct module *module)
@@ -161,7 +160,7 @@ CUresult fenced_bind(struct session *session, struct module *module)
     if (!result && report_of(module)->textures)
         result = bind_textures(session, module);
     if (!result)
-        result = module_constant_write(module, FENCE_VARIABLE, &window, sizeof(window), &constant);
+        result = pass_variable_write(module, FENCE_VARIABLE, &window, sizeof(window), &constant);
     if (!result && constant)
         result = window_bind(session, constant);
     if (!result)

@@ -15,7 +15,7 @@
 #include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/memory.h"
-#include "worker/module/constant.h"
+#include "worker/module/pass_variable.h"
 
 #define HEAP_BYTES UINT64_C(8388608) /* cudaLimitMallocHeapSize as CUDA has it */
 
@@ -82,11 +82,10 @@ gs_status heap_resume(struct job *job)
 CUresult heap_bind(const struct session *session, const struct module *module)
 {
     const struct ptx_heap heap = ptx_heap(session->module.heap, heap_bytes(session));
-    CUdeviceptr constant;
 
     if (!allocates(module))
         return CUDA_SUCCESS;
-    return module_constant_write(module, PTX_HEAP_VARIABLE, &heap, sizeof(heap), &constant);
+    return pass_variable_write(module, PTX_HEAP_VARIABLE, &heap, sizeof(heap), NULL);
 }
 
 /* A service thread, where heap_open runs too. */

@@ -19,8 +19,8 @@
 #include "common/log.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
-#include "worker/module/constant.h"
 #include "worker/module/module_table.h"
+#include "worker/module/pass_variable.h"
 #include "worker/module/print.h"
 #include "worker/submit/launch_range.h"
 #include "worker/submit/session_fault.h"
@@ -38,7 +38,7 @@ bool kernel_fault_strays(const struct session *session)
 CUresult kernel_fault_bind(const struct session *session, const struct module *module,
                            uint32_t number)
 {
-    CUdeviceptr constant, block;
+    CUdeviceptr block;
 
     if (!kernel_fault_possible(module->rewrite))
         return CUDA_SUCCESS;
@@ -46,7 +46,7 @@ CUresult kernel_fault_bind(const struct session *session, const struct module *m
     if (result)
         return result;
     const struct fault_binding binding = {.notes = block + PRINT_AT_FAULT, .module = number};
-    return module_constant_write(module, FAULT_VARIABLE, &binding, sizeof(binding), &constant);
+    return pass_variable_write(module, FAULT_VARIABLE, &binding, sizeof(binding), NULL);
 }
 
 void kernel_fault_watch(struct session *session, const struct module *module)

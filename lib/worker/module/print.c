@@ -16,7 +16,7 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/host_block.h"
-#include "worker/module/constant.h"
+#include "worker/module/pass_variable.h"
 
 /* The values of the answer to REQ_MODULE_LOAD that describe the print block; see wire.h. */
 #define RET_BLOCK_ID    1
@@ -70,14 +70,13 @@ CUresult print_block_address(const struct session *session, CUdeviceptr *address
 
 CUresult print_bind(const struct job *job, const struct module *module)
 {
-    CUdeviceptr constant, block;
+    CUdeviceptr block;
 
     if (!job->ret[RET_BLOCK_BYTES])
         return CUDA_SUCCESS;
     CUresult result = print_block_address(job->session, &block);
     return result ? result
-                  : module_constant_write(module, PTX_PRINT_VARIABLE, &block, sizeof(block),
-                                          &constant);
+                  : pass_variable_write(module, PTX_PRINT_VARIABLE, &block, sizeof(block), NULL);
 }
 
 void print_deinit(struct session *session)

@@ -1,5 +1,5 @@
-/* operators.c - see operators.h. */
-#include "server/reconcile/operators.h"
+/* changes.c - see changes.h. */
+#include "server/reconcile/changes.h"
 
 #include <stdio.h>
 
@@ -40,19 +40,19 @@ static void operator_answer(struct server *server, struct reply *reply, const ch
 }
 
 /* Answers all: they wait for the same. */
-static void operators_answer(struct server *server, const char *remark)
+static void changes_answer(struct server *server, const char *remark)
 {
-    struct operators *operators = &server->operator;
+    struct changes *changes = &server->changes;
 
-    for (uint32_t i = 0; i < operators->count; i++)
-        operator_answer(server, &operators->reply[i], remark, operators->note[i]);
-    operators->count = 0;
-    timer_cancel(&server->loop, &operators->patience);
+    for (uint32_t i = 0; i < changes->count; i++)
+        operator_answer(server, &changes->reply[i], remark, changes->note[i]);
+    changes->count = 0;
+    timer_cancel(&server->loop, &changes->patience);
 }
 
 static void patience_fire(struct timer *timer)
 {
-    struct server *server = container_of(timer, struct server, operator.patience);
+    struct server *server = container_of(timer, struct server, changes.patience);
     char text[REFUSAL_TEXT_MAX] = "";
     const struct device *silent = NULL;
     uint32_t waiting = 0;
@@ -63,19 +63,19 @@ static void patience_fire(struct timer *timer)
             silent = &server->device[i];
     }
     if (waiting && silent)
-        snprintf(text, sizeof(text), "not in force: worker %d %s", (int)silent->worker.pid,
+        snprintf(text, sizeof(text), "not in force: worker %d %s", (int)silent->worker.child.pid,
                  device_silence(silent));
     else if (waiting)
         snprintf(text, sizeof(text), "%u session%s for running kernels to end", waiting,
                  waiting == 1 ? " waits" : "s wait");
-    operators_answer(server, text);
+    changes_answer(server, text);
 }
 
-void operators_settle(struct server *server)
+void changes_settle(struct server *server)
 {
     char text[REFUSAL_TEXT_MAX] = "";
 
-    if (server->operator.count == 0)
+    if (server->changes.count == 0)
         return;
     for (int i = 0; i < server->device_count; i++) {
         const struct device *device = &server->device[i];
@@ -88,47 +88,47 @@ void operators_settle(struct server *server)
             return; /* the SMs that have just become free are yet to be planned */
     }
     if (state_writer_idle(&server->state))
-        operators_answer(server, text);
+        changes_answer(server, text);
 }
 
 /* From the first one's request on: a second must not use up the first one's time. */
 static void patience_begin(struct server *server)
 {
-    struct timer *patience = &server->operator.patience;
+    struct timer *patience = &server->changes.patience;
 
     if (patience->due_ns == 0)
         timer_set(&server->loop, patience, clock_ns() + OPERATOR_PATIENCE_NS, patience_fire);
 }
 
-void operators_await(struct server *server, struct reply *reply, const char *note)
+void changes_await(struct server *server, struct reply *reply, const char *note)
 {
-    struct operators *operators = &server->operator;
+    struct changes *changes = &server->changes;
 
-    if (operators->count == OPERATORS_MAX) {
+    if (changes->count == OPERATORS_MAX) {
         struct ctl_done_reply answer = {.status = GS_OK, .message = "done; not waited for"};
 
         reply_send(reply, &answer.h, sizeof(answer));
         return;
     }
-    snprintf(operators->note[operators->count], OPERATOR_NOTE_MAX, "%s", note);
-    operators->reply[operators->count++] = *reply;
+    snprintf(changes->note[changes->count], OPERATOR_NOTE_MAX, "%s", note);
+    changes->reply[changes->count++] = *reply;
     reply->queue = -1;
     patience_begin(server);
 }
 
-void operators_restore(struct server *server)
+void changes_restore(struct server *server)
 {
-    struct operators *operators = &server->operator;
+    struct changes *changes = &server->changes;
 
-    operators->patience = (struct timer){0};
-    if (operators->count)
+    changes->patience = (struct timer){0};
+    if (changes->count)
         patience_begin(server);
 }
 
-void operators_deinit(struct server *server)
+void changes_deinit(struct server *server)
 {
-    for (uint32_t i = 0; i < server->operator.count; i++)
-        reply_close(&server->operator.reply[i]);
-    server->operator.count = 0;
-    timer_cancel(&server->loop, &server->operator.patience);
+    for (uint32_t i = 0; i < server->changes.count; i++)
+        reply_close(&server->changes.reply[i]);
+    server->changes.count = 0;
+    timer_cancel(&server->loop, &server->changes.patience);
 }

@@ -1,0 +1,38 @@
+/*
+ * exec_nodes.h - the nodes of an executable graph, in the order of a launch, which is one that the
+ * edges allow. They are copies: the graph may change or end afterwards. The executable graph owns
+ * them, under its lock; recorded.c keeps in each what the session has of it.
+ *
+ * The nodes of a child graph follow the node that stands for it; an empty node of the same handle
+ * follows them and waits for all of them.
+ */
+#ifndef GS_CUDART_EXEC_NODES_H
+#define GS_CUDART_EXEC_NODES_H
+
+#include "cudart/abi.h"
+#include "cudart/graph/op.h"
+
+struct exec_node {
+    cudaGraphNode_t node; /* of the graph, that it was made from */
+    struct op op;         /* its own */
+    size_t *before;       /* numbers of earlier nodes */
+    size_t before_count;
+    bool disabled;
+    bool ends_child; /* it is the end of its node's child graph */
+
+    /* The steps of the session's graph that recording the op has made, one after the other. */
+    unsigned first_step, steps;
+    bool changed; /* the op is not the one that the session has been told */
+    bool off;     /* the session has been told to leave the steps out */
+};
+
+struct exec_nodes {
+    struct exec_node *at;
+    size_t count, room;
+};
+
+/* cudaErrorInvalidValue: the handle names no graph, or the edges form a cycle. */
+cudaError_t exec_nodes_init(struct exec_nodes *nodes, cudaGraph_t graph);
+void exec_nodes_deinit(struct exec_nodes *nodes);
+
+#endif
