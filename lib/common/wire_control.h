@@ -137,6 +137,8 @@ struct ctl_device {
     uint32_t takeovers[CTL_TAKEOVERS];    /* by enum ctl_takeover */
     uint32_t drained;                     /* 1: it takes no new sessions */
     struct ctl_blamed blamed[CTL_BLAMED]; /* users whose kernels lost workers; count 0: none */
+    int32_t standby_pid;                  /* of the worker that is ready to take over; 0: none */
+    uint32_t reserved;
 };
 enum ctl_device_state {
     CTL_DEVICE_STARTING = 0,
@@ -495,8 +497,8 @@ static_assert(sizeof(struct ctl_attach_reply) == 192 &&
 static_assert(sizeof(struct ctl_set_qos) == 136, "ctl_set_qos");
 static_assert(sizeof(struct ctl_done_reply) == 160, "ctl_done_reply");
 static_assert(sizeof(struct ctl_admin) == 40, "ctl_admin");
-static_assert(sizeof(struct ctl_device) == 304, "ctl_device");
-static_assert(sizeof(struct ctl_status_reply) == 2880, "ctl_status_reply");
+static_assert(sizeof(struct ctl_device) == 312, "ctl_device");
+static_assert(sizeof(struct ctl_status_reply) == 2944, "ctl_status_reply");
 static_assert(sizeof(struct ctl_tenant) == 464, "ctl_tenant");
 static_assert(sizeof(struct ctl_ps_reply) == 8056, "ctl_ps_reply");
 static_assert(sizeof(struct ctl_quit_reply) == 160, "ctl_quit_reply");

@@ -545,7 +545,7 @@ static unsigned workers_count(const struct server *server)
     return server_workers(server, pids);
 }
 
-/* The standby has been there before the worker is lost: no process is started until it serves. */
+/* The standby has been there before the worker is lost, and the server's status names it. */
 static void a_standby_takes_the_workers_place(void)
 {
     struct server *server = server_start(&server_unfenced);
@@ -557,8 +557,11 @@ static void a_standby_takes_the_workers_place(void)
     fill(NULL, kernels_get(load(session, plain_ptx), "fill"), data, 5);
     CHECK_OK(gs_sync(session));
     for (unsigned round = 0; round < 3; round++) {
-        CHECK_WITHIN(20000, workers_count(server) == 2);
+        pid_t standby = 0;
+
+        CHECK_WITHIN(20000, (standby = server_standby_pid(server)) != 0);
         server_worker_replace(server, 0);
+        CHECK_EQUAL(server_worker_pid(server), standby);
         check_filled(session, data, 5);
     }
     CHECK_OK(gs_detach(session));

@@ -176,6 +176,8 @@ unsigned server_tenants(const struct server *server);
 pid_t server_worker_pid(const struct server *server);
 /* The same of any device. */
 pid_t server_worker_pid_of(const struct server *server, unsigned device);
+/* The first device's standby that is ready to take over; 0: none. */
+pid_t server_standby_pid(const struct server *server);
 /* Whether the device has a worker, and another one than FORMER. */
 bool server_worker_other(const struct server *server, unsigned device, pid_t former);
 /* Kills the device's worker, once it has one, and waits until another one has its place. */

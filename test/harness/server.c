@@ -402,6 +402,14 @@ pid_t server_worker_pid(const struct server *server)
     return server_worker_pid_of(server, 0);
 }
 
+pid_t server_standby_pid(const struct server *server)
+{
+    struct ctl_status_reply reply;
+
+    server_ask(server, &reply);
+    return reply.device[0].standby_pid;
+}
+
 bool server_worker_other(const struct server *server, unsigned device, pid_t former)
 {
     const pid_t worker = server_worker_pid_of(server, device);

@@ -99,6 +99,7 @@ static void device_dump(uint32_t index, const struct ctl_device *d)
     for (uint32_t cause = 0; cause < CTL_TAKEOVERS; cause++)
         field_number(d->takeovers[cause]);
     field_number(d->drained);
+    field_if((uint32_t)d->standby_pid);
     putchar('\n');
 }
 

@@ -35,6 +35,7 @@ static void device_json(uint32_t index, const struct ctl_device *d)
     json_number("drained", d->drained);
     json_text("state", device_state_name(d->state));
     json_pid("worker_pid", d->worker_pid);
+    json_pid("standby_pid", d->standby_pid);
     json_number("faults", d->faults);
     json_text("uuid", d->uuid);
     json_text("pci_bus_id", d->pci);
@@ -80,7 +81,7 @@ void status_members_json(const struct ctl_status_reply *r, const struct control 
 static void print_text(const struct ctl_status_reply *r, const struct control *control)
 {
     char version[FORMAT_MAX], owner[FORMAT_MAX], a[FORMAT_MAX], b[FORMAT_MAX], ending[FORMAT_MAX];
-    char worker[FORMAT_MAX];
+    char worker[FORMAT_MAX], standby[FORMAT_MAX];
 
     version_text(version, r->server_version);
     printf("server    '%s' of %s, version %s, pid %d, up %s\n", control->instance,
@@ -97,9 +98,12 @@ static void print_text(const struct ctl_status_reply *r, const struct control *c
         ending[0] = 0;
         if (d->ending)
             snprintf(ending, sizeof(ending), " (%u ending)", d->ending);
-        printf("          %s%s, %s%s%s\n", device_state_name(d->state),
-               d->drained ? ", drained" : "", format_worker(worker, d), *d->driver ? ", " : "",
-               d->driver);
+        standby[0] = 0;
+        if (d->standby_pid)
+            snprintf(standby, sizeof(standby), ", standby pid %d", d->standby_pid);
+        printf("          %s%s, %s%s%s%s\n", device_state_name(d->state),
+               d->drained ? ", drained" : "", format_worker(worker, d), standby,
+               *d->driver ? ", " : "", d->driver);
         printf("          tenants: %u%s, holding %s of %s; workers lost: %u\n", d->tenants, ending,
                size_rounded(a, d->memory_used), size_rounded(b, d->memory_total), d->faults);
     }

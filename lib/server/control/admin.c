@@ -6,6 +6,7 @@
 #include "common/log_event.h"
 #include "common/util.h"
 #include "server/control/control.h"
+#include "server/workers/standby.h"
 
 static_assert(DEVICES_MAX == sizeof(((struct ctl_status_reply *)0)->device) /
                                  sizeof(((struct ctl_status_reply *)0)->device[0]),
@@ -57,6 +58,7 @@ static void device_describe(const struct device *device, struct ctl_device *row)
     memcpy(row->pci, device->info.pci, sizeof(row->pci));
     memcpy(row->takeovers, device->takeovers, sizeof(row->takeovers));
     memcpy(row->blamed, device->blamed, sizeof(row->blamed));
+    row->standby_pid = standby_ready(device);
     row->state = CTL_DEVICE_STARTING;
     if (device_silent(device, SILENT_NS))
         row->state = device_stuck(device) ? CTL_DEVICE_STUCK : CTL_DEVICE_SILENT;

@@ -126,6 +126,13 @@ void standby_keep(struct device *device)
         timer_set(&device->server->loop, &standby->timer, due, start_fire);
 }
 
+pid_t standby_ready(const struct device *device)
+{
+    const struct standby *standby = &device->standby;
+
+    return standby->child.said_ready && !standby->lost ? standby->child.pid : 0;
+}
+
 bool standby_take(struct device *device, struct child *to, watch_ready *on_link,
                   watch_ready *on_process)
 {

@@ -11,6 +11,8 @@
 
 /* Starts the device's standby where one is due. Called in each round. */
 void standby_keep(struct device *device);
+/* The process of a standby that is ready to take over; 0: there is none. */
+pid_t standby_ready(const struct device *device);
 /* Gives the standby away, which is ready or still starting, to be watched as in child_move. false:
  * there is none. */
 bool standby_take(struct device *device, struct child *to, watch_ready *on_link,
