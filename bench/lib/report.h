@@ -19,6 +19,7 @@ struct row {
     unsigned quick_sides; /* with --quick */
     unsigned timeout_s;   /* of one side */
     bool gpu_only;        /* tells nothing on the software device */
+    bool settled;         /* gshared has its standby before the measurement */
     bool chosen;
     double seconds; /* all of it: with the start and the end of what a side needs */
     struct board *board[SIDE_COUNT]; /* NULL: not measured */
