@@ -22,6 +22,7 @@
 #define PTX_MAX_TEXT        (64u << 20)
 #define PTX_MAX_REGS        (1u << 20) /* registers of one function */
 #define PTX_MAX_MODULE_REGS (1u << 22)
+#define PTX_MAX_TARGETS     (1u << 20) /* of all brx.idx of a module: the ways that control may go */
 #define PTX_MAX_FUNCS       (1u << 16)
 #define PTX_MAX_PARAMS      1024
 #define PTX_MAX_PARAM_BYTES 32764u       /* of one kernel: ptx_param_bytes_max */

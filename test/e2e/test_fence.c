@@ -75,6 +75,19 @@ static const char gate_ptx[] = HEAD
     "  st.volatile.global.u32 [%rd], 1;\n"
     "again: ld.volatile.global.u32 %r, [%rd+4]; setp.eq.u32 %p, %r, 0; @%p bra again; ret; }\n";
 
+/* wander: stores at any address, and by any index from `end` on, until words[1] is set. It does not
+ * store to the words, which lie in the window's second granule. */
+static const char wander_ptx[] =
+    HEAD ".visible .entry wander(.param .u64 words, .param .u64 end, .param .u32 seed)\n"
+         "{ .reg .b64 %rd<8>; .reg .b32 %r<6>; .reg .pred %p<2>;\n"
+         "  ld.param.u64 %rd0, [words]; ld.param.u64 %rd1, [end]; ld.param.u32 %r0, [seed];\n"
+         "again: mad.lo.u32 %r0, %r0, 1664525, 1013904223; shr.u32 %r1, %r0, 3;\n"
+         "  mad.lo.u32 %r0, %r0, 1664525, 1013904223; and.b32 %r2, %r0, 0xfffffffc;\n"
+         "  or.b32 %r2, %r2, 0x400000; mov.b64 %rd2, {%r2, %r1}; st.global.u32 [%rd2], %r0;\n"
+         "  mul.wide.u32 %rd3, %r0, 4; add.s64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], %r0;\n"
+         "  ld.volatile.global.u32 %r3, [%rd0+4]; setp.eq.u32 %p0, %r3, 0; @%p0 bra again;\n"
+         "  ret; }\n";
+
 static const struct server_options always = {.arguments =
                                                  (const char *const[]){"--fence", "always", NULL}};
 
@@ -240,6 +253,107 @@ static void a_little_memory_comes_beside_a_kernel_that_waits_for_it(void)
     for (unsigned i = 0; i < ARRAY_SIZE(little); i++)
         CHECK_OK(gs_free(session, little[i]));
     CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* Begins the kernel that waits and sees it wait; the other kernels are loaded by then, since no
+ * module comes beside it. */
+static void gate_close(gs_session session, gs_kernel gate, gs_devptr words, gs_stream aside)
+{
+    uint32_t started = 0;
+
+    CHECK_OK(kernels_launch(NULL, gate, 1, 1, (void *[]){&words}));
+    while (!started) {
+        CHECK_OK(gs_memcpy_dtoh_async(session, &started, words, sizeof(started), aside));
+        CHECK_OK(gs_stream_sync(session, aside));
+    }
+}
+
+static void gate_open(gs_session session, gs_devptr words, gs_stream aside)
+{
+    CHECK_OK(gs_memset_async(session, words + sizeof(uint32_t), 1, sizeof(uint32_t), aside));
+    CHECK_OK(gs_sync(session));
+}
+
+/* Of any size, and the host's that kernels reach: it is empty, kernels store there, and the next
+ * workers have it. */
+static void memory_comes_beside_a_kernel_that_waits_for_it(void)
+{
+    struct server *server = server_start(&always);
+    const uint64_t size[] = {40 * MIB, 2 * MIB};
+    uint32_t word = 0xdead, value = 5;
+    gs_module gate, strays;
+    gs_devptr words, memory[3];
+    gs_session session;
+    gs_stream aside;
+    void *host;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, 2 * sizeof(uint32_t), &words));
+    CHECK_OK(gs_stream_create(session, NULL, &aside));
+    CHECK_OK(load(session, gate_ptx, &gate));
+    CHECK_OK(load(session, strays_ptx, &strays));
+    gs_kernel add = kernels_get(strays, "add");
+    gate_close(session, kernels_get(gate, "gate"), words, aside);
+    for (unsigned i = 0; i < ARRAY_SIZE(size); i++)
+        CHECK_OK(gs_malloc(session, size[i], &memory[i]));
+    CHECK_OK(gs_host_alloc(session, 4 * MIB, &host));
+    CHECK_OK(gs_host_device_ptr(session, host, &memory[2]));
+    for (unsigned i = 0; i < ARRAY_SIZE(memory); i++) {
+        CHECK_OK(kernels_launch(aside, add, 1, 1, (void *[]){&memory[i], &value}));
+        CHECK_OK(gs_memcpy_dtoh_async(session, &word, memory[i], sizeof(word), aside));
+        CHECK_OK(gs_stream_sync(session, aside));
+        CHECK_EQUAL(word, value);
+    }
+    CHECK_STATUS(gs_stream_query(session, NULL), GS_NOT_READY);
+    gate_open(session, words, aside);
+    server_worker_restart(server, 0);
+    server_worker_replace(server, 0);
+    for (unsigned i = 0; i < ARRAY_SIZE(memory); i++) {
+        CHECK_OK(kernels_launch(aside, add, 1, 1, (void *[]){&memory[i], &value}));
+        CHECK_OK(gs_stream_sync(session, aside));
+        CHECK_OK(gs_memcpy_dtoh(session, &word, memory[i], sizeof(word)));
+        CHECK_EQUAL(word, 2 * value);
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(size); i++)
+        CHECK_OK(gs_free(session, memory[i]));
+    CHECK_OK(gs_host_free(session, host));
+    CHECK_OK(gs_detach(session));
+    CHECK_EQUAL(server_memory_used(server), 0);
+    server_stop(server);
+}
+
+/* Kernels that stray everywhere until they are told to end, by addresses and by indices, meet no
+ * hole: neither those that run when the memory comes, nor those that begin after it. */
+static void memory_comes_beside_kernels_that_stray(void)
+{
+    struct server *server = server_start(&always);
+    struct bystanders *bystanders = bystanders_start(2);
+    gs_devptr words, end, memory[3];
+    gs_session session;
+    gs_stream stream[3], aside;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    const gs_session_desc desc = info_of(session);
+    CHECK_OK(gs_malloc(session, 2 * sizeof(uint32_t), &words));
+    CHECK_OK(gs_stream_create(session, NULL, &aside));
+    CHECK_OK(load(session, wander_ptx, &module));
+    gs_kernel wander = kernels_get(module, "wander");
+    for (unsigned i = 0; i < ARRAY_SIZE(memory); i++) {
+        uint32_t seed = 99 + i;
+        end = desc.window_base + desc.window_size - 4;
+        CHECK_OK(gs_stream_create(session, NULL, &stream[i]));
+        CHECK_OK(kernels_launch(stream[i], wander, 1, 1, (void *[]){&words, &end, &seed}));
+        CHECK_OK(gs_malloc(session, (1 + 30 * i) * MIB, &memory[i]));
+        CHECK_STATUS(gs_stream_query(session, stream[i]), GS_NOT_READY);
+    }
+    gate_open(session, words, aside);
+    for (unsigned i = 0; i < ARRAY_SIZE(memory); i++)
+        CHECK_OK(gs_free(session, memory[i]));
+    CHECK_OK(gs_detach(session));
+    bystanders_stop(bystanders);
+    CHECK_EQUAL(server_memory_used(server), 0);
     server_stop(server);
 }
 
@@ -793,6 +907,8 @@ static const struct test tests[] = {
     TEST(a_stray_faults_nobody),
     TEST(memory_comes_and_goes_beside_a_kernel_that_strays),
     TEST(a_little_memory_comes_beside_a_kernel_that_waits_for_it),
+    TEST(memory_comes_beside_a_kernel_that_waits_for_it),
+    TEST(memory_comes_beside_kernels_that_stray),
     TEST(an_offset_below_the_window_stays_in_it),
     TEST(an_index_leads_nowhere),
     TEST(memory_behind_the_first_addresses_is_reached),

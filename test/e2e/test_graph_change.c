@@ -1,6 +1,7 @@
 /* test_graph_change.c - graphs whose calls are changed between launches: gs_graph_change and
  * gs_graph_enable. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +21,21 @@ struct scene {
     uint32_t *host; /* of gs_host_alloc: N words in, N words out */
 };
 
-static void scene_set(struct scene *s)
+static void scene_set_with(struct scene *s, const gs_attach_params *params)
 {
     s->server = server_start(NULL);
-    CHECK_OK(server_attach(s->server, &s->session));
+    CHECK_OK(gs_attach(params, &s->session));
     s->module = kernels_load(s->session);
     s->store = kernels_get(s->module, "store");
     CHECK_OK(gs_stream_create(s->session, NULL, &s->stream));
     CHECK_OK(gs_malloc(s->session, N * 4, &s->data));
     CHECK_OK(gs_malloc(s->session, N * 4, &s->other));
     CHECK_OK(gs_host_alloc(s->session, 2 * N * 4, (void **)&s->host));
+}
+
+static void scene_set(struct scene *s)
+{
+    scene_set_with(s, NULL);
 }
 
 static void scene_end(struct scene *s)
@@ -498,6 +504,43 @@ static void what_does_not_fit_changes_nothing(void)
     scene_end(&s);
 }
 
+/* Each launch makes the calls that it was launched with, whichever worker makes them: the graph is
+ * changed, launched, and its worker killed before or behind the launch. */
+static void changes_hold_from_worker_to_worker(void)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    struct scene s;
+    gs_graph graph;
+
+    params.on_fault = GS_ON_FAULT_REPLAY;
+    scene_set_with(&s, &params);
+    graph = stores(&s, 3);
+    for (uint32_t round = 0; round < 32; round++) {
+        const pid_t worker = server_worker_pid(s.server);
+        const bool on = round % 3, before = round % 8 == 1, behind = round % 8 == 5;
+
+        CHECK_OK(gs_memset(s.session, s.data, 0, N * 4));
+        store_change(&s, graph, 0, 5, 100 + round);
+        CHECK_OK(gs_graph_enable(graph, (const unsigned[]){1}, 1, on));
+        if (before)
+            CHECK_EQUAL(kill(worker, SIGKILL), 0);
+        CHECK_OK(gs_graph_launch(graph, s.stream));
+        if (behind)
+            CHECK_EQUAL(kill(worker, SIGKILL), 0);
+        /* for a launch that is not this one */
+        store_change(&s, graph, 0, 6, 7);
+        CHECK_OK(gs_stream_sync(s.session, s.stream));
+        CHECK_EQUAL(word(&s, s.data), 0);
+        CHECK_EQUAL(word(&s, s.data + 4), on ? 2 : 0);
+        CHECK_EQUAL(word(&s, s.data + 8), 3);
+        CHECK_EQUAL(word(&s, s.data + 20), 100 + round);
+        CHECK_EQUAL(word(&s, s.data + 24), 0);
+        if (before || behind)
+            CHECK_WITHIN(20000, server_worker_other(s.server, 0, worker));
+    }
+    scene_end(&s);
+}
+
 static const struct test tests[] = {
     TEST(a_launch_makes_the_changed_calls),
     TEST(a_queued_launch_keeps_the_calls_that_it_was_launched_with),
@@ -509,6 +552,7 @@ static const struct test tests[] = {
     TEST(a_call_may_name_what_has_the_number_of_the_former),
     TEST(a_graph_of_thousands_changes),
     TEST(what_does_not_fit_changes_nothing),
+    TEST(changes_hold_from_worker_to_worker),
 };
 
 int main(int argc, char **argv)

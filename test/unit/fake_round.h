@@ -42,9 +42,12 @@ bool quiet_hold(uint64_t time)
     return false;
 }
 
+static uint64_t looked_at; /* how often a session was looked at for work that it waits to give */
+
 bool trial_holds(const struct session *session)
 {
     (void)session;
+    looked_at++;
     return false;
 }
 

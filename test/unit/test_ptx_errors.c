@@ -227,7 +227,7 @@ static void huge_things_are_refused_before_they_are_made(void **state)
         HEADER ".entry k(.param .b8 x[100000000]) { ret; }",
     };
     struct ptx_error err;
-    char *text;
+    char *more, *text;
     size_t i;
 
     (void)state;
@@ -261,6 +261,16 @@ static void huge_things_are_refused_before_they_are_made(void **state)
     text = repeat(HEADER ".entry k() { .reg .b32 r; mov.b32 r", ", r", 100000, "; }");
     assert_int_equal(parse(text, &err), -EINVAL);
     free(text);
+    /* 1,100 branches by a list of 1,000 labels: as many ways as the square of the text's length */
+    more = repeat(HEADER ".entry k() { .reg .b32 r; .reg .pred p; l: t: .branchtargets l", ", l",
+                  999, "; ");
+    text = repeat(more, "@p brx.idx r, t; ", 1000, "}");
+    assert_int_equal(parse(text, &err), 0);
+    free(text);
+    text = repeat(more, "@p brx.idx r, t; ", 1100, "}");
+    assert_int_equal(parse(text, &err), -E2BIG);
+    free(text);
+    free(more);
 }
 
 static void the_bytes_of_a_kernels_parameters_have_a_bound(void **state)

@@ -687,10 +687,7 @@ static void frames_take_no_longer_than_the_text(void **state)
     to += sprintf(to, "mov.u64 %%d2, l; cvta.local.u64 %%d2, %%d2;\n");
     repeat(&to, "call f, (%%d2);\n", count);
     sprintf(to, "ret; }");
-    assert_int_equal(fence(text, 0, &out, &report), 0);
-    expect_text(out, "gshare$stack[32];", true);
-    free(out);
-    ptx_rewrite_report_deinit(&report);
+    expect_refused(text, "a function of 150000 calls, of at most 1024");
 
     to = text + sprintf(text, "%s",
                         HEAD ".visible .entry k(.param .align 1 .b8 s[4096])\n"
@@ -857,21 +854,29 @@ static void modules_it_cannot_hold_are_refused(void **state)
 }
 
 /* Functions that fit, and calls: with 64 functions some 7 KB of text for each call. */
-static char *many_calls(unsigned functions, unsigned calls)
+static char *many_calls(unsigned functions, unsigned kernels, unsigned calls)
 {
     static const char call[] = "{ .param .b32 q; .param .b32 s; st.param.b32 [q], 1; "
                                "call (s), %d1, (q), p; }\n";
-    char *text = malloc(4096 + functions * 128 + calls * sizeof(call)), *to = text;
+    const size_t each = 512 + calls * sizeof(call);
+    char *text = malloc(4096 + functions * 128 + kernels * each), *to = text;
 
     to += sprintf(to, "%s", HEAD);
     for (unsigned i = 0; i < functions; i++)
         to += sprintf(to, ".func (.param .b32 r) f%u(.param .b32 x) { ret; }\n", i);
-    to += sprintf(to, "%s{ %s p: .callprototype (.param .b32 _) _ (.param .b32 _);", ENTRY, REGS);
+    to += sprintf(to, "%s{ %s ", ENTRY, REGS);
     for (unsigned i = 0; i < functions; i++)
         to += sprintf(to, "mov.u64 %%d2, f%u;\n", i);
-    for (unsigned i = 0; i < calls; i++)
-        to += sprintf(to, "%s", call);
-    sprintf(to, "ret; }\n");
+    to += sprintf(to, "ret; }\n");
+    for (unsigned k = 0; k < kernels; k++) {
+        to += sprintf(to,
+                      ".visible .entry k%u(.param .u64 a) { %s p: .callprototype (.param .b32 _) _ "
+                      "(.param .b32 _);",
+                      k, REGS);
+        for (unsigned i = 0; i < calls; i++)
+            to += sprintf(to, "%s", call);
+        to += sprintf(to, "ret; }\n");
+    }
     return text;
 }
 
@@ -879,7 +884,7 @@ static char *many_calls(unsigned functions, unsigned calls)
 static void a_text_that_grows_too_long_is_refused(void **state)
 {
     struct rusage before, after;
-    char *text = many_calls(64, 28000); /* 2.6 MB, which 200 MB would follow */
+    char *text = many_calls(64, 28, 1000); /* 2.6 MB, which 200 MB would follow */
 
     (void)state;
     getrusage(RUSAGE_SELF, &before);
@@ -887,7 +892,7 @@ static void a_text_that_grows_too_long_is_refused(void **state)
     getrusage(RUSAGE_SELF, &after);
     assert_true(after.ru_maxrss - before.ru_maxrss < 512 << 10);
     free(text);
-    text = many_calls(257, 1);
+    text = many_calls(257, 1, 1);
     expect_refused(text, "more than 256 functions");
     free(text);
 }
@@ -895,7 +900,7 @@ static void a_text_that_grows_too_long_is_refused(void **state)
 static void a_call_may_mean_any_of_many_functions(void **state)
 {
     struct ptx_rewrite_report report;
-    char *text = many_calls(256, 2), *out = fenced(text, &report);
+    char *text = many_calls(256, 1, 2), *out = fenced(text, &report);
 
     (void)state;
     expect_text(out, "mov.b64 gshare$sym, f255;", true);
@@ -906,23 +911,42 @@ static void a_call_may_mean_any_of_many_functions(void **state)
     free(text);
 }
 
-/* A kernel whose instructions are COUNT times that line, with its number in the place of %u. */
-static char *long_kernel(const char *first, const char *then, unsigned count)
+/* A function's instructions: COUNT times FIRST, with its number twice, then COUNT times THEN. */
+static char *long_body(char *to, const char *first, const char *then, unsigned count)
 {
-    char *text = malloc(((size_t)count * 2 + 20) * 64), *to = text;
-
-    assert_non_null(text);
-    to += sprintf(to, "%s{ %s .reg .b32 %%v<%u>; ld.param.u64 %%d0, [a];\n", HEAD ENTRY, REGS,
-                  count + 1);
+    to += sprintf(to, "{ %s .reg .b32 %%v<%u>; .reg .pred %%q<%u>; ld.param.u64 %%d0, [a];\nagain:",
+                  REGS, count + 1, count < 10000 ? count + 1 : 1);
     for (unsigned i = 0; i < count; i++)
         to += sprintf(to, first, i, i);
     for (unsigned i = 0; then && i < count; i++)
         to += sprintf(to, then, i);
-    sprintf(to, "ret; }\n");
+    return to + sprintf(to, "@%%p1 bra again; ret; }\n");
+}
+
+/* So many kernels with such bodies. */
+static char *long_kernels(unsigned kernels, const char *first, const char *then, unsigned count)
+{
+    char *text = malloc(((size_t)count * 2 + 20) * 64 * kernels), *to = text;
+
+    assert_non_null(text);
+    to += sprintf(to, "%s", HEAD ".func f() { ret; }\n");
+    for (unsigned i = 0; i < kernels; i++) {
+        to += sprintf(to, ".visible .entry k%u(.param .u64 a)\n", i);
+        to = long_body(to, first, then, count);
+    }
     return text;
 }
 
-/* What the compiler would take gigabytes of the server's memory for. */
+static void expect_taken(char *text)
+{
+    struct ptx_rewrite_report report;
+
+    free(fenced(text, &report));
+    ptx_rewrite_report_deinit(&report);
+    free(text);
+}
+
+/* What the compiler would take gigabytes of the server's memory for, or hours. */
 static void functions_that_are_too_large_are_refused(void **state)
 {
     static const struct {
@@ -931,24 +955,52 @@ static void functions_that_are_too_large_are_refused(void **state)
         const char *why;
     } all[] = {
         {"ld.global.b32 %%v%u, [%%d0+%u];\n", "st.global.b32 [%%d0], %%v%u;\n", 4000, 5000,
-         "5001 registers live at once, of at most 4096"},
+         "5003 registers of 32 bits that live at once, of at most 4096"},
+        /* only from one round of the loop to the next */
+        {"st.global.b32 [%%d0], %%v%u; ld.global.b32 %%v%u, [%%d0];\n", NULL, 4000, 5000,
+         "5003 registers of 32 bits that live at once, of at most 4096"},
+        /* what stays where the predicate is false */
+        {"@%%p2 mov.b32 %%v%u, 1; st.global.b32 [%%d0], %%v%u;\n", NULL, 4000, 5000,
+         "5004 registers of 32 bits that live at once, of at most 4096"},
+        /* guards */
+        {"setp.eq.u32 %%q%u, %%r0, %u;\n", "@%%q%u st.global.b32 [%%d0], 1;\n", 4000, 5000,
+         "5004 registers of 32 bits that live at once, of at most 4096"},
         {"mov.b32 %%v%u, %u;\n", NULL, 520000, 530000, "instructions, of at most 524288"},
-        {"L%u: mov.b32 %%r0, %u;\n", NULL, 8000, 9000, "9000 labels, of at most 8192"},
+        {"L%u: mov.b32 %%r0, %u;\n", NULL, 8000, 9000, "9001 labels, of at most 8192"},
+        {"ld.global.b32 %%r0, [%%d0+%u];\n", NULL, 32000, 33000,
+         "33000 accesses to memory, of at most 32768"},
+        {"call f;\n", NULL, 1000, 1100, "1100 calls, of at most 1024"},
     };
-    struct ptx_rewrite_report report;
-    char *text, *out;
 
     (void)state;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        text = long_kernel(all[i].first, all[i].then, all[i].fits);
-        out = fenced(text, &report);
-        ptx_rewrite_report_deinit(&report);
-        free(out);
-        free(text);
-        text = long_kernel(all[i].first, all[i].then, all[i].beyond);
+        expect_taken(long_kernels(1, all[i].first, all[i].then, all[i].fits));
+        char *text = long_kernels(1, all[i].first, all[i].then, all[i].beyond);
         expect_refused(text, all[i].why);
         free(text);
     }
+}
+
+/* Each of the kernels would be taken. */
+static void many_large_functions_are_refused(void **state)
+{
+    static const char label[] = "L%u: mov.b32 %%r0, %u;\n";
+    char *text = long_kernels(17, label, NULL, 8100);
+
+    (void)state;
+    expect_refused(text, "the module has too many large functions");
+    free(text);
+    expect_taken(long_kernels(16, label, NULL, 8100));
+}
+
+/* 1,000 calls that may each mean 256 functions. */
+static void what_the_fence_adds_counts(void **state)
+{
+    char *text = many_calls(256, 1, 1000);
+
+    (void)state;
+    expect_refused(text, "instructions, of at most 524288");
+    free(text);
 }
 
 /* Other passes leave such a text as it is, and say so. */
@@ -1494,6 +1546,8 @@ int main(void)
         cmocka_unit_test(addresses_without_end_are_refused),
         cmocka_unit_test(a_text_that_grows_too_long_is_refused),
         cmocka_unit_test(functions_that_are_too_large_are_refused),
+        cmocka_unit_test(many_large_functions_are_refused),
+        cmocka_unit_test(what_the_fence_adds_counts),
         cmocka_unit_test(a_call_may_mean_any_of_many_functions),
         cmocka_unit_test(other_passes_keep_off_a_text_that_grows_too_long),
         cmocka_unit_test(names_of_the_house_are_refused),

@@ -19,7 +19,8 @@
 #include "worker/memory/user.h"
 #include "worker/sched/domain.h"
 
-#define SESSIONS  4u
+#define SESSIONS  4u /* but for those of a crowd */
+#define CROWD     256u
 /* As many as two streams have: one may have 64 records on the device. */
 #define TURN_MOST 128u
 
@@ -33,7 +34,7 @@ static struct sender {
     uint32_t taken[SEG_STREAMS];
     uint32_t in_turn; /* records taken */
     bool stalls[SEG_STREAMS];
-} senders[SESSIONS];
+} senders[CROWD];
 static uint64_t record_ns; /* how long the driver takes for a record */
 
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
@@ -69,7 +70,7 @@ static int set(void **state)
     memset(senders, 0, sizeof(senders));
     record_ns = 0;
     lane.polled_count = SESSIONS;
-    for (uint32_t i = 0; i < SESSIONS; i++) {
+    for (uint32_t i = 0; i < CROWD; i++) {
         struct session *session = &senders[i].session;
         session->slot = i;
         session->lane = &lane;
@@ -87,7 +88,7 @@ static int set(void **state)
 static int unset(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < SESSIONS; i++)
+    for (uint32_t i = 0; i < CROWD; i++)
         domains_remove(&senders[i].session);
     return 0;
 }
@@ -107,7 +108,7 @@ static void announce(struct sender *sender, uint32_t stream)
 
 static void one_round(void)
 {
-    for (uint32_t i = 0; i < SESSIONS; i++)
+    for (uint32_t i = 0; i < CROWD; i++)
         senders[i].in_turn = 0;
     lane.now = now += 1000;
     round_look(&lane);
@@ -350,6 +351,32 @@ static void others_wait_for_one_of_a_users_sessions_and_not_for_all(void **state
     users_unset();
 }
 
+/* As long as the user's time lasts; then each of them is passed over, and not found by a walk over
+ * all of them that only turns it away. */
+static void a_crowd_that_is_turned_away_costs_others_nothing(void **state)
+{
+    (void)state;
+    record_ns = 20000;
+    lane.polled_count = CROWD;
+    for (uint32_t i = 0; i < CROWD; i++) {
+        senders[i].session.memory.user = user_hold(i ? 1 : 2);
+        send(&senders[i], 0, 1000000);
+        sched_wait(domain_of(&senders[i].session), &senders[i].session.sched.entity, now);
+    }
+    for (uint32_t n = 0, served = 0; n < 30; n++) {
+        looked_at = 0;
+        one_round();
+        for (uint32_t i = 1; i < CROWD; i++)
+            served += senders[i].in_turn > 0;
+        assert_int_equal(served, n + 1);
+        assert_true(senders[0].in_turn > 0);
+        assert_in_range(looked_at, 1, 8 * CROWD);
+        assert_true(lane.live);
+    }
+    for (uint32_t i = 0; i < CROWD; i++)
+        user_release(senders[i].session.memory.user);
+}
+
 /* Sessions whose records take little are all served in each round, as if there were one user. */
 static void short_records_of_all_users_go_in_each_round(void **state)
 {
@@ -401,6 +428,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(in_a_crowd_requests_begin_side_by_side, set, unset),
         cmocka_unit_test_setup_teardown(others_wait_for_one_of_a_users_sessions_and_not_for_all,
                                         set, unset),
+        cmocka_unit_test_setup_teardown(a_crowd_that_is_turned_away_costs_others_nothing, set,
+                                        unset),
         cmocka_unit_test_setup_teardown(short_records_of_all_users_go_in_each_round, set, unset),
         cmocka_unit_test_setup_teardown(a_side_lane_takes_as_much_of_a_session_in_a_round, set,
                                         unset),

@@ -270,6 +270,22 @@ static bool build_list(struct parser *p, const struct raw *r, const struct ptx_d
     return true;
 }
 
+/* Each brx.idx may go to all targets of its list, which others may have too. */
+static bool build_table(struct parser *p, const struct raw *r, struct ptx_operand *out)
+{
+    const struct ptx_table *table = (const struct ptx_table *)p->tables.data + r->o.table;
+
+    *out = r->o;
+    out->kind = PTX_OPND_TABLE;
+    if (table->calls)
+        return parser_fail(p, &r->tok, "expected a list of .branchtargets, found .calltargets");
+    if (table->count > PTX_MAX_TARGETS - p->targets)
+        return parser_fail_as(p, -E2BIG, &r->tok, "more than %u targets of branches",
+                              PTX_MAX_TARGETS);
+    p->targets += table->count;
+    return true;
+}
+
 bool raw_build(struct parser *p, const struct raw *r, const struct ptx_desc *desc,
                const struct ptx_inst *inst, struct ptx_operand *out)
 {
@@ -296,11 +312,7 @@ bool raw_build(struct parser *p, const struct raw *r, const struct ptx_desc *des
         out->label = parser_label_ref(p, &r->tok);
         return out->label != UINT32_MAX;
     case PTX_DESC_TABLE:
-        *out = r->o;
-        out->kind = PTX_OPND_TABLE;
-        if (!((struct ptx_table *)p->tables.data)[out->table].calls)
-            return true;
-        return parser_fail(p, &r->tok, "expected a list of .branchtargets, found .calltargets");
+        return build_table(p, r, out);
     default:
         return build_simple(p, r, inst, type, out);
     }

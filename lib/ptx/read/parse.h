@@ -79,6 +79,7 @@ struct parser {
     struct ptx_func *f;
     struct list decls, regs, fvars, labels, tables, protos, insts;
     uint32_t defined_labels;
+    uint32_t targets; /* of the module's brx.idx so far */
 
     /* The statement being read. */
     struct list raws;          /* struct raw: all of a statement's operands, children

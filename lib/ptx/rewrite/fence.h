@@ -61,6 +61,7 @@ struct fence {
     uint32_t bases[FENCE_BASES]; /* registers of its pointers that are fenced once */
     unsigned nbases;
     uint32_t loop_work; /* of find_loops so far, in the module */
+    uint64_t call_work; /* of calls by an address so far, in the module */
     const struct ptx_inst *inst;
 };
 
@@ -75,6 +76,8 @@ bool fence_pragma_is_harmless(const char *text);
 
 /* Whether the compiler may be given the current function. */
 bool fence_size(struct fence *fence);
+/* Whether it may be given all functions of the module, which have their fences. */
+bool fence_size_of_all(struct fence *fence, const struct ptx_module *m);
 
 /* ---- fence_globals.c ---- */
 

@@ -42,6 +42,9 @@ static bool is_listed(const struct ptx_table *table, const struct ptx_func *f)
     return false;
 }
 
+/* Steps that the indirect calls of a module may take to find their functions, half a second. */
+#define MOST_CALL_WORK (UINT64_C(1) << 28)
+
 /* The call goes to gshare$to, which is the address of one of the functions that it may mean: of the
  * module, with this prototype, their address taken somewhere. Any other value means the first. */
 static bool call_indirect(struct fence *fence)
@@ -60,6 +63,10 @@ static bool call_indirect(struct fence *fence)
         return fence_refuse(fence, inst->line, "call: an address without a prototype");
     if (ptx_type_bits(fence->f->regs[inst->ops[1].reg].type) != 64 || !text.len)
         return fence_refuse(fence, inst->line, "call: an address in an unknown form");
+    fence->call_work += (uint64_t)fence->m->nfuncs * (table ? table->count + 1u : 1);
+    if (fence->call_work > MOST_CALL_WORK)
+        return fence_refuse(fence, inst->line,
+                            "call: too many calls by an address, of too many functions");
     for (uint32_t i = 0; i < fence->m->nfuncs; i++) {
         const struct ptx_func *f = fence->m->funcs[i];
 

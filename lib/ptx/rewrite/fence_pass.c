@@ -294,6 +294,8 @@ static int finish(struct fence *fence, char **out, size_t *out_len)
     free(edited);
     if (result && result != -ENOMEM)
         return fence_refuse(fence, error.line, "with its fences: %s", error.text), -EPERM;
+    if (!result && !fence->variables && !fence_size_of_all(fence, m))
+        result = fence->refused ? -EPERM : -ENOMEM;
     if (!result)
         result = print_module(m, out, out_len);
     ptx_module_free(m);

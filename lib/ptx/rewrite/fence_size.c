@@ -1,88 +1,100 @@
 /* How large a function may be. The driver compiles in the worker, and what it takes of memory and
- * time for a function grows with the square of the registers that live at once and of the labels.
- * ptxas 13.0 for sm_90, two and a half minutes at most:
+ * time for a function grows with the square, or the third power, of what follows. ptxas 13.0 for
+ * sm_90 takes, in seconds of a CPU:
  *
- *     registers that live at once   4,000: 0.5 GiB in 15 s    20,000: more than 6.7 GiB
- *     labels                        8,000: 0.5 GiB in 43 s   100,000: more than 8.3 GiB
+ *     registers that live at once   4,000: 0.5 GiB in 15 s      20,000: more than 6.7 GiB
+ *     labels                        8,000: 0.5 GiB in 43 s      100,000: more than 8.3 GiB
+ *     accesses to memory            32,000: 0.3 to 2.0 GiB      64,000: 2.6 GiB in 100 s
+ *                                   in 20 s
+ *     calls                         1,000: 0.1 GiB in 7 s       2,500: more than a minute
+ *     targets of brx.idx            100,000: 0.5 GiB in 6 s     800,000: more than a minute
  *     instructions                  500,000: 2.0 to more than 2.4 GiB
+ *
+ * A module may have many functions, so the squares of all are bounded, too: the compiler takes some
+ * ten minutes for a module at most, which is charged to its user (jobs/pace.h).
  *
  * Of the 2,083 functions of test/corpus, test/ptx and lib/cublas none has more than 293 such
  * registers and 2,100 instructions. */
-#include <stdlib.h>
-
 #include "ptx/rewrite/fence.h"
+#include "ptx/rewrite/live.h"
 
-enum { MOST_LIVE = 4096, MOST_LABELS = 8192, MOST_INSTRUCTIONS = 1 << 19 };
+enum kind { LIVE, LABELS, ACCESSES, CALLS, TARGETS, INSTRUCTIONS, KINDS };
 
-/* Where a register stands first and last, in the order of the text, from 1; 0: nowhere. */
-struct span {
-    uint32_t first, last;
+static const struct {
+    uint32_t most;
+    const char *text;
+} kinds[KINDS] = {
+    [LIVE] = {4096, "registers of 32 bits that live at once"},
+    [LABELS] = {8192, "labels"},
+    [ACCESSES] = {32768, "accesses to memory"},
+    [CALLS] = {1024, "calls"},
+    [TARGETS] = {131072, "targets of brx.idx"},
+    [INSTRUCTIONS] = {1 << 19, "instructions"},
 };
 
-static void note(struct span *spans, const struct ptx_operand *o, uint32_t at)
-{
-    uint32_t reg = PTX_NO_REG;
+#define LIVE_STEPS   (UINT64_C(1) << 27) /* half a second */
+/* The squares of what all functions have, each divided by that of the most that one may have. */
+#define SQUARES_MOST 16
+#define SQUARES_UNIT (UINT64_C(1) << 20)
 
-    if (o->kind == PTX_OPND_REG)
-        reg = o->reg;
-    else if (o->kind == PTX_OPND_MEM && o->mem.base == PTX_BASE_REG)
-        reg = o->mem.reg;
-    for (uint32_t i = 0; (o->kind == PTX_OPND_VEC || o->kind == PTX_OPND_LIST) && i < o->count; i++)
-        note(spans, &o->list[i], at);
-    if (reg == PTX_NO_REG)
-        return;
-    spans[reg].first = spans[reg].first ? spans[reg].first : at;
-    spans[reg].last = at;
+static bool accesses_memory(const struct ptx_inst *inst)
+{
+    for (unsigned k = 0; k < inst->nops; k++)
+        if (inst->ops[k].kind == PTX_OPND_MEM && inst->space != PTX_SPACE_PARAM)
+            return true;
+    return false;
 }
 
-/* The most registers that stand between their first and their last place at the same time; loops
- * make no more of them. UINT32_MAX: no memory. */
-static uint32_t live_most(const struct ptx_func *f)
+/* False: no memory. */
+static bool measure(const struct ptx_func *f, uint32_t has[KINDS])
 {
-    struct span *spans = calloc((size_t)f->nregs + 1, sizeof(*spans));
-    int32_t *change = calloc((size_t)f->ninsts + 2, sizeof(*change));
-    int32_t live = 0, most = 0;
+    has[LABELS] = f->nlabels;
+    has[INSTRUCTIONS] = f->ninsts;
+    has[ACCESSES] = has[CALLS] = has[TARGETS] = 0;
+    for (uint32_t i = 0; i < f->ninsts; i++) {
+        const struct ptx_inst *inst = &f->insts[i];
+        has[ACCESSES] += accesses_memory(inst);
+        has[CALLS] += inst->op == PTX_OP_CALL;
+        if (inst->op == PTX_OP_BRX_IDX)
+            has[TARGETS] += f->tables[inst->ops[1].table].count;
+    }
+    return live_most(f, LIVE_STEPS, &has[LIVE]);
+}
 
-    for (uint32_t i = 0; spans && change && i < f->ninsts; i++)
-        for (unsigned k = 0; k < f->insts[i].nops; k++)
-            note(spans, &f->insts[i].ops[k], i + 1);
-    for (uint32_t r = 0; spans && change && r < f->nregs; r++) {
-        if (!spans[r].first)
-            continue;
-        change[spans[r].first]++;
-        change[spans[r].last + 1]--;
+static bool function_fits(struct fence *fence, const struct ptx_func *f, uint64_t *squares)
+{
+    uint32_t has[KINDS];
+
+    if (!measure(f, has))
+        return false;
+    for (enum kind kind = 0; kind < KINDS; kind++) {
+        const uint64_t most = kinds[kind].most;
+        if (kind == LIVE && has[kind] == UINT32_MAX)
+            return fence_refuse(fence, f->line, "a function of too many registers and branches");
+        if (has[kind] > most)
+            return fence_refuse(fence, f->line, "a function of %u %s, of at most %u", has[kind],
+                                kinds[kind].text, kinds[kind].most);
+        if (kind != INSTRUCTIONS)
+            *squares += SQUARES_UNIT * has[kind] * has[kind] / (most * most);
     }
-    for (uint32_t i = 0; spans && change && i <= f->ninsts; i++) {
-        live += change[i];
-        most = live > most ? live : most;
-    }
-    if (!spans || !change)
-        most = -1;
-    free(spans);
-    free(change);
-    return (uint32_t)most;
+    return true;
 }
 
 bool fence_size(struct fence *fence)
 {
-    const struct ptx_func *f = fence->f;
-    uint32_t live;
+    uint64_t squares = 0;
 
-    if (fence_is_house_function(f))
-        return true;
-    if (f->ninsts > MOST_INSTRUCTIONS)
-        return fence_refuse(fence, f->line, "a function of %u instructions, of at most %u",
-                            f->ninsts, MOST_INSTRUCTIONS);
-    if (f->nlabels > MOST_LABELS)
-        return fence_refuse(fence, f->line, "a function of %u labels, of at most %u", f->nlabels,
-                            MOST_LABELS);
-    if (f->nregs <= MOST_LIVE)
-        return true;
-    live = live_most(f);
-    if (live == UINT32_MAX)
-        return false;
-    return live <= MOST_LIVE ||
-           fence_refuse(fence, f->line,
-                        "a function of which %u registers live at once, of at most %u", live,
-                        MOST_LIVE);
+    return fence_is_house_function(fence->f) || function_fits(fence, fence->f, &squares);
+}
+
+bool fence_size_of_all(struct fence *fence, const struct ptx_module *m)
+{
+    uint64_t squares = 0;
+
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        if (m->funcs[i]->has_body && !fence_is_house_function(m->funcs[i]) &&
+            !function_fits(fence, m->funcs[i], &squares))
+            return false;
+    return squares <= SQUARES_MOST * SQUARES_UNIT ||
+           fence_refuse(fence, 0, "the module has too many large functions");
 }

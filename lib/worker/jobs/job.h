@@ -74,7 +74,8 @@ struct job {
     void *made;
     uint32_t index;
     bool session_idle; /* prepare found that this job must wait as with JOB_SESSION_IDLE */
-    bool at_once;      /* it fails with GS_NOT_READY where it would have to wait so */
+    bool beside;  /* but not for long: its memory can come where no kernel reaches (window.h) */
+    bool at_once; /* it fails with GS_NOT_READY where it would have to wait so */
 
     /* the reply */
     gs_status status;
@@ -107,6 +108,12 @@ gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Notes the calling thread's failed driver call; ends the worker if the context is lost. */
 gs_status job_fail_driver(struct job *job, CUresult result);
+
+/* Whether the job has waited long enough, and runs beside the session's kernels. */
+static inline bool job_beside(const struct job *job)
+{
+    return job->beside && !job->session_idle;
+}
 
 /* Notes in the session's journal that the request of a job is done, and which entry the job removes
  * next. Where this worker is lost in between, the next one removes the entry, and does not make the

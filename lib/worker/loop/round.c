@@ -16,6 +16,8 @@
 #include "worker/loop/request.h"
 #include "worker/loop/rings.h"
 #include "worker/loop/route.h"
+#include "worker/loop/user_round.h"
+#include "worker/memory/user.h"
 #include "worker/module/kernel_fault.h"
 #include "worker/sched/class_traits.h"
 #include "worker/sched/domain.h"
@@ -108,9 +110,13 @@ static bool session_full(const struct session *session)
            class_traits(entity->cls).by_quantum;
 }
 
-/* Finds the waiting sessions that go first in each domain. */
-static void waiting_find(const struct lane *lane, struct waiting waiting[DOMAINS_MAX])
+/* Finds the waiting sessions that go first in each domain. A user's sessions that have to wait for
+ * the next round are not asked one after the other, each of which would be found by a walk over
+ * all. */
+static void waiting_find(struct lane *lane, struct waiting waiting[DOMAINS_MAX])
 {
+    const bool several = users_several();
+
     memset(waiting, 0, domains_used() * sizeof(waiting[0]));
     for (uint32_t i = 0; i < lane->polled_count; i++) {
         struct session *session = lane->polled[i];
@@ -119,6 +125,11 @@ static void waiting_find(const struct lane *lane, struct waiting waiting[DOMAINS
         if (!session->sched.entity.waiting || session->round.tried == session->lane->round ||
             session->jobs.paused || trial_holds(session) || !streams || !sched_contended(domain))
             continue;
+        if (several && user_round_turns_away(session)) {
+            session->round.tried = lane->round;
+            lane->live = true;
+            continue;
+        }
         const bool allowance = rings_allowed(session);
         if (!allowance && !session_full(session))
             continue;

@@ -19,6 +19,24 @@ static struct user_round *round_of(const struct session *session)
     return &session->memory.user->round[session->lane->index];
 }
 
+/* Whether the session is to wait for a later round, its user's round having begun. */
+static bool turned_away(const struct session *session, struct user_round *user)
+{
+    if (session->round.pass == user->pass && session->round.budget_round != session->lane->round)
+        return true; /* it was served in an earlier round of the pass */
+    if (user->ns < USER_NS)
+        return false;
+    user->more = true;
+    return true;
+}
+
+bool user_round_turns_away(const struct session *session)
+{
+    struct user_round *user = round_of(session);
+
+    return user->round == session->lane->round && turned_away(session, user);
+}
+
 bool user_round_admits(struct session *session)
 {
     struct user_round *user = round_of(session);
@@ -30,12 +48,8 @@ bool user_round_admits(struct session *session)
         user->pass += !user->more;
         user->more = false;
     }
-    if (session->round.pass == user->pass && session->round.budget_round != round)
-        return false; /* it was served in an earlier round of the pass */
-    if (user->ns >= USER_NS) {
-        user->more = true;
+    if (turned_away(session, user))
         return false;
-    }
     session->round.pass = user->pass;
     return true;
 }

@@ -7,6 +7,9 @@
 
 #include "worker/session_parts.h"
 
+/* Whether user_round_admits would refuse the session, as far as that is known: one of the user's
+ * sessions has been asked for in this round. */
+bool user_round_turns_away(const struct session *session);
 /* Whether the session's records may go to the device in this round of its lane. Where there are
  * several users: called before session->round.budget_round becomes this round. */
 bool user_round_admits(struct session *session);

@@ -34,6 +34,7 @@
 #include "worker/memory/preload.h"
 #include "worker/memory/resume.h"
 #include "worker/memory/user.h"
+#include "worker/memory/window.h"
 
 #define PAGE        UINT64_C(4096)
 #define RESTING_MAX 64u
@@ -115,7 +116,8 @@ static gs_status new_prepare(struct job *job)
     const enum host_use use = use_asked(job);
     const uint64_t size = job->arg[0];
 
-    job->session_idle = use == HOST_REACHED && memory->cover;
+    if (use == HOST_REACHED && size <= host_limit())
+        window_await(job, host_place_room(segment_size_for(size, use)));
     if (!size || size > host_limit() || !memory->resting ||
         (memory->resting_count < RESTING_MAX && has_room(memory, segment_size_for(size, use))))
         return host_block_admit(job, size);
@@ -237,6 +239,7 @@ struct host_block *host_block_new(struct job *job, uint64_t asked, enum host_use
     struct host_block *block = NULL;
     char text[SIZE_TEXT_MAX];
     uint64_t size, room = 0;
+    CUresult result;
     void *memory;
     int error;
 
@@ -254,11 +257,17 @@ struct host_block *host_block_new(struct job *job, uint64_t asked, enum host_use
             use = HOST_COPIED;
         block = block_of(job, memory, size, room, use, false);
     }
-    if (block)
-        block->id = *id;
-    else
+    if (!block) {
         user_host_discharge(own->user, size);
-    return block;
+        return NULL;
+    }
+    block->id = *id;
+    result = room ? window_follow(job->session) : CUDA_SUCCESS;
+    if (!result)
+        return block;
+    host_block_free(job->session, block);
+    job_fail_driver(job, result);
+    return NULL;
 }
 
 /* The segment goes when its last process has gone, and its number may then be another's. */

@@ -156,8 +156,8 @@ static void malloc_prepare(struct job *job)
         job_fail(job, GS_ERR_INVALID_VALUE, "an allocation of 0 bytes");
     else if (job->arg[0] > worker->info.memory_total) /* up to here rounding up does not wrap */
         too_much(job);
-    else
-        job->session_idle = job->session->memory.cover && maps(job->session, job->arg[0]);
+    else if (maps(job->session, job->arg[0]))
+        window_await(job, device_rounded(job->arg[0]));
     if (job->arg[0] >= LARGE_BYTES)
         job->kind = &job_malloc_large;
 }

@@ -15,6 +15,9 @@
 #include "worker/memory/user.h"
 
 #define WINDOW_MIN    (UINT64_C(4) << 30)
+/* What a fenced session's window has for memory beside its kernels: three times the open part can
+ * be widened beyond their reach, to 32, 64 and 128 GiB. */
+#define WINDOW_BESIDE (UINT64_C(128) << 30)
 #define WINDOW_BUDGET (UINT64_C(96) << 40) /* of the 128 TiB of addresses that a process has */
 
 #define HINTS_MAX 64 /* each two calls of a microsecond */
@@ -88,6 +91,10 @@ static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
     CUresult result;
 
     while (wanted < 2 * limit && window_stride(session, wanted * 2) <= share)
+        wanted *= 2;
+    /* Room for memory beside kernels, while there are plenty of addresses. */
+    while (session->fenced && wanted < WINDOW_BESIDE &&
+           window_stride(session, wanted * 2) <= share / 2)
         wanted *= 2;
     *size = wanted;
     while (!(result = window_reserve_near(*size, behind, &address)) && !address &&
@@ -377,15 +384,13 @@ static uint64_t open_wanted(const struct session_memory *memory, uint64_t size)
     return 0;
 }
 
-/* Lets kernels come to a wider part, once it is covered. */
-static CUresult open_wider(struct session *session, uint64_t open)
+/* Lets kernels come to a wider part, which is covered. */
+static CUresult open_covered(struct session *session, uint64_t open)
 {
     struct session_memory *memory = &session->memory;
     const struct fence_window window = fence_window(memory->window_base, open, 0);
     CUresult result = CUDA_SUCCESS, done;
 
-    if (memory->cover != COVER_NONE)
-        result = cover_more(session, cover_end(memory, open, memory->cover));
     for (uint32_t i = 0; i < memory->bound_count && !result; i++)
         result = DRV(cuMemcpyHtoDAsync_v2, memory->bound[i] + offsetof(struct fence_window, mask),
                      &window.mask, sizeof(window.mask), service_stream());
@@ -396,13 +401,83 @@ static CUresult open_wider(struct session *session, uint64_t open)
     return result;
 }
 
+static CUresult open_wider(struct session *session, uint64_t open)
+{
+    struct session_memory *memory = &session->memory;
+    CUresult result = CUDA_SUCCESS;
+
+    if (memory->cover != COVER_NONE)
+        result = cover_more(session, cover_end(memory, open, memory->cover));
+    return result ? result : open_covered(session, open);
+}
+
+/* ---- Beside the session's kernels ------------------------------------------------------------ */
+
+/* The open part that ends at `end` or behind it, or the whole window. */
+static uint64_t open_up_to(const struct session_memory *memory, uint64_t end)
+{
+    uint64_t open = memory->window_open;
+
+    while (open < memory->window_size && end > memory->window_base + open)
+        open *= 2;
+    return open;
+}
+
+void window_await(struct job *job, uint64_t size)
+{
+    const struct session_memory *memory = &job->session->memory;
+
+    job->session_idle = memory->cover != COVER_NONE;
+    job->beside = job->session_idle &&
+                  memory->covered_end + size <= memory->window_base + memory->window_size;
+}
+
+/* Takes the first place that no kernel reaches, and covers all else that kernels will reach once
+ * the open part holds it. */
+static struct span *take_beyond(struct job *job, uint64_t size)
+{
+    struct session_memory *memory = &job->session->memory;
+    const uint64_t at = memory->covered_end, open = open_up_to(memory, at + size);
+    CUresult result;
+
+    if (!space_add(&memory->window, at, size, NULL)) {
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
+        return NULL;
+    }
+    memory->covered_end = at + size; /* the chunk comes there */
+    result = cover_more(job->session, cover_end(memory, open, memory->cover));
+    if (!result)
+        return space_at(&memory->window, at);
+    memory->covered_end = at;
+    space_remove(&memory->window, space_at(&memory->window, at));
+    job_fail_driver(job, result);
+    return NULL;
+}
+
+CUresult window_follow(struct session *session)
+{
+    const struct session_memory *memory = &session->memory;
+    const struct span *last = &memory->window.spans[memory->window.count - 1];
+    const uint64_t open = open_up_to(memory, last->address + last->size);
+
+    return open > memory->window_open ? open_covered(session, open) : CUDA_SUCCESS;
+}
+
+bool window_reached(const struct session *session, uint64_t address)
+{
+    return address - session->memory.window_base < session->memory.window_open;
+}
+
 struct span *window_take(struct job *job, uint64_t size)
 {
     struct session_memory *memory = &job->session->memory;
-    const uint64_t open = open_wanted(memory, size);
     CUresult result = CUDA_SUCCESS;
     struct span *span = NULL;
+    uint64_t open;
 
+    if (job_beside(job))
+        return take_beyond(job, size);
+    open = open_wanted(memory, size);
     if (open > memory->window_open)
         result = open_wider(job->session, open);
     if (result)
@@ -416,12 +491,8 @@ struct span *window_take(struct job *job, uint64_t size)
 bool window_put(struct session *session, uint64_t address, uint64_t size, void *tag)
 {
     struct session_memory *memory = &session->memory;
-    uint64_t open = memory->window_open;
-
     /* The window can grow: the session has no kernel yet. */
-    while (open < memory->window_size && address + size > memory->window_base + open)
-        open *= 2;
-    window_open(memory, open);
+    window_open(memory, open_up_to(memory, address + size));
     return space_put(&memory->window, address, size, tag);
 }
 

@@ -54,6 +54,22 @@ bool window_put(struct session *session, uint64_t address, uint64_t size, void *
  * what was covered before is. */
 gs_status window_cover(struct job *job, bool reach);
 
+/* ---- Beside kernels ----
+ *
+ * A sink that makes way for memory leaves a hole for a moment, where a kernel that strays would
+ * fault. So memory is mapped in the covered part while no kernel of the session runs. But a kernel
+ * may wait for a program that allocates. If the session's kernels run on, memory comes behind the
+ * covered part instead, where no kernel is let that is running; then the open part is widened. A
+ * part that is open stays open, so a window has such places only a few times. */
+
+/* For a job's prepare: the job needs a place for so many bytes. If the session is covered, the job
+ * waits until none of its kernels runs, and where there is such a place, not for long. */
+void window_await(struct job *job, uint64_t size);
+/* Lets kernels come to all chunks, once the last one is mapped and has the session's content. */
+CUresult window_follow(struct session *session);
+/* Whether kernels reach that address of the window. */
+bool window_reached(const struct session *session, uint64_t address);
+
 /* ---- Peer windows ----
  *
  * Windows that other sessions of the process have on other devices: reserved here too, so that

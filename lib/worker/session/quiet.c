@@ -22,10 +22,11 @@
 #define PATIENCE_NS     10000000u /* how long a job waits for a quiet moment by chance */
 #define HOLD_FIRST_NS   3000000u  /* how long new work is held back at first; doubles each time */
 #define HOLD_LONGEST_NS 1000000000u
-#define HOLD_SHORT_NS   96000000u    /* a stream that is busy for longer outlasts the hold */
-#define OUTLASTS_NS     6000000000u  /* how long streams that outlast holds are held back */
-#define HOLD_SHARE      4u           /* the time between two holds, in lengths of the last hold */
-#define LATELY_NS       2000000u     /* a set of SMs is made in 1.1 to 1.4 ms */
+#define HOLD_SHORT_NS   96000000u   /* a stream that is busy for longer outlasts the hold */
+#define OUTLASTS_NS     6000000000u /* how long streams that outlast holds are held back */
+#define HOLD_SHARE      4u          /* the time between two holds, in lengths of the last hold */
+#define BESIDE_NS       20000000u /* most kernels end in that time; the session's new work waits */
+#define LATELY_NS       2000000u  /* a set of SMs is made in 1.1 to 1.4 ms */
 #define QUIET_LIMIT_NS  10000000000u /* after this a job that somebody waits for gives up */
 
 static struct {
@@ -240,9 +241,11 @@ static bool may_start(struct job *job, uint64_t now)
     if ((session_seems_idle(job->session) || now >= quiet.next_confirm) &&
         streams_idle(job->session))
         return true;
+    if (job->beside && now > job->waiting_ns + BESIDE_NS)
+        job->session_idle = false;
     if (job->at_once && now > job->waiting_ns + TOLD_NS)
         job_fail(job, GS_NOT_READY, "the session has work");
-    return job->status != GS_OK;
+    return job_beside(job) || job->status != GS_OK;
 }
 
 static void quiet_begin(struct job *job, uint64_t now)

@@ -18,9 +18,14 @@
 /* ---- Room for another partition -------------------------------------------------------------- */
 
 /* Destroys the graphs with nodes in the partition of all sessions that the main lane has. A paused
- * session is left out, because a service thread may have its graphs. */
+ * session is left out, because a service thread may have its graphs. To destroy them takes the
+ * driver long, and all tenants of the lane wait. With driver 580 there are none here: only
+ * partitions that could not be made go (partition_idle), and no graph has nodes in these. */
 static void graphs_evict_all(struct partition *partition)
 {
+    /* acquire: pairs with the release by the thread that destroyed the last graph */
+    if (!atomic_load_explicit(&partition->graphs, memory_order_acquire))
+        return;
     for (uint32_t i = 0; i < session_table_slots(); i++) {
         struct session *session = session_table_at(i);
         if (!session || session->jobs.paused || session_elsewhere(session))

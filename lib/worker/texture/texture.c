@@ -169,9 +169,13 @@ static CUresult texture_show(struct job *job, uint64_t handle, enum texture_colu
                                 : CUDA_SUCCESS;
 }
 
-static void record_drop(struct job *job, CUresult result)
+/* made: the driver has the object, and only its row could not be written. The object stays, so its
+ * user stays charged for it: who had the write fail again and again would fill the driver's table.
+ */
+static void record_drop(struct job *job, CUresult result, bool made)
 {
-    user_texture_discharge(job->session->memory.user);
+    if (!made)
+        user_texture_discharge(job->session->memory.user);
     free(job->made);
     job->made = NULL;
     job_fail_driver(job, result);
@@ -196,7 +200,7 @@ static void texture_work(struct job *job)
     if (!result)
         result = texture_show(job, made, array ? array->texture : memory_texture_column(&resource));
     if (result)
-        record_drop(job, result);
+        record_drop(job, result, made);
     else
         texture_note(job, made, false);
 }
@@ -221,7 +225,7 @@ static void surface_work(struct job *job)
     if (!result)
         result = texture_show(job, made, array->surface);
     if (result)
-        record_drop(job, result);
+        record_drop(job, result, made);
     else
         texture_note(job, made, true);
 }
