@@ -666,8 +666,8 @@ $(BUILD)/test/conformance/test_%: $(BUILD)/obj/test/conformance/test_%.o $(call 
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
 
-# What it tests is what a pass adds to kernels.
-$(BUILD)/test/conformance/test_completion: $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+# What they test is what a pass adds to kernels.
+$(BUILD)/test/conformance/test_completion $(BUILD)/test/conformance/test_dependents: $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 
 # A case of the corpus is one .cu file: the C compiler reads the CPU's half of it.
 CORPUS_CASES := $(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard test/corpus/*.cu))
