@@ -163,6 +163,33 @@ static void chain_tells_its_end_once(void)
     OK(cu.cuStreamSynchronize(s));
 }
 
+// The second kernel does not wait for the first one. Its end alone is waited for.
+static void what_waits_for_a_dependent_waits_for_the_first_too(void)
+{
+    const CUgraphEdgeData *ordinary = NULL;
+    CUstream s = stream_open();
+    CUgraphNode first, second, third;
+    CUgraph g, next;
+
+    open_module(source);
+    OK(cu.cuGraphCreate(&g, 0));
+    OK(cu.cuGraphCreate(&next, 0));
+    first = add(g, "first", 4, 0, 1, 1, NULL);
+    second = add(g, "brief", 1, 2, 2, 2, NULL);
+    third = add(g, "brief", 1, 3, 3, 3, NULL);
+    add(next, "brief", 1, 4, 4, 4, NULL);
+    follow(g, first, second);
+    OK(cu.cuGraphAddDependencies_v2(g, &second, &third, ordinary, 1));
+    OK(cu.cuGraphExecDestroy(start(g, s)));
+    OK(cu.cuGraphExecDestroy(start(next, s)));
+    host_wait(&words[2], 1);
+    others_run();
+    CHECK(words[3] == 0 && words[4] == 0);
+    words[0] = 1;
+    OK(cu.cuStreamSynchronize(s));
+    CHECK(words[1] == 1 && words[3] == 1 && words[4] == 1);
+}
+
 static void what_is_left_out_lets_go(void)
 {
     CUstream s = stream_open();
@@ -199,6 +226,8 @@ static const struct test tests[] = {
     {"a dependent kernel begins early, and awaits the one before", begins_early_and_awaits, false},
     {"it begins once all blocks of that one have let it", all_blocks_let_go, false},
     {"the end of a chain of rewritten kernels is the end of all", chain_tells_its_end_once, false},
+    {"what waits for a dependent kernel waits for the one before that too",
+     what_waits_for_a_dependent_waits_for_the_first_too, false},
     {"a kernel that is left out holds no dependent back", what_is_left_out_lets_go, false},
     {"a fault ends the kernel that awaits the one with it", fault_ends_both, false},
 };

@@ -11,7 +11,8 @@
 struct run_node {
     struct op *op;
     uint32_t pending; // nodes it still waits for
-    bool let_go;
+    uint32_t awaited; // nodes with edges to it that are early, and that are not complete
+    bool let_go, done;
 };
 
 struct graph_run {
@@ -144,8 +145,10 @@ static void awaited_begin(struct graph_run *run)
     const struct topology *t = run->topology;
 
     for (uint32_t i = 0; i < t->first_successor[t->count]; i++) {
-        if (t->early[i])
-            awaited_add(run->nodes[t->successors[i]].op, 1);
+        if (!t->early[i])
+            continue;
+        run->nodes[t->successors[i]].awaited++;
+        awaited_add(run->nodes[t->successors[i]].op, 1);
     }
 }
 
@@ -187,18 +190,32 @@ void graph_run_node_lets_go(struct graph_run *run, uint32_t node, struct op_list
     }
 }
 
-struct op *graph_run_node_done(struct graph_run *run, uint32_t node, struct op_list *ready)
+// The node is done, and so are those that it awaited.
+static void node_complete(struct graph_run *run, uint32_t node, struct op_list *ready)
 {
     const struct topology *t = run->topology;
 
-    run->nodes[node].op = NULL;
+    run->remaining--;
     for (uint32_t i = t->first_successor[node]; i < t->first_successor[node + 1]; i++) {
         struct run_node *next = &run->nodes[t->successors[i]];
 
-        if (t->early[i])
-            awaited_add(next->op, UINT32_MAX); // one less
         if (!t->early[i] || !run->nodes[node].let_go)
             node_release(next, ready);
+        if (!t->early[i])
+            continue;
+        awaited_add(next->op, UINT32_MAX); // one less
+        if (--next->awaited == 0 && next->done)
+            node_complete(run, t->successors[i], ready);
     }
-    return --run->remaining == 0 ? run->whole : NULL;
+}
+
+struct op *graph_run_node_done(struct graph_run *run, uint32_t node, struct op_list *ready)
+{
+    run->nodes[node].op = NULL;
+    run->nodes[node].done = true;
+    // As on an H200, a grid ends no earlier than those that it depends on, whether or not it called
+    // griddepcontrol.wait.
+    if (run->nodes[node].awaited == 0)
+        node_complete(run, node, ready);
+    return run->remaining == 0 ? run->whole : NULL;
 }
