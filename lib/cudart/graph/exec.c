@@ -171,13 +171,15 @@ static cudaError_t recorded_launch(gs_graph graph, struct stream *stream)
     return stream_error(stream, status);
 }
 
+/* One after the other. What a step of a branch follows in the stream is not what it waits for, so
+ * none may begin before that has ended. */
 static cudaError_t steps_issue(const struct exec *exec, struct stream *stream)
 {
     cudaError_t error = cudaSuccess;
 
     for (size_t i = 0; i < exec->count && error == cudaSuccess; i++) {
         if (!exec->steps[i].disabled)
-            error = op_issue(&exec->steps[i].op, stream);
+            error = op_issue(&exec->steps[i].op, stream, false);
     }
     return error;
 }
@@ -347,7 +349,7 @@ static enum cudaGraphExecUpdateResult steps_compare(const struct step *own, size
         *wrong = i;
         if (own[i].op.type != other[i].op.type)
             return cudaGraphExecUpdateErrorNodeTypeChanged;
-        if (before_count != other[i].before_count)
+        if (before_count != other[i].before_count || own[i].programmatic != other[i].programmatic)
             return cudaGraphExecUpdateErrorTopologyChanged;
         for (size_t j = 0; j < before_count; j++) {
             if (own[i].before[j] != other[i].before[j] + base)

@@ -46,13 +46,13 @@ static bool walk_make(struct walk *walk, const struct graph *graph)
     for (size_t i = 0; i < graph->count; i++) {
         walk->waits[i] = graph->nodes[i]->before_count;
         for (size_t j = 0; j < graph->nodes[i]->before_count; j++)
-            walk->first[graph->nodes[i]->before[j]->mark + 2]++;
+            walk->first[graph->nodes[i]->before[j].from->mark + 2]++;
     }
     for (size_t i = 2; i < graph->count + 2; i++)
         walk->first[i] += walk->first[i - 1];
     for (size_t i = 0; i < graph->count; i++) {
         for (size_t j = 0; j < graph->nodes[i]->before_count; j++)
-            walk->after[walk->first[graph->nodes[i]->before[j]->mark + 1]++] = i;
+            walk->after[walk->first[graph->nodes[i]->before[j].from->mark + 1]++] = i;
     }
     return true;
 }
@@ -154,7 +154,9 @@ static cudaError_t steps_add_node(struct steps *steps, struct node *node, size_t
     if (step == NULL)
         return cudaErrorMemoryAllocation;
     for (size_t i = 0; i < node->before_count; i++)
-        step->before[step->before_count++] = place[node->before[i]->mark];
+        step->before[step->before_count++] = place[node->before[i].from->mark];
+    step->programmatic =
+        node->before_count == 1 && node->before[0].data.type == cudaGraphDependencyTypeProgrammatic;
     if (step->before_count == 0 && parent != NO_STEP)
         step->before[step->before_count++] = parent;
     place[node->mark] = number; /* a child graph ends later */
@@ -247,7 +249,7 @@ static void ancestors_mark(struct node **stack, const cudaGraphNode_t *ends, siz
         const struct node *node = stack[--depth];
 
         for (size_t i = 0; i < node->before_count; i++)
-            reach(stack, &depth, node->before[i]);
+            reach(stack, &depth, node->before[i].from);
     }
 }
 

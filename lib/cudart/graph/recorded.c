@@ -112,7 +112,7 @@ static bool step_record(struct recording *recording, size_t i, bool branches)
 
     if (gs_graph_steps(device_session(), stream, &step->first) != GS_OK ||
         (branches && makes_calls(op) && !before_tell(recording, i)) ||
-        op_issue(op, &recording->stream) != cudaSuccess ||
+        op_issue(op, &recording->stream, recording->steps[i].programmatic) != cudaSuccess ||
         gs_graph_steps(device_session(), stream, &end) != GS_OK)
         return false;
     step->count = end - step->first;
@@ -250,7 +250,8 @@ static bool changes_record(const struct recorded *recorded, const struct step *s
         if (!to_tell(&steps[i]))
             continue;
         *calls = numbers_add(recorded, i, *calls);
-        if (!op_recordable(&steps[i].op) || op_issue(&steps[i].op, stream) != cudaSuccess ||
+        if (!op_recordable(&steps[i].op) ||
+            op_issue(&steps[i].op, stream, steps[i].programmatic) != cudaSuccess ||
             gs_graph_steps(device_session(), stream->handle, &now) != GS_OK || now != *calls)
             return false;
     }
