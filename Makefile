@@ -453,7 +453,7 @@ CUDART_TOOLKIT := $(firstword $(wildcard $(if $(NVCC),$(abspath $(dir $(NVCC))/.
 comma := ,
 NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -gencode arch=$(TEST_ARCH),code=$(TEST_ARCH) -Xcompiler -fPIC
 TEST_ARCH = compute_80
-$(BUILD)/obj/test/cudart/programs/bulk_%.o: TEST_ARCH = compute_90
+$(BUILD)/obj/test/cudart/programs/bulk_%.o $(BUILD)/obj/test/cudart/programs/dependent_%.o: TEST_ARCH = compute_90
 NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
 $(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter pool_%,$(CUDART_PROGRAMS))): test/cudart/programs/pool.h
 $(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter devices_% own_devices_%,$(CUDART_PROGRAMS))): test/cudart/programs/devices.h
@@ -666,8 +666,8 @@ $(BUILD)/test/conformance/test_%: $(BUILD)/obj/test/conformance/test_%.o $(call 
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
 
-# What it tests is what a pass adds to kernels.
-$(BUILD)/test/conformance/test_completion: $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+# What they test is what a pass adds to kernels.
+$(BUILD)/test/conformance/test_completion $(BUILD)/test/conformance/test_dependents: $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 
 # A case of the corpus is one .cu file: the C compiler reads the CPU's half of it.
 CORPUS_CASES := $(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard test/corpus/*.cu))

@@ -897,7 +897,8 @@ typedef struct gs_launch_config {
     const size_t *arg_sizes; /* NULL: not checked; else, with arg_count, the parameters' sizes */
     const gs_qos *qos;       /* of this launch, see gs_qos; NULL: the stream's */
     gs_report_id *report;    /* not NULL: the launch is measured, and *report names it */
-    unsigned cooperative; /* not 0: all blocks run at once, so that they may wait for each other */
+    unsigned cooperative;  /* not 0: all blocks run at once, so that they may wait for each other */
+    unsigned programmatic; /* not 0: a programmatic dependent launch */
 } gs_launch_config;
 
 /* Queues a kernel. stream NULL: the default stream of the kernel's session. args[i] points to the
@@ -915,7 +916,15 @@ typedef struct gs_launch_config {
  * another launch of it gives GS_ERR_LAUNCH_CONFIG. So does a cooperative launch of more blocks than
  * the session's SMs hold at once, which is gs_kernel_occupancy times the affinity's sm_count of
  * gs_get_qos. A cooperative launch with an affinity of its own gives GS_ERR_NOT_SUPPORTED. The
- * first cooperative launch of a shape blocks for the server. gshare(7) has more. */
+ * first cooperative launch of a shape blocks for the server. gshare(7) has more.
+ *
+ * A programmatic dependent launch may begin before the launch before it in the stream has ended:
+ * once all blocks of that one have ended or called griddepcontrol.launch_dependents (CUDA's
+ * cudaTriggerProgrammaticLaunchCompletion). It waits for that one's end, and sees what that one
+ * wrote, where it calls griddepcontrol.wait (cudaGridDependencySynchronize). Within a graph that is
+ * recorded the same holds for the launch that it waits for, if it waits for one call alone. It is a
+ * permission: where the server does not make use of it, the launch waits for that end. What comes
+ * behind waits for the ends of both. */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
                            void **args);
 
@@ -1074,7 +1083,7 @@ GS_API gs_status gs_graph_destroy(gs_graph graph);
     GS_FILTER_POINT, 0, 0, 1000}
 #define GS_KERNEL_DESC_INIT {sizeof(gs_kernel_desc), "", 0, 0, 0, 0, 0, 0, 0}
 #define GS_LAUNCH_CONFIG_1D(blocks, threads) {sizeof(gs_launch_config),                            \
-    {(unsigned)(blocks), 1, 1}, {(unsigned)(threads), 1, 1}, 0, 0, NULL, NULL, NULL, 0}
+    {(unsigned)(blocks), 1, 1}, {(unsigned)(threads), 1, 1}, 0, 0, NULL, NULL, NULL, 0, 0}
 #define GS_LAUNCH_CONFIG_INIT GS_LAUNCH_CONFIG_1D(1, 1)
 #define GS_REPORT_INIT {sizeof(gs_report), 0, 0, 0, 0, 0, 0}
 #define GS_GEMM_PARAMS_INIT {sizeof(gs_gemm_params), GS_GEMM_F32, GS_GEMM_F32,                     \

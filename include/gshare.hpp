@@ -574,6 +574,11 @@ class launch_config
         config_.cooperative = 1;
         return *this;
     }
+    launch_config &programmatic() noexcept
+    {
+        config_.programmatic = 1;
+        return *this;
+    }
 
   private:
     friend class kernel;

@@ -269,3 +269,77 @@ void row_graph()
     MUST(cudaGraphDestroy(graph));
     MUST(cudaStreamDestroy(stream));
 }
+
+#define DEPENDENT_CYCLES 3000 /* 1.6 us on an H200 */
+
+/* Lets the next kernel begin, and waits for the one before: before its work, or after it. */
+__global__ void depends(int cycles, bool late)
+{
+    cudaTriggerProgrammaticLaunchCompletion();
+    if (!late)
+        cudaGridDependencySynchronize();
+    for (const long long start = clock64(); clock64() - start < cycles;)
+        ;
+    if (late)
+        cudaGridDependencySynchronize();
+}
+
+static void launch_dependent(cudaStream_t stream, bool programmatic, bool late)
+{
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute attribute = {};
+
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = programmatic;
+    config.gridDim = dim3(quick ? 1 : 132);
+    config.blockDim = dim3(128);
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    MUST(cudaLaunchKernelEx(&config, depends, DEPENDENT_CYCLES, late));
+}
+
+/* Programmatic dependent launches: 50 kernels, each behind the one before it, as a captured graph
+ * and in a stream; what all of them take, with their part of the wait. */
+void row_dependent()
+{
+    cudaGraphExec_t exec;
+    cudaGraph_t graph;
+    cudaStream_t stream;
+    auto chain = [&](bool programmatic, bool late) {
+        for (int i = 0; i < GRAPH_NODES; i++)
+            launch_dependent(stream, programmatic, late);
+    };
+    auto time = [&](const std::string &name, auto run) {
+        std::vector<double> samples;
+        budget time(1);
+
+        for (int b = 0; b < 500 && (b < 4 || time.left()); b++) {
+            const double begin = now_ns();
+
+            for (int i = 0; i < GRAPH_BURST; i++)
+                run();
+            MUST(cudaStreamSynchronize(stream));
+            if (b > 2) /* the first ones make what later ones have */
+                samples.push_back((now_ns() - begin) / GRAPH_BURST);
+        }
+        figures(name, samples, clock_cost());
+    };
+    auto both = [&](const std::string &name, bool programmatic, bool late) {
+        MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+        chain(programmatic, late);
+        MUST(cudaStreamEndCapture(stream, &graph));
+        MUST(cudaGraphInstantiate(&exec, graph, 0));
+        time("dependent_graph_" + name, [&] { MUST(cudaGraphLaunch(exec, stream)); });
+        MUST(cudaGraphExecDestroy(exec));
+        MUST(cudaGraphDestroy(graph));
+        time("dependent_stream_" + name, [&] { chain(programmatic, late); });
+    };
+
+    warm_up();
+    MUST(cudaStreamCreate(&stream));
+    both("full", false, false);
+    both("early", true, false);
+    both("late", true, true);
+    MUST(cudaStreamDestroy(stream));
+}

@@ -20,7 +20,7 @@ static const struct row {
 } rows[] = {
     {"launch", row_launch},         {"trip", row_trip},   {"malloc", row_malloc}, {"malloc-async", row_malloc_async},
     {"copy-async", row_copy_async}, {"event", row_event}, {"graph", row_graph},   {"sort", row_sort},
-    {"scan", row_scan},             {"gemm", row_gemm},
+    {"scan", row_scan},             {"gemm", row_gemm},   {"dependent", row_dependent},
 };
 
 double clock_cost()

@@ -71,6 +71,7 @@ void row_malloc_async();
 void row_copy_async();
 void row_event();
 void row_graph();
+void row_dependent();
 void row_sort();
 void row_scan();
 void row_gemm();

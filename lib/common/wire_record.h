@@ -49,10 +49,13 @@ struct rec_launch {
 };
 /* Flags of a launch: the parts that follow the parameters, in this order, from the next multiple of
  * 8 on. */
-#define REC_LAUNCH_QOS         1u /* a struct wire_qos of this launch alone */
-#define REC_LAUNCH_TIME        2u /* 8 bytes: CLOCK_MONOTONIC of its submission */
+#define REC_LAUNCH_QOS          1u /* a struct wire_qos of this launch alone */
+#define REC_LAUNCH_TIME         2u /* 8 bytes: CLOCK_MONOTONIC of its submission */
 /* All blocks run at once; nothing follows. */
-#define REC_LAUNCH_COOPERATIVE 4u
+#define REC_LAUNCH_COOPERATIVE  4u
+/* A programmatic dependent launch: it may begin before the launch that it waits for has ended;
+ * nothing follows. */
+#define REC_LAUNCH_PROGRAMMATIC 8u
 
 enum rec_copy_kind { REC_HTOD = 1, REC_DTOH = 2, REC_DTOD = 3 };
 

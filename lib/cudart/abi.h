@@ -358,7 +358,7 @@ typedef union cudaLaunchAttributeValue {
     struct {
         unsigned x, y, z;
     } clusterDim;
-    int priority, syncPolicy;
+    int priority, syncPolicy, programmaticStreamSerializationAllowed;
 } cudaLaunchAttributeValue;
 
 typedef struct cudaLaunchAttribute_st {

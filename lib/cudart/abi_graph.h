@@ -57,6 +57,14 @@ typedef struct cudaGraphEdgeData_st {
     unsigned char from_port, to_port, type, reserved[5];
 } cudaGraphEdgeData;
 
+/* cudaGraphEdgeData.type and .from_port */
+enum { cudaGraphDependencyTypeDefault = 0, cudaGraphDependencyTypeProgrammatic = 1 };
+enum {
+    cudaGraphKernelNodePortDefault = 0,
+    cudaGraphKernelNodePortProgrammatic = 1,
+    cudaGraphKernelNodePortLaunchCompletion = 2
+};
+
 struct cudaGraphNodeParams {
     enum cudaGraphNodeType type;
     int reserved0[3];

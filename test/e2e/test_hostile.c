@@ -335,7 +335,7 @@ static uint32_t record_make(const struct raw_client *raw, const struct raw_belon
         }
         r.launch.dynamic_smem = below(3) ? 0 : (uint32_t)odd_number();
         r.launch.report = below(2) ? 0 : (uint32_t)odd_number();
-        r.h.flags = (uint16_t)(below(3) ? 0 : below(8));
+        r.h.flags = (uint16_t)(below(3) ? 0 : below(16));
         if (below(2))
             r.h.size = size = 128;
         break;

@@ -26,6 +26,8 @@ struct run {
     int priority;                  /* of the node; 0: the node has no priority of its own */
     CUcontext context;             /* the context that was current when the node was added or set */
     struct completion_params tell; /* of a kernel that tells its own end, else zeros */
+    bool behind;                   /* the node before it in its graph */
+    bool early;                    /* by a programmatic edge */
 };
 static struct run ran[RAN_MOST];
 static uint32_t ran_count;
@@ -177,15 +179,32 @@ static inline CUresult kernel_add(CUgraphNode *node, CUgraph to, const CUgraphNo
                                   size_t count, const CUDA_KERNEL_NODE_PARAMS *params)
 {
     const struct graph *graph = (const struct graph *)to;
-    const struct run run = run_of(params);
+    struct run run = run_of(params);
 
     if (refused())
         return CUDA_ERROR_OUT_OF_MEMORY;
-    /* Each node comes behind the one before it. */
-    assert_int_equal(count, graph->nodes > 0);
+    assert_true(count <= (graph->nodes > 0));
     if (count)
         assert_ptr_equal(*after, &graph->node[graph->nodes - 1]);
+    run.behind = count > 0;
     return node_add(to, &run, node);
+}
+
+static inline CUresult edges_add(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                 const CUgraphEdgeData *data, size_t count)
+{
+    struct run *node = (struct run *)*to;
+
+    (void)graph;
+    if (refused())
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    assert_int_equal(count, 1);
+    assert_ptr_equal(*from, node - 1);
+    assert_false(node->behind);
+    assert_int_equal(data->type, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
+    assert_int_equal(data->from_port, CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC);
+    node->behind = node->early = true;
+    return CUDA_SUCCESS;
 }
 
 static inline CUresult kernel_set(CUgraphExec exec, CUgraphNode node,
@@ -211,9 +230,9 @@ static inline CUresult kernel_set(CUgraphExec exec, CUgraphNode node,
 static inline CUresult write_add(CUgraphNode *node, CUgraph to, const CUgraphNode *after,
                                  size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
 {
-    const struct run run = {.parameter = params->paramArray->writeValue.value64};
+    const struct run run = {.parameter = params->paramArray->writeValue.value64, .behind = count};
 
-    (void)after, (void)count;
+    (void)after;
     return refused() ? CUDA_ERROR_OUT_OF_MEMORY : node_add(to, &run, node);
 }
 
@@ -243,6 +262,9 @@ static inline CUresult instantiate(CUgraphExec *exec, CUgraph graph, unsigned lo
     (void)flags;
     if (refused())
         return CUDA_ERROR_OUT_OF_MEMORY;
+    /* Each node comes behind the one before it. */
+    for (uint32_t i = 1; i < g->nodes; i++)
+        assert_true(g->node[i].behind);
     for (uint32_t i = 1; i < g->nodes; i++)
         mixed = mixed || (g->node[i].function && g->node[i].function != g->node[0].function);
     *exec = (CUgraphExec)graph;
@@ -313,6 +335,7 @@ static inline void graphs_open(void)
     fake_cu.cuGraphCreate = graph_create;
     fake_cu.cuGraphDestroy = graph_destroy;
     fake_cu.cuGraphAddKernelNode_v2 = kernel_add;
+    fake_cu.cuGraphAddDependencies_v2 = edges_add;
     fake_cu.cuGraphExecKernelNodeSetParams_v2 = kernel_set;
     fake_cu.cuGraphAddBatchMemOpNode = write_add;
     fake_cu.cuGraphExecBatchMemOpNodeSetParams = write_set;

@@ -40,6 +40,7 @@ static struct session session;
 static struct stream *stream = &session.submit.streams[0];
 static struct partition partition;
 static uint64_t now, tail, serial;
+static uint16_t launch_flags;       /* of the launches to come, besides their time */
 static struct run wanted[RAN_MOST]; /* in the order in which they must run */
 static uint32_t wanted_count;
 
@@ -110,6 +111,7 @@ static inline int set(void **state)
     domain_join(&session);
     stream->inflight = inflight_new(&session, (uint32_t)(stream - session.submit.streams));
     tail = 0;
+    launch_flags = 0;
     wanted_count = 0;
     return stream->inflight ? 0 : -1;
 }
@@ -148,7 +150,7 @@ static inline void launch_threads_of(uint32_t which, uint32_t blocks, uint32_t t
                                      uint64_t parameter)
 {
     const uint64_t submitted = now;
-    struct rec_launch r = {.h = {.op = REC_LAUNCH, .flags = REC_LAUNCH_TIME},
+    struct rec_launch r = {.h = {.op = REC_LAUNCH, .flags = REC_LAUNCH_TIME | launch_flags},
                            .kernel = which,
                            .param_bytes = kernel[which].param_bytes,
                            .grid = {blocks, 1, 1},

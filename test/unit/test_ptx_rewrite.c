@@ -20,6 +20,7 @@
 #define HEAD       ".version 6.4\n.target sm_70\n.address_size 64\n"
 /* Kernels of it take parameters of up to 32,764 bytes. */
 #define NEWER_HEAD ".version 8.1\n.target sm_70\n.address_size 64\n"
+#define HEAD90     ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define ENTRY      ".visible .entry k(.param .u64 a, .param .u32 b)\n"
 #define PARAMETER  ".param .align 8 .b8 gshare$done[48]"
 #define VPRINTF    ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n"
@@ -321,15 +322,51 @@ static void kernels_whose_end_it_cannot_tell_are_left(void **state)
                 "proxies");
 }
 
-static void a_kernel_that_may_depend_on_another_grid_completes(void **state)
+/* Also one that does not wait for it: it does at each of its ends, before it looks whether it is to
+ * tell its own. */
+static void a_kernel_that_may_depend_on_another_grid_ends_after_it(void **state)
 {
-    char *out = completed(".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY
-                          "{ griddepcontrol.wait; griddepcontrol.launch_dependents; ret; }\n");
+    static const char *const texts[] = {
+        HEAD90 ENTRY "{ griddepcontrol.wait; ret; }\n",
+        HEAD90 ENTRY "{ griddepcontrol.launch_dependents; ret; }\n",
+        HEAD90 ".func f() { griddepcontrol.launch_dependents; ret; }\n" ENTRY "{ call f; ret; }\n",
+    };
 
     (void)state;
-    assert_non_null(strstr(out, "griddepcontrol.wait;"));
-    assert_non_null(strstr(out, "st.relaxed.sys"));
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct ptx_rewrite_report report = {0};
+        size_t length;
+        char *out;
+
+        assert_int_equal(
+            ptx_rewrite(texts[i], strlen(texts[i]), PTX_PASS_COMPLETION, &out, &length, &report),
+            0);
+        assert_true(ptx_rewrite_report_kernel(&report, "k")->completes);
+        assert_true(ptx_rewrite_report_kernel(&report, "k")->ends_after);
+        assert_non_null(strstr(out, "gshare$end0: griddepcontrol.wait; { .reg"));
+        free(out);
+        ptx_rewrite_report_deinit(&report);
+    }
+}
+
+static void other_kernels_wait_for_no_grid(void **state)
+{
+    static const char text[] = HEAD90 ENTRY "{ ret; }\n.visible .entry other()\n"
+                                            "{ griddepcontrol.wait; ret; }\n"
+                                            ".visible .entry proxies()\n"
+                                            "{ griddepcontrol.wait; fence.proxy.async; ret; }\n";
+    struct ptx_rewrite_report report = {0};
+    size_t length;
+    char *out;
+
+    (void)state;
+    assert_int_equal(ptx_rewrite(text, strlen(text), PTX_PASS_COMPLETION, &out, &length, &report),
+                     0);
+    assert_false(ptx_rewrite_report_kernel(&report, "k")->ends_after);
+    assert_true(ptx_rewrite_report_kernel(&report, "other")->ends_after);
+    assert_false(ptx_rewrite_report_kernel(&report, "proxies")->ends_after);
     free(out);
+    ptx_rewrite_report_deinit(&report);
 }
 
 static void what_no_kernel_reaches_does_not_matter(void **state)
@@ -425,7 +462,8 @@ int main(void)
         cmocka_unit_test(a_wait_in_a_function_counts),
         cmocka_unit_test(the_parameter_is_the_last_of_each_declaration),
         cmocka_unit_test(kernels_whose_end_it_cannot_tell_are_left),
-        cmocka_unit_test(a_kernel_that_may_depend_on_another_grid_completes),
+        cmocka_unit_test(a_kernel_that_may_depend_on_another_grid_ends_after_it),
+        cmocka_unit_test(other_kernels_wait_for_no_grid),
         cmocka_unit_test(what_no_kernel_reaches_does_not_matter),
         cmocka_unit_test(functions_of_the_driver_s_come_back),
         cmocka_unit_test(a_kernel_without_room_for_a_parameter_is_left),

@@ -125,6 +125,12 @@ CUresult node_prioritize(CUgraphNode node, int priority)
     abort();
 }
 
+CUresult node_follow(CUgraph graph, CUgraphNode before, CUgraphNode node)
+{
+    (void)graph, (void)before, (void)node;
+    abort();
+}
+
 void partition_enter(const struct partition *partition)
 {
     (void)partition;

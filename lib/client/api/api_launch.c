@@ -272,6 +272,8 @@ static gs_status extras_read(const struct session *session, struct stream *strea
     }
     if (config->cooperative)
         *flags |= REC_LAUNCH_COOPERATIVE;
+    if (config->programmatic)
+        *flags |= REC_LAUNCH_PROGRAMMATIC;
     if (config->report ||
         (deadline && !atomic_load_explicit(&stream->recording, memory_order_relaxed)))
         *flags |= REC_LAUNCH_TIME;

@@ -42,59 +42,39 @@ CUDART_API cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t 
     return error_record(graph_nodes(graph, true, nodes, count));
 }
 
-/* ---- Edges: their data are the ports of programmatic launches, and all zeros ----------------- */
-
-static void edges_clear(cudaGraphEdgeData *data, size_t count)
-{
-    for (size_t i = 0; data != NULL && i < count; i++)
-        data[i] = (cudaGraphEdgeData){0};
-}
+/* ---- Edges ----------------------------------------------------------------------------------- */
 
 CUDART_API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from,
                                          cudaGraphNode_t *to, cudaGraphEdgeData *data,
                                          size_t *count)
 {
-    cudaError_t error = graph_edges(graph, from, to, count);
-
-    if (error == cudaSuccess && from != NULL)
-        edges_clear(data, *count);
-    return error_record(error);
+    return error_record(graph_edges(graph, from, to, data, count));
 }
 
 CUDART_API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes,
                                                     cudaGraphEdgeData *data, size_t *count)
 {
-    cudaError_t error = node_neighbours(node, false, nodes, count);
-
-    if (error == cudaSuccess && nodes != NULL)
-        edges_clear(data, *count);
-    return error_record(error);
+    return error_record(node_neighbours(node, false, nodes, data, count));
 }
 
 CUDART_API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes,
                                                       cudaGraphEdgeData *data, size_t *count)
 {
-    cudaError_t error = node_neighbours(node, true, nodes, count);
-
-    if (error == cudaSuccess && nodes != NULL)
-        edges_clear(data, *count);
-    return error_record(error);
+    return error_record(node_neighbours(node, true, nodes, data, count));
 }
 
 CUDART_API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                                 const cudaGraphNode_t *to,
                                                 const cudaGraphEdgeData *data, size_t count)
 {
-    (void)data;
-    return error_record(graph_connect(graph, from, to, count, true));
+    return error_record(graph_connect(graph, from, to, data, count, true));
 }
 
 CUDART_API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                                    const cudaGraphNode_t *to,
                                                    const cudaGraphEdgeData *data, size_t count)
 {
-    (void)data;
-    return error_record(graph_connect(graph, from, to, count, false));
+    return error_record(graph_connect(graph, from, to, data, count, false));
 }
 
 /* ---- Executable graphs ----------------------------------------------------------------------- */

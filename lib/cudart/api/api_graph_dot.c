@@ -48,26 +48,33 @@ static cudaError_t graph_print(FILE *out, cudaGraph_t graph)
 {
     size_t count = 0, edges = 0;
     cudaError_t error = graph_nodes(graph, false, NULL, &count);
-    cudaGraphNode_t *nodes = NULL;
+    cudaGraphEdgeData *data;
+    cudaGraphNode_t *nodes;
 
     if (error == cudaSuccess)
-        error = graph_edges(graph, NULL, NULL, &edges);
+        error = graph_edges(graph, NULL, NULL, NULL, &edges);
     if (error != cudaSuccess)
         return error;
     nodes = calloc(count + 2 * edges + 1, sizeof(*nodes));
-    if (nodes == NULL)
+    data = calloc(edges + 1, sizeof(*data));
+    if (nodes == NULL || data == NULL) {
+        free(nodes);
+        free(data);
         return cudaErrorMemoryAllocation;
+    }
     error = graph_nodes(graph, false, nodes, &count);
     if (error == cudaSuccess)
-        error = graph_edges(graph, nodes + count, nodes + count + edges, &edges);
+        error = graph_edges(graph, nodes + count, nodes + count + edges, data, &edges);
     fprintf(out, "digraph graph_%llx {\n", (unsigned long long)(uintptr_t)graph);
     for (size_t i = 0; i < count && error == cudaSuccess; i++)
         node_print(out, nodes[i]);
     for (size_t i = 0; i < edges && error == cudaSuccess; i++)
-        fprintf(out, "  n%llx -> n%llx;\n", number_of(nodes[count + i]),
-                number_of(nodes[count + edges + i]));
+        fprintf(out, "  n%llx -> n%llx%s;\n", number_of(nodes[count + i]),
+                number_of(nodes[count + edges + i]),
+                data[i].type == cudaGraphDependencyTypeProgrammatic ? " [style=dashed]" : "");
     fprintf(out, "}\n");
     free(nodes);
+    free(data);
     return error;
 }
 

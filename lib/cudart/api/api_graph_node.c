@@ -16,7 +16,8 @@
 static cudaError_t add(cudaError_t error, cudaGraphNode_t *node, cudaGraph_t graph,
                        const cudaGraphNode_t *deps, size_t count, struct op *op)
 {
-    return error_record(error == cudaSuccess ? graph_add(graph, deps, count, op, node) : error);
+    return error_record(error == cudaSuccess ? graph_add(graph, deps, NULL, count, op, node)
+                                             : error);
 }
 
 /* A kernel's attributes are not among its parameters, so they stay. */
@@ -415,7 +416,7 @@ CUDART_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGra
                                                   const cudaGraphNode_t *deps, size_t count,
                                                   cudaGraph_t child)
 {
-    return error_record(graph_add_child(graph, deps, count, child, node));
+    return error_record(graph_add_child(graph, deps, NULL, count, child, node));
 }
 
 CUDART_API cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph)
@@ -470,11 +471,13 @@ CUDART_API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph
                                         size_t count, struct cudaGraphNodeParams *params)
 {
     struct op op;
+    cudaError_t error;
 
-    (void)data;
     if (params != NULL && params->type == cudaGraphNodeTypeGraph)
-        return cudaGraphAddChildGraphNode(node, graph, deps, count, params->graph.graph);
-    return add(op_of_params(&op, params), node, graph, deps, count, &op);
+        return error_record(graph_add_child(graph, deps, data, count, params->graph.graph, node));
+    error = op_of_params(&op, params);
+    return error_record(error == cudaSuccess ? graph_add(graph, deps, data, count, &op, node)
+                                             : error);
 }
 
 CUDART_API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node,

@@ -85,9 +85,9 @@ CUDART_API cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *stub, dim3 g
     return launch_plain(kernel_find(stub), grid, block, args, shared, stream, true, true);
 }
 
-/* Takes a launch's attributes over. Those that a node does not keep are hints too. */
+/* Takes a launch's attributes over. Of those that a node does not keep the others are hints. */
 static cudaError_t attributes_take(const cudaLaunchConfig_t *config,
-                                   struct launch_attributes *attributes)
+                                   struct launch_attributes *attributes, bool *programmatic)
 {
     cudaError_t error = cudaSuccess;
 
@@ -95,8 +95,10 @@ static cudaError_t attributes_take(const cudaLaunchConfig_t *config,
         switch ((int)config->attrs[i].id) {
         case cudaLaunchAttributeIgnore:
         case cudaLaunchAttributeSynchronizationPolicy:
-        case cudaLaunchAttributeProgrammaticStreamSerialization:
         case cudaLaunchAttributePreferredClusterDimension:
+            break;
+        case cudaLaunchAttributeProgrammaticStreamSerialization:
+            *programmatic = config->attrs[i].val.programmaticStreamSerializationAllowed != 0;
             break;
         case cudaLaunchAttributeProgrammaticEvent:
         case cudaLaunchAttributeLaunchCompletionEvent:
@@ -115,6 +117,7 @@ static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void 
     struct launch_attributes attributes = {0};
     struct kernel *kernel = kernel_find(stub);
     struct stream *stream;
+    bool programmatic = false;
     cudaError_t error;
 
     if (config == NULL)
@@ -123,13 +126,14 @@ static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void 
     if (error != cudaSuccess)
         return error_record(error);
     attributes.priority = stream->priority;
-    error = attributes_take(config, &attributes);
+    error = attributes_take(config, &attributes, &programmatic);
     if (error != cudaSuccess)
         return error_record(error);
     plain.grid = (gs_dim3){config->gridDim.x, config->gridDim.y, config->gridDim.z};
     plain.block = (gs_dim3){config->blockDim.x, config->blockDim.y, config->blockDim.z};
     plain.dynamic_smem = (unsigned)config->dynamicSmemBytes;
     plain.cooperative = attributes.cooperative;
+    plain.programmatic = programmatic;
     return launch(kernel, &plain, config->dynamicSmemBytes, args, stream, &attributes);
 }
 

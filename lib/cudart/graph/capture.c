@@ -266,8 +266,22 @@ cudaError_t capture_mode_exchange(enum cudaStreamCaptureMode *mode)
 
 /* ---- Work ------------------------------------------------------------------------------------ */
 
-cudaError_t capture_op(struct stream *stream, struct op *op)
+/* Whether the next node of the stream follows one kernel alone. */
+static bool follows_kernel(const struct stream *stream)
 {
+    struct op op;
+
+    return stream->captured_count == 1 && node_op(stream->captured[0], &op) == cudaSuccess &&
+           op.type == cudaGraphNodeTypeKernel;
+}
+
+/* programmatic: the op is a programmatic dependent launch. Its edge is one where it follows one
+ * kernel alone; where it follows more or something else, it waits for all of that, as CUDA allows.
+ */
+static cudaError_t capture_add(struct stream *stream, struct op *op, bool programmatic)
+{
+    static const cudaGraphEdgeData early = {.from_port = cudaGraphKernelNodePortProgrammatic,
+                                            .type = cudaGraphDependencyTypeProgrammatic};
     struct capture *capture;
     cudaError_t error;
     cudaGraphNode_t node;
@@ -278,13 +292,20 @@ cudaError_t capture_op(struct stream *stream, struct op *op)
         op_free(op);
         error = cudaErrorStreamCaptureInvalidated;
     } else {
-        error = graph_add(capture->graph, stream->captured, stream->captured_count, op, &node);
+        error = graph_add(capture->graph, stream->captured,
+                          programmatic && follows_kernel(stream) ? &early : NULL,
+                          stream->captured_count, op, &node);
         stream->captured_count = 0;
         if (error != cudaSuccess || !deps_add(stream, &node, 1))
             error = capture_spoil(capture, cudaErrorMemoryAllocation);
     }
     pthread_mutex_unlock(&lock);
     return error;
+}
+
+cudaError_t capture_op(struct stream *stream, struct op *op)
+{
+    return capture_add(stream, op, false);
 }
 
 cudaError_t capture_launch(struct stream *stream, struct kernel *kernel,
@@ -301,7 +322,7 @@ cudaError_t capture_launch(struct stream *stream, struct kernel *kernel,
     else
         op.launch.attributes = (struct launch_attributes){.cooperative = config->cooperative,
                                                           .priority = stream->priority};
-    return error == cudaSuccess ? capture_op(stream, &op) : error;
+    return error == cudaSuccess ? capture_add(stream, &op, config->programmatic) : error;
 }
 
 cudaError_t capture_node(struct stream *stream, enum cudaGraphNodeType type, cudaEvent_t event)

@@ -170,13 +170,15 @@ static cudaError_t recorded_launch(gs_graph graph, struct stream *stream)
     return stream_error(stream, status);
 }
 
+/* One after the other. What a node of a branch follows in the stream is not what it waits for, so
+ * none may begin before that has ended. */
 static cudaError_t nodes_issue(const struct exec *exec, struct stream *stream)
 {
     cudaError_t error = cudaSuccess;
 
     for (size_t i = 0; i < exec->nodes.count && error == cudaSuccess; i++) {
         if (!exec->nodes.at[i].disabled)
-            error = op_issue(&exec->nodes.at[i].op, stream);
+            error = op_issue(&exec->nodes.at[i].op, stream, false);
     }
     return error;
 }
@@ -346,7 +348,8 @@ static enum cudaGraphExecUpdateResult nodes_compare(const struct exec_node *own,
         *wrong = i;
         if (own[i].op.type != other->at[i].op.type)
             return cudaGraphExecUpdateErrorNodeTypeChanged;
-        if (before_count != other->at[i].before_count)
+        if (before_count != other->at[i].before_count ||
+            own[i].programmatic != other->at[i].programmatic)
             return cudaGraphExecUpdateErrorTopologyChanged;
         for (size_t j = 0; j < before_count; j++) {
             if (own[i].before[j] != other->at[i].before[j] + base)

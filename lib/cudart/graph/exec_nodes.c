@@ -42,13 +42,13 @@ static bool walk_make(struct walk *walk, const struct graph *graph)
     for (size_t i = 0; i < graph->count; i++) {
         walk->waits[i] = graph->nodes[i]->before_count;
         for (size_t j = 0; j < graph->nodes[i]->before_count; j++)
-            walk->first[graph->nodes[i]->before[j]->mark + 2]++;
+            walk->first[graph->nodes[i]->before[j].from->mark + 2]++;
     }
     for (size_t i = 2; i < graph->count + 2; i++)
         walk->first[i] += walk->first[i - 1];
     for (size_t i = 0; i < graph->count; i++) {
         for (size_t j = 0; j < graph->nodes[i]->before_count; j++)
-            walk->after[walk->first[graph->nodes[i]->before[j]->mark + 1]++] = i;
+            walk->after[walk->first[graph->nodes[i]->before[j].from->mark + 1]++] = i;
     }
     return true;
 }
@@ -147,7 +147,9 @@ static cudaError_t nodes_add(struct exec_nodes *nodes, const struct node *from, 
     if (node == NULL)
         return cudaErrorMemoryAllocation;
     for (size_t i = 0; i < from->before_count; i++)
-        exec_node_wait(node, ends[from->before[i]->mark]);
+        exec_node_wait(node, ends[from->before[i].from->mark]);
+    node->programmatic = from->before_count == 1 &&
+                         from->before[0].data.type == cudaGraphDependencyTypeProgrammatic;
     if (node->before_count == 0 && parent != NO_PARENT)
         exec_node_wait(node, parent);
     if (from->op.type == cudaGraphNodeTypeGraph) {

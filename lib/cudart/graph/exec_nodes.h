@@ -18,7 +18,9 @@ struct exec_node {
     size_t *before;       /* numbers of earlier nodes */
     size_t before_count;
     bool disabled;
-    bool ends_child; /* it is the end of its node's child graph */
+    bool ends_child;   /* it is the end of its node's child graph */
+    bool programmatic; /* of a kernel that may begin before the only node that it waits for, a
+                          kernel too, has ended */
 
     /* The steps of the session's graph that recording the op has made, one after the other. */
     unsigned first_step, steps;

@@ -45,8 +45,8 @@ struct node *node_find(cudaGraphNode_t handle)
     return number >= 0 ? nodes[number] : NULL;
 }
 
-/* Room for one more in an array of pointers. */
-static bool room_for_one(void *array, size_t count, size_t *room)
+/* Room for one more in an array. */
+static bool room_for_one(void *array, size_t size, size_t count, size_t *room)
 {
     void **place = array;
     size_t wanted = *room ? 2 * *room : 4;
@@ -54,7 +54,7 @@ static bool room_for_one(void *array, size_t count, size_t *room)
 
     if (count < *room)
         return true;
-    larger = realloc(*place, wanted * sizeof(void *));
+    larger = realloc(*place, wanted * size);
     if (larger == NULL)
         return false;
     *place = larger;
@@ -85,7 +85,8 @@ static struct node *node_make(struct graph *graph, const struct op *op)
     uint64_t handle;
     int number = -1;
 
-    if (node != NULL && room_for_one(&graph->nodes, graph->count, &graph->room))
+    if (node != NULL &&
+        room_for_one(&graph->nodes, sizeof(struct node *), graph->count, &graph->room))
         number = handles_take(&node_handles, &handle);
     if (number < 0) {
         free(node);
@@ -100,18 +101,45 @@ static struct node *node_make(struct graph *graph, const struct op *op)
     return node;
 }
 
-static bool node_add_before(struct node *node, struct node *before)
+static bool node_add_before(struct node *node, struct node *before, cudaGraphEdgeData data)
 {
-    if (!room_for_one(&node->before, node->before_count, &node->before_room))
+    if (!room_for_one(&node->before, sizeof(struct edge), node->before_count, &node->before_room))
         return false;
-    node->before[node->before_count++] = before;
+    node->before[node->before_count++] = (struct edge){before, data};
     return true;
+}
+
+static const cudaGraphEdgeData ordinary;
+
+bool edge_is_ordinary(const cudaGraphEdgeData *data)
+{
+    return memcmp(data, &ordinary, sizeof(ordinary)) == 0;
+}
+
+/* Number i of an edge's data, which may be NULL: ordinary ones. */
+static const cudaGraphEdgeData *data_at(const cudaGraphEdgeData *data, size_t i)
+{
+    return data != NULL ? &data[i] : &ordinary;
+}
+
+/* Whether there can be such an edge: only one between kernels is not ordinary. */
+static bool edge_fits(const struct op *from, const struct op *to, const cudaGraphEdgeData *data)
+{
+    static const unsigned char none[sizeof(data->reserved)];
+
+    if (edge_is_ordinary(data))
+        return true;
+    return from->type == cudaGraphNodeTypeKernel && to->type == cudaGraphNodeTypeKernel &&
+           data->type == cudaGraphDependencyTypeProgrammatic && data->to_port == 0 &&
+           (data->from_port == cudaGraphKernelNodePortProgrammatic ||
+            data->from_port == cudaGraphKernelNodePortLaunchCompletion) &&
+           memcmp(data->reserved, none, sizeof(none)) == 0;
 }
 
 bool node_has_before(const struct node *node, const struct node *before, size_t *place)
 {
     for (size_t i = 0; i < node->before_count; i++) {
-        if (node->before[i] == before) {
+        if (node->before[i].from == before) {
             *place = i;
             return true;
         }
@@ -123,7 +151,7 @@ static void node_drop_before(struct node *node, size_t place)
 {
     node->before_count--;
     memmove(&node->before[place], &node->before[place + 1],
-            (node->before_count - place) * sizeof(struct node *));
+            (node->before_count - place) * sizeof(struct edge));
 }
 
 static void node_free(struct node *node)
@@ -172,7 +200,9 @@ struct graph *graph_copy(const struct graph *graph)
     }
     for (size_t i = 0; copy != NULL && i < graph->count; i++) {
         for (size_t j = 0; j < graph->nodes[i]->before_count; j++) {
-            if (node_add_before(copy->nodes[i], copy->nodes[graph->nodes[i]->before[j]->mark]))
+            const struct edge *edge = &graph->nodes[i]->before[j];
+
+            if (node_add_before(copy->nodes[i], copy->nodes[edge->from->mark], edge->data))
                 continue;
             graph_free(copy);
             return NULL;
@@ -255,8 +285,9 @@ cudaError_t graph_clone(cudaGraph_t handle, cudaGraph_t *out)
     return error;
 }
 
-static cudaError_t add_locked(struct graph *graph, const cudaGraphNode_t *deps, size_t count,
-                              const struct op *op, cudaGraphNode_t *out)
+static cudaError_t add_locked(struct graph *graph, const cudaGraphNode_t *deps,
+                              const cudaGraphEdgeData *data, size_t count, const struct op *op,
+                              cudaGraphNode_t *out)
 {
     struct node *node;
 
@@ -265,7 +296,8 @@ static cudaError_t add_locked(struct graph *graph, const cudaGraphNode_t *deps, 
     for (size_t i = 0; i < count; i++) {
         const struct node *before = node_find(deps[i]);
 
-        if (before == NULL || before->graph != graph)
+        if (before == NULL || before->graph != graph ||
+            !edge_fits(&before->op, op, data_at(data, i)))
             return cudaErrorInvalidValue;
     }
     node = node_make(graph, op);
@@ -275,7 +307,7 @@ static cudaError_t add_locked(struct graph *graph, const cudaGraphNode_t *deps, 
         size_t place;
 
         if (!node_has_before(node, node_find(deps[i]), &place) &&
-            !node_add_before(node, node_find(deps[i]))) {
+            !node_add_before(node, node_find(deps[i]), *data_at(data, i))) {
             graph->count--;
             node->op.type = cudaGraphNodeTypeEmpty; /* the caller frees the op */
             node_free(node);
@@ -286,22 +318,24 @@ static cudaError_t add_locked(struct graph *graph, const cudaGraphNode_t *deps, 
     return cudaSuccess;
 }
 
-cudaError_t graph_add(cudaGraph_t handle, const cudaGraphNode_t *deps, size_t count, struct op *op,
+cudaError_t graph_add(cudaGraph_t handle, const cudaGraphNode_t *deps,
+                      const cudaGraphEdgeData *data, size_t count, struct op *op,
                       cudaGraphNode_t *out)
 {
     cudaError_t error = cudaErrorInvalidValue;
 
     graphs_enter();
     if (out != NULL)
-        error = add_locked(graph_find(handle), deps, count, op, out);
+        error = add_locked(graph_find(handle), deps, data, count, op, out);
     if (error != cudaSuccess)
         op_free(op);
     graphs_leave();
     return error;
 }
 
-cudaError_t graph_add_child(cudaGraph_t handle, const cudaGraphNode_t *deps, size_t count,
-                            cudaGraph_t child, cudaGraphNode_t *out)
+cudaError_t graph_add_child(cudaGraph_t handle, const cudaGraphNode_t *deps,
+                            const cudaGraphEdgeData *data, size_t count, cudaGraph_t child,
+                            cudaGraphNode_t *out)
 {
     struct op op = {.type = cudaGraphNodeTypeGraph};
     cudaError_t error = cudaErrorInvalidValue;
@@ -311,7 +345,7 @@ cudaError_t graph_add_child(cudaGraph_t handle, const cudaGraphNode_t *deps, siz
     from = graph_find(child);
     if (out != NULL && from != NULL) {
         op.child = graph_copy(from);
-        error = op.child != NULL ? add_locked(graph_find(handle), deps, count, &op, out)
+        error = op.child != NULL ? add_locked(graph_find(handle), deps, data, count, &op, out)
                                  : cudaErrorMemoryAllocation;
     }
     if (error != cudaSuccess)
@@ -321,7 +355,7 @@ cudaError_t graph_add_child(cudaGraph_t handle, const cudaGraphNode_t *deps, siz
 }
 
 static cudaError_t connect_locked(const struct graph *graph, struct node *before,
-                                  struct node *after, bool add)
+                                  struct node *after, const cudaGraphEdgeData *data, bool add)
 {
     size_t place;
 
@@ -329,15 +363,19 @@ static cudaError_t connect_locked(const struct graph *graph, struct node *before
         before->graph != graph || after->graph != graph ||
         node_has_before(after, before, &place) == add)
         return cudaErrorInvalidValue;
+    if (add ? !edge_fits(&before->op, &after->op, data)
+            : memcmp(&after->before[place].data, data, sizeof(*data)) != 0)
+        return cudaErrorInvalidValue;
     if (!add)
         node_drop_before(after, place);
-    else if (!node_add_before(after, before))
+    else if (!node_add_before(after, before, *data))
         return cudaErrorMemoryAllocation;
     return cudaSuccess;
 }
 
 cudaError_t graph_connect(cudaGraph_t handle, const cudaGraphNode_t *from,
-                          const cudaGraphNode_t *to, size_t count, bool add)
+                          const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count,
+                          bool add)
 {
     cudaError_t error = cudaSuccess;
     const struct graph *graph;
@@ -347,7 +385,7 @@ cudaError_t graph_connect(cudaGraph_t handle, const cudaGraphNode_t *from,
     if (graph == NULL || (count != 0 && (from == NULL || to == NULL)))
         error = cudaErrorInvalidValue;
     for (size_t i = 0; i < count && error == cudaSuccess; i++)
-        error = connect_locked(graph, node_find(from[i]), node_find(to[i]), add);
+        error = connect_locked(graph, node_find(from[i]), node_find(to[i]), data_at(data, i), add);
     graphs_leave();
     return error;
 }

@@ -30,25 +30,29 @@ bool graph_has_nodes(cudaGraph_t graph, const cudaGraphNode_t *nodes, size_t cou
 struct graph *graph_copy(const struct graph *graph);
 void graph_free(struct graph *graph);
 
-/* Adds a node after those of deps. The op is the graph's then, and freed where that fails. */
-cudaError_t graph_add(cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, struct op *op,
-                      cudaGraphNode_t *out);
+/* Adds a node after those of deps. The op is the graph's then, and freed where that fails. data: of
+ * the edges, here and below; NULL: ordinary ones. */
+cudaError_t graph_add(cudaGraph_t graph, const cudaGraphNode_t *deps, const cudaGraphEdgeData *data,
+                      size_t count, struct op *op, cudaGraphNode_t *out);
 /* Adds a copy of the other graph as one node. */
-cudaError_t graph_add_child(cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
-                            cudaGraph_t child, cudaGraphNode_t *out);
+cudaError_t graph_add_child(cudaGraph_t graph, const cudaGraphNode_t *deps,
+                            const cudaGraphEdgeData *data, size_t count, cudaGraph_t child,
+                            cudaGraphNode_t *out);
+/* An edge that is to be removed is named with its data. */
 cudaError_t graph_connect(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                          size_t count, bool add);
+                          const cudaGraphEdgeData *data, size_t count, bool add);
 /* Whether all of `nodes` come before one of `ends` or are one. The ends are the graph's. */
 bool graph_joined(cudaGraph_t graph, const cudaGraphNode_t *ends, size_t end_count,
                   const cudaGraphNode_t *nodes, size_t count);
 
-/* Lists, as the runtime gives them: *count is the room of the array and becomes what was there; of
- * an array that is NULL, the number there is. */
+/* Lists, as the runtime gives them: *count is the room of the arrays and becomes what was there; of
+ * an array that is NULL, the number there is. cudaErrorLossyQuery: data is NULL, and an edge that
+ * was to be given is none of the ordinary ones. */
 cudaError_t graph_nodes(cudaGraph_t graph, bool roots, cudaGraphNode_t *nodes, size_t *count);
 cudaError_t graph_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
-                        size_t *count);
+                        cudaGraphEdgeData *data, size_t *count);
 cudaError_t node_neighbours(cudaGraphNode_t node, bool dependents, cudaGraphNode_t *nodes,
-                            size_t *count);
+                            cudaGraphEdgeData *data, size_t *count);
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 

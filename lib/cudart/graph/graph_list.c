@@ -4,16 +4,24 @@
 
 #include "cudart/graph/graph_parts.h"
 
-/* An array that the caller gave room for. */
+/* Arrays that the caller gave room for. */
 struct list {
     cudaGraphNode_t *nodes;
+    cudaGraphEdgeData *data; /* NULL: of no edges, or not wanted */
     size_t room, count;
+    bool lossy; /* what is given leaves the data of an edge out */
 };
 
-static void list_add(struct list *list, const struct node *node)
+/* edge NULL: none led to the node. */
+static void list_add(struct list *list, const struct node *node, const struct edge *edge)
 {
-    if (list->nodes != NULL && list->count < list->room)
+    if (list->nodes != NULL && list->count < list->room) {
         list->nodes[list->count] = node->handle;
+        if (list->data != NULL)
+            list->data[list->count] = edge->data;
+        else if (edge != NULL && !edge_is_ordinary(&edge->data))
+            list->lossy = true;
+    }
     list->count++;
 }
 
@@ -29,7 +37,7 @@ static void list_give(struct list *list, size_t *count)
 
 cudaError_t graph_nodes(cudaGraph_t handle, bool roots, cudaGraphNode_t *out, size_t *count)
 {
-    struct list list = {out, count != NULL ? *count : 0, 0};
+    struct list list = {.nodes = out, .room = count != NULL ? *count : 0};
     const struct graph *graph;
 
     if (count == NULL)
@@ -38,7 +46,7 @@ cudaError_t graph_nodes(cudaGraph_t handle, bool roots, cudaGraphNode_t *out, si
     graph = graph_find(handle);
     for (size_t i = 0; graph != NULL && i < graph->count; i++) {
         if (!roots || graph->nodes[i]->before_count == 0)
-            list_add(&list, graph->nodes[i]);
+            list_add(&list, graph->nodes[i], NULL);
     }
     graphs_leave();
     if (graph == NULL)
@@ -48,9 +56,10 @@ cudaError_t graph_nodes(cudaGraph_t handle, bool roots, cudaGraphNode_t *out, si
 }
 
 cudaError_t graph_edges(cudaGraph_t handle, cudaGraphNode_t *from, cudaGraphNode_t *to,
-                        size_t *count)
+                        cudaGraphEdgeData *data, size_t *count)
 {
-    struct list first = {from, count != NULL ? *count : 0, 0}, second = {to, first.room, 0};
+    struct list first = {.nodes = from, .data = data, .room = count != NULL ? *count : 0};
+    struct list second = {.nodes = to, .room = first.room};
     const struct graph *graph;
 
     if (count == NULL || (from == NULL) != (to == NULL))
@@ -59,13 +68,17 @@ cudaError_t graph_edges(cudaGraph_t handle, cudaGraphNode_t *from, cudaGraphNode
     graph = graph_find(handle);
     for (size_t i = 0; graph != NULL && i < graph->count; i++) {
         for (size_t j = 0; j < graph->nodes[i]->before_count; j++) {
-            list_add(&first, graph->nodes[i]->before[j]);
-            list_add(&second, graph->nodes[i]);
+            const struct edge *edge = &graph->nodes[i]->before[j];
+
+            list_add(&first, edge->from, edge);
+            list_add(&second, graph->nodes[i], NULL);
         }
     }
     graphs_leave();
     if (graph == NULL)
         return cudaErrorInvalidValue;
+    if (first.lossy)
+        return cudaErrorLossyQuery;
     list_give(&first, count);
     list_give(&second, count);
     return cudaSuccess;
@@ -78,14 +91,14 @@ static void dependents_list(const struct node *node, struct list *list)
 
     for (size_t i = 0; i < graph->count; i++) {
         if (node_has_before(graph->nodes[i], node, &place))
-            list_add(list, graph->nodes[i]);
+            list_add(list, graph->nodes[i], &graph->nodes[i]->before[place]);
     }
 }
 
 cudaError_t node_neighbours(cudaGraphNode_t handle, bool dependents, cudaGraphNode_t *out,
-                            size_t *count)
+                            cudaGraphEdgeData *data, size_t *count)
 {
-    struct list list = {out, count != NULL ? *count : 0, 0};
+    struct list list = {.nodes = out, .data = data, .room = count != NULL ? *count : 0};
     const struct node *node;
 
     if (count == NULL)
@@ -95,10 +108,12 @@ cudaError_t node_neighbours(cudaGraphNode_t handle, bool dependents, cudaGraphNo
     if (node != NULL && dependents)
         dependents_list(node, &list);
     for (size_t i = 0; node != NULL && !dependents && i < node->before_count; i++)
-        list_add(&list, node->before[i]);
+        list_add(&list, node->before[i].from, &node->before[i]);
     graphs_leave();
     if (node == NULL)
         return cudaErrorInvalidValue;
+    if (list.lossy)
+        return cudaErrorLossyQuery;
     list_give(&list, count);
     return cudaSuccess;
 }
@@ -131,7 +146,7 @@ static void ancestors_mark(struct node **stack, const cudaGraphNode_t *ends, siz
         const struct node *node = stack[--depth];
 
         for (size_t i = 0; i < node->before_count; i++)
-            reach(stack, &depth, node->before[i]);
+            reach(stack, &depth, node->before[i].from);
     }
 }
 

@@ -6,12 +6,18 @@
 #include "cudart/graph/graph.h"
 #include "cudart/graph/user_object.h"
 
+/* To a node from one that it waits for. */
+struct edge {
+    struct node *from;
+    cudaGraphEdgeData data;
+};
+
 struct node {
     struct graph *graph;
     cudaGraphNode_t handle;
     cudaGraphNode_t original; /* of a clone's: the node that it was made from */
     struct op op;
-    struct node **before; /* nodes that it waits for */
+    struct edge *before; /* one for each node that it waits for */
     size_t before_count, before_room;
     size_t mark; /* a walk's own */
 };
@@ -33,6 +39,8 @@ struct graph *graph_find(cudaGraph_t handle);
 struct node *node_find(cudaGraphNode_t handle);
 
 struct graph *graph_make(void);
+/* Whether the edge waits for the whole of what it comes from: its data are all zeros. */
+bool edge_is_ordinary(const cudaGraphEdgeData *data);
 /* Whether the node waits for that one; *place: where in node->before. */
 bool node_has_before(const struct node *node, const struct node *before, size_t *place);
 

@@ -238,7 +238,7 @@ bool op_same(const struct op *a, const struct op *b)
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
-static cudaError_t launch_issue(const struct op *op, struct stream *stream)
+static cudaError_t launch_issue(const struct op *op, struct stream *stream, bool programmatic)
 {
     gs_launch_config config = GS_LAUNCH_CONFIG_INIT;
 
@@ -251,6 +251,7 @@ static cudaError_t launch_issue(const struct op *op, struct stream *stream)
     config.block = (gs_dim3){op->launch.block.x, op->launch.block.y, op->launch.block.z};
     config.dynamic_smem = op->launch.shared;
     config.cooperative = op->launch.attributes.cooperative;
+    config.programmatic = programmatic;
     return kernel_launch(op->launch.kernel, &config, op->launch.shared, op->launch.args, stream);
 }
 
@@ -279,11 +280,11 @@ static cudaError_t event_record_issue(const struct op *op, struct stream *stream
     return stream_error(stream, status);
 }
 
-cudaError_t op_issue(const struct op *op, struct stream *stream)
+cudaError_t op_issue(const struct op *op, struct stream *stream, bool programmatic)
 {
     switch (op->type) {
     case cudaGraphNodeTypeKernel:
-        return launch_issue(op, stream);
+        return launch_issue(op, stream, programmatic);
     case cudaGraphNodeTypeMemcpy:
         return array_copy_box(stream, &op->copy, false);
     case cudaGraphNodeTypeMemset:

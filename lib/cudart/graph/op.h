@@ -61,8 +61,8 @@ bool op_same(const struct op *a, const struct op *b);
 /* ---- Use ------------------------------------------------------------------------------------- */
 
 /* Gives the op to the stream, which does not capture; not an allocation or a free, which exec.c
- * does for a launch as a whole. */
-cudaError_t op_issue(const struct op *op, struct stream *stream);
+ * does for a launch as a whole. programmatic: of a kernel, see gs_launch. */
+cudaError_t op_issue(const struct op *op, struct stream *stream, bool programmatic);
 /* Whether a graph of the session can hold the op: see gs_graph_begin. */
 bool op_recordable(const struct op *op);
 

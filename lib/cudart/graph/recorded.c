@@ -109,7 +109,7 @@ static bool node_record(struct recording *recording, size_t i, bool branches)
 
     if (gs_graph_steps(device_session(), stream, &node->first_step) != GS_OK ||
         (branches && makes_steps(&node->op) && !before_tell(recording, i)) ||
-        op_issue(&node->op, &recording->stream) != cudaSuccess ||
+        op_issue(&node->op, &recording->stream, node->programmatic) != cudaSuccess ||
         gs_graph_steps(device_session(), stream, &end) != GS_OK)
         return false;
     node->steps = end - node->first_step;
@@ -252,7 +252,8 @@ static bool changes_record(const struct recorded *recorded, const struct exec_no
         if (!to_tell(node))
             continue;
         *steps = numbers_add(recorded, node, *steps);
-        if (!op_recordable(&node->op) || op_issue(&node->op, stream) != cudaSuccess ||
+        if (!op_recordable(&node->op) ||
+            op_issue(&node->op, stream, node->programmatic) != cudaSuccess ||
             gs_graph_steps(device_session(), stream->handle, &now) != GS_OK || now != *steps)
             return false;
     }

@@ -26,13 +26,16 @@ const char *completion_module_obstacle(const struct ptx_module *m);
 struct obstacle completion_obstacle(const struct ptx_func *f, bool trapped);
 /* Whether threads wait at the instruction for others of their block or warp, wherever these are. */
 bool completion_waits(const struct ptx_inst *inst);
+/* Whether the instruction is one of kernels that may begin before those that they depend on have
+ * ended. */
+bool completion_depends(const struct ptx_inst *inst);
 
 /* ---- completion_exits.c ---- */
 
 /* Leads every end of the kernel to text that tells it. WAITS: by instruction, whether threads wait
- * in it for one another; NULL where they do in none. False, without edits: it cannot be done,
- * *OBSTACLE says why. */
-bool completion_exits(struct rewrite *rw, const struct ptx_func *f, const bool *waits,
+ * in it for one another; NULL where they do in none. DEPENDS: threads wait there first for the
+ * kernels that this one depends on. False, without edits: it cannot be done, *OBSTACLE says why. */
+bool completion_exits(struct rewrite *rw, const struct ptx_func *f, const bool *waits, bool depends,
                       struct obstacle *obstacle);
 
 #endif

@@ -1,8 +1,8 @@
 /* Which modules and functions the completion pass keeps off. The rule: what a kernel did is visible
  * to the host once its last thread did a system-wide release. That holds for generic accesses of
  * its threads; it does not for what goes on after they ended, or by another proxy.
- * griddepcontrol is no obstacle: the worker launches no grid before the one that it depends on has
- * ended. */
+ * griddepcontrol is no obstacle: a kernel with it waits at its ends for the kernels that it depends
+ * on (completion_exits.c). */
 #include <string.h>
 
 #include "ptx/rewrite/completion.h"
@@ -82,6 +82,11 @@ struct obstacle completion_obstacle(const struct ptx_func *f, bool trapped)
             return (struct obstacle){what, f->insts[i].line};
     }
     return (struct obstacle){0};
+}
+
+bool completion_depends(const struct ptx_inst *inst)
+{
+    return inst->op == PTX_OP_GRIDDEPCONTROL;
 }
 
 bool completion_waits(const struct ptx_inst *inst)

@@ -38,6 +38,14 @@ static const char epilogue[] =
     "ld.param.u64 gshare$a, [gshare$done+32]; st.relaxed.gpu.global.u32 [gshare$a], 0; "
     "exit; }";
 
+/* A kernel with griddepcontrol may be launched as a programmatic dependent, that is, before the
+ * kernels that it depends on have ended, and CUDA does not say that it ends after them. With this
+ * at each of its ends no thread of it ends before they have, nor before those that they depend on,
+ * since they wait in the same way. So the end of a chain of such kernels is the end of them all. It
+ * is said whether or not the kernel tells its end, so it comes before the test of the word. The
+ * instruction does nothing in a kernel that was launched otherwise. */
+static const char await[] = "griddepcontrol.wait; ";
+
 /* All ways of F to an end, in the order of instructions: .count of them. BRANCHES: those that a
  * branch takes to a ret too. NULL: no memory. */
 static struct flow_way *find_ways(const struct ptx_func *f, bool branches, uint32_t *count)
@@ -100,7 +108,7 @@ static uint32_t part_until_free(struct rewrite *rw, const struct ptx_func *f, co
 }
 
 static void edit_ways(struct rewrite *rw, const struct ptx_func *f, const struct flow_way *ways,
-                      uint32_t count, uint32_t ends)
+                      uint32_t count, uint32_t ends, bool depends)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct ptx_inst *inst = &f->insts[ways[i].inst];
@@ -111,12 +119,13 @@ static void edit_ways(struct rewrite *rw, const struct ptx_func *f, const struct
     }
     for (uint32_t i = 0; i < ends; i++) {
         edits_insert(&rw->edits, f->body_end,
-                     edits_text(&rw->edits, "%s" REWRITE_PREFIX "end%u: ", i ? " " : "", i));
+                     edits_text(&rw->edits, "%s" REWRITE_PREFIX "end%u: %s", i ? " " : "", i,
+                                depends ? await : ""));
         edits_insert(&rw->edits, f->body_end, epilogue);
     }
 }
 
-bool completion_exits(struct rewrite *rw, const struct ptx_func *f, const bool *waits,
+bool completion_exits(struct rewrite *rw, const struct ptx_func *f, const bool *waits, bool depends,
                       struct obstacle *obstacle)
 {
     uint32_t count = 0, ends = 1;
@@ -132,7 +141,7 @@ bool completion_exits(struct rewrite *rw, const struct ptx_func *f, const bool *
     if (f->nregs + ends * COMPLETION_EPILOGUE_REGS > PTX_MAX_REGS)
         obstacle->what = "the kernel has too many registers";
     if (ways && !obstacle->what)
-        edit_ways(rw, f, ways, count, ends);
+        edit_ways(rw, f, ways, count, ends, depends);
     free(ways);
     return !obstacle->what && !rw->edits.failed;
 }

@@ -19,11 +19,12 @@
 
 static_assert(COMPLETION_PARAMS_BYTES == 48, "as COMPLETION_PARAMETER");
 
-/* By ptx_func.id: a function that it reaches and that has an obstacle, or waits. */
+/* By ptx_func.id: a function that it reaches and that has an obstacle, or waits, or depends on
+ * other grids. */
 struct findings {
     struct reach reach;
     struct obstacle *obstacles; /* of the function itself */
-    uint32_t *obstacle_in, *waits_in;
+    uint32_t *obstacle_in, *waits_in, *depends_in;
 };
 
 static void findings_deinit(struct findings *found)
@@ -32,12 +33,13 @@ static void findings_deinit(struct findings *found)
     free(found->obstacles);
     free(found->obstacle_in);
     free(found->waits_in);
+    free(found->depends_in);
 }
 
-static bool function_waits(const struct ptx_func *f)
+static bool function_has(const struct ptx_func *f, bool (*is)(const struct ptx_inst *inst))
 {
     for (uint32_t i = 0; i < f->ninsts; i++)
-        if (completion_waits(&f->insts[i]))
+        if (is(&f->insts[i]))
             return true;
     return false;
 }
@@ -50,16 +52,20 @@ static bool findings_init(struct findings *found, const struct ptx_module *m, bo
     found->obstacles = calloc(n, sizeof(*found->obstacles));
     found->obstacle_in = calloc(n, sizeof(*found->obstacle_in));
     found->waits_in = calloc(n, sizeof(*found->waits_in));
+    found->depends_in = calloc(n, sizeof(*found->depends_in));
     reach_init(&found->reach, m);
-    if (!found->obstacles || !found->obstacle_in || !found->waits_in || found->reach.failed)
+    if (!found->obstacles || !found->obstacle_in || !found->waits_in || !found->depends_in ||
+        found->reach.failed)
         return false;
     for (uint32_t i = 0; i < m->nfuncs; i++) {
         found->obstacles[i] = completion_obstacle(m->funcs[i], trapped);
         found->obstacle_in[i] = found->obstacles[i].what ? i : REACH_NONE;
-        found->waits_in[i] = function_waits(m->funcs[i]) ? i : REACH_NONE;
+        found->waits_in[i] = function_has(m->funcs[i], completion_waits) ? i : REACH_NONE;
+        found->depends_in[i] = function_has(m->funcs[i], completion_depends) ? i : REACH_NONE;
     }
     reach_spread(&found->reach, found->obstacle_in);
     reach_spread(&found->reach, found->waits_in);
+    reach_spread(&found->reach, found->depends_in);
     return !found->reach.failed;
 }
 
@@ -89,7 +95,7 @@ static void lead_ends(struct rewrite *rw, const struct ptx_func *f, const struct
         for (uint32_t i = 0; i < f->ninsts; i++)
             waits[i] = instruction_waits(&f->insts[i], found);
     }
-    completion_exits(rw, f, waits, obstacle);
+    completion_exits(rw, f, waits, found->depends_in[f->id] != REACH_NONE, obstacle);
     free(waits);
 }
 
@@ -129,6 +135,8 @@ static bool report_kernel(struct rewrite *rw, const struct ptx_module *m, const 
 
     *k = (struct ptx_rewrite_kernel){.name = arena_string(report->memory, f->name, strlen(f->name)),
                                      .completes = !obstacle.what,
+                                     .ends_after =
+                                         !obstacle.what && found->depends_in[f->id] != REACH_NONE,
                                      .index = f->nparams,
                                      .offset = offset};
     if (obstacle.what)
@@ -194,7 +202,7 @@ static void dropped(struct rewrite *rw)
     struct ptx_rewrite_report *report = rw->report;
 
     for (uint32_t i = 0; i < report->count; i++)
-        report->kernels[i].completes = false;
+        report->kernels[i].completes = report->kernels[i].ends_after = false;
     report->count = 0;
     snprintf(report->reason, sizeof(report->reason),
              "another pass changes the same instructions, or the text would exceed 64 MiB");

@@ -189,6 +189,8 @@ int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stac
 struct ptx_rewrite_kernel {
     const char *name;
     bool completes;   /* it has struct completion_params behind its own parameters */
+    bool ends_after;  /* it completes, and ends after the kernels that it depends on, also where it
+                         was launched before they had ended */
     uint32_t index;   /* of that parameter: how many parameters the tenant's text has */
     uint32_t offset;  /* of that parameter in the parameter buffer, in bytes, without the fence's */
     char reason[120]; /* why not, "line 12: ..."; empty where it completes */

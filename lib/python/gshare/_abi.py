@@ -417,6 +417,7 @@ class LaunchConfig(Sized):
         ("qos", POINTER(QoS)),
         ("report", POINTER(c_uint64)),
         ("cooperative", c_uint),
+        ("programmatic", c_uint),
     ]
 
 

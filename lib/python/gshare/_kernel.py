@@ -93,7 +93,16 @@ class Kernel:
         return blocks.value
 
     def launch(
-        self, grid, block, *arguments, stream=None, dynamic_smem=0, qos=None, cooperative=False, report=False
+        self,
+        grid,
+        block,
+        *arguments,
+        stream=None,
+        dynamic_smem=0,
+        qos=None,
+        cooperative=False,
+        programmatic=False,
+        report=False,
     ):
         """Queues the kernel on the stream (the default one without); grid and block are a number or
         up to three. The arguments are copied before the call returns; buffers must live until the
@@ -114,6 +123,7 @@ class Kernel:
             arg_count=count,
             arg_sizes=(ctypes.c_size_t * count)(*map(len, packed)) if count else None,
             cooperative=bool(cooperative),
+            programmatic=bool(programmatic),
         )
         struct = qos_struct(qos)
         if struct is not None:

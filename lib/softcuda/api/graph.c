@@ -160,17 +160,22 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode
 CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
                                 size_t count)
 {
-    return graph_add_edges(graph, from, to, count);
+    return graph_add_edges(graph, from, to, NULL, count);
 }
 
 CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
                                    const CUgraphEdgeData *edges, size_t count)
 {
     for (size_t i = 0; edges && i < count; i++) {
-        if (edges[i].type || edges[i].from_port || edges[i].to_port)
+        if (edges[i].from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER)
             return CUDA_ERROR_NOT_SUPPORTED;
+        if (edges[i].type > CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC || edges[i].to_port ||
+            edges[i].from_port != (edges[i].type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
+                                       ? CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC
+                                       : CU_GRAPH_KERNEL_NODE_PORT_DEFAULT))
+            return CUDA_ERROR_INVALID_VALUE;
     }
-    return graph_add_edges(graph, from, to, count);
+    return graph_add_edges(graph, from, to, edges, count);
 }
 
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUlaunchAttributeID attribute,

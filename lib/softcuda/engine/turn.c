@@ -103,6 +103,11 @@ static void block_settle(struct resident *r, enum exec_status status,
 {
     struct grid *g = r->grid;
 
+    // The turn of the block that was counted last sees the whole count here.
+    if (!g->has_let_go && atomic_load_explicit(&g->let_go, memory_order_relaxed) == g->total) {
+        g->has_let_go = true;
+        order_let_go(g->op);
+    }
     if (status == EXEC_FAULT) {
         if (!atomic_load_explicit(&g->context->root->error, memory_order_relaxed))
             fault_print(g, fault);

@@ -77,6 +77,12 @@ struct exec_grid {
                         // low half in %envreg2; else 0
     const uint8_t *params; // kernel->func->param_bytes bytes, aligned to 16
     _Atomic bool stop; // the grid is being abandoned: exec_block_run should return soon (relaxed)
+    // Grids that griddepcontrol.wait waits for: those that this one depends on and that have let it
+    // begin before their end. Acquire: pairs with the release at such a grid's end.
+    _Atomic uint32_t awaited;
+    // Counts the blocks that have called griddepcontrol.launch_dependents, or are done; NULL:
+    // nobody asks.
+    _Atomic uint64_t *let_go;
 };
 
 // ---- Blocks

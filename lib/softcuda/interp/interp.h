@@ -237,6 +237,7 @@ struct exec_block {
     uint64_t memory_bytes; // of the host: see block_charge
     uint32_t next_warp;
     uint32_t running; // warps with live lanes
+    bool let_go;      // it is counted in grid->let_go
     uint32_t barriers_used;
     struct barrier barriers[BLOCK_BARRIERS];
     struct warp *warps;
@@ -266,6 +267,8 @@ int op_exit(struct warp *w, const struct insn *in, uint32_t mask);
 int op_ret(struct warp *w, const struct insn *in, uint32_t mask);
 int op_trap(struct warp *w, const struct insn *in, uint32_t mask);
 int op_nanosleep(struct warp *w, const struct insn *in, uint32_t mask);
+int op_launch_dependents(struct warp *w, const struct insn *in, uint32_t mask);
+int op_await_grids(struct warp *w, const struct insn *in, uint32_t mask);
 int op_call(struct warp *w, const struct insn *in, uint32_t mask);
 int op_call_indirect(struct warp *w, const struct insn *in, uint32_t mask);
 int op_alloca(struct warp *w, const struct insn *in, uint32_t mask);

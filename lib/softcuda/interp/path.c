@@ -341,6 +341,36 @@ int op_nanosleep(struct warp *w, const struct insn *in, uint32_t mask)
     return STEP_SWITCH;
 }
 
+// ---- Other grids
+
+void block_let_go(struct exec_block *b)
+{
+    if (b->let_go || !b->grid->let_go)
+        return;
+    b->let_go = true;
+    atomic_fetch_add_explicit(b->grid->let_go, 1, memory_order_relaxed);
+}
+
+int op_launch_dependents(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    (void)in, (void)mask;
+    block_let_go(w->block);
+    return STEP_NEXT;
+}
+
+// Looks again after a while, from the same instruction.
+int op_await_grids(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    enum { PAUSE_NS = 20000 };
+    (void)mask;
+    if (!atomic_load_explicit(&w->block->grid->awaited, memory_order_acquire))
+        return STEP_NEXT;
+    w->pc--;
+    warp_block_path(w, in, PATH_SLEEPING);
+    w->paths[w->current].wake = clock_ns() + PAUSE_NS;
+    return STEP_SWITCH;
+}
+
 // ---- The life of a warp
 
 int warp_start(struct warp *w)

@@ -17,6 +17,8 @@ void warp_block_path(struct warp *w, const struct insn *in, enum path_state stat
 int warp_split(struct warp *w, const struct insn *in, uint32_t mask, uint32_t pc, uint32_t join_pc);
 // Lets the lanes go on that wait in J and the joins around it.
 void warp_open_joins(struct warp *w, struct join *j);
+// As far as this block is concerned, grids that depend on its grid may begin.
+void block_let_go(struct exec_block *b);
 int warp_start(struct warp *w);
 // Frees the frames and joins of unfinished paths.
 void warp_abandon(struct warp *w);

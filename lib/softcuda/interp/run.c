@@ -114,6 +114,7 @@ void exec_block_start(struct exec_block *b, uint64_t index, uint32_t smid)
     b->index[2] = (uint32_t)(index / dim[0] / dim[1]);
     b->smid = smid;
     b->next_warp = 0;
+    b->let_go = false;
     b->barriers_used = 0;
     memset(b->barriers, 0, sizeof b->barriers);
     for (uint32_t i = 0; i < b->nwarps; i++) {
@@ -232,6 +233,8 @@ enum exec_status exec_block_run(struct exec_block *b, struct mem_view *view, uin
     }
     if (status == EXEC_FAULT)
         *fault = b->fault;
+    else if (status == EXEC_DONE)
+        block_let_go(b);
     if (b->counted) {
         atomic_fetch_add_explicit(b->grid->device->thread_instructions, b->counted,
                                   memory_order_relaxed);

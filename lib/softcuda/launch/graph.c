@@ -18,7 +18,10 @@ struct CUgraphNode_st {
     uint32_t index; // in its graph
     CUgraph graph;
     struct node_work work;
-    CUgraphNode *dependencies;
+    struct dependency {
+        CUgraphNode on;
+        bool early; // see struct edge
+    } * dependencies;
     size_t dependency_count;
 };
 
@@ -159,22 +162,23 @@ static bool node_is_of(CUgraph graph, CUgraphNode node)
 static bool node_depends_on(CUgraphNode node, CUgraphNode on)
 {
     for (size_t i = 0; i < node->dependency_count; i++) {
-        if (node->dependencies[i] == on)
+        if (node->dependencies[i].on == on)
             return true;
     }
     return false;
 }
 
-static CUresult node_add_dependency(CUgraphNode node, CUgraphNode on)
+static CUresult node_add_dependency(CUgraphNode node, CUgraphNode on, bool early)
 {
-    CUgraphNode *grown;
+    struct dependency *grown;
 
-    if (!node_is_of(node->graph, on) || node == on || node_depends_on(node, on))
+    if (!node_is_of(node->graph, on) || node == on || node_depends_on(node, on) ||
+        (early && (node->work.kind != OP_KERNEL || on->work.kind != OP_KERNEL)))
         return CUDA_ERROR_INVALID_VALUE;
     grown = realloc(node->dependencies, (node->dependency_count + 1) * sizeof(*grown));
     if (!grown)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    grown[node->dependency_count++] = on;
+    grown[node->dependency_count++] = (struct dependency){on, early};
     node->dependencies = grown;
     return CUDA_SUCCESS;
 }
@@ -211,7 +215,7 @@ CUresult graph_add(CUgraph graph, const CUgraphNode *dependencies, size_t count,
     node->graph = graph;
     node->index = graph->count;
     for (size_t i = 0; i < count && !result; i++)
-        result = node_add_dependency(node, dependencies[i]);
+        result = node_add_dependency(node, dependencies[i], false);
     if (result) {
         node_free(node);
         return result;
@@ -222,16 +226,22 @@ CUresult graph_add(CUgraph graph, const CUgraphNode *dependencies, size_t count,
     return CUDA_SUCCESS;
 }
 
+static bool edge_is_early(const CUgraphEdgeData *edges, size_t i)
+{
+    return edges && edges[i].type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+}
+
 CUresult graph_add_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                         size_t count)
+                         const CUgraphEdgeData *edges, size_t count)
 {
     CUresult result = CUDA_SUCCESS;
 
     if (!graph || graph->magic != MAGIC_GRAPH || (count && (!from || !to)))
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count && !result; i++)
-        result = node_is_of(graph, to[i]) ? node_add_dependency(to[i], from[i])
-                                          : CUDA_ERROR_INVALID_VALUE;
+        result = node_is_of(graph, to[i])
+                     ? node_add_dependency(to[i], from[i], edge_is_early(edges, i))
+                     : CUDA_ERROR_INVALID_VALUE;
     return result;
 }
 
@@ -261,7 +271,8 @@ static CUresult graph_topology(CUgraph graph, struct topology **out)
         return CUDA_ERROR_OUT_OF_MEMORY;
     for (uint32_t i = 0; i < graph->count; i++) {
         for (size_t j = 0; j < graph->nodes[i]->dependency_count; j++)
-            edges[at++] = (struct edge){graph->nodes[i]->dependencies[j]->index, i};
+            edges[at++] = (struct edge){graph->nodes[i]->dependencies[j].on->index, i,
+                                        graph->nodes[i]->dependencies[j].early};
     }
     return topology_new(graph->count, edges, count, out);
 }

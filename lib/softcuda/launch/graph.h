@@ -27,8 +27,9 @@ CUresult graph_destroy(CUgraph graph);
 // Takes over what WORK owns when it succeeds.
 CUresult graph_add(CUgraph graph, const CUgraphNode *dependencies, size_t count,
                    const struct node_work *work, CUgraphNode *out);
+// EDGES NULL: ordinary ones.
 CUresult graph_add_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                         size_t count);
+                         const CUgraphEdgeData *edges, size_t count);
 CUresult graph_node_kernel(CUgraphNode node, struct launch **kernel);
 
 CUresult graph_instantiate(CUgraph graph, bool node_priorities, CUgraphExec *out);

@@ -206,6 +206,7 @@ CUresult launch_op(CUcontext context, const struct launch *launch, int priority,
         .cooperative = launch->cooperative,
         .total = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
     };
+    g->exec.let_go = &g->let_go;
     launch_cost(launch->function, launch->block[0] * launch->block[1] * launch->block[2],
                 launch->dynamic_shared, &g->cost);
     memcpy(g->params, launch->params, bytes);

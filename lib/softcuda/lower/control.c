@@ -483,8 +483,12 @@ bool lower_control(struct lower *L)
         return true;
     case PTX_OP_PMEVENT:
     case PTX_OP_SETMAXNREG:
-    case PTX_OP_GRIDDEPCONTROL:
     case PTX_OP_PRAGMA:
+        return true;
+    case PTX_OP_GRIDDEPCONTROL:
+        around = lower_go_around(L);
+        lower_emit(L, i->mode == PTX_MODE_WAIT ? op_await_grids : op_launch_dependents);
+        lower_come_back(L, around);
         return true;
     default:
         return false;

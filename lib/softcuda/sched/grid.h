@@ -33,7 +33,9 @@ struct grid {
     uint32_t slot; // among the admitted, for the workspace
     uint64_t started_ns;
     uint64_t total, next_block;
-    uint32_t resident; // blocks on SMs
+    uint32_t resident;       // blocks on SMs
+    _Atomic uint64_t let_go; // blocks, see exec.h
+    bool has_let_go;         // all of them, and order.c knows
     uint32_t spare_count;
     struct exec_block *spares[GRID_SPARES]; // of blocks that are done, the warmest last
     struct grid *next;                      // in the one list that it is in

@@ -57,6 +57,12 @@ static void stream_op_done(CUstream stream, struct op *op)
     callers_wake();
 }
 
+void order_let_go(struct op *op)
+{
+    if (op->run)
+        graph_run_node_lets_go(op->run, op->node, &ready);
+}
+
 void order_finish(struct op *op)
 {
     CUstream stream = op->stream;

@@ -20,6 +20,8 @@ CUresult stream_submit(CUstream stream, struct op *op, uint64_t *position);
 
 // Sets ROOT's sticky error and stops its grids; the first error stays.
 void order_fail(CUcontext root, CUresult error);
+// All blocks of OP's grid have let grids begin that depend on it, or are done.
+void order_let_go(struct op *op);
 // OP is complete: frees it and makes ready what waited for it.
 void order_finish(struct op *op);
 // A block's turn found it done, or its grid stopped. Completes the grid's operation with its last.

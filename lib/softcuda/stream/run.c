@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "common/util.h"
+#include "softcuda/sched/grid.h"
 
 struct run_node {
     struct op *op;
     uint32_t pending; // nodes it still waits for
+    uint32_t awaited; // nodes with edges to it that are early, and that are not complete
+    bool let_go, done;
 };
 
 struct graph_run {
@@ -28,6 +31,7 @@ void topology_release(struct topology *t)
     free(t->indegree);
     free(t->first_successor);
     free(t->successors);
+    free(t->early);
     free(t);
 }
 
@@ -71,7 +75,8 @@ CUresult topology_new(uint32_t count, const struct edge *edges, size_t edge_coun
     t->indegree = calloc((size_t)count + 1, sizeof(*t->indegree));
     t->first_successor = calloc((size_t)count + 2, sizeof(*t->first_successor));
     t->successors = calloc(edge_count + 1, sizeof(*t->successors));
-    if (!t->indegree || !t->first_successor || !t->successors)
+    t->early = calloc(edge_count + 1, sizeof(*t->early));
+    if (!t->indegree || !t->first_successor || !t->successors || !t->early)
         goto fail;
     for (size_t i = 0; i < edge_count; i++) {
         t->indegree[edges[i].to]++;
@@ -80,9 +85,10 @@ CUresult topology_new(uint32_t count, const struct edge *edges, size_t edge_coun
     for (uint32_t i = 0; i < count; i++)
         t->first_successor[i + 1] += t->first_successor[i];
     for (size_t i = 0; i < edge_count; i++) {
-        uint32_t from = edges[i].from;
+        uint32_t from = edges[i].from, at = t->first_successor[from] + filled[from]++;
 
-        t->successors[t->first_successor[from] + filled[from]++] = edges[i].to;
+        t->successors[at] = edges[i].to;
+        t->early[at] = edges[i].early;
     }
     result = topology_check(t);
     if (!result) {
@@ -125,12 +131,34 @@ void graph_run_free(struct graph_run *run)
     free(run);
 }
 
+// How many grids the operation awaits is another number by so much. Where a node is left out of the
+// launch there is no grid.
+static void awaited_add(struct op *op, uint32_t more)
+{
+    // release: what a grid has written is seen by one that no longer awaits it
+    if (op && op->kind == OP_KERNEL)
+        atomic_fetch_add_explicit(&op->grid->exec.awaited, more, memory_order_release);
+}
+
+static void awaited_begin(struct graph_run *run)
+{
+    const struct topology *t = run->topology;
+
+    for (uint32_t i = 0; i < t->first_successor[t->count]; i++) {
+        if (!t->early[i])
+            continue;
+        run->nodes[t->successors[i]].awaited++;
+        awaited_add(run->nodes[t->successors[i]].op, 1);
+    }
+}
+
 bool graph_run_start(struct op *whole, struct op_list *ready)
 {
     struct graph_run *run = whole->graph;
     uint32_t count = run->topology->count;
 
     run->whole = whole;
+    awaited_begin(run);
     for (uint32_t i = 0; i < count; i++) {
         struct op *node = run->nodes[i].op;
 
@@ -145,16 +173,49 @@ bool graph_run_start(struct op *whole, struct op_list *ready)
     return count != 0;
 }
 
-struct op *graph_run_node_done(struct graph_run *run, uint32_t node, struct op_list *ready)
+static void node_release(struct run_node *next, struct op_list *ready)
+{
+    if (--next->pending == 0)
+        op_list_push(ready, next->op);
+}
+
+void graph_run_node_lets_go(struct graph_run *run, uint32_t node, struct op_list *ready)
 {
     const struct topology *t = run->topology;
 
-    run->nodes[node].op = NULL;
+    run->nodes[node].let_go = true;
+    for (uint32_t i = t->first_successor[node]; i < t->first_successor[node + 1]; i++) {
+        if (t->early[i])
+            node_release(&run->nodes[t->successors[i]], ready);
+    }
+}
+
+// The node is done, and so are those that it awaited.
+static void node_complete(struct graph_run *run, uint32_t node, struct op_list *ready)
+{
+    const struct topology *t = run->topology;
+
+    run->remaining--;
     for (uint32_t i = t->first_successor[node]; i < t->first_successor[node + 1]; i++) {
         struct run_node *next = &run->nodes[t->successors[i]];
 
-        if (--next->pending == 0)
-            op_list_push(ready, next->op);
+        if (!t->early[i] || !run->nodes[node].let_go)
+            node_release(next, ready);
+        if (!t->early[i])
+            continue;
+        awaited_add(next->op, UINT32_MAX); // one less
+        if (--next->awaited == 0 && next->done)
+            node_complete(run, t->successors[i], ready);
     }
-    return --run->remaining == 0 ? run->whole : NULL;
+}
+
+struct op *graph_run_node_done(struct graph_run *run, uint32_t node, struct op_list *ready)
+{
+    run->nodes[node].op = NULL;
+    run->nodes[node].done = true;
+    // As on an H200, a grid ends no earlier than those that it depends on, whether or not it called
+    // griddepcontrol.wait.
+    if (run->nodes[node].awaited == 0)
+        node_complete(run, node, ready);
+    return run->remaining == 0 ? run->whole : NULL;
 }

@@ -18,10 +18,12 @@ struct topology {
     uint32_t *indegree;        // of each node
     uint32_t *first_successor; // of each node, and one past the last
     uint32_t *successors;
+    bool *early; // of each successor, as in struct edge
 };
 
 struct edge {
     uint32_t from, to; // TO waits for FROM
+    bool early;        // both are kernels, and TO may begin once all blocks of FROM have let go
 };
 
 // Of COUNT nodes. CUDA_ERROR_INVALID_VALUE where nodes wait for one another in a circle.
@@ -40,6 +42,8 @@ void graph_run_free(struct graph_run *run);
 // Starts the run of WHOLE, the operation of a graph launch. False: it has no nodes, so it is
 // complete.
 bool graph_run_start(struct op *whole, struct op_list *ready);
+// The blocks of the node's grid have let go: see struct edge.
+void graph_run_node_lets_go(struct graph_run *run, uint32_t node, struct op_list *ready);
 // Returns the operation of the graph launch when its last node is done, else NULL.
 struct op *graph_run_node_done(struct graph_run *run, uint32_t node, struct op_list *ready);
 

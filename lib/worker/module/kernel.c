@@ -37,13 +37,13 @@ static void kernel_prepare(struct job *job)
         job_fail(job, GS_ERR_LIMIT, "the session has %u kernel handles, the limit", SEG_KERNELS);
 }
 
-/* The parameters that passes have added to a kernel. */
+/* What passes have added to a kernel: parameters, and waits at its ends. */
 struct added {
-    bool tells_end, windowed;
+    bool tells_end, ends_after, windowed;
     uint32_t index; /* of the first: how many are the tenant's. UINT32_MAX: there are none */
 };
 
-static struct added params_added(const struct module *module, const char *name)
+static struct added kernel_added(const struct module *module, const char *name)
 {
     struct added added = {.index = UINT32_MAX};
 
@@ -53,6 +53,7 @@ static struct added params_added(const struct module *module, const char *name)
     const struct ptx_fence_kernel *windowed =
         ptx_fence_report_kernel(&module->rewrite->fence, name);
     added.tells_end = telling && telling->completes;
+    added.ends_after = telling && telling->ends_after;
     added.windowed = windowed != NULL;
     if (added.tells_end)
         added.index = telling->index;
@@ -231,7 +232,7 @@ static void kernel_work(struct job *job)
         job_fail_driver(job, result);
         return;
     }
-    const struct added added = params_added(module, job->name);
+    const struct added added = kernel_added(module, job->name);
     if (params_read(job, function, added.index) != GS_OK ||
         local_memory_check(job, job->kernel->local_bytes) != GS_OK)
         return;
@@ -241,6 +242,7 @@ static void kernel_work(struct job *job)
         return;
     }
     kernel->tells_end = added.tells_end;
+    kernel->ends_after = added.ends_after;
     kernel->windowed = added.windowed;
     kernel->variables = module->variables;
     kernel->syncs_grid = grid_sync_has(&module->grid, job->name);

@@ -88,3 +88,11 @@ CUresult node_prioritize(CUgraphNode node, int priority)
 
     return DRV(cuGraphKernelNodeSetAttribute, node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value);
 }
+
+CUresult node_follow(CUgraph graph, CUgraphNode before, CUgraphNode node)
+{
+    const CUgraphEdgeData edge = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+                                  .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+
+    return DRV(cuGraphAddDependencies_v2, graph, &before, &node, &edge, 1);
+}

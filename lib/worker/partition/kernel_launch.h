@@ -20,6 +20,7 @@ struct launch {
     uint32_t grid[3], block[3];
     uint32_t dynamic_smem;
     bool cooperative;            /* all blocks run at once */
+    bool programmatic;           /* it may begin before the launch that it waits for has ended */
     int priority;                /* CUDA's: lower runs earlier */
     struct partition *partition; /* NULL: the whole device */
     unsigned char *params;
@@ -49,6 +50,12 @@ CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int pr
 /* Gives a kernel node a priority of its own. The caller instantiates the graph with
  * CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY. Any thread. */
 CUresult node_prioritize(CUgraphNode node, int priority);
+
+/* Has the kernel node wait for the other one, but no longer than until all blocks of that one's
+ * kernel have ended or called griddepcontrol.launch_dependents (a programmatic edge). Such a node
+ * may end before the other one, so its end does not tell that one's: the caller takes the graph's
+ * end, or gives the node a kernel that ends after what it depends on. Any thread. */
+CUresult node_follow(CUgraph graph, CUgraphNode before, CUgraphNode node);
 
 /* Makes the partition's context current for the calling thread, so that kernel nodes can be added
  * or set; NULL: the thread's home. A caller that has entered a partition calls

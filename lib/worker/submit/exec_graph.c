@@ -113,6 +113,17 @@ static bool exec_graph_storage(struct exec_graph *exec_graph, const struct launc
     return exec_graph->node != NULL;
 }
 
+/* Whether kernel number i may begin before the one before it has ended. What tells the graph's end,
+ * the last kernel itself or a node behind it, looks at that kernel alone. So each kernel that
+ * begins early has to be one that ends after what it depends on: its threads wait for that at their
+ * ends (ptx/rewrite/completion_exits.c), whatever the tenant wrote. The last one's end is then the
+ * end of all. */
+static bool begins_early(const struct launch *launches, uint32_t i)
+{
+    return i > 0 && launches[i].programmatic && launches[i].kernel->ends_after &&
+           launches[i].partition == launches[i - 1].partition;
+}
+
 static CUresult kernels_add(struct exec_graph *exec_graph, const struct launch *launches,
                             const struct completion_params *end, bool own_priority)
 {
@@ -121,6 +132,7 @@ static CUresult kernels_add(struct exec_graph *exec_graph, const struct launch *
 
     for (uint32_t i = 0; i < exec_graph->length && !result; i++) {
         const struct completion_params *tell = node_tell(exec_graph, i, end);
+        const bool early = begins_early(launches, i), after = i > 0 && !early;
         void *pointers[LAUNCH_POINTERS];
         CUDA_KERNEL_NODE_PARAMS params;
 
@@ -129,7 +141,9 @@ static CUresult kernels_add(struct exec_graph *exec_graph, const struct launch *
         set += node_bytes(&launches[i]);
         partition_enter(launches[i].partition);
         result = DRV(cuGraphAddKernelNode_v2, &exec_graph->node[i], exec_graph->graph,
-                     i ? &exec_graph->node[i - 1] : NULL, i ? 1 : 0, &params);
+                     after ? &exec_graph->node[i - 1] : NULL, after, &params);
+        if (!result && early)
+            result = node_follow(exec_graph->graph, exec_graph->node[i - 1], exec_graph->node[i]);
         if (!result && own_priority)
             result = node_prioritize(exec_graph->node[i], launches[i].priority);
     }

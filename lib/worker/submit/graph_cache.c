@@ -31,6 +31,7 @@ struct launch_key {
     uint32_t grid[3], block[3];
     uint32_t dynamic_smem;
     int priority;
+    bool programmatic;
     struct partition *partition;
 };
 
@@ -72,6 +73,7 @@ static struct launch_key launch_key(const struct launch *launch)
                              .serial = launch->kernel->serial,
                              .dynamic_smem = launch->dynamic_smem,
                              .priority = launch->priority,
+                             .programmatic = launch->programmatic,
                              .partition = launch->partition};
 
     memcpy(key.grid, launch->grid, sizeof(key.grid));
@@ -85,7 +87,7 @@ static bool launch_key_is(const struct launch_key *key, const struct launch *lau
            !memcmp(key->grid, launch->grid, sizeof(key->grid)) &&
            !memcmp(key->block, launch->block, sizeof(key->block)) &&
            key->dynamic_smem == launch->dynamic_smem && key->partition == launch->partition &&
-           key->priority == launch->priority;
+           key->priority == launch->priority && key->programmatic == launch->programmatic;
 }
 
 uint32_t launches_alike(const struct launch *launches, uint32_t count)

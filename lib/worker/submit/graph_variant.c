@@ -1,8 +1,11 @@
 /*
  * graph_variant.c - makes the records of a tenant's graph an executable graph: nodes, each of a
  * record that has passed its checks (record.c), one after the other unless a REC_AFTER says which
- * nodes a node waits for. A launch of the graph takes the driver a third of a microsecond for each
- * node, during which all tenants of the lane wait, so a graph has SEG_GRAPH_NODES nodes at most.
+ * nodes a node waits for. A programmatic dependent launch may begin, and end, before the launch
+ * that it waits for has ended. Nothing within the graph tells its end: that is the end of all its
+ * nodes, whatever their edges (fact 44), and what follows in the stream waits for it. A launch of
+ * the graph takes the driver a third of a microsecond for each node, during which all tenants of
+ * the lane wait, so a graph has SEG_GRAPH_NODES nodes at most.
  *
  * The nodes are set to what a launch changes (graph_record.c) before it, and stay so until a launch
  * wants them otherwise. Setting one takes the driver 0.16 us, about as long as launching it, so
@@ -71,15 +74,19 @@ static gs_status variant_storage(struct job *job, struct graph_variant *variant,
     return GS_OK;
 }
 
+/* early: the node may begin before the only one that it waits for has ended. */
 static CUresult kernel_add(const struct graph_variant *variant, const struct graph_step *step,
-                           const CUgraphNode *after, size_t count, CUgraphNode *node)
+                           const CUgraphNode *after, size_t count, bool early, CUgraphNode *node)
 {
     void *pointers[LAUNCH_POINTERS];
     CUDA_KERNEL_NODE_PARAMS params;
 
     launch_params(&step->launch, &completion_none, pointers, &params);
     partition_enter(variant->partition);
-    CUresult result = DRV(cuGraphAddKernelNode_v2, node, variant->graph, after, count, &params);
+    CUresult result = DRV(cuGraphAddKernelNode_v2, node, variant->graph, early ? NULL : after,
+                          early ? 0 : count, &params);
+    if (!result && early)
+        result = node_follow(variant->graph, after[0], *node);
     if (!result && variant->priority != STREAM_PRIORITY)
         result = node_prioritize(*node, variant->priority);
     partition_enter(NULL);
@@ -87,12 +94,12 @@ static CUresult kernel_add(const struct graph_variant *variant, const struct gra
 }
 
 static CUresult node_add(const struct graph_variant *variant, const struct graph_step *step,
-                         const CUgraphNode *after, size_t count, CUgraphNode *node)
+                         const CUgraphNode *after, size_t count, bool early, CUgraphNode *node)
 {
     CUgraph graph = variant->graph;
 
     if (step->is_launch)
-        return kernel_add(variant, step, after, count, node);
+        return kernel_add(variant, step, after, count, early, node);
     if (step->transfer.kind == TRANSFER_SET) {
         const CUDA_MEMSET_NODE_PARAMS params = memset_params(&step->transfer);
         return DRV(cuGraphAddMemsetNode, node, graph, after, count, &params, worker->context);
@@ -107,8 +114,16 @@ struct order {
     CUgraphNode after[SEG_GRAPH_NODES];
     uint32_t named[SEG_GRAPH_NODES]; /* by node: 1 + the last node that waits for it by name */
     uint32_t nodes, count, edges;
-    bool given; /* a REC_AFTER says for what; else it waits for the node before */
+    uint32_t last; /* the step of the last one of `after` */
+    bool given;    /* a REC_AFTER says for what; else it waits for the node before */
 };
+
+/* The next node waits for that step's. */
+static void order_name(struct order *order, uint32_t step)
+{
+    order->after[order->count++] = order->variant->steps[step].node;
+    order->last = step;
+}
 
 static record_refusal order_take(struct order *order, const struct rec_after *record)
 {
@@ -123,22 +138,35 @@ static record_refusal order_take(struct order *order, const struct rec_after *re
         if (order->edges++ == SEG_GRAPH_EDGES)
             return "too many steps that wait for others";
         order->named[step] = order->nodes + 1;
-        order->after[order->count++] = order->variant->steps[step].node;
+        order_name(order, step);
     }
     return NULL;
+}
+
+/* Whether the step may begin early: of a programmatic dependent launch that waits for one launch
+ * alone. Where it waits for more, it waits until all of them have ended, which CUDA allows. */
+static bool order_is_early(const struct order *order, const struct graph_step *step)
+{
+    return step->is_launch && step->launch.programmatic && order->count == 1 &&
+           order->variant->steps[order->last].is_launch;
 }
 
 /* Adds the node of a record other than a REC_AFTER. step NULL: one that does nothing. */
 static CUresult order_add(struct order *order, const struct graph_step *step)
 {
     const struct graph_variant *variant = order->variant;
-    CUgraphNode *node = &variant->steps[order->nodes].node;
+    struct variant_step *added = &variant->steps[order->nodes];
     CUresult result;
 
     if (!order->given && order->nodes)
-        order->after[order->count++] = variant->steps[order->nodes - 1].node;
-    result = step ? node_add(variant, step, order->after, order->count, node)
-                  : DRV(cuGraphAddEmptyNode, node, variant->graph, order->after, order->count);
+        order_name(order, order->nodes - 1);
+    added->is_launch = step && step->is_launch;
+    const bool early = step && order_is_early(order, step);
+    if (early)
+        added->fixed = variant->steps[order->last].fixed = true;
+    result =
+        step ? node_add(variant, step, order->after, order->count, early, &added->node)
+             : DRV(cuGraphAddEmptyNode, &added->node, variant->graph, order->after, order->count);
     order->nodes++;
     order->count = 0;
     order->given = false;
@@ -308,6 +336,10 @@ static enum variant_outcome step_leave_out(const struct session *session,
 
     if (step->state == NODE_EMPTY)
         return VARIANT_SET;
+    /* What waits for a step that is left out begins after what that one waits for has ended. The
+     * edges of this one let it begin before. */
+    if (step->fixed)
+        return VARIANT_UNFIT;
     return node_is_current(session, records, variant, number)
                ? node_enable(step, variant, false, result)
                : VARIANT_UNFIT;

@@ -17,6 +17,8 @@ struct variant_step {
     CUgraphNode node;
     uint64_t serial; /* graph_step_serial of what the node is set to */
     enum { NODE_ON, NODE_OFF, NODE_EMPTY /* it was left out when the variant was made */ } state;
+    bool is_launch;
+    bool fixed; /* it has a programmatic edge, so that it cannot be left out as it is */
 };
 
 /* All zero: none. */

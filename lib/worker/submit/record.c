@@ -29,7 +29,8 @@ record_refusal record_check_launch(const struct session *session, unsigned char 
         return "a launch of a kernel that does not exist";
     if (r.param_bytes != kernel->param_bytes)
         return "a launch whose parameters have not the kernel's size";
-    if (r.h.flags & ~(REC_LAUNCH_TIME | REC_LAUNCH_QOS | REC_LAUNCH_COOPERATIVE))
+    if (r.h.flags &
+        ~(REC_LAUNCH_TIME | REC_LAUNCH_QOS | REC_LAUNCH_COOPERATIVE | REC_LAUNCH_PROGRAMMATIC))
         return "a launch with flags of no known meaning";
     if (kernel->syncs_grid && !(r.h.flags & REC_LAUNCH_COOPERATIVE))
         return "a launch that is not cooperative of a kernel that synchronises its grid";
@@ -54,6 +55,7 @@ record_refusal record_check_launch(const struct session *session, unsigned char 
     memcpy(launch->block, r.block, sizeof(r.block));
     launch->dynamic_smem = r.dynamic_smem;
     launch->cooperative = r.h.flags & REC_LAUNCH_COOPERATIVE;
+    launch->programmatic = r.h.flags & REC_LAUNCH_PROGRAMMATIC;
     launch->params = record + sizeof(r);
     if (kernel->windowed)
         launch->window = window_of(session, kernel->variables);
