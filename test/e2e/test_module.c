@@ -68,8 +68,6 @@ static void a_module_tells_its_kernels(void)
     server_stop(server);
 }
 
-#define PTX_HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
-
 /* One calls what the other has, and both have a variable of the same name of their own. */
 static void a_kernel_that_the_software_device_lacks_leaves_the_others(void)
 {

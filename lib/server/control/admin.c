@@ -81,7 +81,7 @@ static void ending_describe(const struct server *server, char *text, size_t size
                  (unsigned long long)left_s);
 }
 
-void admin_status(struct server *server, const struct reply *reply)
+void admin_status(struct server *server, const struct ctl_admin *request, const struct reply *reply)
 {
     struct ctl_status_reply answer = {.status = GS_OK,
                                       .server_pid = server->status.page->server_pid,
@@ -92,6 +92,7 @@ void admin_status(struct server *server, const struct reply *reply)
                                       .tenants = server->registry.count,
                                       .tenants_max = server->registry.capacity};
 
+    (void)request;
     memcpy(answer.refusals, server->refusals, sizeof(answer.refusals));
     for (int i = 0; i < server->device_count; i++)
         device_describe(&server->device[i], &answer.device[i]);

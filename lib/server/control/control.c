@@ -18,27 +18,35 @@
 /* Requests taken before other events get their turn. */
 #define CONTROL_BATCH 16
 
+/* A row for each operation that is answered: its message, as a member of union control_request;
+ * what it wants of the server that only its owner and root may have, or NULL: everybody may attach
+ * and look; and its handler. */
+#define REQUESTS(REQUEST)                                                                          \
+    REQUEST(CTL_ATTACH, attach, NULL, attach_handle)                                               \
+    REQUEST(CTL_SET_QOS, set_qos, NULL, qos_request_handle)                                        \
+    REQUEST(CTL_STATUS, admin, NULL, admin_status)                                                 \
+    REQUEST(CTL_PS, admin, NULL, admin_ps)                                                         \
+    REQUEST(CTL_GET, admin, NULL, operator_get)                                                    \
+    REQUEST(CTL_EXPLAIN, admin, NULL, operator_explain)                                            \
+    REQUEST(CTL_TRACE, trace, NULL, trace_handle)                                                  \
+    REQUEST(CTL_LOG, admin, "read the log of", operator_log)                                       \
+    REQUEST(CTL_QUIT, admin, "end", admin_quit)                                                    \
+    REQUEST(CTL_SET, set, "change", operator_set)                                                  \
+    REQUEST(CTL_RESERVE, reserve, "change", operator_reserve)                                      \
+    REQUEST(CTL_RELEASE, reserve, "change", operator_release)                                      \
+    REQUEST(CTL_PROVISION, provision, "change", operator_provision)                                \
+    REQUEST(CTL_DRAIN, drain, "change", operator_drain)                                            \
+    REQUEST(CTL_KILL, kill, "change", operator_kill)                                               \
+    REQUEST(CTL_RESTART, restart, "change", operator_restart)
+
 uint32_t control_size(uint16_t op)
 {
+#define SIZE(op, member, right, handler) [op] = sizeof(((union control_request *)NULL)->member),
     static const uint32_t sizes[CONTROL_OPS] = {[CTL_ANNOUNCE] = sizeof(struct ctl_header),
-                                                [CTL_ATTACH] = sizeof(struct ctl_attach),
                                                 [CTL_CONFIRM] = sizeof(struct ctl_header),
                                                 [CTL_DETACH] = sizeof(struct ctl_header),
-                                                [CTL_STATUS] = sizeof(struct ctl_admin),
-                                                [CTL_PS] = sizeof(struct ctl_admin),
-                                                [CTL_QUIT] = sizeof(struct ctl_admin),
-                                                [CTL_SET_QOS] = sizeof(struct ctl_set_qos),
-                                                [CTL_SET] = sizeof(struct ctl_set),
-                                                [CTL_GET] = sizeof(struct ctl_admin),
-                                                [CTL_RESERVE] = sizeof(struct ctl_reserve),
-                                                [CTL_RELEASE] = sizeof(struct ctl_reserve),
-                                                [CTL_PROVISION] = sizeof(struct ctl_provision),
-                                                [CTL_KILL] = sizeof(struct ctl_kill),
-                                                [CTL_RESTART] = sizeof(struct ctl_restart),
-                                                [CTL_EXPLAIN] = sizeof(struct ctl_admin),
-                                                [CTL_TRACE] = sizeof(struct ctl_trace),
-                                                [CTL_LOG] = sizeof(struct ctl_admin),
-                                                [CTL_DRAIN] = sizeof(struct ctl_drain)};
+                                                REQUESTS(SIZE)};
+#undef SIZE
 
     return op < CONTROL_OPS ? sizes[op] : 0;
 }
@@ -133,26 +141,14 @@ static bool asks_too_much(struct server *server, uid_t uid)
     return !account || !account_ask(account, clock_ns());
 }
 
-/* What the request wants of the server that only its owner and root may have; NULL: nothing, for
- * everybody may attach and look. The log tells what all users do. */
+/* The log tells what all users do. */
 static const char *owners_right(uint16_t op)
 {
-    switch (op) {
-    case CTL_ATTACH:
-    case CTL_SET_QOS:
-    case CTL_STATUS:
-    case CTL_PS:
-    case CTL_GET:
-    case CTL_EXPLAIN:
-    case CTL_TRACE:
-        return NULL;
-    case CTL_QUIT:
-        return "end";
-    case CTL_LOG:
-        return "read the log of";
-    default:
-        return "change";
-    }
+#define RIGHT(op, member, right, handler) [op] = right,
+    static const char *const rights[CONTROL_OPS] = {REQUESTS(RIGHT)};
+#undef RIGHT
+
+    return rights[op];
 }
 
 /* Whether the asker may have it; if not, the reply and the log say so. */
@@ -209,54 +205,14 @@ static bool asker_admitted(struct server *server, const union control_request *r
 static void request_do(struct server *server, const union control_request *request,
                        struct reply *reply)
 {
+#define DO(op, member, right, handler)                                                             \
+    case op:                                                                                       \
+        handler(server, &request->member, reply);                                                  \
+        break;
     switch (request->h.op) {
-    case CTL_ATTACH:
-        attach_handle(server, &request->attach, reply);
-        break;
-    case CTL_SET_QOS:
-        qos_request_handle(server, &request->set_qos, reply);
-        break;
-    case CTL_SET:
-        operator_set(server, &request->set, reply);
-        break;
-    case CTL_GET:
-        operator_get(server, &request->admin, reply);
-        break;
-    case CTL_RESERVE:
-        operator_reserve(server, &request->reserve, reply);
-        break;
-    case CTL_RELEASE:
-        operator_release(server, &request->reserve, reply);
-        break;
-    case CTL_PROVISION:
-        operator_provision(server, &request->provision, reply);
-        break;
-    case CTL_KILL:
-        operator_kill(server, &request->kill, reply);
-        break;
-    case CTL_RESTART:
-        operator_restart(server, &request->restart, reply);
-        break;
-    case CTL_EXPLAIN:
-        operator_explain(server, &request->admin, reply);
-        break;
-    case CTL_TRACE:
-        trace_handle(server, &request->trace, reply);
-        break;
-    case CTL_LOG:
-        operator_log(server, reply);
-        break;
-    case CTL_DRAIN:
-        operator_drain(server, &request->drain, reply);
-        break;
-    case CTL_STATUS:
-        admin_status(server, reply);
-        break;
-    case CTL_PS:
-        admin_ps(server, &request->admin, reply);
-        break;
+        REQUESTS(DO)
+#undef DO
     default:
-        admin_quit(server, &request->admin, reply);
         break;
     }
 }

@@ -72,7 +72,8 @@ void trace_handle(struct server *server, const struct ctl_trace *request,
 /* admin.c */
 /* What operators are told of the session's state. */
 enum ctl_tenant_state session_state_told(const struct session *session);
-void admin_status(struct server *server, const struct reply *reply);
+void admin_status(struct server *server, const struct ctl_admin *request,
+                  const struct reply *reply);
 void admin_ps(struct server *server, const struct ctl_admin *request, const struct reply *reply);
 void admin_quit(struct server *server, const struct ctl_admin *request, const struct reply *reply);
 

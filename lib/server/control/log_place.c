@@ -38,10 +38,12 @@ static enum ctl_log_place error_place(char path[CTL_PATH_MAX])
     return S_ISREG(st.st_mode) ? CTL_LOG_FILE : CTL_LOG_ELSEWHERE;
 }
 
-void operator_log(const struct server *server, const struct reply *reply)
+void operator_log(const struct server *server, const struct ctl_admin *request,
+                  const struct reply *reply)
 {
     struct ctl_log_reply answer = {.status = GS_OK, .place = CTL_LOG_FILE};
 
+    (void)request;
     if (server->options.log_file)
         path_absolute(answer.path, server->options.log_file);
     else

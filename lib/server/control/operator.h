@@ -27,7 +27,8 @@ void operator_kill(struct server *server, const struct ctl_kill *request, struct
 void operator_restart(struct server *server, const struct ctl_restart *request,
                       struct reply *reply);
 /* log_place.c */
-void operator_log(const struct server *server, const struct reply *reply);
+void operator_log(const struct server *server, const struct ctl_admin *request,
+                  const struct reply *reply);
 /* operator_get.c */
 void operator_get(struct server *server, const struct ctl_admin *request,
                   const struct reply *reply);
