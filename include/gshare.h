@@ -484,9 +484,10 @@ GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseco
 
 /* Allocates size bytes of zeroed device memory, aligned to 256 bytes. The session owns it until
  * gs_free. The device gives memory in pieces, and whole pieces count against the limit. Blocks for
- * the server; in a fenced session also for the session's work, if a new piece is needed.
- * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. GS_ERR_LIMIT: the server
- * keeps no records of further allocations. */
+ * the server; in a fenced session also for the session's work, if a new piece is needed: for 20 ms,
+ * or, once three such pieces have come beside its work, until that ends. GS_ERR_INVALID_VALUE: size
+ * is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. GS_ERR_LIMIT: the server keeps no records of further
+ * allocations. */
 GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
 /* Frees memory that gs_malloc or gs_mem_import returned; 0 does nothing. Work that the session was
  * given before may use the memory to its end. Blocks for the server.
@@ -583,9 +584,9 @@ GS_API gs_status gs_mem_revoke(gs_session session, gs_devptr ptr);
  * kernels at the address that gs_host_device_ptr tells. It is pinned and shared with the server.
  * The session owns it until gs_host_free; a freed block stays pinned, and counts, until another
  * block of the session takes its place. Blocks for the server, the longer the larger the block is;
- * in a fenced session also for the session's work and, if freed blocks are in the way, for a moment
- * at which the device is idle (GS_ERR_TIMEOUT). GS_ERR_INVALID_VALUE: size is 0. GS_ERR_LIMIT: too
- * many blocks, or too many bytes of them. */
+ * in a fenced session also for the session's work, as gs_malloc does, and, if freed blocks are in
+ * the way, for a moment at which the device is idle (GS_ERR_TIMEOUT). GS_ERR_INVALID_VALUE: size is
+ * 0. GS_ERR_LIMIT: too many blocks, or too many bytes of them. */
 GS_API gs_status gs_host_alloc(gs_session session, size_t size, void **ptr);
 /* Sets *device to the address at which kernels reach the memory at ptr, which lies in a block of
  * gs_host_alloc, and by which copies and memsets may name it as device memory. It is ptr itself,

@@ -687,7 +687,7 @@ static void frames_take_no_longer_than_the_text(void **state)
     to += sprintf(to, "mov.u64 %%d2, l; cvta.local.u64 %%d2, %%d2;\n");
     repeat(&to, "call f, (%%d2);\n", count);
     sprintf(to, "ret; }");
-    expect_refused(text, "a function of 150000 calls, of at most 1024");
+    expect_refused(text, "a function of 150000 calls, of at most 8192");
 
     to = text + sprintf(text, "%s",
                         HEAD ".visible .entry k(.param .align 1 .b8 s[4096])\n"
@@ -969,7 +969,7 @@ static void functions_that_are_too_large_are_refused(void **state)
         {"L%u: mov.b32 %%r0, %u;\n", NULL, 8000, 9000, "9001 labels, of at most 8192"},
         {"ld.global.b32 %%r0, [%%d0+%u];\n", NULL, 32000, 33000,
          "33000 accesses to memory, of at most 32768"},
-        {"call f;\n", NULL, 1000, 1100, "1100 calls, of at most 1024"},
+        {"call f;\n", NULL, 8000, 8300, "8300 calls, of at most 8192"},
     };
 
     (void)state;
@@ -991,6 +991,16 @@ static void many_large_functions_are_refused(void **state)
     expect_refused(text, "the module has too many large functions");
     free(text);
     expect_taken(long_kernels(16, label, NULL, 8100));
+}
+
+static void modules_of_too_many_functions_are_refused(void **state)
+{
+    char *text = many_calls(4097, 0, 0);
+
+    (void)state;
+    expect_refused(text, "4097 functions besides kernels, of at most 4096");
+    free(text);
+    expect_taken(many_calls(4096, 0, 0));
 }
 
 /* 1,000 calls that may each mean 256 functions. */
@@ -1547,6 +1557,7 @@ int main(void)
         cmocka_unit_test(a_text_that_grows_too_long_is_refused),
         cmocka_unit_test(functions_that_are_too_large_are_refused),
         cmocka_unit_test(many_large_functions_are_refused),
+        cmocka_unit_test(modules_of_too_many_functions_are_refused),
         cmocka_unit_test(what_the_fence_adds_counts),
         cmocka_unit_test(a_call_may_mean_any_of_many_functions),
         cmocka_unit_test(other_passes_keep_off_a_text_that_grows_too_long),

@@ -6,12 +6,14 @@
  *     labels                        8,000: 0.5 GiB in 43 s      100,000: more than 8.3 GiB
  *     accesses to memory            32,000: 0.3 to 2.0 GiB      64,000: 2.6 GiB in 100 s
  *                                   in 20 s
- *     calls                         1,000: 0.1 GiB in 7 s       2,500: more than a minute
+ *     calls                         8,000: 0.4 GiB in 9 s       10,000: 0.6 GiB
  *     targets of brx.idx            100,000: 0.5 GiB in 6 s     800,000: more than a minute
  *     instructions                  500,000: 2.0 to more than 2.4 GiB
  *
- * A module may have many functions, so the squares of all are bounded, too: the compiler takes some
- * ten minutes for a module at most, which is charged to its user (jobs/pace.h).
+ * A module may have many functions, so the squares of all are bounded, too. And so is the number of
+ * functions that kernels call, directly or not: 1,500 take 0.1 GiB and 25 s, which grows with the
+ * third power, and 20,000 more than 8.4 GiB. So the compiler takes some ten minutes for a module at
+ * most, which is charged to its user (jobs/pace.h).
  *
  * Of the 2,083 functions of test/corpus, test/ptx and lib/cublas none has more than 293 such
  * registers and 2,100 instructions. */
@@ -27,7 +29,7 @@ static const struct {
     [LIVE] = {4096, "registers of 32 bits that live at once"},
     [LABELS] = {8192, "labels"},
     [ACCESSES] = {32768, "accesses to memory"},
-    [CALLS] = {1024, "calls"},
+    [CALLS] = {8192, "calls"},
     [TARGETS] = {131072, "targets of brx.idx"},
     [INSTRUCTIONS] = {1 << 19, "instructions"},
 };
@@ -35,6 +37,7 @@ static const struct {
 #define LIVE_STEPS   (UINT64_C(1) << 27) /* half a second */
 /* The squares of what all functions have, each divided by that of the most that one may have. */
 #define SQUARES_MOST 16
+#define CALLED_MOST  4096 /* functions of a module, besides its kernels */
 #define SQUARES_UNIT (UINT64_C(1) << 20)
 
 static bool accesses_memory(const struct ptx_inst *inst)
@@ -90,11 +93,20 @@ bool fence_size(struct fence *fence)
 bool fence_size_of_all(struct fence *fence, const struct ptx_module *m)
 {
     uint64_t squares = 0;
+    uint32_t called = 0;
 
-    for (uint32_t i = 0; i < m->nfuncs; i++)
-        if (m->funcs[i]->has_body && !fence_is_house_function(m->funcs[i]) &&
-            !function_fits(fence, m->funcs[i], &squares))
+    for (uint32_t i = 0; i < m->nfuncs; i++) {
+        const struct ptx_func *f = m->funcs[i];
+
+        if (!f->has_body || fence_is_house_function(f))
+            continue;
+        called += !f->entry;
+        if (!function_fits(fence, f, &squares))
             return false;
+    }
+    if (called > CALLED_MOST)
+        return fence_refuse(fence, 0, "%u functions besides kernels, of at most %u", called,
+                            CALLED_MOST);
     return squares <= SQUARES_MOST * SQUARES_UNIT ||
            fence_refuse(fence, 0, "the module has too many large functions");
 }

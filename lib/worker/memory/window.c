@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/sanitizers.h"
 #include "common/size_text.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/device_memory.h"
@@ -16,8 +17,10 @@
 
 #define WINDOW_MIN    (UINT64_C(4) << 30)
 /* What a fenced session's window has for memory beside its kernels: three times the open part can
- * be widened beyond their reach, to 32, 64 and 128 GiB. */
-#define WINDOW_BESIDE (UINT64_C(128) << 30)
+ * be widened beyond their reach, to 32, 64 and 128 GiB. The thread sanitizer leaves no addresses
+ * for that. */
+#define WINDOW_BESIDE (THREAD_SANITIZER ? WINDOW_MIN : UINT64_C(128) << 30)
+#define BESIDE_SHARE  4u /* of the addresses, for windows that are so large; some 96 sessions' */
 #define WINDOW_BUDGET (UINT64_C(96) << 40) /* of the 128 TiB of addresses that a process has */
 
 #define HINTS_MAX 64 /* each two calls of a microsecond */
@@ -46,15 +49,31 @@ static uint64_t window_stride(const struct session *session, uint64_t size)
     return round_up(size + window_behind(session), size);
 }
 
+static uint64_t addresses_all(void)
+{
+    const uint64_t region = region_size();
+
+    return region ? region : WINDOW_BUDGET;
+}
+
 /* A window may take a 128th of the addresses that are still free: the first of a 139 GiB device's
  * sessions get room for all of its memory, and thousands still get 4 GiB each. A region is smaller:
  * of one of 24 TiB a window may take a 32nd, which is enough for some 270 sessions. */
 static uint64_t window_share(void)
 {
-    const uint64_t region = region_size(), budget = region ? region : WINDOW_BUDGET;
+    const uint64_t region = region_size(), budget = addresses_all();
     const uint64_t reserved = atomic_load_explicit(&windows_reserved, memory_order_relaxed);
 
     return (budget - (reserved < budget ? reserved : budget)) / (region ? 32 : 128);
+}
+
+/* Whether a fenced session gets a window of that size only for memory beside its kernels. */
+static bool window_beside(const struct session *session, uint64_t size)
+{
+    return session->fenced && size <= WINDOW_BESIDE &&
+           atomic_load_explicit(&windows_reserved, memory_order_relaxed) +
+                   window_stride(session, size) <=
+               addresses_all() / BESIDE_SHARE;
 }
 
 /* Reserves a window in the device's region. *address 0, without an error: there is no place. A
@@ -90,11 +109,8 @@ static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
     CUdeviceptr address = 0;
     CUresult result;
 
-    while (wanted < 2 * limit && window_stride(session, wanted * 2) <= share)
-        wanted *= 2;
-    /* Room for memory beside kernels, while there are plenty of addresses. */
-    while (session->fenced && wanted < WINDOW_BESIDE &&
-           window_stride(session, wanted * 2) <= share / 2)
+    while ((wanted < 2 * limit && window_stride(session, wanted * 2) <= share) ||
+           window_beside(session, wanted * 2))
         wanted *= 2;
     *size = wanted;
     while (!(result = window_reserve_near(*size, behind, &address)) && !address &&
