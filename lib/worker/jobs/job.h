@@ -138,9 +138,9 @@ void job_free(struct job *job);
     REQUEST(REQ_MALLOC, job_malloc) /* memory.c */                                                 \
     REQUEST(REQ_FREE, job_mem_free)                                                                \
     REQUEST(REQ_MEM_INFO, job_mem_info)                                                            \
-    REQUEST(REQ_MEM_EXPORT, job_mem_export) /* memory_share.c */                                   \
-    REQUEST(REQ_MEM_IMPORT, job_mem_import)                                                        \
+    REQUEST(REQ_MEM_EXPORT, job_mem_export) /* export.c */                                         \
     REQUEST(REQ_MEM_REVOKE, job_mem_revoke)                                                        \
+    REQUEST(REQ_MEM_IMPORT, job_mem_import) /* import.c */                                         \
     REQUEST(REQ_HOST_ALLOC, job_host_alloc) /* host_block.c */                                     \
     REQUEST(REQ_HOST_FREE, job_host_free)                                                          \
     REQUEST(REQ_MODULE_LOAD, job_module_load) /* module.c */                                       \
@@ -173,7 +173,7 @@ REQUESTS(REQUEST_KIND)
 /* What nobody asks for by a request, and other rooms name. */
 extern const struct job_kind job_open, job_close, job_unload_all; /* session.c */
 extern const struct job_kind job_grant, job_open_partition;       /* grant.c */
-extern const struct job_kind job_unshare;                         /* memory_share.c */
+extern const struct job_kind job_unshare;                         /* import.c */
 
 /* ---- service.c ------------------------------------------------------------------------------- */
 

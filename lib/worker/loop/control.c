@@ -19,7 +19,7 @@
 #include "worker/loop/lanes.h"
 #include "worker/loop/loop.h"
 #include "worker/loop/route.h"
-#include "worker/memory/memory_share.h"
+#include "worker/memory/export.h"
 #include "worker/memory/peer_ask.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/resume.h"
