@@ -386,6 +386,38 @@ static void an_importer_can_end_while_it_waits(void)
     server_stop(server);
 }
 
+/* The owner's worker does not answer; more importers wait than a worker has threads for slow jobs.
+ */
+static void importers_that_wait_keep_nobody_from_allocating(void)
+{
+    struct server *server = server_of(NULL, "never");
+    struct board *board = shared_alloc(sizeof(*board));
+    const pid_t worker = server_worker_pid_of(server, 0);
+    gs_session owner = attach(0), other = attach(1);
+    gs_devptr memory;
+    pid_t importer[6];
+
+    for (unsigned i = 0; i < ARRAY_SIZE(importer); i++)
+        importer[i] = tenant_start(importer_run, board);
+    CHECK_OK(gs_malloc(owner, 2 * MIB, &memory));
+    CHECK_OK(gs_mem_export(owner, memory, GS_EXPORT_TO_USER, &board->handle));
+    gate_wait(&board->attached, ARRAY_SIZE(importer));
+    CHECK_EQUAL(kill(worker, SIGSTOP), 0);
+    gate_pass(&board->exported);
+    gate_wait(&board->importing, ARRAY_SIZE(importer));
+    for (unsigned i = 0; i < ARRAY_SIZE(importer); i++)
+        CHECK_WITHIN(10000, asleep(importer[i]));
+    CHECK_OK(gs_malloc(other, 128 * MIB, &memory));
+    CHECK_EQUAL(server_worker_pid_of(server, 0), worker);
+    for (unsigned i = 0; i < ARRAY_SIZE(importer); i++)
+        tenant_kill(importer[i], SIGKILL);
+    server_wait_tenants(server, 2, 10000);
+    CHECK_EQUAL(kill(worker, SIGCONT), 0);
+    CHECK_OK(gs_detach(other));
+    CHECK_OK(gs_detach(owner));
+    server_stop(server);
+}
+
 /* ---- Killed processes ---- */
 
 static bool supervisor_other(const struct server *server, pid_t former)
@@ -563,6 +595,7 @@ static const struct test tests[] = {
     TEST(what_is_taken_back_while_a_process_is_replaced_is_gone),
     TEST(an_import_ends_with_an_owner_that_is_killed),
     TEST(an_importer_can_end_while_it_waits),
+    TEST(importers_that_wait_keep_nobody_from_allocating),
     TEST(unfenced_sharers_go_on_after_workers_and_supervisors_are_replaced),
     TEST(fenced_sharers_go_on_after_workers_and_supervisors_are_replaced),
     TEST(what_running_work_keeps_from_its_owner_is_bounded),

@@ -39,12 +39,15 @@ enum job_flags {
     /* With JOB_PATIENT: the job compiles what a tenant sends, and waits until its user may have
      * that done (pace.h). The work of a session that is closing begins at once, and is not to
      * compile. */
-    JOB_COMPILES = 256
+    JOB_COMPILES = 256,
+    /* The job's work only asks the supervisor, on the main lane: the job comes back with the
+     * answer, and holds no thread meanwhile. */
+    JOB_ASKS = 512
 };
 
 /* The steps of a job. Each sets job->status and, on failure, job->message. prepare and install run
- * on the main lane, work on a service thread. Any may be NULL; a job without work never leaves the
- * main lane. install runs only when work left GS_OK. */
+ * on the main lane, work on a service thread (but see JOB_ASKS). Any may be NULL; a job without
+ * work never leaves the main lane. install runs only when work left GS_OK. */
 struct job_kind {
     const char *name;
     unsigned flags;
@@ -67,6 +70,10 @@ struct job {
         unsigned char payload[sizeof(struct rec_gemm)]; /* the request's, whatever it is */
         struct req_texture texture;                     /* of REQ_TEXTURE_CREATE */
         struct rec_gemm gemm; /* of REQ_GEMM_PREPARE, or the product that a chore prepares */
+        struct {
+            struct link_peer_told told;
+            int descriptor; /* of the memory */
+        } peer;             /* the answer to an ask (memory/peer_ask.h) */
     };
 
     /* objects that prepare or work found or made */

@@ -199,13 +199,13 @@ static gs_status peer_place(struct job *job, struct chunk *chunk, const struct l
     return chunk_address_take(job, chunk);
 }
 
-/* As import_back, of the memory that the supervisor has answered with. The supervisor learns of it
- * when it is mapped, and takes it back at once where the owner has done so meanwhile. */
-static gs_status import_back_peer(struct job *job, struct chunk *chunk,
-                                  const struct peer_answer *answer)
+/* As import_back, of the memory that the supervisor has answered with (peer_ask.h). The supervisor
+ * learns of it when it is mapped, and takes it back at once where the owner has done so meanwhile.
+ */
+static gs_status import_back_peer(struct job *job, struct chunk *chunk)
 {
-    const struct link_peer_told *told = &answer->told;
-    const struct peer_piece piece = {answer->descriptor, told->piece_size,
+    const struct link_peer_told *told = &job->peer.told;
+    const struct peer_piece piece = {job->peer.descriptor, told->piece_size,
                                      told->number | PHYSICAL_PEER};
 
     if (peer_reach(job, told->from) != GS_OK ||
@@ -218,17 +218,6 @@ static gs_status import_back_peer(struct job *job, struct chunk *chunk,
     vault_export_peer(chunk, told->number);
     job->ret[1] = told->size;
     return GS_OK;
-}
-
-static gs_status import_peer(struct job *job, struct chunk *chunk)
-{
-    struct peer_answer answer;
-
-    if (peer_ask(job, &answer) != GS_OK)
-        return job->status;
-    import_back_peer(job, chunk, &answer);
-    close(answer.descriptor);
-    return job->status;
 }
 
 /* Makes the chunk's place and mapping, for the number that it has. On failure the job has failed.
@@ -257,12 +246,8 @@ static void import_note(struct job *job, const struct chunk *chunk)
     journal_put(job->session->journal, JOURNAL_ALLOCATION, chunk->address, value, NULL, 0);
 }
 
-static bool of_peer(const struct job *job)
-{
-    return link_handle_device(job->arg) != (uint32_t)worker->device;
-}
-
-static void import_work(struct job *job)
+/* Makes a chunk of what `back` maps. */
+static void import_make(struct job *job, gs_status (*back)(struct job *job, struct chunk *chunk))
 {
     struct session *session = job->session;
     struct chunk *chunk;
@@ -273,7 +258,7 @@ static void import_work(struct job *job)
     if (!chunk) {
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an import's record");
     } else if (number_take(job, &chunk->holder.import) == GS_OK) {
-        if ((of_peer(job) ? import_peer(job, chunk) : import_back(job, chunk)) == GS_OK) {
+        if (back(job, chunk) == GS_OK) {
             job->ret[0] = chunk->address;
             job->ret[2] = chunk->holder.import;
             import_note(job, chunk);
@@ -287,6 +272,17 @@ static void import_work(struct job *job)
     imports_deinit(session);
 }
 
+static void import_work(struct job *job)
+{
+    import_make(job, import_back);
+}
+
+static void peer_import_work(struct job *job)
+{
+    import_make(job, import_back_peer);
+    close(job->peer.descriptor);
+}
+
 static void import_install(struct job *job)
 {
     if (!space_put(&job->session->memory.allocations, job->ret[0], job->ret[1], NULL)) {
@@ -296,14 +292,16 @@ static void import_install(struct job *job)
     }
 }
 
-static const struct job_kind job_mem_import_peer = {
-    "mem_import_peer", JOB_PATIENT | JOB_TAKEN_UP, NULL, import_work, import_install, NULL};
+static const struct job_kind job_peer_import = {
+    "peer_import", JOB_PATIENT | JOB_TAKEN_UP, NULL, peer_import_work, import_install, NULL};
+static const struct job_kind job_peer_ask = {"peer_ask", JOB_ASKS, NULL,
+                                             peer_ask,   NULL,     &job_peer_import};
 
 static void import_prepare(struct job *job)
 {
     job->session_idle = job->session->memory.cover;
-    if (of_peer(job))
-        job->kind = &job_mem_import_peer;
+    if (link_handle_device(job->arg) != (uint32_t)worker->device)
+        job->kind = &job_peer_ask;
 }
 
 const struct job_kind job_mem_import = {"mem_import", JOB_QUICK | JOB_TAKEN_UP, import_prepare,
