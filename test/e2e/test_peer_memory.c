@@ -478,19 +478,26 @@ static void fenced_sharers_go_on_after_workers_and_supervisors_are_replaced(void
     sharers_go_on("always");
 }
 
-static bool imported_anew(const struct shared *s, gs_devptr *at)
+static bool room_for(gs_session session, size_t size)
 {
-    return gs_mem_import(s->session[PEER], &s->handle, at, NULL) == GS_OK;
+    gs_devptr at;
+    gs_status status = gs_malloc(session, size, &at);
+
+    if (status == GS_OK)
+        CHECK_OK(gs_free(session, at));
+    else
+        CHECK_STATUS(status, GS_ERR_QUOTA);
+    return status == GS_OK;
 }
 
-/* Running work may have the memory for long, so how much of it may pile up is bounded. */
-static void what_running_work_keeps_from_its_owner_is_bounded(void)
+/* An importer's kernel has the memory for as long as it runs. */
+static void what_importers_keep_counts_against_its_owner_on(void)
 {
     static const char *const limit[] = {"bin/gsctl", "set", "--default", "--user-mem", "40M", NULL};
     struct shared s = shared_start("never", 16 * MIB);
     const uint32_t zero[2] = {0, 0}, one = 1;
     gs_session peer = s.session[PEER];
-    gs_devptr words, at;
+    gs_devptr words, more;
     char output[1024];
     gs_stream aside;
 
@@ -498,18 +505,27 @@ static void what_running_work_keeps_from_its_owner_is_bounded(void)
     CHECK_OK(gs_malloc(peer, sizeof(zero), &words));
     CHECK_OK(gs_memcpy_htod(peer, words, zero, sizeof(zero)));
     CHECK_OK(gs_stream_create(peer, NULL, &aside));
+    shared_import(&s, PEER);
+    CHECK_OK(gs_mem_import(peer, &s.handle, &more, NULL)); /* the same memory counts once */
     CHECK_OK(kernels_launch(NULL, kernel_of(peer, "hold"), 1, 1, (void *[]){&words}));
-    for (unsigned i = 0; i < 3; i++) {
-        CHECK_STATUS(gs_mem_import(peer, &s.handle, &at, NULL), i < 2 ? GS_OK : GS_ERR_QUOTA);
-        if (i == 2)
-            CHECK_TEXT(gs_last_error_message(), "33554432 bytes of other devices' memory");
-        CHECK_OK(gs_free(s.session[OWNER], s.at[OWNER]));
-        CHECK_OK(gs_malloc(s.session[OWNER], s.size, &s.at[OWNER]));
-        CHECK_OK(gs_mem_export(s.session[OWNER], s.at[OWNER], GS_EXPORT_TO_USER, &s.handle));
-    }
+    CHECK_OK(gs_free(s.session[OWNER], s.at[OWNER]));
+    CHECK_WITHIN(10000, !room_for(s.session[NEIGHBOUR], 32 * MIB));
+    CHECK(room_for(s.session[NEIGHBOUR], 24 * MIB));
+    CHECK(room_for(peer, 38 * MIB)); /* it is no memory of that device */
+    /* Whoever is replaced, and though no session of the user is left there. */
+    server_worker_replace(s.server, 0);
+    CHECK_WITHIN(10000, !room_for(s.session[NEIGHBOUR], 32 * MIB));
+    supervisor_replace(s.server);
+    CHECK(!room_for(s.session[NEIGHBOUR], 32 * MIB));
+    CHECK_OK(gs_detach(s.session[OWNER]));
+    CHECK_OK(gs_detach(s.session[NEIGHBOUR]));
+    server_wait_tenants(s.server, 1, 10000);
+    s.session[OWNER] = attach(0);
+    s.session[NEIGHBOUR] = NULL;
+    CHECK(!room_for(s.session[OWNER], 32 * MIB));
     CHECK_OK(gs_memcpy_htod_async(peer, words, &one, sizeof(one), aside));
     CHECK_OK(gs_sync(peer));
-    CHECK_WITHIN(10000, imported_anew(&s, &at));
+    CHECK_WITHIN(10000, room_for(s.session[OWNER], 40 * MIB));
     shared_end(&s);
 }
 
@@ -598,7 +614,7 @@ static const struct test tests[] = {
     TEST(importers_that_wait_keep_nobody_from_allocating),
     TEST(unfenced_sharers_go_on_after_workers_and_supervisors_are_replaced),
     TEST(fenced_sharers_go_on_after_workers_and_supervisors_are_replaced),
-    TEST(what_running_work_keeps_from_its_owner_is_bounded),
+    TEST(what_importers_keep_counts_against_its_owner_on),
     TEST(an_import_outlives_what_is_killed_under_it),
 };
 

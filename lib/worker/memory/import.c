@@ -277,9 +277,12 @@ static void import_work(struct job *job)
     import_make(job, import_back);
 }
 
+/* The supervisor learns of it either way. */
 static void peer_import_work(struct job *job)
 {
     import_make(job, import_back_peer);
+    if (job->status != GS_OK)
+        vault_export_peer_failed(job->session, job->peer.told.number);
     close(job->peer.descriptor);
 }
 
@@ -327,6 +330,7 @@ static void unshare_work(struct job *job)
 {
     struct session *session = job->session;
 
+    physical_unshare_begin(session);
     for (size_t i = 0; i < session->memory.window.count; i++) {
         struct chunk *chunk = session->memory.window.spans[i].tag;
         if (chunk->holder.import == IMPORT_NONE || chunk->sunk || !physical_revoked(&chunk->holder))

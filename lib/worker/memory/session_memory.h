@@ -72,6 +72,7 @@ struct session_memory {
     struct chunk *spare;     /* the spare chunk, see chunk.c; NULL: none */
     uint32_t exports;        /* the number of its exports, see export.c */
     struct imports *imports; /* NULL: none */
+    bool unsharing;          /* a job_unshare is on its way; under the lock in physical.c */
     uint64_t host_bytes;
     uint64_t kept_bytes; /* of the server's memory, see kept.h */
     bool host_places;    /* host memory was given a place in the window */
