@@ -40,13 +40,13 @@ enum job_flags {
      * that done (pace.h). The work of a session that is closing begins at once, and is not to
      * compile. */
     JOB_COMPILES = 256,
-    /* The job's work only asks the supervisor, on the main lane: the job comes back with the
-     * answer, and holds no thread meanwhile. */
+    /* The job's work only asks the supervisor: the job comes back with the answer, by the control
+     * thread, and holds no thread meanwhile. */
     JOB_ASKS = 512
 };
 
 /* The steps of a job. Each sets job->status and, on failure, job->message. prepare and install run
- * on the main lane, work on a service thread (but see JOB_ASKS). Any may be NULL; a job without
+ * on the main lane, work on a service thread. Any may be NULL; a job without
  * work never leaves the main lane. install runs only when work left GS_OK. */
 struct job_kind {
     const char *name;

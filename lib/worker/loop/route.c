@@ -31,10 +31,6 @@
 
 void job_route(struct job *job)
 {
-    if (job->kind->flags & JOB_ASKS) {
-        job->kind->work(job);
-        return;
-    }
     if (!quiet_wanted_by(job)) {
         service_push(job);
         return;

@@ -297,13 +297,21 @@ static void import_install(struct job *job)
 
 static const struct job_kind job_peer_import = {
     "peer_import", JOB_PATIENT | JOB_TAKEN_UP, NULL, peer_import_work, import_install, NULL};
-static const struct job_kind job_peer_ask = {"peer_ask", JOB_ASKS, NULL,
-                                             peer_ask,   NULL,     &job_peer_import};
+/* The session's work goes on until there is an answer. */
+static void peer_ask_work(struct job *job)
+{
+    job->session_idle = job->session->memory.cover;
+    peer_ask(job);
+}
+
+static const struct job_kind job_peer_ask = {"peer_ask", JOB_QUICK | JOB_ASKS, NULL, peer_ask_work,
+                                             NULL,       &job_peer_import};
 
 static void import_prepare(struct job *job)
 {
-    job->session_idle = job->session->memory.cover;
-    if (link_handle_device(job->arg) != (uint32_t)worker->device)
+    if (link_handle_device(job->arg) == (uint32_t)worker->device)
+        job->session_idle = job->session->memory.cover;
+    else
         job->kind = &job_peer_ask;
 }
 

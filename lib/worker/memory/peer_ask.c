@@ -4,39 +4,33 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/util.h"
 #include "worker/driver/supervisor_link.h"
+#include "worker/memory/stamp.h"
 
-/* The job of each slot that waits for an answer: a session has one job at a time. The main lane
- * stores it, the control thread takes it. */
+/* The job of each slot that waits for an answer: a session has one job at a time. The service
+ * thread stores it, the control thread takes it. */
 static _Atomic(struct job *) asks[LINK_SLOTS_MAX];
 
-/* A number that neither this worker nor one before it has given. Main lane. */
-static uint64_t number_new(void)
-{
-    static uint64_t last;
-    const uint64_t now = clock_ns();
-
-    return last = now > last ? now : last + 1;
-}
-
-static void ask_send(const struct job *job)
+static struct link_message ask_message(const struct job *job)
 {
     struct link_message message = {.op = LINK_PEER_IMPORT, .slot = job->session->slot};
 
     message.u.peer_ask.ask = job->peer.told.ask;
     memcpy(message.u.peer_ask.handle, job->arg, sizeof(message.u.peer_ask.handle));
-    link_send(&message, -1);
+    return message;
 }
 
-/* The control thread may send the ask too, once it is stored: the second answer finds no job. */
+/* Once the job is stored the control thread may send the ask too, and take the answer. */
 void peer_ask(struct job *job)
 {
-    job->peer.told.ask = number_new();
+    struct link_message message;
+
+    job->peer.told.ask = stamp();
     job->peer.descriptor = -1;
+    message = ask_message(job);
     /* release: publishes the job, for the loads of the control thread */
-    atomic_store_explicit(&asks[job->session->slot], job, memory_order_release);
-    ask_send(job);
+    atomic_store_explicit(&asks[message.slot], job, memory_order_release);
+    link_send(&message, -1);
 }
 
 void peer_answered(const struct link_message *message, int descriptor)
@@ -50,7 +44,7 @@ void peer_answered(const struct link_message *message, int descriptor)
             close(descriptor);
         return;
     }
-    /* relaxed: the main lane stores the next job of the slot once this one has come back */
+    /* relaxed: the slot's next job is stored once this one has come back */
     atomic_store_explicit(&asks[message->slot], NULL, memory_order_relaxed);
     job->peer.told = *told;
     job->peer.descriptor = descriptor;
@@ -66,7 +60,11 @@ void peer_ask_again(void)
     for (uint32_t slot = 0; slot < LINK_SLOTS_MAX; slot++) {
         const struct job *job = atomic_load_explicit(&asks[slot], memory_order_acquire);
 
-        if (job)
-            ask_send(job);
+        struct link_message message;
+
+        if (!job)
+            continue;
+        message = ask_message(job);
+        link_send(&message, -1);
     }
 }

@@ -4,11 +4,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "common/util.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/charge.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/preload.h"
+#include "worker/memory/stamp.h"
 #include "worker/memory/user.h"
 
 struct physical {
@@ -41,22 +41,6 @@ uint64_t physical_size(const struct physical *memory)
 uint64_t physical_number(const struct physical *memory)
 {
     return memory->number;
-}
-
-/* Returns a number that neither this worker nor one before it has returned: the time or, where that
- * is not later than the last number, the next number. The machine's clock goes on when one worker
- * follows another. */
-static uint64_t stamp(void)
-{
-    static _Atomic uint64_t last;
-    const uint64_t now = clock_ns();
-    uint64_t before = atomic_load_explicit(&last, memory_order_relaxed), next;
-
-    do
-        next = now > before ? now : before + 1;
-    while (!atomic_compare_exchange_weak_explicit(&last, &before, next, memory_order_relaxed,
-                                                  memory_order_relaxed));
-    return next;
 }
 
 /* ---- Showing --------------------------------------------------------------------------------- */
