@@ -557,16 +557,18 @@ static void an_import_outlives_what_is_killed_under_it(void)
 /* What a user of root's server and root have to say to each other. */
 struct visit {
     uint64_t session_id; /* of the user's session on device 1 */
-    gs_mem_handle handle;
-    struct gate attached, exported;
+    gs_mem_handle named, of_user;
+    struct gate attached, exported, imported;
 };
 
 static void visitor_run(void *argument)
 {
     struct visit *visit = argument;
     gs_session_desc desc = GS_SESSION_DESC_INIT;
-    gs_session session;
+    gs_session session, own;
+    gs_mem_handle handle;
     gs_devptr at;
+    uint32_t word;
 
     CHECK(setresuid(65534, 65534, 65534) == 0);
     session = attach(1);
@@ -574,12 +576,25 @@ static void visitor_run(void *argument)
     visit->session_id = desc.session_id;
     gate_pass(&visit->attached);
     gate_wait(&visit->exported, 1);
-    CHECK_STATUS(gs_mem_import(session, &visit->handle, &at, NULL), GS_ERR_PERMISSION);
+    CHECK_STATUS(gs_mem_import(session, &visit->of_user, &at, NULL), GS_ERR_PERMISSION);
+    CHECK_OK(gs_mem_import(session, &visit->named, &at, NULL));
+    CHECK_OK(gs_memcpy_dtoh(session, &word, at, sizeof(word)));
+    CHECK_EQUAL(word, 0x5A5A5A5Au);
+    gate_pass(&visit->imported);
+    CHECK_WITHIN(10000, revoked(session, at));
+    /* Its own, from its session of the other device. */
+    own = attach(0);
+    CHECK_OK(gs_malloc(own, 4 * MIB, &at));
+    CHECK_OK(gs_memset(own, at, 0x33, sizeof(word)));
+    CHECK_OK(gs_mem_export(own, at, GS_EXPORT_TO_USER, &handle));
+    CHECK_OK(gs_mem_import(session, &handle, &at, NULL));
+    CHECK_OK(gs_memcpy_dtoh(session, &word, at, sizeof(word)));
+    CHECK_EQUAL(word, 0x33333333u);
+    CHECK_OK(gs_detach(own));
     CHECK_OK(gs_detach(session));
 }
 
-/* Even what was exported to its session by name. */
-static void roots_server_lets_other_users_import_nothing(void)
+static void users_of_roots_server_import_what_is_exported_to_them(void)
 {
     struct visit *visit = shared_alloc(sizeof(*visit));
     struct server *server;
@@ -594,8 +609,12 @@ static void roots_server_lets_other_users_import_nothing(void)
     gate_wait(&visit->attached, 1);
     owner = attach(0);
     CHECK_OK(gs_malloc(owner, 4 * MIB, &memory));
-    CHECK_OK(gs_mem_export(owner, memory, visit->session_id, &visit->handle));
+    CHECK_OK(gs_memset(owner, memory, 0x5A, 4 * MIB));
+    CHECK_OK(gs_mem_export(owner, memory, visit->session_id, &visit->named));
+    CHECK_OK(gs_mem_export(owner, memory, GS_EXPORT_TO_USER, &visit->of_user));
     gate_pass(&visit->exported);
+    gate_wait(&visit->imported, 1);
+    CHECK_OK(gs_free(owner, memory));
     tenant_join(visitor);
     CHECK_OK(gs_detach(owner));
     server_stop(server);
@@ -605,7 +624,7 @@ static const struct test tests[] = {
     TEST(two_devices_work_on_the_same_memory),
     TEST(fenced_sessions_of_two_devices_work_on_the_same_memory),
     TEST(who_may_not_import_is_refused),
-    TEST(roots_server_lets_other_users_import_nothing),
+    TEST(users_of_roots_server_import_what_is_exported_to_them),
     TEST(devices_that_cannot_reach_each_other_are_told_so),
     TEST(an_import_ends_when_its_owner_revokes_frees_or_detaches),
     TEST(what_is_taken_back_while_a_process_is_replaced_is_gone),
