@@ -559,14 +559,14 @@ GS_API gs_status gs_mem_export(gs_session session, gs_devptr ptr, uint64_t recei
  * against this session's limit as an allocation of that size; on the device it takes no memory
  * twice. Blocks for the server, in a fenced session also for the session's work.
  * Memory of another device is its exporter's: it counts against no limit here, and is taken back,
- * as by gs_mem_revoke, when the exporter frees it or ends. Where both sessions are of one process
- * and this one is not fenced, *ptr is the exporter's address, unless that is taken here.
+ * as by gs_mem_revoke, when the exporter frees it or ends; until running work here has let go of
+ * it, it counts against the exporter's user. Where both sessions are of one process and this one is
+ * not fenced, *ptr is the exporter's address, unless that is taken here.
  * GS_ERR_NOT_FOUND: no such export, because it was revoked or freed, its owner has ended, or it is
- * of another server. GS_ERR_PERMISSION: it is for another receiver; or it is of another
- * device, where root's server lets its owner and root import alone. GS_ERR_NOT_SUPPORTED: this
+ * of another server. GS_ERR_PERMISSION: it is for another receiver. GS_ERR_NOT_SUPPORTED: this
  * session's device does not reach the memory's. GS_ERR_LIMIT: too many imports, or the server has
- * no descriptor for another device's memory. GS_ERR_QUOTA, of another device where running work of
- * the user still has much that was taken back. GS_ERR_NO_DEVICE_MEMORY. */
+ * no descriptor for another device's memory. GS_ERR_QUOTA, of this device. GS_ERR_NO_DEVICE_MEMORY.
+ */
 GS_API gs_status gs_mem_import(gs_session session, const gs_mem_handle *handle, gs_devptr *ptr,
                                size_t *size);
 /* Takes an allocation back from all its importers. When the call returns the handles are void. An

@@ -35,8 +35,9 @@
  *   3. LINK_PEER_EXPORTED: what and where it is, or a refusal;
  *   4. LINK_PEER_IMPORTED: to the importer's worker with the descriptor, or the refusal;
  *   5. LINK_VAULT_PEER, address: it has mapped the memory, and the vault keeps it for it too.
- * When the owner revokes or frees the memory, or ends, the supervisor
- * tells LINK_PEER_REVOKE to the worker of each importer on another device.
+ * When the owner revokes or frees the memory, or ends, the supervisor tells LINK_PEER_REVOKE to the
+ * worker of each device that has, or had, an import; and to the owner's by LINK_LINGERING what is
+ * not gone by then.
  *
  * A supervisor that is killed is replaced by another (keeper.h), with the same socket. The worker
  * is told by LINK_RESYNC, and says what it has: its predecessor may have died between two messages.
@@ -119,8 +120,11 @@ enum link_op {
     LINK_PEER_IMPORTED = 39, /* supervisor, with one descriptor: the answer to LINK_PEER_IMPORT;
                                 with {status, text} and no descriptor: a refusal */
     LINK_VAULT_PEER = 40,    /* worker: {slot, address, size, number} is what the last
-                                LINK_PEER_IMPORTED has brought */
-    LINK_PEER_REVOKE = 41    /* supervisor: the imports {slot, number} are to be taken back */
+                                LINK_PEER_IMPORTED has brought; with size 0: it could not be mapped
+                                */
+    LINK_PEER_REVOKE = 41, /* supervisor: the imports {number} of all slots are to be taken back */
+    LINK_LINGERING = 42    /* supervisor: what other devices still have of a user's memory of this
+                              device after it was taken back; it counts as the user's */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -259,8 +263,8 @@ struct link_session {
 struct link_vault {
     uint64_t address;
     uint64_t size;
-    uint64_t number; /* the supervisor's: no other piece has, had, or will have it. PEER, REVOKE: as
-                        LINK_PEER_IMPORTED told */
+    uint64_t number; /* the supervisor's: no other piece has, had, or will have it. PEER, REVOKE:
+                        the loan's, as LINK_PEER_IMPORTED told */
 };
 
 /* LINK_PRELOAD: what LINK_OPEN will say. */
@@ -296,9 +300,16 @@ struct link_peer_told {
     uint64_t address;    /* of the memory in its owner's window */
     uint64_t size;       /* of the exported allocation */
     uint64_t piece_size; /* of the memory */
-    uint64_t number;     /* IMPORTED: the supervisor's, for this memory and no other */
+    uint64_t number;     /* IMPORTED: the supervisor's, for this loan of the memory and no other */
     /* IMPORTED: the owner's window, if the owner is of the same process; else of 0 bytes */
     uint64_t window_base, window_size;
+};
+
+/* LINK_LINGERING */
+struct link_lingering {
+    uint64_t bytes;
+    uint32_t uid;
+    uint32_t reserved;
 };
 
 struct link_fatal {
@@ -334,6 +345,7 @@ struct link_ping {     /* LINK_PING, LINK_PONG */
     BODY(struct link_vault_share, share)                                                           \
     BODY(struct link_peer_ask, peer_ask)                                                           \
     BODY(struct link_peer_told, peer_told)                                                         \
+    BODY(struct link_lingering, lingering)                                                         \
     BODY(struct link_fatal, fatal)                                                                 \
     BODY(struct link_grant, grant)                                                                 \
     BODY(struct link_granted, granted)                                                             \

@@ -20,6 +20,7 @@
 #include "server/session/close.h"
 #include "server/session/liveness.h"
 #include "server/session/peer_memory.h"
+#include "server/session/pieces.h"
 #include "server/session/segment.h"
 #include "server/session/trace.h"
 #include "server/workers/former.h"
@@ -93,6 +94,8 @@ static void own_all(const struct owned *owned, struct kept_server *kept)
             continue;
         own(owned, &session->process.fd);
         own(owned, &session->journal);
+        if (session->peer.loan.number)
+            own(owned, &session->peer.fd);
         own_reply(owned, &session->reply);
     }
     for (uint32_t i = 0; i < kept->descriptors.end && i < owned->count; i++) {
@@ -170,14 +173,31 @@ static void piece_restore(struct server *server, int fd, const struct kept *kept
 {
     struct session *session = registry_by_id(&server->registry, kept->owner);
     struct account *account = session ? account_find(&server->accounts, session->uid) : NULL;
+    const struct vault_loan loan = kept->loan;
 
-    if (!session ||
-        vault_put(&session->vault, kept->address, kept->size, &kept->origin, fd) != VAULT_OK) {
+    if (!session || vault_put(&session->vault, kept->address, kept->size, &loan, fd) != VAULT_OK) {
         kept_forget(fd);
         close(fd);
-    } else if (account) {
-        account->pieces++;
+        return;
     }
+    if (account)
+        account->pieces++;
+    if (loan.number && !loan_restore(session, &loan, kept->size))
+        server_fail(server, "no memory for what sessions lend to other devices");
+}
+
+/* What its worker was given of another device's memory, and may have by now. */
+static void granted_restore(struct session *session)
+{
+    struct peer_import *peer = &session->peer;
+
+    if (peer->fd < 0 || kept_noted(peer->fd)) /* it was being dropped, or the vault has it */
+        peer->loan.number = 0;
+    if (peer->loan.number == 0)
+        return;
+    piece_charge(session);
+    if (!loan_restore(session, &peer->loan, peer->size))
+        server_fail(session->server, "no memory for what sessions lend to other devices");
 }
 
 /* Whether somebody will answer by this descriptor. */
@@ -262,6 +282,7 @@ static void device_restore(struct device *device)
     device->sessions = device->resuming = device->constrained = device->blocked = 0;
     segment_pool_restore(&device->segments);
     device_trace_restore(device);
+    device->news = (struct loan_news){0};
 }
 
 static void workers_restore(struct device *device)
@@ -311,7 +332,8 @@ void server_restore(struct kept_server *kept)
             server->device[i].worker.inbox.op = 0;
     }
     server->restoring = true;
-    server->sweep = server->drain = (struct timer){0};
+    server->sweep = server->drain = server->peers_soon = (struct timer){0};
+    server->loans = (struct loans){0};
     server->sessions_polled = 0;
     server->reading = NULL;
     server->reading_again = false;
@@ -323,6 +345,9 @@ void server_restore(struct kept_server *kept)
         session_restore(s);
     leftover_segments_remove();
     kept_restore(kept, &asked);
+    for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
+        granted_restore(s);
+    loans_restored(server);
     for (int i = 0; i < server->device_count && !server->failure[0]; i++)
         workers_restore(&server->device[i]);
     for (int i = 0; i < server->device_count && !server->failure[0]; i++)

@@ -386,6 +386,38 @@ static void an_importer_can_end_while_it_waits(void)
     server_stop(server);
 }
 
+/* The owner's worker does not answer; more importers wait than a worker has threads for slow jobs.
+ */
+static void importers_that_wait_keep_nobody_from_allocating(void)
+{
+    struct server *server = server_of(NULL, "never");
+    struct board *board = shared_alloc(sizeof(*board));
+    const pid_t worker = server_worker_pid_of(server, 0);
+    gs_session owner = attach(0), other = attach(1);
+    gs_devptr memory;
+    pid_t importer[6];
+
+    for (unsigned i = 0; i < ARRAY_SIZE(importer); i++)
+        importer[i] = tenant_start(importer_run, board);
+    CHECK_OK(gs_malloc(owner, 2 * MIB, &memory));
+    CHECK_OK(gs_mem_export(owner, memory, GS_EXPORT_TO_USER, &board->handle));
+    gate_wait(&board->attached, ARRAY_SIZE(importer));
+    CHECK_EQUAL(kill(worker, SIGSTOP), 0);
+    gate_pass(&board->exported);
+    gate_wait(&board->importing, ARRAY_SIZE(importer));
+    for (unsigned i = 0; i < ARRAY_SIZE(importer); i++)
+        CHECK_WITHIN(10000, asleep(importer[i]));
+    CHECK_OK(gs_malloc(other, 128 * MIB, &memory));
+    CHECK_EQUAL(server_worker_pid_of(server, 0), worker);
+    for (unsigned i = 0; i < ARRAY_SIZE(importer); i++)
+        tenant_kill(importer[i], SIGKILL);
+    server_wait_tenants(server, 2, 10000);
+    CHECK_EQUAL(kill(worker, SIGCONT), 0);
+    CHECK_OK(gs_detach(other));
+    CHECK_OK(gs_detach(owner));
+    server_stop(server);
+}
+
 /* ---- Killed processes ---- */
 
 static bool supervisor_other(const struct server *server, pid_t former)
@@ -446,19 +478,26 @@ static void fenced_sharers_go_on_after_workers_and_supervisors_are_replaced(void
     sharers_go_on("always");
 }
 
-static bool imported_anew(const struct shared *s, gs_devptr *at)
+static bool room_for(gs_session session, size_t size)
 {
-    return gs_mem_import(s->session[PEER], &s->handle, at, NULL) == GS_OK;
+    gs_devptr at;
+    gs_status status = gs_malloc(session, size, &at);
+
+    if (status == GS_OK)
+        CHECK_OK(gs_free(session, at));
+    else
+        CHECK_STATUS(status, GS_ERR_QUOTA);
+    return status == GS_OK;
 }
 
-/* Running work may have the memory for long, so how much of it may pile up is bounded. */
-static void what_running_work_keeps_from_its_owner_is_bounded(void)
+/* An importer's kernel has the memory for as long as it runs. */
+static void what_importers_keep_counts_against_its_owner_on(void)
 {
     static const char *const limit[] = {"bin/gsctl", "set", "--default", "--user-mem", "40M", NULL};
     struct shared s = shared_start("never", 16 * MIB);
     const uint32_t zero[2] = {0, 0}, one = 1;
     gs_session peer = s.session[PEER];
-    gs_devptr words, at;
+    gs_devptr words, more;
     char output[1024];
     gs_stream aside;
 
@@ -466,18 +505,27 @@ static void what_running_work_keeps_from_its_owner_is_bounded(void)
     CHECK_OK(gs_malloc(peer, sizeof(zero), &words));
     CHECK_OK(gs_memcpy_htod(peer, words, zero, sizeof(zero)));
     CHECK_OK(gs_stream_create(peer, NULL, &aside));
+    shared_import(&s, PEER);
+    CHECK_OK(gs_mem_import(peer, &s.handle, &more, NULL)); /* the same memory counts once */
     CHECK_OK(kernels_launch(NULL, kernel_of(peer, "hold"), 1, 1, (void *[]){&words}));
-    for (unsigned i = 0; i < 3; i++) {
-        CHECK_STATUS(gs_mem_import(peer, &s.handle, &at, NULL), i < 2 ? GS_OK : GS_ERR_QUOTA);
-        if (i == 2)
-            CHECK_TEXT(gs_last_error_message(), "33554432 bytes of other devices' memory");
-        CHECK_OK(gs_free(s.session[OWNER], s.at[OWNER]));
-        CHECK_OK(gs_malloc(s.session[OWNER], s.size, &s.at[OWNER]));
-        CHECK_OK(gs_mem_export(s.session[OWNER], s.at[OWNER], GS_EXPORT_TO_USER, &s.handle));
-    }
+    CHECK_OK(gs_free(s.session[OWNER], s.at[OWNER]));
+    CHECK_WITHIN(10000, !room_for(s.session[NEIGHBOUR], 32 * MIB));
+    CHECK(room_for(s.session[NEIGHBOUR], 24 * MIB));
+    CHECK(room_for(peer, 38 * MIB)); /* it is no memory of that device */
+    /* Whoever is replaced, and though no session of the user is left there. */
+    server_worker_replace(s.server, 0);
+    CHECK_WITHIN(10000, !room_for(s.session[NEIGHBOUR], 32 * MIB));
+    supervisor_replace(s.server);
+    CHECK(!room_for(s.session[NEIGHBOUR], 32 * MIB));
+    CHECK_OK(gs_detach(s.session[OWNER]));
+    CHECK_OK(gs_detach(s.session[NEIGHBOUR]));
+    server_wait_tenants(s.server, 1, 10000);
+    s.session[OWNER] = attach(0);
+    s.session[NEIGHBOUR] = NULL;
+    CHECK(!room_for(s.session[OWNER], 32 * MIB));
     CHECK_OK(gs_memcpy_htod_async(peer, words, &one, sizeof(one), aside));
     CHECK_OK(gs_sync(peer));
-    CHECK_WITHIN(10000, imported_anew(&s, &at));
+    CHECK_WITHIN(10000, room_for(s.session[OWNER], 40 * MIB));
     shared_end(&s);
 }
 
@@ -509,16 +557,18 @@ static void an_import_outlives_what_is_killed_under_it(void)
 /* What a user of root's server and root have to say to each other. */
 struct visit {
     uint64_t session_id; /* of the user's session on device 1 */
-    gs_mem_handle handle;
-    struct gate attached, exported;
+    gs_mem_handle named, of_user;
+    struct gate attached, exported, imported;
 };
 
 static void visitor_run(void *argument)
 {
     struct visit *visit = argument;
     gs_session_desc desc = GS_SESSION_DESC_INIT;
-    gs_session session;
+    gs_session session, own;
+    gs_mem_handle handle;
     gs_devptr at;
+    uint32_t word;
 
     CHECK(setresuid(65534, 65534, 65534) == 0);
     session = attach(1);
@@ -526,12 +576,25 @@ static void visitor_run(void *argument)
     visit->session_id = desc.session_id;
     gate_pass(&visit->attached);
     gate_wait(&visit->exported, 1);
-    CHECK_STATUS(gs_mem_import(session, &visit->handle, &at, NULL), GS_ERR_PERMISSION);
+    CHECK_STATUS(gs_mem_import(session, &visit->of_user, &at, NULL), GS_ERR_PERMISSION);
+    CHECK_OK(gs_mem_import(session, &visit->named, &at, NULL));
+    CHECK_OK(gs_memcpy_dtoh(session, &word, at, sizeof(word)));
+    CHECK_EQUAL(word, 0x5A5A5A5Au);
+    gate_pass(&visit->imported);
+    CHECK_WITHIN(10000, revoked(session, at));
+    /* Its own, from its session of the other device. */
+    own = attach(0);
+    CHECK_OK(gs_malloc(own, 4 * MIB, &at));
+    CHECK_OK(gs_memset(own, at, 0x33, sizeof(word)));
+    CHECK_OK(gs_mem_export(own, at, GS_EXPORT_TO_USER, &handle));
+    CHECK_OK(gs_mem_import(session, &handle, &at, NULL));
+    CHECK_OK(gs_memcpy_dtoh(session, &word, at, sizeof(word)));
+    CHECK_EQUAL(word, 0x33333333u);
+    CHECK_OK(gs_detach(own));
     CHECK_OK(gs_detach(session));
 }
 
-/* Even what was exported to its session by name. */
-static void roots_server_lets_other_users_import_nothing(void)
+static void users_of_roots_server_import_what_is_exported_to_them(void)
 {
     struct visit *visit = shared_alloc(sizeof(*visit));
     struct server *server;
@@ -546,8 +609,12 @@ static void roots_server_lets_other_users_import_nothing(void)
     gate_wait(&visit->attached, 1);
     owner = attach(0);
     CHECK_OK(gs_malloc(owner, 4 * MIB, &memory));
-    CHECK_OK(gs_mem_export(owner, memory, visit->session_id, &visit->handle));
+    CHECK_OK(gs_memset(owner, memory, 0x5A, 4 * MIB));
+    CHECK_OK(gs_mem_export(owner, memory, visit->session_id, &visit->named));
+    CHECK_OK(gs_mem_export(owner, memory, GS_EXPORT_TO_USER, &visit->of_user));
     gate_pass(&visit->exported);
+    gate_wait(&visit->imported, 1);
+    CHECK_OK(gs_free(owner, memory));
     tenant_join(visitor);
     CHECK_OK(gs_detach(owner));
     server_stop(server);
@@ -557,15 +624,16 @@ static const struct test tests[] = {
     TEST(two_devices_work_on_the_same_memory),
     TEST(fenced_sessions_of_two_devices_work_on_the_same_memory),
     TEST(who_may_not_import_is_refused),
-    TEST(roots_server_lets_other_users_import_nothing),
+    TEST(users_of_roots_server_import_what_is_exported_to_them),
     TEST(devices_that_cannot_reach_each_other_are_told_so),
     TEST(an_import_ends_when_its_owner_revokes_frees_or_detaches),
     TEST(what_is_taken_back_while_a_process_is_replaced_is_gone),
     TEST(an_import_ends_with_an_owner_that_is_killed),
     TEST(an_importer_can_end_while_it_waits),
+    TEST(importers_that_wait_keep_nobody_from_allocating),
     TEST(unfenced_sharers_go_on_after_workers_and_supervisors_are_replaced),
     TEST(fenced_sharers_go_on_after_workers_and_supervisors_are_replaced),
-    TEST(what_running_work_keeps_from_its_owner_is_bounded),
+    TEST(what_importers_keep_counts_against_its_owner_on),
     TEST(an_import_outlives_what_is_killed_under_it),
 };
 

@@ -227,29 +227,6 @@ static void what_another_session_lacks_in_the_vault_is_not_shared(void **state)
     close(fd);
 }
 
-// It never asked, or was refused: nobody's memory is kept for it.
-static void what_a_session_was_not_given_of_another_device_is_not_kept(void **state)
-{
-    struct session *owner = session_in(SESSION_OPEN), *importer = session_in(SESSION_OPEN);
-    struct link_message message = {.op = LINK_VAULT_PUT, .slot = owner->slot};
-    int fd = memfd_create("memory", MFD_CLOEXEC);
-
-    (void)state;
-    message.u.vault = (struct link_vault){0x10000, 0x1000, 0};
-    worker_says(&message, sizeof(message), fd);
-    message = (struct link_message){.op = LINK_VAULT_PEER, .slot = importer->slot};
-    message.u.vault = (struct link_vault){0x90000, 0x1000, owner->vault.entry[0].number};
-    worker_says(&message, sizeof(message), -1);
-    assert_int_equal(importer->vault.count, 0);
-    assert_int_equal(worker_hears(), LINK_PEER_REVOKE);
-    message = (struct link_message){.op = LINK_PEER_EXPORTED, .slot = importer->slot};
-    message.u.peer_told = (struct link_peer_told){.ask = 1, .from = owner->slot};
-    worker_says(&message, sizeof(message), -1);
-    assert_int_equal(importer->peer.granted.number, 0);
-    assert_int_equal(device->worker.state, WORKER_READY);
-    close(fd);
-}
-
 // No other device has the export that the handle names.
 static void an_import_from_no_other_device_is_refused(void **state)
 {
@@ -775,7 +752,6 @@ int main(void)
         LINK_TEST(the_vault_takes_descriptors_for_sessions_that_have_memory),
         LINK_TEST(memory_that_two_sessions_share_has_a_descriptor_for_each),
         LINK_TEST(what_another_session_lacks_in_the_vault_is_not_shared),
-        LINK_TEST(what_a_session_was_not_given_of_another_device_is_not_kept),
         LINK_TEST(an_import_from_no_other_device_is_refused),
         LINK_TEST(a_next_supervisor_begins_with_a_worker_that_has_said_that_it_is_ready),
         LINK_TEST(a_next_supervisor_takes_a_ready_message_that_was_not_dealt_with),

@@ -54,6 +54,33 @@ static void nothing_goes_over_the_limit(void **state)
     user_release(user);
 }
 
+/* What other devices still have of the user's memory counts as in use here, with sessions or
+ * without. */
+static void what_lingers_on_other_devices_counts_until_it_is_gone(void **state)
+{
+    struct user *user;
+
+    (void)state;
+    user_linger(5, 0); /* nobody */
+    user_linger(5, 60);
+    user = user_hold(5);
+    assert_int_equal(user_used(user), 60);
+    assert_false(user_charge(user, 50, 100));
+    assert_true(user_charge(user, 40, 100));
+    user_linger(5, 10);
+    assert_int_equal(user_used(user), 50);
+    user_discharge(user, 40);
+    user_release(user);
+    user = user_hold(5);
+    assert_int_equal(user_used(user), 10);
+    user_linger(5, 0);
+    user_linger(6, 10); /* another user */
+    assert_int_equal(user_used(user), 0);
+    user_release(user);
+    assert_true(!users_several());
+    user_linger(6, 0);
+}
+
 #define THREADS 4u
 #define ROUNDS  20000u
 #define LIMIT   (THREADS - 1)
@@ -102,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sessions_of_one_user_share_a_sum_and_others_do_not),
         cmocka_unit_test(nothing_goes_over_the_limit),
+        cmocka_unit_test(what_lingers_on_other_devices_counts_until_it_is_gone),
         cmocka_unit_test(threads_charge_and_come_and_go_at_the_same_time),
     };
 

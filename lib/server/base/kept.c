@@ -29,7 +29,7 @@ static void kept_note(int fd, enum kept_kind kind, const struct kept *what)
     kept->owner = what->owner;
     kept->address = what->address;
     kept->size = what->size;
-    kept->origin = what->origin;
+    kept->loan = what->loan;
     /* release: this process may be killed at any instruction, and the next one reads the rest */
     atomic_store_explicit(&kept->kind, kind, memory_order_release);
 }
@@ -40,15 +40,25 @@ void kept_piece(int fd, uint64_t session_id, const struct vault_entry *entry)
               &(struct kept){.owner = session_id,
                              .address = entry->address,
                              .size = entry->size,
-                             .origin = entry->origin});
+                             .loan = entry->loan});
 }
 
-void kept_piece_taken_back(int fd)
+void kept_piece_lent(int fd, const struct vault_loan *loan)
 {
     struct kept *kept = kept_place(fd);
 
-    if (kept)
-        kept->origin.session_id = 0;
+    if (!kept)
+        return;
+    /* While there is no number the rest says nothing: this process may be killed at any
+     * instruction. */
+    kept->loan.number = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    kept->loan.session_id = loan->session_id;
+    kept->loan.address = loan->address;
+    kept->loan.uid = loan->uid;
+    kept->loan.device = loan->device;
+    atomic_signal_fence(memory_order_seq_cst);
+    kept->loan.number = loan->number;
 }
 
 void kept_reply(int fd, uint16_t op, uid_t uid, uint64_t token)

@@ -31,7 +31,7 @@ struct kept {
     uid_t uid;              /* of the asker */
     uint64_t owner;         /* a session's id, or the request's token */
     uint64_t address, size; /* of the piece */
-    struct vault_origin origin;
+    struct vault_loan loan;
 };
 
 struct kept_table {
@@ -43,8 +43,8 @@ struct kept_table {
  * as in unit tests, nothing is noted. */
 void kept_init(struct kept_table *table);
 void kept_piece(int fd, uint64_t session_id, const struct vault_entry *entry);
-/* As vault_taken_back. */
-void kept_piece_taken_back(int fd);
+/* As vault_lend. */
+void kept_piece_lent(int fd, const struct vault_loan *loan);
 void kept_reply(int fd, uint16_t op, uid_t uid, uint64_t token);
 /* Whether the descriptor is noted, ... */
 bool kept_noted(int fd);

@@ -39,7 +39,7 @@ static bool vault_grow(struct vault *vault)
 }
 
 /* The time, or the nanosecond after the last one given: a next supervisor's are others. */
-static uint64_t number_new(void)
+uint64_t vault_number(void)
 {
     static uint64_t last;
     const uint64_t now = clock_ns();
@@ -49,9 +49,9 @@ static uint64_t number_new(void)
 }
 
 enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size,
-                            const struct vault_origin *origin, int fd)
+                            const struct vault_loan *loan, int fd)
 {
-    const struct vault_origin own = {0};
+    const struct vault_loan none = {0};
     uint32_t at = vault_from(vault, address);
 
     if (size == 0 || address + size < address)
@@ -66,27 +66,35 @@ enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size
             (vault->count - at) * sizeof(vault->entry[0]));
     vault->entry[at] = (struct vault_entry){.address = address,
                                             .size = size,
-                                            .number = number_new(),
-                                            .origin = origin ? *origin : own,
+                                            .number = vault_number(),
+                                            .loan = loan ? *loan : none,
                                             .fd = fd};
     vault->count++;
-    vault->borrowed += vault->entry[at].origin.number != 0;
     kept_piece(fd, vault->owner, &vault->entry[at]);
     return VAULT_OK;
 }
 
-void vault_taken_back(struct vault_entry *entry)
+const struct vault_entry *vault_at(const struct vault *vault, uint64_t address)
 {
-    entry->origin.session_id = 0;
-    kept_piece_taken_back(entry->fd);
+    const uint32_t at = vault_from(vault, address);
+
+    return at < vault->count && vault->entry[at].address == address ? &vault->entry[at] : NULL;
 }
 
 const struct vault_entry *vault_find(const struct vault *vault, uint64_t address, uint64_t size)
 {
-    const uint32_t at = vault_from(vault, address);
-    const struct vault_entry *entry = at < vault->count ? &vault->entry[at] : NULL;
+    const struct vault_entry *entry = vault_at(vault, address);
 
-    return entry && entry->address == address && entry->size == size ? entry : NULL;
+    return entry && entry->size == size ? entry : NULL;
+}
+
+void vault_lend(struct vault *vault, uint64_t address, const struct vault_loan *loan)
+{
+    struct vault_entry *entry = &vault->entry[vault_from(vault, address)];
+    const struct vault_loan none = {0};
+
+    entry->loan = loan ? *loan : none;
+    kept_piece_lent(entry->fd, &entry->loan);
 }
 
 static void entry_close(const struct vault_entry *entry)
@@ -102,7 +110,6 @@ bool vault_drop(struct vault *vault, uint64_t address)
     if (at == vault->count || vault->entry[at].address != address)
         return false;
     entry_close(&vault->entry[at]);
-    vault->borrowed -= vault->entry[at].origin.number != 0;
     vault->count--;
     memmove(vault->entry + at, vault->entry + at + 1,
             (vault->count - at) * sizeof(vault->entry[0]));

@@ -8,17 +8,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where memory comes from that a session of another device lends. */
-struct vault_origin {
-    uint64_t session_id; /* the lender; 0: the memory was taken back */
-    uint64_t address;    /* in the lender's window */
-    uint64_t number;     /* by which the borrower's worker knows it; 0: the memory is not lent */
+/* By what, of what memory and by whom sessions of other devices are lent it (state/loans.h). All
+ * zero: they are not. */
+struct vault_loan {
+    uint64_t number;      /* no other loan has, had, or will have it while the machine runs */
+    uint64_t session_id;  /* the owner */
+    uint64_t address;     /* in the owner's window */
+    uint32_t uid, device; /* the owner's */
 };
 
 struct vault_entry {
     uint64_t address, size;
-    uint64_t number; /* no other entry has, had, or will have it while the machine runs */
-    struct vault_origin origin;
+    uint64_t number;        /* no other entry has, had, or will have it while the machine runs */
+    struct vault_loan loan; /* that the session gives, if it is the owner, or has */
     int fd;
 };
 
@@ -27,19 +29,22 @@ struct vault {
     uint64_t owner;            /* the session's id, for whoever finds the descriptors (kept.h) */
     struct vault_entry *entry; /* sorted by address, none overlapping */
     uint32_t count, room;
-    uint32_t borrowed; /* entries with an origin */
 };
 
 enum vault_result { VAULT_OK = 0, VAULT_OVERLAP, VAULT_NO_MEMORY };
 
-/* Takes fd over on VAULT_OK only. VAULT_OVERLAP also for an empty or wrapping range. origin: NULL:
- * the memory is of the session's own device. */
+/* A number that neither this supervisor nor one before it has given to an entry or a loan. */
+uint64_t vault_number(void);
+/* Takes fd over on VAULT_OK only. VAULT_OVERLAP also for an empty or wrapping range. loan: NULL:
+ * the entry is of none. */
 enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size,
-                            const struct vault_origin *origin, int fd);
-/* The lender has taken the entry's memory back. */
-void vault_taken_back(struct vault_entry *entry);
+                            const struct vault_loan *loan, int fd);
+/* The entry that begins there, which must be one, is lent so from now on; NULL: not any more. */
+void vault_lend(struct vault *vault, uint64_t address, const struct vault_loan *loan);
 /* The entry of exactly that range; NULL: there is none. Valid until the vault changes. */
 const struct vault_entry *vault_find(const struct vault *vault, uint64_t address, uint64_t size);
+/* The same of the entry that begins there. */
+const struct vault_entry *vault_at(const struct vault *vault, uint64_t address);
 /* The index of the first entry that begins there or behind; count: there is none. */
 uint32_t vault_from(const struct vault *vault, uint64_t address);
 /* Closes the descriptor of the entry that begins there. false: there is none. */

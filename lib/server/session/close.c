@@ -10,7 +10,6 @@
 #include "server/link/worker_link.h"
 #include "server/session/events.h"
 #include "server/session/peer_memory.h"
-#include "server/session/pieces.h"
 #include "server/session/qos_requests.h"
 #include "server/session/segment.h"
 #include "server/session/trace.h"
@@ -41,13 +40,6 @@ void server_session_unwatch(struct session *session)
         session->client = CLIENT_GONE;
 }
 
-/* What sessions of other devices have of its memory goes too. */
-static void memory_drop(struct session *session)
-{
-    peer_memory_end(session);
-    pieces_drop_all(session);
-}
-
 static void journal_close(struct session *session)
 {
     if (session->journal >= 0)
@@ -68,7 +60,7 @@ void server_session_end(struct session *session)
     qos_requests_refuse_all(session, GS_ERR_INVALID_HANDLE, "the session has ended");
     grants_forget(session);
     reply_close(&session->reply);
-    memory_drop(session);
+    peer_memory_end(session);
     journal_close(session);
     server_session_resumed(session);
     session_segment_deinit(session);
@@ -108,7 +100,7 @@ static void session_lost(struct session *session, const struct link_fatal *fatal
     session_segment_fault(session, fatal, culprit, why);
     qos_requests_refuse_all(session, GS_ERR_INTERRUPTED, "the device was lost");
     grants_forget(session);
-    memory_drop(session);
+    peer_memory_end(session);
     journal_close(session);
     server_session_resumed(session);
     session->state = SESSION_LOST;
@@ -188,6 +180,7 @@ static void session_close_begin(struct session *session)
     struct link_message message = {.op = LINK_CLOSE, .slot = session->slot};
 
     qos_requests_refuse_all(session, GS_ERR_INVALID_HANDLE, "the session is ending");
+    peer_import_refuse(session);
     session->state = SESSION_CLOSING;
     worker_send(session->device, &message);
 }
@@ -342,6 +335,7 @@ void server_session_worker_lost(struct session *session, const struct link_fatal
                                 const struct culprit *culprit, const char *why)
 {
     session->segment_kept = SEGMENT_NOT_KEPT; /* the next worker keeps no segment yet */
+    peer_import_forget(session);
     switch (session->state) {
     case SESSION_OPENING:
         if (session->resuming)

@@ -2,8 +2,9 @@
 #include "server/session/peer_memory.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "common/util.h"
 #include "server/link/worker_link.h"
@@ -11,25 +12,14 @@
 #include "server/state/server.h"
 #include "server/state/session.h"
 
+/* In a round, of each device. What a worker's socket does not take waits here, and not among the
+ * messages that others wait for. */
+#define ASKED_EACH   64u
+#define TOLD_EACH    64u
+/* Nothing is lent to a device that is to be told of so many loans first. */
+#define NEWS_LONGEST 1024u
+
 /* ---- Importing ------------------------------------------------------------------------------- */
-
-/* fd: stays the caller's; -1 with a refusal. */
-static void answer(struct session *session, const struct link_peer_told *told, const char *text,
-                   int fd)
-{
-    struct link_message message = {.op = LINK_PEER_IMPORTED, .slot = session->slot};
-
-    message.u.peer_told = *told;
-    message.u.peer_told.ask = session->peer.ask.ask;
-    snprintf(message.text, sizeof(message.text), "%s", text);
-    session->peer.ask.ask = 0;
-    worker_send_with(session->device, &message, fd);
-}
-
-static void refuse(struct session *session, gs_status status, const char *text)
-{
-    answer(session, &(struct link_peer_told){.status = status}, text, -1);
-}
 
 /* The device that the handle names; NULL: the server has no such other device in use. */
 static struct device *owner_device(const struct session *session)
@@ -41,54 +31,103 @@ static struct device *owner_device(const struct session *session)
     return device && device != session->device && device_usable(device) ? device : NULL;
 }
 
-/* Asks the owner's worker, which must have taken up all its sessions: an export of one that it has
- * not taken up is not known to it. A worker that takes the place of another is asked again. */
-static void import_go_on(struct session *session)
+static uint64_t *asks_word(struct device *device, uint32_t slot)
 {
-    struct link_message message = {.op = LINK_PEER_EXPORT, .slot = session->slot};
-    struct device *device = owner_device(session);
+    return &device->news.asks[slot / 64];
+}
 
-    if (!session_has_memory(session)) {
-        session->peer.ask.ask = 0; /* its worker is gone; the next one asks again */
-    } else if (session->state != SESSION_OPEN) {
+static void ask_enter(struct device *device, const struct session *session)
+{
+    *asks_word(device, session->slot) |= UINT64_C(1) << session->slot % 64;
+}
+
+void peer_import_forget(struct session *session)
+{
+    struct server *server = session->server;
+
+    for (int i = 0; session->peer.ask.ask && i < server->device_count; i++)
+        *asks_word(&server->device[i], session->slot) &= ~(UINT64_C(1) << session->slot % 64);
+    session->peer.ask.ask = 0;
+}
+
+/* fd: stays the caller's; -1 with a refusal. */
+static void answer(struct session *session, const struct link_peer_told *told, const char *text,
+                   int fd)
+{
+    struct link_message message = {.op = LINK_PEER_IMPORTED, .slot = session->slot};
+
+    message.u.peer_told = *told;
+    message.u.peer_told.ask = session->peer.ask.ask;
+    snprintf(message.text, sizeof(message.text), "%s", text);
+    peer_import_forget(session);
+    worker_send_with(session->device, &message, fd);
+}
+
+static void refuse(struct session *session, gs_status status, const char *text)
+{
+    answer(session, &(struct link_peer_told){.status = status}, text, -1);
+}
+
+static void refuse_unknown(struct session *session)
+{
+    refuse(session, GS_ERR_NOT_FOUND, "no export has that handle: it is of another server");
+}
+
+void peer_import_refuse(struct session *session)
+{
+    if (session->peer.ask.ask)
         refuse(session, GS_ERR_INVALID_HANDLE, "the session ends");
-    } else if (server_other(session->server, session->uid)) {
-        refuse(session, GS_ERR_PERMISSION,
-               "memory of another device is imported by the server's owner and root alone");
-    } else if (!device) {
-        refuse(session, GS_ERR_NOT_FOUND, "no export has that handle: it is of another server");
-    } else if (device->worker.state == WORKER_READY && !device->resuming &&
-               session->peer.asked != device->worker.child.pid) {
-        session->peer.asked = device->worker.child.pid;
-        message.u.peer_ask = session->peer.ask;
-        worker_send(device, &message);
-    }
 }
 
 bool peer_import_ask(struct session *session, const struct link_peer_ask *ask)
 {
+    struct device *device;
+
     if (ask->ask == 0)
         return false;
-    session->peer = (struct peer_import){.ask = *ask};
+    peer_import_forget(session);
+    session->peer.ask = *ask;
     session->peer.ask.session_id = session->id;
     session->peer.ask.uid = session->uid;
-    session->server->peer_waits = true;
-    import_go_on(session);
+    device = owner_device(session);
+    if (session->state != SESSION_OPEN)
+        peer_import_refuse(session);
+    else if (!device)
+        refuse_unknown(session);
+    else
+        ask_enter(device, session);
     return true;
 }
 
-void peer_memory_go_on(struct server *server)
+/* What the session was given and its worker has not mapped is not for it any more. */
+static void granted_drop(struct session *session)
 {
-    bool waits = false;
+    struct peer_import *peer = &session->peer;
+    const struct vault_loan loan = peer->loan;
+    const int fd = peer->fd;
 
-    if (!server->peer_waits)
+    if (loan.number == 0)
         return;
-    for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
-        if (s->peer.ask.ask)
-            import_go_on(s);
-        waits = waits || s->peer.ask.ask;
-    }
-    server->peer_waits = waits;
+    peer->loan.number = 0;
+    close(fd);
+    loan_entry_gone(session, &loan);
+    piece_discharge(session);
+}
+
+/* Takes fd over. The number comes last, since a supervisor may be killed at any instruction. */
+static void granted_set(struct session *session, struct loan *loan, int fd)
+{
+    struct peer_import *peer = &session->peer;
+
+    granted_drop(session);
+    loan_hold(loan, session->device);
+    piece_charge(session);
+    peer->size = loan->size;
+    peer->fd = fd;
+    peer->loan = loan->name;
+    peer->loan.number = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    peer->loan.number = loan->name.number;
 }
 
 /* Gives the importer what the owner's worker has told of, if the vault has it. */
@@ -100,23 +139,28 @@ static void import_grant(struct session *session, struct session *owner,
     const char *refused = entry ? piece_refusal(session, fd)
                                 : "the server has no descriptor of the memory to give another "
                                   "device";
+    struct loan *loan = refused ? NULL : loan_begin(owner, told->address, told->piece_size);
     struct link_peer_told grant = *told;
 
+    if (!refused && !loan)
+        refused = "the server has no memory for a loan";
+    else if (!refused && loan->holders >= LOAN_HOLDERS_MAX)
+        refused = "the memory has as many imports on other devices as it may";
     if (refused) {
         refuse(session, GS_ERR_LIMIT, refused);
         return;
     }
     grant.from = (uint32_t)owner->device->index;
-    grant.number = entry->number;
+    grant.number = loan->name.number;
     if (owner->pid && owner->pid == session->pid) {
         grant.window_base = owner->window_base;
         grant.window_size = owner->window_size;
     } else {
         grant.window_size = 0;
     }
-    session->peer.granted = (struct vault_origin){owner->id, entry->address, entry->number};
-    owner->lends = true;
+    granted_set(session, loan, fd);
     answer(session, &grant, "", fd);
+    fd = -1;
 }
 
 bool peer_exported(struct device *device, const struct link_message *message)
@@ -143,105 +187,199 @@ bool peer_exported(struct device *device, const struct link_message *message)
     return true;
 }
 
-static void revoke_send(struct session *session, uint64_t number)
+/* The vault's entry of the import that the worker tells of; NULL: there is none. */
+static const struct vault_entry *import_kept(const struct session *session,
+                                             const struct link_vault *vault)
 {
-    struct link_message message = {.op = LINK_PEER_REVOKE, .slot = session->slot};
+    const struct vault_entry *entry = vault_find(&session->vault, vault->address, vault->size);
 
-    message.u.vault.number = number;
-    /* Else peer_imports_tell will. */
-    if (session->state == SESSION_OPEN && !session->server->restoring)
-        worker_send(session->device, &message);
+    return entry && entry->loan.number == vault->number ? entry : NULL;
 }
 
-/* What was taken back, or cannot be kept, before the importer's worker has said that it has it, is
- * taken back now. A supervisor may be killed over this, and the next one do it again. */
+/* The vault keeps what the session was given, with its hold, piece and descriptor. */
+static bool import_put(struct session *session, const struct link_vault *vault)
+{
+    struct peer_import *peer = &session->peer;
+    const enum vault_result result =
+        vault_put(&session->vault, vault->address, vault->size, &peer->loan, peer->fd);
+
+    if (result == VAULT_OK)
+        peer->loan.number = 0;
+    return result != VAULT_OVERLAP;
+}
+
+/* What was taken back before the importer's worker has said that it has it is taken back now, as is
+ * what it was not given. A supervisor may be killed over this, and the next one do it again. */
 bool peer_import_keep(struct session *session, const struct link_vault *vault)
 {
-    const struct vault_origin *granted = &session->peer.granted;
-    const struct session *owner = registry_by_id(&session->server->registry, granted->session_id);
-    const struct vault_entry *entry =
-        owner ? vault_find(&owner->vault, granted->address, vault->size) : NULL;
-    CLEANUP_FD int fd = -1;
+    const bool given = vault->number && vault->number == session->peer.loan.number;
+    const struct loan *loan = loan_find(session->server, vault->number);
     bool sense = true;
 
-    if (entry && vault->number == granted->number &&
-        !vault_find(&session->vault, vault->address, vault->size)) {
-        fd = fcntl(entry->fd, F_DUPFD_CLOEXEC, 0);
-        sense = piece_put(session, vault, granted, &fd);
-    }
-    session->peer.granted = (struct vault_origin){0};
-    if (!vault_find(&session->vault, vault->address, vault->size))
-        revoke_send(session, vault->number);
+    if (given && vault->size == session->peer.size)
+        sense = import_put(session, vault);
+    if (given)
+        granted_drop(session);
+    if (vault->size && (!import_kept(session, vault) || (loan && loan->slot == LINK_SLOT_NONE)))
+        loan_revoke_on(session->device, vault->number);
     return sense;
 }
 
 /* ---- Taking back ----------------------------------------------------------------------------- */
 
-/* Whether it is what the owner lends from that address; NULL: anything that it lends. */
-static bool is_lent(const struct vault_origin *origin, const struct session *owner,
-                    const uint64_t *address)
-{
-    return origin->number && origin->session_id == owner->id &&
-           (!address || origin->address == *address);
-}
-
-static void take_back_from(struct session *session, const struct session *owner,
-                           const uint64_t *address)
-{
-    if (is_lent(&session->peer.granted, owner, address))
-        session->peer.granted = (struct vault_origin){0};
-    for (uint32_t i = 0; session->vault.borrowed && i < session->vault.count; i++) {
-        struct vault_entry *entry = &session->vault.entry[i];
-
-        if (!is_lent(&entry->origin, owner, address))
-            continue;
-        vault_taken_back(entry);
-        revoke_send(session, entry->origin.number);
-    }
-}
-
-static void take_back(struct session *owner, const uint64_t *address)
-{
-    if (!owner->lends)
-        return;
-    for (struct session *s = NULL; (s = registry_next(&owner->server->registry, s));)
-        take_back_from(s, owner, address);
-}
-
-void peer_memory_revoke(struct session *owner, uint64_t address)
-{
-    take_back(owner, &address);
-}
-
-void peer_memory_end(struct session *owner)
-{
-    take_back(owner, NULL);
-    owner->lends = false;
-}
-
 void peer_imports_tell(struct session *session)
 {
-    for (uint32_t i = 0; session->vault.borrowed && i < session->vault.count; i++) {
-        struct vault_entry *entry = &session->vault.entry[i];
-        const struct session *owner =
-            registry_by_id(&session->server->registry, entry->origin.session_id);
+    granted_drop(session); /* its former worker had it */
+    for (uint32_t i = 0; i < session->vault.count; i++) {
+        const struct vault_loan *name = &session->vault.entry[i].loan;
+        const struct loan *loan = name->number ? loan_find(session->server, name->number) : NULL;
 
-        if (!entry->origin.number)
-            continue;
-        if (!owner || owner->state == SESSION_LOST)
-            vault_taken_back(entry);
-        if (!entry->origin.session_id)
-            revoke_send(session, entry->origin.number);
+        if (loan && loan->slot == LINK_SLOT_NONE)
+            loan_revoke_on(session->device, name->number);
     }
+}
+
+void peer_memory_end(struct session *session)
+{
+    peer_import_forget(session);
+    granted_drop(session);
+    pieces_drop_all(session);
+}
+
+/* ---- The round ------------------------------------------------------------------------------- */
+
+static void device_tell(struct device *device, uint64_t word)
+{
+    struct link_message message = {.op = LINK_PEER_REVOKE, .slot = LINK_SLOT_NONE};
+    struct account *account = NULL;
+
+    message.u.vault.number = word;
+    if (word & LOAN_LINGERS) {
+        account = account_find(&device->server->accounts, (uid_t)word);
+        message.op = LINK_LINGERING;
+        message.u.lingering = (struct link_lingering){.uid = (uint32_t)word};
+    }
+    if (account) {
+        account->lingering_due &= ~(1u << device->index);
+        message.u.lingering.bytes = account->lingering[device->index];
+    }
+    worker_send(device, &message);
+}
+
+static void device_ask(struct device *device, struct session *session)
+{
+    struct link_message message = {.op = LINK_PEER_EXPORT, .slot = session->slot};
+
+    message.u.peer_ask = session->peer.ask;
+    *asks_word(device, session->slot) &= ~(UINT64_C(1) << session->slot % 64);
+    worker_send(device, &message);
+}
+
+/* The device has another worker: it is told and asked all. What was to be told to the one before it
+ * is told as its sessions are taken up. */
+static void news_begin(struct device *device)
+{
+    struct server *server = device->server;
+
+    device->news.worker = device->worker.child.pid;
+    for (uint32_t i = 0; i < server->accounts.count; i++) {
+        struct account *account = &server->accounts.entry[i];
+
+        if (account->lingering[device->index])
+            loan_linger_on(device, account);
+    }
+    for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
+        if (s->peer.ask.ask && owner_device(s) == device)
+            ask_enter(device, s);
+    }
+}
+
+static struct session *asker_next(const struct device *device, uint32_t from)
+{
+    const uint32_t slots = device->server->registry.capacity;
+
+    for (uint32_t slot = from; slot < slots; slot++) {
+        const uint64_t rest = device->news.asks[slot / 64] >> slot % 64;
+
+        if (rest & 1)
+            return registry_by_slot(&device->server->registry, slot);
+        if (!rest)
+            slot |= 63;
+    }
+    return NULL;
+}
+
+/* A device that has failed is asked no more. */
+static void asks_refuse(struct device *device)
+{
+    for (struct session *s; (s = asker_next(device, 0));)
+        refuse_unknown(s);
+}
+
+/* A worker may be told while its socket takes it. */
+static bool room(const struct device *device)
+{
+    return device->worker.outbox.count == 0;
+}
+
+/* Asks the owner's worker about imports of sessions from the slot `from` up to `end`, as many as
+ * *left says. */
+static void ask_some(struct device *device, uint32_t from, uint32_t end, uint32_t *left)
+{
+    for (struct session *s = asker_next(device, from); s && s->slot < end && *left && room(device);
+         s = asker_next(device, s->slot + 1)) {
+        if (s->device->news.words.count >= NEWS_LONGEST)
+            continue;
+        device_ask(device, s);
+        device->news.asks_next = s->slot + 1;
+        --*left;
+    }
+}
+
+/* Returns whether there is more for the device's worker, which takes it. */
+static bool device_go_on(struct device *device)
+{
+    struct loan_news *news = &device->news;
+    const uint32_t next = news->asks_next;
+    uint32_t asks = ASKED_EACH;
+
+    if (device->worker.state != WORKER_READY) {
+        if (!device_usable(device))
+            asks_refuse(device);
+        return false;
+    }
+    if (news->worker != device->worker.child.pid)
+        news_begin(device);
+    for (uint32_t i = 0; i < TOLD_EACH && news->words.count && room(device); i++)
+        device_tell(device, word_queue_pop(&news->words));
+    /* It must have taken up all its sessions: an export of one that it has not is not known to it.
+     */
+    if (!device->resuming) {
+        ask_some(device, next, LINK_SLOTS_MAX, &asks);
+        ask_some(device, 0, next, &asks);
+    }
+    return (news->words.count || !asks) && room(device);
+}
+
+/* The round's end does the rest. */
+static void soon_fire(struct timer *timer)
+{
+    (void)timer;
+}
+
+void peer_memory_go_on(struct server *server)
+{
+    bool more = false;
+
+    for (int i = 0; i < server->device_count && !server->restoring; i++)
+        more = device_go_on(&server->device[i]) || more;
+    if (more && server->peers_soon.due_ns == 0)
+        timer_set(&server->loop, &server->peers_soon, clock_ns(), soon_fire);
 }
 
 void peer_memory_restore(struct server *server)
 {
     server->restoring = false;
-    server->peer_waits = true;
-    for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
-        s->peer.asked = 0;
-        if (s->state == SESSION_OPEN)
-            peer_imports_tell(s);
-    }
+    for (int i = 0; i < server->device_count; i++)
+        server->device[i].news.worker = 0;
 }

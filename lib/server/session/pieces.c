@@ -33,33 +33,41 @@ const char *piece_refusal(const struct session *session, int fd)
     return NULL;
 }
 
-bool piece_put(struct session *session, const struct link_vault *vault,
-               const struct vault_origin *origin, int *fd)
+void piece_charge(const struct session *session)
+{
+    struct account *account = account_find(&session->server->accounts, session->uid);
+
+    if (account)
+        account->pieces++;
+}
+
+void piece_discharge(const struct session *session)
+{
+    struct account *account = account_find(&session->server->accounts, session->uid);
+
+    if (account && account->pieces)
+        account->pieces--;
+}
+
+bool piece_put(struct session *session, const struct link_vault *vault, int *fd)
 {
     struct account *account = account_find(&session->server->accounts, session->uid);
     const char *refused = piece_refusal(session, *fd);
-    enum vault_result result;
+    enum vault_result result = VAULT_OK;
 
+    if (!refused)
+        result = vault_put(&session->vault, vault->address, vault->size, NULL, *fd);
+    if (result == VAULT_NO_MEMORY)
+        refused = "no memory for the vault";
     if (refused) {
         session->vault_short = true;
         if (account_log(account, clock_ns()))
-            log_warning("event=vault-short device=%d session=%llu user=%s uid=%u reason=%s",
+            log_warning("event=vault-short device=%d session=%llu user=%s uid=%u reason=\"%s\"",
                         session->device->index, (unsigned long long)session->id,
                         log_user_name(session->uid), (unsigned)session->uid, refused);
-        return true;
-    }
-    result = vault_put(&session->vault, vault->address, vault->size, origin, *fd);
-    if (result == VAULT_OK) {
+    } else if (result == VAULT_OK) {
         *fd = -1;
-        if (account)
-            account->pieces++;
-    }
-    if (result == VAULT_NO_MEMORY) {
-        session->vault_short = true;
-        log_warning("event=vault-short device=%d session=%llu user=%s uid=%u reason=\"no memory "
-                    "for the vault\"",
-                    session->device->index, (unsigned long long)session->id,
-                    log_user_name(session->uid), (unsigned)session->uid);
+        piece_charge(session);
     }
     return result != VAULT_OVERLAP;
 }
@@ -80,24 +88,30 @@ bool piece_share(struct session *session, const struct link_vault_share *share)
         return true;
     }
     fd = fcntl(entry->fd, F_DUPFD_CLOEXEC, 0);
-    return piece_put(session, &share->vault, NULL, &fd);
+    return piece_put(session, &share->vault, &fd);
 }
 
 void piece_drop(struct session *session, const struct link_vault *vault)
 {
-    struct account *account = account_find(&session->server->accounts, session->uid);
-    const struct vault_entry *entry = vault_find(&session->vault, vault->address, vault->size);
+    const struct vault_entry *entry = vault_at(&session->vault, vault->address);
+    struct vault_loan loan;
 
-    if (entry)
-        preload_gone(session, entry->number);
-    if (vault_drop(&session->vault, vault->address) && account && account->pieces)
-        account->pieces--;
+    if (!entry)
+        return;
+    loan = entry->loan;
+    preload_gone(session, entry->number);
+    vault_drop(&session->vault, vault->address);
+    loan_entry_gone(session, &loan);
+    piece_discharge(session);
 }
 
 void pieces_drop_all(struct session *session)
 {
-    struct account *account = account_find(&session->server->accounts, session->uid);
+    struct account *account;
 
+    for (uint32_t i = 0; i < session->vault.count; i++)
+        loan_entry_gone(session, &session->vault.entry[i].loan);
+    account = account_find(&session->server->accounts, session->uid);
     if (account)
         account->pieces -=
             session->vault.count < account->pieces ? session->vault.count : account->pieces;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/log_event.h"
+#include "common/util.h"
 
 #define LOG_WINDOW_NS   10000000000u
 #define LOG_LINES       8u
@@ -20,6 +21,8 @@ void accounts_restore(struct accounts *accounts)
 {
     for (uint32_t i = 0; i < accounts->count; i++) {
         accounts->entry[i].sessions = accounts->entry[i].pieces = 0;
+        memset(accounts->entry[i].lingering, 0, sizeof(accounts->entry[i].lingering));
+        accounts->entry[i].lingering_due = 0;
         if (i && accounts->entry[i - 1].uid >= accounts->entry[i].uid) {
             accounts->count = i;
             break;
@@ -52,13 +55,24 @@ struct account *account_find(const struct accounts *accounts, uid_t uid)
     return (struct account *)(uintptr_t)&accounts->entry[at]; /* constant only if the caller's is */
 }
 
-/* Forgets the user without sessions and faults who has asked longest ago. false: there is none. */
+static bool lingers(const struct account *account)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < ARRAY_SIZE(account->lingering); i++)
+        any = any || account->lingering[i];
+    return any;
+}
+
+/* Forgets the user without sessions, faults and memory that lingers who has asked longest ago.
+ * false: there is none. */
 static bool account_evict(struct accounts *accounts)
 {
     uint32_t oldest = accounts->count;
 
     for (uint32_t i = 0; i < accounts->count; i++) {
         if (accounts->entry[i].sessions == 0 && accounts->entry[i].faults == 0 &&
+            !lingers(&accounts->entry[i]) &&
             (oldest == accounts->count ||
              accounts->entry[i].refilled_ns < accounts->entry[oldest].refilled_ns))
             oldest = i;

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "server/state/settings.h"
+
 #define ACCOUNTS_MAX   4096u
 /* Requests of a user in a second, and in a burst: an MPI job's thousand ranks attach at once. */
 #define REQUESTS_RATE  1000u
@@ -30,6 +32,10 @@ struct account {
     uid_t uid;
     uint32_t sessions;
     uint32_t pieces; /* of memory in the vaults of its sessions */
+    /* Bytes of each device that its sessions have lent to other devices and given up, and that are
+     * mapped there yet (loans.h). */
+    uint64_t lingering[SETTINGS_DEVICES_MAX];
+    uint32_t lingering_due; /* as bits: devices whose worker is about to be told of it */
     /* Requests. */
     int32_t tokens; /* below 0: what its requests took that it did not have */
     uint64_t refilled_ns;

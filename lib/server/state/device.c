@@ -39,6 +39,7 @@ void device_deinit(struct device *device)
         mq_close(device->bell_queue);
     }
     device->bell_queue = -1;
+    word_queue_deinit(&device->news.words);
 }
 
 int device_bell_open(struct device *device, mode_t mode)

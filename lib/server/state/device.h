@@ -18,6 +18,7 @@
 #include "server/base/reply.h"
 #include "server/base/segment_pool.h"
 #include "server/placer/placer.h"
+#include "server/state/loans.h"
 #include "server/state/settings.h"
 #include "server/state/worker_process.h"
 
@@ -102,6 +103,7 @@ struct device {
     bool policy_sent;
     uint32_t headroom_sms; /* SMs in the headroom_mask of `policy` */
     struct device_trace trace;
+    struct loan_news news;
 };
 
 void device_init(struct device *device, struct server *server, int index);

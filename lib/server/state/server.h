@@ -18,6 +18,7 @@
 #include "server/base/status_page.h"
 #include "server/state/accounts.h"
 #include "server/state/device.h"
+#include "server/state/loans.h"
 #include "server/state/registry.h"
 #include "server/state/settings.h"
 #include "server/state/settings_read.h"
@@ -125,11 +126,12 @@ struct server {
     struct state_writer state;
     struct changes changes;
     struct killing killing;
-    struct timer sweep;       /* liveness.c */
-    struct timer drain;       /* wakes the loop at end_by_ns */
-    uint64_t swept_all_ns;    /* when all sessions were last looked at */
-    bool restoring;           /* it takes the place of one that was killed (restore.h) */
-    bool peer_waits;          /* a session may wait for another device's memory (peer_memory.h) */
+    struct timer sweep;    /* liveness.c */
+    struct timer drain;    /* wakes the loop at end_by_ns */
+    uint64_t swept_all_ns; /* when all sessions were last looked at */
+    bool restoring;        /* it takes the place of one that was killed (restore.h) */
+    struct loans loans;
+    struct timer peers_soon;  /* due at once: loans' next words to workers (peer_memory.h) */
     uint32_t sessions_polled; /* sessions whose client's pid is not known */
     uint32_t descriptors_max; /* RLIMIT_NOFILE */
     uint64_t host_memory;     /* bytes of the machine */

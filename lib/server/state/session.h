@@ -60,9 +60,12 @@ struct session_requests {
 
 /* Its import of another device's memory; see peer_memory.h. */
 struct peer_import {
-    struct link_peer_ask ask;    /* what its worker wants; ask.ask 0: nothing */
-    pid_t asked;                 /* the worker that was asked; 0: none yet */
-    struct vault_origin granted; /* what its worker was given, and does not have yet */
+    struct link_peer_ask ask; /* what its worker wants; ask.ask 0: nothing */
+    /* What its worker was given and has not said that it has: a hold of the loan, a piece of its
+     * user's, and a descriptor for the vault. loan.number 0: nothing. */
+    struct vault_loan loan;
+    uint64_t size;
+    int fd;
 };
 
 struct session {
@@ -117,7 +120,6 @@ struct session {
     struct reply reply;      /* open until the attach is answered */
     struct vault vault;
     struct peer_import peer;
-    bool lends; /* a session of another device has, or had, memory of this one */
 };
 
 /* The worker may hold memory for the session, in this state. */

@@ -105,17 +105,16 @@ static bool on_memory(struct session *session, const struct link_message *messag
 {
     switch (message->op) {
     case LINK_VAULT_PUT:
-        return piece_put(session, &message->u.vault, NULL, fd);
+        return piece_put(session, &message->u.vault, fd);
     case LINK_VAULT_SHARE:
         return piece_share(session, &message->u.share);
     case LINK_VAULT_PEER:
         return peer_import_keep(session, &message->u.vault);
-    case LINK_VAULT_DROP: /* what another device's sessions have of the memory goes too */
+    case LINK_VAULT_DROP:
         piece_drop(session, &message->u.vault);
-        peer_memory_revoke(session, message->u.vault.address);
         return true;
     case LINK_REVOKE:
-        peer_memory_revoke(session, message->u.vault.address);
+        loan_take_back(session, message->u.vault.address);
         return true;
     default:
         return false;

@@ -39,12 +39,15 @@ enum job_flags {
     /* With JOB_PATIENT: the job compiles what a tenant sends, and waits until its user may have
      * that done (pace.h). The work of a session that is closing begins at once, and is not to
      * compile. */
-    JOB_COMPILES = 256
+    JOB_COMPILES = 256,
+    /* The job's work only asks the supervisor: the job comes back with the answer, by the control
+     * thread, and holds no thread meanwhile. */
+    JOB_ASKS = 512
 };
 
 /* The steps of a job. Each sets job->status and, on failure, job->message. prepare and install run
- * on the main lane, work on a service thread. Any may be NULL; a job without work never leaves the
- * main lane. install runs only when work left GS_OK. */
+ * on the main lane, work on a service thread. Any may be NULL; a job without
+ * work never leaves the main lane. install runs only when work left GS_OK. */
 struct job_kind {
     const char *name;
     unsigned flags;
@@ -67,6 +70,10 @@ struct job {
         unsigned char payload[sizeof(struct rec_gemm)]; /* the request's, whatever it is */
         struct req_texture texture;                     /* of REQ_TEXTURE_CREATE */
         struct rec_gemm gemm; /* of REQ_GEMM_PREPARE, or the product that a chore prepares */
+        struct {
+            struct link_peer_told told;
+            int descriptor; /* of the memory */
+        } peer;             /* the answer to an ask (memory/peer_ask.h) */
     };
 
     /* objects that prepare or work found or made */
@@ -138,9 +145,9 @@ void job_free(struct job *job);
     REQUEST(REQ_MALLOC, job_malloc) /* memory.c */                                                 \
     REQUEST(REQ_FREE, job_mem_free)                                                                \
     REQUEST(REQ_MEM_INFO, job_mem_info)                                                            \
-    REQUEST(REQ_MEM_EXPORT, job_mem_export) /* memory_share.c */                                   \
-    REQUEST(REQ_MEM_IMPORT, job_mem_import)                                                        \
+    REQUEST(REQ_MEM_EXPORT, job_mem_export) /* export.c */                                         \
     REQUEST(REQ_MEM_REVOKE, job_mem_revoke)                                                        \
+    REQUEST(REQ_MEM_IMPORT, job_mem_import) /* import.c */                                         \
     REQUEST(REQ_HOST_ALLOC, job_host_alloc) /* host_block.c */                                     \
     REQUEST(REQ_HOST_FREE, job_host_free)                                                          \
     REQUEST(REQ_MODULE_LOAD, job_module_load) /* module.c */                                       \
@@ -173,7 +180,7 @@ REQUESTS(REQUEST_KIND)
 /* What nobody asks for by a request, and other rooms name. */
 extern const struct job_kind job_open, job_close, job_unload_all; /* session.c */
 extern const struct job_kind job_grant, job_open_partition;       /* grant.c */
-extern const struct job_kind job_unshare;                         /* memory_share.c */
+extern const struct job_kind job_unshare;                         /* import.c */
 
 /* ---- service.c ------------------------------------------------------------------------------- */
 

@@ -298,8 +298,10 @@ static void *service_main(void *argument)
         if (thread_group == &quiet)
             prewake_met(PREWAKE_QUIET);
         const uint32_t uid = owner(job);
+        const bool asks = job->kind->flags & JOB_ASKS; /* it may be back before its work returns */
         job_work(thread_group, job);
-        job_return(job);
+        if (!asks)
+            job_return(job);
         pop_end(thread_group, uid);
         /* release: what the job has left behind; pairs with service_idle */
         atomic_fetch_sub_explicit(&jobs_out, 1, memory_order_release);

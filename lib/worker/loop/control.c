@@ -19,11 +19,12 @@
 #include "worker/loop/lanes.h"
 #include "worker/loop/loop.h"
 #include "worker/loop/route.h"
-#include "worker/memory/memory_share.h"
+#include "worker/memory/export.h"
 #include "worker/memory/peer_ask.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/resume.h"
 #include "worker/memory/segment_mapping.h"
+#include "worker/memory/user.h"
 #include "worker/session/evict.h"
 #include "worker/session/grant.h"
 #include "worker/session/quiet.h"
@@ -281,9 +282,12 @@ static void peer_imported(struct order *order)
 
 static void peer_revoke(struct order *order)
 {
-    const struct link_message *message = &order->message;
+    physical_revoke_peer(order->message.u.vault.number | PHYSICAL_PEER);
+}
 
-    physical_revoke_peer(message->slot, message->u.vault.number | PHYSICAL_PEER);
+static void lingering_set(struct order *order)
+{
+    user_linger(order->message.u.lingering.uid, order->message.u.lingering.bytes);
 }
 
 static void resync_answer(struct order *order)
@@ -314,7 +318,7 @@ static const struct {
     [LINK_SEGMENT_DROP] = {segment_drop, false}, [LINK_PING] = {ping_answer, false},
     [LINK_RESYNC] = {resync_answer, false},      [LINK_QUIT] = {worker_quit, false},
     [LINK_PEER_EXPORT] = {peer_export, true},    [LINK_PEER_IMPORTED] = {peer_imported, true},
-    [LINK_PEER_REVOKE] = {peer_revoke, true},
+    [LINK_PEER_REVOKE] = {peer_revoke, false},   [LINK_LINGERING] = {lingering_set, false},
 };
 
 /* Whether the slot that a message names is one. */

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "worker/memory/device_memory.h"
-#include "worker/memory/memory_share.h"
+#include "worker/memory/export.h"
+#include "worker/memory/import.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
@@ -258,7 +259,7 @@ struct chunk *chunk_at(struct session *session, uint64_t address)
 
 static void chunk_destroy(struct session *session, struct chunk *chunk)
 {
-    memory_share_void(chunk);
+    export_void(chunk);
     if (chunk->sunk) {
         if (!session->memory.cover)
             sinks_open(session, chunk->address, chunk->size);
@@ -373,7 +374,7 @@ bool chunk_spare_holds(const struct session *session, uint64_t size)
 /* Ends the exports first, so that a next worker finds no handle that names another chunk. */
 void chunk_free(struct session *session, struct chunk *chunk)
 {
-    memory_share_void(chunk);
+    export_void(chunk);
     journal_drop(session->journal, JOURNAL_CHUNK, chunk->address);
     if (!spare_keep(session, chunk))
         chunk_destroy(session, chunk);

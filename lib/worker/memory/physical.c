@@ -1,17 +1,14 @@
 /* physical.c - see physical.h. */
 #include "worker/memory/physical.h"
 
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "common/size_text.h"
-#include "common/util.h"
 #include "worker/journal/journal.h"
+#include "worker/memory/charge.h"
 #include "worker/memory/device_memory.h"
-#include "worker/memory/limits.h"
 #include "worker/memory/preload.h"
+#include "worker/memory/stamp.h"
 #include "worker/memory/user.h"
 
 struct physical {
@@ -46,71 +43,7 @@ uint64_t physical_number(const struct physical *memory)
     return memory->number;
 }
 
-/* Returns a number that neither this worker nor one before it has returned: the time or, where that
- * is not later than the last number, the next number. The machine's clock goes on when one worker
- * follows another. */
-static uint64_t stamp(void)
-{
-    static _Atomic uint64_t last;
-    const uint64_t now = clock_ns();
-    uint64_t before = atomic_load_explicit(&last, memory_order_relaxed), next;
-
-    do
-        next = now > before ? now : before + 1;
-    while (!atomic_compare_exchange_weak_explicit(&last, &before, next, memory_order_relaxed,
-                                                  memory_order_relaxed));
-    return next;
-}
-
-/* ---- Counting -------------------------------------------------------------------------------- */
-
-/* The bytes that a tenant named, and as what they count: a multiple of `piece`. */
-struct amount {
-    uint64_t asked, size, piece;
-};
-
-/* Fails the job because `whose` has `used` of `limit` bytes in use, and the request does not
- * fit. */
-static gs_status refuse(struct job *job, const struct amount *amount, const char *whose,
-                        uint64_t used, uint64_t limit)
-{
-    char text[5][SIZE_TEXT_MAX];
-
-    job->refused.asked = amount->asked;
-    job->refused.used = used;
-    job->refused.limit = limit;
-    return job_fail(job, GS_ERR_QUOTA,
-                    "%s wanted, counted in pieces of %s as %s; %s of %s limit of %s are in use",
-                    size_exact(text[0], amount->asked), size_exact(text[1], amount->piece),
-                    size_exact(text[2], amount->size), size_exact(text[3], used), whose,
-                    size_exact(text[4], limit));
-}
-
-/* Counts `size` bytes, the `asked` ones rounded up, against the session, and against its user
- * unless the user is charged for the piece already. */
-static gs_status charge(struct job *job, const struct amount *amount, bool user_too)
-{
-    struct session *session = job->session;
-    const struct limits limits = memory_limits(session);
-    const uint64_t size = amount->size;
-
-    if (session->memory.used > limits.session || size > limits.session - session->memory.used)
-        return refuse(job, amount, "the session's", session->memory.used, limits.session);
-    if (user_too && !user_charge(session->memory.user, size, limits.user)) {
-        char whose[sizeof(session->user) + 8];
-        snprintf(whose, sizeof(whose), "user %s's", session->user);
-        return refuse(job, amount, whose, user_used(session->memory.user), limits.user);
-    }
-    session->memory.used += size;
-    return GS_OK;
-}
-
-static void discharge(struct session *session, uint64_t size, bool user_too)
-{
-    session->memory.used -= size;
-    if (user_too)
-        user_discharge(session->memory.user, size);
-}
+/* ---- Showing --------------------------------------------------------------------------------- */
 
 static bool is_peer(const struct physical *memory)
 {
@@ -136,28 +69,31 @@ static void shown_take(const struct holder *holder)
                               memory_order_relaxed);
 }
 
-gs_status physical_charge(struct job *job, uint64_t asked, uint64_t size, uint64_t piece)
-{
-    const struct amount amount = {asked, size, piece};
-
-    if (charge(job, &amount, true) == GS_OK)
-        atomic_fetch_add_explicit(&job->session->stats->memory_used, size, memory_order_relaxed);
-    return job->status;
-}
-
-void physical_discharge_session(struct session *session, uint64_t size)
-{
-    discharge(session, size, false);
-    atomic_fetch_sub_explicit(&session->stats->memory_used, size, memory_order_relaxed);
-}
-
-void physical_discharge(struct session *session, uint64_t size)
-{
-    physical_discharge_session(session, size);
-    user_discharge(session->memory.user, size);
-}
-
 /* ---- Holding --------------------------------------------------------------------------------- */
+
+/* Adds a holder. Nobody asks in which order a piece of another device is held, and it may have
+ * thousands of holders. Under the lock. */
+static void holder_link(struct physical *memory, struct holder *holder)
+{
+    struct holder **at = &memory->first;
+
+    while (!is_peer(memory) && *at && (*at)->since < holder->since)
+        at = &(*at)->next;
+    holder->memory = memory;
+    holder->next = *at;
+    holder->at = at;
+    *at = holder;
+    if (holder->next)
+        holder->next->at = &holder->next;
+}
+
+/* Under the lock. */
+static void holder_unlink(const struct holder *holder)
+{
+    *holder->at = holder->next;
+    if (holder->next)
+        holder->next->at = holder->at;
+}
 
 gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
 {
@@ -181,9 +117,9 @@ gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
     }
     memory->size = size;
     memory->number = stamp();
-    memory->first = holder;
-    *holder = (struct holder){
-        .memory = memory, .session = job->session, .since = memory->number, .import = IMPORT_NONE};
+    *holder =
+        (struct holder){.session = job->session, .since = memory->number, .import = IMPORT_NONE};
+    holder_link(memory, holder);
     shown_add(holder);
     return GS_OK;
 }
@@ -198,38 +134,17 @@ static bool user_holds(const struct physical *memory, const struct user *user)
     return h;
 }
 
-/* Charges for a hold on a piece that exists. One of another device is its owner's, who is charged
- * for it there and takes it back when he gives it up; what is still mapped here then is bounded. */
-static gs_status charge_hold(struct job *job, const struct physical *memory)
-{
-    struct user *user = job->session->memory.user;
-    const struct amount amount = {memory->size, memory->size, worker->granularity};
-    const uint64_t limit = memory_limits(job->session).user;
-    const uint64_t lingering = atomic_load_explicit(&user->lingering, memory_order_relaxed);
-
-    if (!is_peer(memory))
-        return charge(job, &amount, !user_holds(memory, user));
-    if (lingering && lingering + memory->size > (limit ? limit : worker->info.memory_total))
-        return job_fail(job, GS_ERR_QUOTA,
-                        "running work still has %" PRIu64 " bytes of other devices' memory that "
-                        "was taken back",
-                        lingering);
-    return GS_OK;
-}
-
-/* Under the lock. */
+/* One of another device counts against its owner, there. Under the lock. */
 static gs_status hold(struct job *job, struct physical *memory, uint32_t import,
                       struct holder *holder)
 {
-    struct holder **end = &memory->first;
+    const struct amount amount = {memory->size, memory->size, worker->granularity};
 
-    if (charge_hold(job, memory) != GS_OK)
+    if (!is_peer(memory) &&
+        charge(job, &amount, !user_holds(memory, job->session->memory.user)) != GS_OK)
         return job->status;
-    *holder = (struct holder){
-        .memory = memory, .session = job->session, .since = stamp(), .import = import};
-    while (*end)
-        end = &(*end)->next;
-    *end = holder;
+    *holder = (struct holder){.session = job->session, .since = stamp(), .import = import};
+    holder_link(memory, holder);
     return GS_OK;
 }
 
@@ -264,23 +179,17 @@ static struct physical **adopted_at(uint64_t number)
  * was lowered since only stops further allocations. Under the lock. */
 static void holder_adopt(struct session *session, struct physical *memory, struct holder *holder)
 {
-    struct holder **at = &memory->first;
-
     if (!is_peer(memory) && !user_holds(memory, session->memory.user))
         user_charge(session->memory.user, memory->size, 0);
     if (!is_peer(memory))
         session->memory.used += memory->size;
-    while (*at && (*at)->since < holder->since)
-        at = &(*at)->next;
     holder->session = session;
-    holder->memory = memory;
-    if (at == &memory->first) {
-        if (*at)
-            shown_take(*at);
+    holder_link(memory, holder);
+    if (memory->first == holder) {
+        if (holder->next)
+            shown_take(holder->next);
         shown_add(holder);
     }
-    holder->next = *at;
-    *at = holder;
 }
 
 /* Where another session has adopted the piece already, joins its holders. */
@@ -413,22 +322,17 @@ gs_status physical_hold_peer(struct job *job, const struct peer_piece *piece, ui
 void physical_release(struct holder *holder)
 {
     struct physical *memory = holder->memory;
-    struct holder **at = &memory->first;
-    bool last;
+    bool last, oldest;
 
     pthread_mutex_lock(&lock);
-    while (*at != holder)
-        at = &(*at)->next;
-    *at = holder->next;
+    oldest = memory->first == holder;
+    holder_unlink(holder);
     last = !memory->first;
-    if (at == &memory->first && !holder->resting) {
+    if (oldest && !holder->resting) {
         shown_take(holder);
         if (!last)
             shown_add(memory->first);
     }
-    if (is_peer(memory) && holder->revoked)
-        atomic_fetch_sub_explicit(&holder->session->memory.user->lingering, memory->size,
-                                  memory_order_relaxed);
     if (!holder->resting && !is_peer(memory))
         discharge(holder->session, memory->size, !user_holds(memory, holder->session->memory.user));
     if (last && *adopted_at(memory->number) == memory)
@@ -468,76 +372,99 @@ gs_status physical_wake(struct job *job, uint64_t asked, struct holder *holder)
 
 /* ---- Revoking -------------------------------------------------------------------------------- */
 
-static void jobs_free(struct job *first)
+static void chores_free(struct job *first)
 {
     while (first) {
-        struct job *job = first;
-        first = job->next;
-        job_free(job);
+        struct job *chore = first;
+        struct session *session = chore->object;
+
+        session->memory.unsharing = false;
+        first = chore->next;
+        job_free(chore);
     }
 }
 
-static void jobs_return(struct job *first)
+static void chores_return(struct job *first)
 {
     while (first) {
-        struct job *job = first;
-        first = job->next;
-        job_return(job);
+        struct job *chore = first;
+        first = chore->next;
+        job_return(chore);
     }
 }
 
+/* Makes the chores by which the holders let go, but for the owner: one does for all that a session
+ * is to let go before it begins. false: there is no memory for all. Under the lock. */
+static bool chores_make(const struct physical *memory, const struct holder *owner,
+                        struct job **first)
+{
+    for (const struct holder *h = memory->first; h; h = h->next) {
+        struct job *chore;
+
+        if (h == owner || h->revoked || h->session->memory.unsharing)
+            continue;
+        chore = job_new_chore(h->session, &job_unshare);
+        if (!chore)
+            return false;
+        h->session->memory.unsharing = true;
+        chore->object = h->session;
+        chore->next = *first;
+        *first = chore;
+    }
+    return true;
+}
+
+/* Under the lock. */
+static void holders_revoke(struct physical *memory, const struct holder *owner)
+{
+    for (struct holder *h = memory->first; h; h = h->next) {
+        if (h == owner || h->revoked)
+            continue;
+        h->revoked = true;
+        if (h->import != IMPORT_NONE)
+            journal_revoked_set(h->session->journal, h->import, true);
+    }
+}
+
+/* All chores are made before any session is told, so that revoking does not fail half-way. */
 gs_status physical_revoke(struct job *job, const struct holder *owner)
 {
     struct job *first = NULL;
-    bool enough = true;
 
-    /* All jobs are made before any session is told, so that revoking does not fail half-way. */
     pthread_mutex_lock(&lock);
-    for (const struct holder *h = owner->memory->first; h && enough; h = h->next) {
-        struct job *unshare =
-            h != owner && !h->revoked ? job_new_chore(h->session, &job_unshare) : NULL;
-        enough = unshare || h == owner || h->revoked;
-        if (!unshare)
-            continue;
-        unshare->next = first;
-        first = unshare;
-    }
-    for (struct holder *h = owner->memory->first; h && enough; h = h->next) {
-        h->revoked = h != owner;
-        if (h->revoked && h->import != IMPORT_NONE)
-            journal_revoked_set(h->session->journal, h->import, true);
+    if (chores_make(owner->memory, owner, &first)) {
+        holders_revoke(owner->memory, owner);
+    } else {
+        chores_free(first);
+        first = NULL;
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory to tell those who hold it");
     }
     pthread_mutex_unlock(&lock);
-    if (!enough) {
-        jobs_free(first);
-        return job_fail(job, GS_ERR_NO_MEMORY, "no host memory to tell those who hold it");
-    }
-    jobs_return(first);
-    return GS_OK;
+    chores_return(first);
+    return job->status;
 }
 
-void physical_revoke_peer(uint32_t slot, uint64_t number)
+/* A session for whose chore there is no memory lets go with its next one. */
+void physical_revoke_peer(uint64_t number)
 {
     struct job *first = NULL;
     struct physical *memory;
 
     pthread_mutex_lock(&lock);
     memory = *adopted_at(number);
-    for (struct holder *h = memory ? memory->first : NULL; h; h = h->next) {
-        if (h->session->slot != slot || h->revoked)
-            continue;
-        h->revoked = true;
-        atomic_fetch_add_explicit(&h->session->memory.user->lingering, memory->size,
-                                  memory_order_relaxed);
-        journal_revoked_set(h->session->journal, h->import, true);
-        struct job *unshare = job_new_chore(h->session, &job_unshare);
-        if (!unshare) /* the session's next job_unshare does it */
-            continue;
-        unshare->next = first;
-        first = unshare;
+    if (memory) {
+        chores_make(memory, NULL, &first);
+        holders_revoke(memory, NULL);
     }
     pthread_mutex_unlock(&lock);
-    jobs_return(first);
+    chores_return(first);
+}
+
+void physical_unshare_begin(struct session *session)
+{
+    pthread_mutex_lock(&lock);
+    session->memory.unsharing = false;
+    pthread_mutex_unlock(&lock);
 }
 
 bool physical_revoked(const struct holder *holder)

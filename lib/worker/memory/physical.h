@@ -28,11 +28,11 @@ struct physical;
 struct holder {
     struct physical *memory;
     struct session *session;
-    struct holder *next; /* the next younger holder of the same piece */
-    uint64_t since;      /* when the session got the piece, from whichever worker */
-    uint32_t import;     /* the number among the session's imports; IMPORT_NONE: not imported */
-    bool revoked;        /* the owner wants it back */
-    bool resting;        /* kept for the session's next need; counts nowhere */
+    struct holder *next, **at; /* the next younger holder of the same piece; what points here */
+    uint64_t since;            /* when the session got the piece, from whichever worker */
+    uint32_t import; /* the number among the session's imports; IMPORT_NONE: not imported */
+    bool revoked;    /* the owner wants it back */
+    bool resting;    /* kept for the session's next need; counts nowhere */
 };
 
 /* Where a former worker's memory is found. */
@@ -72,13 +72,6 @@ bool physical_rest(struct holder *holder);
 /* Counts a resting piece again. On failure the job has failed. */
 gs_status physical_wake(struct job *job, uint64_t asked, struct holder *holder);
 
-/* Counts memory that is no piece: an array's. `asked`: the bytes that the tenant named, which count
- * as `size`, a multiple of `piece`. On failure the job has failed. */
-gs_status physical_charge(struct job *job, uint64_t asked, uint64_t size, uint64_t piece);
-void physical_discharge(struct session *session, uint64_t size);
-/* The same for the session alone: its user is charged on. */
-void physical_discharge_session(struct session *session, uint64_t size);
-
 CUmemGenericAllocationHandle physical_handle(const struct physical *memory);
 uint64_t physical_size(const struct physical *memory);
 /* The piece's number, which no other piece of the device has, had, or will have while the machine
@@ -89,8 +82,9 @@ uint64_t physical_number(const struct physical *memory);
  * and its journal says so. On failure the job has failed, and no session was told. */
 gs_status physical_revoke(struct job *job, const struct holder *owner);
 bool physical_revoked(const struct holder *holder);
-/* Tells the sessions in that slot, one at most, that hold the piece of another device to let go.
- * Control thread. */
-void physical_revoke_peer(uint32_t slot, uint64_t number);
+/* The same for all that hold the piece of another device, whose owner is there. Control thread. */
+void physical_revoke_peer(uint64_t number);
+/* A job_unshare begins: what is taken back from now on needs another one. */
+void physical_unshare_begin(struct session *session);
 
 #endif

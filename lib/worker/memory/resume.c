@@ -9,8 +9,9 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
+#include "worker/memory/export.h"
+#include "worker/memory/import.h"
 #include "worker/memory/memory.h"
-#include "worker/memory/memory_share.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/window.h"
 

@@ -70,8 +70,9 @@ struct session_memory {
     uint64_t covered_end; /* sinks or chunks are mapped from the window's beginning to here */
     bool hole; /* a sink could not be mapped: the session's kernels must not run any more */
     struct chunk *spare;     /* the spare chunk, see chunk.c; NULL: none */
-    uint32_t exports;        /* the number of its exports, see memory_share.c */
+    uint32_t exports;        /* the number of its exports, see export.c */
     struct imports *imports; /* NULL: none */
+    bool unsharing;          /* a job_unshare is on its way; under the lock in physical.c */
     uint64_t host_bytes;
     uint64_t kept_bytes; /* of the server's memory, see kept.h */
     bool host_places;    /* host memory was given a place in the window */

@@ -164,5 +164,6 @@ void user_sinks_free(struct user_sinks *sinks)
     for (unsigned kind = 0; kind < SINK_SIZES; kind++) {
         if (sinks->sink[kind].made)
             DRV_MUST(cuMemRelease, sinks->sink[kind].handle);
+        sinks->sink[kind].made = false;
     }
 }

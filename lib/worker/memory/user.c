@@ -12,23 +12,52 @@ static struct {
     _Atomic uint32_t count;
 } users = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Under the lock. */
+static struct user *user_find(uint32_t uid)
+{
+    struct user *user = users.first;
+
+    while (user && user->uid != uid)
+        user = user->next;
+    return user;
+}
+
+static struct user *user_new(uint32_t uid)
+{
+    struct user *user = aligned_alloc(alignof(struct user), sizeof(*user));
+
+    if (!user)
+        return NULL;
+    memset(user, 0, sizeof(*user));
+    atomic_fetch_add_explicit(&users.count, 1, memory_order_relaxed);
+    user->uid = uid;
+    user->next = users.first;
+    users.first = user;
+    return user;
+}
+
+/* Under the lock. */
+static void user_free_unused(struct user *user)
+{
+    struct user **at = &users.first;
+
+    if (user->sessions || user->lingering)
+        return;
+    while (*at != user)
+        at = &(*at)->next;
+    *at = user->next;
+    atomic_fetch_sub_explicit(&users.count, 1, memory_order_relaxed);
+    free(user);
+}
+
 struct user *user_hold(uint32_t uid)
 {
     struct user *user;
 
     pthread_mutex_lock(&users.lock);
-    for (user = users.first; user && user->uid != uid;)
-        user = user->next;
-    if (!user) {
-        user = aligned_alloc(alignof(struct user), sizeof(*user));
-        if (user) {
-            memset(user, 0, sizeof(*user));
-            atomic_fetch_add_explicit(&users.count, 1, memory_order_relaxed);
-            user->uid = uid;
-            user->next = users.first;
-            users.first = user;
-        }
-    }
+    user = user_find(uid);
+    if (!user)
+        user = user_new(uid);
     if (user)
         user->sessions++;
     pthread_mutex_unlock(&users.lock);
@@ -37,18 +66,28 @@ struct user *user_hold(uint32_t uid)
 
 void user_release(struct user *user)
 {
-    struct user **at = &users.first;
-
     if (!user)
         return;
     pthread_mutex_lock(&users.lock);
-    if (--user->sessions == 0) {
-        while (*at != user)
-            at = &(*at)->next;
-        *at = user->next;
-        atomic_fetch_sub_explicit(&users.count, 1, memory_order_relaxed);
+    if (--user->sessions == 0)
         user_sinks_free(&user->sinks);
-        free(user);
+    user_free_unused(user);
+    pthread_mutex_unlock(&users.lock);
+}
+
+void user_linger(uint32_t uid, uint64_t bytes)
+{
+    struct user *user;
+
+    pthread_mutex_lock(&users.lock);
+    user = user_find(uid);
+    if (!user && bytes)
+        user = user_new(uid);
+    if (user) {
+        /* Relaxed as all of the sum: what is subtracted was added before. */
+        atomic_fetch_add_explicit(&user->used, bytes - user->lingering, memory_order_relaxed);
+        user->lingering = bytes;
+        user_free_unused(user);
     }
     pthread_mutex_unlock(&users.lock);
 }

@@ -30,8 +30,7 @@ struct user {
     _Atomic uint64_t hosts, host_bytes; /* host blocks */
     _Atomic uint64_t driver_bytes;      /* see driver_memory.h */
     _Atomic uint64_t textures;          /* and surfaces, until the driver has let go of them */
-    /* of other devices: taken back by its owners, and still mapped here (physical.h) */
-    _Atomic uint64_t lingering;
+    uint64_t lingering; /* part of `used`: see user_linger; under the table's lock */
     struct user_round round[LINK_LANES_MAX];
 };
 
@@ -45,6 +44,10 @@ bool users_several(void);
 /* Charges the user for `bytes`, unless the sum would exceed the limit (0: none). */
 bool user_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_discharge(struct user *user, uint64_t bytes);
+/* Charges the user for so many bytes that other devices still have of this one's memory, in the
+ * place of what the last call said. The user's record stays while there are any. Without memory
+ * for it the bytes do not count. */
+void user_linger(uint32_t uid, uint64_t bytes);
 /* The same for one host block, and for its bytes. */
 bool user_host_charge(struct user *user, uint64_t limit);
 bool user_host_bytes_charge(struct user *user, uint64_t bytes, uint64_t limit);

@@ -66,13 +66,23 @@ void vault_export_import(struct chunk *chunk, uint32_t from_slot, uint64_t from_
     chunk->exported = true;
 }
 
+static void peer_send(const struct session *session, const struct link_vault *vault)
+{
+    struct link_message message = {.op = LINK_VAULT_PEER, .slot = session->slot};
+
+    message.u.vault = *vault;
+    link_send(&message, -1);
+}
+
 void vault_export_peer(struct chunk *chunk, uint64_t number)
 {
-    struct link_message message = {.op = LINK_VAULT_PEER, .slot = chunk->holder.session->slot};
-
-    message.u.vault = (struct link_vault){chunk->address, chunk->size, number};
-    link_send(&message, -1);
+    peer_send(chunk->holder.session, &(struct link_vault){chunk->address, chunk->size, number});
     chunk->exported = true;
+}
+
+void vault_export_peer_failed(const struct session *session, uint64_t number)
+{
+    peer_send(session, &(struct link_vault){.number = number});
 }
 
 void vault_export_revoke(const struct chunk *chunk)

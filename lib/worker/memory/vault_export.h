@@ -25,6 +25,8 @@ void vault_export_import(struct chunk *chunk, uint32_t from_slot, uint64_t from_
 /* The same for an import of another device, also where the session ends with its worker: so the
  * supervisor knows who has the memory. number: as the supervisor has told it. */
 void vault_export_peer(struct chunk *chunk, uint64_t number);
+/* The import could not be made. */
+void vault_export_peer_failed(const struct session *session, uint64_t number);
 /* Takes the chunk's memory back from sessions of other devices. */
 void vault_export_revoke(const struct chunk *chunk);
 /* Takes the chunk out of the vault, if it is there. Called before the chunk gives its memory up. */

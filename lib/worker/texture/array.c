@@ -18,8 +18,8 @@
 #include <stdlib.h>
 
 #include "worker/journal/journal.h"
+#include "worker/memory/charge.h"
 #include "worker/memory/deferred_release.h"
-#include "worker/memory/physical.h"
 #include "worker/memory/user.h"
 #include "worker/texture/check.h"
 
@@ -169,7 +169,7 @@ static void memory_free(struct session *session, struct array *array)
     struct user *user = user_hold(session->uid);
     const struct deferred_end end = {.gone = user ? array_gone : NULL, .user = user};
 
-    physical_discharge_session(session, array->counted);
+    discharge_shown_session(session, array->counted);
     if (!user) /* no host memory for a record: that cannot be, since the session holds it */
         user_discharge(session->memory.user, array->counted);
     if (array->mipmap)
@@ -214,7 +214,7 @@ static gs_status array_make(struct job *job, struct array *array)
                           : DRV(cuArray3DCreate_v2, &array->cu, &array->desc);
 
     if (result) {
-        physical_discharge(job->session, array->counted);
+        discharge_shown(job->session, array->counted);
         free(array);
         /* The driver knows the device's largest sides, which differ by the kind of array. */
         if (result == CUDA_ERROR_INVALID_VALUE)
@@ -254,7 +254,7 @@ static void create_work(struct job *job)
     *array = array_of(&desc);
     array->levels = levels;
     array->counted = array_counted(&desc, levels);
-    if (physical_charge(job, array_bytes(array), array->counted, ARRAY_PIECE) != GS_OK) {
+    if (charge_shown(job, array_bytes(array), array->counted, ARRAY_PIECE) != GS_OK) {
         free(array);
         return;
     }

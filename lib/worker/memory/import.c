@@ -1,14 +1,9 @@
 /*
- * memory_share.c - memory that one session lets another one use: exports, imports, and revoking.
+ * import.c - imports: memory of another session, mapped in the importer's window.
  *
- * Runs in jobs, on service threads. An export stands in one table for the whole device
- * (export_table.h) and names its receiver. An import is a chunk of the importer's window that maps
- * the same physical memory; it can outlive the owner's chunk.
- *
- * All of it outlives the worker. Each holder's journal says that the memory is shared, and by which
- * number (physical.h), and each has a descriptor of its own in the vault, so that none depends on
- * another that has ended or could not be taken up. The owner's journal has the handles. What one
- * session asks of another's memory waits until all have been taken up (JOB_TAKEN_UP).
+ * Runs in jobs, on service threads. An import is a chunk of the importer's window that maps the
+ * exported chunk's physical memory (export.h). Its number tells the importer's client, by a bit in
+ * the segment, that the memory was taken back.
  *
  * An export of another device, which the handle tells, is asked for at the supervisor (peer_ask.h),
  * which has the memory's descriptor. Such memory stays its owner's: the supervisor has it taken
@@ -20,16 +15,13 @@
  * what that session has issued, because no kernel of the session may run between unmapping and
  * mapping.
  */
-#include "worker/memory/memory_share.h"
+#include "worker/memory/import.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
+#include "worker/memory/export.h"
 #include "worker/memory/export_table.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/peer_ask.h"
@@ -37,226 +29,11 @@
 #include "worker/memory/vault_export.h"
 #include "worker/memory/window.h"
 
-#define EXPORTS_MAX 1024u /* of a session */
-
 /* A session's imports. */
 struct imports {
     uint32_t count;
     uint64_t taken[SEG_IMPORTS / 64]; /* numbers in use */
 };
-
-/* ---- Exporting ------------------------------------------------------------------------------- */
-
-/* Enters an export of a chunk, which belongs to the calling job, into table and chunk. */
-static void export_enter(struct mem_export *made, struct chunk *chunk)
-{
-    exports_lock();
-    exports_add(made);
-    exports_unlock();
-    made->next = chunk->exports;
-    chunk->exports = made;
-    chunk->holder.session->memory.exports++;
-}
-
-void memory_share_void(struct chunk *chunk)
-{
-    if (!chunk->exports)
-        return;
-    exports_lock();
-    for (struct mem_export *e = chunk->exports; e; e = e->next)
-        exports_remove(e);
-    exports_unlock();
-    while (chunk->exports) {
-        struct mem_export *e = chunk->exports;
-        struct session *session = chunk->holder.session;
-        journal_drop(session->journal, JOURNAL_EXPORT, e->handle[0]);
-        chunk->exports = e->next;
-        session->memory.exports--;
-        free(e);
-    }
-}
-
-/* Checks that the owner names the start of an allocation that its tenant made; on failure the job
- * has failed. Stores the allocation's size in arg[2]. Main lane. */
-static void own_prepare(struct job *job)
-{
-    const struct span *span = space_at(&job->session->memory.allocations, job->arg[0]);
-
-    if (!span || span->tag)
-        job_fail(job, GS_ERR_INVALID_POINTER, "0x%" PRIx64 " is not the start of an allocation",
-                 job->arg[0]);
-    else
-        job->arg[2] = span->size;
-}
-
-static struct chunk *own_chunk(struct job *job)
-{
-    struct chunk *chunk = chunk_at(job->session, job->arg[0]);
-
-    if (!chunk || chunk->shared) {
-        job_fail(job, GS_ERR_INVALID_VALUE,
-                 "an allocation of %" PRIu64 " bytes shares its %" PRIu64
-                 " bytes of memory with others; from %" PRIu64 " bytes on it has its own",
-                 job->arg[2], worker->granularity, worker->granularity / 2);
-        return NULL;
-    }
-    if (chunk->holder.import != IMPORT_NONE) {
-        job_fail(job, GS_ERR_PERMISSION,
-                 "0x%" PRIx64 " is imported; only its owner can export or revoke it", job->arg[0]);
-        return NULL;
-    }
-    return chunk;
-}
-
-/* An export of the chunk without a handle. NULL: no memory. */
-static struct mem_export *export_begin(const struct chunk *chunk, uint64_t size, uint64_t receiver)
-{
-    struct mem_export *made = calloc(1, sizeof(*made));
-
-    if (!made)
-        return NULL;
-    made->owner = chunk->holder.session;
-    made->memory = chunk->holder.memory;
-    made->address = chunk->address;
-    made->size = size;
-    made->receiver = receiver;
-    return made;
-}
-
-static struct mem_export *export_new(struct job *job, struct chunk *chunk)
-{
-    struct mem_export *made;
-
-    if (job->session->memory.exports >= EXPORTS_MAX) {
-        job_fail(job, GS_ERR_LIMIT, "the session has %u exports, the limit", EXPORTS_MAX);
-        return NULL;
-    }
-    made = export_begin(chunk, job->arg[2], job->arg[1]);
-    if (!made) {
-        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an export's record");
-        return NULL;
-    }
-    if (getrandom(made->handle, sizeof(made->handle), 0) != (ssize_t)sizeof(made->handle)) {
-        job_fail(job, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
-        free(made);
-        return NULL;
-    }
-    link_handle_set_device(made->handle, (uint32_t)worker->device);
-    export_enter(made, chunk);
-    return made;
-}
-
-static void export_note(const struct mem_export *made)
-{
-    const uint64_t value[JOURNAL_VALUES] = {made->address, made->size, made->receiver};
-
-    journal_put(made->owner->journal, JOURNAL_EXPORT, made->handle[0], value, &made->handle[1],
-                sizeof(made->handle) - sizeof(made->handle[0]));
-}
-
-/* From now on others may hold the chunk's memory. */
-static void chunk_lend(struct chunk *chunk)
-{
-    if (chunk->lent)
-        return;
-    vault_export_lent(chunk);
-    chunk->lent = true;
-    chunk_note(chunk);
-}
-
-static void export_work(struct job *job)
-{
-    struct chunk *chunk = own_chunk(job);
-    struct mem_export *e = chunk ? chunk->exports : NULL;
-
-    if (!chunk)
-        return;
-    while (e && e->receiver != job->arg[1])
-        e = e->next;
-    if (!e) {
-        chunk_lend(chunk);
-        e = export_new(job, chunk);
-        if (!e)
-            return;
-        export_note(e);
-    }
-    memcpy(job->ret, e->handle, sizeof(e->handle));
-}
-
-gs_status export_resume(struct job *job, struct chunk *chunk, const struct journal_entry *entry)
-{
-    struct mem_export *made = export_begin(chunk, entry->value[1], entry->value[2]);
-
-    if (!made)
-        return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an export's record");
-    made->handle[0] = entry->key;
-    memcpy(&made->handle[1], entry->bytes, sizeof(made->handle) - sizeof(made->handle[0]));
-    export_enter(made, chunk);
-    return GS_OK;
-}
-
-static void revoke_work(struct job *job)
-{
-    struct chunk *chunk = own_chunk(job);
-
-    if (!chunk)
-        return;
-    memory_share_void(chunk);
-    if (physical_revoke(job, &chunk->holder) == GS_OK)
-        vault_export_revoke(chunk);
-}
-
-/* Why a session may not import the export. NULL: it may. *status: of the refusal. Under the
- * exports' lock. */
-static const char *import_refusal(const struct mem_export *export, uint64_t session_id,
-                                  uint32_t uid, gs_status *status)
-{
-    *status = GS_ERR_NOT_FOUND;
-    if (!export)
-        return "no export has that handle: it was revoked, its owner has freed it or ended, or it "
-               "is of another server";
-    *status = GS_ERR_PERMISSION;
-    if (export->receiver)
-        return export->receiver == session_id ? NULL : "the export is for another session";
-    return export->owner->uid == uid ? NULL : "the export is for sessions of another user";
-}
-
-void export_tell(const struct link_message *message)
-{
-    const struct link_peer_ask *ask = &message->u.peer_ask;
-    struct link_message answer = {.op = LINK_PEER_EXPORTED, .slot = message->slot};
-    struct link_peer_told told = {.ask = ask->ask};
-    const struct mem_export *e;
-    const char *refused;
-    gs_status status;
-
-    exports_lock();
-    e = exports_find(ask->handle);
-    refused = import_refusal(e, ask->session_id, ask->uid, &status);
-    if (!refused) {
-        told.from = e->owner->slot;
-        told.address = e->address;
-        told.size = e->size;
-        told.piece_size = physical_size(e->memory);
-    }
-    if (refused) {
-        told.status = status;
-        snprintf(answer.text, sizeof(answer.text), "%s", refused);
-    }
-    answer.u.peer_told = told;
-    /* Under the lock: whatever voids the export is told after this, so the supervisor finds the
-     * memory that was exported, or none. */
-    link_send(&answer, -1);
-    exports_unlock();
-}
-
-const struct job_kind job_mem_export = {"mem_export", JOB_QUICK, own_prepare,
-                                        export_work,  NULL,      NULL};
-const struct job_kind job_mem_revoke = {
-    "mem_revoke", JOB_QUICK | JOB_TAKEN_UP, own_prepare, revoke_work, NULL, NULL};
-
-/* ---- Importing ------------------------------------------------------------------------------- */
-
 /* Makes the session's table of imports where there is none. On failure the job has failed. */
 static gs_status imports_init(struct job *job)
 {
@@ -352,7 +129,7 @@ static gs_status import_join(struct job *job, struct holder *holder)
 
     exports_lock();
     e = exports_find(job->arg);
-    refused = import_refusal(e, session->id, session->uid, &status);
+    refused = export_refusal(e, session->id, session->uid, &status);
     if (refused)
         job_fail(job, status, "%s", refused);
     else if (physical_hold(job, e->memory, holder->import, holder) == GS_OK)
@@ -372,7 +149,7 @@ static gs_status import_keep(struct job *job, struct chunk *chunk)
 
     exports_lock();
     e = exports_find(job->arg);
-    refused = import_refusal(e, job->session->id, job->session->uid, &status);
+    refused = export_refusal(e, job->session->id, job->session->uid, &status);
     if (!refused)
         vault_export_import(chunk, e->owner->slot, e->address);
     exports_unlock();
@@ -422,13 +199,13 @@ static gs_status peer_place(struct job *job, struct chunk *chunk, const struct l
     return chunk_address_take(job, chunk);
 }
 
-/* As import_back, of the memory that the supervisor has answered with. The supervisor learns of it
- * when it is mapped, and takes it back at once where the owner has done so meanwhile. */
-static gs_status import_back_peer(struct job *job, struct chunk *chunk,
-                                  const struct peer_answer *answer)
+/* As import_back, of the memory that the supervisor has answered with (peer_ask.h). The supervisor
+ * learns of it when it is mapped, and takes it back at once where the owner has done so meanwhile.
+ */
+static gs_status import_back_peer(struct job *job, struct chunk *chunk)
 {
-    const struct link_peer_told *told = &answer->told;
-    const struct peer_piece piece = {answer->descriptor, told->piece_size,
+    const struct link_peer_told *told = &job->peer.told;
+    const struct peer_piece piece = {job->peer.descriptor, told->piece_size,
                                      told->number | PHYSICAL_PEER};
 
     if (peer_reach(job, told->from) != GS_OK ||
@@ -441,17 +218,6 @@ static gs_status import_back_peer(struct job *job, struct chunk *chunk,
     vault_export_peer(chunk, told->number);
     job->ret[1] = told->size;
     return GS_OK;
-}
-
-static gs_status import_peer(struct job *job, struct chunk *chunk)
-{
-    struct peer_answer answer;
-
-    if (peer_ask(job, &answer) != GS_OK)
-        return job->status;
-    import_back_peer(job, chunk, &answer);
-    close(answer.descriptor);
-    return job->status;
 }
 
 /* Makes the chunk's place and mapping, for the number that it has. On failure the job has failed.
@@ -480,12 +246,8 @@ static void import_note(struct job *job, const struct chunk *chunk)
     journal_put(job->session->journal, JOURNAL_ALLOCATION, chunk->address, value, NULL, 0);
 }
 
-static bool of_peer(const struct job *job)
-{
-    return link_handle_device(job->arg) != (uint32_t)worker->device;
-}
-
-static void import_work(struct job *job)
+/* Makes a chunk of what `back` maps. */
+static void import_make(struct job *job, gs_status (*back)(struct job *job, struct chunk *chunk))
 {
     struct session *session = job->session;
     struct chunk *chunk;
@@ -496,7 +258,7 @@ static void import_work(struct job *job)
     if (!chunk) {
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an import's record");
     } else if (number_take(job, &chunk->holder.import) == GS_OK) {
-        if ((of_peer(job) ? import_peer(job, chunk) : import_back(job, chunk)) == GS_OK) {
+        if (back(job, chunk) == GS_OK) {
             job->ret[0] = chunk->address;
             job->ret[2] = chunk->holder.import;
             import_note(job, chunk);
@@ -510,6 +272,20 @@ static void import_work(struct job *job)
     imports_deinit(session);
 }
 
+static void import_work(struct job *job)
+{
+    import_make(job, import_back);
+}
+
+/* The supervisor learns of it either way. */
+static void peer_import_work(struct job *job)
+{
+    import_make(job, import_back_peer);
+    if (job->status != GS_OK)
+        vault_export_peer_failed(job->session, job->peer.told.number);
+    close(job->peer.descriptor);
+}
+
 static void import_install(struct job *job)
 {
     if (!space_put(&job->session->memory.allocations, job->ret[0], job->ret[1], NULL)) {
@@ -519,14 +295,24 @@ static void import_install(struct job *job)
     }
 }
 
-static const struct job_kind job_mem_import_peer = {
-    "mem_import_peer", JOB_PATIENT | JOB_TAKEN_UP, NULL, import_work, import_install, NULL};
+static const struct job_kind job_peer_import = {
+    "peer_import", JOB_PATIENT | JOB_TAKEN_UP, NULL, peer_import_work, import_install, NULL};
+/* The session's work goes on until there is an answer. */
+static void peer_ask_work(struct job *job)
+{
+    job->session_idle = job->session->memory.cover;
+    peer_ask(job);
+}
+
+static const struct job_kind job_peer_ask = {"peer_ask", JOB_QUICK | JOB_ASKS, NULL, peer_ask_work,
+                                             NULL,       &job_peer_import};
 
 static void import_prepare(struct job *job)
 {
-    job->session_idle = job->session->memory.cover;
-    if (of_peer(job))
-        job->kind = &job_mem_import_peer;
+    if (link_handle_device(job->arg) == (uint32_t)worker->device)
+        job->session_idle = job->session->memory.cover;
+    else
+        job->kind = &job_peer_ask;
 }
 
 const struct job_kind job_mem_import = {"mem_import", JOB_QUICK | JOB_TAKEN_UP, import_prepare,
@@ -552,6 +338,7 @@ static void unshare_work(struct job *job)
 {
     struct session *session = job->session;
 
+    physical_unshare_begin(session);
     for (size_t i = 0; i < session->memory.window.count; i++) {
         struct chunk *chunk = session->memory.window.spans[i].tag;
         if (chunk->holder.import == IMPORT_NONE || chunk->sunk || !physical_revoked(&chunk->holder))

@@ -1,0 +1,21 @@
+/* stamp.c - see stamp.h. */
+#include "worker/memory/stamp.h"
+
+#include <stdatomic.h>
+
+#include "common/util.h"
+
+/* The time or, where that is not later than the last number, the next number: the machine's clock
+ * goes on when one worker follows another. */
+uint64_t stamp(void)
+{
+    static _Atomic uint64_t last;
+    const uint64_t now = clock_ns();
+    uint64_t before = atomic_load_explicit(&last, memory_order_relaxed), next;
+
+    do
+        next = now > before ? now : before + 1;
+    while (!atomic_compare_exchange_weak_explicit(&last, &before, next, memory_order_relaxed,
+                                                  memory_order_relaxed));
+    return next;
+}
