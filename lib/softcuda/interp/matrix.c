@@ -328,12 +328,15 @@ static int do_wmma(const struct group *g)
 
 // ---- wmma.load, wmma.store: an element at a time, from a base and a stride that all lanes share
 
+// A generic address. What a register of 64 bits has beyond its window stays outside of all others.
 static uint64_t address_of(const struct part *p, unsigned lane)
 {
     const struct insn *in = p->in;
+    uint64_t window = space_window(in->mode);
     uint64_t a =
         space_is_narrow(in->mode) ? PART_SLOT(u32, p, in->a)[lane] : PART_SLOT(u64, p, in->a)[lane];
-    return a + in->imm2 + space_window(in->mode);
+    a += in->imm2;
+    return window + (window && a >> 32 ? 0xfffffff0u : a);
 }
 
 static int move_fragment(const struct group *g, bool load)
