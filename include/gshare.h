@@ -870,6 +870,7 @@ typedef struct gs_kernel_desc {
     unsigned static_smem;           /* bytes a block */
     unsigned local_bytes;           /* bytes a thread */
     unsigned max_dynamic_smem;      /* bytes a block */
+    gs_dim3 cluster; /* blocks of its clusters; zeros: it has none, or those that a launch names */
 } gs_kernel_desc;
 
 /* Tells the properties of the kernel. Does not block. */
@@ -900,6 +901,7 @@ typedef struct gs_launch_config {
     gs_report_id *report;    /* not NULL: the launch is measured, and *report names it */
     unsigned cooperative;  /* not 0: all blocks run at once, so that they may wait for each other */
     unsigned programmatic; /* not 0: a programmatic dependent launch */
+    gs_dim3 cluster;       /* blocks of a cluster; zeros: what the kernel says */
 } gs_launch_config;
 
 /* Queues a kernel. stream NULL: the default stream of the kernel's session. args[i] points to the
@@ -911,7 +913,8 @@ typedef struct gs_launch_config {
  *
  * GS_ERR_LAUNCH_CONFIG, GS_ERR_PARAMS. GS_ERR_LIMIT: too many reports are open. For a qos of its
  * own: GS_ERR_INVALID_VALUE (beyond the session's grant), GS_ERR_NOT_SUPPORTED. GS_ERR_RECORDING:
- * the stream records a graph, and the launch is cooperative or has a report or a qos of its own.
+ * the stream records a graph, and the launch is cooperative, names clusters, or has a report or a
+ * qos of its own.
  *
  * A kernel that synchronises its grid (cooperative groups' grid.sync) needs a cooperative launch;
  * another launch of it gives GS_ERR_LAUNCH_CONFIG. So does a cooperative launch of more blocks than
@@ -925,7 +928,12 @@ typedef struct gs_launch_config {
  * wrote, where it calls griddepcontrol.wait (cudaGridDependencySynchronize). Within a graph that is
  * recorded the same holds for the launch that it waits for, if it waits for one call alone. It is a
  * permission: where the server does not make use of it, the launch waits for that end. What comes
- * behind waits for the ends of both. */
+ * behind waits for the ends of both.
+ *
+ * The blocks of a cluster run at the same time and reach each other's shared memory (CUDA's thread
+ * block clusters). There are at most 8 in a cluster, and each of its sides divides the grid's, else
+ * GS_ERR_LAUNCH_CONFIG; so it is where the kernel was compiled for clusters of another size, or for
+ * those that a launch names, and the launch names none. */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
                            void **args);
 
@@ -1082,9 +1090,10 @@ GS_API gs_status gs_graph_destroy(gs_graph graph);
 #define GS_TEXTURE_DESC_INIT {sizeof(gs_texture_desc),                                             \
     {GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP}, GS_FILTER_POINT, 0, 0, {0, 0, 0, 0},    \
     GS_FILTER_POINT, 0, 0, 1000}
-#define GS_KERNEL_DESC_INIT {sizeof(gs_kernel_desc), "", 0, 0, 0, 0, 0, 0, 0}
+#define GS_KERNEL_DESC_INIT {sizeof(gs_kernel_desc), "", 0, 0, 0, 0, 0, 0, 0, {0, 0, 0}}
 #define GS_LAUNCH_CONFIG_1D(blocks, threads) {sizeof(gs_launch_config),                            \
-    {(unsigned)(blocks), 1, 1}, {(unsigned)(threads), 1, 1}, 0, 0, NULL, NULL, NULL, 0, 0}
+    {(unsigned)(blocks), 1, 1}, {(unsigned)(threads), 1, 1}, 0, 0, NULL, NULL, NULL, 0, 0,         \
+    {0, 0, 0}}
 #define GS_LAUNCH_CONFIG_INIT GS_LAUNCH_CONFIG_1D(1, 1)
 #define GS_REPORT_INIT {sizeof(gs_report), 0, 0, 0, 0, 0, 0}
 #define GS_GEMM_PARAMS_INIT {sizeof(gs_gemm_params), GS_GEMM_F32, GS_GEMM_F32,                     \

@@ -579,6 +579,11 @@ class launch_config
         config_.programmatic = 1;
         return *this;
     }
+    launch_config &cluster(unsigned x, unsigned y = 1, unsigned z = 1) noexcept
+    {
+        config_.cluster = {x, y, z};
+        return *this;
+    }
 
   private:
     friend class kernel;

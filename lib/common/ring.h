@@ -74,10 +74,17 @@ static inline uint32_t launch_record_time(uint32_t flags, uint32_t param_bytes)
            (flags & REC_LAUNCH_QOS ? (uint32_t)sizeof(struct wire_qos) : 0);
 }
 
+/* Offset of its struct wire_cluster. */
+static inline uint32_t launch_record_cluster(uint32_t flags, uint32_t param_bytes)
+{
+    return launch_record_time(flags, param_bytes) + (flags & REC_LAUNCH_TIME ? 8 : 0);
+}
+
 /* Bytes of the whole record. */
 static inline uint32_t launch_record_size(uint32_t flags, uint32_t param_bytes)
 {
-    return ring_round(launch_record_time(flags, param_bytes) + (flags & REC_LAUNCH_TIME ? 8 : 0));
+    return ring_round(launch_record_cluster(flags, param_bytes) +
+                      (flags & REC_LAUNCH_CLUSTER ? (uint32_t)sizeof(struct wire_cluster) : 0));
 }
 
 #endif

@@ -56,6 +56,14 @@ struct rec_launch {
 /* A programmatic dependent launch: it may begin before the launch that it waits for has ended;
  * nothing follows. */
 #define REC_LAUNCH_PROGRAMMATIC 8u
+#define REC_LAUNCH_CLUSTER      16u /* a struct wire_cluster */
+
+/* The blocks of a cluster: at most CLUSTER_BLOCKS, which divide the grid. */
+struct wire_cluster {
+    uint16_t dim[3];
+    uint16_t reserved;
+};
+#define CLUSTER_BLOCKS 8u /* what each device of clusters takes */
 
 enum rec_copy_kind { REC_HTOD = 1, REC_DTOH = 2, REC_DTOD = 3 };
 
@@ -206,12 +214,13 @@ static inline uint32_t rec_gemm_zeros(const struct rec_gemm *r)
 
 #define REC_SIZE_MAX                                                                               \
     ((uint32_t)(sizeof(struct rec_launch) + (REQ_PARAM_BYTES_MAX + 7) / 8 * 8 +                    \
-                sizeof(struct wire_qos) + 8 + REC_ALIGN - 1) /                                     \
+                sizeof(struct wire_qos) + 8 + sizeof(struct wire_cluster) + REC_ALIGN - 1) /       \
      REC_ALIGN * REC_ALIGN)
 
 static_assert(sizeof(struct rec_header) == 8, "rec_header");
 static_assert(sizeof(struct rec_launch) == 48,
               "rec_launch: 16 bytes of parameters still fit the first line");
+static_assert(sizeof(struct wire_cluster) == 8, "wire_cluster");
 static_assert(sizeof(struct rec_copy) == 64, "rec_copy");
 static_assert(sizeof(struct rec_memset) == 64, "rec_memset");
 static_assert(sizeof(struct rec_event) == 64, "rec_event");

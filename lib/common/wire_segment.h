@@ -210,7 +210,9 @@ enum req_op {
 #define REQ_PARAM_BYTES_MAX 32764u /* what CUDA 12.1 and later take */
 
 /* The kernel synchronises its grid: it needs a cooperative launch. */
-#define REQ_KERNEL_SYNCS_GRID 1u
+#define REQ_KERNEL_SYNCS_GRID  1u
+/* The kernel runs in clusters alone: of its own size, or else of the launch's. */
+#define REQ_KERNEL_IN_CLUSTERS 2u
 
 struct req_kernel {
     uint32_t param_count;
@@ -220,7 +222,9 @@ struct req_kernel {
     uint32_t static_smem;
     uint32_t local_bytes;
     uint32_t max_dynamic_smem;
-    uint32_t flags; /* REQ_KERNEL_* */
+    uint32_t flags;      /* REQ_KERNEL_* */
+    uint16_t cluster[3]; /* the blocks of its clusters; zeros: it does not say */
+    uint16_t reserved;
     struct {
         uint16_t offset, size;
     } param[REQ_PARAMS_MAX];
@@ -274,7 +278,7 @@ static_assert(sizeof(struct seg_client) == 1088, "seg_client");
 static_assert(sizeof(struct seg_complete) == 504, "seg_complete");
 static_assert(sizeof(struct seg_server) == 3264, "seg_server");
 static_assert(sizeof(struct seg_request) == 24656, "seg_request");
-static_assert(sizeof(struct req_kernel) == 4128, "req_kernel");
+static_assert(sizeof(struct req_kernel) == 4136, "req_kernel");
 static_assert(sizeof(struct req_texture) == 104, "req_texture");
 static_assert(SEG_OFF_SERVER + sizeof(struct seg_server) <= SEG_OFF_REQUEST &&
                   SEG_OFF_REQUEST + sizeof(struct seg_request) <= SEG_OFF_RINGS,

@@ -99,6 +99,7 @@ typedef size_t (*CUoccupancyB2DSize)(int block_size);
     X(CUDA_ERROR_MPS_CLIENT_TERMINATED, 810, "the MPS client was terminated")                      \
     X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900, "not permitted while a stream is captured")      \
     X(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, 910, "the executable graph cannot be updated so")      \
+    X(CUDA_ERROR_INVALID_CLUSTER_SIZE, 912, "clusters that do not fit the grid or the device")     \
     X(CUDA_ERROR_FUNCTION_NOT_LOADED, 913, "the function is not loaded")                           \
     X(CUDA_ERROR_INVALID_RESOURCE_TYPE, 914, "invalid resource type")                              \
     X(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION, 915, "invalid resource configuration")            \

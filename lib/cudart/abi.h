@@ -222,6 +222,7 @@ enum cudaDeviceAttr {
     cudaDevAttrMaxAccessPolicyWindowSize = 109,
     cudaDevAttrReservedSharedMemoryPerBlock = 111,
     cudaDevAttrMemoryPoolsSupported = 115,
+    cudaDevAttrClusterLaunch = 120,
     cudaDevAttrIpcEventSupport = 125,
     cudaDevAttrMemSyncDomainCount = 126,
     cudaDevAttrNumaConfig = 130,

@@ -230,6 +230,9 @@ struct ptx_func {
 
     uint32_t maxntid[3], reqntid[3]; /* zeros where not given */
     uint32_t minnctapersm, maxnctapersm, maxnreg;
+    bool explicit_cluster;         /* .explicitcluster: a launch of it has clusters */
+    uint32_t reqnctapercluster[3]; /* zeros where not given */
+    uint32_t maxclusterrank;
     uint32_t npragmas;
     const char **pragmas; /* before the body */
     void *user;           /* for whoever lowers it */

@@ -61,6 +61,7 @@ enum ptx_space {
     PTX_SPACE_TEX,
     PTX_SPACE_PARAM_ENTRY, /* .param::entry, only in instructions */
     PTX_SPACE_PARAM_FUNC,
+    PTX_SPACE_SHARED_CLUSTER, /* .shared::cluster, only in instructions */
     PTX_SPACE_COUNT
 };
 

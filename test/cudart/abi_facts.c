@@ -42,7 +42,7 @@ const struct abi_fact abi_facts_own[] = {
     V(cudaDevAttrMaxGridDimX) V(cudaDevAttrMaxGridDimZ) V(cudaDevAttrMaxSharedMemoryPerBlock)
     V(cudaDevAttrTotalConstantMemory) V(cudaDevAttrWarpSize) V(cudaDevAttrMaxPitch)
     V(cudaDevAttrMaxRegistersPerBlock) V(cudaDevAttrTextureAlignment) V(cudaDevAttrGpuOverlap)
-    V(cudaDevAttrMultiProcessorCount) V(cudaDevAttrSurfaceAlignment)
+    V(cudaDevAttrMultiProcessorCount) V(cudaDevAttrSurfaceAlignment) V(cudaDevAttrClusterLaunch)
     V(cudaDevAttrConcurrentKernels) V(cudaDevAttrMaxThreadsPerMultiProcessor)
     V(cudaDevAttrAsyncEngineCount) V(cudaDevAttrUnifiedAddressing)
     V(cudaDevAttrTexturePitchAlignment) V(cudaDevAttrComputeCapabilityMajor)

@@ -17,6 +17,7 @@ struct record {
     struct rec_launch launch;
     struct wire_qos qos;
     uint64_t time;
+    struct wire_cluster cluster;
 };
 
 static void record_push(struct raw_client *raw, const struct record *r)
@@ -29,6 +30,8 @@ static void record_push(struct raw_client *raw, const struct record *r)
         memcpy(bytes + launch_record_qos(PARAM_BYTES), &r->qos, sizeof(r->qos));
     if (flags & REC_LAUNCH_TIME)
         memcpy(bytes + launch_record_time(flags, PARAM_BYTES), &r->time, sizeof(r->time));
+    if (flags & REC_LAUNCH_CLUSTER)
+        memcpy(bytes + launch_record_cluster(flags, PARAM_BYTES), &r->cluster, sizeof(r->cluster));
     raw_push(raw, 0, bytes, launch_record_size(flags, PARAM_BYTES));
 }
 
@@ -69,6 +72,10 @@ static struct record raw_begin(struct raw_client *raw, const char *instance)
 static const char *const fields[] = {
     "class", "priority", "weight",    "exclusive", "deadline", "type", "no SM",    "percentage",
     "101%",  "no mask",  "half mask", "foreign",   "flags",    "size", "reserved", "no time"};
+
+/* The clusters of launches of 2 blocks: of no block, beyond the grid, no divisor, too many. */
+static const struct wire_cluster bad_clusters[] = {{{0, 0, 0}, 0}, {{1, 1, 0}, 0},  {{4, 1, 1}, 0},
+                                                   {{3, 1, 1}, 0}, {{2, 16, 1}, 0}, {{0, 1, 1}, 0}};
 
 static bool field_spoil(struct record *r, unsigned field, const struct seg_info *info)
 {
@@ -145,6 +152,30 @@ static void each_bad_field_ends_the_session_with_a_reason(void)
             CHECK_EQUAL(raw.server->fault.kind, GS_FAULT_REJECTED);
             CHECK(raw.server->fault.message[0] != '\0');
         }
+        raw_detach(&raw);
+    }
+    bystanders_stop(others);
+    server_stop(server);
+}
+
+static void clusters_that_do_not_divide_the_grid_end_the_session(void)
+{
+    struct server *server = server_start(NULL);
+    struct bystanders *others = bystanders_start(2);
+
+    for (unsigned i = 0; i < ARRAY_SIZE(bad_clusters); i++) {
+        struct raw_client raw;
+        struct record r = raw_begin(&raw, server->instance);
+
+        r.launch.grid[0] = 2;
+        r.launch.grid[1] = 16;
+        r.launch.h.flags = REC_LAUNCH_CLUSTER;
+        r.launch.h.size = launch_record_size(REC_LAUNCH_CLUSTER, PARAM_BYTES);
+        r.cluster = bad_clusters[i];
+        record_push(&raw, &r);
+        CHECK_WITHIN(5000, !raw_open(&raw));
+        CHECK_EQUAL(raw.server->fault.kind, GS_FAULT_REJECTED);
+        CHECK(strstr(raw.server->fault.message, "clusters") != NULL);
         raw_detach(&raw);
     }
     bystanders_stop(others);
@@ -794,6 +825,7 @@ static void who_says_that_it_never_ends_keeps_nobody_from_loading(void)
 
 static const struct test tests[] = {
     TEST(each_bad_field_ends_the_session_with_a_reason),
+    TEST(clusters_that_do_not_divide_the_grid_end_the_session),
     TEST(what_goes_beyond_the_grant_is_cut_to_it),
     TEST(a_first_launch_and_a_wait_that_stalls_come_in_one_turn),
     TEST(random_wishes_of_launches_harm_nobody),

@@ -287,7 +287,7 @@ static void run_blocks(const struct little_device *d, const struct exec_grid *gr
     for (uint64_t i = 0; i < grid->grid_dim[0] && status == EXEC_DONE; i++) {
         unsigned waits = 0;
 
-        exec_block_start(block, i, (uint32_t)i);
+        exec_block_start(block, i, &(uint32_t){(uint32_t)i});
         for (status = EXEC_YIELD; left && (status == EXEC_YIELD || status == EXEC_WAITING);) {
             status = exec_block_run(block, &view, TURN, &fault);
             left -= left < TURN ? left : TURN;

@@ -304,7 +304,7 @@ static enum fence_end run_blocks(struct loaded *l, const struct exec_grid *grid)
         enum exec_status status = EXEC_YIELD;
         int64_t left = STEPS;
 
-        exec_block_start(block, i, (uint32_t)i % 4);
+        exec_block_start(block, i, &(uint32_t){(uint32_t)i % 4});
         for (; left > 0 && (status == EXEC_YIELD || status == EXEC_WAITING); left -= TURN)
             status = exec_block_run(block, &view, TURN, &fault);
         l->rig->faults += status == EXEC_FAULT;

@@ -135,7 +135,7 @@ static enum exec_status run_blocks(struct rig *r, const struct exec_grid *grid, 
     if (exec_block_new(grid, &block))
         return EXEC_FAULT;
     for (uint64_t i = 0; i < count && status == EXEC_DONE; i++) {
-        exec_block_start(block, i, (uint32_t)(i % 16));
+        exec_block_start(block, i, &(uint32_t){(uint32_t)(i % 16)});
         status = EXEC_YIELD;
         for (unsigned turn = 0; turn < TURNS && (status == EXEC_YIELD || status == EXEC_WAITING);
              turn++)

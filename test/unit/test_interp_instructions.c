@@ -397,6 +397,30 @@ static void bulk_copies_keep_to_their_places(void **state)
     }
 }
 
+/* A shared address of 64 bits that, added to where shared memory is, would be %y0. */
+static void matrix_rows_keep_to_shared_memory(void **state)
+{
+    static const char *const rows[] = {
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%y2]",
+        "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%y2], {%r1}",
+        "wmma.store.d.sync.aligned.row.m16n16k16.shared.f16 [%y2], {%r1, %r1, %r1, %r1}"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[2048];
+        snprintf(text, sizeof(text), "%s%s;\nret;" CLOSE,
+                 HEAD OPEN "mov.u64 %y3, 0x1000000000000;\nsub.u64 %y2, %y0, %y3;\n"
+                           "mov.u32 %r1, 0;\n",
+                 rows[i]);
+        struct rig *r = rig_new(text, strlen(text));
+        assert_non_null(r);
+        uint32_t *memory = rig_alloc(r, 4096);
+        assert_int_equal(rig_launch(r, "k", 1, 32, 0, &memory), EXEC_FAULT);
+        assert_int_equal(r->fault.kind, EXEC_FAULT_ILLEGAL_ADDRESS);
+        rig_free(r);
+    }
+}
+
 /* As on an H200: a block's own shared memory begins behind 1 KiB that programs of the system may
  * use, cooperative groups 288 bytes of it. */
 static void a_block_has_reserved_shared_memory(void **state)
@@ -435,6 +459,7 @@ int main(void)
         cmocka_unit_test(a_copy_that_ignores_its_source_writes_zeros),
         cmocka_unit_test(bulk_copies_bring_their_bytes),
         cmocka_unit_test(bulk_copies_keep_to_their_places),
+        cmocka_unit_test(matrix_rows_keep_to_shared_memory),
         cmocka_unit_test(a_block_has_reserved_shared_memory),
     };
 

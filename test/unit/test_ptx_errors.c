@@ -178,9 +178,11 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
         {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%q1], [%r1], 16;",
          "cp.reduce.async.bulk"},
         {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;", "tcgen05.alloc"},
-        {"barrier.cluster.arrive;", "barrier.cluster.arrive"},
-        {"mapa.u64 %q1, %q2, %r1;", "mapa.u64"},
-        {"ld.shared::cluster.u32 %r1, [%r2];", "clusters"},
+        {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+         "[%r1], [%q1], 16, [%r2], %h1;",
+         "cluster"},
+        {"clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %r1;",
+         "clusterlaunchcontrol"},
         {"multimem.ld_reduce.add.f32 %f1, [%q1];", "multimem"},
         {"mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r1}, {%f1}, %r1, 0;",
          "mma.sp"},
@@ -197,7 +199,7 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
             fail_msg("%s gives %u:%u: %s", bodies[i][0], err.line, err.column, err.text);
         free(text);
     }
-    assert_int_equal(parse(HEADER ".entry k() .explicitcluster { ret; }", &err), -ENOTSUP);
+    assert_int_equal(parse(HEADER ".entry k() .blocksareclusters { ret; }", &err), -ENOTSUP);
     assert_int_equal(parse(".version 9.1\n.target sm_90\n", &err), -ENOTSUP);
 }
 

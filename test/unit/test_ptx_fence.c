@@ -776,7 +776,6 @@ static void what_it_cannot_hold_is_refused(void **state)
         {"cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r1], 232464;",
          "line 6: cp.async.bulk: 232464 bytes, and a block has 232448"},
         {"multimem.ld_reduce.global.add.f32 %f1, [%d1];", "multimem"},
-        {"mapa.u64 %d2, %d1, 0;", "mapa"},
         {"alloca.u64 %d2, 16;", "alloca"},
         {"stacksave.u64 %d2;", "stacksave"},
         {"stackrestore.u64 %d2;", "stackrestore"},

@@ -19,7 +19,7 @@
 #define UNREAD                                                                                     \
     ".visible .entry unread(.param .u64 a)\n{ .reg .b32 %r<2>; { .reg .b32 %x;\n"                  \
     "wgmma.fence.sync.aligned; /* } */ } ret; }\n"
-#define CLUSTER ".visible .entry cluster()\n.explicitcluster\n{ ret; }\n"
+#define CLUSTER ".visible .entry cluster()\n.blocksareclusters\n{ ret; }\n"
 #define REFUSED                                                                                    \
     ".visible .entry refused(.param .u64 a)\n{ .reg .b64 %d<2>; ld.param.u64 %d1, [a];\n"          \
     "st.global.u32 [%d1+8], 77;\nstacksave.u64 %d1; ret; }\n"
@@ -76,7 +76,7 @@ static void expect(const char *text, unsigned passes, const char *const *names,
 static void what_cannot_be_read_is_left_out(void **state)
 {
     static const char *const names[] = {"unread", "cluster", NULL};
-    static const char *const reasons[] = {"line 9: ", "line 11: thread block clusters"};
+    static const char *const reasons[] = {"line 9: ", "line 11: grids of clusters"};
 
     (void)state;
     expect(HEAD GOOD UNREAD CLUSTER, READ, names, reasons);

@@ -174,6 +174,33 @@ static void functions_of_the_device_stay_declared(void **state)
     ptx_module_free(m);
 }
 
+/* What libcudadevrt looks like: kernels of its own, calls of the driver, functions for others. */
+#define DEVICE_RUNTIME                                                                             \
+    ".version 9.0\n.target sm_121\n.address_size 64\n"                                             \
+    ".extern .func (.param .b32 r) __cuda_syscall_cnpv2LaunchDeviceV2(.param .b64 a);\n"           \
+    ".entry fill() { ret; }\n"                                                                     \
+    ".visible .func launch() { .param .b64 a; .param .b32 r;\n"                                    \
+    "  call.uni (r), __cuda_syscall_cnpv2LaunchDeviceV2, (a); ret; }\n"
+
+static void the_device_runtime_is_left_out_where_nobody_calls_it(void **state)
+{
+    (void)state;
+    struct ptx_module *m =
+        linked((const char *const[]){HEAD ".visible .entry k() { ret; }\n", DEVICE_RUNTIME,
+                                     HEAD ".visible .entry l() { ret; }\n", NULL});
+
+    assert_int_equal(named(m, "k") + named(m, "l"), 2);
+    assert_int_equal(named(m, "fill") + named(m, "launch"), 0);
+    assert_string_equal(m->target, "sm_80");
+    ptx_module_free(m);
+
+    m = linked((const char *const[]){
+        DEVICE_RUNTIME,
+        HEAD ".extern .func launch();\n.visible .entry k() { call.uni launch; ret; }\n", NULL});
+    assert_int_equal(named(m, "fill") + named(m, "launch") + named(m, "k"), 3);
+    ptx_module_free(m);
+}
+
 /* A variable comes behind those whose addresses it holds, whatever the order of the modules. */
 static void initial_values_name_what_other_modules_define(void **state)
 {
@@ -272,6 +299,7 @@ int main(void)
         cmocka_unit_test(common_functions_are_one),
         cmocka_unit_test(dynamic_shared_memory_has_the_strictest_alignment),
         cmocka_unit_test(functions_of_the_device_stay_declared),
+        cmocka_unit_test(the_device_runtime_is_left_out_where_nobody_calls_it),
         cmocka_unit_test(initial_values_name_what_other_modules_define),
         cmocka_unit_test(the_newest_target_and_version_count),
         cmocka_unit_test(what_does_not_fit_together_is_refused_by_name),

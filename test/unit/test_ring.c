@@ -19,7 +19,9 @@ static void records_are_rounded_up_to_lines(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(table); i++)
         assert_int_equal(ring_round(table[i].bytes), table[i].rounded);
-    assert_int_equal(REC_SIZE_MAX, launch_record_size(REC_LAUNCH_QOS | REC_LAUNCH_TIME, 32764));
+    assert_int_equal(
+        REC_SIZE_MAX,
+        launch_record_size(REC_LAUNCH_QOS | REC_LAUNCH_TIME | REC_LAUNCH_CLUSTER, 32764));
 }
 
 static void a_record_never_wraps_and_never_overtakes_what_is_incomplete(void **state)

@@ -116,7 +116,7 @@ static void a_run_without_memory_is_a_fault(void **state)
         struct exec_block *block;
 
         assert_int_equal(exec_block_new(&grid, &block), 0);
-        exec_block_start(block, 0, 0);
+        exec_block_start(block, 0, &(uint32_t){0});
         fail_at = n;
         assert_int_equal(exec_block_run(block, &view, 100000, &fault), EXEC_FAULT);
         fail_at = -1;

@@ -219,6 +219,8 @@ static void kernel_describe(const struct kernel *kernel, gs_kernel_desc *desc)
     desc->static_smem = kernel->info.static_smem;
     desc->local_bytes = kernel->info.local_bytes;
     desc->max_dynamic_smem = kernel->info.max_dynamic_smem;
+    desc->cluster =
+        (gs_dim3){kernel->info.cluster[0], kernel->info.cluster[1], kernel->info.cluster[2]};
 }
 
 gs_status gs_kernel_info(gs_kernel handle, gs_kernel_desc *desc)

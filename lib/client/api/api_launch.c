@@ -29,6 +29,51 @@ static gs_status dimension_check(const char *what, const gs_dim3 *size, const ui
     return GS_OK;
 }
 
+static bool names_clusters(const gs_launch_config *config)
+{
+    return config->cluster.x || config->cluster.y || config->cluster.z;
+}
+
+static gs_status clusters_check(const struct kernel *kernel, const gs_launch_config *config)
+{
+    const unsigned grid[3] = {config->grid.x, config->grid.y, config->grid.z};
+    const uint16_t *own = kernel->info.cluster;
+    unsigned dim[3] = {own[0], own[1], own[2]};
+    unsigned blocks = 1;
+
+    if (names_clusters(config)) {
+        if (own[0] && (config->cluster.x != own[0] || config->cluster.y != own[1] ||
+                       config->cluster.z != own[2]))
+            return error_set(GS_ERR_LAUNCH_CONFIG,
+                             "kernel %.64s has clusters of %u x %u x %u blocks, and no others",
+                             kernel->name, own[0], own[1], own[2]);
+        dim[0] = config->cluster.x;
+        dim[1] = config->cluster.y;
+        dim[2] = config->cluster.z;
+    } else if (!own[0]) {
+        if (!(kernel->info.flags & REQ_KERNEL_IN_CLUSTERS))
+            return GS_OK;
+        return error_set(GS_ERR_LAUNCH_CONFIG,
+                         "kernel %.64s runs in clusters: the launch has to name their size "
+                         "(gs_launch_config.cluster)",
+                         kernel->name);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        if (dim[i] == 0 || grid[i] % dim[i])
+            return error_set(GS_ERR_LAUNCH_CONFIG,
+                             "cluster.%c is %u, which does not divide grid.%c, %u", "xyz"[i],
+                             dim[i], "xyz"[i], grid[i]);
+        /* The product cannot overflow: what is beyond the limit stays there. */
+        blocks = dim[i] <= CLUSTER_BLOCKS && blocks <= CLUSTER_BLOCKS ? blocks * dim[i]
+                                                                      : CLUSTER_BLOCKS + 1;
+    }
+    if (blocks > CLUSTER_BLOCKS)
+        return error_set(GS_ERR_LAUNCH_CONFIG,
+                         "a cluster of %u x %u x %u blocks is beyond the %u of a cluster", dim[0],
+                         dim[1], dim[2], CLUSTER_BLOCKS);
+    return GS_OK;
+}
+
 static gs_status config_check(const struct session *session, const struct kernel *kernel,
                               const gs_launch_config *config)
 {
@@ -53,6 +98,9 @@ static gs_status config_check(const struct session *session, const struct kernel
         return error_set(GS_ERR_LAUNCH_CONFIG,
                          "dynamic_smem of %u bytes is beyond the %u that kernel %.64s can have",
                          config->dynamic_smem, kernel->info.max_dynamic_smem, kernel->name);
+    status = clusters_check(kernel, config);
+    if (status != GS_OK)
+        return status;
     if (!config->cooperative && kernel->info.flags & REQ_KERNEL_SYNCS_GRID)
         return error_set(GS_ERR_LAUNCH_CONFIG,
                          "kernel %.64s synchronises its grid: it needs a cooperative launch "
@@ -274,6 +322,8 @@ static gs_status extras_read(const struct session *session, struct stream *strea
         *flags |= REC_LAUNCH_COOPERATIVE;
     if (config->programmatic)
         *flags |= REC_LAUNCH_PROGRAMMATIC;
+    if (names_clusters(config))
+        *flags |= REC_LAUNCH_CLUSTER;
     if (config->report ||
         (deadline && !atomic_load_explicit(&stream->recording, memory_order_relaxed)))
         *flags |= REC_LAUNCH_TIME;
@@ -298,6 +348,9 @@ static gs_status launch_record(struct session *session, struct stream *stream,
         return error_set(GS_ERR_RECORDING, "a launch that is recorded in a graph has no report");
     if (config->cooperative && atomic_load_explicit(&stream->recording, memory_order_relaxed))
         return error_set(GS_ERR_RECORDING, "a cooperative launch is not recorded in a graph");
+    if (names_clusters(config) && atomic_load_explicit(&stream->recording, memory_order_relaxed))
+        return error_set(GS_ERR_RECORDING,
+                         "a launch that names clusters is not recorded in a graph");
     status = stream_reserve(session, stream, size, (void **)&record);
     if (status == GS_OK)
         status = args_copy(kernel, args, (unsigned char *)(record + 1));
@@ -322,6 +375,12 @@ static gs_status launch_record(struct session *session, struct stream *stream,
         memcpy((unsigned char *)record + launch_record_time(flags, kernel->info.param_bytes), &now,
                sizeof(now));
     }
+    if (flags & REC_LAUNCH_CLUSTER)
+        memcpy(
+            (unsigned char *)record + launch_record_cluster(flags, kernel->info.param_bytes),
+            &(struct wire_cluster){.dim = {(uint16_t)config->cluster.x, (uint16_t)config->cluster.y,
+                                           (uint16_t)config->cluster.z}},
+            sizeof(struct wire_cluster));
     if (report)
         *config->report = report;
     stream_commit(session, stream, size);

@@ -75,6 +75,8 @@ static int attribute_of(enum cudaDeviceAttr attribute)
     case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrIpcEventSupport:
         return 1;
+    case cudaDevAttrClusterLaunch:
+        return device_here()->desc.compute_major >= 9;
 #define TEXTURE_LIMIT(name, number, value)                                                         \
     case cudaDevAttrMax##name:                                                                     \
         return value;
@@ -177,6 +179,7 @@ CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int num
     FILL(hostNativeAtomicSupported, HostNativeAtomicSupported);
     FILL(computePreemptionSupported, ComputePreemptionSupported);
     FILL(cooperativeLaunch, CooperativeLaunch);
+    FILL(clusterLaunch, ClusterLaunch);
     FILL(hostRegisterSupported, HostRegisterSupported);
     FILL(memoryPoolsSupported, MemoryPoolsSupported);
     FILL(ipcEventSupported, IpcEventSupport);

@@ -49,6 +49,10 @@ CUDART_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attribut
     attributes->binaryVersion =
         (int)(device_here()->desc.compute_major * 10 + device_here()->desc.compute_minor);
     attributes->maxDynamicSharedSizeBytes = dynamic_smem_max(kernel);
+    attributes->requiredClusterWidth = (int)kernel_desc(kernel)->cluster.x;
+    attributes->requiredClusterHeight = (int)kernel_desc(kernel)->cluster.y;
+    attributes->requiredClusterDepth = (int)kernel_desc(kernel)->cluster.z;
+    attributes->clusterDimMustBeSet = kernel_desc(kernel)->cluster.x != 0;
     attributes->preferredShmemCarveout = atomic_load(&kernel->carveout);
     return cudaSuccess;
 }
@@ -153,6 +157,9 @@ CUDART_API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *out, const void *stub
     return cudaGetKernel((cudaKernel_t *)out, stub);
 }
 
+/* The blocks of a cluster that each device of clusters takes. */
+#define CLUSTER_PORTABLE 8
+
 /* ---- Occupancy ------------------------------------------------------------------------------- */
 
 static cudaError_t occupancy(int *blocks, const void *stub, int threads, size_t dynamic_smem,
@@ -217,4 +224,67 @@ CUDART_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, c
     *size =
         each < kernel_desc(kernel)->max_dynamic_smem ? each : kernel_desc(kernel)->max_dynamic_smem;
     return cudaSuccess;
+}
+
+/* The blocks of a cluster that the launch names, else those that the kernel does; 0: neither. */
+static unsigned cluster_blocks(const struct kernel *kernel, const cudaLaunchConfig_t *config)
+{
+    gs_dim3 cluster = kernel_desc(kernel)->cluster;
+
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            cluster =
+                (gs_dim3){config->attrs[i].val.clusterDim.x, config->attrs[i].val.clusterDim.y,
+                          config->attrs[i].val.clusterDim.z};
+    }
+    return cluster.x * cluster.y * cluster.z;
+}
+
+/* The blocks of such a launch that the session's SMs hold at once. */
+static cudaError_t blocks_at_once(const void *stub, const cudaLaunchConfig_t *config, int *blocks)
+{
+    const dim3 block = config->blockDim;
+    cudaError_t error =
+        occupancy(blocks, stub, (int)(block.x * block.y * block.z), config->dynamicSmemBytes, 0);
+
+    if (error == cudaSuccess)
+        *blocks *= device_attribute(cudaDevAttrMultiProcessorCount);
+    return error;
+}
+
+/* Which SMs a cluster can have is the driver's to know: the number is an upper bound. */
+CUDART_API cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *stub,
+                                                      const cudaLaunchConfig_t *config)
+{
+    struct kernel *kernel;
+    gs_kernel handle;
+    cudaError_t error = function_use(stub, &kernel, &handle);
+    unsigned size;
+    int blocks;
+
+    if (error == cudaSuccess && (count == NULL || config == NULL))
+        error = cudaErrorInvalidValue;
+    if (error != cudaSuccess)
+        return error_record(error);
+    size = cluster_blocks(kernel, config);
+    if (size == 0 || size > CLUSTER_PORTABLE)
+        return error_record(cudaErrorInvalidClusterSize);
+    error = blocks_at_once(stub, config, &blocks);
+    if (error == cudaSuccess)
+        *count = blocks / (int)size;
+    return error;
+}
+
+CUDART_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *stub,
+                                                            const cudaLaunchConfig_t *config)
+{
+    cudaError_t error;
+    int blocks;
+
+    if (size == NULL || config == NULL)
+        return error_record(cudaErrorInvalidValue);
+    error = blocks_at_once(stub, config, &blocks);
+    for (*size = CLUSTER_PORTABLE; error == cudaSuccess && *size > blocks;)
+        *size /= 2;
+    return error;
 }

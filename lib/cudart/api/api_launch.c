@@ -134,6 +134,7 @@ static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void 
     plain.dynamic_smem = (unsigned)config->dynamicSmemBytes;
     plain.cooperative = attributes.cooperative;
     plain.programmatic = programmatic;
+    plain.cluster = launch_cluster(&attributes);
     return launch(kernel, &plain, config->dynamicSmemBytes, args, stream, &attributes);
 }
 

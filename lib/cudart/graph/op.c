@@ -252,6 +252,7 @@ static cudaError_t launch_issue(const struct op *op, struct stream *stream, bool
     config.dynamic_smem = op->launch.shared;
     config.cooperative = op->launch.attributes.cooperative;
     config.programmatic = programmatic;
+    config.cluster = launch_cluster(&op->launch.attributes);
     return kernel_launch(op->launch.kernel, &config, op->launch.shared, op->launch.args, stream);
 }
 
@@ -312,7 +313,8 @@ bool op_recordable(const struct op *op)
 {
     switch (op->type) {
     case cudaGraphNodeTypeKernel:
-        return !op->launch.attributes.cooperative && op->launch.product == NULL;
+        return !op->launch.attributes.cooperative && op->launch.attributes.cluster.x == 0 &&
+               op->launch.product == NULL;
     case cudaGraphNodeTypeMemcpy:
         return op->copy.kind != cudaMemcpyHostToHost && direct(op->copy.srcPtr.ptr) &&
                direct(op->copy.dstPtr.ptr) &&

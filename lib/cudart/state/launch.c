@@ -35,6 +35,10 @@ static cudaError_t config_error(const struct kernel *kernel, const gs_launch_con
         return SHAPE_ERROR;
     if (threads > kernel_desc(kernel)->max_threads_per_block)
         return cudaErrorLaunchOutOfResources;
+    if (config->cluster.x != 0 || kernel_desc(kernel)->cluster.x != 0) {
+        report_once("kernel %s: %s", kernel->name, gs_last_error_message());
+        return cudaErrorInvalidClusterSize;
+    }
     if (!config->cooperative)
         return SHAPE_ERROR;
     report_once("kernel %s: %s", kernel->name, gs_last_error_message());

@@ -38,10 +38,9 @@ cudaError_t launch_attribute_set(struct launch_attributes *attributes, cudaLaunc
     case cudaLaunchAttributePriority:
         attributes->priority = value->priority;
         return cudaSuccess;
-    case cudaLaunchAttributeClusterDimension: /* a cluster of one block is none */
-        if (value->clusterDim.x * value->clusterDim.y * value->clusterDim.z == 1)
-            return cudaSuccess;
-        return error_unsupported("a launch with clusters");
+    case cudaLaunchAttributeClusterDimension:
+        attributes->cluster = (dim3){value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
+        return cudaSuccess;
     case cudaLaunchAttributeDeviceUpdatableKernelNode:
         return error_unsupported("a node that a kernel updates");
     default:
@@ -65,7 +64,9 @@ cudaError_t launch_attribute_get(const struct launch_attributes *attributes,
         value->priority = attributes->priority;
         return cudaSuccess;
     case cudaLaunchAttributeClusterDimension:
-        value->clusterDim.x = value->clusterDim.y = value->clusterDim.z = 1;
+        value->clusterDim.x = attributes->cluster.x ? attributes->cluster.x : 1;
+        value->clusterDim.y = attributes->cluster.y ? attributes->cluster.y : 1;
+        value->clusterDim.z = attributes->cluster.z ? attributes->cluster.z : 1;
         return cudaSuccess;
     default:
         if (place < 0)

@@ -1,20 +1,27 @@
 /*
  * launch_attribute.h - the attributes of a launch, also of one that is a node of a graph. Only the
- * cooperative launch has an effect; the others are hints, which a node keeps so that a program can
- * ask for them. Any thread; the owner of the struct orders its use.
+ * cooperative launch and clusters have an effect; the others are hints, which a node keeps so that
+ * a program can ask for them. Any thread; the owner of the struct orders its use.
  */
 #ifndef GS_CUDART_LAUNCH_ATTRIBUTE_H
 #define GS_CUDART_LAUNCH_ATTRIBUTE_H
 
 #include "cudart/abi.h"
+#include "gshare.h"
 
 #define LAUNCH_HINTS 6
 
 struct launch_attributes {
     bool cooperative;
+    dim3 cluster; /* zeros: none */
     int priority;
     cudaLaunchAttributeValue hint[LAUNCH_HINTS];
 };
+
+static inline gs_dim3 launch_cluster(const struct launch_attributes *attributes)
+{
+    return (gs_dim3){attributes->cluster.x, attributes->cluster.y, attributes->cluster.z};
+}
 
 /* cudaErrorInvalidValue: nodes have no such attribute. cudaErrorNotSupported: it is said once. */
 cudaError_t launch_attribute_set(struct launch_attributes *attributes, cudaLaunchAttributeID id,

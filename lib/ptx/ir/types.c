@@ -102,6 +102,7 @@ static const char *const spaces[PTX_SPACE_COUNT] = {
     [PTX_SPACE_TEX] = "tex",
     [PTX_SPACE_PARAM_ENTRY] = "param::entry",
     [PTX_SPACE_PARAM_FUNC] = "param::func",
+    [PTX_SPACE_SHARED_CLUSTER] = "shared::cluster",
 };
 
 const char *ptx_space_name(enum ptx_space s)

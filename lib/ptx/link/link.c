@@ -199,6 +199,73 @@ static int group_choose(const struct linker *l, struct symbol *group, size_t cou
     return 0;
 }
 
+/* ---- The device runtime ---------------------------------------------------------------------- */
+
+/* nvcc links the device runtime (libcudadevrt) with every program of -rdc=true. It is what kernels
+ * launch kernels with, by functions of the driver that PTX cannot reach. */
+#define DEVICE_RUNTIME_CALL "__cuda_syscall_cnpv2LaunchDeviceV2"
+
+/* How many symbols have the name of the one at `group`. */
+static size_t group_count(const struct linker *l, const struct symbol *group)
+{
+    const struct symbol *end = l->symbols + l->symbol_count, *s = group;
+
+    while (s < end && strcmp(s->name, group->name) == 0)
+        s++;
+    return (size_t)(s - group);
+}
+
+static bool device_runtime_find(const struct linker *l, uint32_t *module)
+{
+    for (size_t i = 0; i < l->symbol_count; i++) {
+        if (strcmp(l->symbols[i].name, DEVICE_RUNTIME_CALL) == 0 && !defines(&l->symbols[i])) {
+            *module = l->symbols[i].module;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether another module declares what the module defines. */
+static bool module_is_used(const struct linker *l, uint32_t module)
+{
+    for (size_t i = 0, n; i < l->symbol_count; i += n) {
+        bool defined = false, declared = false;
+
+        n = group_count(l, &l->symbols[i]);
+        for (const struct symbol *s = &l->symbols[i]; s < &l->symbols[i] + n; s++) {
+            defined |= s->module == module && defines(s) && !is_own(s);
+            declared |= s->module != module && !defines(s);
+        }
+        if (defined && declared)
+            return true;
+    }
+    return false;
+}
+
+/* Leaves the device runtime out where no other module calls it. Else each indirect call could mean
+ * one of its functions, and its target could be newer than the device. */
+static void device_runtime_leave_out(struct linker *l)
+{
+    uint32_t module;
+    size_t kept = 0;
+
+    if (l->count == 1 || !device_runtime_find(l, &module) || module_is_used(l, module))
+        return;
+    for (size_t i = 0; i < l->symbol_count; i++) {
+        if (l->symbols[i].module == module)
+            continue;
+        l->symbols[kept] = l->symbols[i];
+        l->symbols[kept++].module -= l->symbols[i].module > module;
+    }
+    l->symbol_count = kept;
+    ptx_module_free(l->modules[module]);
+    memmove(&l->modules[module], &l->modules[module + 1],
+            (--l->count - module) * sizeof(*l->modules));
+}
+
+/* ---- What stands for a name ------------------------------------------------------------------ */
+
 static int symbol_rename(const struct linker *l, struct symbol *s)
 {
     const size_t size = strlen(s->name) + sizeof(RENAMED) + 10;
@@ -397,12 +464,13 @@ int ptx_link(const char *const texts[], const size_t lengths[], unsigned count, 
 
     for (unsigned i = 0; i < count && result == 0; i++)
         result = module_read(&l, texts[i], lengths[i]);
-    if (result == 0) {
-        target_choose(&l);
-        result = symbols_collect(&l);
-    }
     if (result == 0)
+        result = symbols_collect(&l);
+    if (result == 0) {
+        device_runtime_leave_out(&l);
+        target_choose(&l);
         result = symbols_resolve(&l);
+    }
     if (result == 0)
         result = linked_make(&l);
     if (result == 0)

@@ -9,7 +9,8 @@
 /* Links COUNT texts (a NUL ends one early), at least one. A symbol that one module makes visible is
  * the same in all; of several weak or common ones the first, or the largest, stands for all; a
  * module's own symbols get other names where another module has that name too. Functions that no
- * module defines stay declared.
+ * module defines stay declared. A text that is the device runtime is left out if no other text uses
+ * it.
  *
  * 0: *OUT is the new text, NUL-terminated, the caller's to free(); *OUT_LEN does not count the NUL.
  * Else WHY says which symbol, or which line of which text (from 1): -EINVAL: a text cannot be read,

@@ -53,7 +53,8 @@ static bool takes_symbols(const struct ptx_inst *inst)
     enum ptx_class class = ptx_op_class(inst->op);
 
     return inst->op == PTX_OP_MOV || inst->op == PTX_OP_CVTA || inst->op == PTX_OP_ISSPACEP ||
-           inst->op == PTX_OP_ISTYPEP || class == PTX_CLASS_TEX || class == PTX_CLASS_SURF;
+           inst->op == PTX_OP_ISTYPEP || inst->op == PTX_OP_MAPA || inst->op == PTX_OP_GETCTARANK ||
+           class == PTX_CLASS_TEX || class == PTX_CLASS_SURF;
 }
 
 static bool fits_source(const struct parser *p, const struct raw *r, enum ptx_type type,

@@ -21,8 +21,8 @@ static bool check_vector(struct parser *p, const struct ptx_inst *inst, const st
 
 static bool check_atomic(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
-    static const uint32_t any =
-        1u << PTX_SPACE_GENERIC | 1u << PTX_SPACE_GLOBAL | 1u << PTX_SPACE_SHARED;
+    static const uint32_t any = 1u << PTX_SPACE_GENERIC | 1u << PTX_SPACE_GLOBAL |
+                                1u << PTX_SPACE_SHARED | 1u << PTX_SPACE_SHARED_CLUSTER;
     enum ptx_type t = inst->type[0];
     unsigned bits = ptx_type_bits(t);
     bool integer = !ptx_type_is_float(t), is_bits = t >= PTX_T_B8 && t <= PTX_T_B128, ok = true;
@@ -144,6 +144,25 @@ static bool check_barrier(struct parser *p, const struct ptx_inst *inst, const s
     return true;
 }
 
+/* In another block of the cluster an object is arrived at, without an answer, and told of bytes. */
+static bool check_mbarrier(struct parser *p, const struct ptx_inst *inst, const struct token *at)
+{
+    if (inst->space != PTX_SPACE_SHARED_CLUSTER)
+        return true;
+    switch (inst->op) {
+    case PTX_OP_MBARRIER_ARRIVE:
+    case PTX_OP_MBARRIER_ARRIVE_DROP:
+        return inst->ops[0].kind == PTX_OPND_SINK ||
+               parser_fail(p, at, "%s: expected '_', since .shared::cluster gives no state",
+                           ptx_op_name(inst->op));
+    case PTX_OP_MBARRIER_EXPECT_TX:
+    case PTX_OP_MBARRIER_COMPLETE_TX:
+        return true;
+    default:
+        return parser_fail(p, at, "%s: not in .shared::cluster", ptx_op_name(inst->op));
+    }
+}
+
 static bool check_rest(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     uint64_t align;
@@ -174,9 +193,9 @@ static bool check_rest(struct parser *p, const struct ptx_inst *inst, const stru
 
 bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
-    static const uint32_t shared = 1u << PTX_SPACE_GENERIC | 1u << PTX_SPACE_SHARED;
-    static const uint32_t data = 1u << PTX_SPACE_GENERIC | 1u << PTX_SPACE_GLOBAL |
-                                 1u << PTX_SPACE_SHARED | 1u << PTX_SPACE_LOCAL |
+    static const uint32_t shared =
+        1u << PTX_SPACE_GENERIC | 1u << PTX_SPACE_SHARED | 1u << PTX_SPACE_SHARED_CLUSTER;
+    static const uint32_t data = shared | 1u << PTX_SPACE_GLOBAL | 1u << PTX_SPACE_LOCAL |
                                  1u << PTX_SPACE_PARAM | 1u << PTX_SPACE_PARAM_FUNC;
     static const uint32_t readable = data | 1u << PTX_SPACE_CONST | 1u << PTX_SPACE_PARAM_ENTRY;
 
@@ -198,10 +217,13 @@ bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct toke
     case PTX_CLASS_ASYNC:
         return check_async(p, inst, at);
     case PTX_CLASS_MBARRIER:
-        return address_check(p, inst, at) && space_check(p, inst, shared, at);
+        return address_check(p, inst, at) && space_check(p, inst, shared, at) &&
+               check_mbarrier(p, inst, at);
     case PTX_CLASS_MATRIX_LOAD:
     case PTX_CLASS_MATRIX_STORE:
-        return address_check(p, inst, at) && matrix_check(p, inst, at);
+        return address_check(p, inst, at) &&
+               space_check(p, inst, ~(1u << PTX_SPACE_SHARED_CLUSTER), at) &&
+               matrix_check(p, inst, at);
     case PTX_CLASS_MATRIX:
         return matrix_check(p, inst, at);
     case PTX_CLASS_TEX:

@@ -24,6 +24,8 @@ static bool space_matches(const struct ptx_inst *inst, enum ptx_space space, enu
 {
     if (space == PTX_SPACE_PARAM_ENTRY || space == PTX_SPACE_PARAM_FUNC)
         space = PTX_SPACE_PARAM;
+    if (space == PTX_SPACE_SHARED_CLUSTER)
+        space = PTX_SPACE_SHARED;
     return space == var || (space == PTX_SPACE_GENERIC && generic_variables(inst) >> var & 1);
 }
 
@@ -81,7 +83,7 @@ static bool check_scope(struct parser *p, const struct ptx_inst *inst, const str
 
 static bool check_order(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
-    uint32_t shared = inst->sem == PTX_SEM_MMIO ? 0 : SPACE(SHARED);
+    uint32_t shared = inst->sem == PTX_SEM_MMIO ? 0 : SPACE(SHARED) | SPACE(SHARED_CLUSTER);
     bool load = inst->op == PTX_OP_LD;
 
     if (inst->sem == (load ? PTX_SEM_RELEASE : PTX_SEM_ACQUIRE))

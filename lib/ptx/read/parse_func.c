@@ -42,11 +42,15 @@ static bool is_in_place(struct parser *p, const struct ptx_func *f)
 {
     bool sizes = parser_is_word(p, "maxntid") || parser_is_word(p, "reqntid") ||
                  parser_is_word(p, "minnctapersm") || parser_is_word(p, "maxnctapersm") ||
-                 parser_is_word(p, "maxnreg");
+                 parser_is_word(p, "maxnreg") || parser_is_word(p, "explicitcluster") ||
+                 parser_is_word(p, "reqnctapercluster") || parser_is_word(p, "maxclusterrank");
 
     if (f->entry ? parser_is_word(p, "noreturn") : sizes)
         return parser_fail(p, &p->tok, "expected this directive at %s",
                            f->entry ? "a .func" : "an .entry");
+    if ((parser_is_word(p, "reqnctapercluster") && f->maxclusterrank) ||
+        (parser_is_word(p, "maxclusterrank") && f->reqnctapercluster[0]))
+        return parser_fail(p, &p->tok, "expected either .reqnctapercluster or .maxclusterrank");
     if ((parser_is_word(p, "maxntid") && f->reqntid[0]) ||
         (parser_is_word(p, "reqntid") && f->maxntid[0]))
         return parser_fail(p, &p->tok, "expected either .maxntid or .reqntid");
@@ -56,20 +60,13 @@ static bool is_in_place(struct parser *p, const struct ptx_func *f)
 /* What stands between the parameters and the body. */
 static bool parse_directives(struct parser *p, struct ptx_func *f)
 {
-    static const char *const clusters[] = {"explicitcluster", "reqnctapercluster", "maxclusterrank",
-                                           "blocksareclusters"};
     struct list pragmas = {0};
     const char **slot;
     uint32_t ignored, end;
     bool ok = true;
-    size_t i;
 
     while (ok && p->tok.kind == TOK_DOT) {
-        for (i = 0; i < sizeof(clusters) / sizeof(clusters[0]); i++)
-            if (parser_is_word(p, clusters[i]))
-                ok = parser_fail_as(p, -ENOTSUP, &p->tok,
-                                    "thread block clusters (.%s) are not supported", clusters[i]);
-        if (!ok || !is_in_place(p, f))
+        if (!is_in_place(p, f))
             break;
         if (parser_is_word(p, "maxntid")) {
             ok = parse_three(p, f->maxntid);
@@ -81,6 +78,16 @@ static bool parse_directives(struct parser *p, struct ptx_func *f)
             ok = parse_one(p, &f->maxnctapersm);
         } else if (parser_is_word(p, "maxnreg")) {
             ok = parse_one(p, &f->maxnreg);
+        } else if (parser_is_word(p, "explicitcluster")) {
+            f->explicit_cluster = true;
+            ok = parser_next(p);
+        } else if (parser_is_word(p, "reqnctapercluster")) {
+            ok = parse_three(p, f->reqnctapercluster);
+        } else if (parser_is_word(p, "maxclusterrank")) {
+            ok = parse_one(p, &f->maxclusterrank);
+        } else if (parser_is_word(p, "blocksareclusters")) {
+            ok = parser_fail_as(p, -ENOTSUP, &p->tok,
+                                "grids of clusters (.blocksareclusters) are not supported");
         } else if (parser_is_word(p, "noreturn")) {
             f->noreturn = true;
             ok = parser_next(p);

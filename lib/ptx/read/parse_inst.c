@@ -129,8 +129,7 @@ static const char *left_out(const char *text, size_t len)
 {
     static const struct {
         const char *word, *what;
-    } words[] = {{"shared::cluster", "thread block clusters are"},
-                 {"multicast", "thread block clusters are"},
+    } words[] = {{"multicast", "copies to several blocks of a cluster are"},
                  {"kind::", "block-scaled and sparse matrices are"},
                  {"sp::ordered_metadata", "block-scaled and sparse matrices are"},
                  {"tensormap", "tensor maps are"},

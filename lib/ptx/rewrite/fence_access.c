@@ -48,6 +48,7 @@ static void keep_other_spaces(struct fence *fence, const char *from, bool local)
         const char *name;
         bool loads_only;
     } all[] = {
+        {PTX_SPACE_SHARED_CLUSTER, "shared::cluster", false},
         {PTX_SPACE_SHARED, "shared", false},
         {PTX_SPACE_LOCAL, "local", false},
         {PTX_SPACE_CONST, "const", true},
@@ -57,6 +58,9 @@ static void keep_other_spaces(struct fence *fence, const char *from, bool local)
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         if (!fence->generic[all[i].space] || (all[i].loads_only && !load) ||
             (all[i].space == PTX_SPACE_LOCAL && !local))
+            continue;
+        /* The cluster's shared memory has the block's own in it. */
+        if (all[i].space == PTX_SPACE_SHARED && fence->generic[PTX_SPACE_SHARED_CLUSTER])
             continue;
         fence_before(fence, "isspacep.%s %s, %s; ", all[i].name, any ? "gshare$q" : "gshare$p",
                      from);
@@ -82,13 +86,15 @@ void fence_find_generic(struct fence *fence)
 
             if (inst->op == PTX_OP_CVTA && !(inst->flags & PTX_F_TO))
                 fence->generic[inst->space] = true;
+            if (inst->op == PTX_OP_MAPA && inst->space == PTX_SPACE_GENERIC)
+                fence->generic[PTX_SPACE_SHARED_CLUSTER] = true;
         }
 }
 
 bool fence_knows_other_spaces(const struct fence *fence)
 {
-    return fence->generic[PTX_SPACE_SHARED] || fence->generic[PTX_SPACE_LOCAL] ||
-           fence->generic[PTX_SPACE_CONST];
+    return fence->generic[PTX_SPACE_SHARED] || fence->generic[PTX_SPACE_SHARED_CLUSTER] ||
+           fence->generic[PTX_SPACE_LOCAL] || fence->generic[PTX_SPACE_CONST];
 }
 
 static void fence_register(struct fence *fence, const char *from, bool generic,
@@ -223,6 +229,8 @@ bool fence_bulk(struct fence *fence)
     if (constant && size->imm > FENCE_BULK)
         return fence_refuse(fence, inst->line, "cp.async.bulk: %llu bytes, and a block has %u",
                             (unsigned long long)size->imm, FENCE_BULK);
+    if (inst->space == PTX_SPACE_SHARED && inst->space2 == PTX_SPACE_SHARED)
+        return true;
     if (!fence_access(fence, inst->space == PTX_SPACE_SHARED, false,
                       constant ? size->imm : FENCE_BULK))
         return false;

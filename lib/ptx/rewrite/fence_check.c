@@ -326,7 +326,8 @@ static bool check_class(struct checker *c, uint32_t i)
         return inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE ||
                inst->space == PTX_SPACE_SHARED || checker_fails(c, i, "not in .shared");
     case PTX_CLASS_MBARRIER:
-        return inst->space == PTX_SPACE_SHARED || checker_fails(c, i, "not in .shared");
+        return inst->space == PTX_SPACE_SHARED || inst->space == PTX_SPACE_SHARED_CLUSTER ||
+               checker_fails(c, i, "not in .shared");
     case PTX_CLASS_TEX:
     case PTX_CLASS_SURF:
         wrong = checker_texture(c, i);

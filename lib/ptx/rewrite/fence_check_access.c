@@ -39,11 +39,11 @@ static uint64_t access_bytes(const struct ptx_inst *inst)
 static bool is_told_apart(const struct checker *c, uint32_t *i, const char *from, bool load,
                           bool *local)
 {
-    static const char *const spaces[] = {"shared", "local", "const"};
+    static const char *const spaces[] = {"shared::cluster", "shared", "local", "const"};
 
     for (;;) {
         bool more = checker_precedes(c, i, "or.pred gshare$p, gshare$p, gshare$q;");
-        unsigned k, count = load ? 3 : 2;
+        unsigned k, count = load ? 4 : 3;
 
         for (k = 0; k < count; k++)
             if (checker_precedes(c, i, "isspacep.%s gshare$%c, %s;", spaces[k], more ? 'q' : 'p',
@@ -321,7 +321,8 @@ bool checker_may_hit_stack(const struct checker *c, uint32_t i, const struct ptx
                (mem->offset < 0 || (uint64_t)mem->offset > mem->var->size ||
                 bytes > mem->var->size - (uint64_t)mem->offset);
     return inst->space != PTX_SPACE_GLOBAL && inst->space != PTX_SPACE_SHARED &&
-           inst->space != PTX_SPACE_GENERIC && !is_bounded_to_variable(c, i, mem);
+           inst->space != PTX_SPACE_SHARED_CLUSTER && inst->space != PTX_SPACE_GENERIC &&
+           !is_bounded_to_variable(c, i, mem);
 }
 
 /* ---- 5. Kernel parameters ---- */
@@ -388,6 +389,7 @@ bool checker_address(struct checker *c, uint32_t i, const struct ptx_mem *mem, u
     case PTX_SPACE_CONST:
     case PTX_SPACE_LOCAL:
     case PTX_SPACE_SHARED:
+    case PTX_SPACE_SHARED_CLUSTER:
         return true;
     case PTX_SPACE_PARAM:
     case PTX_SPACE_PARAM_ENTRY:

@@ -17,7 +17,7 @@ static bool is_added(const struct fence *fence, const struct ptx_mem *mem)
  * space, what the hardware makes of a generic address that is not shared is nowhere written. */
 static bool take_shared(struct fence *fence)
 {
-    if (fence->inst->space == PTX_SPACE_SHARED)
+    if (fence->inst->space == PTX_SPACE_SHARED || fence->inst->space == PTX_SPACE_SHARED_CLUSTER)
         return true;
     return fence_refuse(fence, fence->inst->line, "%s: without .shared",
                         ptx_op_name(fence->inst->op));
@@ -71,6 +71,7 @@ static bool take_access(struct fence *fence)
     case PTX_SPACE_CONST:
     case PTX_SPACE_LOCAL:
     case PTX_SPACE_SHARED:
+    case PTX_SPACE_SHARED_CLUSTER:
         return true;
     case PTX_SPACE_PARAM:
     case PTX_SPACE_PARAM_ENTRY:

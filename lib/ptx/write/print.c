@@ -189,6 +189,10 @@ static void print_directives(FILE *out, const struct ptx_func *f)
     print_one(out, "minnctapersm", f->minnctapersm);
     print_one(out, "maxnctapersm", f->maxnctapersm);
     print_one(out, "maxnreg", f->maxnreg);
+    if (f->explicit_cluster)
+        fputs("\n.explicitcluster", out);
+    print_three(out, "reqnctapercluster", f->reqnctapercluster);
+    print_one(out, "maxclusterrank", f->maxclusterrank);
     for (i = 0; i < f->npragmas; i++)
         fprintf(out, "\n.pragma %s;", f->pragmas[i]);
 }

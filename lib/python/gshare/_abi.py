@@ -403,6 +403,7 @@ class KernelDesc(Sized):
         ("static_smem", c_uint),
         ("local_bytes", c_uint),
         ("max_dynamic_smem", c_uint),
+        ("cluster", Dim3),
     ]
 
 
@@ -418,6 +419,7 @@ class LaunchConfig(Sized):
         ("report", POINTER(c_uint64)),
         ("cooperative", c_uint),
         ("programmatic", c_uint),
+        ("cluster", Dim3),
     ]
 
 

@@ -102,10 +102,11 @@ class Kernel:
         qos=None,
         cooperative=False,
         programmatic=False,
+        cluster=None,
         report=False,
     ):
-        """Queues the kernel on the stream (the default one without); grid and block are a number or
-        up to three. The arguments are copied before the call returns; buffers must live until the
+        """Queues the kernel on the stream (the default one without); grid, block and cluster are a number
+        or up to three. The arguments are copied before the call returns; buffers must live until the
         kernel has run, which their own end waits for. With report=True it returns a PendingReport.
         """
         session = self._module._session
@@ -125,6 +126,8 @@ class Kernel:
             cooperative=bool(cooperative),
             programmatic=bool(programmatic),
         )
+        if cluster is not None:
+            config.cluster = _dim3("cluster", cluster)
         struct = qos_struct(qos)
         if struct is not None:
             config.qos = ctypes.pointer(struct)

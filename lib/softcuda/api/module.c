@@ -242,13 +242,20 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         *value = atomic_load_explicit(&function->carveout, memory_order_relaxed);
         return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+        *value = function->kernel->func->explicit_cluster;
+        return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        *value = (int)function->kernel->func
+                     ->reqnctapercluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
+        return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        *value = atomic_load_explicit(&function->large_clusters, memory_order_relaxed);
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         *value = 0;
         return CUDA_SUCCESS;
@@ -274,6 +281,11 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
         if (value < -1 || value > 100)
             return CUDA_ERROR_INVALID_VALUE;
         atomic_store_explicit(&function->carveout, value, memory_order_relaxed);
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        if (value != 0 && value != 1)
+            return CUDA_ERROR_INVALID_VALUE;
+        atomic_store_explicit(&function->large_clusters, value != 0, memory_order_relaxed);
         return CUDA_SUCCESS;
     default:
         return CUDA_ERROR_INVALID_VALUE;

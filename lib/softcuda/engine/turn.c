@@ -81,7 +81,7 @@ static enum exec_status block_turn(struct resident *r, struct mem_view *view,
         }
     }
     if (!r->started) {
-        exec_block_start(r->block, r->index, r->sm);
+        exec_block_start(r->block, r->index, r->sms);
         r->started = true;
     }
     mem_view_begin(view, slot);
@@ -104,7 +104,8 @@ static void block_settle(struct resident *r, enum exec_status status,
     struct grid *g = r->grid;
 
     // The turn of the block that was counted last sees the whole count here.
-    if (!g->has_let_go && atomic_load_explicit(&g->let_go, memory_order_relaxed) == g->total) {
+    if (!g->has_let_go &&
+        atomic_load_explicit(&g->let_go, memory_order_relaxed) == g->total * g->cluster_size) {
         g->has_let_go = true;
         order_let_go(g->op);
     }

@@ -7,6 +7,21 @@
 #include "softcuda/device/num.h"
 #include "softcuda/interp/interp.h"
 
+// OFFSET in the window of shared memory, of the block or of another one of its cluster.
+static inline uint64_t shared_address(const struct exec_block *b, uint64_t offset, uint64_t bytes)
+{
+    uint64_t block = offset >> CLUSTER_SHIFT;
+    if (block > b->cluster_size)
+        return 0;
+    if (block) {
+        b = b->cluster[block - 1];
+        offset &= ((uint64_t)1 << CLUSTER_SHIFT) - 1;
+    }
+    return offset <= b->shared_bytes && bytes <= b->shared_bytes - offset
+               ? (uint64_t)(uintptr_t)b->shared + offset
+               : 0;
+}
+
 // One generic address of one lane. 0 where BYTES bytes there may not be accessed so.
 static inline uint64_t lane_generic(struct warp *w, unsigned lane, uint64_t address, uint64_t bytes,
                                     uint32_t access)
@@ -14,9 +29,7 @@ static inline uint64_t lane_generic(struct warp *w, unsigned lane, uint64_t addr
     const struct exec_block *b = w->block;
     uint64_t window = address & ~0xffffffffull, offset = address & 0xffffffffull;
     if (window == MEM_SHARED_WINDOW)
-        return offset <= b->shared_bytes && bytes <= b->shared_bytes - offset
-                   ? (uint64_t)(uintptr_t)b->shared + offset
-                   : 0;
+        return shared_address(b, offset, bytes);
     if (window == MEM_LOCAL_WINDOW)
         return offset <= b->local_bytes && bytes <= b->local_bytes - offset
                    ? (uint64_t)(uintptr_t)b->local +

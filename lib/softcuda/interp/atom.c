@@ -136,10 +136,14 @@ static int atomic_b128(struct warp *w, const struct insn *in, uint32_t mask, con
     return STEP_NEXT;
 }
 
-// A generic address may name shared or global memory.
+// A generic address may name shared memory, of any block of the cluster, or global memory.
 static bool is_in_shared(const struct warp *w, uint64_t host)
 {
-    return host - (uint64_t)(uintptr_t)w->block->shared < w->block->shared_bytes;
+    const struct exec_block *b = w->block;
+    for (uint32_t k = 0; k < b->cluster_size; k++)
+        if (host - (uint64_t)(uintptr_t)b->cluster[k]->shared < b->shared_bytes)
+            return true;
+    return false;
 }
 
 int op_atom(struct warp *w, const struct insn *in, uint32_t mask)

@@ -57,8 +57,48 @@ static void release(struct exec_block *b, uint32_t id)
     b->barriers_used--;
 }
 
+// ---- The barrier of a cluster: a thread arrives, and waits for all that have not exited
+
+static void cluster_recheck(const struct exec_block *b)
+{
+    if (!b->cluster[0]->cluster_waits)
+        return;
+    for (uint32_t k = 0; k < b->cluster_size; k++)
+        for (uint32_t i = 0; i < b->nwarps; i++)
+            if ((b->cluster[k]->warps[i].at_cluster | b->cluster[k]->warps[i].dead) != ALL_LANES)
+                return;
+    b->cluster[0]->cluster_waits = false;
+    for (uint32_t k = 0; k < b->cluster_size; k++)
+        for (uint32_t i = 0; i < b->nwarps; i++) {
+            struct warp *w = &b->cluster[k]->warps[i];
+            w->at_cluster = 0;
+            for (uint32_t p = 0; p < w->npaths; p++)
+                if (w->paths[p].state == PATH_CLUSTER)
+                    w->paths[p].state = PATH_READY;
+        }
+}
+
+int op_cluster_arrive(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    (void)in;
+    w->at_cluster |= mask;
+    w->strong++;
+    w->block->cluster[0]->cluster_waits = true;
+    cluster_recheck(w->block);
+    return STEP_NEXT;
+}
+
+int op_cluster_wait(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    if (!(w->at_cluster & mask)) // all have arrived since
+        return STEP_NEXT;
+    warp_block_path(w, in, PATH_CLUSTER);
+    return STEP_SWITCH;
+}
+
 void block_recheck_barriers(struct exec_block *b)
 {
+    cluster_recheck(b);
     for (uint32_t id = 0; b->barriers_used && id < BLOCK_BARRIERS; id++)
         if (b->barriers[id].used && is_complete(b, &b->barriers[id]))
             release(b, id);

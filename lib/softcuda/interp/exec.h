@@ -39,6 +39,8 @@ struct exec_kernel {
 
 // ---- Grids
 
+enum { EXEC_CLUSTER_BLOCKS = 16 };
+
 struct image; // texture/texel.h
 struct texture;
 
@@ -71,6 +73,8 @@ struct exec_grid {
     uint64_t id;             // %gridid
     uint32_t grid_dim[3];    // 1 .. 2^31-1, 65535, 65535
     uint32_t block_dim[3];   // product 1 .. 1024
+    uint32_t cluster_dim[3]; // divides grid_dim, product at most EXEC_CLUSTER_BLOCKS; zeros where
+                             // the launch has no clusters
     uint32_t dynamic_shared; // bytes, at most 227 KiB together with the static
     uint32_t stack_bytes;    // CU_LIMIT_STACK_SIZE: local memory for the call stack of a thread
     uint64_t workspace; // cooperative launches: address for grid.sync(), high half in %envreg1 and
@@ -84,6 +88,17 @@ struct exec_grid {
     // nobody asks.
     _Atomic uint64_t *let_go;
 };
+
+// The cluster's blocks in dimension I: one where there are no clusters.
+static inline uint32_t exec_cluster_dim(const struct exec_grid *grid, unsigned i)
+{
+    return grid->cluster_dim[i] ? grid->cluster_dim[i] : 1;
+}
+
+static inline uint32_t exec_cluster_size(const struct exec_grid *grid)
+{
+    return exec_cluster_dim(grid, 0) * exec_cluster_dim(grid, 1) * exec_cluster_dim(grid, 2);
+}
 
 // ---- Blocks
 
@@ -119,14 +134,16 @@ struct exec_fault {
 
 struct exec_block;
 
-// A holder for one block of GRID after another. 0, -ENOMEM, or -EAGAIN: other blocks have the
+// A holder for one cluster of GRID after another: for one block, where the launch says nothing of
+// clusters. The blocks of a cluster run in one turn. 0, -ENOMEM, or -EAGAIN: other blocks have the
 // memory that it needs, and give it back when they are done.
 int exec_block_new(const struct exec_grid *grid, struct exec_block **out);
 void exec_block_free(struct exec_block *block); // NULL is fine; unfinished is fine
 
-// Puts the holder at the start of the block with linear index INDEX (x fastest), on SMID. As on
-// hardware, shared memory is not cleared, except that no other grid's data may show in it.
-void exec_block_start(struct exec_block *block, uint64_t index, uint32_t smid);
+// Puts the holder at the start of the cluster with linear index INDEX (x fastest), each block on
+// its SM of SMIDS. As on hardware, shared memory is not cleared, except that no other grid's data
+// may show in it.
+void exec_block_start(struct exec_block *block, uint64_t index, const uint32_t *smids);
 
 // Runs up to BUDGET warp instructions, looking at memory through VIEW, which holds for this call
 // only. FAULT is set when EXEC_FAULT is returned. After EXEC_DONE or EXEC_FAULT the holder may be

@@ -29,6 +29,9 @@ enum {
 // Generic addresses of a kernel's parameters, and what the address of a function looks like.
 #define MEM_PARAM_WINDOW    ((uint64_t)0x10002 << 32)
 #define MEM_FUNCTION_WINDOW ((uint64_t)0x10003 << 32)
+// Shared addresses of the cluster's block R begin at (R + 1) << CLUSTER_SHIFT; those of the block
+// itself are also the addresses without that.
+#define CLUSTER_SHIFT       24
 #define FUNCTION_STRIDE     16
 
 // A call takes this much of a thread's stack besides its variables and parameters.
@@ -169,6 +172,7 @@ struct frame {
 enum path_state {
     PATH_READY,
     PATH_BARRIER,  // at block barrier `barrier`
+    PATH_CLUSTER,  // at the barrier of the cluster
     PATH_MEMBERS,  // at a warp instruction, until the lanes in `members` are there
     PATH_SLEEPING, // until `wake`
 };
@@ -206,7 +210,8 @@ struct warp {
     struct mem_view *view;
     uint32_t index;
     uint32_t npaths;
-    uint32_t joined; // lanes that wait in joins
+    uint32_t joined;     // lanes that wait in joins
+    uint32_t at_cluster; // lanes that have arrived at the barrier of the cluster
     struct path paths[LANES];
     struct frame *entry;
     struct frame *free_frames;
@@ -222,8 +227,14 @@ struct barrier {
     bool all, any;
 };
 
+// The blocks of a cluster belong to the holder of the first one, and are run by one thread.
 struct exec_block {
     const struct exec_grid *grid;
+    struct exec_block *
+        *cluster; // its blocks, by rank; each has the same array, which is the first's
+    uint32_t cluster_size;
+    uint32_t rank;
+    bool cluster_waits; // of the first block: threads have arrived at the cluster's barrier
     const struct exec_program *program;
     const struct code *code;
     const struct kernel_layout *layout;
@@ -280,6 +291,8 @@ int op_stackrestore(struct warp *w, const struct insn *in, uint32_t mask);
 int op_bar_sync(struct warp *w, const struct insn *in, uint32_t mask);
 int op_bar_arrive(struct warp *w, const struct insn *in, uint32_t mask);
 int op_bar_red(struct warp *w, const struct insn *in, uint32_t mask);
+int op_cluster_arrive(struct warp *w, const struct insn *in, uint32_t mask);
+int op_cluster_wait(struct warp *w, const struct insn *in, uint32_t mask);
 // Lanes of the block exited: barriers that waited only for them open.
 void block_recheck_barriers(struct exec_block *block);
 
@@ -312,6 +325,8 @@ int op_ld_param(struct warp *w, const struct insn *in, uint32_t mask);
 int op_atom(struct warp *w, const struct insn *in, uint32_t mask);
 int op_fence(struct warp *w, const struct insn *in, uint32_t mask);
 int op_isspacep(struct warp *w, const struct insn *in, uint32_t mask);
+int op_mapa(struct warp *w, const struct insn *in, uint32_t mask);
+int op_getctarank(struct warp *w, const struct insn *in, uint32_t mask);
 int op_cp_async(struct warp *w, const struct insn *in, uint32_t mask);
 int op_bulk(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier(struct warp *w, const struct insn *in, uint32_t mask);
@@ -322,6 +337,7 @@ void mbarrier_complete(uint64_t *object, uint32_t bytes);
 // ---- Values of the machine (interp/value.c)
 
 int op_sreg(struct warp *w, const struct insn *in, uint32_t mask);
+int op_is_explicit_cluster(struct warp *w, const struct insn *in, uint32_t mask);
 int op_local_address(struct warp *w, const struct insn *in, uint32_t mask);
 int op_dynamic_shared(struct warp *w, const struct insn *in, uint32_t mask);
 int op_carry(struct warp *w, const struct insn *in, uint32_t mask);

@@ -328,12 +328,16 @@ static int do_wmma(const struct group *g)
 
 // ---- wmma.load, wmma.store: an element at a time, from a base and a stride that all lanes share
 
-static uint64_t address_of(const struct part *p, unsigned lane)
+// A generic address, BEHIND bytes behind the lane's own. What leads out of a window stays outside
+// of all others.
+static uint64_t address_of(const struct part *p, unsigned lane, uint64_t behind)
 {
     const struct insn *in = p->in;
+    uint64_t window = space_window(in->mode);
     uint64_t a =
         space_is_narrow(in->mode) ? PART_SLOT(u32, p, in->a)[lane] : PART_SLOT(u64, p, in->a)[lane];
-    return a + in->imm2 + space_window(in->mode);
+    a += in->imm2 + behind;
+    return window + (window && a >> 32 ? 0xfffffff0u : a);
 }
 
 static int move_fragment(const struct group *g, bool load)
@@ -345,7 +349,6 @@ static int move_fragment(const struct group *g, bool load)
     struct fragment f =
         fragment((enum ptx_type)aux[MATRIX_TYPE_D], aux[MATRIX_M], aux[MATRIX_N], MATRIX_LISTS);
     bool columns = aux[MATRIX_FLAGS] & MATRIX_BY_COLUMN;
-    uint64_t base = address_of(v.of[first], first);
     uint64_t stride = columns ? f.rows : f.columns;
     if (v.of[first]->in->c != NO_OPERAND)
         stride = PART_SLOT(u32, v.of[first], v.of[first]->in->c)[first];
@@ -356,7 +359,8 @@ static int move_fragment(const struct group *g, bool load)
             unsigned r, c;
             place_run(&f, l, i, &r, &c);
             uint64_t bit = (columns ? c * stride + r : r * stride + c) * f.bits;
-            uint64_t address = base + bit / 8, bytes = f.bits < 8 ? 1 : f.bits / 8, value = 0;
+            uint64_t address = address_of(v.of[first], first, bit / 8);
+            uint64_t bytes = f.bits < 8 ? 1 : f.bits / 8, value = 0;
             if (address % bytes)
                 return warp_fault(g->w, v.of[l]->in, 1u << l, EXEC_FAULT_MISALIGNED, address);
             uint64_t host = lane_generic(g->w, l, address, bytes, load ? MEM_READ : MEM_WRITE);
@@ -397,7 +401,7 @@ static int move_matrices(const struct group *g, bool load)
         uint16_t *row[8];
         for (unsigned r = 0; r < 8; r++) {
             unsigned l = 8 * m + r;
-            uint64_t address = address_of(v.of[l], l), host;
+            uint64_t address = address_of(v.of[l], l, 0), host;
             if (address % 16)
                 return warp_fault(g->w, v.of[l]->in, 1u << l, EXEC_FAULT_MISALIGNED, address);
             host = lane_generic(g->w, l, address, 16, load ? MEM_READ : MEM_WRITE);

@@ -56,6 +56,9 @@ int op_isspacep(struct warp *w, const struct insn *in, uint32_t mask)
              param = window == MEM_PARAM_WINDOW, yes = false;
         switch (in->mode) {
         case PTX_SPACE_SHARED:
+            yes = shared && !((uint32_t)pa[l] >> CLUSTER_SHIFT);
+            break;
+        case PTX_SPACE_SHARED_CLUSTER:
             yes = shared;
             break;
         case PTX_SPACE_LOCAL:
@@ -75,6 +78,46 @@ int op_isspacep(struct warp *w, const struct insn *in, uint32_t mask)
         bits |= (uint32_t)yes << l;
     }
     *d = (*d & ~mask) | (bits & mask);
+    return STEP_NEXT;
+}
+
+// ---- Shared memory of other blocks of the cluster
+
+static uint32_t rank_of(const struct exec_block *b, uint64_t address)
+{
+    uint32_t block = (uint32_t)address >> CLUSTER_SHIFT;
+    return block ? block - 1 : b->rank;
+}
+
+int op_mapa(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    const struct exec_block *b = w->block;
+    bool wide = ptx_type_bits((enum ptx_type)in->type) == 64;
+    const u32 *rank = SLOT(u32, w, in->b);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        uint64_t a = wide ? SLOT(u64, w, in->a)[l] : SLOT(u32, w, in->a)[l];
+        uint32_t offset = (uint32_t)a & ((1u << CLUSTER_SHIFT) - 1);
+        if (rank[l] >= b->cluster_size)
+            return warp_fault(w, in, 1u << l, EXEC_FAULT_ILLEGAL_INSTRUCTION, rank[l]);
+        if (rank[l] != b->rank)
+            offset |= (rank[l] + 1) << CLUSTER_SHIFT;
+        if (wide)
+            SLOT(u64, w, in->d)[l] = in->imm + offset;
+        else
+            SLOT(u32, w, in->d)[l] = offset;
+    }
+    return STEP_NEXT;
+}
+
+int op_getctarank(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    bool wide = ptx_type_bits((enum ptx_type)in->type) == 64;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        uint64_t a = wide ? SLOT(u64, w, in->a)[l] : SLOT(u32, w, in->a)[l];
+        SLOT(u32, w, in->d)[l] = rank_of(w->block, a);
+    }
     return STEP_NEXT;
 }
 

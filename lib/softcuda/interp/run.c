@@ -54,7 +54,27 @@ static int warp_init(struct warp *w, struct exec_block *b, uint32_t index)
     return 0;
 }
 
-int exec_block_new(const struct exec_grid *grid, struct exec_block **out)
+static void block_free(struct exec_block *b)
+{
+    for (uint32_t i = 0; b->warps && i < b->nwarps; i++) {
+        warp_deinit(&b->warps[i]);
+        free(b->warps[i].tid[0]);
+    }
+    block_discharge(b);
+    free(b->warps);
+    free(b->shared);
+    free(b->local);
+    free(b);
+}
+
+static void cluster_free(struct exec_block **cluster, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++)
+        block_free(cluster[k]);
+    free(cluster);
+}
+
+static int block_new(const struct exec_grid *grid, struct exec_block **out)
 {
     const struct exec_program *p = grid->kernel->program;
     struct exec_block *b = calloc(1, sizeof *b);
@@ -70,7 +90,7 @@ int exec_block_new(const struct exec_grid *grid, struct exec_block **out)
     b->local_bytes = (uint32_t)thread_local_bytes(grid, b->code, b->layout);
     int status = block_admit(b, b->shared_bytes + (size_t)b->nwarps * LANES * b->local_bytes);
     if (status) {
-        exec_block_free(b);
+        block_free(b);
         return status;
     }
     // cleared: what was there may be another tenant's
@@ -78,40 +98,54 @@ int exec_block_new(const struct exec_grid *grid, struct exec_block **out)
     b->local = calloc((size_t)b->nwarps * LANES + 1, b->local_bytes + 1u);
     b->warps = calloc(b->nwarps, sizeof *b->warps);
     if (!b->shared || !b->local || !b->warps || b->nwarps > BLOCK_WARPS) {
-        exec_block_free(b);
+        block_free(b);
         return -ENOMEM;
     }
     memset(b->shared, 0, b->shared_bytes);
     for (uint32_t i = 0; i < b->nwarps; i++)
         if (warp_init(&b->warps[i], b, i)) {
-            exec_block_free(b);
+            block_free(b);
             return -ENOMEM;
         }
     *out = b;
     return 0;
 }
 
-void exec_block_free(struct exec_block *b)
+int exec_block_new(const struct exec_grid *grid, struct exec_block **out)
 {
-    if (!b)
-        return;
-    for (uint32_t i = 0; b->warps && i < b->nwarps; i++) {
-        warp_deinit(&b->warps[i]);
-        free(b->warps[i].tid[0]);
+    uint32_t size = exec_cluster_size(grid);
+    struct exec_block **cluster = calloc(size, sizeof(struct exec_block *));
+    if (!cluster)
+        return -ENOMEM;
+    for (uint32_t k = 0; k < size; k++) {
+        int status = block_new(grid, &cluster[k]);
+        if (status) {
+            cluster_free(cluster, k);
+            return status;
+        }
+        cluster[k]->cluster = cluster;
+        cluster[k]->cluster_size = size;
+        cluster[k]->rank = k;
     }
-    block_discharge(b);
-    free(b->warps);
-    free(b->shared);
-    free(b->local);
-    free(b);
+    *out = cluster[0];
+    return 0;
 }
 
-void exec_block_start(struct exec_block *b, uint64_t index, uint32_t smid)
+void exec_block_free(struct exec_block *b)
 {
-    const uint32_t *dim = b->grid->grid_dim;
-    b->index[0] = (uint32_t)(index % dim[0]);
-    b->index[1] = (uint32_t)(index / dim[0] % dim[1]);
-    b->index[2] = (uint32_t)(index / dim[0] / dim[1]);
+    if (b)
+        cluster_free(b->cluster, b->cluster_size);
+}
+
+static void block_start(struct exec_block *b, uint64_t cluster, uint32_t smid)
+{
+    uint64_t clusters = cluster, rank = b->rank;
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t of = exec_cluster_dim(b->grid, i), many = b->grid->grid_dim[i] / of;
+        b->index[i] = (uint32_t)(clusters % many * of + rank % of);
+        clusters /= many;
+        rank /= of;
+    }
     b->smid = smid;
     b->next_warp = 0;
     b->let_go = false;
@@ -122,11 +156,19 @@ void exec_block_start(struct exec_block *b, uint64_t index, uint32_t smid)
         uint32_t lanes = b->nthreads - i * LANES;
         warp_abandon(w);
         w->faulted = false;
+        w->at_cluster = 0;
         w->dead = lanes >= LANES ? 0 : ALL_LANES << lanes;
         w->entry->local_base = 0;
         w->entry->local_top = b->code->local_bytes;
         warp_start(w);
     }
+}
+
+void exec_block_start(struct exec_block *b, uint64_t index, const uint32_t *smids)
+{
+    b->cluster_waits = false;
+    for (uint32_t k = 0; k < b->cluster_size; k++)
+        block_start(b->cluster[k], index, smids[k]);
 }
 
 // ---- Running
@@ -188,24 +230,33 @@ static enum turn warp_turn(struct warp *w, struct mem_view *view, uint64_t *left
     return ran ? TURN_OVER : TURN_IDLE;
 }
 
+// Warp INDEX of all blocks of the cluster.
+static struct warp *cluster_warp(const struct exec_block *b, uint32_t index)
+{
+    return &b->cluster[index / b->nwarps]->warps[index % b->nwarps];
+}
+
 static bool any_sleeping(const struct exec_block *b)
 {
-    for (uint32_t i = 0; i < b->nwarps; i++)
-        for (uint32_t k = 0; k < b->warps[i].npaths; k++)
-            if (b->warps[i].paths[k].state == PATH_SLEEPING)
+    for (uint32_t i = 0; i < b->nwarps * b->cluster_size; i++) {
+        const struct warp *w = cluster_warp(b, i);
+        for (uint32_t k = 0; k < w->npaths; k++)
+            if (w->paths[k].state == PATH_SLEEPING)
                 return true;
+    }
     return false;
 }
 
-static enum exec_status stuck(struct exec_block *b)
+static enum exec_status stuck(struct exec_block *b, struct exec_fault *fault)
 {
-    for (uint32_t i = 0; i < b->nwarps; i++) {
-        struct warp *w = &b->warps[i];
+    for (uint32_t i = 0; i < b->nwarps * b->cluster_size; i++) {
+        struct warp *w = cluster_warp(b, i);
         if (!w->npaths)
             continue;
         w->frame = w->paths[0].frame;
         warp_fault(w, w->paths[0].at ? w->paths[0].at : w->frame->code->insns, w->paths[0].mask,
                    EXEC_FAULT_DEADLOCK, 0);
+        *fault = w->block->fault;
         return EXEC_FAULT;
     }
     return EXEC_DONE;
@@ -216,29 +267,32 @@ enum exec_status exec_block_run(struct exec_block *b, struct mem_view *view, uin
 {
     uint64_t left = budget;
     uint32_t idle = 0; // warps in a row that could not run
+    const uint32_t warps = b->nwarps * b->cluster_size;
     enum exec_status status = EXEC_YIELD;
     while (left && !atomic_load_explicit(&b->grid->stop, memory_order_relaxed)) {
-        struct warp *w = &b->warps[b->next_warp];
-        b->next_warp = (b->next_warp + 1) % b->nwarps;
+        struct warp *w =
+            b->cluster_size == 1 ? &b->warps[b->next_warp] : cluster_warp(b, b->next_warp);
+        b->next_warp = b->next_warp + 1 == warps ? 0 : b->next_warp + 1;
         enum turn turn = w->npaths ? warp_turn(w, view, &left) : TURN_IDLE;
         if (turn == TURN_FAULT) {
+            *fault = w->block->fault;
             status = EXEC_FAULT;
             break;
         }
         idle = turn == TURN_IDLE ? idle + 1 : 0;
-        if (idle < b->nwarps)
+        if (idle < warps)
             continue;
-        status = any_sleeping(b) ? EXEC_WAITING : stuck(b);
+        status = any_sleeping(b) ? EXEC_WAITING : stuck(b, fault);
         break;
     }
-    if (status == EXEC_FAULT)
-        *fault = b->fault;
-    else if (status == EXEC_DONE)
-        block_let_go(b);
-    if (b->counted) {
-        atomic_fetch_add_explicit(b->grid->device->thread_instructions, b->counted,
+    for (uint32_t k = 0; k < b->cluster_size; k++) {
+        if (status == EXEC_DONE)
+            block_let_go(b->cluster[k]);
+        if (!b->cluster[k]->counted)
+            continue;
+        atomic_fetch_add_explicit(b->grid->device->thread_instructions, b->cluster[k]->counted,
                                   memory_order_relaxed);
-        b->counted = 0;
+        b->cluster[k]->counted = 0;
     }
     return status;
 }

@@ -43,10 +43,18 @@ static uint64_t uniform_sreg(const struct warp *w, uint32_t sreg, uint64_t index
     case PTX_SREG_CTAID_Y:
     case PTX_SREG_CTAID_Z:
         return b->index[sreg - PTX_SREG_CTAID_X];
-    case PTX_SREG_CLUSTERID_X: // a cluster is one block
+    case PTX_SREG_CLUSTERID_X:
     case PTX_SREG_CLUSTERID_Y:
     case PTX_SREG_CLUSTERID_Z:
-        return b->index[sreg - PTX_SREG_CLUSTERID_X];
+        sreg -= PTX_SREG_CLUSTERID_X;
+        return b->index[sreg] / exec_cluster_dim(g, sreg);
+    case PTX_SREG_CLUSTER_CTAID_X:
+    case PTX_SREG_CLUSTER_CTAID_Y:
+    case PTX_SREG_CLUSTER_CTAID_Z:
+        sreg -= PTX_SREG_CLUSTER_CTAID_X;
+        return b->index[sreg] % exec_cluster_dim(g, sreg);
+    case PTX_SREG_CLUSTER_CTARANK:
+        return b->rank;
     case PTX_SREG_NCTAID_X:
     case PTX_SREG_NCTAID_Y:
     case PTX_SREG_NCTAID_Z:
@@ -54,12 +62,14 @@ static uint64_t uniform_sreg(const struct warp *w, uint32_t sreg, uint64_t index
     case PTX_SREG_NCLUSTERID_X:
     case PTX_SREG_NCLUSTERID_Y:
     case PTX_SREG_NCLUSTERID_Z:
-        return g->grid_dim[sreg - PTX_SREG_NCLUSTERID_X];
+        sreg -= PTX_SREG_NCLUSTERID_X;
+        return g->grid_dim[sreg] / exec_cluster_dim(g, sreg);
     case PTX_SREG_CLUSTER_NCTAID_X:
     case PTX_SREG_CLUSTER_NCTAID_Y:
     case PTX_SREG_CLUSTER_NCTAID_Z:
+        return exec_cluster_dim(g, sreg - PTX_SREG_CLUSTER_NCTAID_X);
     case PTX_SREG_CLUSTER_NCTARANK:
-        return 1;
+        return b->cluster_size;
     case PTX_SREG_WARPID:
         return w->index;
     case PTX_SREG_NWARPID:
@@ -139,6 +149,13 @@ int op_sreg(struct warp *w, const struct insn *in, uint32_t mask)
         else
             SLOT(u32, w, in->d)[l] = value;
     }
+    return STEP_NEXT;
+}
+
+int op_is_explicit_cluster(struct warp *w, const struct insn *in, uint32_t mask)
+{
+    u32 *d = SLOT(u32, w, in->d);
+    *d = (*d & ~mask) | (w->block->grid->cluster_dim[0] ? mask : 0);
     return STEP_NEXT;
 }
 

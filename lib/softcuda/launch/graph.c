@@ -371,6 +371,7 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const struct node_wo
         if (new.context != n->work.context)
             return CUDA_ERROR_INVALID_VALUE;
         new.kernel.cooperative = n->work.kernel.cooperative;
+        memcpy(new.kernel.cluster, n->work.kernel.cluster, sizeof(new.kernel.cluster));
         new.kernel.has_priority = n->work.kernel.has_priority;
         new.kernel.priority = n->work.kernel.priority;
         new.kernel.stack = n->work.kernel.stack;

@@ -10,7 +10,10 @@
 #include "softcuda/stream/order.h"
 #include "softcuda/stream/stream.h"
 
-enum { REGISTER_GRAIN = 256 }; // registers are given to warps in steps of 256
+enum {
+    REGISTER_GRAIN = 256, // registers are given to warps in steps of 256
+    PORTABLE_CLUSTER = 8, // blocks that each device of clusters takes
+};
 
 static _Atomic uint64_t grid_ids = 1;
 
@@ -57,6 +60,38 @@ static CUresult check_block_directives(const struct launch *l, uint64_t threads)
     return CUDA_SUCCESS;
 }
 
+// The clusters that the launch has: its own, or those of its kernel. Zeros where it has none.
+static void launch_clusters(const struct launch *l, uint32_t cluster[3])
+{
+    const struct ptx_func *f = l->function->kernel->func;
+
+    memcpy(cluster, l->cluster[0] ? l->cluster : f->reqnctapercluster, 3 * sizeof(*cluster));
+}
+
+static CUresult check_clusters(CUcontext context, const struct launch *l, uint32_t fit)
+{
+    const struct ptx_func *f = l->function->kernel->func;
+    uint32_t cluster[3];
+    uint64_t blocks = 1;
+
+    launch_clusters(l, cluster);
+    if (!cluster[0])
+        return f->explicit_cluster ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
+    for (int i = 0; i < 3; i++) {
+        if (!cluster[i] || cluster[i] > EXEC_CLUSTER_BLOCKS || l->grid[i] % cluster[i] ||
+            (f->reqnctapercluster[0] && f->reqnctapercluster[i] != cluster[i]))
+            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        blocks *= cluster[i];
+    }
+    if (blocks > (atomic_load_explicit(&l->function->large_clusters, memory_order_relaxed)
+                      ? EXEC_CLUSTER_BLOCKS
+                      : PORTABLE_CLUSTER) ||
+        (f->maxclusterrank && blocks > f->maxclusterrank) ||
+        blocks > (uint64_t)fit * context->sm_count)
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    return CUDA_SUCCESS;
+}
+
 CUresult launch_check(CUcontext context, const struct launch *launch)
 {
     uint64_t threads, blocks;
@@ -83,7 +118,7 @@ CUresult launch_check(CUcontext context, const struct launch *launch)
     if (launch->cooperative && (blocks > (uint64_t)fit * context->sm_count ||
                                 blocks * launch->grid[2] > (uint64_t)fit * context->sm_count))
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-    return CUDA_SUCCESS;
+    return check_clusters(context, launch, fit);
 }
 
 static const void *extra_value(void **extra, void *key)
@@ -145,10 +180,12 @@ CUresult launch_attribute(struct launch *launch, CUlaunchAttributeID id,
         launch->priority = priority_clamp(value->priority);
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        // A cluster of one block is a block.
-        return value->clusterDim.x == 1 && value->clusterDim.y == 1 && value->clusterDim.z == 1
-                   ? CUDA_SUCCESS
-                   : CUDA_ERROR_NOT_SUPPORTED;
+        if (!value->clusterDim.x || !value->clusterDim.y || !value->clusterDim.z)
+            return CUDA_ERROR_INVALID_VALUE;
+        launch->cluster[0] = value->clusterDim.x;
+        launch->cluster[1] = value->clusterDim.y;
+        launch->cluster[2] = value->clusterDim.z;
+        return CUDA_SUCCESS;
     // A device may ignore these hints.
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
@@ -204,9 +241,11 @@ CUresult launch_op(CUcontext context, const struct launch *launch, int priority,
         .module = launch->function->module,
         .level = priority_level(launch->has_priority ? launch->priority : priority),
         .cooperative = launch->cooperative,
-        .total = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
     };
     g->exec.let_go = &g->let_go;
+    launch_clusters(launch, g->exec.cluster_dim);
+    g->cluster_size = exec_cluster_size(&g->exec);
+    g->total = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] / g->cluster_size;
     launch_cost(launch->function, launch->block[0] * launch->block[1] * launch->block[2],
                 launch->dynamic_shared, &g->cost);
     memcpy(g->params, launch->params, bytes);

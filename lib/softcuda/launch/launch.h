@@ -18,6 +18,7 @@ struct launch {
     CUfunction function;
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared;
+    uint32_t cluster[3]; // zeros where neither the launch nor its kernel says so
     bool cooperative;
     bool has_priority;
     int priority;

@@ -442,6 +442,14 @@ bool lower_control(struct lower *L)
     case PTX_OP_BARRIER_RED:
         lower_bar(L);
         return true;
+    case PTX_OP_BARRIER_CLUSTER_ARRIVE:
+        lower_emit(L, op_cluster_arrive);
+        return true;
+    case PTX_OP_BARRIER_CLUSTER_WAIT:
+        around = lower_go_around(L);
+        lower_emit(L, op_cluster_wait);
+        lower_come_back(L, around);
+        return true;
     case PTX_OP_BAR_WARP_SYNC:
         lower_bar_warp(L);
         return true;

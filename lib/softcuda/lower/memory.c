@@ -336,6 +336,23 @@ static void lower_isspacep(struct lower *L)
     in->mode = L->inst->space;
 }
 
+// a: the address, b: the block's rank in the cluster. imm: what a generic address has before it
+static void lower_of_cluster(struct lower *L, insn_fn *run)
+{
+    const struct ptx_inst *i = L->inst;
+    unsigned bits = lower_type_bits((enum ptx_type)i->type[0]);
+    uint32_t a = lower_src(L, op(L, 1), bits), b = NO_OPERAND;
+    if (i->op == PTX_OP_MAPA)
+        b = lower_src(L, op(L, 2), 32);
+    uint32_t d = lower_dst(L, op(L, 0), i->op == PTX_OP_MAPA ? bits : 32);
+    struct insn *in = lower_emit(L, run);
+    in->a = a;
+    in->b = b;
+    in->d = d;
+    in->type = i->type[0];
+    in->imm = i->space == PTX_SPACE_GENERIC ? MEM_SHARED_WINDOW : 0;
+}
+
 bool lower_memory(struct lower *L)
 {
     switch (L->inst->op) {
@@ -388,6 +405,12 @@ bool lower_memory(struct lower *L)
         lower_alu1(L, ALU_low_b32, lower_dst(L, op(L, 0), 32), t);
         return true;
     }
+    case PTX_OP_MAPA:
+        lower_of_cluster(L, op_mapa);
+        return true;
+    case PTX_OP_GETCTARANK:
+        lower_of_cluster(L, op_getctarank);
+        return true;
     case PTX_OP_ISSPACEP:
         lower_isspacep(L);
         return true;

@@ -89,13 +89,10 @@ static void lower_mov(struct lower *L)
     enum ptx_type t = (enum ptx_type)L->inst->type[0];
     unsigned bits = lower_type_bits(t);
     if (t == PTX_T_PRED) {
-        uint32_t p;
-        if (a->kind == PTX_OPND_SREG) { // %is_explicit_cluster
-            p = lower_const_pred(L, false);
-        } else {
-            p = lower_pred(L, a);
-        }
-        lower_alu1(L, ALU_pred_mov, lower_dst_pred(L, d), p);
+        if (a->kind == PTX_OPND_SREG) // %is_explicit_cluster
+            lower_emit(L, op_is_explicit_cluster)->d = lower_dst_pred(L, d);
+        else
+            lower_alu1(L, ALU_pred_mov, lower_dst_pred(L, d), lower_pred(L, a));
     } else if (d->kind == PTX_OPND_VEC) {
         lower_unpack(L, d,
                      bits == 128 && a->kind == PTX_OPND_REG && lower_opnd_bits(L, a) == 128
@@ -123,6 +120,7 @@ static void lower_cvta(struct lower *L)
     uint64_t window = 0;
     switch (L->inst->space) {
     case PTX_SPACE_SHARED:
+    case PTX_SPACE_SHARED_CLUSTER:
         window = MEM_SHARED_WINDOW;
         break;
     case PTX_SPACE_LOCAL:

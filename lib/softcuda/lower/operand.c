@@ -229,6 +229,7 @@ static uint8_t space_of(struct lower *L, enum ptx_space space, bool narrow)
     case PTX_SPACE_CONST:
         return SPACE_GLOBAL;
     case PTX_SPACE_SHARED:
+    case PTX_SPACE_SHARED_CLUSTER:
         return narrow ? SPACE_SHARED_32 : SPACE_SHARED;
     case PTX_SPACE_LOCAL:
         return narrow ? SPACE_LOCAL_32 : SPACE_LOCAL;
@@ -279,7 +280,8 @@ struct lower_mem lower_mem(struct lower *L, const struct ptx_operand *o, enum pt
         if (bits != 32 && bits != 64)
             lower_fail(L, -EINVAL, "an address needs a register of 32 or 64 bits");
         m.slot = L->slot[o->mem.reg];
-        if (bits == 32 && space != PTX_SPACE_SHARED && space != PTX_SPACE_LOCAL) {
+        if (bits == 32 && space != PTX_SPACE_SHARED && space != PTX_SPACE_SHARED_CLUSTER &&
+            space != PTX_SPACE_LOCAL) {
             m.slot = lower_temp(L);
             lower_alu1(L, ALU_ext_u32_b64, m.slot, L->slot[o->mem.reg])->guard = NO_GUARD;
             bits = 64;

@@ -22,6 +22,7 @@ struct CUfunc_st {
     uint32_t max_threads; // of a block
     _Atomic uint32_t max_dynamic_shared;
     _Atomic int carveout;
+    _Atomic bool large_clusters; // beyond what each device takes
 };
 
 struct CUmod_st {

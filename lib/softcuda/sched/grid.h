@@ -32,23 +32,24 @@ struct grid {
     bool cooperative;
     uint32_t slot; // among the admitted, for the workspace
     uint64_t started_ns;
-    uint64_t total, next_block;
-    uint32_t resident;       // blocks on SMs
-    _Atomic uint64_t let_go; // blocks, see exec.h
-    bool has_let_go;         // all of them, and order.c knows
+    uint32_t cluster_size;      // blocks that are placed together
+    uint64_t total, next_block; // clusters
+    uint32_t resident;          // clusters on SMs
+    _Atomic uint64_t let_go;    // blocks, see exec.h
+    bool has_let_go;            // all of them, and order.c knows
     uint32_t spare_count;
     struct exec_block *spares[GRID_SPARES]; // of blocks that are done, the warmest last
     struct grid *next;                      // in the one list that it is in
     _Alignas(16) uint8_t params[];
 };
 
-// A block on an SM, in the run queue or in a turn.
+// A cluster on its SMs, in the run queue or in a turn. Without clusters it is a block on an SM.
 struct resident {
     struct task task; // first
     struct grid *grid;
     struct exec_block *block; // NULL before the first turn
     uint64_t index;
-    uint32_t sm;
+    uint32_t sms[EXEC_CLUSTER_BLOCKS];
     bool started;
 };
 

@@ -112,8 +112,21 @@ static void grid_block_taken(struct grid *g)
         unplaced_grids--;
 }
 
-// Puts the grid's next block on SM. SPARE: a resident of the same grid to use again, or NULL.
-static bool grid_place(struct grid *g, uint32_t sm, struct resident *spare)
+// An SM for each block of the grid's next cluster, as sm_find has them.
+static bool cluster_find(const struct grid *g, uint32_t *found)
+{
+    uint32_t count = 0;
+
+    while (count < g->cluster_size && (found[count] = sm_find(g)) != UINT32_MAX)
+        sm_take(&sms[found[count++]], &g->cost);
+    for (uint32_t i = 0; i < count; i++)
+        sm_give(&sms[found[i]], &g->cost);
+    return count == g->cluster_size;
+}
+
+// Puts the grid's next cluster on the SMs of FOUND. SPARE: a resident of the same grid to use
+// again, or NULL.
+static bool grid_place(struct grid *g, const uint32_t *found, struct resident *spare)
 {
     struct resident *r = spare ? spare : calloc(1, sizeof(*r));
 
@@ -123,11 +136,13 @@ static bool grid_place(struct grid *g, uint32_t sm, struct resident *spare)
     r->task.level = g->level;
     r->grid = g;
     r->index = g->next_block;
-    r->sm = sm;
     r->started = false;
     g->resident++;
-    sm_take(&sms[sm], &g->cost);
-    sm_cursor = (sm + 1) % sm_count;
+    for (uint32_t i = 0; i < g->cluster_size; i++) {
+        r->sms[i] = found[i];
+        sm_take(&sms[found[i]], &g->cost);
+        sm_cursor = (found[i] + 1) % sm_count;
+    }
     grid_block_taken(g);
     task_push(&r->task);
     return true;
@@ -136,19 +151,19 @@ static bool grid_place(struct grid *g, uint32_t sm, struct resident *spare)
 // All blocks of a cooperative grid wait for one another, so either all fit or none is placed.
 static bool grid_fits_whole(const struct grid *g)
 {
-    uint64_t room = 0;
+    uint64_t room = 0, blocks = g->total * g->cluster_size;
 
-    for (uint32_t i = 0; i < sm_count && room < g->total; i++) {
+    for (uint32_t i = 0; i < sm_count && room < blocks; i++) {
         struct sm trial = sms[i];
 
         if (!sm_set_has(&g->context->sms, i))
             continue;
-        while (room < g->total && sm_fits(&trial, &g->cost)) {
+        while (room < blocks && sm_fits(&trial, &g->cost)) {
             sm_take(&trial, &g->cost);
             room++;
         }
     }
-    return room >= g->total;
+    return room >= blocks;
 }
 
 // ---- Admission
@@ -255,11 +270,11 @@ void place_all(struct placed *placed)
         if (g->cooperative && !grid_fits_whole(g))
             continue;
         while (grid_has_unplaced(g)) {
-            uint32_t sm = sm_find(g);
+            uint32_t found[EXEC_CLUSTER_BLOCKS];
 
-            if (sm == UINT32_MAX)
+            if (!cluster_find(g, found))
                 break;
-            if (!grid_place(g, sm, NULL)) {
+            if (!grid_place(g, found, NULL)) {
                 placed->starved = g->context->root;
                 return;
             }
@@ -294,22 +309,18 @@ void place_take_spare(struct resident *r)
         r->block = g->spares[--g->spare_count];
 }
 
-void place_block_done(struct resident *r, struct placed *placed)
+// Offers SM to the grids whose blocks need no other one. Grids whose blocks are placed together
+// wait for place_all. Takes R for one of its own grid, and returns what is left of it.
+static struct resident *sm_offer(uint32_t sm, struct resident *r, struct placed *placed)
 {
-    struct grid *g = r->grid;
-    uint32_t sm = r->sm;
+    const struct grid *g = r->grid;
 
-    keep_spare(r);
-    sm_give(&sms[sm], &g->cost);
-    g->resident--;
-    if (atomic_load_explicit(&g->exec.stop, memory_order_relaxed))
-        grid_forget_unplaced(g);
     for (struct grid *other = admitted; other && unplaced_grids; other = other->next) {
-        if (!grid_has_unplaced(other) || other->cooperative ||
+        if (!grid_has_unplaced(other) || other->cooperative || other->cluster_size > 1 ||
             !sm_set_has(&other->context->sms, sm))
             continue;
         while (grid_has_unplaced(other) && sm_fits(&sms[sm], &other->cost)) {
-            if (!grid_place(other, sm, other == g ? r : NULL)) {
+            if (!grid_place(other, &sm, other == g ? r : NULL)) {
                 // The caller learns of one root; place_all finds the grid of any other again.
                 placed->starved = other->context->root;
                 break;
@@ -318,6 +329,21 @@ void place_block_done(struct resident *r, struct placed *placed)
                 r = NULL;
         }
     }
+    return r;
+}
+
+void place_block_done(struct resident *r, struct placed *placed)
+{
+    struct grid *g = r->grid;
+
+    keep_spare(r);
+    for (uint32_t i = 0; i < g->cluster_size; i++)
+        sm_give(&sms[r->sms[i]], &g->cost);
+    g->resident--;
+    if (atomic_load_explicit(&g->exec.stop, memory_order_relaxed))
+        grid_forget_unplaced(g);
+    if (g->cluster_size == 1)
+        r = sm_offer(r->sms[0], r, placed);
     if (r)
         resident_free(r);
     if (!g->resident && !grid_has_unplaced(g))

@@ -85,7 +85,7 @@ static gs_status params_read(struct job *job, CUfunction function, uint32_t own)
 
 static CUresult attributes_read(CUfunction function, struct req_kernel *info)
 {
-    int threads = 0, registers = 0, shared = 0, local = 0;
+    int threads = 0, registers = 0, shared = 0, local = 0, cluster[3] = {0}, must = 0;
     CUresult result;
 
     if ((result = DRV(cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
@@ -95,6 +95,18 @@ static CUresult attributes_read(CUfunction function, struct req_kernel *info)
              DRV(cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function)) ||
         (result = DRV(cuFuncGetAttribute, &local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function)))
         return result;
+    for (unsigned i = 0; i < 3; i++) {
+        result =
+            DRV(cuFuncGetAttribute, &cluster[i],
+                (CUfunction_attribute)(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH + i), function);
+        if (result)
+            return result;
+        info->cluster[i] = (uint16_t)cluster[i];
+    }
+    result = DRV(cuFuncGetAttribute, &must, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, function);
+    if (result)
+        return result;
+    info->flags = must ? REQ_KERNEL_IN_CLUSTERS : 0;
     info->max_threads_per_block = (uint32_t)threads;
     info->registers = (uint32_t)registers;
     info->static_smem = (uint32_t)shared;
@@ -129,6 +141,8 @@ static struct kernel *kernel_new(struct job *job, CUfunction function)
     kernel->max_dynamic_smem = info->max_dynamic_smem;
     kernel->sm_threads = carveout_threads(info->registers);
     kernel->static_smem = info->static_smem;
+    memcpy(kernel->cluster, info->cluster, sizeof(kernel->cluster));
+    kernel->in_clusters = info->flags & REQ_KERNEL_IN_CLUSTERS;
     for (uint32_t i = 0; i < info->param_count; i++)
         kernel->param_offset[i] = info->param[i].offset;
     snprintf(kernel->name, sizeof(kernel->name), "%.63s", job->name);
@@ -247,7 +261,7 @@ static void kernel_work(struct job *job)
     kernel->variables = module->variables;
     kernel->syncs_grid = grid_sync_has(&module->grid, job->name);
     fenced_variable(module, GRID_VARIABLE, &kernel->barrier, &barrier_bytes);
-    job->kernel->flags = kernel->syncs_grid ? REQ_KERNEL_SYNCS_GRID : 0;
+    job->kernel->flags |= kernel->syncs_grid ? REQ_KERNEL_SYNCS_GRID : 0;
     /* The module is not unloaded meanwhile, because an unload would be another job of this session,
      * which has one job in progress at a time. */
     kernel->next = module->kernels;

@@ -204,8 +204,10 @@ static gs_status bundled_text(struct job *job, const unsigned char *image, uint6
     *length = size;
     if (!image_binary(image, size))
         return GS_OK;
-    failed = fatbin_is_fatbin(image, size) ? fatbin_text(image, size, unpacked, length, reason)
-                                           : -ENOENT;
+    /* The device runtime has PTX for newer devices alone, which the linker leaves out. */
+    failed = fatbin_is_fatbin(image, size)
+                 ? fatbin_find_readable(image, size, device_sm(), unpacked, length, reason)
+                 : -ENOENT;
     *text = *unpacked;
     if (!fatbin_is_fatbin(image, size))
         snprintf(reason, sizeof(reason), "machine code without PTX cannot be linked");

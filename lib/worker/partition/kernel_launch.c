@@ -43,11 +43,19 @@ uint64_t launch_threads(const struct launch *launch)
 }
 
 CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority,
-                       bool cooperative)
+                       bool cooperative, const uint16_t cluster[3])
 {
-    CUlaunchAttribute attributes[] = {
-        {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {.priority = priority}},
-        {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}}};
+    CUlaunchAttribute attributes[3] = {
+        {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {.priority = priority}}};
+    unsigned count = 1;
+
+    if (cooperative)
+        attributes[count++] =
+            (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
+    if (cluster)
+        attributes[count++] =
+            (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                .value = {.clusterDim = {cluster[0], cluster[1], cluster[2]}}};
     const CUlaunchConfig config = {.gridDimX = p->gridDimX,
                                    .gridDimY = p->gridDimY,
                                    .gridDimZ = p->gridDimZ,
@@ -57,7 +65,7 @@ CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int pr
                                    .sharedMemBytes = p->sharedMemBytes,
                                    .hStream = stream,
                                    .attrs = attributes,
-                                   .numAttrs = cooperative ? 2 : 1};
+                                   .numAttrs = count};
 
     return DRV(cuLaunchKernelEx, &config, p->func, p->kernelParams, NULL);
 }

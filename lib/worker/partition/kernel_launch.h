@@ -21,6 +21,7 @@ struct launch {
     uint32_t dynamic_smem;
     bool cooperative;            /* all blocks run at once */
     bool programmatic;           /* it may begin before the launch that it waits for has ended */
+    uint16_t cluster[3];         /* the blocks of a cluster; zeros: what the kernel says */
     int priority;                /* CUDA's: lower runs earlier */
     struct partition *partition; /* NULL: the whole device */
     unsigned char *params;
@@ -42,10 +43,16 @@ void launch_params(const struct launch *launch, const struct completion_params *
                    void **pointers, CUDA_KERNEL_NODE_PARAMS *params);
 /* The number of threads of the whole grid; UINT64_MAX where the number does not fit. */
 uint64_t launch_threads(const struct launch *launch);
+/* Whether the launch goes without a graph, and alone: such launches come seldom, and take long. */
+static inline bool launch_goes_alone(const struct launch *launch)
+{
+    return launch->cooperative || launch->cluster[0];
+}
+
 /* Launches one kernel without a graph, at this priority whatever the stream's priority is.
- * cooperative: all blocks run at once. */
+ * cooperative: all blocks run at once. cluster: the blocks of a cluster, or NULL. */
 CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority,
-                       bool cooperative);
+                       bool cooperative, const uint16_t cluster[3]);
 
 /* Gives a kernel node a priority of its own. The caller instantiates the graph with
  * CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY. Any thread. */

@@ -23,6 +23,8 @@ struct kernel {
     uint32_t max_dynamic_smem; /* of a block */
     uint32_t sm_threads;       /* the threads of it that an SM has room for */
     uint32_t static_smem;      /* of a block */
+    uint16_t cluster[3];       /* the blocks of its clusters; zeros: it does not say */
+    bool in_clusters;          /* it runs in clusters alone */
     bool syncs_grid;           /* it needs a cooperative launch (ptx/rewrite/grid_sync.h) */
     uint64_t barrier;       /* of its grid, in a fenced module (GRID_VARIABLE); 0: the driver's */
     bool tells_end;         /* it has a completion parameter behind the tenant's (ptx/rewrite) */

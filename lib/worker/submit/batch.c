@@ -110,16 +110,16 @@ static uint64_t launch_submitted(const unsigned char *record, const struct rec_l
 }
 
 /* Whether any lane may take the launch: it is known to be short, fills so little of the device that
- * no session waits for it, is not cooperative, and asks for no QoS, report or deadline of its own.
+ * no session waits for it, does not go alone, and asks for no QoS, report or deadline of its own.
  */
 static bool launch_light(const struct rec_launch *r, const struct launch *launch, uint64_t ns)
 {
     return !(r->h.flags & REC_LAUNCH_QOS) && !r->report && !launch->deadline_ns &&
-           !launch->cooperative && class_traits(launch->cls).side_lanes &&
+           !launch_goes_alone(launch) && class_traits(launch->cls).side_lanes &&
            estimate_light(launch, ns);
 }
 
-/* Issues a launch that is cooperative or wants a report, behind the batch. */
+/* Issues a launch that goes alone or wants a report, behind the batch. */
 static enum outcome take_alone(struct session *session, uint32_t index, struct launch alone,
                                const unsigned char *record, const struct rec_launch *r)
 {
@@ -176,7 +176,7 @@ enum outcome batch_take(struct session *session, uint32_t index, unsigned char *
         launch->partition = stream->home;
     if (deadline)
         launch->deadline_ns = launch_submitted(record, &r) + deadline;
-    if (r.report || launch->cooperative)
+    if (r.report || launch_goes_alone(launch))
         return take_alone(session, index, *launch, record, &r);
     batch.count++;
     batch.bytes += size;

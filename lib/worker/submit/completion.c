@@ -127,7 +127,8 @@ CUresult completion_fence(struct session *session, struct stream *stream, uint64
     const struct completion_params tell = completion_at(session, stream, position);
     void *pointers[DONE_PARAMS];
     const CUDA_KERNEL_NODE_PARAMS params = done_params(&tell, pointers);
-    CUresult result = launch_kernel(&params, stream->cu, done_priority(stream->priority), false);
+    CUresult result =
+        launch_kernel(&params, stream->cu, done_priority(stream->priority), false, NULL);
 
     if (!result)
         account_issued(session, stream,

@@ -17,7 +17,8 @@
  * completion: exec graphs of 8 and of 1, and for the latency class also of 16, 4 and 2. A whole
  * request that is known to have come before goes as one graph. A launch in a
  * partition goes as a graph from the first launch on; a launch with a priority of its own goes as a
- * graph too, once its shape has one. A cooperative launch goes alone (cooperative.c).
+ * graph too, once its shape has one. A cooperative launch (cooperative.c), and one that names
+ * clusters, goes alone.
  */
 #include "worker/submit/launch.h"
 
@@ -55,8 +56,9 @@ static CUresult launch_into(const struct launch *launch, CUstream stream, int st
     CUDA_KERNEL_NODE_PARAMS p;
 
     launch_params(launch, &completion_none, pointers, &p);
-    if (launch->cooperative || launch->priority != stream_priority)
-        return launch_kernel(&p, stream, launch->priority, launch->cooperative);
+    if (launch_goes_alone(launch) || launch->priority != stream_priority)
+        return launch_kernel(&p, stream, launch->priority, launch->cooperative,
+                             launch->cluster[0] ? launch->cluster : NULL);
     return DRV(cuLaunchKernel, p.func, p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX, p.blockDimY,
                p.blockDimZ, p.sharedMemBytes, stream, p.kernelParams, NULL);
 }
@@ -79,7 +81,6 @@ static CUresult launch_alone(const struct launch *launch, const struct stream *s
                              : launch_into(launch, stream->cu, stream->cu_priority);
 }
 
-/* A cooperative launch has no graph: it comes seldom, and takes long. */
 static CUresult launch_cooperative(const struct session *session, const struct launch *launch,
                                    const struct stream *stream)
 {
@@ -162,7 +163,7 @@ static CUresult issue_some(struct session *session, struct stream *stream,
     const struct completion_params tell = tells ? end_of(session, stream, last) : completion_none;
     CUresult result = CUDA_SUCCESS;
 
-    if (!launches->cooperative)
+    if (!launch_goes_alone(launches))
         result = graph_cache_launch(session, stream, GRAPH_OF_SHAPE, launches, length, ending,
                                     &tell, &graph);
     if (graph && tells && ending == ENDS_BY_ITSELF && length == 1 && lane_spare(session->lane))

@@ -17,6 +17,32 @@
 #include "worker/partition/carveout.h"
 #include "worker/texture/array.h"
 
+/* The clusters that the launch names, into CLUSTER; zeros where it names none. */
+static record_refusal clusters_check(const struct kernel *kernel, const struct rec_launch *r,
+                                     const unsigned char *record, uint16_t cluster[3])
+{
+    struct wire_cluster named = {0};
+    const uint16_t *dim = kernel->cluster;
+    uint32_t blocks = 1;
+
+    if (r->h.flags & REC_LAUNCH_CLUSTER) {
+        memcpy(&named, record + launch_record_cluster(r->h.flags, r->param_bytes), sizeof(named));
+        if (dim[0] && memcmp(dim, named.dim, sizeof(named.dim)) != 0)
+            return "clusters of another size than the kernel's";
+        dim = named.dim;
+    }
+    memcpy(cluster, named.dim, sizeof(named.dim));
+    if (!dim[0] && !(r->h.flags & REC_LAUNCH_CLUSTER))
+        return kernel->in_clusters ? "a launch without clusters of a kernel that runs in them"
+                                   : NULL;
+    for (int i = 0; i < 3; i++) {
+        if (dim[i] == 0 || dim[i] > CLUSTER_BLOCKS || r->grid[i] % dim[i])
+            return "clusters that do not divide the grid";
+        blocks *= dim[i];
+    }
+    return blocks > CLUSTER_BLOCKS ? "clusters of too many blocks" : NULL;
+}
+
 record_refusal record_check_launch(const struct session *session, unsigned char *record,
                                    uint32_t size, struct launch *launch)
 {
@@ -29,8 +55,8 @@ record_refusal record_check_launch(const struct session *session, unsigned char 
         return "a launch of a kernel that does not exist";
     if (r.param_bytes != kernel->param_bytes)
         return "a launch whose parameters have not the kernel's size";
-    if (r.h.flags &
-        ~(REC_LAUNCH_TIME | REC_LAUNCH_QOS | REC_LAUNCH_COOPERATIVE | REC_LAUNCH_PROGRAMMATIC))
+    if (r.h.flags & ~(REC_LAUNCH_TIME | REC_LAUNCH_QOS | REC_LAUNCH_COOPERATIVE |
+                      REC_LAUNCH_PROGRAMMATIC | REC_LAUNCH_CLUSTER))
         return "a launch with flags of no known meaning";
     if (kernel->syncs_grid && !(r.h.flags & REC_LAUNCH_COOPERATIVE))
         return "a launch that is not cooperative of a kernel that synchronises its grid";
@@ -49,6 +75,9 @@ record_refusal record_check_launch(const struct session *session, unsigned char 
         return "a block of more threads than the kernel can have";
     if (r.dynamic_smem > kernel->max_dynamic_smem)
         return "more dynamic shared memory than the kernel can have";
+    record_refusal refusal = clusters_check(kernel, &r, record, launch->cluster);
+    if (refusal)
+        return refusal;
     carveout_fit(kernel, (uint32_t)threads, r.dynamic_smem);
     launch->kernel = kernel;
     memcpy(launch->grid, r.grid, sizeof(r.grid));
