@@ -148,8 +148,8 @@ static cudaError_t nodes_add(struct exec_nodes *nodes, const struct node *from, 
         return cudaErrorMemoryAllocation;
     for (size_t i = 0; i < from->before_count; i++)
         exec_node_wait(node, ends[from->before[i].from->mark]);
-    node->programmatic = from->before_count == 1 &&
-                         from->before[0].data.type == cudaGraphDependencyTypeProgrammatic;
+    node->programmatic =
+        from->before_count == 1 && from->before[0].data.type == cudaGraphDependencyTypeProgrammatic;
     if (node->before_count == 0 && parent != NO_PARENT)
         exec_node_wait(node, parent);
     if (from->op.type == cudaGraphNodeTypeGraph) {
