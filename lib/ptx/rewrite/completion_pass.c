@@ -106,9 +106,9 @@ static void add_parameter(struct rewrite *rw, const struct ptx_func *f)
 }
 
 static struct obstacle take_kernel(struct rewrite *rw, const struct ptx_module *m,
-                                   const struct ptx_func *f, const struct findings *found,
-                                   uint32_t offset)
+                                   const struct ptx_func *f, const struct findings *found)
 {
+    const uint32_t offset = (f->param_bytes + 7) / 8 * 8;
     struct obstacle obstacle = {.line = f->line};
 
     if (found->obstacle_in[f->id] != REACH_NONE)
@@ -130,15 +130,13 @@ static bool report_kernel(struct rewrite *rw, const struct ptx_module *m, const 
 {
     struct ptx_rewrite_report *report = rw->report;
     struct ptx_rewrite_kernel *k = &report->kernels[report->count++];
-    uint32_t offset = (f->param_bytes + 7) / 8 * 8;
-    struct obstacle obstacle = take_kernel(rw, m, f, found, offset);
+    struct obstacle obstacle = take_kernel(rw, m, f, found);
 
     *k = (struct ptx_rewrite_kernel){.name = arena_string(report->memory, f->name, strlen(f->name)),
                                      .completes = !obstacle.what,
                                      .ends_after =
                                          !obstacle.what && found->depends_in[f->id] != REACH_NONE,
-                                     .index = f->nparams,
-                                     .offset = offset};
+                                     .index = f->nparams};
     if (obstacle.what)
         snprintf(k->reason, sizeof(k->reason), "line %u: %s", obstacle.line, obstacle.what);
     rw->edits.failed |= !k->name;

@@ -192,7 +192,6 @@ struct ptx_rewrite_kernel {
     bool ends_after;  /* it completes, and ends after the kernels that it depends on, also where it
                          was launched before they had ended */
     uint32_t index;   /* of that parameter: how many parameters the tenant's text has */
-    uint32_t offset;  /* of that parameter in the parameter buffer, in bytes, without the fence's */
     char reason[120]; /* why not, "line 12: ..."; empty where it completes */
 };
 
