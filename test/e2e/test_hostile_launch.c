@@ -117,7 +117,7 @@ static bool field_spoil(struct record *r, unsigned field, const struct seg_info 
             r->qos.sm_mask[info->sm_count / 64] |= UINT64_C(1) << info->sm_count % 64;
         return field != 10 || info->sm_granularity != 1;
     case 12:
-        r->launch.h.flags |= 16;
+        r->launch.h.flags |= 0x8000;
         return true;
     case 13:
         r->launch.h.size += REC_ALIGN;
