@@ -1,4 +1,5 @@
 /* fake_record.c - see fake_tenant.h: the device of the fake server, which computes at once. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "common/ring.h"
@@ -6,12 +7,20 @@
 #include "fake_server.h"
 #include "fake_tenant.h"
 
+static atomic_uint launch_flags;
+
+unsigned fake_launch_flags(void)
+{
+    return atomic_load(&launch_flags);
+}
+
 static void launch_run(const struct rec_launch *launch)
 {
     const unsigned char *params = (const unsigned char *)(launch + 1);
     uint64_t pointer, last;
     uint32_t value, count;
 
+    atomic_store(&launch_flags, launch->h.flags);
     memcpy(&pointer, params, sizeof(pointer));
     if (launch->kernel == 1) {
         memcpy(&value, params + 8, sizeof(value));

@@ -53,6 +53,9 @@ void fake_end_unconfirmed(struct fake *fake);
 /* How long the last client that attached was going to wait. */
 unsigned fake_patience_ms(struct fake *fake);
 
+/* The flags of the last launch that has run, REC_LAUNCH_... */
+unsigned fake_launch_flags(void);
+
 /* What clients have asked of the server so far. */
 unsigned fake_sessions_open(struct fake *fake);
 unsigned fake_host_blocks(struct fake *fake);

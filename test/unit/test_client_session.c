@@ -283,6 +283,22 @@ static void launches_of_a_stream_run_in_order_however_many(void **state)
     assert_int_equal(word, 20000);
 }
 
+/* gs_launch_config.programmatic lies where the struct had padding before it had clusters. */
+static void the_padding_of_an_older_launch_config_is_not_read(void **state)
+{
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    struct fixture *f = *state;
+
+    config.programmatic = 1;
+    OK(gs_launch(NULL, f->none, &config, NULL));
+    OK(gs_sync(f->s));
+    assert_true(fake_launch_flags() & REC_LAUNCH_PROGRAMMATIC);
+    config.size = offsetof(gs_launch_config, cluster);
+    OK(gs_launch(NULL, f->none, &config, NULL));
+    OK(gs_sync(f->s));
+    assert_false(fake_launch_flags() & REC_LAUNCH_PROGRAMMATIC);
+}
+
 static void wide_on(const struct fixture *f, gs_devptr x, uint64_t last)
 {
     unsigned char rest[REQ_PARAM_BYTES_MAX - 8] = {0};
@@ -830,6 +846,7 @@ int main(void)
         T(wild_values_are_invalid_handles),
         T(a_child_attaches_anew_and_leaves_its_parents_session_alone),
         T(launches_of_a_stream_run_in_order_however_many),
+        T(the_padding_of_an_older_launch_config_is_not_read),
         T(large_parameters_arrive_whole_across_the_rings_end),
         T(a_padding_that_leaves_no_room_goes_ahead),
         T(a_wait_makes_one_stream_follow_another),

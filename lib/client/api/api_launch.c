@@ -420,6 +420,9 @@ gs_status gs_launch(gs_stream stream_handle, gs_kernel kernel, const gs_launch_c
                              given, "gs_launch_config");
         if (status != GS_OK)
             return status;
+        /* Where a program of an older header has padding. */
+        if (given->size <= offsetof(gs_launch_config, cluster))
+            read.programmatic = 0;
         config = &read;
     }
     status = session_use(handle_decode(kernel), HANDLE_KERNEL, &session);
