@@ -482,7 +482,7 @@ static void the_server_believes_no_cooperative_record(void)
     raw_launch(server, REC_LAUNCH_COOPERATIVE | REC_LAUNCH_QOS, 1, &qos, GS_FAULT_REJECTED,
                "affinity");
     raw_launch(server, 0, 1, NULL, GS_FAULT_REJECTED, "synchronises its grid");
-    raw_launch(server, 16, 1, NULL, GS_FAULT_REJECTED, "no known meaning");
+    raw_launch(server, 0x8000, 1, NULL, GS_FAULT_REJECTED, "no known meaning");
     bystanders_stop(bystanders);
     server_stop(server);
 }
