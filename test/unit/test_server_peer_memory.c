@@ -165,7 +165,7 @@ static void asks(const struct session *importer, uint64_t ask)
     says(PEER, &message, -1);
 }
 
-static void exported(const struct session *importer, const struct session *owner)
+static void exported_of(const struct session *importer, const struct session *owner, uint64_t size)
 {
     struct link_message message = hears(OWNER, LINK_PEER_EXPORT);
 
@@ -176,9 +176,14 @@ static void exported(const struct session *importer, const struct session *owner
     message.u.peer_told = (struct link_peer_told){.ask = message.u.peer_ask.ask,
                                                   .from = owner->slot,
                                                   .address = AT,
-                                                  .size = SIZE,
+                                                  .size = size,
                                                   .piece_size = SIZE};
     says(OWNER, &message, -1);
+}
+
+static void exported(const struct session *importer, const struct session *owner)
+{
+    exported_of(importer, owner, SIZE);
 }
 
 // Returns the loan's number.
@@ -291,6 +296,20 @@ static void an_export_that_the_vault_has_not_is_refused(void **state)
     assert_int_equal(pieces(), 1);
 }
 
+// A worker may be a tenant's who has taken it over.
+static void an_export_larger_than_its_memory_is_refused(void **state)
+{
+    static const uint64_t sizes[] = {0, SIZE + 1, UINT64_C(1) << 46};
+    struct session *owner = owner_new(AT), *importer = session_on(PEER);
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(sizes); i++) {
+        asks(importer, i + 1);
+        exported_of(importer, owner, sizes[i]);
+        assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_told.status, GS_ERR_LIMIT);
+    }
+}
+
 static void a_user_with_all_its_pieces_imports_nothing_more(void **state)
 {
     struct session *owner = owner_new(AT), *importer = session_on(PEER);
@@ -383,6 +402,21 @@ static void all_imports_of_a_loan_are_taken_back_by_one_message(void **state)
         server_session_end(second);
         assert_int_equal(pieces(), 0);
     }
+}
+
+// A session that is being taken up is not yet in its worker's table.
+static void what_is_taken_back_while_sessions_are_taken_up_is_told_afterwards(void **state)
+{
+    struct session *owner = owner_new(AT), *importer = session_on(PEER);
+    const uint64_t number = given(importer, owner);
+
+    (void)state;
+    mapped(importer, MAPPED, SIZE, number);
+    server.device[PEER].resuming = 1;
+    says_of(OWNER, LINK_REVOKE, owner, AT);
+    assert_int_equal(hears(PEER, 0).op, 0);
+    server.device[PEER].resuming = 0;
+    revoked(number);
 }
 
 static void what_is_lent_anew_is_another_loan(void **state)
@@ -573,11 +607,13 @@ int main(void)
         PEERS_TEST(a_granted_export_brings_the_memory_and_is_kept),
         PEERS_TEST(the_owners_window_is_told_to_its_own_process_alone),
         PEERS_TEST(an_export_that_the_vault_has_not_is_refused),
+        PEERS_TEST(an_export_larger_than_its_memory_is_refused),
         PEERS_TEST(a_user_with_all_its_pieces_imports_nothing_more),
         PEERS_TEST(what_could_not_be_mapped_is_nobodys),
         PEERS_TEST(an_asker_that_ends_is_answered),
         PEERS_TEST(each_worker_of_the_owners_is_asked_once),
         PEERS_TEST(all_imports_of_a_loan_are_taken_back_by_one_message),
+        PEERS_TEST(what_is_taken_back_while_sessions_are_taken_up_is_told_afterwards),
         PEERS_TEST(what_is_lent_anew_is_another_loan),
         PEERS_TEST(what_is_taken_back_before_it_is_mapped_is_told_again),
         PEERS_TEST(what_was_not_given_is_taken_back),

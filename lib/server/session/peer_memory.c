@@ -136,7 +136,9 @@ static void import_grant(struct session *session, struct session *owner,
 {
     const struct vault_entry *entry = vault_find(&owner->vault, told->address, told->piece_size);
     CLEANUP_FD int fd = entry ? fcntl(entry->fd, F_DUPFD_CLOEXEC, 0) : -1;
-    const char *refused = entry ? piece_refusal(session, fd)
+    /* A worker is not believed: what it tells of is no more than what the vault has of it. */
+    const bool sound = entry && told->size > 0 && told->size <= told->piece_size;
+    const char *refused = sound ? piece_refusal(session, fd)
                                 : "the server has no descriptor of the memory to give another "
                                   "device";
     struct loan *loan = refused ? NULL : loan_begin(owner, told->address, told->piece_size);
@@ -350,14 +352,14 @@ static bool device_go_on(struct device *device)
     }
     if (news->worker != device->worker.child.pid)
         news_begin(device);
+    /* It must have taken up all its sessions: an export of one that it has not is not known to it,
+     * and of one that it is taking up it could not take back what has been revoked. */
+    if (device->resuming)
+        return false;
     for (uint32_t i = 0; i < TOLD_EACH && news->words.count && room(device); i++)
         device_tell(device, word_queue_pop(&news->words));
-    /* It must have taken up all its sessions: an export of one that it has not is not known to it.
-     */
-    if (!device->resuming) {
-        ask_some(device, next, LINK_SLOTS_MAX, &asks);
-        ask_some(device, 0, next, &asks);
-    }
+    ask_some(device, next, LINK_SLOTS_MAX, &asks);
+    ask_some(device, 0, next, &asks);
     return (news->words.count || !asks) && room(device);
 }
 
