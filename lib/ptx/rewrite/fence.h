@@ -62,6 +62,7 @@ struct fence {
     unsigned nbases;
     uint32_t loop_work; /* of find_loops so far, in the module */
     uint64_t call_work; /* of calls by an address so far, in the module */
+    uint64_t live_work; /* to find what lives at once (fence_size.c) so far, in the module */
     const struct ptx_inst *inst;
 };
 

@@ -20,7 +20,7 @@
 #include "ptx/rewrite/fence.h"
 #include "ptx/rewrite/live.h"
 
-enum kind { LIVE, LABELS, ACCESSES, CALLS, TARGETS, INSTRUCTIONS, KINDS };
+enum kind { LABELS, ACCESSES, CALLS, TARGETS, INSTRUCTIONS, LIVE, KINDS };
 
 static const struct {
     uint32_t most;
@@ -34,7 +34,8 @@ static const struct {
     [INSTRUCTIONS] = {1 << 19, "instructions"},
 };
 
-#define LIVE_STEPS   (UINT64_C(1) << 27) /* half a second */
+#define LIVE_STEPS   (UINT64_C(1) << 27) /* of a function: half a second */
+#define LIVE_WORK    (16 * LIVE_STEPS)   /* of all functions of a module */
 /* The squares of what all functions have, each divided by that of the most that one may have. */
 #define SQUARES_MOST 16
 #define CALLED_MOST  4096 /* functions of a module, besides its kernels */
@@ -48,8 +49,15 @@ static bool accesses_memory(const struct ptx_inst *inst)
     return false;
 }
 
-/* False: no memory. */
-static bool measure(const struct ptx_func *f, uint32_t has[KINDS])
+/* The calls that the fence itself has added are not counted: their functions are short. */
+static bool is_tenants_call(const struct ptx_inst *inst)
+{
+    return inst->op == PTX_OP_CALL &&
+           !(inst->ops[1].kind == PTX_OPND_FUNC && fence_is_house_function(inst->ops[1].func));
+}
+
+/* All but what lives at once. */
+static void count(const struct ptx_func *f, uint32_t has[KINDS])
 {
     has[LABELS] = f->nlabels;
     has[INSTRUCTIONS] = f->ninsts;
@@ -57,23 +65,36 @@ static bool measure(const struct ptx_func *f, uint32_t has[KINDS])
     for (uint32_t i = 0; i < f->ninsts; i++) {
         const struct ptx_inst *inst = &f->insts[i];
         has[ACCESSES] += accesses_memory(inst);
-        has[CALLS] += inst->op == PTX_OP_CALL;
+        has[CALLS] += is_tenants_call(inst);
         if (inst->op == PTX_OP_BRX_IDX)
             has[TARGETS] += f->tables[inst->ops[1].table].count;
     }
-    return live_most(f, LIVE_STEPS, &has[LIVE]);
+}
+
+/* False: no memory, or it takes too long to find out. */
+static bool count_live(struct fence *fence, const struct ptx_func *f, uint32_t *live)
+{
+    const uint64_t rest = LIVE_WORK - fence->live_work;
+    const uint64_t most = rest < LIVE_STEPS ? rest : LIVE_STEPS;
+    uint64_t left = most;
+
+    if (!live_most(f, &left, live))
+        return false;
+    fence->live_work += most - left;
+    return *live != UINT32_MAX ||
+           fence_refuse(fence, f->line, "a function of too many registers and branches");
 }
 
 static bool function_fits(struct fence *fence, const struct ptx_func *f, uint64_t *squares)
 {
     uint32_t has[KINDS];
 
-    if (!measure(f, has))
-        return false;
+    count(f, has);
+    /* What lives at once comes last, since it is what takes long to find out. */
     for (enum kind kind = 0; kind < KINDS; kind++) {
         const uint64_t most = kinds[kind].most;
-        if (kind == LIVE && has[kind] == UINT32_MAX)
-            return fence_refuse(fence, f->line, "a function of too many registers and branches");
+        if (kind == LIVE && !count_live(fence, f, &has[LIVE]))
+            return false;
         if (has[kind] > most)
             return fence_refuse(fence, f->line, "a function of %u %s, of at most %u", has[kind],
                                 kinds[kind].text, kinds[kind].most);

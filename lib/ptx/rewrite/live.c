@@ -287,11 +287,11 @@ static uint32_t most_of(const struct live *live)
     return (uint32_t)most;
 }
 
-bool live_most(const struct ptx_func *f, uint64_t steps, uint32_t *most)
+bool live_most(const struct ptx_func *f, uint64_t *steps, uint32_t *most)
 {
     const size_t n = (size_t)f->ninsts + 2;
     struct live live = {.f = f,
-                        .steps = steps,
+                        .steps = *steps,
                         .block_of = calloc(n, sizeof(*live.block_of)),
                         .blocks = calloc(n, sizeof(*live.blocks)),
                         .of = calloc((size_t)f->nregs + 1, sizeof(*live.of)),
@@ -305,6 +305,7 @@ bool live_most(const struct ptx_func *f, uint64_t steps, uint32_t *most)
     }
     for (uint32_t r = 0; r < f->nregs && done && !live.tired; r++)
         take_register(&live, r);
+    *steps = live.steps;
     if (done)
         *most = live.tired ? UINT32_MAX : most_of(&live);
     free(live.block_of);

@@ -6,8 +6,9 @@
 #include "ptx/ptx.h"
 
 /* *most: the most of them, counted as registers of 32 bits, so that one of 64 bits is two. An
- * instruction's own operands all count there. UINT32_MAX: to follow them takes more than `steps`
- * steps from a block to one that comes before it. False: no memory. */
-bool live_most(const struct ptx_func *f, uint64_t steps, uint32_t *most);
+ * instruction's own operands all count there. UINT32_MAX: to follow them takes more than *steps
+ * steps from a block to one that comes before it. *steps becomes what is left of them. False: no
+ * memory. */
+bool live_most(const struct ptx_func *f, uint64_t *steps, uint32_t *most);
 
 #endif
