@@ -100,6 +100,13 @@ static bool before_tell(struct recording *recording, size_t i)
 
 /* ---- Recording ------------------------------------------------------------------------------- */
 
+/* Where nodes are recorded one after the other, a launch may begin before the one before it only if
+ * that is the node which it waits for. */
+static bool begins_early(const struct exec_node *node, size_t i, bool branches)
+{
+    return node->programmatic && (branches || node->before[0] + 1 == i);
+}
+
 /* Gives the node to the stream that records. */
 static bool node_record(struct recording *recording, size_t i, bool branches)
 {
@@ -109,7 +116,7 @@ static bool node_record(struct recording *recording, size_t i, bool branches)
 
     if (gs_graph_steps(device_session(), stream, &node->first_step) != GS_OK ||
         (branches && makes_steps(&node->op) && !before_tell(recording, i)) ||
-        op_issue(&node->op, &recording->stream, node->programmatic) != cudaSuccess ||
+        op_issue(&node->op, &recording->stream, begins_early(node, i, branches)) != cudaSuccess ||
         gs_graph_steps(device_session(), stream, &end) != GS_OK)
         return false;
     node->steps = end - node->first_step;
