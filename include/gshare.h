@@ -933,7 +933,9 @@ typedef struct gs_launch_config {
  * The blocks of a cluster run at the same time and reach each other's shared memory (CUDA's thread
  * block clusters). There are at most 8 in a cluster, and each of its sides divides the grid's, else
  * GS_ERR_LAUNCH_CONFIG; so it is where the kernel was compiled for clusters of another size, or for
- * those that a launch names, and the launch names none. */
+ * those that a launch names, and the launch names none. In a fenced session clusters of several
+ * blocks give GS_ERR_NOT_SUPPORTED. Where the session's SMs have no room for a cluster, which the
+ * device tells at the launch, the session ends with GS_FAULT_LAUNCH. */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
                            void **args);
 

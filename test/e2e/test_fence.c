@@ -720,6 +720,30 @@ static void machine_code_is_refused(void)
 
 /* ---- Whom the server fences ---- */
 
+static void a_fenced_session_has_no_clusters(void)
+{
+    struct server *server = server_start(&always);
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(2, 32);
+    uint32_t value = 5;
+    gs_session session;
+    gs_module module;
+    gs_kernel poke;
+    gs_devptr data;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(load(session, strays_ptx, &module));
+    CHECK_OK(gs_kernel_get(module, "poke", &poke));
+    CHECK_OK(gs_malloc(session, 4096, &data));
+    config.cluster = (gs_dim3){2, 1, 1};
+    CHECK_STATUS(gs_launch(NULL, poke, &config, (void *[]){&data, &value}), GS_ERR_NOT_SUPPORTED);
+    CHECK_TEXT(gs_last_error_message(), "a fenced session has no clusters");
+    config.cluster = (gs_dim3){1, 1, 1};
+    CHECK_OK(gs_launch(NULL, poke, &config, (void *[]){&data, &value}));
+    CHECK_OK(gs_sync(session));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void who_asks_is_fenced(void)
 {
     struct server *server = server_start(
@@ -926,6 +950,7 @@ static const struct test tests[] = {
     TEST(the_servers_own_variables_are_not_found),
     TEST(what_cannot_be_fenced_is_refused_with_the_reason),
     TEST(machine_code_is_refused),
+    TEST(a_fenced_session_has_no_clusters),
     TEST(who_asks_is_fenced),
     TEST(others_are_fenced_by_themselves),
     TEST(a_trusted_user_is_not_fenced),

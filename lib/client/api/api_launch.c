@@ -34,7 +34,8 @@ static bool names_clusters(const gs_launch_config *config)
     return config->cluster.x || config->cluster.y || config->cluster.z;
 }
 
-static gs_status clusters_check(const struct kernel *kernel, const gs_launch_config *config)
+static gs_status clusters_check(const struct session *session, const struct kernel *kernel,
+                                const gs_launch_config *config)
 {
     const unsigned grid[3] = {config->grid.x, config->grid.y, config->grid.z};
     const uint16_t *own = kernel->info.cluster;
@@ -71,6 +72,11 @@ static gs_status clusters_check(const struct kernel *kernel, const gs_launch_con
         return error_set(GS_ERR_LAUNCH_CONFIG,
                          "a cluster of %u x %u x %u blocks is beyond the %u of a cluster", dim[0],
                          dim[1], dim[2], CLUSTER_BLOCKS);
+    if (blocks > 1 && session->info.fenced)
+        return error_set(GS_ERR_NOT_SUPPORTED,
+                         "kernel %.64s: a fenced session has no clusters, whose blocks reach each "
+                         "other's shared memory",
+                         kernel->name);
     return GS_OK;
 }
 
@@ -98,7 +104,7 @@ static gs_status config_check(const struct session *session, const struct kernel
         return error_set(GS_ERR_LAUNCH_CONFIG,
                          "dynamic_smem of %u bytes is beyond the %u that kernel %.64s can have",
                          config->dynamic_smem, kernel->info.max_dynamic_smem, kernel->name);
-    status = clusters_check(kernel, config);
+    status = clusters_check(session, kernel, config);
     if (status != GS_OK)
         return status;
     if (!config->cooperative && kernel->info.flags & REQ_KERNEL_SYNCS_GRID)

@@ -49,6 +49,11 @@ static inline bool launch_goes_alone(const struct launch *launch)
     return launch->cooperative || launch->cluster[0];
 }
 
+static inline bool launch_in_clusters(const struct launch *launch)
+{
+    return launch->cluster[0] || launch->kernel->cluster[0];
+}
+
 /* Launches one kernel without a graph, at this priority whatever the stream's priority is.
  * cooperative: all blocks run at once. cluster: the blocks of a cluster, or NULL. */
 CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority,

@@ -169,8 +169,9 @@ enum outcome batch_take(struct session *session, uint32_t index, unsigned char *
             return outcome;
     }
     /* A cooperative launch is as large as the grant allows, and would not fit the trimmed
-     * partition. */
-    if (launch->partition == session->grant.partition && !launch->cooperative)
+     * partition; nor would a cluster perhaps, whose SMs lie together. */
+    if (launch->partition == session->grant.partition && !launch->cooperative &&
+        !launch_in_clusters(launch))
         launch->partition = placement_of(session, launch->cls);
     if (!launch->partition)
         launch->partition = stream->home;

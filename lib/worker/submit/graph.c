@@ -57,6 +57,7 @@ struct session_graph {
     gs_status trouble; /* why it could not be made */
     char text[192];
     struct graph_records records;
+    bool in_clusters; /* some of its kernels are, for which a trimmed partition may be too small */
     uint64_t checked_generation; /* session->memory.generation when the records were last checked */
     struct {
         uint64_t generation;
@@ -162,6 +163,7 @@ static void create_work(struct job *job)
         graph_free(job->session, graph);
         return;
     }
+    graph->in_clusters = graph->variants[0].in_clusters;
     job->object = graph;
     job->ret[0] = job->index;
     const uint64_t value[JOURNAL_VALUES] = {graph->made_serial};
@@ -229,6 +231,13 @@ static uint32_t place_choose(const struct session_graph *graph)
     return chosen;
 }
 
+/* Where the graph's next variant is to run. */
+static struct partition *graph_placement(struct session *session, const struct session_graph *graph,
+                                         uint32_t cls)
+{
+    return graph->in_clusters ? session->grant.partition : placement_of(session, cls);
+}
+
 /* Finds the graph and its partition, and takes the variant that gives way out of its place. arg[1]:
  * the graph's number; arg[2]: the priority of its kernels; arg[3]: their class. The number may be
  * that of a later graph by now, which waits for no chore: then none may run, because the lane
@@ -245,7 +254,7 @@ static void variant_prepare(struct job *job)
     job->index = place_choose(graph);
     graph->replaced = graph->variants[job->index];
     graph->variants[job->index] = (struct graph_variant){0};
-    job->partition = placement_of(job->session, (uint32_t)job->arg[3]);
+    job->partition = graph_placement(job->session, graph, (uint32_t)job->arg[3]);
     partition_hold(job->partition);
 }
 
@@ -501,7 +510,7 @@ enum outcome graph_launch(struct session *session, uint32_t index, const struct 
     if (!graph)
         return record_rejected(session, index, "a graph that does not exist");
     struct graph_variant *variant =
-        variant_find(session, graph, placement_of(session, stream->cls), priority);
+        variant_find(session, graph, graph_placement(session, graph, stream->cls), priority);
     /* Each round asks again, so the changes, which may be many, are not read yet. */
     if (!variant && graph->making)
         return RECORD_STALLED;

@@ -176,7 +176,7 @@ static CUresult order_add(struct order *order, const struct graph_step *step)
 /* Takes the record at that offset, which is REC_AFTER or the next step's. */
 static gs_status order_next(struct job *job, struct order *order, uint64_t offset)
 {
-    const struct graph_variant *variant = order->variant;
+    struct graph_variant *variant = order->variant;
     unsigned char *record = variant->set + offset;
     const bool after = ((const struct rec_header *)(const void *)record)->op == REC_AFTER;
     struct graph_step step;
@@ -189,6 +189,7 @@ static gs_status order_next(struct job *job, struct order *order, uint64_t offse
         refusal = order_take(order, (const void *)record);
     else if (!refusal) {
         variant->steps[order->nodes].serial = graph_step_serial(job->session, &step);
+        variant->in_clusters |= step.is_launch && launch_in_clusters(&step.launch);
         result = order_add(order, &step);
     }
     if (refusal)

@@ -37,6 +37,7 @@ struct graph_variant {
     uint64_t generation;
     uint16_t *changed; /* the steps that are not set as they were recorded, in order */
     uint32_t changed_count;
+    bool in_clusters; /* some of its kernels are */
 };
 
 /* Makes a variant in a partition that the job holds, set to these changes. A variant that a chore

@@ -18,8 +18,9 @@
 #include "worker/texture/array.h"
 
 /* The clusters that the launch names, into CLUSTER; zeros where it names none. */
-static record_refusal clusters_check(const struct kernel *kernel, const struct rec_launch *r,
-                                     const unsigned char *record, uint16_t cluster[3])
+static record_refusal clusters_check(const struct session *session, const struct kernel *kernel,
+                                     const struct rec_launch *r, const unsigned char *record,
+                                     uint16_t cluster[3])
 {
     struct wire_cluster named = {0};
     const uint16_t *dim = kernel->cluster;
@@ -40,6 +41,10 @@ static record_refusal clusters_check(const struct kernel *kernel, const struct r
             return "clusters that do not divide the grid";
         blocks *= dim[i];
     }
+    /* A block may reach the shared memory of another one of its cluster that has ended, which is
+     * another tenant's by then. */
+    if (blocks > 1 && session->fenced)
+        return "clusters in a fenced session";
     return blocks > CLUSTER_BLOCKS ? "clusters of too many blocks" : NULL;
 }
 
@@ -75,7 +80,7 @@ record_refusal record_check_launch(const struct session *session, unsigned char 
         return "a block of more threads than the kernel can have";
     if (r.dynamic_smem > kernel->max_dynamic_smem)
         return "more dynamic shared memory than the kernel can have";
-    record_refusal refusal = clusters_check(kernel, &r, record, launch->cluster);
+    record_refusal refusal = clusters_check(session, kernel, &r, record, launch->cluster);
     if (refusal)
         return refusal;
     carveout_fit(kernel, (uint32_t)threads, r.dynamic_smem);

@@ -86,10 +86,22 @@ __global__ void __cluster_dims__(1, 2, 1) tell(unsigned *out)
     asm volatile("barrier.cluster.arrive.relaxed.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
 }
 
+static void clusters_needed()
+{
+    int can = 0;
+
+    MUST(cudaDeviceGetAttribute(&can, cudaDevAttrClusterLaunch, 0));
+    if (!can) {
+        printf("no clusters\n");
+        exit(77);
+    }
+}
+
 int main()
 {
     int *words, *in, host[256], values[1000], bad = 0;
 
+    clusters_needed();
     MUST(cudaMalloc(&words, sizeof(host)));
     MUST(cudaMalloc(&in, sizeof(values)));
 

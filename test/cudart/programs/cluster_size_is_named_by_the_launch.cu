@@ -54,6 +54,17 @@ static void show(const char *what, const int *words, int count)
     printf("\n");
 }
 
+static void clusters_needed()
+{
+    int can = 0;
+
+    MUST(cudaDeviceGetAttribute(&can, cudaDevAttrClusterLaunch, 0));
+    if (!can) {
+        printf("no clusters\n");
+        exit(77);
+    }
+}
+
 int main()
 {
     cudaStream_t stream;
@@ -64,6 +75,7 @@ int main()
     cudaFuncAttributes attributes;
     int *words, clusters, size;
 
+    clusters_needed();
     MUST(cudaMalloc(&words, 16 * sizeof(int)));
     MUST(cudaStreamCreate(&stream));
 
