@@ -20,7 +20,8 @@
  * be widened beyond their reach, to 32, 64 and 128 GiB. The thread sanitizer leaves no addresses
  * for that. */
 #define WINDOW_BESIDE (THREAD_SANITIZER ? WINDOW_MIN : UINT64_C(128) << 30)
-#define BESIDE_SHARE  4u /* of the addresses, for windows that are so large; some 96 sessions' */
+/* Of the addresses, for windows that are so large: some 96 sessions' of a single device. */
+#define BESIDE_SHARE  4u
 #define WINDOW_BUDGET (UINT64_C(96) << 40) /* of the 128 TiB of addresses that a process has */
 
 #define HINTS_MAX 64 /* each two calls of a microsecond */
