@@ -398,10 +398,12 @@ void server_deinit(struct server *server)
         restart_deinit(&server->device[i]);
         device_trace_end(&server->device[i]);
         worker_kill(&server->device[i]);
-        device_deinit(&server->device[i]);
     }
+    /* The last of them leave words for the devices' workers (loans.h). */
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
         server_session_end(s);
+    for (int i = 0; i < server->device_count; i++)
+        device_deinit(&server->device[i]);
     registry_deinit(&server->registry);
     changes_deinit(server);
     state_writer_deinit(&server->state, &server->loop);
