@@ -1032,6 +1032,13 @@ static void worker_stop(struct server *server, pid_t *worker)
     CHECK_EQUAL(kill(*worker, SIGSTOP), 0);
 }
 
+/* The same once there is a standby, so that the next worker does not have to be started first. */
+static void worker_with_standby_stop(struct server *server, pid_t *worker)
+{
+    CHECK_WITHIN(20000, server_standby_pid(server) != 0);
+    worker_stop(server, worker);
+}
+
 /* What the worker would have to do is done by its end. The neighbour goes on with the next one. */
 static void a_worker_that_is_stopped_is_ended_where_it_must_act(void)
 {
@@ -1042,17 +1049,17 @@ static void a_worker_that_is_stopped_is_ended_where_it_must_act(void)
     pid_t worker = 0;
     uint64_t deadline;
 
-    worker_stop(server, &worker);
+    worker_with_standby_stop(server, &worker);
     answered_soon("kill", id, "--grace", "100", 0, "1 session has ended\n");
     CHECK_OK(gs_malloc(neighbour, 4096, &memory));
     CHECK(gs_malloc(victim, 4096, &memory) != GS_OK);
-    worker_stop(server, &worker);
+    worker_with_standby_stop(server, &worker);
     answered_soon("restart-worker", NULL, NULL, NULL, 1,
                   "does not answer: --force ends it at once");
     answered_soon("restart-worker", "--force", NULL, NULL, 0, "has taken the place of worker");
     CHECK_OK(gs_malloc(neighbour, 4096, &memory));
     /* MPS's command has no grace of its own: gsctl's default of 5 s. */
-    worker_stop(server, &worker);
+    worker_with_standby_stop(server, &worker);
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     GSCTL_OK("mps", "get_server_list");
     snprintf(server_pid, sizeof(server_pid), "%d", atoi(output));
@@ -1061,7 +1068,7 @@ static void a_worker_that_is_stopped_is_ended_where_it_must_act(void)
     CHECK_TEXT(output, "does not answer, and is ended when 5000 ms (--grace) are over");
     CHECK_TEXT(output, "s more at most; Ctrl-C ends only the wait\n");
     CHECK(clock_ns() < deadline);
-    worker_stop(server, &worker);
+    worker_with_standby_stop(server, &worker);
     answered_soon("quit", "-y", NULL, NULL, 0, "has ended");
     server_ended(server);
     gs_detach(victim);
