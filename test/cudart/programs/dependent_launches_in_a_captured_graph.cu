@@ -1,13 +1,6 @@
 // A captured chain of programmatic dependent launches: a kernel begins before the one before it has
 // ended, waits for it, and the graph's edges say so.
-#include "show.h"
-
-__global__ void step(unsigned *p, unsigned add)
-{
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-    *p = *p * 3 + add;
-}
+#include "dependent.h"
 
 // Ends when the next kernel has begun; gives up after some seconds.
 __global__ void first(volatile unsigned *flag, unsigned *p)
@@ -24,21 +17,6 @@ __global__ void second(volatile unsigned *flag, unsigned *p)
     *flag = 9;
     cudaGridDependencySynchronize();
     p[1] = p[0] + 1;
-}
-
-template <typename... Parameters, typename... Arguments>
-static cudaError_t launch(cudaStream_t stream, void (*kernel)(Parameters...), Arguments... arguments)
-{
-    cudaLaunchConfig_t config = {};
-    cudaLaunchAttribute attribute = {};
-
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = config.blockDim = 1;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
 static cudaGraphExec_t end(cudaStream_t stream, cudaGraph_t *graph)

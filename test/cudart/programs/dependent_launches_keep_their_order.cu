@@ -1,13 +1,6 @@
 // Programmatic dependent launches in a stream: each sees what the one before has written, and what
 // follows waits for all, also for a kernel that its dependent does not wait for.
-#include "show.h"
-
-__global__ void step(unsigned *p, unsigned add)
-{
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-    *p = *p * 3 + add;
-}
+#include "dependent.h"
 
 __global__ void lasts(unsigned *p)
 {
@@ -21,21 +14,6 @@ __global__ void lasts(unsigned *p)
 __global__ void brief(unsigned *p)
 {
     *p = 5;
-}
-
-template <typename... Parameters, typename... Arguments>
-static cudaError_t launch(cudaStream_t stream, void (*kernel)(Parameters...), Arguments... arguments)
-{
-    cudaLaunchConfig_t config = {};
-    cudaLaunchAttribute attribute = {};
-
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = config.blockDim = 1;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
 int main()
