@@ -1,4 +1,4 @@
-/* dependent.h - a programmatic dependent launch of one thread, and a kernel that waits for the one before it. */
+/* dependent.h - a programmatic dependent launch, and a kernel that waits for the one before it. */
 #ifndef DEPENDENT_H
 #define DEPENDENT_H
 
@@ -12,7 +12,8 @@ __global__ void step(unsigned *p, unsigned add)
 }
 
 template <typename... Parameters, typename... Arguments>
-static cudaError_t launch(cudaStream_t stream, void (*kernel)(Parameters...), Arguments... arguments)
+static cudaError_t launch(cudaStream_t stream, void (*kernel)(Parameters...),
+                          Arguments... arguments)
 {
     cudaLaunchConfig_t config = {};
     cudaLaunchAttribute attribute = {};
