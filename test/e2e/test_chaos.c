@@ -10,6 +10,7 @@
  *
  * GS_CHAOS_ROUNDS, GS_CHAOS_SECONDS: how many rounds, and how long at most (`make chaos`); a table
  * of the kinds of harm by outcome is printed. GS_CHAOS_HARM: this kind alone, by its name there.
+ * GS_CHAOS_PROGRESS: a file for the number of rounds that have been counted in.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -576,6 +577,18 @@ static const char *census_more(const struct census *now, const struct census *fi
     return now->queues > first->queues ? "queues" : NULL;
 }
 
+/* For whoever waits for the end: what is printed is shown then. */
+static void progress_write(uint32_t rounds)
+{
+    const char *path = getenv("GS_CHAOS_PROGRESS");
+    FILE *file = path != NULL ? fopen(path, "w") : NULL;
+
+    if (file != NULL) {
+        fprintf(file, "%u\n", rounds);
+        fclose(file);
+    }
+}
+
 /* Once the honest are at rest nothing else is left; what has just ended may take a moment. */
 static void census_check(const struct scene *s, struct honest *all, struct census *first)
 {
@@ -601,6 +614,7 @@ static void census_check(const struct scene *s, struct honest *all, struct censu
     fflush(stdout);
     if (more != NULL)
         test_fail(__FILE__, __LINE__, "%s left behind after %u rounds", more, s->round);
+    progress_write(s->round);
     atomic_store(&all->hold, 0);
 }
 
