@@ -888,6 +888,8 @@ GS_API gs_status gs_kernel_occupancy(gs_kernel kernel, unsigned threads, unsigne
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
+#define GS_CLUSTER_BLOCKS 8u /* in a cluster at most; each device of clusters takes as many */
+
 /* Names a launch that was asked to report. */
 typedef uint64_t gs_report_id;
 
@@ -932,11 +934,11 @@ typedef struct gs_launch_config {
  * behind waits for the ends of both.
  *
  * The blocks of a cluster run at the same time and reach each other's shared memory (CUDA's thread
- * block clusters). There are at most 8 in a cluster, and each of its sides divides the grid's, else
- * GS_ERR_LAUNCH_CONFIG; so it is where the kernel was compiled for clusters of another size, or for
- * those that a launch names, and the launch names none. In a fenced session clusters of several
- * blocks give GS_ERR_NOT_SUPPORTED. Where the session's SMs have no room for a cluster, which the
- * device tells at the launch, the session ends with GS_FAULT_LAUNCH. */
+ * block clusters). There are at most GS_CLUSTER_BLOCKS in a cluster, and each of its sides divides
+ * the grid's, else GS_ERR_LAUNCH_CONFIG; so it is where the kernel was compiled for clusters of
+ * another size, or for those that a launch names, and the launch names none. In a fenced session
+ * clusters of several blocks give GS_ERR_NOT_SUPPORTED. Where the session's SMs have no room for a
+ * cluster, which the device tells at the launch, the session ends with GS_FAULT_LAUNCH. */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
                            void **args);
 
