@@ -872,6 +872,8 @@ typedef struct gs_kernel_desc {
     unsigned local_bytes;           /* bytes a thread */
     unsigned max_dynamic_smem;      /* bytes a block */
     gs_dim3 cluster; /* blocks of its clusters; zeros: it has none, or those that a launch names */
+    unsigned in_clusters; /* not 0: it runs in clusters alone; where `cluster` is zeros, a launch
+                             has to name their size */
 } gs_kernel_desc;
 
 /* Tells the properties of the kernel. Does not block. */
@@ -1095,7 +1097,7 @@ GS_API gs_status gs_graph_destroy(gs_graph graph);
 #define GS_TEXTURE_DESC_INIT {sizeof(gs_texture_desc),                                             \
     {GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP}, GS_FILTER_POINT, 0, 0, {0, 0, 0, 0},    \
     GS_FILTER_POINT, 0, 0, 1000}
-#define GS_KERNEL_DESC_INIT {sizeof(gs_kernel_desc), "", 0, 0, 0, 0, 0, 0, 0, {0, 0, 0}}
+#define GS_KERNEL_DESC_INIT {sizeof(gs_kernel_desc), "", 0, 0, 0, 0, 0, 0, 0, {0, 0, 0}, 0}
 #define GS_LAUNCH_CONFIG_1D(blocks, threads) {sizeof(gs_launch_config),                            \
     {(unsigned)(blocks), 1, 1}, {(unsigned)(threads), 1, 1}, 0, 0, NULL, NULL, NULL, 0, 0,         \
     {0, 0, 0}}
