@@ -454,7 +454,7 @@ comma := ,
 NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -gencode arch=$(TEST_ARCH),code=$(TEST_ARCH) -Xcompiler -fPIC
 TEST_ARCH = compute_80
 $(BUILD)/obj/test/cudart/programs/bulk_%.o $(BUILD)/obj/test/cudart/programs/dependent_%.o: TEST_ARCH = compute_90
-$(BUILD)/obj/test/cudart/programs/cluster_%.o: TEST_ARCH = compute_90
+$(BUILD)/obj/test/cudart/programs/cluster_%.o $(BUILD)/obj/test/cudart/programs/own_cluster_%.o: TEST_ARCH = compute_90
 NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
 $(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter pool_%,$(CUDART_PROGRAMS))): test/cudart/programs/pool.h
 $(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter devices_% own_devices_%,$(CUDART_PROGRAMS))): test/cudart/programs/devices.h

@@ -872,6 +872,8 @@ typedef struct gs_kernel_desc {
     unsigned local_bytes;           /* bytes a thread */
     unsigned max_dynamic_smem;      /* bytes a block */
     gs_dim3 cluster; /* blocks of its clusters; zeros: it has none, or those that a launch names */
+    unsigned in_clusters; /* not 0: it runs in clusters alone; where `cluster` is zeros, a launch
+                             has to name their size */
 } gs_kernel_desc;
 
 /* Tells the properties of the kernel. Does not block. */
@@ -887,6 +889,8 @@ GS_API gs_status gs_kernel_occupancy(gs_kernel kernel, unsigned threads, unsigne
                                      unsigned *blocks);
 
 /* ---- Launching ------------------------------------------------------------------------------- */
+
+#define GS_CLUSTER_BLOCKS 8u /* in a cluster at most; each device of clusters takes as many */
 
 /* Names a launch that was asked to report. */
 typedef uint64_t gs_report_id;
@@ -932,11 +936,11 @@ typedef struct gs_launch_config {
  * behind waits for the ends of both.
  *
  * The blocks of a cluster run at the same time and reach each other's shared memory (CUDA's thread
- * block clusters). There are at most 8 in a cluster, and each of its sides divides the grid's, else
- * GS_ERR_LAUNCH_CONFIG; so it is where the kernel was compiled for clusters of another size, or for
- * those that a launch names, and the launch names none. In a fenced session clusters of several
- * blocks give GS_ERR_NOT_SUPPORTED. Where the session's SMs have no room for a cluster, which the
- * device tells at the launch, the session ends with GS_FAULT_LAUNCH. */
+ * block clusters). There are at most GS_CLUSTER_BLOCKS in a cluster, and each of its sides divides
+ * the grid's, else GS_ERR_LAUNCH_CONFIG; so it is where the kernel was compiled for clusters of
+ * another size, or for those that a launch names, and the launch names none. In a fenced session
+ * clusters of several blocks give GS_ERR_NOT_SUPPORTED. Where the session's SMs have no room for a
+ * cluster, which the device tells at the launch, the session ends with GS_FAULT_LAUNCH. */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
                            void **args);
 
@@ -1093,7 +1097,7 @@ GS_API gs_status gs_graph_destroy(gs_graph graph);
 #define GS_TEXTURE_DESC_INIT {sizeof(gs_texture_desc),                                             \
     {GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP}, GS_FILTER_POINT, 0, 0, {0, 0, 0, 0},    \
     GS_FILTER_POINT, 0, 0, 1000}
-#define GS_KERNEL_DESC_INIT {sizeof(gs_kernel_desc), "", 0, 0, 0, 0, 0, 0, 0, {0, 0, 0}}
+#define GS_KERNEL_DESC_INIT {sizeof(gs_kernel_desc), "", 0, 0, 0, 0, 0, 0, 0, {0, 0, 0}, 0}
 #define GS_LAUNCH_CONFIG_1D(blocks, threads) {sizeof(gs_launch_config),                            \
     {(unsigned)(blocks), 1, 1}, {(unsigned)(threads), 1, 1}, 0, 0, NULL, NULL, NULL, 0, 0,         \
     {0, 0, 0}}

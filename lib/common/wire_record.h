@@ -58,12 +58,28 @@ struct rec_launch {
 #define REC_LAUNCH_PROGRAMMATIC 8u
 #define REC_LAUNCH_CLUSTER      16u /* a struct wire_cluster */
 
-/* The blocks of a cluster: at most CLUSTER_BLOCKS, which divide the grid. */
+/* The size of a cluster in blocks: cluster_blocks tells whether it is one. */
 struct wire_cluster {
     uint16_t dim[3];
     uint16_t reserved;
 };
-#define CLUSTER_BLOCKS 8u /* what each device of clusters takes */
+
+/* The blocks of a cluster of a grid; 0: its sides do not divide the grid's, or they have more than
+ * GS_CLUSTER_BLOCKS between them. */
+static inline uint32_t cluster_blocks(const struct wire_cluster *cluster, const uint32_t grid[3])
+{
+    uint32_t blocks = 1;
+
+    for (int i = 0; i < 3; i++) {
+        const uint32_t side = cluster->dim[i];
+
+        /* A side within the limit keeps the product from overflowing. */
+        if (side == 0 || side > GS_CLUSTER_BLOCKS || grid[i] % side)
+            return 0;
+        blocks *= side;
+    }
+    return blocks <= GS_CLUSTER_BLOCKS ? blocks : 0;
+}
 
 enum rec_copy_kind { REC_HTOD = 1, REC_DTOH = 2, REC_DTOD = 3 };
 

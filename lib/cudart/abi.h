@@ -360,6 +360,14 @@ typedef union cudaLaunchAttributeValue {
         unsigned x, y, z;
     } clusterDim;
     int priority, syncPolicy, programmaticStreamSerializationAllowed;
+    struct {
+        cudaEvent_t event;
+        int flags, triggerAtBlockStart;
+    } programmaticEvent;
+    struct {
+        cudaEvent_t event;
+        int flags;
+    } launchCompletionEvent;
 } cudaLaunchAttributeValue;
 
 typedef struct cudaLaunchAttribute_st {

@@ -37,7 +37,7 @@ enum cudaMemRangeAttribute {
 
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 
-enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };
+enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1, cudaMemAllocationTypeManaged = 2 };
 enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0 };
 enum cudaMemAccessFlags {
     cudaMemAccessFlagsProtNone = 0,

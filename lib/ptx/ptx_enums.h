@@ -344,7 +344,7 @@ enum ptx_class {
     PTX_CLASS_LOAD,
     PTX_CLASS_STORE,
     PTX_CLASS_ATOM,     /* atom, red */
-    PTX_CLASS_ASYNC,    /* cp.async, cp.async.bulk: read and write memory */
+    PTX_CLASS_ASYNC,    /* cp.async, bulk copies and reductions: read and write memory */
     PTX_CLASS_MBARRIER, /* on an mbarrier object in memory */
     PTX_CLASS_MATRIX_LOAD,
     PTX_CLASS_MATRIX_STORE,

@@ -74,6 +74,12 @@ static const char *const forms[] = {
     "[%own], [%b], %a; cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;",
     "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%own+-1048592], [tile], 512, %f;",
     "cp.async.bulk.global.shared::cta.bulk_group [memory+16], [tile], 512;",
+    "and.b32 %a, %i, 0xf0; cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%own], "
+    "[tile], "
+    "%a;",
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.xor.b64 [%own+-1048592], "
+    "[tile], "
+    "512, %f;",
     "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%a,%b,%c,%e,%a,%b,%c,%e}, [%own], %i;",
     "wmma.load.b.sync.aligned.col.m16n16k16.f16 {%a,%b,%c,%e,%a,%b,%c,%e}, [%own], %i;",
     "wmma.load.c.sync.aligned.row.m8n32k16.global.s32 {%a,%b,%c,%e,%a,%b,%c,%e}, [%own], %i;",

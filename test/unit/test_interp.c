@@ -315,7 +315,7 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
 {
     /* by the reader */
     static const char *const words[] = {
-        "wgmma.fence.sync.aligned", "cp.reduce.async.bulk.global.shared::cta",
+        "wgmma.fence.sync.aligned", "cp.reduce.async.bulk.tensor.1d.global.shared::cta",
         "cp.async.bulk.tensor.1d.shared::cluster.global.tile", "st.async.weak.shared::cluster.u32",
         "tcgen05.fence::before_thread_sync"};
     static const char kernel[] =

@@ -175,8 +175,9 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
 {
     static const char *const bodies[][2] = {
         {"wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"},
-        {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%q1], [%r1], 16;",
-         "cp.reduce.async.bulk"},
+        {"cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%q1, {%r1}], "
+         "[%r2];",
+         "cp.reduce.async.bulk.tensor"},
         {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;", "tcgen05.alloc"},
         {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
          "[%r1], [%q1], 16, [%r2], %h1;",

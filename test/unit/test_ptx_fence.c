@@ -775,6 +775,8 @@ static void what_it_cannot_hold_is_refused(void **state)
     } all[] = {
         {"cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r1], 232464;",
          "line 6: cp.async.bulk: 232464 bytes, and a block has 232448"},
+        {"cp.reduce.async.bulk.global.shared::cta.bulk_group.xor.b64 [%d1], [%r1], 232464;",
+         "line 6: cp.reduce.async.bulk: 232464 bytes, and a block has 232448"},
         {"multimem.ld_reduce.global.add.f32 %f1, [%d1];", "multimem"},
         {"alloca.u64 %d2, 16;", "alloca"},
         {"stacksave.u64 %d2;", "stacksave"},
@@ -1444,13 +1446,21 @@ static void a_store_to_a_frame_is_seen(void **state)
 static void the_size_of_a_bulk_copy_is_bounded(void **state)
 {
     char *out = fenced_body("cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r3], %r4; "
-                            "cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r3], 64;");
+                            "cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r3], 64; "
+                            "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s32 [%d1], "
+                            "[%r3], %r1;");
 
     (void)state;
     expect_text(out,
                 "\tmin.u32 gshare$s, %r4, 232448;\n"
                 "\tcp.async.bulk.global.shared::cta.bulk_group [gshare$at], [%r3], gshare$s;\n",
                 true);
+    expect_text(out,
+                "\tmin.u32 gshare$s, %r1, 232448;\n"
+                "\tcp.reduce.async.bulk.global.shared::cta.bulk_group.min.s32 [gshare$at], [%r3], "
+                "gshare$s;\n",
+                true);
+    expect_checked(out, "%r1, 232448;", "%r1, 232464;", "the size is not bounded");
     expect_checked(out, "%r4, 232448;", "%r4, 232464;", "the size is not bounded");
     expect_checked(out, "min.u32 gshare$s", "min.s32 gshare$s", "the size is not bounded");
     expect_checked(out, "\tmin.u32", "\t@%p1 min.u32", "the size is not bounded");

@@ -221,6 +221,7 @@ static void kernel_describe(const struct kernel *kernel, gs_kernel_desc *desc)
     desc->max_dynamic_smem = kernel->info.max_dynamic_smem;
     desc->cluster =
         (gs_dim3){kernel->info.cluster[0], kernel->info.cluster[1], kernel->info.cluster[2]};
+    desc->in_clusters = (kernel->info.flags & REQ_KERNEL_IN_CLUSTERS) != 0;
 }
 
 gs_status gs_kernel_info(gs_kernel handle, gs_kernel_desc *desc)

@@ -37,20 +37,17 @@ static bool names_clusters(const gs_launch_config *config)
 static gs_status clusters_check(const struct session *session, const struct kernel *kernel,
                                 const gs_launch_config *config)
 {
-    const unsigned grid[3] = {config->grid.x, config->grid.y, config->grid.z};
+    const uint32_t grid[3] = {config->grid.x, config->grid.y, config->grid.z};
     const uint16_t *own = kernel->info.cluster;
-    unsigned dim[3] = {own[0], own[1], own[2]};
-    unsigned blocks = 1;
+    gs_dim3 size = {own[0], own[1], own[2]};
+    uint32_t blocks;
 
     if (names_clusters(config)) {
-        if (own[0] && (config->cluster.x != own[0] || config->cluster.y != own[1] ||
-                       config->cluster.z != own[2]))
+        size = config->cluster;
+        if (own[0] && (size.x != own[0] || size.y != own[1] || size.z != own[2]))
             return error_set(GS_ERR_LAUNCH_CONFIG,
                              "kernel %.64s has clusters of %u x %u x %u blocks, and no others",
                              kernel->name, own[0], own[1], own[2]);
-        dim[0] = config->cluster.x;
-        dim[1] = config->cluster.y;
-        dim[2] = config->cluster.z;
     } else if (!own[0]) {
         if (!(kernel->info.flags & REQ_KERNEL_IN_CLUSTERS))
             return GS_OK;
@@ -59,19 +56,16 @@ static gs_status clusters_check(const struct session *session, const struct kern
                          "(gs_launch_config.cluster)",
                          kernel->name);
     }
-    for (unsigned i = 0; i < 3; i++) {
-        if (dim[i] == 0 || grid[i] % dim[i])
-            return error_set(GS_ERR_LAUNCH_CONFIG,
-                             "cluster.%c is %u, which does not divide grid.%c, %u", "xyz"[i],
-                             dim[i], "xyz"[i], grid[i]);
-        /* The product cannot overflow: what is beyond the limit stays there. */
-        blocks = dim[i] <= CLUSTER_BLOCKS && blocks <= CLUSTER_BLOCKS ? blocks * dim[i]
-                                                                      : CLUSTER_BLOCKS + 1;
-    }
-    if (blocks > CLUSTER_BLOCKS)
+    blocks = size.x > UINT16_MAX || size.y > UINT16_MAX || size.z > UINT16_MAX
+                 ? 0
+                 : cluster_blocks(&(struct wire_cluster){.dim = {(uint16_t)size.x, (uint16_t)size.y,
+                                                                 (uint16_t)size.z}},
+                                  grid);
+    if (blocks == 0)
         return error_set(GS_ERR_LAUNCH_CONFIG,
-                         "a cluster of %u x %u x %u blocks is beyond the %u of a cluster", dim[0],
-                         dim[1], dim[2], CLUSTER_BLOCKS);
+                         "clusters of %u x %u x %u blocks do not divide the grid of %u x %u x %u, "
+                         "or have more than %u blocks",
+                         size.x, size.y, size.z, grid[0], grid[1], grid[2], GS_CLUSTER_BLOCKS);
     if (blocks > 1 && session->info.fenced)
         return error_set(GS_ERR_NOT_SUPPORTED,
                          "kernel %.64s: a fenced session has no clusters, whose blocks reach each "

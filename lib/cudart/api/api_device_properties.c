@@ -76,7 +76,7 @@ static int attribute_of(enum cudaDeviceAttr attribute)
     case cudaDevAttrIpcEventSupport:
         return 1;
     case cudaDevAttrClusterLaunch:
-        return device_here()->desc.compute_major >= 9 && !device_here()->desc.fenced;
+        return device_cluster_blocks() > 1;
 #define TEXTURE_LIMIT(name, number, value)                                                         \
     case cudaDevAttrMax##name:                                                                     \
         return value;

@@ -2,6 +2,7 @@
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
+#include "cudart/graph/submit.h"
 #include "cudart/state/device_memory.h"
 #include "cudart/state/event.h"
 #include "cudart/state/shared_event.h"
@@ -39,7 +40,6 @@ static cudaError_t event_record(cudaEvent_t handle, cudaStream_t stream_handle, 
     struct stream *stream;
     gs_event event;
     cudaError_t error = stream_find(stream_handle, per_thread, &stream);
-    gs_status status;
 
     if (error == cudaSuccess)
         error = event_find(handle, &event);
@@ -49,22 +49,7 @@ static cudaError_t event_record(cudaEvent_t handle, cudaStream_t stream_handle, 
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess && flags & cudaEventRecordExternal)
         return error_record(capture_node(stream, cudaGraphNodeTypeEventRecord, handle));
-    if (error == cudaSuccess)
-        error = capture_forbids_legacy(stream);
-    if (error != cudaSuccess)
-        return error_record(error);
-    if (stream_capturing(stream))
-        return error_record(capture_record(stream, handle));
-    capture_event_forget(handle);
-    status = stream_enter(stream);
-    if (status == GS_OK)
-        status = gs_event_record(event, stream->handle);
-    if (status == GS_OK)
-        stream_leave(stream);
-    error = stream_error(stream, status);
-    if (error == cudaSuccess && event_shared(handle) != NULL)
-        error = shared_event_record(event_shared(handle), stream);
-    return error_record(error);
+    return error_record(error == cudaSuccess ? submit_record(stream, handle) : error);
 }
 
 CUDART_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)

@@ -6,6 +6,8 @@
 #include "cudart/state/device.h"
 #include "cudart/state/module.h"
 
+#define CLUSTER_POLICY_LAST 2 /* cudaClusterSchedulingPolicyLoadBalancing */
+
 static cudaError_t function_use(const void *stub, struct kernel **kernel, gs_kernel *handle)
 {
     cudaError_t error = device_use();
@@ -40,6 +42,7 @@ CUDART_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attribut
         return error_record(error);
     memset(attributes, 0, sizeof(*attributes));
     attributes->sharedSizeBytes = kernel_desc(kernel)->static_smem;
+    attributes->constSizeBytes = kernel_constant_bytes(kernel);
     attributes->localSizeBytes = kernel_desc(kernel)->local_bytes;
     attributes->maxThreadsPerBlock = (int)kernel_desc(kernel)->max_threads_per_block;
     attributes->numRegs = (int)kernel_desc(kernel)->registers;
@@ -52,7 +55,9 @@ CUDART_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attribut
     attributes->requiredClusterWidth = (int)kernel_desc(kernel)->cluster.x;
     attributes->requiredClusterHeight = (int)kernel_desc(kernel)->cluster.y;
     attributes->requiredClusterDepth = (int)kernel_desc(kernel)->cluster.z;
-    attributes->clusterDimMustBeSet = kernel_desc(kernel)->cluster.x != 0;
+    attributes->clusterDimMustBeSet = kernel_desc(kernel)->in_clusters != 0;
+    attributes->clusterSchedulingPolicyPreference = atomic_load(&kernel->cluster_policy);
+    attributes->nonPortableClusterSizeAllowed = atomic_load(&kernel->large_clusters);
     attributes->preferredShmemCarveout = atomic_load(&kernel->carveout);
     return cudaSuccess;
 }
@@ -77,13 +82,23 @@ CUDART_API cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttri
             return error_record(cudaErrorInvalidValue);
         atomic_store(&kernel->carveout, value); /* a hint: the server divides by its own rule */
         return cudaSuccess;
-    case cudaFuncAttributeClusterDimMustBeSet:
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+        if (value != 0 && value != 1)
+            return error_record(cudaErrorInvalidValue);
+        atomic_store(&kernel->large_clusters,
+                     value); /* a permission that the server has no use for */
+        return cudaSuccess;
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:
+        if (value < 0 || value > CLUSTER_POLICY_LAST)
+            return error_record(cudaErrorInvalidValue);
+        atomic_store(&kernel->cluster_policy, value); /* a hint */
+        return cudaSuccess;
     case cudaFuncAttributeRequiredClusterWidth:
     case cudaFuncAttributeRequiredClusterHeight:
     case cudaFuncAttributeRequiredClusterDepth:
-    case cudaFuncAttributeNonPortableClusterSizeAllowed:
-    case cudaFuncAttributeClusterSchedulingPolicyPreference:
-        return error_record(error_unsupported("a cluster attribute of a kernel"));
+        return error_record(kernel_desc(kernel)->cluster.x != 0
+                                ? cudaErrorNotPermitted /* the compiler has set it */
+                                : error_unsupported("a cluster's size set for a kernel"));
     default:
         return error_record(cudaErrorInvalidValue);
     }
@@ -157,9 +172,6 @@ CUDART_API cudaError_t cudaGetFuncBySymbol(cudaFunction_t *out, const void *stub
     return cudaGetKernel((cudaKernel_t *)out, stub);
 }
 
-/* The blocks of a cluster that each device of clusters takes. */
-#define CLUSTER_PORTABLE 8
-
 /* ---- Occupancy ------------------------------------------------------------------------------- */
 
 static cudaError_t occupancy(int *blocks, const void *stub, int threads, size_t dynamic_smem,
@@ -226,18 +238,23 @@ CUDART_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, c
     return cudaSuccess;
 }
 
-/* The blocks of a cluster that the launch names, else those that the kernel does; 0: neither. */
-static unsigned cluster_blocks(const struct kernel *kernel, const cudaLaunchConfig_t *config)
+/* The blocks of a cluster that the launch names, else those that the kernel does; 0: neither,
+ * another size than the kernel's, or more blocks than a cluster has. */
+static unsigned cluster_size(const struct kernel *kernel, const cudaLaunchConfig_t *config)
 {
-    gs_dim3 cluster = kernel_desc(kernel)->cluster;
+    const gs_dim3 own = kernel_desc(kernel)->cluster;
+    gs_dim3 size = own;
 
     for (unsigned i = 0; i < config->numAttrs; i++) {
         if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
-            cluster =
-                (gs_dim3){config->attrs[i].val.clusterDim.x, config->attrs[i].val.clusterDim.y,
-                          config->attrs[i].val.clusterDim.z};
+            size = (gs_dim3){config->attrs[i].val.clusterDim.x, config->attrs[i].val.clusterDim.y,
+                             config->attrs[i].val.clusterDim.z};
     }
-    return cluster.x * cluster.y * cluster.z;
+    if ((own.x != 0 && (size.x != own.x || size.y != own.y || size.z != own.z)) ||
+        size.x > GS_CLUSTER_BLOCKS || size.y > GS_CLUSTER_BLOCKS || size.z > GS_CLUSTER_BLOCKS ||
+        size.x * size.y * size.z > GS_CLUSTER_BLOCKS)
+        return 0;
+    return size.x * size.y * size.z;
 }
 
 /* The blocks of such a launch that the session's SMs hold at once. */
@@ -248,7 +265,7 @@ static cudaError_t blocks_at_once(const void *stub, const cudaLaunchConfig_t *co
         occupancy(blocks, stub, (int)(block.x * block.y * block.z), config->dynamicSmemBytes, 0);
 
     if (error == cudaSuccess)
-        *blocks *= device_attribute(cudaDevAttrMultiProcessorCount);
+        *blocks *= (int)device_sm_count();
     return error;
 }
 
@@ -266,25 +283,34 @@ CUDART_API cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *st
         error = cudaErrorInvalidValue;
     if (error != cudaSuccess)
         return error_record(error);
-    size = cluster_blocks(kernel, config);
-    if (size == 0 || size > CLUSTER_PORTABLE)
+    size = cluster_size(kernel, config);
+    if (size == 0)
         return error_record(cudaErrorInvalidClusterSize);
     error = blocks_at_once(stub, config, &blocks);
     if (error == cudaSuccess)
-        *count = blocks / (int)size;
+        *count = size <= device_cluster_blocks() ? blocks / (int)size : 0;
     return error;
 }
 
 CUDART_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *stub,
                                                             const cudaLaunchConfig_t *config)
 {
-    cudaError_t error;
+    struct kernel *kernel;
+    gs_kernel handle;
+    cudaError_t error = function_use(stub, &kernel, &handle);
+    gs_dim3 own;
     int blocks;
 
-    if (size == NULL || config == NULL)
-        return error_record(cudaErrorInvalidValue);
+    if (error == cudaSuccess && (size == NULL || config == NULL))
+        error = cudaErrorInvalidValue;
+    if (error != cudaSuccess)
+        return error_record(error);
     error = blocks_at_once(stub, config, &blocks);
-    for (*size = CLUSTER_PORTABLE; error == cudaSuccess && *size > blocks;)
+    if (error != cudaSuccess)
+        return error;
+    own = kernel_desc(kernel)->cluster;
+    *size = own.x != 0 ? (int)(own.x * own.y * own.z) : (int)device_cluster_blocks();
+    while (own.x == 0 && *size > blocks)
         *size /= 2;
-    return error;
+    return cudaSuccess;
 }

@@ -2,6 +2,8 @@
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
+#include "cudart/graph/submit.h"
+#include "cudart/state/event.h"
 #include "cudart/state/launch.h"
 
 /* The stream of a kernel's launch, which goes to the stream's device. */
@@ -85,26 +87,58 @@ CUDART_API cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *stub, dim3 g
     return launch_plain(kernel_find(stub), grid, block, args, shared, stream, true, true);
 }
 
-/* Takes a launch's attributes over. Of those that a node does not keep the others are hints. */
-static cudaError_t attributes_take(const cudaLaunchConfig_t *config,
-                                   struct launch_attributes *attributes, bool *programmatic)
+/* What a launch asks for that a node of a graph does not keep. */
+struct launch_extras {
+    bool programmatic;
+    /* Events of the launch; NULL: none. Either may be complete as late as the kernel is, so that
+     * both are recorded behind it. */
+    cudaEvent_t trigger, begun;
+};
+
+/* An event that may be one of a launch on the device. */
+static cudaError_t event_take(cudaEvent_t given, int flags, unsigned device, cudaEvent_t *taken)
+{
+    gs_event event;
+    cudaError_t error = event_find(given, &event);
+
+    if (error == cudaSuccess && event_device(given) != device)
+        error = cudaErrorInvalidResourceHandle;
+    if (error == cudaSuccess && (flags != 0 || event_shared(given) != NULL ||
+                                 !(event_flags(given) & cudaEventDisableTiming)))
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        *taken = given;
+    return error;
+}
+
+/* Takes a launch's attributes over. Those that are not told here are hints. */
+static cudaError_t attributes_take(const cudaLaunchConfig_t *config, unsigned device,
+                                   struct launch_attributes *attributes,
+                                   struct launch_extras *extras)
 {
     cudaError_t error = cudaSuccess;
 
     for (unsigned i = 0; i < config->numAttrs && error == cudaSuccess; i++) {
+        const cudaLaunchAttributeValue *value = &config->attrs[i].val;
+
         switch ((int)config->attrs[i].id) {
         case cudaLaunchAttributeIgnore:
         case cudaLaunchAttributeSynchronizationPolicy:
         case cudaLaunchAttributePreferredClusterDimension:
             break;
         case cudaLaunchAttributeProgrammaticStreamSerialization:
-            *programmatic = config->attrs[i].val.programmaticStreamSerializationAllowed != 0;
+            extras->programmatic = value->programmaticStreamSerializationAllowed != 0;
             break;
         case cudaLaunchAttributeProgrammaticEvent:
+            error = event_take(value->programmaticEvent.event, value->programmaticEvent.flags,
+                               device, &extras->trigger);
+            break;
         case cudaLaunchAttributeLaunchCompletionEvent:
-            return error_unsupported("an event within a launch");
+            error = event_take(value->launchCompletionEvent.event,
+                               value->launchCompletionEvent.flags, device, &extras->begun);
+            break;
         default:
-            error = launch_attribute_set(attributes, config->attrs[i].id, &config->attrs[i].val);
+            error = launch_attribute_set(attributes, config->attrs[i].id, value);
         }
     }
     return error;
@@ -117,7 +151,7 @@ static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void 
     struct launch_attributes attributes = {0};
     struct kernel *kernel = kernel_find(stub);
     struct stream *stream;
-    bool programmatic = false;
+    struct launch_extras extras = {0};
     cudaError_t error;
 
     if (config == NULL)
@@ -126,16 +160,21 @@ static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void 
     if (error != cudaSuccess)
         return error_record(error);
     attributes.priority = stream->priority;
-    error = attributes_take(config, &attributes, &programmatic);
+    error = attributes_take(config, stream->device, &attributes, &extras);
     if (error != cudaSuccess)
         return error_record(error);
     plain.grid = (gs_dim3){config->gridDim.x, config->gridDim.y, config->gridDim.z};
     plain.block = (gs_dim3){config->blockDim.x, config->blockDim.y, config->blockDim.z};
     plain.dynamic_smem = (unsigned)config->dynamicSmemBytes;
     plain.cooperative = attributes.cooperative;
-    plain.programmatic = programmatic;
+    plain.programmatic = extras.programmatic;
     plain.cluster = launch_cluster(&attributes);
-    return launch(kernel, &plain, config->dynamicSmemBytes, args, stream, &attributes);
+    error = launch(kernel, &plain, config->dynamicSmemBytes, args, stream, &attributes);
+    if (error == cudaSuccess && extras.trigger != NULL)
+        error = submit_record(stream, extras.trigger);
+    if (error == cudaSuccess && extras.begun != NULL)
+        error = submit_record(stream, extras.begun);
+    return error_record(error);
 }
 
 CUDART_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *stub,

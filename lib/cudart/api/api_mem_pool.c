@@ -147,6 +147,55 @@ CUDART_API cudaError_t cudaDeviceSetMemPool(int number, cudaMemPool_t pool)
     return error_record(error == cudaSuccess ? mem_pool_choose(pool) : error);
 }
 
+#ifndef GS_CUDART_12
+/* Whether it is a place whose pools there are: a device. */
+static cudaError_t location_check(const struct cudaMemLocation *location,
+                                  enum cudaMemAllocationType type)
+{
+    const bool managed = type == cudaMemAllocationTypeManaged;
+
+    if (location == NULL || (type != cudaMemAllocationTypePinned && !managed))
+        return cudaErrorInvalidValue;
+    switch ((int)location->type) {
+    case cudaMemLocationTypeDevice:
+        return managed ? error_unsupported("a pool of managed memory") : cudaSuccess;
+    case cudaMemLocationTypeHost:
+    case cudaMemLocationTypeHostNuma:
+        return error_unsupported("a memory pool of the host's");
+    case cudaMemLocationTypeInvalid: /* also: no preferred location */
+        return managed ? error_unsupported("a pool of managed memory") : cudaErrorInvalidValue;
+    default:
+        return cudaErrorInvalidValue;
+    }
+}
+
+CUDART_API cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *pool,
+                                                struct cudaMemLocation *location,
+                                                enum cudaMemAllocationType type)
+{
+    const cudaError_t error = location_check(location, type);
+
+    return error == cudaSuccess ? cudaDeviceGetDefaultMemPool(pool, location->id)
+                                : error_record(error);
+}
+
+CUDART_API cudaError_t cudaMemGetMemPool(cudaMemPool_t *pool, struct cudaMemLocation *location,
+                                         enum cudaMemAllocationType type)
+{
+    const cudaError_t error = location_check(location, type);
+
+    return error == cudaSuccess ? cudaDeviceGetMemPool(pool, location->id) : error_record(error);
+}
+
+CUDART_API cudaError_t cudaMemSetMemPool(struct cudaMemLocation *location,
+                                         enum cudaMemAllocationType type, cudaMemPool_t pool)
+{
+    const cudaError_t error = location_check(location, type);
+
+    return error == cudaSuccess ? cudaDeviceSetMemPool(location->id, pool) : error_record(error);
+}
+#endif
+
 static cudaError_t attribute_set(struct mem_pool *pool, enum cudaMemPoolAttr what,
                                  const void *value)
 {

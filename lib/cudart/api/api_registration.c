@@ -38,8 +38,9 @@ CUDART_API void __cudaRegisterFunction(void **handle, const char *stub, char *de
 CUDART_API void __cudaRegisterVar(void **handle, char *shadow, char *address, const char *name,
                                   int external, size_t size, int constant, int global)
 {
-    (void)address, (void)external, (void)constant, (void)global;
-    if (handle == NULL || !image_add_variable((struct image *)handle, shadow, name, size))
+    (void)address, (void)external, (void)global;
+    if (handle == NULL ||
+        !image_add_variable((struct image *)handle, shadow, name, size, constant != 0))
         report_error("no memory to register variable %s", name);
 }
 

@@ -108,8 +108,20 @@ static cudaError_t error_stick(gs_session session, gs_status status)
     return error_sticky(session);
 }
 
+/* Whether the session has ended because of a record that the server or the driver refused. Its
+ * calls return the refusal's own status, which may be any. */
+static bool is_refused(gs_session session)
+{
+    gs_fault fault = GS_FAULT_INIT;
+
+    return session != NULL && gs_last_fault(session, &fault) == GS_OK &&
+           (fault.kind == GS_FAULT_LAUNCH || fault.kind == GS_FAULT_REJECTED);
+}
+
 cudaError_t error_of(gs_session session, gs_status status)
 {
+    if (status != GS_OK && status != GS_NOT_READY && is_refused(session))
+        return error_stick(session, status);
     switch (status) {
     case GS_OK:
         return cudaSuccess;

@@ -2,7 +2,9 @@
 #include "cudart/graph/submit.h"
 
 #include "cudart/graph/capture.h"
+#include "cudart/state/event.h"
 #include "cudart/state/peer.h"
+#include "cudart/state/shared_event.h"
 
 /* Before work in the stream that a capture might forbid. */
 static cudaError_t submit_prepare(struct stream *stream, bool wait)
@@ -117,4 +119,28 @@ cudaError_t submit_set(struct stream *stream, void *dst, size_t pitch, int value
                              height);
     error = op_memset(&op, &params);
     return error == cudaSuccess ? capture_op(stream, &op) : error;
+}
+
+cudaError_t submit_record(struct stream *stream, cudaEvent_t handle)
+{
+    gs_event event;
+    cudaError_t error = event_find(handle, &event);
+    gs_status status;
+
+    if (error == cudaSuccess)
+        error = capture_forbids_legacy(stream);
+    if (error != cudaSuccess)
+        return error;
+    if (stream_capturing(stream))
+        return capture_record(stream, handle);
+    capture_event_forget(handle);
+    status = stream_enter(stream);
+    if (status == GS_OK)
+        status = gs_event_record(event, stream->handle);
+    if (status == GS_OK)
+        stream_leave(stream);
+    error = stream_error(stream, status);
+    if (error == cudaSuccess && event_shared(handle) != NULL)
+        error = shared_event_record(event_shared(handle), stream);
+    return error;
 }

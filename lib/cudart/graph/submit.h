@@ -1,4 +1,5 @@
-/* submit.h - copies and memsets for a stream, or for the graph that it captures. */
+/* submit.h - copies, memsets and events' records for a stream, or for the graph that it captures.
+ */
 #ifndef GS_CUDART_SUBMIT_H
 #define GS_CUDART_SUBMIT_H
 
@@ -16,5 +17,7 @@ cudaError_t submit_array(struct stream *stream, const struct array_side *dst,
                          enum cudaMemcpyKind kind, bool wait);
 cudaError_t submit_set(struct stream *stream, void *dst, size_t pitch, int value, size_t width,
                        size_t height);
+/* Records the event, which is one of the stream's device, behind the stream's work. */
+cudaError_t submit_record(struct stream *stream, cudaEvent_t handle);
 
 #endif

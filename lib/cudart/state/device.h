@@ -102,6 +102,13 @@ void device_set_flags(unsigned flags);
 void device_set_limit(enum cudaLimit limit, size_t value);
 /* The number of SMs that the attached session's kernels may run on now. */
 unsigned device_sm_count(void);
+/* The most blocks that a cluster may have. */
+static inline unsigned device_cluster_blocks(void)
+{
+    return device_here()->desc.compute_major >= 9 && !device_here()->desc.fenced ? GS_CLUSTER_BLOCKS
+                                                                                 : 1;
+}
+
 /* The value of an attribute as the device's driver says it; a session is attached. */
 int device_attribute(enum cudaDeviceAttr attribute);
 /* CUDA's error for the status of a call of the session. */

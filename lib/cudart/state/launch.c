@@ -26,23 +26,41 @@ static unsigned dynamic_smem_max(const struct kernel *kernel)
 #define SHAPE_ERROR cudaErrorInvalidValue
 #endif
 
-/* CUDA tells apart what GS_ERR_LAUNCH_CONFIG says in one. */
-static cudaError_t config_error(const struct kernel *kernel, const gs_launch_config *config)
+static bool within(const gs_dim3 *size, const unsigned max[3])
 {
-    uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
+    return size->x != 0 && size->y != 0 && size->z != 0 && size->x <= max[0] && size->y <= max[1] &&
+           size->z <= max[2];
+}
 
-    if (threads == 0 || threads > device_here()->desc.max_threads_per_block)
+/* Whether the device has room for all blocks of the launch at once. */
+static bool grid_fits(gs_kernel handle, const gs_launch_config *config)
+{
+    const gs_dim3 grid = config->grid, block = config->block;
+    unsigned blocks = 0;
+
+    return gs_kernel_occupancy(handle, block.x * block.y * block.z, config->dynamic_smem,
+                               &blocks) == GS_OK &&
+           (uint64_t)grid.x * grid.y <= UINT32_MAX &&
+           (uint64_t)grid.x * grid.y * grid.z <= (uint64_t)blocks * device_sm_count();
+}
+
+/* CUDA tells apart what GS_ERR_LAUNCH_CONFIG says in one. */
+static cudaError_t config_error(const struct kernel *kernel, gs_kernel handle,
+                                const gs_launch_config *config)
+{
+    const gs_session_desc *desc = &device_here()->desc;
+    uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
+    const bool clusters = config->cluster.x != 0 || kernel_desc(kernel)->in_clusters != 0;
+
+    if (!within(&config->grid, desc->max_grid_dim) ||
+        !within(&config->block, desc->max_block_dim) || threads > desc->max_threads_per_block)
         return SHAPE_ERROR;
     if (threads > kernel_desc(kernel)->max_threads_per_block)
         return cudaErrorLaunchOutOfResources;
-    if (config->cluster.x != 0 || kernel_desc(kernel)->cluster.x != 0) {
-        report_once("kernel %s: %s", kernel->name, gs_last_error_message());
-        return cudaErrorInvalidClusterSize;
-    }
-    if (!config->cooperative)
-        return SHAPE_ERROR;
     report_once("kernel %s: %s", kernel->name, gs_last_error_message());
-    return cudaErrorCooperativeLaunchTooLarge;
+    if (config->cooperative && !grid_fits(handle, config))
+        return cudaErrorCooperativeLaunchTooLarge;
+    return clusters ? cudaErrorInvalidClusterSize : SHAPE_ERROR;
 }
 
 cudaError_t kernel_args_copy(struct kernel *kernel, void **args, void ***out)
@@ -125,7 +143,7 @@ cudaError_t kernel_launch(struct kernel *kernel, const gs_launch_config *config,
     else if (status == GS_OK)
         status = gs_launch(stream->handle, handle, config, args);
     if (status != GS_OK)
-        return status == GS_ERR_LAUNCH_CONFIG ? config_error(kernel, config)
+        return status == GS_ERR_LAUNCH_CONFIG ? config_error(kernel, handle, config)
                                               : stream_error(stream, status);
     stream_leave(stream);
     return cudaSuccess;

@@ -8,13 +8,14 @@
 cudaError_t library_load(const void *code, struct image **out)
 {
     size_t size = image_size(code);
+    const bool text = size == 0;
     struct image_wrapper *wrapper;
     struct image *image;
     cudaError_t error = device_use();
 
     if (error != cudaSuccess)
         return error;
-    if (size == 0)
+    if (text)
         size = strlen(code) + 1;
     wrapper = malloc(sizeof(*wrapper) + size);
     image = wrapper != NULL ? image_register(wrapper) : NULL;
@@ -27,11 +28,13 @@ cudaError_t library_load(const void *code, struct image **out)
     image->library = true;
     error = image_load(image);
     images_leave();
-    if (error != cudaSuccess)
-        image_unregister(image);
-    else
+    if (error == cudaSuccess) {
         *out = image;
-    return error;
+        return cudaSuccess;
+    }
+    image_unregister(image);
+    /* Text is for any device, if it is PTX. */
+    return text && error == cudaErrorNoKernelImageForDevice ? cudaErrorInvalidPtx : error;
 }
 
 cudaError_t library_unload(struct image *library)

@@ -98,9 +98,15 @@ static bool variable_register(struct image *image, const void *shadow, const cha
     return added;
 }
 
-bool image_add_variable(struct image *image, const void *shadow, const char *name, size_t size)
+bool image_add_variable(struct image *image, const void *shadow, const char *name, size_t size,
+                        bool constant)
 {
-    return variable_register(image, shadow, name, size, NULL);
+    if (!variable_register(image, shadow, name, size, NULL))
+        return false;
+    images_enter();
+    image->constant_bytes += constant ? size : 0;
+    images_leave();
+    return true;
 }
 
 bool image_add_managed(struct image *image, void **shadow, const char *name, size_t size)
@@ -399,4 +405,14 @@ unsigned kernel_ptx_arch(const struct kernel *kernel)
     return image_ptx_arch(image_parts(image) > 0 ? image->wrapper->parts[0] : image->wrapper->data,
                           device_here()->desc.compute_major * 10 +
                               device_here()->desc.compute_minor);
+}
+
+size_t kernel_constant_bytes(const struct kernel *kernel)
+{
+    size_t bytes;
+
+    images_enter();
+    bytes = kernel->image->constant_bytes;
+    images_leave();
+    return bytes;
 }

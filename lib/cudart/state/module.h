@@ -31,6 +31,8 @@ struct kernel {
      * static. Set by cudaFuncSetAttribute. */
     _Atomic unsigned dynamic_smem_max;
     _Atomic int carveout;
+    _Atomic bool large_clusters; /* cudaFuncAttributeNonPortableClusterSizeAllowed */
+    _Atomic int cluster_policy;  /* enum cudaClusterSchedulingPolicy, a hint */
 };
 
 struct variable {
@@ -49,7 +51,8 @@ struct variable {
 
 struct image *image_register(const void *wrapper);
 bool image_add_kernel(struct image *image, const void *stub, const char *name);
-bool image_add_variable(struct image *image, const void *shadow, const char *name, size_t size);
+bool image_add_variable(struct image *image, const void *shadow, const char *name, size_t size,
+                        bool constant);
 bool image_add_managed(struct image *image, void **shadow, const char *name, size_t size);
 /* Forgets the image and what belongs to it, and unloads it from the session. */
 void image_unregister(struct image *image);
@@ -78,6 +81,8 @@ struct variable *variable_find(const void *shadow);
 
 /* The architecture, such as 80, that the kernel's PTX was compiled for. */
 unsigned kernel_ptx_arch(const struct kernel *kernel);
+/* The bytes of the __constant__ variables that are registered with the kernel. */
+size_t kernel_constant_bytes(const struct kernel *kernel);
 
 /* These are on the call's device. Loads the image if it was not: its managed variables have their
  * addresses then. */

@@ -18,6 +18,7 @@ struct image {
     struct image *next;
     struct kernel *kernels;
     struct variable *variables;
+    size_t constant_bytes; /* of those that are __constant__ */
     struct image_on {
         gs_module module;   /* NULL: not loaded */
         cudaError_t failed; /* why it could not be loaded; the next session tries again */

@@ -99,10 +99,44 @@ static bool check_bulk(struct parser *p, const struct ptx_inst *inst, const stru
 
     if (bytes->kind != PTX_OPND_IMM || !(bytes->imm & ~0xffff0ull))
         return true;
-    return parser_fail(p, at,
-                       "cp.async.bulk: expected a multiple of 16 bytes below 1 MiB, "
-                       "found %lld",
-                       (long long)bytes->imm);
+    return parser_fail(p, at, "%s: expected a multiple of 16 bytes below 1 MiB, found %lld",
+                       ptx_op_name(inst->op), (long long)bytes->imm);
+}
+
+/* In shared memory 32 bits and sums of 64 are all that there is. */
+static bool check_bulk_reduction(struct parser *p, const struct ptx_inst *inst,
+                                 const struct token *at)
+{
+    enum ptx_type t = inst->type[0];
+    const bool half = t == PTX_T_F16 || t == PTX_T_BF16, global = inst->space == PTX_SPACE_GLOBAL;
+    bool ok = false;
+
+    switch ((enum ptx_aop)inst->aop) {
+    case PTX_AOP_INC:
+    case PTX_AOP_DEC:
+        ok = t == PTX_T_U32;
+        break;
+    case PTX_AOP_ADD:
+        ok = t == PTX_T_U32 || t == PTX_T_S32 || t == PTX_T_U64 ||
+             (global && ptx_type_is_float(t) && half == !!(inst->flags & PTX_F_NOFTZ));
+        break;
+    case PTX_AOP_MIN:
+    case PTX_AOP_MAX:
+        ok = t == PTX_T_U32 || t == PTX_T_S32 ||
+             (global && (t == PTX_T_U64 || t == PTX_T_S64 || half));
+        break;
+    case PTX_AOP_AND:
+    case PTX_AOP_OR:
+    case PTX_AOP_XOR:
+        ok = t == PTX_T_B32 || (global && t == PTX_T_B64);
+        break;
+    default:
+        break;
+    }
+    if (inst->flags & PTX_F_NOFTZ && (inst->aop != PTX_AOP_ADD || !half))
+        ok = false;
+    return ok || parser_fail(p, at, "%s: this operation does not come for .%s",
+                             ptx_op_name(inst->op), ptx_type_name(t));
 }
 
 static bool check_async(struct parser *p, const struct ptx_inst *inst, const struct token *at)
@@ -114,6 +148,8 @@ static bool check_async(struct parser *p, const struct ptx_inst *inst, const str
         return check_cp_async(p, inst, at);
     case PTX_OP_CP_ASYNC_BULK:
         return check_bulk(p, inst, at);
+    case PTX_OP_CP_REDUCE_ASYNC_BULK:
+        return check_bulk(p, inst, at) && check_bulk_reduction(p, inst, at);
     default:
         return true;
     }

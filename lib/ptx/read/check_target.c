@@ -27,6 +27,7 @@ static const struct since since[] = {
     {PTX_OP_CP_ASYNC_MBARRIER, 80, 7, 0},
     {PTX_OP_CP_ASYNC_WAIT, 80, 7, 0},
     {PTX_OP_CP_ASYNC_WAIT_ALL, 80, 7, 0},
+    {PTX_OP_CP_REDUCE_ASYNC_BULK, 90, 8, 0},
     {PTX_OP_CREATEPOLICY, 80, 7, 4},
     {PTX_OP_CREATEPOLICY_CVT, 80, 7, 4},
     {PTX_OP_CVT_PACK, 72, 6, 5},

@@ -53,6 +53,7 @@ static const char *instruction_obstacle(const struct ptx_func *f, const struct p
     case PTX_OP_SURED_P:
         return "a surface is written, which a release does not order";
     case PTX_OP_CP_ASYNC_BULK:
+    case PTX_OP_CP_REDUCE_ASYNC_BULK:
         return inst->space == PTX_SPACE_GLOBAL
                    ? "a bulk copy writes, which a release does not order"
                    : NULL;

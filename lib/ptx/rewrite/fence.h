@@ -102,7 +102,7 @@ bool fence_window_begin(struct fence *fence);
 /* The operand of the current instruction that is an address in brackets, GENERIC or global. */
 bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t bytes);
 
-/* The same for the copy cp.async.bulk, which is the current instruction. */
+/* The same for a bulk copy or reduction, which is the current instruction. */
 bool fence_bulk(struct fence *fence);
 
 /* The bytes that the instruction accesses from its address on. */

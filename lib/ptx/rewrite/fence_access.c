@@ -227,8 +227,8 @@ bool fence_bulk(struct fence *fence)
     struct fence_span text;
 
     if (constant && size->imm > FENCE_BULK)
-        return fence_refuse(fence, inst->line, "cp.async.bulk: %llu bytes, and a block has %u",
-                            (unsigned long long)size->imm, FENCE_BULK);
+        return fence_refuse(fence, inst->line, "%s: %llu bytes, and a block has %u",
+                            ptx_op_name(inst->op), (unsigned long long)size->imm, FENCE_BULK);
     if (inst->space == PTX_SPACE_SHARED && inst->space2 == PTX_SPACE_SHARED)
         return true;
     if (!fence_access(fence, inst->space == PTX_SPACE_SHARED, false,

@@ -28,6 +28,7 @@ static uint64_t access_bytes(const struct ptx_inst *inst)
     case PTX_OP_CP_ASYNC:
         return 16;
     case PTX_OP_CP_ASYNC_BULK:
+    case PTX_OP_CP_REDUCE_ASYNC_BULK:
         return inst->ops[2].kind == PTX_OPND_IMM ? inst->ops[2].imm : MOST_BULK;
     default:
         return bytes ? bytes : 1;
@@ -250,7 +251,7 @@ static bool check_register_access(struct checker *c, uint32_t i, const struct pt
     const struct ptx_inst *inst = &c->f->insts[i];
     bool matrix = inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE;
     bool exact, local, elsewhere = true;
-    bool bulk = inst->op == PTX_OP_CP_ASYNC_BULK;
+    bool bulk = inst->op == PTX_OP_CP_ASYNC_BULK || inst->op == PTX_OP_CP_REDUCE_ASYNC_BULK;
     uint32_t before = i;
 
     if (bulk && !is_bulk_bounded(c, &before, inst))

@@ -133,6 +133,7 @@ bool fence_instruction(struct fence *fence)
     case PTX_OP_CP_ASYNC:
         return take_shared(fence) && fence_access(fence, 1, false, 16);
     case PTX_OP_CP_ASYNC_BULK:
+    case PTX_OP_CP_REDUCE_ASYNC_BULK:
         return fence_bulk(fence);
     case PTX_OP_CREATEPOLICY:
         return inst->mode != PTX_MODE_RANGE || take_access(fence);

@@ -404,6 +404,7 @@ class KernelDesc(Sized):
         ("local_bytes", c_uint),
         ("max_dynamic_smem", c_uint),
         ("cluster", Dim3),
+        ("in_clusters", c_uint),
     ]
 
 

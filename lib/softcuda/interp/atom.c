@@ -94,6 +94,23 @@ ATOMIC_BY(u32)
 ATOMIC_BY(u64)
 #undef ATOMIC_BY
 
+void atom_reduce(void *at, uint32_t aop, enum ptx_type type, uint64_t value, bool shared)
+{
+    if (aop == PTX_AOP_ADD && (type == PTX_T_F32 || type == PTX_T_F64) && !shared)
+        aop |= GLOBAL_SUM;
+    switch (ptx_type_bits(type)) {
+    case 16:
+        atomic_u16(at, aop, type, value, 0);
+        break;
+    case 32:
+        atomic_u32(at, aop, type, value, 0);
+        break;
+    default:
+        atomic_u64(at, aop, type, value, 0);
+        break;
+    }
+}
+
 // 16 bytes at once, which compilers do inline only with an option that the rest would inherit.
 static bool swap_b128(uint64_t *at, uint64_t old[2], const uint64_t new[2])
 {

@@ -1,5 +1,6 @@
-// cp.async.bulk: copies of any multiple of 16 bytes between global and shared memory, done at once,
-// lane by lane. An mbarrier object that waits for the bytes has them with the copy.
+// cp.async.bulk and cp.reduce.async.bulk: copies of any multiple of 16 bytes between global and
+// shared memory, and atomic operations on each element there, done at once, lane by lane. An
+// mbarrier object that waits for the bytes has them with the copy.
 #include "softcuda/interp/address.h"
 
 enum { BULK_GRAIN = 16, BYTES_PER_STEP = 256 };
@@ -30,6 +31,20 @@ static void *place(struct warp *w, const struct insn *in, const uint32_t *mem, u
     return mem_pointer(at);
 }
 
+// Each element for itself: the whole is not atomic.
+static void reduce(const struct insn *in, unsigned char *to, const unsigned char *from,
+                   uint32_t bytes)
+{
+    const enum ptx_type type = (enum ptx_type)in->type;
+    const uint32_t each = ptx_type_bits(type) / 8;
+
+    for (uint32_t i = 0; i < bytes; i += each) {
+        uint64_t value = 0;
+        memcpy(&value, from + i, each);
+        atom_reduce(to + i, in->mode, type, value, in->target);
+    }
+}
+
 static int copy(struct warp *w, const struct insn *in, unsigned lane)
 {
     const uint32_t *aux = w->frame->code->aux + in->aux;
@@ -43,11 +58,15 @@ static int copy(struct warp *w, const struct insn *in, unsigned lane)
             return STEP_FAULT;
     }
     if (bytes) { // a copy of no bytes names no place
-        void *to = place(w, in, aux, lane, BULK_GRAIN, bytes, MEM_WRITE);
+        void *to =
+            place(w, in, aux, lane, BULK_GRAIN, bytes, in->mode ? MEM_READ | MEM_WRITE : MEM_WRITE);
         const void *from = to ? place(w, in, aux + 4, lane, BULK_GRAIN, bytes, MEM_READ) : NULL;
         if (!from)
             return STEP_FAULT;
-        memmove(to, from, bytes);
+        if (in->mode)
+            reduce(in, to, from, bytes);
+        else
+            memmove(to, from, bytes);
     }
     if (object)
         mbarrier_complete(object, bytes);

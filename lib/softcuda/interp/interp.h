@@ -331,6 +331,9 @@ int op_cp_async(struct warp *w, const struct insn *in, uint32_t mask);
 int op_bulk(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier_wait(struct warp *w, const struct insn *in, uint32_t mask);
+// Does an atomic operation of PTX's, without cas, at AT, which is aligned, in shared memory if
+// SHARED.
+void atom_reduce(void *at, uint32_t aop, enum ptx_type type, uint64_t value, bool shared);
 // BYTES have come that the mbarrier object waits for.
 void mbarrier_complete(uint64_t *object, uint32_t bytes);
 

@@ -293,6 +293,8 @@ static void lower_bulk(struct lower *L)
     in->aux = aux;
     in->b = bytes;
     in->target = completes;
+    in->mode = i->aop;
+    in->type = i->type[0];
 }
 
 static bool mbarrier_waits(enum ptx_op op)
@@ -371,6 +373,7 @@ bool lower_memory(struct lower *L)
         lower_cp_async(L);
         return true;
     case PTX_OP_CP_ASYNC_BULK:
+    case PTX_OP_CP_REDUCE_ASYNC_BULK:
         lower_bulk(L);
         return true;
     case PTX_OP_CP_ASYNC_BULK_COMMIT:

@@ -22,30 +22,27 @@ static record_refusal clusters_check(const struct session *session, const struct
                                      const struct rec_launch *r, const unsigned char *record,
                                      uint16_t cluster[3])
 {
-    struct wire_cluster named = {0};
-    const uint16_t *dim = kernel->cluster;
-    uint32_t blocks = 1;
+    struct wire_cluster own = {0}, named = {0};
+    const struct wire_cluster *size = &own;
+    uint32_t blocks;
 
+    memcpy(own.dim, kernel->cluster, sizeof(own.dim));
     if (r->h.flags & REC_LAUNCH_CLUSTER) {
         memcpy(&named, record + launch_record_cluster(r->h.flags, r->param_bytes), sizeof(named));
-        if (dim[0] && memcmp(dim, named.dim, sizeof(named.dim)) != 0)
+        if (own.dim[0] && memcmp(own.dim, named.dim, sizeof(named.dim)) != 0)
             return "clusters of another size than the kernel's";
-        dim = named.dim;
+        size = &named;
     }
     memcpy(cluster, named.dim, sizeof(named.dim));
-    if (!dim[0] && !(r->h.flags & REC_LAUNCH_CLUSTER))
+    if (!own.dim[0] && !(r->h.flags & REC_LAUNCH_CLUSTER))
         return kernel->in_clusters ? "a launch without clusters of a kernel that runs in them"
                                    : NULL;
-    for (int i = 0; i < 3; i++) {
-        if (dim[i] == 0 || dim[i] > CLUSTER_BLOCKS || r->grid[i] % dim[i])
-            return "clusters that do not divide the grid";
-        blocks *= dim[i];
-    }
+    blocks = cluster_blocks(size, r->grid);
+    if (blocks == 0)
+        return "clusters that do not divide the grid, or of too many blocks";
     /* A block may reach the shared memory of another one of its cluster that has ended, which is
      * another tenant's by then. */
-    if (blocks > 1 && session->fenced)
-        return "clusters in a fenced session";
-    return blocks > CLUSTER_BLOCKS ? "clusters of too many blocks" : NULL;
+    return blocks > 1 && session->fenced ? "clusters in a fenced session" : NULL;
 }
 
 record_refusal record_check_launch(const struct session *session, unsigned char *record,

@@ -1,6 +1,13 @@
 // cudaFuncGetAttributes knows a kernel's memory and its largest block.
 #include "show.h"
 
+__constant__ float table[25], factor;
+
+__global__ void scaled(float *p)
+{
+    *p = table[threadIdx.x] * factor;
+}
+
 __global__ void plain(int *p)
 {
     __shared__ int shared[100];
@@ -23,6 +30,7 @@ int main()
     const char *name;
 
     MUST(cudaFuncGetAttributes(&a, plain));
+    HOLDS(a.constSizeBytes == 104);        //> a.constSizeBytes == 104: yes
     HOLDS(a.sharedSizeBytes == 400);       //> a.sharedSizeBytes == 400: yes
     HOLDS(a.maxThreadsPerBlock == 1024);   //> a.maxThreadsPerBlock == 1024: yes
     HOLDS(a.numRegs > 0);                  //> a.numRegs > 0: yes

@@ -1,0 +1,33 @@
+// Text that is no PTX is refused as such; in a fenced session for what the fence cannot read. A library that fails leaves none.
+#include "gshare_cuda.h"
+#include "said.h"
+#include "show.h"
+
+static const char bad[] = ".version 8.0\n.target sm_80\n.address_size 64\nnonsense";
+static const char good[] = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry nothing() { ret; }";
+
+static cudaError_t load(cudaLibrary_t *library, const char *text)
+{
+    return cudaLibraryLoadData(library, text, nullptr, nullptr, 0, nullptr, nullptr, 0);
+}
+
+int main()
+{
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    cudaLibrary_t library = nullptr;
+    gs_session session;
+    cudaError_t error;
+    unsigned count;
+
+    MUST(cudaFree(nullptr));
+    if (gs_cuda_session(&session) != GS_OK || gs_session_info(session, &desc) != GS_OK)
+        return 1;
+    error = load(&library, bad);
+    HOLDS(error == (desc.fenced ? cudaErrorNotPermitted : cudaErrorInvalidPtx)); //> error == (desc.fenced ? cudaErrorNotPermitted : cudaErrorInvalidPtx): yes
+    HOLDS(library == nullptr);                //> library == nullptr: yes
+    HOLDS(cudaGetLastError() == error);       //> cudaGetLastError() == error: yes
+    HOLDS(said_times("cannot be loaded") == 1); //> said_times("cannot be loaded") == 1: yes
+    MUST(load(&library, good));
+    MUST(cudaLibraryGetKernelCount(&count, library));
+    printf("%u\n", count); //> 1
+}
