@@ -507,6 +507,26 @@ static void the_next_worker_is_told_what_lingers(void **state)
     assert_int_equal(hears(OWNER, 0).op, 0);
 }
 
+// The supervisor was killed before it could tell that nothing lingers any more.
+static void the_next_supervisor_tells_what_lingers_no_more(void **state)
+{
+    struct session *owner = owner_new(AT), *importer = session_on(PEER);
+
+    (void)state;
+    mapped(importer, MAPPED, SIZE, given(importer, owner));
+    server_session_end(owner);
+    lingers(SIZE);
+    says_of(PEER, LINK_VAULT_DROP, importer, MAPPED);
+    accounts_restore(&server.accounts);
+    for (int i = 0; i < server.device_count; i++) {
+        word_queue_deinit(&server.device[i].news.words);
+        server.device[i].news = (struct loan_news){0};
+    }
+    peer_memory_restore(&server);
+    lingers(0);
+    assert_int_equal(hears(OWNER, 0).op, 0);
+}
+
 // Until all workers have said what they have, and in whatever order they do, nothing is lost.
 static void what_is_taken_back_while_a_supervisor_is_replaced_is_told_afterwards(void **state)
 {
@@ -619,6 +639,7 @@ int main(void)
         PEERS_TEST(what_was_not_given_is_taken_back),
         PEERS_TEST(the_next_worker_is_told_what_was_taken_back),
         PEERS_TEST(the_next_worker_is_told_what_lingers),
+        PEERS_TEST(the_next_supervisor_tells_what_lingers_no_more),
         PEERS_TEST(what_is_taken_back_while_a_supervisor_is_replaced_is_told_afterwards),
         PEERS_TEST(a_flood_of_revocations_waits_for_its_worker),
         PEERS_TEST(a_round_tells_a_bounded_number),
