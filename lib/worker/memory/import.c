@@ -352,5 +352,5 @@ static void unshare_work(struct job *job)
     }
 }
 
-const struct job_kind job_unshare = {"unshare", JOB_CHORE | JOB_HOLD, NULL, unshare_work, NULL,
-                                     NULL};
+const struct job_kind job_unshare = {
+    "unshare", JOB_CHORE | JOB_HOLD | JOB_HOLD_ON, NULL, unshare_work, NULL, NULL};
