@@ -692,7 +692,7 @@ static void frames_take_no_longer_than_the_text(void **state)
     to = text + sprintf(text, "%s",
                         HEAD ".visible .entry k(.param .align 1 .b8 s[4096])\n"
                              "{ .reg .b64 %d<4>; .reg .b32 %r1;\n");
-    repeat(&to, "add.u32 %%r1, %%r1, %zu;\n", 2 * count);
+    repeat(&to, "add.u32 %%r1, %%r1, %zu;\n", count + count / 2);
     sprintf(to, "mov.u64 %%d2, s; cvta.param.u64 %%d2, %%d2; ld.u8 %%r1, [%%d2]; ret; }");
     assert_int_equal(fence(text, 0, &out, &report), 0);
     expect_text(out, "gshare$stack[4096];", true);
@@ -964,11 +964,14 @@ static void functions_that_are_too_large_are_refused(void **state)
         /* guards */
         {"setp.eq.u32 %%q%u, %%r0, %u;\n", "@%%q%u st.global.b32 [%%d0], 1;\n", 4000, 5000,
          "5004 registers of 32 bits that live at once, of at most 4096"},
-        {"mov.b32 %%v%u, %u;\n", NULL, 520000, 530000, "instructions, of at most 524288"},
+        {"mov.b32 %%v%u, %u;\n", NULL, 260000, 265000, "instructions, of at most 262144"},
         {"L%u: mov.b32 %%r0, %u;\n", NULL, 8000, 9000, "9001 labels, of at most 8192"},
         {"ld.global.b32 %%r0, [%%d0+%u];\n", NULL, 32000, 33000,
          "33000 accesses to memory, of at most 32768"},
         {"call f;\n", NULL, 8000, 8300, "8300 calls, of at most 8192"},
+        /* each in bounds, but not both */
+        {"L%u: ld.global.b32 %%v%u, [%%d0];\n", "st.global.b32 [%%d0], %%v%u;\n", 2000, 2100,
+         "times 2^20 of registers that live at once times squared labels, of at most 8192"},
     };
 
     (void)state;
@@ -984,22 +987,22 @@ static void functions_that_are_too_large_are_refused(void **state)
 static void many_large_functions_are_refused(void **state)
 {
     static const char label[] = "L%u: mov.b32 %%r0, %u;\n";
-    char *text = long_kernels(17, label, NULL, 8100);
+    char *text = long_kernels(5, label, NULL, 8100);
 
     (void)state;
     expect_refused(text, "the module has too many large functions");
     free(text);
-    expect_taken(long_kernels(16, label, NULL, 8100));
+    expect_taken(long_kernels(4, label, NULL, 8100));
 }
 
 static void modules_of_too_many_functions_are_refused(void **state)
 {
-    char *text = many_calls(4097, 0, 0);
+    char *text = many_calls(2049, 0, 0);
 
     (void)state;
-    expect_refused(text, "4097 functions besides kernels, of at most 4096");
+    expect_refused(text, "2049 functions besides kernels, of at most 2048");
     free(text);
-    expect_taken(many_calls(4096, 0, 0));
+    expect_taken(many_calls(2048, 0, 0));
 }
 
 /* 1,000 calls that may each mean 256 functions. */
@@ -1008,7 +1011,7 @@ static void what_the_fence_adds_counts(void **state)
     char *text = many_calls(256, 1, 1000);
 
     (void)state;
-    expect_refused(text, "instructions, of at most 524288");
+    expect_refused(text, "instructions, of at most 262144");
     free(text);
 }
 
