@@ -144,7 +144,7 @@ static void import_grant(struct session *session, struct session *owner,
     struct loan *loan = refused ? NULL : loan_begin(owner, told->address, told->piece_size);
     struct link_peer_told grant = *told;
 
-    if (!refused && !loan)
+    if (!refused && (!loan || !vault_room(&session->vault)))
         refused = "the server has no memory for a loan";
     else if (!refused && loan->holders >= LOAN_HOLDERS_MAX)
         refused = "the memory has as many imports on other devices as it may";
@@ -211,7 +211,10 @@ static bool import_put(struct session *session, const struct link_vault *vault)
 }
 
 /* What was taken back before the importer's worker has said that it has it is taken back now, as is
- * what it was not given. A supervisor may be killed over this, and the next one do it again. */
+ * what it was not given: from all sessions of the device, since the worker is told the loan alone.
+ * That the vault cannot take what was given, for which it has room, would be the worker's mistake
+ * too, or that of a machine without memory for a next supervisor. A supervisor may be killed over
+ * this, and the next one do it again. */
 bool peer_import_keep(struct session *session, const struct link_vault *vault)
 {
     const bool given = vault->number && vault->number == session->peer.loan.number;
