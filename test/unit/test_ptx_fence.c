@@ -970,6 +970,8 @@ static void functions_that_are_too_large_are_refused(void **state)
          "33000 accesses to memory, of at most 32768"},
         {"call f;\n", NULL, 8000, 8300, "8300 calls, of at most 8192"},
         /* each in bounds, but not both */
+        {"L%u: ld.global.b32 %%r0, [%%d0+%u]; ld.global.b32 %%r0, [%%d0];\n", NULL, 5700, 5900,
+         "times 2^16 of accesses to memory times labels, of at most 1024"},
         {"L%u: ld.global.b32 %%v%u, [%%d0];\n", "st.global.b32 [%%d0], %%v%u;\n", 2000, 2100,
          "times 2^20 of registers that live at once times squared labels, of at most 8192"},
     };

@@ -12,8 +12,11 @@
  *     registers and labels          1,000 and 1,000: 0.4 GiB    1,000 and 4,000: 3.4 to more than
  *                                   500 and 2,000: 0.8 GiB      4.7 GiB
  *                                   250 and 4,000: 1.3 GiB      250 and 8,000: more than 4.5 GiB
+ *     accesses and labels           4,000 and 4,000: 10 s       32,000 and 8,000: more than 3.4 GiB
+ *                                   16,000 and 4,000: more      in 127 s
+ *                                   than 1.0 GiB in 25 s
  *
- * The last grows with the registers and the square of the labels: 0.35 GiB for each 2^30.
+ * Registers and labels take 0.35 GiB for each 2^30 of the registers times the square of the labels.
  *
  * A module may have many functions, so the squares of all are bounded, too. And so is the number of
  * functions that kernels call, directly or not: 1,500 take 0.1 GiB and 25 s, which grows with the
@@ -26,7 +29,17 @@
 #include "ptx/rewrite/fence.h"
 #include "ptx/rewrite/live.h"
 
-enum kind { LABELS, ACCESSES, CALLS, TARGETS, INSTRUCTIONS, LIVE, LIVE_LABELS, KINDS };
+enum kind {
+    LABELS,
+    ACCESSES,
+    ACCESS_LABELS,
+    CALLS,
+    TARGETS,
+    INSTRUCTIONS,
+    LIVE,
+    LIVE_LABELS,
+    KINDS
+};
 
 static const struct {
     uint32_t most;
@@ -35,6 +48,7 @@ static const struct {
     [LIVE] = {4096, "registers of 32 bits that live at once"},
     [LABELS] = {8192, "labels"},
     [ACCESSES] = {32768, "accesses to memory"},
+    [ACCESS_LABELS] = {1 << 10, "times 2^16 of accesses to memory times labels"},
     [CALLS] = {8192, "calls"},
     [TARGETS] = {131072, "targets of brx.idx"},
     [INSTRUCTIONS] = {1 << 18, "instructions"},
@@ -76,6 +90,7 @@ static void count(const struct ptx_func *f, uint32_t has[KINDS])
         if (inst->op == PTX_OP_BRX_IDX)
             has[TARGETS] += f->tables[inst->ops[1].table].count;
     }
+    has[ACCESS_LABELS] = (uint32_t)((uint64_t)has[ACCESSES] * has[LABELS] >> 16);
 }
 
 /* False: no memory, or it takes too long to find out. */
