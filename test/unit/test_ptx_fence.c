@@ -985,6 +985,36 @@ static void functions_that_are_too_large_are_refused(void **state)
     }
 }
 
+/* 2,000 registers live over so many instructions. */
+static char *long_life(unsigned instructions)
+{
+    enum { LIVING = 2000 };
+    char *text = malloc((LIVING * 2 + instructions + 20) * 64), *to = text;
+
+    assert_non_null(text);
+    to += sprintf(to, "%s{ %s .reg .b32 %%v<%u>; ld.param.u64 %%d0, [a];\n",
+                  HEAD ".visible .entry k(.param .u64 a)\n", REGS, LIVING);
+    for (unsigned i = 0; i < LIVING; i++)
+        to += sprintf(to, "ld.global.b32 %%v%u, [%%d0];\n", i);
+    for (unsigned i = 0; i < instructions; i++)
+        to += sprintf(to, "add.u32 %%r0, %%r0, 1;\n");
+    for (unsigned i = 0; i < LIVING; i++)
+        to += sprintf(to, "st.global.b32 [%%d0], %%v%u;\n", i);
+    sprintf(to, "ret; }\n");
+    return text;
+}
+
+static void long_functions_of_many_registers_are_refused(void **state)
+{
+    char *text = long_life(80000);
+
+    (void)state;
+    expect_refused(text, "times 2^33 of registers that live at once times squared instructions, of "
+                         "at most 1024");
+    free(text);
+    expect_taken(long_life(40000));
+}
+
 /* Each of the kernels would be taken. */
 static void many_large_functions_are_refused(void **state)
 {
@@ -1560,6 +1590,7 @@ int main(void)
         cmocka_unit_test(addresses_without_end_are_refused),
         cmocka_unit_test(a_text_that_grows_too_long_is_refused),
         cmocka_unit_test(functions_that_are_too_large_are_refused),
+        cmocka_unit_test(long_functions_of_many_registers_are_refused),
         cmocka_unit_test(many_large_functions_are_refused),
         cmocka_unit_test(modules_of_too_many_functions_are_refused),
         cmocka_unit_test(what_the_fence_adds_counts),

@@ -12,6 +12,9 @@
  *     registers and labels          1,000 and 1,000: 0.4 GiB    1,000 and 4,000: 3.4 to more than
  *                                   500 and 2,000: 0.8 GiB      4.7 GiB
  *                                   250 and 4,000: 1.3 GiB      250 and 8,000: more than 4.5 GiB
+ *     registers and instructions    200 and 200,000: 1.4 GiB    1,000 and 100,000: more than
+ *                                   in 18 s, 3,800 and 32,000:  2.6 GiB in 60 s
+ *                                   0.5 GiB in 8 s
  *     accesses and labels           4,000 and 4,000: 10 s       32,000 and 8,000: more than 3.4 GiB
  *                                   16,000 and 4,000: more      in 127 s
  *                                   than 1.0 GiB in 25 s
@@ -38,6 +41,7 @@ enum kind {
     INSTRUCTIONS,
     LIVE,
     LIVE_LABELS,
+    LIVE_INSTRUCTIONS,
     KINDS
 };
 
@@ -52,6 +56,8 @@ static const struct {
     [CALLS] = {8192, "calls"},
     [TARGETS] = {131072, "targets of brx.idx"},
     [INSTRUCTIONS] = {1 << 18, "instructions"},
+    [LIVE_INSTRUCTIONS] = {1 << 10,
+                           "times 2^33 of registers that live at once times squared instructions"},
     [LIVE_LABELS] = {1 << 13, "times 2^20 of registers that live at once times squared labels"},
 };
 
@@ -117,6 +123,9 @@ static bool function_fits(struct fence *fence, const struct ptx_func *f, uint64_
         const uint64_t most = kinds[kind].most;
         if (kind == LIVE && !count_live(fence, f, &has[LIVE]))
             return false;
+        if (kind == LIVE_INSTRUCTIONS)
+            has[kind] =
+                (uint32_t)((uint64_t)has[LIVE] * has[INSTRUCTIONS] * has[INSTRUCTIONS] >> 33);
         if (kind == LIVE_LABELS)
             has[kind] = (uint32_t)((uint64_t)has[LIVE] * has[LABELS] * has[LABELS] >> 20);
         if (has[kind] > most)
