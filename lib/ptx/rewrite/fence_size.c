@@ -12,12 +12,13 @@
  *     registers and labels          1,000 and 1,000: 0.4 GiB    1,000 and 4,000: 3.4 to more than
  *                                   500 and 2,000: 0.8 GiB      4.7 GiB
  *                                   250 and 4,000: 1.3 GiB      250 and 8,000: more than 4.5 GiB
+ *                                   128 and 8,000: 2.4 GiB
  *     registers and instructions    200 and 200,000: 1.4 GiB    1,000 and 100,000: more than
  *                                   in 18 s, 3,800 and 32,000:  2.6 GiB in 60 s
  *                                   0.5 GiB in 8 s
  *     accesses and labels           4,000 and 4,000: 10 s       32,000 and 8,000: more than 3.4 GiB
- *                                   16,000 and 4,000: more      in 127 s
- *                                   than 1.0 GiB in 25 s
+ *                                   16,000 and 4,000: 1.0 GiB   in 127 s
+ *                                   in 30 s
  *
  * Registers and labels take 0.35 GiB for each 2^30 of the registers times the square of the labels.
  *
