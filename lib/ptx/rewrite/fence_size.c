@@ -5,7 +5,7 @@
  *     registers that live at once   4,000: 0.5 GiB in 15 s      20,000: more than 6.7 GiB
  *     labels                        8,000: 0.5 GiB in 43 s      100,000: more than 8.3 GiB
  *     accesses to memory            32,000: 0.3 to 2.0 GiB      64,000: 2.6 GiB in 100 s
- *                                   in 20 s
+ *                                   in 20 to 60 s
  *     calls                         8,000: 0.4 GiB in 9 s       10,000: 0.6 GiB
  *     targets of brx.idx            100,000: 0.5 GiB in 6 s     800,000: more than a minute
  *     instructions                  200,000: 1.4 GiB in 18 s    500,000: more than 3.4 GiB
@@ -24,7 +24,7 @@
  *
  * A module may have many functions, so the squares of all are bounded, too. And so is the number of
  * functions that kernels call, directly or not: 1,500 take 0.1 GiB and 25 s, which grows with the
- * third power, and 20,000 more than 8.4 GiB. So the compiler takes some three minutes for a module
+ * third power, and 20,000 more than 8.4 GiB. So the compiler takes some four minutes for a module
  * at most, or three times that where it compiles it again (module/compile.c), which is charged to
  * its user (jobs/pace.h).
  *
