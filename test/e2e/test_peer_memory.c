@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "harness/harness.h"
@@ -529,6 +530,29 @@ static void what_importers_keep_counts_against_its_owner_on(void)
     shared_end(&s);
 }
 
+/* The importer's worker can take no descriptor for a while. */
+static void what_could_not_be_handed_over_counts_against_nobody(void)
+{
+    static const char *const limit[] = {"bin/gsctl", "set", "--default", "--user-mem", "40M", NULL};
+    struct shared s = shared_start("never", 16 * MIB);
+    const pid_t worker = server_worker_pid_of(s.server, PEER);
+    struct rlimit before, none;
+    char output[1024];
+
+    CHECK_EQUAL(program_run(limit, output, sizeof(output)), 0);
+    CHECK_EQUAL(prlimit(worker, RLIMIT_NOFILE, NULL, &before), 0);
+    none = (struct rlimit){0, before.rlim_max};
+    CHECK_EQUAL(prlimit(worker, RLIMIT_NOFILE, &none, NULL), 0);
+    CHECK_STATUS(gs_mem_import(s.session[PEER], &s.handle, &s.at[PEER], NULL), GS_ERR_LIMIT);
+    CHECK_EQUAL(prlimit(worker, RLIMIT_NOFILE, &before, NULL), 0);
+    CHECK_OK(gs_free(s.session[OWNER], s.at[OWNER]));
+    /* A session is opened once the worker has been told what came before. */
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(gs_detach(attach(OWNER)));
+    CHECK(room_for(s.session[NEIGHBOUR], 40 * MIB));
+    shared_end(&s);
+}
+
 /* Whichever process is killed meanwhile, the import is there or was refused for the session's end.
  */
 static void an_import_outlives_what_is_killed_under_it(void)
@@ -634,6 +658,7 @@ static const struct test tests[] = {
     TEST(unfenced_sharers_go_on_after_workers_and_supervisors_are_replaced),
     TEST(fenced_sharers_go_on_after_workers_and_supervisors_are_replaced),
     TEST(what_importers_keep_counts_against_its_owner_on),
+    TEST(what_could_not_be_handed_over_counts_against_nobody),
     TEST(an_import_outlives_what_is_killed_under_it),
 };
 

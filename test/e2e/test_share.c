@@ -448,6 +448,81 @@ static void revoking_does_not_stop_an_importer_that_is_busy(void)
     server_stop(server);
 }
 
+/* Two streams, each of which has a kernel until the other one's next kernel has started, or has not
+ * for longer than the server would hold it back for a while. */
+struct relay {
+    gs_session session;
+    gs_stream stream[2];
+    gs_kernel hold;
+    struct words {
+        _Atomic uint32_t ends, started;
+    } * word; /* the device's too */
+    gs_devptr at;
+    unsigned turn;
+};
+
+static void relay_go(struct relay *r, unsigned which)
+{
+    gs_devptr words = r->at + which * sizeof(*r->word);
+
+    r->word[which].started = r->word[which].ends = 0;
+    CHECK_OK(kernels_launch(r->stream[which], r->hold, 1, 1, (void *[]){&words}));
+}
+
+static void relay_turn(struct relay *r)
+{
+    const unsigned next = ++r->turn % 2;
+    const uint64_t until = clock_ns() + 1500000000;
+
+    relay_go(r, next);
+    while (!r->word[next].started && clock_ns() < until)
+        usleep(1000);
+    r->word[1 - next].ends = 1;
+    CHECK_OK(gs_stream_sync(r->session, r->stream[1 - next]));
+}
+
+/* It has what was taken back for not much longer than its kernels may run. */
+static void an_importer_that_is_never_idle_is_held_back_in_the_end(void)
+{
+    static const char hold_ptx[] = PTX_HEAD PTX_HOLD;
+    static const char *const limit[] = {"bin/gsctl",      "set",  "--default",
+                                        "--kernel-limit", "6000", NULL};
+    struct server *server = server_start(&server_unfenced);
+    struct relay r = {0};
+    gs_devptr memory, at;
+    gs_mem_handle handle;
+    gs_module module;
+    gs_session owner;
+    gs_stream aside;
+    void *block;
+
+    CHECK_EQUAL(program_run(limit, (char[256]){0}, 256), 0);
+    CHECK_OK(server_attach(server, &owner));
+    CHECK_OK(server_attach(server, &r.session));
+    CHECK_OK(gs_module_load(r.session, hold_ptx, strlen(hold_ptx), &module));
+    r.hold = kernels_get(module, "hold");
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_OK(gs_stream_create(r.session, NULL, &r.stream[i]));
+    CHECK_OK(gs_stream_create(r.session, NULL, &aside));
+    CHECK_OK(gs_host_alloc(r.session, 4096, &block));
+    CHECK_OK(gs_host_device_ptr(r.session, block, &r.at));
+    r.word = block;
+    memory = exported_to(owner, CHUNK, 0, &handle);
+    CHECK_OK(gs_mem_import(r.session, &handle, &at, NULL));
+    relay_go(&r, 0);
+    CHECK_OK(gs_mem_revoke(owner, memory));
+    const uint64_t until = test_deadline(30000);
+    while (gs_memset_async(r.session, at, 0, 4, aside) == GS_OK) {
+        CHECK(clock_ns() < until);
+        relay_turn(&r);
+    }
+    CHECK_OK(gs_stream_query(r.session, r.stream[1 - r.turn % 2]));
+    r.word[r.turn % 2].ends = 1;
+    CHECK_OK(gs_detach(r.session));
+    CHECK_OK(gs_detach(owner));
+    server_stop(server);
+}
+
 static void graphs_use_imports_and_outlive_their_end(void)
 {
     struct server *server = server_start(NULL);
@@ -783,6 +858,7 @@ static const struct test tests[] = {
     TEST(a_revoked_import_is_an_error_for_calls_and_zeros_for_kernels),
     TEST(revoking_under_a_running_kernel_faults_nobody),
     TEST(revoking_does_not_stop_an_importer_that_is_busy),
+    TEST(an_importer_that_is_never_idle_is_held_back_in_the_end),
     TEST(graphs_use_imports_and_outlive_their_end),
     TEST(importers_keep_what_a_detached_owner_had),
     TEST(importers_keep_what_a_killed_owner_had),

@@ -692,7 +692,7 @@ static void frames_take_no_longer_than_the_text(void **state)
     to = text + sprintf(text, "%s",
                         HEAD ".visible .entry k(.param .align 1 .b8 s[4096])\n"
                              "{ .reg .b64 %d<4>; .reg .b32 %r1;\n");
-    repeat(&to, "add.u32 %%r1, %%r1, %zu;\n", 2 * count);
+    repeat(&to, "add.u32 %%r1, %%r1, %zu;\n", count + count / 2);
     sprintf(to, "mov.u64 %%d2, s; cvta.param.u64 %%d2, %%d2; ld.u8 %%r1, [%%d2]; ret; }");
     assert_int_equal(fence(text, 0, &out, &report), 0);
     expect_text(out, "gshare$stack[4096];", true);
@@ -966,11 +966,16 @@ static void functions_that_are_too_large_are_refused(void **state)
         /* guards */
         {"setp.eq.u32 %%q%u, %%r0, %u;\n", "@%%q%u st.global.b32 [%%d0], 1;\n", 4000, 5000,
          "5004 registers of 32 bits that live at once, of at most 4096"},
-        {"mov.b32 %%v%u, %u;\n", NULL, 520000, 530000, "instructions, of at most 524288"},
+        {"mov.b32 %%v%u, %u;\n", NULL, 260000, 265000, "instructions, of at most 262144"},
         {"L%u: mov.b32 %%r0, %u;\n", NULL, 8000, 9000, "9001 labels, of at most 8192"},
         {"ld.global.b32 %%r0, [%%d0+%u];\n", NULL, 32000, 33000,
          "33000 accesses to memory, of at most 32768"},
         {"call f;\n", NULL, 8000, 8300, "8300 calls, of at most 8192"},
+        /* each in bounds, but not both */
+        {"L%u: ld.global.b32 %%r0, [%%d0+%u]; ld.global.b32 %%r0, [%%d0];\n", NULL, 5700, 5900,
+         "times 2^16 of accesses to memory times labels, of at most 1024"},
+        {"L%u: ld.global.b32 %%v%u, [%%d0];\n", "st.global.b32 [%%d0], %%v%u;\n", 2000, 2100,
+         "times 2^20 of registers that live at once times squared labels, of at most 8192"},
     };
 
     (void)state;
@@ -982,26 +987,56 @@ static void functions_that_are_too_large_are_refused(void **state)
     }
 }
 
+/* 2,000 registers live over so many instructions. */
+static char *long_life(unsigned instructions)
+{
+    enum { LIVING = 2000 };
+    char *text = malloc((LIVING * 2 + instructions + 20) * 64), *to = text;
+
+    assert_non_null(text);
+    to += sprintf(to, "%s{ %s .reg .b32 %%v<%u>; ld.param.u64 %%d0, [a];\n",
+                  HEAD ".visible .entry k(.param .u64 a)\n", REGS, LIVING);
+    for (unsigned i = 0; i < LIVING; i++)
+        to += sprintf(to, "ld.global.b32 %%v%u, [%%d0];\n", i);
+    for (unsigned i = 0; i < instructions; i++)
+        to += sprintf(to, "add.u32 %%r0, %%r0, 1;\n");
+    for (unsigned i = 0; i < LIVING; i++)
+        to += sprintf(to, "st.global.b32 [%%d0], %%v%u;\n", i);
+    sprintf(to, "ret; }\n");
+    return text;
+}
+
+static void long_functions_of_many_registers_are_refused(void **state)
+{
+    char *text = long_life(80000);
+
+    (void)state;
+    expect_refused(text, "times 2^33 of registers that live at once times squared instructions, of "
+                         "at most 1024");
+    free(text);
+    expect_taken(long_life(40000));
+}
+
 /* Each of the kernels would be taken. */
 static void many_large_functions_are_refused(void **state)
 {
     static const char label[] = "L%u: mov.b32 %%r0, %u;\n";
-    char *text = long_kernels(17, label, NULL, 8100);
+    char *text = long_kernels(5, label, NULL, 8100);
 
     (void)state;
     expect_refused(text, "the module has too many large functions");
     free(text);
-    expect_taken(long_kernels(16, label, NULL, 8100));
+    expect_taken(long_kernels(4, label, NULL, 8100));
 }
 
 static void modules_of_too_many_functions_are_refused(void **state)
 {
-    char *text = many_calls(4097, 0, 0);
+    char *text = many_calls(2049, 0, 0);
 
     (void)state;
-    expect_refused(text, "4097 functions besides kernels, of at most 4096");
+    expect_refused(text, "2049 functions besides kernels, of at most 2048");
     free(text);
-    expect_taken(many_calls(4096, 0, 0));
+    expect_taken(many_calls(2048, 0, 0));
 }
 
 /* 1,000 calls that may each mean 256 functions. */
@@ -1010,7 +1045,7 @@ static void what_the_fence_adds_counts(void **state)
     char *text = many_calls(256, 1, 1000);
 
     (void)state;
-    expect_refused(text, "instructions, of at most 524288");
+    expect_refused(text, "instructions, of at most 262144");
     free(text);
 }
 
@@ -1565,6 +1600,7 @@ int main(void)
         cmocka_unit_test(addresses_without_end_are_refused),
         cmocka_unit_test(a_text_that_grows_too_long_is_refused),
         cmocka_unit_test(functions_that_are_too_large_are_refused),
+        cmocka_unit_test(long_functions_of_many_registers_are_refused),
         cmocka_unit_test(many_large_functions_are_refused),
         cmocka_unit_test(modules_of_too_many_functions_are_refused),
         cmocka_unit_test(what_the_fence_adds_counts),

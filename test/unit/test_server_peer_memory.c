@@ -36,6 +36,14 @@ static struct server server;
 static int worker_end[2]; // of the socketpairs
 static _Alignas(4096) unsigned char segment[SLOTS][SEG_SIZE];
 
+// What grows finds no memory.
+static bool no_memory;
+
+void *reallocarray(void *memory, size_t count, size_t size)
+{
+    return no_memory ? NULL : realloc(memory, count * size);
+}
+
 static int device_setup(int index)
 {
     struct device *device = &server.device[index];
@@ -440,6 +448,30 @@ static void what_is_lent_anew_is_another_loan(void **state)
     revoked(second);
 }
 
+// The other sessions of the device keep their imports where the supervisor has no memory for one.
+static void an_import_without_memory_for_it_is_refused_before_it_is_made(void **state)
+{
+    struct session *owner = owner_new(AT), *importer = session_on(PEER), *other = session_on(PEER);
+    const uint64_t number = given(other, owner);
+    struct link_message message;
+
+    (void)state;
+    mapped(other, MAPPED, SIZE, number);
+    asks(importer, 99);
+    no_memory = true;
+    exported(importer, owner);
+    message = hears(PEER, LINK_PEER_IMPORTED);
+    no_memory = false;
+    assert_int_equal(message.u.peer_told.status, GS_ERR_LIMIT);
+    assert_int_equal(pieces(), 2);
+    assert_int_equal(given(importer, owner), number);
+    no_memory = true;
+    mapped(importer, MAPPED, SIZE, number);
+    no_memory = false;
+    assert_int_equal(importer->vault.count, 1);
+    assert_int_equal(hears(PEER, 0).op, 0);
+}
+
 // It counts against the owner until the importer says that it has let go.
 static void what_is_taken_back_before_it_is_mapped_is_told_again(void **state)
 {
@@ -504,6 +536,26 @@ static void the_next_worker_is_told_what_lingers(void **state)
     assert_int_equal(hears(OWNER, 0).op, 0);
     server.device[OWNER].worker.child.pid++;
     lingers(SIZE);
+    assert_int_equal(hears(OWNER, 0).op, 0);
+}
+
+// The supervisor was killed before it could tell that nothing lingers any more.
+static void the_next_supervisor_tells_what_lingers_no_more(void **state)
+{
+    struct session *owner = owner_new(AT), *importer = session_on(PEER);
+
+    (void)state;
+    mapped(importer, MAPPED, SIZE, given(importer, owner));
+    server_session_end(owner);
+    lingers(SIZE);
+    says_of(PEER, LINK_VAULT_DROP, importer, MAPPED);
+    accounts_restore(&server.accounts);
+    for (int i = 0; i < server.device_count; i++) {
+        word_queue_deinit(&server.device[i].news.words);
+        server.device[i].news = (struct loan_news){0};
+    }
+    peer_memory_restore(&server);
+    lingers(0);
     assert_int_equal(hears(OWNER, 0).op, 0);
 }
 
@@ -616,9 +668,11 @@ int main(void)
         PEERS_TEST(what_is_taken_back_while_sessions_are_taken_up_is_told_afterwards),
         PEERS_TEST(what_is_lent_anew_is_another_loan),
         PEERS_TEST(what_is_taken_back_before_it_is_mapped_is_told_again),
+        PEERS_TEST(an_import_without_memory_for_it_is_refused_before_it_is_made),
         PEERS_TEST(what_was_not_given_is_taken_back),
         PEERS_TEST(the_next_worker_is_told_what_was_taken_back),
         PEERS_TEST(the_next_worker_is_told_what_lingers),
+        PEERS_TEST(the_next_supervisor_tells_what_lingers_no_more),
         PEERS_TEST(what_is_taken_back_while_a_supervisor_is_replaced_is_told_afterwards),
         PEERS_TEST(a_flood_of_revocations_waits_for_its_worker),
         PEERS_TEST(a_round_tells_a_bounded_number),

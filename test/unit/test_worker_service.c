@@ -66,7 +66,9 @@ static void burn_work(struct job *job)
     atomic_fetch_add(&ended[job->index], 1);
 }
 
-static const struct job_kind compile = {"compile", JOB_PATIENT, NULL, slow_work, NULL, NULL};
+static const struct job_kind wait_long = {"wait_long", JOB_PATIENT, NULL, slow_work, NULL, NULL};
+static const struct job_kind compile = {
+    "compile", JOB_PATIENT | JOB_COMPILES, NULL, slow_work, NULL, NULL};
 static const struct job_kind burn = {"burn", JOB_PATIENT | JOB_COMPILES, NULL, burn_work, NULL,
                                      NULL};
 static const struct job_kind allocate = {"allocate", JOB_QUICK, NULL, slow_work, NULL, NULL};
@@ -130,10 +132,10 @@ static void one_user_holds_up_no_other(const struct job_kind *kind)
     drain();
 }
 
-static void a_users_compilations_hold_up_no_other_user(void **state)
+static void a_users_jobs_that_wait_hold_up_no_other_user(void **state)
 {
     (void)state;
-    one_user_holds_up_no_other(&compile);
+    one_user_holds_up_no_other(&wait_long);
 }
 
 static void nor_do_allocations(void **state)
@@ -156,7 +158,7 @@ static void nor_do_sessions_that_close(void **state)
 static void what_waits_for_its_own_user_goes_on(void **state)
 {
     (void)state;
-    push(&compile, 0, MANY);
+    push(&wait_long, 0, MANY);
     for (uint32_t i = 0; i < MANY; i++) {
         atomic_fetch_add(&may_end[0], 1);
         assert_true(reaches(&ended[0], i + 1, LONG_NS));
@@ -169,11 +171,11 @@ static void what_waits_for_its_own_user_goes_on(void **state)
 static void who_has_the_fewest_threads_is_next(void **state)
 {
     (void)state;
-    push(&compile, 0, MANY);
+    push(&wait_long, 0, MANY);
     assert_true(reaches(&begun[0], 3, LONG_NS));
-    push(&compile, 1, MANY);
+    push(&wait_long, 1, MANY);
     assert_true(reaches(&begun[1], 1, LONG_NS));
-    push(&compile, 2, 1);
+    push(&wait_long, 2, 1);
     assert_false(reaches(&begun[2], 1, BRIEF_NS));
     atomic_fetch_add(&may_end[0], 1);
     assert_true(reaches(&begun[2], 1, LONG_NS));
@@ -196,7 +198,7 @@ static void who_compiles_without_end_waits_and_nobody_else(void **state)
     assert_true(reaches(&ended[1], 20, LONG_NS));
     assert_in_range(begun[0], 31, 36);
     /* what does not compile goes on */
-    push(&compile, 0, 1);
+    push(&wait_long, 0, 1);
     atomic_store(&may_end[0], 1);
     const uint32_t burnt = begun[0];
     assert_true(reaches(&begun[0], burnt + 1, LONG_NS));
@@ -210,14 +212,57 @@ static void who_compiles_without_end_waits_and_nobody_else(void **state)
     drain();
 }
 
+/* Each may take minutes. */
+static void compilations_hold_up_neither_other_jobs_nor_another_users(void **state)
+{
+    (void)state;
+    push(&compile, 0, MANY);
+    assert_true(reaches(&begun[0], 2, LONG_NS));
+    push(&compile, 1, MANY);
+    assert_true(reaches(&begun[1], 1, LONG_NS));
+    push(&compile, 2, 1);
+    push(&wait_long, 3, 1);
+    assert_true(reaches(&begun[3], 1, LONG_NS));
+    assert_int_equal(begun[0], 2);
+    assert_int_equal(begun[1], 1);
+    assert_int_equal(begun[2], 0);
+    atomic_fetch_add(&may_end[0], 1);
+    assert_true(reaches(&begun[2], 1, LONG_NS));
+    for (uint32_t user = 0; user < 2; user++) {
+        atomic_store(&may_end[user], MANY);
+        assert_true(reaches(&ended[user], MANY, LONG_NS));
+    }
+    drain();
+}
+
+/* Its compilation is not made (job.h). */
+static void a_session_that_closes_waits_for_no_compilation(void **state)
+{
+    static struct job waiting; /* of which only the fact counts */
+
+    (void)state;
+    push(&compile, 0, 2);
+    push(&compile, 1, 1);
+    assert_true(reaches(&begun[0], 2, LONG_NS) && reaches(&begun[1], 1, LONG_NS));
+    push(&compile, 2, 1);
+    session[2].jobs.current = &waiting;
+    service_closing(&session[2]);
+    atomic_store(&may_end[2], 1);
+    assert_true(reaches(&ended[2], 1, LONG_NS));
+    assert_int_equal(ended[0] + ended[1], 0);
+    drain();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_users_compilations_hold_up_no_other_user),
+        cmocka_unit_test(a_users_jobs_that_wait_hold_up_no_other_user),
         cmocka_unit_test(nor_do_allocations),
         cmocka_unit_test(nor_do_sessions_that_close),
         cmocka_unit_test(what_waits_for_its_own_user_goes_on),
         cmocka_unit_test(who_has_the_fewest_threads_is_next),
+        cmocka_unit_test(compilations_hold_up_neither_other_jobs_nor_another_users),
+        cmocka_unit_test(a_session_that_closes_waits_for_no_compilation),
         cmocka_unit_test(who_compiles_without_end_waits_and_nobody_else),
     };
 

@@ -5,22 +5,46 @@
  *     registers that live at once   4,000: 0.5 GiB in 15 s      20,000: more than 6.7 GiB
  *     labels                        8,000: 0.5 GiB in 43 s      100,000: more than 8.3 GiB
  *     accesses to memory            32,000: 0.3 to 2.0 GiB      64,000: 2.6 GiB in 100 s
- *                                   in 20 s
+ *                                   in 20 to 60 s
  *     calls                         8,000: 0.4 GiB in 9 s       10,000: 0.6 GiB
  *     targets of brx.idx            100,000: 0.5 GiB in 6 s     800,000: more than a minute
- *     instructions                  500,000: 2.0 to more than 2.4 GiB
+ *     instructions                  200,000: 1.4 GiB in 18 s    500,000: more than 3.4 GiB
+ *     registers and labels          1,000 and 1,000: 0.4 GiB    1,000 and 4,000: 3.4 to more than
+ *                                   500 and 2,000: 0.8 GiB      4.7 GiB
+ *                                   250 and 4,000: 1.3 GiB      250 and 8,000: more than 4.5 GiB
+ *                                   128 and 8,000: 2.4 GiB
+ *     registers and instructions    200 and 200,000: 1.4 GiB    1,000 and 100,000: more than
+ *                                   in 18 s, 3,800 and 32,000:  2.6 GiB in 60 s
+ *                                   0.5 GiB in 8 s
+ *     accesses and labels           4,000 and 4,000: 10 s       32,000 and 8,000: more than 3.4 GiB
+ *                                   16,000 and 4,000: 1.0 GiB   in 127 s
+ *                                   in 30 s
+ *
+ * Registers and labels take 0.35 GiB for each 2^30 of the registers times the square of the labels.
  *
  * A module may have many functions, so the squares of all are bounded, too. And so is the number of
  * functions that kernels call, directly or not: 1,500 take 0.1 GiB and 25 s, which grows with the
- * third power, and 20,000 more than 8.4 GiB. So the compiler takes some ten minutes for a module at
- * most, which is charged to its user (jobs/pace.h).
+ * third power, and 20,000 more than 8.4 GiB. So the compiler takes some four minutes for a module
+ * at most, or three times that where it compiles it again (module/compile.c), which is charged to
+ * its user (jobs/pace.h).
  *
  * Of the 2,083 functions of test/corpus, test/ptx and lib/cublas none has more than 293 such
  * registers and 2,100 instructions. */
 #include "ptx/rewrite/fence.h"
 #include "ptx/rewrite/live.h"
 
-enum kind { LABELS, ACCESSES, CALLS, TARGETS, INSTRUCTIONS, LIVE, KINDS };
+enum kind {
+    LABELS,
+    ACCESSES,
+    ACCESS_LABELS,
+    CALLS,
+    TARGETS,
+    INSTRUCTIONS,
+    LIVE,
+    LIVE_LABELS,
+    LIVE_INSTRUCTIONS,
+    KINDS
+};
 
 static const struct {
     uint32_t most;
@@ -29,16 +53,20 @@ static const struct {
     [LIVE] = {4096, "registers of 32 bits that live at once"},
     [LABELS] = {8192, "labels"},
     [ACCESSES] = {32768, "accesses to memory"},
+    [ACCESS_LABELS] = {1 << 10, "times 2^16 of accesses to memory times labels"},
     [CALLS] = {8192, "calls"},
     [TARGETS] = {131072, "targets of brx.idx"},
-    [INSTRUCTIONS] = {1 << 19, "instructions"},
+    [INSTRUCTIONS] = {1 << 18, "instructions"},
+    [LIVE_INSTRUCTIONS] = {1 << 10,
+                           "times 2^33 of registers that live at once times squared instructions"},
+    [LIVE_LABELS] = {1 << 13, "times 2^20 of registers that live at once times squared labels"},
 };
 
 #define LIVE_STEPS   (UINT64_C(1) << 27) /* of a function: half a second */
 #define LIVE_WORK    (16 * LIVE_STEPS)   /* of all functions of a module */
 /* The squares of what all functions have, each divided by that of the most that one may have. */
-#define SQUARES_MOST 16
-#define CALLED_MOST  4096 /* functions of a module, besides its kernels */
+#define SQUARES_MOST 4
+#define CALLED_MOST  2048 /* functions of a module, besides its kernels */
 #define SQUARES_UNIT (UINT64_C(1) << 20)
 
 static bool accesses_memory(const struct ptx_inst *inst)
@@ -56,7 +84,7 @@ static bool is_tenants_call(const struct ptx_inst *inst)
            !(inst->ops[1].kind == PTX_OPND_FUNC && fence_is_house_function(inst->ops[1].func));
 }
 
-/* All but what lives at once. */
+/* All but what depends on what lives at once. */
 static void count(const struct ptx_func *f, uint32_t has[KINDS])
 {
     has[LABELS] = f->nlabels;
@@ -69,6 +97,7 @@ static void count(const struct ptx_func *f, uint32_t has[KINDS])
         if (inst->op == PTX_OP_BRX_IDX)
             has[TARGETS] += f->tables[inst->ops[1].table].count;
     }
+    has[ACCESS_LABELS] = (uint32_t)((uint64_t)has[ACCESSES] * has[LABELS] >> 16);
 }
 
 /* False: no memory, or it takes too long to find out. */
@@ -95,6 +124,11 @@ static bool function_fits(struct fence *fence, const struct ptx_func *f, uint64_
         const uint64_t most = kinds[kind].most;
         if (kind == LIVE && !count_live(fence, f, &has[LIVE]))
             return false;
+        if (kind == LIVE_INSTRUCTIONS)
+            has[kind] =
+                (uint32_t)((uint64_t)has[LIVE] * has[INSTRUCTIONS] * has[INSTRUCTIONS] >> 33);
+        if (kind == LIVE_LABELS)
+            has[kind] = (uint32_t)((uint64_t)has[LIVE] * has[LABELS] * has[LABELS] >> 20);
         if (has[kind] > most)
             return fence_refuse(fence, f->line, "a function of %u %s, of at most %u", has[kind],
                                 kinds[kind].text, kinds[kind].most);

@@ -23,7 +23,7 @@ uint32_t vault_from(const struct vault *vault, uint64_t address)
     return low;
 }
 
-static bool vault_grow(struct vault *vault)
+bool vault_room(struct vault *vault)
 {
     uint32_t room = vault->room ? vault->room * 2 : 8;
     struct vault_entry *entry;
@@ -60,7 +60,7 @@ enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size
         return VAULT_OVERLAP;
     if (at > 0 && address - vault->entry[at - 1].address < vault->entry[at - 1].size)
         return VAULT_OVERLAP;
-    if (!vault_grow(vault))
+    if (!vault_room(vault))
         return VAULT_NO_MEMORY;
     memmove(vault->entry + at + 1, vault->entry + at,
             (vault->count - at) * sizeof(vault->entry[0]));

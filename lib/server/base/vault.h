@@ -35,6 +35,8 @@ enum vault_result { VAULT_OK = 0, VAULT_OVERLAP, VAULT_NO_MEMORY };
 
 /* A number that neither this supervisor nor one before it has given to an entry or a loan. */
 uint64_t vault_number(void);
+/* Makes room for an entry more, so that the next vault_put finds memory. false: there is none. */
+bool vault_room(struct vault *vault);
 /* Takes fd over on VAULT_OK only. VAULT_OVERLAP also for an empty or wrapping range. loan: NULL:
  * the entry is of none. */
 enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size,

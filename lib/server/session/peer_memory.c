@@ -144,7 +144,7 @@ static void import_grant(struct session *session, struct session *owner,
     struct loan *loan = refused ? NULL : loan_begin(owner, told->address, told->piece_size);
     struct link_peer_told grant = *told;
 
-    if (!refused && !loan)
+    if (!refused && (!loan || !vault_room(&session->vault)))
         refused = "the server has no memory for a loan";
     else if (!refused && loan->holders >= LOAN_HOLDERS_MAX)
         refused = "the memory has as many imports on other devices as it may";
@@ -211,7 +211,10 @@ static bool import_put(struct session *session, const struct link_vault *vault)
 }
 
 /* What was taken back before the importer's worker has said that it has it is taken back now, as is
- * what it was not given. A supervisor may be killed over this, and the next one do it again. */
+ * what it was not given: from all sessions of the device, since the worker is told the loan alone.
+ * That the vault cannot take what was given, for which it has room, would be the worker's mistake
+ * too, or that of a machine without memory for a next supervisor. A supervisor may be killed over
+ * this, and the next one do it again. */
 bool peer_import_keep(struct session *session, const struct link_vault *vault)
 {
     const bool given = vault->number && vault->number == session->peer.loan.number;
@@ -250,22 +253,33 @@ void peer_memory_end(struct session *session)
 
 /* ---- The round ------------------------------------------------------------------------------- */
 
-static void device_tell(struct device *device, uint64_t word)
+/* A supervisor may be killed in between: the worker may count what is noted here, or less. */
+static void lingering_tell(struct device *device, uid_t uid)
 {
-    struct link_message message = {.op = LINK_PEER_REVOKE, .slot = LINK_SLOT_NONE};
-    struct account *account = NULL;
+    struct link_message message = {.op = LINK_LINGERING, .slot = LINK_SLOT_NONE};
+    struct account *account = account_find(&device->server->accounts, uid);
+    const uint32_t bit = 1u << device->index;
 
-    message.u.vault.number = word;
-    if (word & LOAN_LINGERS) {
-        account = account_find(&device->server->accounts, (uid_t)word);
-        message.op = LINK_LINGERING;
-        message.u.lingering = (struct link_lingering){.uid = (uint32_t)word};
-    }
+    message.u.lingering = (struct link_lingering){.uid = (uint32_t)uid};
     if (account) {
-        account->lingering_due &= ~(1u << device->index);
+        account->lingering_due &= ~bit;
+        account->lingering_told |= bit;
         message.u.lingering.bytes = account->lingering[device->index];
     }
     worker_send(device, &message);
+    if (account && !message.u.lingering.bytes)
+        account->lingering_told &= ~bit;
+}
+
+static void device_tell(struct device *device, uint64_t word)
+{
+    struct link_message message = {.op = LINK_PEER_REVOKE, .slot = LINK_SLOT_NONE};
+
+    message.u.vault.number = word;
+    if (word & LOAN_LINGERS)
+        lingering_tell(device, (uid_t)word);
+    else
+        worker_send(device, &message);
 }
 
 static void device_ask(struct device *device, struct session *session)
@@ -277,8 +291,8 @@ static void device_ask(struct device *device, struct session *session)
     worker_send(device, &message);
 }
 
-/* The device has another worker: it is told and asked all. What was to be told to the one before it
- * is told as its sessions are taken up. */
+/* The device has another worker, or the server another supervisor: the worker is told and asked
+ * all. What was to be told to the one before it is told as its sessions are taken up. */
 static void news_begin(struct device *device)
 {
     struct server *server = device->server;
@@ -287,7 +301,7 @@ static void news_begin(struct device *device)
     for (uint32_t i = 0; i < server->accounts.count; i++) {
         struct account *account = &server->accounts.entry[i];
 
-        if (account->lingering[device->index])
+        if (account->lingering[device->index] || account->lingering_told >> device->index & 1)
             loan_linger_on(device, account);
     }
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {

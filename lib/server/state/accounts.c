@@ -57,7 +57,7 @@ struct account *account_find(const struct accounts *accounts, uid_t uid)
 
 static bool lingers(const struct account *account)
 {
-    bool any = false;
+    bool any = account->lingering_told;
 
     for (uint32_t i = 0; i < ARRAY_SIZE(account->lingering); i++)
         any = any || account->lingering[i];

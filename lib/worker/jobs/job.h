@@ -42,7 +42,10 @@ enum job_flags {
     JOB_COMPILES = 256,
     /* The job's work only asks the supervisor: the job comes back with the answer, by the control
      * thread, and holds no thread meanwhile. */
-    JOB_ASKS = 512
+    JOB_ASKS = 512,
+    /* With JOB_HOLD: another tenant waits for the job, so that in the end it holds the session's
+     * new work back until the device has finished (chore.c). */
+    JOB_HOLD_ON = 1024
 };
 
 /* The steps of a job. Each sets job->status and, on failure, job->message. prepare and install run
@@ -100,7 +103,7 @@ struct job {
     uint64_t waiting_ns; /* main lane: since when the job waits for the device */
     struct {
         bool on;
-        uint64_t ns, change_ns;
+        uint64_t ns, change_ns, since_ns;
     } hold; /* a chore holds its session's new work back; see chore.c */
 
     /* The texts of request and reply come last: job_new makes them empty and clears all before

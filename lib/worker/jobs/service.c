@@ -30,8 +30,10 @@
  * compilations.
  *
  * The jobs of one user have all threads but one at most, and the user with the fewest is served
- * first, so that no user's slow jobs hold up another's. Jobs that compile wait while their user has
- * had more than its share of a CPU. */
+ * first, so that no user's slow jobs hold up another's. A compilation may take minutes and cannot
+ * be ended, so all users' compilations together leave a thread free, and one user's another one for
+ * the others' compilations. They also wait while their user has had more than its share of a CPU.
+ */
 struct thread_group {
     const char *name; /* the threads' name, as ps -L and gdb show it */
     uint32_t threads;
@@ -41,6 +43,7 @@ struct thread_group {
     pthread_mutex_t lock;               /* protects the rest */
     struct job *first;                  /* oldest first */
     uint32_t uid[THREADS_MAX], running; /* whose jobs the threads have */
+    uint32_t compiling;                 /* how many of these compile */
     struct pace pace;                   /* what compiling has taken */
     uint64_t due_ns; /* when the first job that waits for its share may begin; 0: none waits */
 };
@@ -168,15 +171,26 @@ static void held_log(const struct session *session, uint32_t percent, uint64_t n
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
-/* Whether the job compiles and must wait, because its user has had its share of a CPU. If so, notes
- * in the group when the job may begin. */
-static bool kept_back(struct thread_group *thread_group, const struct job *job, uint64_t now)
+/* A session that is closing does not compile any more (job.h). */
+static bool is_to_compile(const struct job *job)
+{
+    return (job->kind->flags & JOB_COMPILES) &&
+           !atomic_load_explicit(&job->session->jobs.closing, memory_order_relaxed);
+}
+
+/* Whether the job compiles and must wait, because of other compilations, or because its user has
+ * had its share of a CPU, and then notes in the group when the job may begin. running: how many
+ * threads its user has. */
+static bool kept_back(struct thread_group *thread_group, const struct job *job, uint32_t running,
+                      uint64_t now)
 {
     uint64_t due;
 
-    if (!(job->kind->flags & JOB_COMPILES) ||
-        atomic_load_explicit(&job->session->jobs.closing, memory_order_relaxed))
+    if (!is_to_compile(job))
         return false;
+    if (thread_group->compiling + 1 >= thread_group->threads ||
+        running + 2 >= thread_group->threads)
+        return true;
     due = pace_due(&thread_group->pace, owner(job), compile_percent(job), now);
     if (due <= now)
         return false;
@@ -199,7 +213,7 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
     thread_group->due_ns = 0;
     for (struct job **at = &thread_group->first; *at && fewest; at = &(*at)->next) {
         const uint32_t running = running_of(thread_group, owner(*at));
-        if (running >= fewest || kept_back(thread_group, *at, now))
+        if (running >= fewest || kept_back(thread_group, *at, running, now))
             continue;
         fewest = running;
         found = at;
@@ -207,8 +221,10 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
     if (found) {
         job = *found;
         *found = job->next;
-        if (job->kind->flags & JOB_COMPILES)
+        if (job->kind->flags & JOB_COMPILES) {
             atomic_fetch_add_explicit(&jobs_out, 1, memory_order_relaxed);
+            thread_group->compiling++;
+        }
         thread_group->uid[thread_group->running++] = owner(job);
     }
     *due = thread_group->due_ns;
@@ -221,9 +237,9 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
 }
 
 /* Notes that the calling thread is done with a job of that user. A job that could not begin
- * meanwhile, because its user had enough threads, has used its wake-up up, so a thread is woken
- * again. */
-static void pop_end(struct thread_group *thread_group, uint32_t uid)
+ * meanwhile, because its user or those that compile had enough threads, has used its wake-up up, so
+ * a thread is woken again. */
+static void pop_end(struct thread_group *thread_group, uint32_t uid, bool compiled)
 {
     uint32_t i = 0;
 
@@ -231,6 +247,7 @@ static void pop_end(struct thread_group *thread_group, uint32_t uid)
     while (thread_group->uid[i] != uid)
         i++;
     thread_group->uid[i] = thread_group->uid[--thread_group->running];
+    thread_group->compiling -= compiled;
     const bool waits = thread_group->first;
     pthread_mutex_unlock(&thread_group->lock);
     if (waits)
@@ -299,10 +316,11 @@ static void *service_main(void *argument)
             prewake_met(PREWAKE_QUIET);
         const uint32_t uid = owner(job);
         const bool asks = job->kind->flags & JOB_ASKS; /* it may be back before its work returns */
+        const bool compiles = job->kind->flags & JOB_COMPILES;
         job_work(thread_group, job);
         if (!asks)
             job_return(job);
-        pop_end(thread_group, uid);
+        pop_end(thread_group, uid, compiles);
         /* release: what the job has left behind; pairs with service_idle */
         atomic_fetch_sub_explicit(&jobs_out, 1, memory_order_release);
     }

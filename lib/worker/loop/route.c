@@ -104,7 +104,7 @@ static void request_end(struct job *job)
                                       .message = job->message[0] ? job->message
                                                                  : "a sink could not be mapped"});
     session->jobs.current = NULL;
-    session->jobs.paused = false; /* a job that failed in prepare has set it too */
+    session->jobs.paused = chores_hold(session); /* a job that failed in prepare has set it too */
     partition_release(job->partition);
     job_free(job);
     if (session->jobs.close)

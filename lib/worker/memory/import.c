@@ -208,6 +208,8 @@ static gs_status import_back_peer(struct job *job, struct chunk *chunk)
     const struct peer_piece piece = {job->peer.descriptor, told->piece_size,
                                      told->number | PHYSICAL_PEER};
 
+    if (piece.descriptor < 0)
+        return job_fail(job, GS_ERR_LIMIT, "no descriptor is left for another device's memory");
     if (peer_reach(job, told->from) != GS_OK ||
         physical_hold_peer(job, &piece, chunk->holder.import, &chunk->holder) != GS_OK)
         return job->status;
@@ -283,7 +285,8 @@ static void peer_import_work(struct job *job)
     import_make(job, import_back_peer);
     if (job->status != GS_OK)
         vault_export_peer_failed(job->session, job->peer.told.number);
-    close(job->peer.descriptor);
+    if (job->peer.descriptor >= 0)
+        close(job->peer.descriptor);
 }
 
 static void import_install(struct job *job)
@@ -349,5 +352,5 @@ static void unshare_work(struct job *job)
     }
 }
 
-const struct job_kind job_unshare = {"unshare", JOB_CHORE | JOB_HOLD, NULL, unshare_work, NULL,
-                                     NULL};
+const struct job_kind job_unshare = {
+    "unshare", JOB_CHORE | JOB_HOLD | JOB_HOLD_ON, NULL, unshare_work, NULL, NULL};

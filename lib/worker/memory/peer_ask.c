@@ -50,8 +50,6 @@ void peer_answered(const struct link_message *message, int descriptor)
     job->peer.descriptor = descriptor;
     if (told->status != GS_OK)
         job_fail(job, (gs_status)told->status, "%s", message->text);
-    else if (descriptor < 0)
-        job_fail(job, GS_ERR_LIMIT, "no descriptor is left for another device's memory");
     job_return(job);
 }
 

@@ -8,7 +8,9 @@
 #include "worker/jobs/job.h"
 
 /* Asks for the export whose handle is in the job's arguments. The job comes back with job->peer,
- * whose descriptor its next stage closes, or has failed. The work of a JOB_ASKS. */
+ * whose descriptor its next stage closes (-1: none was left), or has failed. The work of a
+ * JOB_ASKS.
+ */
 void peer_ask(struct job *job);
 /* LINK_PEER_IMPORTED. Takes the descriptor over, which may be -1. Control thread. */
 void peer_answered(const struct link_message *message, int descriptor);

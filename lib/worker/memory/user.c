@@ -98,7 +98,7 @@ bool users_several(void)
     return atomic_load_explicit(&users.count, memory_order_relaxed) > 1;
 }
 
-/* Relaxed throughout: no other memory depends on the sum. */
+/* Relaxed throughout: no other memory depends on a sum. */
 static bool sum_charge(_Atomic uint64_t *sum, uint64_t bytes, uint64_t limit)
 {
     uint64_t used = atomic_load_explicit(sum, memory_order_relaxed);
@@ -165,6 +165,21 @@ void user_discharge(struct user *user, uint64_t bytes)
 uint64_t user_used(const struct user *user)
 {
     return atomic_load_explicit(&user->used, memory_order_relaxed);
+}
+
+void user_opened_add(struct user *user, uint64_t bytes)
+{
+    atomic_fetch_add_explicit(&user->opened, bytes, memory_order_relaxed);
+}
+
+void user_opened_take(struct user *user, uint64_t bytes)
+{
+    atomic_fetch_sub_explicit(&user->opened, bytes, memory_order_relaxed);
+}
+
+uint64_t user_opened(const struct user *user)
+{
+    return atomic_load_explicit(&user->opened, memory_order_relaxed);
 }
 
 bool user_texture_charge(struct user *user, uint64_t limit)

@@ -26,7 +26,8 @@ struct user {
     uint32_t uid;
     uint32_t sessions;
     _Atomic uint64_t used;
-    struct user_sinks sinks;            /* sinks are charged to nobody */
+    struct user_sinks sinks; /* sinks are charged to nobody */
+    _Atomic uint64_t opened; /* of its fenced sessions' windows, beyond what all have (window.c) */
     _Atomic uint64_t hosts, host_bytes; /* host blocks */
     _Atomic uint64_t driver_bytes;      /* see driver_memory.h */
     _Atomic uint64_t textures;          /* and surfaces, until the driver has let go of them */
@@ -60,6 +61,10 @@ bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_driver_discharge(struct user *user, uint64_t bytes);
 uint64_t user_driver_bytes(const struct user *user);
 uint64_t user_used(const struct user *user);
+/* Counts addresses of windows that sinks are to cover. */
+void user_opened_add(struct user *user, uint64_t bytes);
+void user_opened_take(struct user *user, uint64_t bytes);
+uint64_t user_opened(const struct user *user);
 /* The same of textures and surfaces, one at a time. */
 bool user_texture_charge(struct user *user, uint64_t limit);
 void user_texture_discharge(struct user *user);

@@ -22,6 +22,9 @@
 #define WINDOW_BESIDE (THREAD_SANITIZER ? WINDOW_MIN : UINT64_C(128) << 30)
 /* Of the addresses, for windows that are so large: some 96 sessions' of a single device. */
 #define BESIDE_SHARE  4u
+/* What all sessions of a user have open together, where one opens more for memory beside its
+ * kernels. To cover it takes 0.1 s, which the next worker has to do again. */
+#define OPEN_BESIDE   (UINT64_C(512) << 30)
 #define WINDOW_BUDGET (UINT64_C(96) << 40) /* of the 128 TiB of addresses that a process has */
 
 #define HINTS_MAX 64 /* each two calls of a microsecond */
@@ -160,13 +163,26 @@ static gs_status window_reserve_again(struct job *job, uint64_t *base, uint64_t 
                : job_fail(job, GS_ERR_INTERRUPTED, "the session's addresses are not free any more");
 }
 
+/* What of the open part counts for the user: what is beyond its first size, which each session
+ * has. */
+static uint64_t opened(const struct session *session)
+{
+    const uint64_t size = session->memory.window_open;
+
+    return session->fenced && size > WINDOW_MIN ? size - WINDOW_MIN : 0;
+}
+
 /* The first granule stays free, so that a null pointer which the fence has forced into the window
  * meets a sink. */
-static void window_open(struct session_memory *memory, uint64_t size)
+static void window_open(struct session *session, uint64_t size)
 {
+    struct session_memory *memory = &session->memory;
+    const uint64_t before = opened(session);
+
     /* release: the part has its sinks; pairs with window_open_size */
     atomic_store_explicit(&memory->window_open, size, memory_order_release);
     memory->window.size = size - worker->granularity;
+    user_opened_add(memory->user, opened(session) - before);
 }
 
 gs_status window_init(struct job *job)
@@ -193,7 +209,7 @@ gs_status window_init(struct job *job)
     memory->window_base = base;
     memory->window_size = size;
     space_init(&memory->window, base + worker->granularity, 0);
-    window_open(memory, session->fenced ? WINDOW_MIN : size);
+    window_open(session, session->fenced ? WINDOW_MIN : size);
     sinks_init(session, size + window_behind(session));
     memory_limit_set(session, limits.session, limits.user);
     return GS_OK;
@@ -222,6 +238,7 @@ void window_deinit(struct session *session)
                      memory->host_places);
     atomic_fetch_sub_explicit(&windows_reserved, window_stride(session, memory->window_size),
                               memory_order_relaxed);
+    user_opened_take(memory->user, opened(session));
     memory->window_base = memory->window_size = 0;
     atomic_store_explicit(&memory->window_open, 0, memory_order_relaxed);
     space_deinit(&memory->window);
@@ -414,7 +431,7 @@ static CUresult open_covered(struct session *session, uint64_t open)
     done = DRV(cuStreamSynchronize, service_stream());
     result = result ? result : done;
     if (!result)
-        window_open(memory, open);
+        window_open(session, open);
     return result;
 }
 
@@ -440,13 +457,22 @@ static uint64_t open_up_to(const struct session_memory *memory, uint64_t end)
     return open;
 }
 
+/* Whether memory may come behind the covered part: there is room, and the user's sessions do not
+ * have too much open. */
+static bool beside_fits(const struct session_memory *memory, uint64_t size)
+{
+    const uint64_t end = memory->covered_end + size;
+
+    return end <= memory->window_base + memory->window_size &&
+           user_opened(memory->user) + open_up_to(memory, end) - memory->window_open <= OPEN_BESIDE;
+}
+
 void window_await(struct job *job, uint64_t size)
 {
     const struct session_memory *memory = &job->session->memory;
 
     job->session_idle = memory->cover != COVER_NONE;
-    job->beside = job->session_idle &&
-                  memory->covered_end + size <= memory->window_base + memory->window_size;
+    job->beside = job->session_idle && beside_fits(memory, size);
 }
 
 /* Takes the first place that no kernel reaches, and covers all else that kernels will reach once
@@ -509,7 +535,7 @@ bool window_put(struct session *session, uint64_t address, uint64_t size, void *
 {
     struct session_memory *memory = &session->memory;
     /* The window can grow: the session has no kernel yet. */
-    window_open(memory, open_up_to(memory, address + size));
+    window_open(session, open_up_to(memory, address + size));
     return space_put(&memory->window, address, size, tag);
 }
 

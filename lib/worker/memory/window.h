@@ -60,7 +60,8 @@ gs_status window_cover(struct job *job, bool reach);
  * fault. So memory is mapped in the covered part while no kernel of the session runs. But a kernel
  * may wait for a program that allocates. If the session's kernels run on, memory comes behind the
  * covered part instead, where no kernel is let that is running; then the open part is widened. A
- * part that is open stays open, so a window has such places only a few times. */
+ * part that is open stays open, so a window has such places only a few times, and the sessions of a
+ * user together only as long as they have little open. */
 
 /* For a job's prepare: the job needs a place for so many bytes. If the session is covered, the job
  * waits until none of its kernels runs, and where there is such a place, not for long. */

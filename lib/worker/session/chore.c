@@ -6,7 +6,10 @@
  * Runs on the main lane. A kernel may be waiting for what another stream of its session is to
  * bring, or its program for an answer, so a chore must not stop the session until the session is
  * idle. Hence the tenant's own requests go first, and new work is held back only for 3 ms, then 6,
- * 12 ... up to a second, so that a busy session falls idle, with four times as long in between.
+ * 12 ... up to a second, so that a busy session falls idle, with four times as long in between. A
+ * chore that another tenant waits for (JOB_HOLD_ON) holds on once it has waited for as long as the
+ * session's kernels may run: then the session falls idle, or is ended for a kernel that does not
+ * end (evict.c).
  */
 #include "worker/session/chore.h"
 
@@ -45,6 +48,15 @@ bool chores_any(void)
     return chores.first;
 }
 
+bool chores_hold(const struct session *session)
+{
+    const struct job *job = chores.first;
+
+    while (job && (job->session != session || !job->hold.on))
+        job = job->next;
+    return job;
+}
+
 void chores_cancel(const struct session *session)
 {
     for (struct job **link = &chores.first; *link;) {
@@ -65,12 +77,21 @@ static bool session_idle(struct session *session, uint64_t now)
     return (session_seems_idle(session) || now >= chores.next_confirm) && streams_idle(session);
 }
 
+static bool holds_on(const struct job *job, uint64_t now)
+{
+    const uint64_t limit = job->session->grant.link.kernel_limit * UINT64_C(1000000);
+
+    return (job->kind->flags & JOB_HOLD_ON) && limit && now - job->hold.since_ns >= limit;
+}
+
 /* Begins or ends holding the session's work back, when that is due. */
 static void hold_turn(struct job *job, uint64_t now)
 {
     struct session *session = job->session;
 
-    if (now < job->hold.change_ns)
+    if (!job->hold.since_ns)
+        job->hold.since_ns = now;
+    if (now < job->hold.change_ns || (job->hold.on && holds_on(job, now)))
         return;
     job->hold.on = !job->hold.on;
     session->jobs.paused = job->hold.on;
