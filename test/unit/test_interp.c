@@ -213,6 +213,57 @@ static void calls_by_another_name_have_their_stack_and_shared_memory(void **stat
     rig_free(r);
 }
 
+/* A module that is linked of many files has the variables of all their kernels. */
+#define BIG "150000"
+#define USES(name, variable, more)                                                                 \
+    ".visible .entry " name "(.param .u64 p)\n{\n.reg .b32 %r<4>;\n.reg .b64 %x, %y;\n"            \
+    "ld.param.u64 %x, [p];\nst.shared.u32 [" variable "+149996], 9;\n" more                        \
+    "ld.shared.u32 %r0, [" variable "+149996];\nst.global.u32 [%x], %r0;\nret;\n}\n"
+
+static void variables_of_different_kernels_share_their_place(void **state)
+{
+    struct rig *r =
+        load(HEAD ".shared .align 16 .b8 a[" BIG "], b[" BIG "];\n"
+                  ".func f()\n{\n.shared .b32 own;\nst.shared.u32 [own], 5;\nret;\n}\n" USES(
+                      "k", "a", "call f;\n") USES("other", "b", "call f;\n"));
+    uint32_t *words;
+
+    (void)state;
+    assert_int_equal(run(r, 1, 1, &words), EXEC_DONE);
+    assert_int_equal(words[0], 9);
+    words = rig_alloc(r, 64);
+    assert_int_equal(rig_launch(r, "other", 1, 1, 0, &words), EXEC_DONE);
+    assert_int_equal(words[0], 9);
+    assert_in_range(exec_program_kernel(r->program, 0)->shared_bytes, 150000, 152000);
+    rig_free(r);
+}
+
+/* A call of an address may reach each function, so the kernel that makes it has the variables of
+ * all functions, and not those that only other kernels name. */
+static void a_call_of_an_address_reaches_what_functions_name(void **state)
+{
+    struct rig *r = load(
+        HEAD ".shared .align 16 .b8 a[" BIG "], b[" BIG "], c[64];\n"
+             ".visible .func f()\n{\nst.shared.u32 [c+60], 5;\nret;\n}\n" USES(
+                 "k", "a", "mov.u64 %y, f;\nproto: .callprototype _ ();\ncall %y, (), proto;\n")
+                 USES("other", "b", ""));
+    uint32_t *words;
+
+    (void)state;
+    assert_int_equal(run(r, 1, 1, &words), EXEC_DONE);
+    assert_int_equal(words[0], 9);
+    rig_free(r);
+}
+
+static void more_shared_memory_than_a_block_has_is_refused(void **state)
+{
+    static const char text[] = HEAD ".shared .align 16 .b8 a[" BIG "], b[" BIG
+                                    "];\n" USES("k", "a", "st.shared.u32 [b], 1;\n");
+
+    (void)state;
+    assert_null(rig_new(text, sizeof(text) - 1));
+}
+
 /* Each PTX instruction once for each thread that runs it, whatever it became. */
 static void thread_instructions_are_counted(void **state)
 {
@@ -466,6 +517,9 @@ int main(void)
         cmocka_unit_test(a_fault_names_its_thread),
         cmocka_unit_test(recursion_without_end_is_a_fault),
         cmocka_unit_test(calls_by_another_name_have_their_stack_and_shared_memory),
+        cmocka_unit_test(variables_of_different_kernels_share_their_place),
+        cmocka_unit_test(a_call_of_an_address_reaches_what_functions_name),
+        cmocka_unit_test(more_shared_memory_than_a_block_has_is_refused),
         cmocka_unit_test(thread_instructions_are_counted),
         cmocka_unit_test(the_states_of_all_blocks_together_are_bounded),
         cmocka_unit_test(text_counts_against_the_budget),

@@ -281,18 +281,25 @@ cudaError_t image_load(struct image *image)
 {
     struct image_on *here = image_here(image);
     const void *data = image->wrapper->data;
+    const unsigned parts = image_parts(image);
+    char *parts_why = NULL; /* their link has failed */
     gs_status status;
 
     if (here->module != NULL || here->failed != cudaSuccess)
         return here->failed;
-    status = image_parts(image) > 0 ? parts_load(image, image_parts(image)) : GS_ERR_BAD_IMAGE;
+    status = parts > 0 ? parts_load(image, parts) : GS_ERR_BAD_IMAGE;
     /* There is no PTX; or there is too much of it, or too many files. */
-    if (status == GS_ERR_BAD_IMAGE || status == GS_ERR_LIMIT || status == GS_ERR_INVALID_VALUE)
+    if (status == GS_ERR_BAD_IMAGE || status == GS_ERR_LIMIT || status == GS_ERR_INVALID_VALUE) {
+        parts_why = parts > 0 ? strdup(gs_last_error_message()) : NULL;
         status = gs_module_load(device_session(), data, image_size(data), &here->module);
+    }
     if (status != GS_OK) {
-        report_error("the program's kernels cannot be loaded: %s", gs_last_error_message());
+        report_error(
+            "the program's kernels cannot be loaded: %s%s%s", parts_why != NULL ? parts_why : "",
+            parts_why != NULL ? "; what their device link made: " : "", gs_last_error_message());
         here->failed = device_error(status);
     }
+    free(parts_why);
     for (struct variable *v = image->variables; v != NULL && here->failed == cudaSuccess;
          v = v->next) {
         if (v->managed != NULL)

@@ -1,8 +1,10 @@
 // The layout of shared memory. Variables that several functions may name (those of the module, and
 // those of non-entry functions) have one place for all kernels, behind what the hardware reserves
-// of each block; an entry's own follow behind the last common one that it can reach, and unsized
-// ones (dynamic shared memory) behind all. Works on the PTX, before anything is lowered; follows
-// direct calls, and takes an indirect one to reach every function.
+// of each block. Two that no kernel reaches both may have the same place: what is linked of many
+// files has all their kernels' variables in the module. An entry's own follow behind the last
+// common one that it can reach, and unsized ones (dynamic shared memory) behind all. Works on the
+// PTX, before anything is lowered; follows direct calls, and takes an indirect one to reach every
+// function that is no entry.
 #include "softcuda/lower/layout.h"
 
 #include <errno.h>
@@ -16,24 +18,29 @@ enum {
     SHARED_LIMIT = BLOCK_SHARED_MAX,
     STACK_LIMIT = 1 << 20,
     CLOSURE_ROUNDS = 64, // longest chain of calls that is followed exactly
+    WALK_STEPS = 1 << 26 // calls and names that are followed for all kernels together
 };
 
+struct list {
+    uint32_t *at, count, room;
+};
+
+// An object is what has one place in shared memory: a variable of the module, by its index, or the
+// variables of a non-entry function, by the function's index behind those.
 struct reach {
-    uint64_t shared_end; // of the common variables that it names, then that it can reach
-    uint32_t stack;      // bytes that its calls take
-    uint32_t *callees;
-    uint32_t ncallees, room;
-    bool unbounded; // indirect calls, alloca
-    bool indirect;
+    struct list callees, objects; // that it calls and names
+    uint32_t stack;               // bytes that its calls take
+    bool unbounded;               // indirect calls, alloca
+    bool indirect;                // it may call every function
 };
 
 struct shared_layout {
     const struct ptx_module *module;
-    uint64_t *module_at;  // by module->vars
-    uint64_t *func_base;  // by function: where its own variables begin
-    uint64_t *func_bytes; // of them
-    struct reach *reach;  // by function
-    uint64_t common_end;
+    uint64_t *module_at;    // by module->vars
+    uint64_t *func_base;    // by function: where its own variables begin
+    uint64_t *func_bytes;   // of them
+    struct reach *reach;    // by function
+    uint64_t *end;          // by function: of the objects that a kernel can reach
     uint32_t dynamic_align; // of the unsized variables
 };
 
@@ -62,42 +69,39 @@ static uint64_t place_own(const struct ptx_func *f, uint64_t start, uint64_t *at
     return start;
 }
 
-static bool reach_add(struct reach *r, uint32_t callee)
+static bool list_add(struct list *list, uint32_t item)
 {
-    if (r->ncallees == r->room) {
-        uint32_t room = r->room ? r->room * 2 : 4;
-        uint32_t *grown = realloc(r->callees, room * sizeof *grown);
+    if (list->count == list->room) {
+        uint32_t room = list->room ? list->room * 2 : 4;
+        uint32_t *grown = realloc(list->at, room * sizeof *grown);
         if (!grown)
             return false;
-        r->callees = grown;
-        r->room = room;
+        list->at = grown;
+        list->room = room;
     }
-    r->callees[r->ncallees++] = callee;
+    list->at[list->count++] = item;
     return true;
 }
 
-static void name_var(const struct shared_layout *s, struct reach *r, const struct ptx_var *v)
+static bool name_var(const struct shared_layout *s, struct reach *r, const struct ptx_var *v)
 {
-    if (!v || !is_sized_shared(v))
-        return;
-    uint64_t end = !v->func         ? s->module_at[v->id] + v->size
-                   : v->func->entry ? 0
-                                    : s->func_base[v->func->id] + s->func_bytes[v->func->id];
-    if (end > r->shared_end)
-        r->shared_end = end;
+    if (!v || !is_sized_shared(v) || (v->func && v->func->entry))
+        return true;
+    return list_add(&r->objects, v->func ? s->module->nvars + v->func->id : v->id);
 }
 
-static void name_operand(const struct shared_layout *s, struct reach *r,
+static bool name_operand(const struct shared_layout *s, struct reach *r,
                          const struct ptx_operand *o)
 {
+    bool good = true;
     if (o->kind == PTX_OPND_SYM)
-        name_var(s, r, o->sym.var);
+        good = name_var(s, r, o->sym.var);
     else if (o->kind == PTX_OPND_MEM && o->mem.base == PTX_BASE_VAR)
-        name_var(s, r, o->mem.var);
+        good = name_var(s, r, o->mem.var);
     else if (o->kind == PTX_OPND_VEC)
-        for (uint32_t i = 0; i < o->count; i++)
-            if (o->list[i].kind == PTX_OPND_SYM)
-                name_var(s, r, o->list[i].sym.var);
+        for (uint32_t i = 0; good && i < o->count; i++)
+            good = o->list[i].kind != PTX_OPND_SYM || name_var(s, r, o->list[i].sym.var);
+    return good;
 }
 
 static bool scan_func(const struct shared_layout *s, const struct ptx_func *f, struct reach *r)
@@ -105,7 +109,8 @@ static bool scan_func(const struct shared_layout *s, const struct ptx_func *f, s
     for (uint32_t i = 0; i < f->ninsts; i++) {
         const struct ptx_inst *inst = &f->insts[i];
         for (uint32_t k = 0; k < inst->nops; k++)
-            name_operand(s, r, &inst->ops[k]);
+            if (!name_operand(s, r, &inst->ops[k]))
+                return false;
         if (inst->op == PTX_OP_ALLOCA)
             r->unbounded = true;
         if (inst->op != PTX_OP_CALL)
@@ -117,14 +122,14 @@ static bool scan_func(const struct shared_layout *s, const struct ptx_func *f, s
             if (o->kind != PTX_OPND_FUNC)
                 continue;
             const struct ptx_func *callee = o->func->alias ? o->func->alias : o->func;
-            if (!reach_add(r, callee->id))
+            if (!list_add(&r->callees, callee->id))
                 return false;
         }
     }
     return true;
 }
 
-// What a function reaches is what its callees reach: repeated until nothing changes.
+// What holds for a function's callees holds for the function: repeated until nothing changes.
 static void close_reach(struct shared_layout *s)
 {
     const struct ptx_module *m = s->module;
@@ -132,11 +137,9 @@ static void close_reach(struct shared_layout *s)
         bool changed = false;
         for (uint32_t i = 0; i < m->nfuncs; i++) {
             struct reach *r = &s->reach[i];
-            for (uint32_t k = 0; k < r->ncallees; k++) {
-                const struct reach *c = &s->reach[r->callees[k]];
-                if (c->shared_end > r->shared_end || (c->unbounded && !r->unbounded) ||
-                    (c->indirect && !r->indirect)) {
-                    r->shared_end = c->shared_end > r->shared_end ? c->shared_end : r->shared_end;
+            for (uint32_t k = 0; k < r->callees.count; k++) {
+                const struct reach *c = &s->reach[r->callees.at[k]];
+                if ((c->unbounded && !r->unbounded) || (c->indirect && !r->indirect)) {
                     r->unbounded |= c->unbounded;
                     r->indirect |= c->indirect;
                     changed = true;
@@ -150,36 +153,131 @@ static void close_reach(struct shared_layout *s)
         s->reach[i].indirect = s->reach[i].unbounded = true;
 }
 
+// Which kernels reach which objects.
+struct walk {
+    uint32_t *met;       // by function, then by object: 1 + the kernel that has met it last
+    uint32_t *newest;    // by object: 1 + its newest pair
+    struct list kernel;  // by pair
+    struct list older;   // by pair: 1 + the object's one before it
+    struct list pending; // functions that the kernel reaches, yet to be looked at
+    uint64_t steps;
+};
+
+static void walk_free(struct walk *w)
+{
+    free(w->met);
+    free(w->newest);
+    free(w->kernel.at);
+    free(w->older.at);
+    free(w->pending.at);
+}
+
+static bool meet(uint32_t *met, uint32_t kernel)
+{
+    bool before = *met == kernel + 1;
+    *met = kernel + 1;
+    return !before;
+}
+
+static bool walk_object(struct walk *w, uint32_t object, uint32_t kernel)
+{
+    if (!list_add(&w->kernel, kernel) || !list_add(&w->older, w->newest[object]))
+        return false;
+    w->newest[object] = w->kernel.count;
+    return true;
+}
+
+static bool walk_kernel(const struct shared_layout *s, struct walk *w, uint32_t kernel)
+{
+    uint32_t *met_object = w->met + s->module->nfuncs;
+    meet(&w->met[kernel], kernel);
+    if (!list_add(&w->pending, kernel))
+        return false;
+    for (uint32_t i = 0; s->reach[kernel].indirect && i < s->module->nfuncs; i++)
+        if (!s->module->funcs[i]->entry && meet(&w->met[i], kernel) && !list_add(&w->pending, i))
+            return false;
+    while (w->pending.count) {
+        const struct reach *r = &s->reach[w->pending.at[--w->pending.count]];
+        w->steps += r->callees.count + r->objects.count;
+        for (uint32_t i = 0; i < r->callees.count; i++)
+            if (meet(&w->met[r->callees.at[i]], kernel) && !list_add(&w->pending, r->callees.at[i]))
+                return false;
+        for (uint32_t i = 0; i < r->objects.count; i++)
+            if (meet(&met_object[r->objects.at[i]], kernel) &&
+                !walk_object(w, r->objects.at[i], kernel))
+                return false;
+    }
+    return true;
+}
+
+// Places the object behind all that one of its kernels reaches as well. Returns its end.
+static uint64_t place_object(struct shared_layout *s, uint32_t object, uint64_t from)
+{
+    const struct ptx_module *m = s->module;
+    if (object < m->nvars) {
+        s->module_at[object] = align_up(from, m->vars[object]->align);
+        return s->module_at[object] + m->vars[object]->size;
+    }
+    uint32_t i = object - m->nvars;
+    s->func_base[i] = align_up(from, 16);
+    uint64_t end = place_own(m->funcs[i], s->func_base[i], NULL);
+    s->func_bytes[i] = end - s->func_base[i];
+    return end;
+}
+
+static bool is_object(const struct ptx_module *m, uint32_t object)
+{
+    return object < m->nvars ? is_sized_shared(m->vars[object])
+                             : !m->funcs[object - m->nvars]->entry;
+}
+
+// Where kernels and calls are too many to be followed, each kernel may reach all objects.
+static bool place_objects(struct shared_layout *s, struct walk *w)
+{
+    const struct ptx_module *m = s->module;
+    uint64_t all_end = BLOCK_SHARED_RESERVED;
+    for (uint32_t i = 0; i < m->nfuncs && w->steps <= WALK_STEPS; i++) {
+        s->end[i] = BLOCK_SHARED_RESERVED;
+        if (m->funcs[i]->entry && !walk_kernel(s, w, i))
+            return false;
+    }
+    const bool all = w->steps > WALK_STEPS;
+    for (uint32_t object = 0; object < m->nvars + m->nfuncs; object++) {
+        if (!is_object(m, object))
+            continue;
+        uint64_t end = all ? all_end : BLOCK_SHARED_RESERVED;
+        for (uint32_t pair = w->newest[object]; pair; pair = w->older.at[pair - 1])
+            end = s->end[w->kernel.at[pair - 1]] > end ? s->end[w->kernel.at[pair - 1]] : end;
+        end = place_object(s, object, end);
+        for (uint32_t pair = w->newest[object]; pair; pair = w->older.at[pair - 1])
+            s->end[w->kernel.at[pair - 1]] = end;
+        all_end = end > all_end ? end : all_end;
+    }
+    for (uint32_t i = 0; all && i < m->nfuncs; i++)
+        s->end[i] = all_end;
+    return true;
+}
+
 static int place_common(struct shared_layout *s, char *log, size_t log_size)
 {
     const struct ptx_module *m = s->module;
-    uint64_t end = BLOCK_SHARED_RESERVED;
+    const size_t objects = (size_t)m->nvars + m->nfuncs;
     for (uint32_t i = 0; i < m->nvars; i++) {
         const struct ptx_var *v = m->vars[i];
         if (v->space == PTX_SPACE_SHARED && v->unsized && v->align > s->dynamic_align &&
             v->align <= 1024)
             s->dynamic_align = v->align;
-        if (!is_sized_shared(v))
-            continue;
-        if (v->size > SHARED_LIMIT) {
+        if (is_sized_shared(v) && v->size > SHARED_LIMIT) {
             snprintf(log, log_size, "%s, line %u: more than %u bytes of shared memory", v->name,
                      v->line, SHARED_LIMIT);
             return -E2BIG;
         }
-        s->module_at[i] = align_up(end, v->align);
-        end = s->module_at[i] + v->size;
     }
-    for (uint32_t i = 0; i < m->nfuncs; i++) {
-        const struct ptx_func *f = m->funcs[i];
-        if (f->entry)
-            continue;
-        s->func_base[i] = align_up(end, 16);
-        uint64_t stop = place_own(f, s->func_base[i], NULL);
-        s->func_bytes[i] = stop - s->func_base[i];
-        end = s->func_bytes[i] ? stop : end;
-    }
-    s->common_end = end;
-    return 0;
+    struct walk w = {.met = calloc(m->nfuncs + objects + 1, sizeof *w.met),
+                     .newest = calloc(objects + 1, sizeof *w.newest)};
+    bool good = w.met && w.newest && place_objects(s, &w);
+    walk_free(&w);
+    return good ? 0 : -ENOMEM;
 }
 
 static int check_kernels(struct shared_layout *s, char *log, size_t log_size)
@@ -191,8 +289,7 @@ static int check_kernels(struct shared_layout *s, char *log, size_t log_size)
                 goto too_big;
         if (!f->entry)
             continue;
-        uint64_t reached = s->reach[i].indirect ? s->common_end : s->reach[i].shared_end;
-        s->func_base[i] = reached ? align_up(reached, 16) : BLOCK_SHARED_RESERVED;
+        s->func_base[i] = align_up(s->end[i], 16);
         uint64_t end = place_own(f, s->func_base[i], NULL);
         s->func_bytes[i] = end - s->func_base[i];
         if (end - BLOCK_SHARED_RESERVED > SHARED_LIMIT)
@@ -218,16 +315,17 @@ int shared_layout_new(const struct ptx_module *m, struct shared_layout **out, ch
     s->func_base = calloc(m->nfuncs + 1, sizeof *s->func_base);
     s->func_bytes = calloc(m->nfuncs + 1, sizeof *s->func_bytes);
     s->reach = calloc(m->nfuncs + 1, sizeof *s->reach);
-    int error = s->module_at && s->func_base && s->func_bytes && s->reach
-                    ? place_common(s, log, log_size)
-                    : -ENOMEM;
+    s->end = calloc(m->nfuncs + 1, sizeof *s->end);
+    int error = s->module_at && s->func_base && s->func_bytes && s->reach && s->end ? 0 : -ENOMEM;
     for (uint32_t i = 0; !error && i < m->nfuncs; i++)
         if (!scan_func(s, m->funcs[i], &s->reach[i]))
             error = -ENOMEM;
     if (!error) {
         close_reach(s);
-        error = check_kernels(s, log, log_size);
+        error = place_common(s, log, log_size);
     }
+    if (!error)
+        error = check_kernels(s, log, log_size);
     if (error) {
         shared_layout_free(s);
         return error;
@@ -240,9 +338,12 @@ void shared_layout_free(struct shared_layout *s)
 {
     if (!s)
         return;
-    for (uint32_t i = 0; s->reach && i < s->module->nfuncs; i++)
-        free(s->reach[i].callees);
+    for (uint32_t i = 0; s->reach && i < s->module->nfuncs; i++) {
+        free(s->reach[i].callees.at);
+        free(s->reach[i].objects.at);
+    }
     free(s->reach);
+    free(s->end);
     free(s->module_at);
     free(s->func_base);
     free(s->func_bytes);
@@ -281,8 +382,8 @@ void shared_layout_spread(const struct shared_layout *s, uint32_t *whom)
     for (int round = 0; changed && round < CLOSURE_ROUNDS; round++) {
         changed = false;
         for (uint32_t i = 0; i < s->module->nfuncs; i++)
-            for (uint32_t k = 0; whom[i] == LACKS_NOTHING && k < s->reach[i].ncallees; k++) {
-                whom[i] = whom[s->reach[i].callees[k]];
+            for (uint32_t k = 0; whom[i] == LACKS_NOTHING && k < s->reach[i].callees.count; k++) {
+                whom[i] = whom[s->reach[i].callees.at[k]];
                 changed |= whom[i] != LACKS_NOTHING;
             }
     }
@@ -295,9 +396,9 @@ static bool grow_stacks(struct shared_layout *s, const struct exec_program *p, b
     bool changed = false;
     for (uint32_t i = 0; i < s->module->nfuncs; i++) {
         struct reach *r = &s->reach[i];
-        for (uint32_t k = 0; k < r->ncallees; k++) {
-            const struct reach *callee = &s->reach[r->callees[k]];
-            const struct code *c = p->codes[r->callees[k]];
+        for (uint32_t k = 0; k < r->callees.count; k++) {
+            const struct reach *callee = &s->reach[r->callees.at[k]];
+            const struct code *c = p->codes[r->callees.at[k]];
             uint32_t need = c ? c->local_bytes + CALL_STACK_BYTES + callee->stack : 0;
             bool unbounded = callee->unbounded || need > STACK_LIMIT || (last && need > r->stack);
             if (need > STACK_LIMIT)
