@@ -147,7 +147,7 @@ static void block_start(struct exec_block *b, uint64_t cluster, uint32_t smid)
         rank /= of;
     }
     b->smid = smid;
-    b->next_warp = 0;
+    b->next_warp = b->turn_used = 0;
     b->let_go = false;
     b->barriers_used = 0;
     memset(b->barriers, 0, sizeof b->barriers);
@@ -211,10 +211,10 @@ static int warp_steps_counted(struct warp *w)
 
 enum turn { TURN_OVER, TURN_IDLE, TURN_FAULT };
 
-// Runs up to *LEFT instructions of one warp. TURN_IDLE: no path of it could run.
-static enum turn warp_turn(struct warp *w, struct mem_view *view, uint64_t *left)
+// Runs up to *LEFT instructions of one warp, and MOST of them. TURN_IDLE: no path of it could run.
+static enum turn warp_turn(struct warp *w, struct mem_view *view, uint64_t most, uint64_t *left)
 {
-    uint64_t granted = *left < QUANTUM ? *left : QUANTUM;
+    uint64_t granted = *left < most ? *left : most;
     bool ran = false, counting = w->block->grid->device->thread_instructions;
     w->view = view;
     w->left = w->back_left = granted;
@@ -262,6 +262,9 @@ static enum exec_status stuck(struct exec_block *b, struct exec_fault *fault)
     return EXEC_DONE;
 }
 
+// A warp whose turn the budget cuts short goes on with the next budget. Otherwise the others would
+// get far ahead of it, as they never do on hardware, and programs that lack a barrier (between two
+// uses of a buffer, say) would compute something else.
 enum exec_status exec_block_run(struct exec_block *b, struct mem_view *view, uint64_t budget,
                                 struct exec_fault *fault)
 {
@@ -272,8 +275,13 @@ enum exec_status exec_block_run(struct exec_block *b, struct mem_view *view, uin
     while (left && !atomic_load_explicit(&b->grid->stop, memory_order_relaxed)) {
         struct warp *w =
             b->cluster_size == 1 ? &b->warps[b->next_warp] : cluster_warp(b, b->next_warp);
-        b->next_warp = b->next_warp + 1 == warps ? 0 : b->next_warp + 1;
-        enum turn turn = w->npaths ? warp_turn(w, view, &left) : TURN_IDLE;
+        uint64_t before = left;
+        enum turn turn = w->npaths ? warp_turn(w, view, QUANTUM - b->turn_used, &left) : TURN_IDLE;
+        b->turn_used += (uint32_t)(before - left);
+        if (left || turn == TURN_IDLE || b->turn_used >= QUANTUM) {
+            b->next_warp = b->next_warp + 1 == warps ? 0 : b->next_warp + 1;
+            b->turn_used = 0;
+        }
         if (turn == TURN_FAULT) {
             *fault = w->block->fault;
             status = EXEC_FAULT;
