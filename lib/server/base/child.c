@@ -64,22 +64,34 @@ void child_signal(const struct child *child, int signal)
 }
 
 /* A pidfd is readable once its process has ended. */
-static bool ended(const struct child *child, int timeout_ms)
+static bool is_readable(const struct child *child, int timeout_ms)
 {
     struct pollfd process = {child->process.fd, POLLIN, 0};
 
     return poll(&process, 1, timeout_ms) > 0;
 }
 
-bool child_reap(const struct child *child, int *status)
+/* As waitpid's. */
+static int status_of(const siginfo_t *info)
 {
-    const pid_t reaped = waitpid(child->pid, status, WNOHANG);
+    switch (info->si_code) {
+    case CLD_EXITED:
+        return W_EXITCODE(info->si_status, 0);
+    case CLD_DUMPED:
+        return W_EXITCODE(0, info->si_status) | WCOREFLAG;
+    default:
+        return W_EXITCODE(0, info->si_status);
+    }
+}
 
-    if (reaped == child->pid)
-        return true;
-    if (reaped == 0 || !ended(child, 0))
+bool child_ended(const struct child *child, int *status)
+{
+    siginfo_t info = {0};
+    const bool ours = waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+
+    if (ours ? info.si_pid != child->pid : !is_readable(child, 0))
         return false;
-    *status = CHILD_STATUS_UNKNOWN; /* no child of this process */
+    *status = ours ? status_of(&info) : CHILD_STATUS_UNKNOWN;
     return true;
 }
 
@@ -88,7 +100,7 @@ void child_end(struct loop *loop, struct child *child)
     if (child->pid && child->process.fd >= 0) {
         child_signal(child, SIGKILL);
         if (waitpid(child->pid, NULL, 0) < 0 && errno == ECHILD)
-            while (!ended(child, -1))
+            while (!is_readable(child, -1))
                 continue;
     }
     child_close(loop, child);

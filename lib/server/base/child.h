@@ -41,9 +41,9 @@ void child_close(struct loop *loop, struct child *child);
 
 /* Sends a signal. Harmless on a process that has ended, and on none. */
 void child_signal(const struct child *child, int signal);
-/* Reaps the process if it has ended. false: it has not. *status: as waitpid's, or
- * CHILD_STATUS_UNKNOWN. */
-bool child_reap(const struct child *child, int *status);
+/* Whether the process has ended, which is yet to be reaped then (reaper.h). *status: as waitpid's,
+ * or CHILD_STATUS_UNKNOWN, of a process that is not this one's to reap. */
+bool child_ended(const struct child *child, int *status);
 /* Kills the process, waits for its end and closes the descriptors. Harmless on none. */
 void child_end(struct loop *loop, struct child *child);
 

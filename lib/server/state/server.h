@@ -13,6 +13,7 @@
 #include "common/wire.h"
 #include "server/base/announcements.h"
 #include "server/base/loop.h"
+#include "server/base/reaper.h"
 #include "server/base/refusal.h"
 #include "server/base/reply.h"
 #include "server/base/status_page.h"
@@ -126,6 +127,7 @@ struct server {
     struct state_writer state;
     struct changes changes;
     struct killing killing;
+    struct reaper reaper;
     struct timer sweep;    /* liveness.c */
     struct timer drain;    /* wakes the loop at end_by_ns */
     uint64_t swept_all_ns; /* when all sessions were last looked at */

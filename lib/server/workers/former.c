@@ -23,7 +23,7 @@ static void process_ready(struct watch *watch, uint32_t events)
     int status;
 
     (void)events;
-    if (!child_reap(&former->child, &status))
+    if (!reaper_ended(&device->server->reaper, &device->server->loop, &former->child, &status))
         return;
     log_debug("device %d: worker %d, which was stopped, has ended", device->index,
               (int)former->child.pid);

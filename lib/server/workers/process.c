@@ -159,7 +159,7 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
 
     (void)events;
     worker_receive(device); /* its last messages may still be in the socket */
-    if (!child_reap(&worker->child, &status))
+    if (!reaper_ended(&device->server->reaper, &device->server->loop, &worker->child, &status))
         return;
     leftover_segments_remove();
     exit_describe(how, worker->child.pid, status);

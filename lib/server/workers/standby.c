@@ -82,7 +82,7 @@ static void process_ready(struct watch *watch, uint32_t events)
     (void)events;
     if (!standby->lost)
         standby_lost(device, "it has ended");
-    if (child_reap(&standby->child, &status))
+    if (reaper_ended(&device->server->reaper, &device->server->loop, &standby->child, &status))
         standby_forget(device);
 }
 

@@ -1,0 +1,44 @@
+/* reaper.c - see reaper.h. */
+#include "server/base/reaper.h"
+
+#include <sys/wait.h>
+
+#include "common/util.h"
+
+#define LATER_NS 250000000u
+
+static void reap_all(struct reaper *reaper)
+{
+    while (reaper->count)
+        waitpid(reaper->pid[--reaper->count], NULL, WNOHANG);
+}
+
+static void later_fire(struct timer *timer)
+{
+    reap_all(container_of(timer, struct reaper, timer));
+}
+
+static void reap_later(struct reaper *reaper, struct loop *loop, pid_t pid)
+{
+    if (reaper->count == REAPER_MOST)
+        reap_all(reaper);
+    reaper->loop = loop;
+    reaper->pid[reaper->count++] = pid;
+    timer_set(loop, &reaper->timer, clock_ns() + LATER_NS, later_fire);
+}
+
+bool reaper_ended(struct reaper *reaper, struct loop *loop, const struct child *child, int *status)
+{
+    const bool ended = child_ended(child, status);
+
+    if (ended && *status != CHILD_STATUS_UNKNOWN)
+        reap_later(reaper, loop, child->pid);
+    return ended;
+}
+
+void reaper_deinit(struct reaper *reaper)
+{
+    if (reaper->loop)
+        timer_cancel(reaper->loop, &reaper->timer);
+    reap_all(reaper);
+}

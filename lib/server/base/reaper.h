@@ -1,0 +1,33 @@
+/*
+ * reaper.h - takes processes of workers that have ended out of the kernel's table, some time after
+ * their status was asked for. A worker's end is told while its last thread is still leaving its
+ * folder in /proc, and to reap the process is to wait for that thread awake, within the kernel:
+ * with few processors and much to do for them that took the supervisor seconds, in which nobody was
+ * served (measurements.md, "A lost worker"). The supervisor's thread.
+ */
+#ifndef GS_SERVER_REAPER_H
+#define GS_SERVER_REAPER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "server/base/child.h"
+#include "server/base/loop.h"
+
+#define REAPER_MOST 32
+
+/* All zero: there is nothing to be reaped. */
+struct reaper {
+    struct timer timer;
+    struct loop *loop;
+    pid_t pid[REAPER_MOST]; /* children that have ended */
+    unsigned count;
+};
+
+/* Whether the process has ended. If so, it is reaped later, and *status is as waitpid's, or
+ * CHILD_STATUS_UNKNOWN. */
+bool reaper_ended(struct reaper *reaper, struct loop *loop, const struct child *child, int *status);
+/* Reaps what is left. */
+void reaper_deinit(struct reaper *reaper);
+
+#endif

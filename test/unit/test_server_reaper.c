@@ -1,0 +1,143 @@
+/*
+ * test_server_reaper.c - how a worker has ended is known at once, and its process is reaped later.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/util.h"
+#include "server/base/reaper.h"
+
+static struct loop loop;
+static struct reaper reaper;
+
+/* A child that ends by the signal, or with the status if that is 0. */
+static struct child child_start(int signal, int status)
+{
+    struct child child = CHILD_NONE;
+
+    child.pid = fork();
+    if (child.pid == 0) {
+        if (signal)
+            raise(signal);
+        _exit(status);
+    }
+    assert_true(child.pid > 0);
+    child.process.fd = (int)syscall(SYS_pidfd_open, child.pid, 0);
+    assert_true(child.process.fd >= 0);
+    return child;
+}
+
+static void wait_for_end(const struct child *child)
+{
+    siginfo_t info;
+
+    assert_int_equal(waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+static bool is_reaped(const struct child *child)
+{
+    siginfo_t info;
+
+    return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return loop_init(&loop);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    reaper_deinit(&reaper);
+    loop_deinit(&loop);
+    return 0;
+}
+
+static void how_it_ended_is_known_at_once(void **state)
+{
+    static const struct {
+        int signal, status;
+    } ends[] = {{0, 0}, {0, 3}, {SIGKILL, 0}, {SIGTERM, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        struct child child = child_start(ends[i].signal, ends[i].status);
+        int status = 0;
+
+        wait_for_end(&child);
+        assert_true(reaper_ended(&reaper, &loop, &child, &status));
+        if (ends[i].signal)
+            assert_true(WIFSIGNALED(status) && WTERMSIG(status) == ends[i].signal);
+        else
+            assert_true(WIFEXITED(status) && WEXITSTATUS(status) == ends[i].status);
+        assert_false(is_reaped(&child));
+        child_close(&loop, &child);
+    }
+}
+
+static void it_is_reaped_later(void **state)
+{
+    struct child child = child_start(0, 0), copy = child;
+    const uint64_t deadline = clock_ns() + 10000000000u;
+    int status;
+
+    (void)state;
+    wait_for_end(&child);
+    assert_true(reaper_ended(&reaper, &loop, &child, &status));
+    child_close(&loop, &child);
+    while (!is_reaped(&copy) && clock_ns() < deadline)
+        assert_int_equal(loop_round(&loop), 0);
+    assert_true(is_reaped(&copy));
+}
+
+static void who_runs_has_not_ended(void **state)
+{
+    struct child child = child_start(SIGSTOP, 0);
+    int status;
+
+    (void)state;
+    assert_false(reaper_ended(&reaper, &loop, &child, &status));
+    child_end(&loop, &child);
+}
+
+static void however_many_end_all_are_reaped(void **state)
+{
+    struct child child[3 * REAPER_MOST];
+    int status;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(child) / sizeof(child[0]); i++) {
+        child[i] = child_start(0, 0);
+        wait_for_end(&child[i]);
+        assert_true(reaper_ended(&reaper, &loop, &child[i], &status));
+    }
+    reaper_deinit(&reaper);
+    for (size_t i = 0; i < sizeof(child) / sizeof(child[0]); i++) {
+        assert_true(is_reaped(&child[i]));
+        child_close(&loop, &child[i]);
+    }
+}
+
+#define REAPER_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        REAPER_TEST(how_it_ended_is_known_at_once),
+        REAPER_TEST(it_is_reaped_later),
+        REAPER_TEST(who_runs_has_not_ended),
+        REAPER_TEST(however_many_end_all_are_reaped),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
