@@ -572,8 +572,9 @@ GS_API gs_status gs_mem_import(gs_session session, const gs_mem_handle *handle, 
 /* Takes an allocation back from all its importers. When the call returns the handles are void. An
  * importer loses the memory once the device has none of its work. For that the server holds the
  * importer's new work back, for a second at a time at first, and without end once that has gone on
- * for as long as the importer's kernels may run; if they may without limit, an importer whose
- * kernels run longer keeps the memory longer. From then on the importer's calls give
+ * for as long as the importer's kernels may run: then a kernel that waits for such work ends its
+ * session. If they may run without limit, an importer whose kernels run longer keeps the memory
+ * longer. From then on the importer's calls give
  * GS_ERR_INVALID_POINTER, and its kernels and graphs find other memory at the address: zeros, and
  * what kernels of the same user that strayed have written. gs_free still gives the address up.
  * Blocks for the server, not for the importers. GS_ERR_INVALID_POINTER, GS_ERR_INVALID_VALUE: as

@@ -212,9 +212,8 @@ static bool import_put(struct session *session, const struct link_vault *vault)
 
 /* What was taken back before the importer's worker has said that it has it is taken back now, as is
  * what it was not given: from all sessions of the device, since the worker is told the loan alone.
- * That the vault cannot take what was given, for which it has room, would be the worker's mistake
- * too, or that of a machine without memory for a next supervisor. A supervisor may be killed over
- * this, and the next one do it again. */
+ * The vault has room (import_grant); if it has none after all, the import is taken back as if it
+ * had not been given. A supervisor may be killed over this, and the next one do it again. */
 bool peer_import_keep(struct session *session, const struct link_vault *vault)
 {
     const bool given = vault->number && vault->number == session->peer.loan.number;
@@ -253,7 +252,14 @@ void peer_memory_end(struct session *session)
 
 /* ---- The round ------------------------------------------------------------------------------- */
 
-/* A supervisor may be killed in between: the worker may count what is noted here, or less. */
+/* A worker may be told while its socket takes it. */
+static bool room(const struct device *device)
+{
+    return device->worker.outbox.count == 0;
+}
+
+/* A supervisor may be killed in between, with what waits for the socket: the worker may count what
+ * is noted here, or less. */
 static void lingering_tell(struct device *device, uid_t uid)
 {
     struct link_message message = {.op = LINK_LINGERING, .slot = LINK_SLOT_NONE};
@@ -267,7 +273,7 @@ static void lingering_tell(struct device *device, uid_t uid)
         message.u.lingering.bytes = account->lingering[device->index];
     }
     worker_send(device, &message);
-    if (account && !message.u.lingering.bytes)
+    if (account && !message.u.lingering.bytes && room(device))
         account->lingering_told &= ~bit;
 }
 
@@ -330,12 +336,6 @@ static void asks_refuse(struct device *device)
 {
     for (struct session *s; (s = asker_next(device, 0));)
         refuse_unknown(s);
-}
-
-/* A worker may be told while its socket takes it. */
-static bool room(const struct device *device)
-{
-    return device->worker.outbox.count == 0;
 }
 
 /* Asks the owner's worker about imports of sessions from the slot `from` up to `end`, as many as

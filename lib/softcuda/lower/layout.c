@@ -18,7 +18,7 @@ enum {
     SHARED_LIMIT = BLOCK_SHARED_MAX,
     STACK_LIMIT = 1 << 20,
     CLOSURE_ROUNDS = 64, // longest chain of calls that is followed exactly
-    WALK_STEPS = 1 << 26 // calls and names that are followed for all kernels together
+    WALK_STEPS = 1 << 24 // functions, calls and names that are followed for all kernels together
 };
 
 struct list {
@@ -193,12 +193,13 @@ static bool walk_kernel(const struct shared_layout *s, struct walk *w, uint32_t 
     meet(&w->met[kernel], kernel);
     if (!list_add(&w->pending, kernel))
         return false;
+    w->steps += s->reach[kernel].indirect ? s->module->nfuncs : 0;
     for (uint32_t i = 0; s->reach[kernel].indirect && i < s->module->nfuncs; i++)
         if (!s->module->funcs[i]->entry && meet(&w->met[i], kernel) && !list_add(&w->pending, i))
             return false;
     while (w->pending.count) {
         const struct reach *r = &s->reach[w->pending.at[--w->pending.count]];
-        w->steps += r->callees.count + r->objects.count;
+        w->steps += 1 + r->callees.count + r->objects.count;
         for (uint32_t i = 0; i < r->callees.count; i++)
             if (meet(&w->met[r->callees.at[i]], kernel) && !list_add(&w->pending, r->callees.at[i]))
                 return false;

@@ -37,8 +37,8 @@ enum job_flags {
      * being taken up. */
     JOB_TAKEN_UP = 128,
     /* With JOB_PATIENT: the job compiles what a tenant sends, and waits until its user may have
-     * that done (pace.h). The work of a session that is closing begins at once, and is not to
-     * compile. */
+     * that done (pace.h), and for other compilations (service.c). The work of a session that is
+     * closing begins at once, and is not to compile. */
     JOB_COMPILES = 256,
     /* The job's work only asks the supervisor: the job comes back with the answer, by the control
      * thread, and holds no thread meanwhile. */

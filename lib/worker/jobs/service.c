@@ -228,8 +228,9 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
         thread_group->uid[thread_group->running++] = owner(job);
     }
     *due = thread_group->due_ns;
-    /* This thread will be busy, so another one waits until *due. */
-    const bool watch = job && *due;
+    /* This thread will be busy, so another one looks at the rest, and waits until one of these may
+     * begin. */
+    const bool watch = job && thread_group->first;
     pthread_mutex_unlock(&thread_group->lock);
     if (watch)
         sem_post(thread_group->ready);

@@ -13,6 +13,7 @@
  */
 #include "worker/session/chore.h"
 
+#include "common/util.h"
 #include "worker/session/polling.h"
 #include "worker/submit/stream.h"
 
@@ -38,6 +39,7 @@ void chore_add(struct job *job)
             return;
         }
     }
+    job->hold.since_ns = clock_ns();
     job->next = chores.first;
     chores.first = job;
     chores.next_poll = 0;
@@ -89,12 +91,10 @@ static void hold_turn(struct job *job, uint64_t now)
 {
     struct session *session = job->session;
 
-    if (!job->hold.since_ns)
-        job->hold.since_ns = now;
     if (now < job->hold.change_ns || (job->hold.on && holds_on(job, now)))
         return;
     job->hold.on = !job->hold.on;
-    session->jobs.paused = job->hold.on;
+    session->jobs.paused = chores_hold(session); /* another one may hold on */
     if (job->hold.on) {
         job->hold.ns = job->hold.ns ? 2 * job->hold.ns : HOLD_FIRST_NS;
         if (job->hold.ns > HOLD_LONGEST_NS)
@@ -118,7 +118,7 @@ struct job *chore_due(uint64_t now)
         if (!session->jobs.current && (!holds || session_idle(session, now))) {
             *link = job->next;
             session->jobs.current = job;
-            session->jobs.paused = holds; /* until the job returns */
+            session->jobs.paused = holds || chores_hold(session); /* until the job returns */
             return job;
         }
         if (!session->jobs.current)
