@@ -139,7 +139,7 @@ static enum exec_status run_blocks(struct rig *r, const struct exec_grid *grid, 
         status = EXEC_YIELD;
         for (unsigned turn = 0; turn < TURNS && (status == EXEC_YIELD || status == EXEC_WAITING);
              turn++)
-            status = exec_block_run(block, &view, TURN, &r->fault);
+            status = exec_block_run(block, &view, r->turn ? r->turn : TURN, &r->fault);
     }
     exec_block_free(block);
     return status;

@@ -16,6 +16,7 @@ struct rig {
     struct mem_map *map;
     struct exec_device device;
     struct exec_fault fault;
+    uint64_t turn;                        /* warp instructions of a block's turn; 0: many */
     _Atomic uint64_t thread_instructions; /* of all launches */
     char printed[8192];
     size_t nprinted;

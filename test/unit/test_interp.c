@@ -213,6 +213,25 @@ static void calls_by_another_name_have_their_stack_and_shared_memory(void **stat
     rig_free(r);
 }
 
+/* A block's budgets are shorter than this loop of the first warp, and the second begins behind it.
+ */
+static void a_warp_goes_on_whose_turn_was_cut_short(void **state)
+{
+    struct rig *r =
+        load(KERNEL(".shared .b32 s;\nsetp.ge.u32 %q0, %r0, 32;\n@%q0 bra OTHER;\n"
+                    "mov.u32 %r1, 0;\nLOOP:\nadd.u32 %r1, %r1, 1;\n"
+                    "st.volatile.shared.u32 [s], %r1;\n"
+                    "setp.lt.u32 %q1, %r1, 800;\n@%q1 bra LOOP;\nret;\nOTHER:\n"
+                    "ld.volatile.shared.u32 %r2, [s];\nst.global.u32 [%x], %r2;\nret;"));
+    uint32_t *words;
+
+    (void)state;
+    r->turn = 100;
+    assert_int_equal(run(r, 1, 64, &words), EXEC_DONE);
+    assert_int_equal(words[32], 800);
+    rig_free(r);
+}
+
 /* A module that is linked of many files has the variables of all their kernels. */
 #define BIG "150000"
 #define USES(name, variable, more)                                                                 \
@@ -517,6 +536,7 @@ int main(void)
         cmocka_unit_test(a_fault_names_its_thread),
         cmocka_unit_test(recursion_without_end_is_a_fault),
         cmocka_unit_test(calls_by_another_name_have_their_stack_and_shared_memory),
+        cmocka_unit_test(a_warp_goes_on_whose_turn_was_cut_short),
         cmocka_unit_test(variables_of_different_kernels_share_their_place),
         cmocka_unit_test(a_call_of_an_address_reaches_what_functions_name),
         cmocka_unit_test(more_shared_memory_than_a_block_has_is_refused),
