@@ -16,6 +16,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/base/reaper.h"
 #include "server/state/server.h"
 #include "server/workers/former.h"
 
@@ -70,6 +71,7 @@ static int unset(void **state)
 {
     (void)state;
     former_kill(device);
+    reaper_deinit(&server.reaper);
     loop_deinit(&server.loop);
     return waitpid(-1, NULL, WNOHANG) < 0 ? 0 : -1; // no process is left
 }
