@@ -404,7 +404,7 @@ void server_deinit(struct server *server)
         server_session_end(s);
     for (int i = 0; i < server->device_count; i++)
         device_deinit(&server->device[i]);
-    reaper_deinit(&server->reaper);
+    reaper_deinit(&server->reaper, &server->loop);
     registry_deinit(&server->registry);
     changes_deinit(server);
     state_writer_deinit(&server->state, &server->loop);

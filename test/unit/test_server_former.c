@@ -71,7 +71,7 @@ static int unset(void **state)
 {
     (void)state;
     former_kill(device);
-    reaper_deinit(&server.reaper);
+    reaper_deinit(&server.reaper, &server.loop);
     loop_deinit(&server.loop);
     return waitpid(-1, NULL, WNOHANG) < 0 ? 0 : -1; // no process is left
 }

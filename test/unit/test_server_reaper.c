@@ -58,7 +58,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    reaper_deinit(&reaper);
+    reaper_deinit(&reaper, &loop);
     loop_deinit(&loop);
     return 0;
 }
@@ -121,7 +121,7 @@ static void however_many_end_all_are_reaped(void **state)
         wait_for_end(&child[i]);
         assert_true(reaper_ended(&reaper, &loop, &child[i], &status));
     }
-    reaper_deinit(&reaper);
+    reaper_deinit(&reaper, &loop);
     for (size_t i = 0; i < sizeof(child) / sizeof(child[0]); i++) {
         assert_true(is_reaped(&child[i]));
         child_close(&loop, &child[i]);

@@ -22,7 +22,6 @@ static void reap_later(struct reaper *reaper, struct loop *loop, pid_t pid)
 {
     if (reaper->count == REAPER_MOST)
         reap_all(reaper);
-    reaper->loop = loop;
     reaper->pid[reaper->count++] = pid;
     timer_set(loop, &reaper->timer, clock_ns() + LATER_NS, later_fire);
 }
@@ -36,9 +35,8 @@ bool reaper_ended(struct reaper *reaper, struct loop *loop, const struct child *
     return ended;
 }
 
-void reaper_deinit(struct reaper *reaper)
+void reaper_deinit(struct reaper *reaper, struct loop *loop)
 {
-    if (reaper->loop)
-        timer_cancel(reaper->loop, &reaper->timer);
+    timer_cancel(loop, &reaper->timer);
     reap_all(reaper);
 }

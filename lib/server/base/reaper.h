@@ -19,7 +19,6 @@
 /* All zero: there is nothing to be reaped. */
 struct reaper {
     struct timer timer;
-    struct loop *loop;
     pid_t pid[REAPER_MOST]; /* children that have ended */
     unsigned count;
 };
@@ -28,6 +27,6 @@ struct reaper {
  * CHILD_STATUS_UNKNOWN. */
 bool reaper_ended(struct reaper *reaper, struct loop *loop, const struct child *child, int *status);
 /* Reaps what is left. */
-void reaper_deinit(struct reaper *reaper);
+void reaper_deinit(struct reaper *reaper, struct loop *loop);
 
 #endif
