@@ -574,11 +574,11 @@ GS_API gs_status gs_mem_import(gs_session session, const gs_mem_handle *handle, 
  * importer's new work back, for a second at a time at first, and without end once that has gone on
  * for as long as the importer's kernels may run: then a kernel that waits for such work ends its
  * session. If they may run without limit, an importer whose kernels run longer keeps the memory
- * longer. From then on the importer's calls give
- * GS_ERR_INVALID_POINTER, and its kernels and graphs find other memory at the address: zeros, and
- * what kernels of the same user that strayed have written. gs_free still gives the address up.
- * Blocks for the server, not for the importers. GS_ERR_INVALID_POINTER, GS_ERR_INVALID_VALUE: as
- * gs_mem_export. GS_ERR_PERMISSION: ptr is imported. */
+ * longer. Once it has lost the memory the importer's calls give GS_ERR_INVALID_POINTER, and its
+ * kernels and graphs find other memory at the address: zeros, and what kernels of the same user
+ * that strayed have written. gs_free still gives the address up. Blocks for the server, not for the
+ * importers. GS_ERR_INVALID_POINTER, GS_ERR_INVALID_VALUE: as gs_mem_export. GS_ERR_PERMISSION: ptr
+ * is imported. */
 GS_API gs_status gs_mem_revoke(gs_session session, gs_devptr ptr);
 
 /* ---- Host memory ----------------------------------------------------------------------------- */
