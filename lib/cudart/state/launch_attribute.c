@@ -40,8 +40,6 @@ cudaError_t launch_attribute_set(struct launch_attributes *attributes, cudaLaunc
         return cudaSuccess;
     case cudaLaunchAttributeClusterDimension:
         attributes->cluster = (dim3){value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
-        if (attributes->cluster.x == 1 && attributes->cluster.y == 1 && attributes->cluster.z == 1)
-            attributes->cluster = (dim3){0, 0, 0}; /* each block by itself, as without it */
         return cudaSuccess;
     case cudaLaunchAttributeDeviceUpdatableKernelNode:
         return error_unsupported("a node that a kernel updates");

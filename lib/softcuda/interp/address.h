@@ -7,7 +7,16 @@
 #include "softcuda/device/num.h"
 #include "softcuda/interp/interp.h"
 
-// OFFSET in the window of shared memory, of the block or of another one of its cluster.
+static inline bool block_has_ended(const struct exec_block *b)
+{
+    uint32_t i = 0;
+    while (i < b->nwarps && b->warps[i].dead == ALL_LANES)
+        i++;
+    return i == b->nwarps;
+}
+
+// OFFSET in the window of shared memory, of the block or of another one of its cluster; 0 where that
+// one has ended, as on hardware.
 static inline uint64_t shared_address(const struct exec_block *b, uint64_t offset, uint64_t bytes)
 {
     uint64_t block = offset >> CLUSTER_SHIFT;
@@ -15,6 +24,8 @@ static inline uint64_t shared_address(const struct exec_block *b, uint64_t offse
         return 0;
     if (block) {
         b = b->cluster[block - 1];
+        if (block_has_ended(b))
+            return 0;
         offset &= ((uint64_t)1 << CLUSTER_SHIFT) - 1;
     }
     return offset <= b->shared_bytes && bytes <= b->shared_bytes - offset

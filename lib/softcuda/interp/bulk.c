@@ -50,7 +50,10 @@ static int copy(struct warp *w, const struct insn *in, unsigned lane)
     const uint32_t *aux = w->frame->code->aux + in->aux;
     uint32_t bytes = SLOT(u32, w, in->b)[lane];
     u64 *object = NULL;
-    if (bytes % BULK_GRAIN)
+    // Between shared memories only in a launch with clusters, of one block each perhaps.
+    const bool within = space_window((uint8_t)aux[1]) == MEM_SHARED_WINDOW &&
+                        space_window((uint8_t)aux[5]) == MEM_SHARED_WINDOW;
+    if (bytes % BULK_GRAIN || (within && !w->block->grid->cluster_dim[0]))
         return warp_fault(w, in, 1u << lane, EXEC_FAULT_ILLEGAL_INSTRUCTION, bytes);
     if (in->target) {
         object = place(w, in, aux + 8, lane, sizeof *object, sizeof *object, MEM_READ | MEM_WRITE);

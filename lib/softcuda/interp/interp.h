@@ -248,7 +248,6 @@ struct exec_block {
     uint64_t memory_bytes; // of the host: see block_charge
     uint32_t next_warp;    // whose turn it is
     uint32_t turn_used;    // instructions of this turn
-    uint32_t running;      // warps with live lanes
     bool let_go;           // it is counted in grid->let_go
     uint32_t barriers_used;
     struct barrier barriers[BLOCK_BARRIERS];

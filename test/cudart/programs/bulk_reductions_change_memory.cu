@@ -21,8 +21,8 @@ __global__ void reduce(T *out, Op op)
     }
 }
 
-/* Within a block: the barrier has the bytes once the sums are there. */
-__global__ void within(int *out)
+/* Within a block, which is a cluster: the barrier has the bytes once the sums are there. */
+__global__ void __cluster_dims__(1, 1, 1) within(int *out)
 {
     __shared__ alignas(16) int to[THREADS], from[THREADS];
     __shared__ uint64_t full;
