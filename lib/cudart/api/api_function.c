@@ -62,6 +62,14 @@ CUDART_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attribut
     return cudaSuccess;
 }
 
+/* Sets a side of the kernel's clusters, which is SIDE if the compiler has set it. */
+static cudaError_t cluster_side_set(const struct kernel *kernel, unsigned side, int value)
+{
+    if (kernel_desc(kernel)->cluster.x == 0)
+        return error_unsupported("a cluster's size set for a kernel");
+    return value >= 0 && (unsigned)value == side ? cudaSuccess : cudaErrorInvalidValue;
+}
+
 CUDART_API cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttribute attribute,
                                             int value)
 {
@@ -94,11 +102,11 @@ CUDART_API cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttri
         atomic_store(&kernel->cluster_policy, value); /* a hint */
         return cudaSuccess;
     case cudaFuncAttributeRequiredClusterWidth:
+        return error_record(cluster_side_set(kernel, kernel_desc(kernel)->cluster.x, value));
     case cudaFuncAttributeRequiredClusterHeight:
+        return error_record(cluster_side_set(kernel, kernel_desc(kernel)->cluster.y, value));
     case cudaFuncAttributeRequiredClusterDepth:
-        return error_record(kernel_desc(kernel)->cluster.x != 0
-                                ? cudaErrorNotPermitted /* the compiler has set it */
-                                : error_unsupported("a cluster's size set for a kernel"));
+        return error_record(cluster_side_set(kernel, kernel_desc(kernel)->cluster.z, value));
     default:
         return error_record(cudaErrorInvalidValue);
     }
@@ -238,9 +246,9 @@ CUDART_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, c
     return cudaSuccess;
 }
 
-/* The blocks of a cluster that the launch names, else those that the kernel does; 0: neither,
- * another size than the kernel's, or more blocks than a cluster has. */
-static unsigned cluster_size(const struct kernel *kernel, const cudaLaunchConfig_t *config)
+/* The blocks of a cluster that the launch names, else those that the kernel does; 0: neither. */
+static cudaError_t cluster_size(const struct kernel *kernel, const cudaLaunchConfig_t *config,
+                                unsigned *blocks)
 {
     const gs_dim3 own = kernel_desc(kernel)->cluster;
     gs_dim3 size = own;
@@ -250,11 +258,12 @@ static unsigned cluster_size(const struct kernel *kernel, const cudaLaunchConfig
             size = (gs_dim3){config->attrs[i].val.clusterDim.x, config->attrs[i].val.clusterDim.y,
                              config->attrs[i].val.clusterDim.z};
     }
-    if ((own.x != 0 && (size.x != own.x || size.y != own.y || size.z != own.z)) ||
-        size.x > GS_CLUSTER_BLOCKS || size.y > GS_CLUSTER_BLOCKS || size.z > GS_CLUSTER_BLOCKS ||
-        size.x * size.y * size.z > GS_CLUSTER_BLOCKS)
-        return 0;
-    return size.x * size.y * size.z;
+    *blocks = size.x * size.y * size.z;
+    return (own.x != 0 && (size.x != own.x || size.y != own.y || size.z != own.z)) ||
+                   size.x > GS_CLUSTER_BLOCKS || size.y > GS_CLUSTER_BLOCKS ||
+                   size.z > GS_CLUSTER_BLOCKS || *blocks > GS_CLUSTER_BLOCKS
+               ? cudaErrorInvalidClusterSize
+               : cudaSuccess;
 }
 
 /* The blocks of such a launch that the session's SMs hold at once. */
@@ -269,48 +278,49 @@ static cudaError_t blocks_at_once(const void *stub, const cudaLaunchConfig_t *co
     return error;
 }
 
+/* What both questions about clusters are answered from: the size that kernel and launch have, and
+ * the blocks that the session's SMs hold at once. */
+static cudaError_t cluster_ask(const int *answer, const void *stub, const cudaLaunchConfig_t *config,
+                               unsigned *size, int *blocks)
+{
+    struct kernel *kernel;
+    gs_kernel handle;
+    cudaError_t error = function_use(stub, &kernel, &handle);
+
+    if (error == cudaSuccess && (answer == NULL || config == NULL))
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        error = cluster_size(kernel, config, size);
+    if (error != cudaSuccess)
+        return error_record(error);
+    return blocks_at_once(stub, config, blocks);
+}
+
 /* Which SMs a cluster can have is the driver's to know: the number is an upper bound. */
 CUDART_API cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *stub,
                                                       const cudaLaunchConfig_t *config)
 {
-    struct kernel *kernel;
-    gs_kernel handle;
-    cudaError_t error = function_use(stub, &kernel, &handle);
     unsigned size;
     int blocks;
+    cudaError_t error = cluster_ask(count, stub, config, &size, &blocks);
 
-    if (error == cudaSuccess && (count == NULL || config == NULL))
-        error = cudaErrorInvalidValue;
-    if (error != cudaSuccess)
-        return error_record(error);
-    size = cluster_size(kernel, config);
-    if (size == 0)
-        return error_record(cudaErrorInvalidClusterSize);
-    error = blocks_at_once(stub, config, &blocks);
     if (error == cudaSuccess)
-        *count = size <= device_cluster_blocks() ? blocks / (int)size : 0;
+        *count = size != 0 && size <= device_cluster_blocks() ? blocks / (int)size : 0;
     return error;
 }
 
+/* As the driver answers: the size that kernel and launch have is checked, and plays no part. */
 CUDART_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *stub,
                                                             const cudaLaunchConfig_t *config)
 {
-    struct kernel *kernel;
-    gs_kernel handle;
-    cudaError_t error = function_use(stub, &kernel, &handle);
-    gs_dim3 own;
+    unsigned named;
     int blocks;
+    cudaError_t error = cluster_ask(size, stub, config, &named, &blocks);
 
-    if (error == cudaSuccess && (size == NULL || config == NULL))
-        error = cudaErrorInvalidValue;
-    if (error != cudaSuccess)
-        return error_record(error);
-    error = blocks_at_once(stub, config, &blocks);
     if (error != cudaSuccess)
         return error;
-    own = kernel_desc(kernel)->cluster;
-    *size = own.x != 0 ? (int)(own.x * own.y * own.z) : (int)device_cluster_blocks();
-    while (own.x == 0 && *size > blocks)
+    *size = (int)device_cluster_blocks();
+    while (*size > blocks)
         *size /= 2;
     return cudaSuccess;
 }

@@ -95,24 +95,31 @@ struct launch_extras {
     cudaEvent_t trigger, begun;
 };
 
-/* An event that may be one of a launch on the device. */
-static cudaError_t event_take(cudaEvent_t given, int flags, unsigned device, cudaEvent_t *taken)
+/* An event that may be one of a launch in the stream. */
+static cudaError_t event_take(cudaEvent_t given, int flags, const struct stream *stream,
+                              cudaEvent_t *taken)
 {
     gs_event event;
     cudaError_t error = event_find(given, &event);
 
-    if (error == cudaSuccess && event_device(given) != device)
+    if (error == cudaSuccess && event_device(given) != stream->device)
         error = cudaErrorInvalidResourceHandle;
-    if (error == cudaSuccess && (flags != 0 || event_shared(given) != NULL ||
-                                 !(event_flags(given) & cudaEventDisableTiming)))
-        error = cudaErrorInvalidValue;
-    if (error == cudaSuccess)
-        *taken = given;
-    return error;
+    if (error != cudaSuccess)
+        return error;
+    if ((flags & ~cudaEventRecordExternal) != 0)
+        return cudaErrorInvalidValue;
+    if (flags != 0 && !stream_capturing(stream))
+        return cudaErrorIllegalState;
+    /* CUDA has such launches for none of these. */
+    if (flags != 0 || event_shared(given) != NULL ||
+        !(event_flags(given) & cudaEventDisableTiming))
+        return cudaErrorNotSupported;
+    *taken = given;
+    return cudaSuccess;
 }
 
 /* Takes a launch's attributes over. Those that are not told here are hints. */
-static cudaError_t attributes_take(const cudaLaunchConfig_t *config, unsigned device,
+static cudaError_t attributes_take(const cudaLaunchConfig_t *config, const struct stream *stream,
                                    struct launch_attributes *attributes,
                                    struct launch_extras *extras)
 {
@@ -131,11 +138,11 @@ static cudaError_t attributes_take(const cudaLaunchConfig_t *config, unsigned de
             break;
         case cudaLaunchAttributeProgrammaticEvent:
             error = event_take(value->programmaticEvent.event, value->programmaticEvent.flags,
-                               device, &extras->trigger);
+                               stream, &extras->trigger);
             break;
         case cudaLaunchAttributeLaunchCompletionEvent:
             error = event_take(value->launchCompletionEvent.event,
-                               value->launchCompletionEvent.flags, device, &extras->begun);
+                               value->launchCompletionEvent.flags, stream, &extras->begun);
             break;
         default:
             error = launch_attribute_set(attributes, config->attrs[i].id, value);
@@ -160,7 +167,7 @@ static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void 
     if (error != cudaSuccess)
         return error_record(error);
     attributes.priority = stream->priority;
-    error = attributes_take(config, stream->device, &attributes, &extras);
+    error = attributes_take(config, stream, &attributes, &extras);
     if (error != cudaSuccess)
         return error_record(error);
     plain.grid = (gs_dim3){config->gridDim.x, config->gridDim.y, config->gridDim.z};

@@ -44,6 +44,15 @@ static bool grid_fits(gs_kernel handle, const gs_launch_config *config)
            (uint64_t)grid.x * grid.y * grid.z <= (uint64_t)blocks * device_sm_count();
 }
 
+/* Whether an SM has the registers of a block of so many threads: a warp takes them by 256. */
+static bool registers_fit(const struct kernel *kernel, uint64_t threads)
+{
+    const uint64_t warp = ((uint64_t)kernel_desc(kernel)->registers * 32 + 255) / 256 * 256;
+
+    return (threads + 31) / 32 * warp <=
+           (uint64_t)device_attribute(cudaDevAttrMaxRegistersPerBlock);
+}
+
 /* CUDA tells apart what GS_ERR_LAUNCH_CONFIG says in one. */
 static cudaError_t config_error(const struct kernel *kernel, gs_kernel handle,
                                 const gs_launch_config *config)
@@ -56,7 +65,8 @@ static cudaError_t config_error(const struct kernel *kernel, gs_kernel handle,
         !within(&config->block, desc->max_block_dim) || threads > desc->max_threads_per_block)
         return SHAPE_ERROR;
     if (threads > kernel_desc(kernel)->max_threads_per_block)
-        return cudaErrorLaunchOutOfResources;
+        return registers_fit(kernel, threads) ? cudaErrorInvalidValue /* its launch bounds */
+                                              : cudaErrorLaunchOutOfResources;
     report_once("kernel %s: %s", kernel->name, gs_last_error_message());
     if (config->cooperative && !grid_fits(handle, config))
         return cudaErrorCooperativeLaunchTooLarge;

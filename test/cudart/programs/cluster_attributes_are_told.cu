@@ -60,20 +60,23 @@ int main()
     MUST(cudaFuncSetAttribute(plain, cudaFuncAttributeClusterSchedulingPolicyPreference, cudaClusterSchedulingPolicySpread));
     tell((const void *)plain); //> must be set 0, 0 0 0, beyond the portable 1, policy 1
     MUST(cudaFuncSetAttribute(plain, cudaFuncAttributeNonPortableClusterSizeAllowed, 0));
-    SHOW(cudaFuncSetAttribute(pairs, cudaFuncAttributeRequiredClusterWidth, 4)); //> cudaFuncSetAttribute(pairs, cudaFuncAttributeRequiredClusterWidth, 4): cudaErrorNotPermitted
-    SHOW(cudaGetLastError()); //> cudaGetLastError(): cudaErrorNotPermitted
+    SHOW(cudaFuncSetAttribute(pairs, cudaFuncAttributeRequiredClusterWidth, 4)); //> cudaFuncSetAttribute(pairs, cudaFuncAttributeRequiredClusterWidth, 4): cudaErrorInvalidValue
+    SHOW(cudaGetLastError()); //> cudaGetLastError(): cudaErrorInvalidValue
+    SHOW(cudaFuncSetAttribute(pairs, cudaFuncAttributeRequiredClusterWidth, 2)); //> cudaFuncSetAttribute(pairs, cudaFuncAttributeRequiredClusterWidth, 2): cudaSuccess
 
     config.gridDim = 8;
     config.blockDim = 64;
     MUST(cudaOccupancyMaxPotentialClusterSize(&size, (void *)plain, in(0)));
     printf("%d\n", size); //> 8
-    MUST(cudaOccupancyMaxPotentialClusterSize(&size, (void *)fours, in(2)));
-    printf("%d\n", size); //> 4
+    MUST(cudaOccupancyMaxPotentialClusterSize(&size, (void *)fours, in(4)));
+    printf("%d\n", size); //> 8
+    SHOW(cudaOccupancyMaxPotentialClusterSize(&size, (void *)fours, in(2))); //> cudaOccupancyMaxPotentialClusterSize(&size, (void *)fours, in(2)): cudaErrorInvalidClusterSize
     MUST(cudaOccupancyMaxActiveClusters(&count, (void *)pairs, in(0)));
     HOLDS(count > 0); //> count > 0: yes
     MUST(cudaOccupancyMaxActiveClusters(&count, (void *)pairs, in(2)));
     MUST(cudaOccupancyMaxActiveClusters(&count, (void *)plain, in(4)));
-    SHOW(cudaOccupancyMaxActiveClusters(&count, (void *)plain, in(0))); //> cudaOccupancyMaxActiveClusters(&count, (void *)plain, in(0)): cudaErrorInvalidClusterSize
+    MUST(cudaOccupancyMaxActiveClusters(&count, (void *)plain, in(0)));
+    printf("%d\n", count); //> 0
     SHOW(cudaOccupancyMaxActiveClusters(&count, (void *)pairs, in(4))); //> cudaOccupancyMaxActiveClusters(&count, (void *)pairs, in(4)): cudaErrorInvalidClusterSize
     SHOW(cudaOccupancyMaxActiveClusters(&count, (void *)plain, in(16))); //> cudaOccupancyMaxActiveClusters(&count, (void *)plain, in(16)): cudaErrorInvalidClusterSize
 
@@ -89,7 +92,7 @@ int main()
     config.blockDim = dim3(1, 1, 65);
     SHOW(cudaLaunchKernelEx(in(2), plain, words)); //> cudaLaunchKernelEx(in(2), plain, words): cudaErrorInvalidValue
     config.blockDim = 128;
-    SHOW(cudaLaunchKernelEx(in(4), fours, words)); //> cudaLaunchKernelEx(in(4), fours, words): cudaErrorLaunchOutOfResources
+    SHOW(cudaLaunchKernelEx(in(4), fours, words)); //> cudaLaunchKernelEx(in(4), fours, words): cudaErrorInvalidValue
     config.blockDim = 64;
     config.dynamicSmemBytes = 1 << 20;
     SHOW(cudaLaunchKernelEx(in(2), plain, words)); //> cudaLaunchKernelEx(in(2), plain, words): cudaErrorInvalidValue

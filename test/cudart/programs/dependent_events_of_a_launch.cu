@@ -84,8 +84,8 @@ int main()
     MUST(cudaMemcpy(host, words, sizeof(host), cudaMemcpyDefault));
     printf("%u %u\n", host[0], host[1]); //> 30 60
 
-    SHOW(launch_with(one, trigger(timed), words, 1)); //> launch_with(one, trigger(timed), words, 1): cudaErrorInvalidValue
-    SHOW(launch_with(one, trigger(event, cudaEventRecordExternal), words, 1)); //> launch_with(one, trigger(event, cudaEventRecordExternal), words, 1): cudaErrorInvalidValue
+    SHOW(launch_with(one, trigger(timed), words, 1)); //> launch_with(one, trigger(timed), words, 1): cudaErrorNotSupported
+    SHOW(launch_with(one, trigger(event, cudaEventRecordExternal), words, 1)); //> launch_with(one, trigger(event, cudaEventRecordExternal), words, 1): cudaErrorIllegalState
     MUST(cudaStreamSynchronize(one));
     MUST(cudaMemcpy(host, words, sizeof(host), cudaMemcpyDefault));
     printf("%u\n", host[0]); //> 30
