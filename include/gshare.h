@@ -920,8 +920,7 @@ typedef struct gs_launch_config {
  *
  * GS_ERR_LAUNCH_CONFIG, GS_ERR_PARAMS. GS_ERR_LIMIT: too many reports are open. For a qos of its
  * own: GS_ERR_INVALID_VALUE (beyond the session's grant), GS_ERR_NOT_SUPPORTED. GS_ERR_RECORDING:
- * the stream records a graph, and the launch is cooperative, names clusters, or has a report or a
- * qos of its own.
+ * the stream records a graph, and the launch is cooperative, or has a report or a qos of its own.
  *
  * A kernel that synchronises its grid (cooperative groups' grid.sync) needs a cooperative launch;
  * another launch of it gives GS_ERR_LAUNCH_CONFIG. So does a cooperative launch of more blocks than
@@ -940,9 +939,10 @@ typedef struct gs_launch_config {
  * The blocks of a cluster run at the same time and reach each other's shared memory (CUDA's thread
  * block clusters). There are at most GS_CLUSTER_BLOCKS in a cluster, and each of its sides divides
  * the grid's, else GS_ERR_LAUNCH_CONFIG; so it is where the kernel was compiled for clusters of
- * another size, or for those that a launch names, and the launch names none. In a fenced session
- * clusters of several blocks give GS_ERR_NOT_SUPPORTED. Where the session's SMs have no room for a
- * cluster, which the device tells at the launch, the session ends with GS_FAULT_LAUNCH. */
+ * another size, or for those that a launch names, and the launch names none. Where the session's SMs
+ * have no room for a cluster, which the device tells at the launch, the session ends with
+ * GS_FAULT_LAUNCH. A block that reaches for the shared memory of one that has ended faults: blocks
+ * that are reached wait for the others at their end (CUDA's cluster.sync). */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
                            void **args);
 

@@ -720,26 +720,44 @@ static void machine_code_is_refused(void)
 
 /* ---- Whom the server fences ---- */
 
-static void a_fenced_session_has_no_clusters(void)
+/* Each block has its neighbour's rank by a generic address, and writes to a foreign one. */
+static const char neighbours_ptx[] =
+    ".version 7.8\n.target sm_90\n.address_size 64\n"
+    ".visible .entry neighbours(.param .u64 out, .param .u64 far)\n"
+    "{ .reg .b64 %rd<5>; .reg .b32 %r<4>; .shared .align 4 .b32 rank;\n"
+    "  ld.param.u64 %rd0, [out]; ld.param.u64 %rd1, [far]; mov.u32 %r0, %cluster_ctarank;\n"
+    "  st.shared.u32 [rank], %r0; barrier.cluster.arrive; barrier.cluster.wait;\n"
+    "  xor.b32 %r1, %r0, 1; mov.u64 %rd2, rank; cvta.shared.u64 %rd2, %rd2;\n"
+    "  mapa.u64 %rd3, %rd2, %r1; ld.u32 %r2, [%rd3]; st.u32 [%rd1], %r2;\n"
+    "  mad.wide.u32 %rd4, %r0, 4, %rd0; st.global.u32 [%rd4], %r2;\n"
+    "  barrier.cluster.arrive; barrier.cluster.wait; ret; }\n";
+
+static void blocks_of_a_fenced_cluster_reach_each_other_and_nobody_else(void)
 {
     struct server *server = server_start(&always);
-    gs_launch_config config = GS_LAUNCH_CONFIG_1D(2, 32);
-    uint32_t value = 5;
-    gs_session session;
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(2, 1);
+    uint32_t words[2] = {0}, foreign = 77;
+    gs_session session, other;
     gs_module module;
-    gs_kernel poke;
-    gs_devptr data;
+    gs_kernel kernel;
+    gs_devptr out, far;
 
     CHECK_OK(server_attach(server, &session));
-    CHECK_OK(load(session, strays_ptx, &module));
-    CHECK_OK(gs_kernel_get(module, "poke", &poke));
-    CHECK_OK(gs_malloc(session, 4096, &data));
+    CHECK_OK(server_attach(server, &other));
+    CHECK_OK(load(session, neighbours_ptx, &module));
+    CHECK_OK(gs_kernel_get(module, "neighbours", &kernel));
+    CHECK_OK(gs_malloc(session, sizeof(words), &out));
+    CHECK_OK(gs_malloc(other, sizeof(foreign), &far));
+    CHECK_OK(gs_memcpy_htod(other, far, &foreign, sizeof(foreign)));
     config.cluster = (gs_dim3){2, 1, 1};
-    CHECK_STATUS(gs_launch(NULL, poke, &config, (void *[]){&data, &value}), GS_ERR_NOT_SUPPORTED);
-    CHECK_TEXT(gs_last_error_message(), "a fenced session has no clusters");
-    config.cluster = (gs_dim3){1, 1, 1};
-    CHECK_OK(gs_launch(NULL, poke, &config, (void *[]){&data, &value}));
+    CHECK_OK(gs_launch(NULL, kernel, &config, (void *[]){&out, &far}));
     CHECK_OK(gs_sync(session));
+    CHECK_OK(gs_memcpy_dtoh(session, words, out, sizeof(words)));
+    CHECK_EQUAL(words[0], 1);
+    CHECK_EQUAL(words[1], 0);
+    CHECK_OK(gs_memcpy_dtoh(other, &foreign, far, sizeof(foreign)));
+    CHECK_EQUAL(foreign, 77);
+    CHECK_OK(gs_detach(other));
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }
@@ -950,7 +968,7 @@ static const struct test tests[] = {
     TEST(the_servers_own_variables_are_not_found),
     TEST(what_cannot_be_fenced_is_refused_with_the_reason),
     TEST(machine_code_is_refused),
-    TEST(a_fenced_session_has_no_clusters),
+    TEST(blocks_of_a_fenced_cluster_reach_each_other_and_nobody_else),
     TEST(who_asks_is_fenced),
     TEST(others_are_fenced_by_themselves),
     TEST(a_trusted_user_is_not_fenced),

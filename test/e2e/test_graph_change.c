@@ -288,6 +288,43 @@ static void all_kinds_of_calls_change(void)
     scene_end(&s);
 }
 
+/* The blocks of its cluster, from each block. */
+static const char tell_ptx[] =
+    ".version 7.8\n.target sm_90\n.address_size 64\n"
+    ".visible .entry tell(.param .u64 out)\n"
+    "{ .reg .b64 %rd0; .reg .b32 %r<2>; ld.param.u64 %rd0, [out]; mov.u32 %r0, %ctaid.x;\n"
+    "  mov.u32 %r1, %cluster_nctarank; mad.wide.u32 %rd0, %r0, 4, %rd0; st.global.u32 [%rd0], "
+    "%r1;\n"
+    "  ret; }\n";
+
+static void clusters_change_with_their_launch(void)
+{
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(4, 1);
+    gs_module module;
+    gs_kernel tell;
+    gs_graph graph;
+    struct scene s;
+
+    scene_set(&s);
+    CHECK_OK(gs_module_load(s.session, tell_ptx, 0, &module));
+    CHECK_OK(gs_kernel_get(module, "tell", &tell));
+    CHECK_OK(gs_graph_begin(s.session, s.stream));
+    config.cluster = (gs_dim3){4, 1, 1};
+    CHECK_OK(gs_launch(s.stream, tell, &config, (void *[]){&s.data}));
+    CHECK_OK(gs_graph_end(s.session, s.stream, &graph));
+    for (uint32_t blocks = 4; blocks > 0; blocks /= 2) {
+        CHECK_OK(gs_graph_launch(graph, s.stream));
+        CHECK_OK(gs_stream_sync(s.session, s.stream));
+        for (unsigned i = 0; i < 4; i++)
+            CHECK_EQUAL(word(&s, s.data + 4 * i), blocks);
+        config.cluster = (gs_dim3){blocks > 1 ? blocks / 2 : 1, 1, 1};
+        CHECK_OK(gs_graph_begin(s.session, s.stream));
+        CHECK_OK(gs_launch(s.stream, tell, &config, (void *[]){&s.data}));
+        CHECK_OK(gs_graph_change(s.session, s.stream, graph, NULL, 1));
+    }
+    scene_end(&s);
+}
+
 static void disabled_calls_are_left_out(void)
 {
     const unsigned middle[] = {1, 2};
@@ -547,6 +584,7 @@ static const struct test tests[] = {
     TEST(launches_in_several_streams_have_their_own_calls),
     TEST(a_graph_changes_beside_launches_of_another_thread),
     TEST(all_kinds_of_calls_change),
+    TEST(clusters_change_with_their_launch),
     TEST(disabled_calls_are_left_out),
     TEST(a_changed_call_may_outlive_the_memory_of_the_former),
     TEST(a_call_may_name_what_has_the_number_of_the_former),

@@ -182,28 +182,6 @@ static void clusters_that_do_not_divide_the_grid_end_the_session(void)
     server_stop(server);
 }
 
-/* The library would have refused it with GS_ERR_NOT_SUPPORTED. */
-static void clusters_in_a_fenced_session_end_it(void)
-{
-    static const char *const arguments[] = {"--fence", "always", NULL};
-    struct server *server = server_start(&(struct server_options){.arguments = arguments});
-    struct bystanders *others = bystanders_start(2);
-    struct raw_client raw;
-    struct record r = raw_begin(&raw, server->instance);
-
-    r.launch.grid[0] = 2;
-    r.launch.h.flags = REC_LAUNCH_CLUSTER;
-    r.launch.h.size = launch_record_size(REC_LAUNCH_CLUSTER, PARAM_BYTES);
-    r.cluster = (struct wire_cluster){.dim = {2, 1, 1}};
-    record_push(&raw, &r);
-    CHECK_WITHIN(5000, !raw_open(&raw));
-    CHECK_EQUAL(raw.server->fault.kind, GS_FAULT_REJECTED);
-    CHECK(strstr(raw.server->fault.message, "clusters in a fenced session") != NULL);
-    raw_detach(&raw);
-    bystanders_stop(others);
-    server_stop(server);
-}
-
 /* ---- More than was granted ---- */
 
 /* The library would have refused it; here it was sent all the same, as by a client whose grant has
@@ -848,7 +826,6 @@ static void who_says_that_it_never_ends_keeps_nobody_from_loading(void)
 static const struct test tests[] = {
     TEST(each_bad_field_ends_the_session_with_a_reason),
     TEST(clusters_that_do_not_divide_the_grid_end_the_session),
-    TEST(clusters_in_a_fenced_session_end_it),
     TEST(what_goes_beyond_the_grant_is_cut_to_it),
     TEST(a_first_launch_and_a_wait_that_stalls_come_in_one_turn),
     TEST(random_wishes_of_launches_harm_nobody),

@@ -34,8 +34,7 @@ static bool names_clusters(const gs_launch_config *config)
     return config->cluster.x || config->cluster.y || config->cluster.z;
 }
 
-static gs_status clusters_check(const struct session *session, const struct kernel *kernel,
-                                const gs_launch_config *config)
+static gs_status clusters_check(const struct kernel *kernel, const gs_launch_config *config)
 {
     const uint32_t grid[3] = {config->grid.x, config->grid.y, config->grid.z};
     const uint16_t *own = kernel->info.cluster;
@@ -66,11 +65,6 @@ static gs_status clusters_check(const struct session *session, const struct kern
                          "clusters of %u x %u x %u blocks do not divide the grid of %u x %u x %u, "
                          "or have more than %u blocks",
                          size.x, size.y, size.z, grid[0], grid[1], grid[2], GS_CLUSTER_BLOCKS);
-    if (blocks > 1 && session->info.fenced)
-        return error_set(GS_ERR_NOT_SUPPORTED,
-                         "kernel %.64s: a fenced session has no clusters, whose blocks reach each "
-                         "other's shared memory",
-                         kernel->name);
     return GS_OK;
 }
 
@@ -98,7 +92,7 @@ static gs_status config_check(const struct session *session, const struct kernel
         return error_set(GS_ERR_LAUNCH_CONFIG,
                          "dynamic_smem of %u bytes is beyond the %u that kernel %.64s can have",
                          config->dynamic_smem, kernel->info.max_dynamic_smem, kernel->name);
-    status = clusters_check(session, kernel, config);
+    status = clusters_check(kernel, config);
     if (status != GS_OK)
         return status;
     if (!config->cooperative && kernel->info.flags & REQ_KERNEL_SYNCS_GRID)
@@ -348,9 +342,6 @@ static gs_status launch_record(struct session *session, struct stream *stream,
         return error_set(GS_ERR_RECORDING, "a launch that is recorded in a graph has no report");
     if (config->cooperative && atomic_load_explicit(&stream->recording, memory_order_relaxed))
         return error_set(GS_ERR_RECORDING, "a cooperative launch is not recorded in a graph");
-    if (names_clusters(config) && atomic_load_explicit(&stream->recording, memory_order_relaxed))
-        return error_set(GS_ERR_RECORDING,
-                         "a launch that names clusters is not recorded in a graph");
     status = stream_reserve(session, stream, size, (void **)&record);
     if (status == GS_OK)
         status = args_copy(kernel, args, (unsigned char *)(record + 1));

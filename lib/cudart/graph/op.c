@@ -313,8 +313,7 @@ bool op_recordable(const struct op *op)
 {
     switch (op->type) {
     case cudaGraphNodeTypeKernel:
-        return !op->launch.attributes.cooperative && op->launch.attributes.cluster.x == 0 &&
-               op->launch.product == NULL;
+        return !op->launch.attributes.cooperative && op->launch.product == NULL;
     case cudaGraphNodeTypeMemcpy:
         return op->copy.kind != cudaMemcpyHostToHost && direct(op->copy.srcPtr.ptr) &&
                direct(op->copy.dstPtr.ptr) &&

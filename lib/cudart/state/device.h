@@ -105,8 +105,7 @@ unsigned device_sm_count(void);
 /* The most blocks that a cluster may have. */
 static inline unsigned device_cluster_blocks(void)
 {
-    return device_here()->desc.compute_major >= 9 && !device_here()->desc.fenced ? GS_CLUSTER_BLOCKS
-                                                                                 : 1;
+    return device_here()->desc.compute_major >= 9 ? GS_CLUSTER_BLOCKS : 1;
 }
 
 /* The value of an attribute as the device's driver says it; a session is attached. */

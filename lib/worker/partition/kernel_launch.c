@@ -97,6 +97,13 @@ CUresult node_prioritize(CUgraphNode node, int priority)
     return DRV(cuGraphKernelNodeSetAttribute, node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value);
 }
 
+CUresult node_cluster(CUgraphNode node, const uint16_t cluster[3])
+{
+    const CUlaunchAttributeValue value = {.clusterDim = {cluster[0], cluster[1], cluster[2]}};
+
+    return DRV(cuGraphKernelNodeSetAttribute, node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
+}
+
 CUresult node_follow(CUgraph graph, CUgraphNode before, CUgraphNode node)
 {
     const CUgraphEdgeData edge = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,

@@ -63,6 +63,9 @@ CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int pr
  * CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY. Any thread. */
 CUresult node_prioritize(CUgraphNode node, int priority);
 
+/* Gives a kernel node the blocks of its launch's clusters. Any thread. */
+CUresult node_cluster(CUgraphNode node, const uint16_t cluster[3]);
+
 /* Has the kernel node wait for the other one, but no longer than until all blocks of that one's
  * kernel have ended or called griddepcontrol.launch_dependents (a programmatic edge). Such a node
  * may end before the other one, so its end does not tell that one's: the caller takes the graph's

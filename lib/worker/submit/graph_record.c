@@ -91,9 +91,8 @@ record_refusal graph_step_check(const struct session *session, unsigned char *re
                    : "an order of steps of a wrong size";
     if (step->is_launch) {
         if (((const struct rec_launch *)(const void *)record)->report ||
-            header->flags & ~REC_LAUNCH_PROGRAMMATIC)
-            return "a launch in a graph that is cooperative, names clusters, or has a report or a "
-                   "qos of its own";
+            header->flags & ~(REC_LAUNCH_PROGRAMMATIC | REC_LAUNCH_CLUSTER))
+            return "a launch in a graph that is cooperative, or has a report or a qos of its own";
         return record_check_launch(session, record, header->size, &step->launch);
     }
     if (header->op == REC_COPY && header->size == sizeof(struct rec_copy))

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ring.h"
 #include "worker/jobs/job.h"
 #include "worker/memory/driver_memory.h"
 #include "worker/memory/window.h"
@@ -89,6 +90,8 @@ static CUresult kernel_add(const struct graph_variant *variant, const struct gra
         result = node_follow(variant->graph, after[0], *node);
     if (!result && variant->priority != STREAM_PRIORITY)
         result = node_prioritize(*node, variant->priority);
+    if (!result && step->launch.cluster[0])
+        result = node_cluster(*node, step->launch.cluster);
     partition_enter(NULL);
     return result;
 }
@@ -277,11 +280,22 @@ gs_status graph_variant_make(struct job *job, const struct graph_records *record
 
 /* ---- Setting --------------------------------------------------------------------------------- */
 
-/* Whether a node can be set from one record to the other: not to a copy between other places. */
+/* Of a launch that names clusters, their size. */
+static const unsigned char *record_cluster(const unsigned char *record)
+{
+    const struct rec_launch *launch = (const void *)record;
+
+    return record + launch_record_cluster(launch->h.flags, launch->param_bytes);
+}
+
+/* Whether a node can be set from one record to the other, which has its operation and flags: not to
+ * a copy between other places, nor to other clusters. */
 static bool alike(const unsigned char *from, const unsigned char *to)
 {
     const struct rec_copy *is = (const void *)from, *becomes = (const void *)to;
 
+    if (is->h.op == REC_LAUNCH && is->h.flags & REC_LAUNCH_CLUSTER)
+        return !memcmp(record_cluster(from), record_cluster(to), sizeof(struct wire_cluster));
     return is->h.op != REC_COPY || is->kind == becomes->kind;
 }
 

@@ -18,13 +18,11 @@
 #include "worker/texture/array.h"
 
 /* The clusters that the launch names, into CLUSTER; zeros where it names none. */
-static record_refusal clusters_check(const struct session *session, const struct kernel *kernel,
-                                     const struct rec_launch *r, const unsigned char *record,
-                                     uint16_t cluster[3])
+static record_refusal clusters_check(const struct kernel *kernel, const struct rec_launch *r,
+                                     const unsigned char *record, uint16_t cluster[3])
 {
     struct wire_cluster own = {0}, named = {0};
     const struct wire_cluster *size = &own;
-    uint32_t blocks;
 
     memcpy(own.dim, kernel->cluster, sizeof(own.dim));
     if (r->h.flags & REC_LAUNCH_CLUSTER) {
@@ -37,12 +35,9 @@ static record_refusal clusters_check(const struct session *session, const struct
     if (!own.dim[0] && !(r->h.flags & REC_LAUNCH_CLUSTER))
         return kernel->in_clusters ? "a launch without clusters of a kernel that runs in them"
                                    : NULL;
-    blocks = cluster_blocks(size, r->grid);
-    if (blocks == 0)
-        return "clusters that do not divide the grid, or of too many blocks";
-    /* A block may reach the shared memory of another one of its cluster that has ended, which is
-     * another tenant's by then. */
-    return blocks > 1 && session->fenced ? "clusters in a fenced session" : NULL;
+    return cluster_blocks(size, r->grid) == 0
+               ? "clusters that do not divide the grid, or of too many blocks"
+               : NULL;
 }
 
 record_refusal record_check_launch(const struct session *session, unsigned char *record,
@@ -77,7 +72,7 @@ record_refusal record_check_launch(const struct session *session, unsigned char 
         return "a block of more threads than the kernel can have";
     if (r.dynamic_smem > kernel->max_dynamic_smem)
         return "more dynamic shared memory than the kernel can have";
-    record_refusal refusal = clusters_check(session, kernel, &r, record, launch->cluster);
+    record_refusal refusal = clusters_check(kernel, &r, record, launch->cluster);
     if (refusal)
         return refusal;
     carveout_fit(kernel, (uint32_t)threads, r.dynamic_smem);
