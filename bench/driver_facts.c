@@ -104,6 +104,9 @@ static const struct question {
     {"44", "programmatic dependent launches: which ends a later kernel may rely on",
      question_dependents_order, 0},
     {"44g", "the same in a green context of all SMs", question_dependents_order_green, 0},
+    {"45", "what a cluster's addresses reach: ended blocks, and behind a block's own memory",
+     question_cluster, 0},
+    {"45r", "the same: ranks that the cluster has not", question_cluster_ranks, 0},
 };
 
 static int question_wanted(const struct question *q, int argc, char **argv)

@@ -476,6 +476,8 @@ CUresult question_stack_full(void);
 CUresult question_host(void);
 CUresult question_host_inside(void);
 CUresult question_peer(void);
+CUresult question_cluster(void);
+CUresult question_cluster_ranks(void);
 CUresult question_dependents(void);
 CUresult question_dependents_green(void);
 CUresult question_dependents_order(void);

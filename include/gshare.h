@@ -939,8 +939,8 @@ typedef struct gs_launch_config {
  * The blocks of a cluster run at the same time and reach each other's shared memory (CUDA's thread
  * block clusters). There are at most GS_CLUSTER_BLOCKS in a cluster, and each of its sides divides
  * the grid's, else GS_ERR_LAUNCH_CONFIG; so it is where the kernel was compiled for clusters of
- * another size, or for those that a launch names, and the launch names none. Where the session's SMs
- * have no room for a cluster, which the device tells at the launch, the session ends with
+ * another size, or for those that a launch names, and the launch names none. Where the session's
+ * SMs have no room for a cluster, which the device tells at the launch, the session ends with
  * GS_FAULT_LAUNCH. A block that reaches for the shared memory of one that has ended faults: blocks
  * that are reached wait for the others at their end (CUDA's cluster.sync). */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,

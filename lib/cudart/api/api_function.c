@@ -280,8 +280,8 @@ static cudaError_t blocks_at_once(const void *stub, const cudaLaunchConfig_t *co
 
 /* What both questions about clusters are answered from: the size that kernel and launch have, and
  * the blocks that the session's SMs hold at once. */
-static cudaError_t cluster_ask(const int *answer, const void *stub, const cudaLaunchConfig_t *config,
-                               unsigned *size, int *blocks)
+static cudaError_t cluster_ask(const int *answer, const void *stub,
+                               const cudaLaunchConfig_t *config, unsigned *size, int *blocks)
 {
     struct kernel *kernel;
     gs_kernel handle;

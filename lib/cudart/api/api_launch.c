@@ -111,8 +111,7 @@ static cudaError_t event_take(cudaEvent_t given, int flags, const struct stream 
     if (flags != 0 && !stream_capturing(stream))
         return cudaErrorIllegalState;
     /* CUDA has such launches for none of these. */
-    if (flags != 0 || event_shared(given) != NULL ||
-        !(event_flags(given) & cudaEventDisableTiming))
+    if (flags != 0 || event_shared(given) != NULL || !(event_flags(given) & cudaEventDisableTiming))
         return cudaErrorNotSupported;
     *taken = given;
     return cudaSuccess;
