@@ -15,8 +15,8 @@ static inline bool block_has_ended(const struct exec_block *b)
     return i == b->nwarps;
 }
 
-// OFFSET in the window of shared memory, of the block or of another one of its cluster; 0 where that
-// one has ended, as on hardware.
+// OFFSET in the window of shared memory, of the block or of another one of its cluster; 0 where
+// that one has ended, as on hardware.
 static inline uint64_t shared_address(const struct exec_block *b, uint64_t offset, uint64_t bytes)
 {
     uint64_t block = offset >> CLUSTER_SHIFT;
