@@ -608,6 +608,7 @@ enum {
     CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 1 << 1,
 };
 
+#include "cuda/abi_tensor.h"
 #include "cuda/abi_texture.h"
 
 #include "cuda/abi_functions.h"

@@ -13,7 +13,8 @@
     CUDA_ABI_STREAM_FUNCTIONS(X)                                                                   \
     CUDA_ABI_MODULE_FUNCTIONS(X)                                                                   \
     CUDA_ABI_LAUNCH_FUNCTIONS(X)                                                                   \
-    CUDA_ABI_GRAPH_FUNCTIONS(X)
+    CUDA_ABI_GRAPH_FUNCTIONS(X)                                                                    \
+    CUDA_ABI_TENSOR_FUNCTIONS(X)
 
 // Only newer drivers export these: a table may hold NULL for them. The older function with the same
 // purpose is in the list above.

@@ -197,6 +197,21 @@ struct fact {
     O(CUDA_KERNEL_NODE_PARAMS, kernelParams) O(CUDA_KERNEL_NODE_PARAMS, extra) \
     O(CUDA_KERNEL_NODE_PARAMS, kern) O(CUDA_KERNEL_NODE_PARAMS, ctx) O(CUgraphEdgeData, from_port) \
     O(CUgraphEdgeData, to_port) O(CUgraphEdgeData, type) O(CUgraphEdgeData, reserved)
+// The same for tensor maps.
+#define TENSOR_FACTS(V, S) \
+    V(CU_TENSOR_MAP_DATA_TYPE_UINT8) V(CU_TENSOR_MAP_DATA_TYPE_UINT16) \
+    V(CU_TENSOR_MAP_DATA_TYPE_UINT32) V(CU_TENSOR_MAP_DATA_TYPE_INT32) \
+    V(CU_TENSOR_MAP_DATA_TYPE_UINT64) V(CU_TENSOR_MAP_DATA_TYPE_INT64) \
+    V(CU_TENSOR_MAP_DATA_TYPE_FLOAT16) V(CU_TENSOR_MAP_DATA_TYPE_FLOAT32) \
+    V(CU_TENSOR_MAP_DATA_TYPE_FLOAT64) V(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16) \
+    V(CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ) V(CU_TENSOR_MAP_DATA_TYPE_TFLOAT32) \
+    V(CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ) V(CU_TENSOR_MAP_INTERLEAVE_NONE) \
+    V(CU_TENSOR_MAP_INTERLEAVE_16B) V(CU_TENSOR_MAP_INTERLEAVE_32B) \
+    V(CU_TENSOR_MAP_SWIZZLE_NONE) V(CU_TENSOR_MAP_SWIZZLE_32B) V(CU_TENSOR_MAP_SWIZZLE_64B) \
+    V(CU_TENSOR_MAP_SWIZZLE_128B) V(CU_TENSOR_MAP_L2_PROMOTION_NONE) \
+    V(CU_TENSOR_MAP_L2_PROMOTION_L2_64B) V(CU_TENSOR_MAP_L2_PROMOTION_L2_128B) \
+    V(CU_TENSOR_MAP_L2_PROMOTION_L2_256B) V(CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) \
+    V(CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA) S(CUtensorMap)
 // The same for arrays, textures and surfaces.
 #define TEXTURE_FACTS(V, S, O) \
     V(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH) V(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH) \
@@ -284,6 +299,7 @@ struct fact {
     CUDA_ABI_RESULTS(FACT_RESULT)                                                                  \
     ABI_FACTS(FACT_VALUE, FACT_SIZE, FACT_OFFSET)                                                  \
     TEXTURE_FACTS(FACT_VALUE, FACT_SIZE, FACT_OFFSET)                                              \
+    TENSOR_FACTS(FACT_VALUE, FACT_SIZE)                                                            \
     FACT_POINTER(CU_STREAM_LEGACY)                                                                 \
     FACT_POINTER(CU_STREAM_PER_THREAD)                                                             \
     FACT_POINTER(CU_LAUNCH_PARAM_END)                                                              \

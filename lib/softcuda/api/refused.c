@@ -67,7 +67,6 @@
     X(cuMulticastCreate)                                                                           \
     X(cuMulticastAddDevice)                                                                        \
     X(cuMulticastBindMem)                                                                          \
-    X(cuTensorMapEncodeTiled)                                                                      \
     X(cuTensorMapEncodeIm2col)                                                                     \
     X(cuOccupancyMaxPotentialClusterSize)                                                          \
     X(cuOccupancyMaxActiveClusters)                                                                \

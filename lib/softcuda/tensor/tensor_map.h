@@ -1,0 +1,32 @@
+// A tensor map as the software device has it: what cuTensorMapEncodeTiled was told, in 128 bytes
+// that only this device reads. Programs pass it to kernels by value, so it holds no pointer into
+// the device, and whoever reads one checks it first.
+#ifndef GS_SOFTCUDA_TENSOR_TENSOR_MAP_H
+#define GS_SOFTCUDA_TENSOR_TENSOR_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda/abi.h"
+
+struct tensor_map {
+    uint64_t magic;
+    uint64_t address;
+    uint64_t stride[CU_TENSOR_MAP_RANK_MAX - 1]; // bytes; of dimension I + 1
+    uint32_t last[CU_TENSOR_MAP_RANK_MAX];       // elements of a dimension, less 1
+    uint16_t box[CU_TENSOR_MAP_RANK_MAX];        // elements, 1 to 256
+    uint8_t step[CU_TENSOR_MAP_RANK_MAX];        // the box has each step-th element, 1 to 8
+    uint8_t rank, type, interleave, swizzle, fill;
+    uint8_t unused[40];
+};
+_Static_assert(sizeof(struct tensor_map) == sizeof(CUtensorMap), "tensor_map");
+
+// The bytes of an element; 0: there is no such type.
+uint32_t tensor_element_bytes(uint32_t type);
+// Whether the map is one that a tensor_map_encode has made, or could have.
+bool tensor_map_valid(const struct tensor_map *map);
+// CUDA_ERROR_INVALID_VALUE: against what the driver's documentation demands of the arguments.
+CUresult tensor_map_encode(struct tensor_map *map, const uint64_t *dims, const uint64_t *strides,
+                           const uint32_t *box, const uint32_t *steps);
+
+#endif
