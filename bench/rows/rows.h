@@ -1,5 +1,5 @@
 /* rows.h - the measurements, each in a file of its own; see bench.c for the table of them. Each
- * runs in a cell for one side at a time, and notes its results by name for report.c. */
+ * runs in a cell for one side at a time, and notes its results by name for report_lines.c. */
 #ifndef GS_BENCH_ROWS_H
 #define GS_BENCH_ROWS_H
 

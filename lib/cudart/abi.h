@@ -165,7 +165,7 @@ enum cudaLimit {
     cudaLimitPersistingL2CacheSize = 6
 };
 
-/* Only the attributes that api/device_attributes.c answers; the highest one is a bound. */
+/* Only the attributes that api/api_device_properties.c answers; the highest one is a bound. */
 enum cudaDeviceAttr {
     cudaDevAttrMaxThreadsPerBlock = 1,
     cudaDevAttrMaxBlockDimX = 2,

@@ -1,5 +1,5 @@
 /* The framework of the rewriting passes, and which kernels the completion pass takes. What the
- * kernels then do is in test_ptx_completion.c. */
+ * kernels then do is in test/conformance/test_completion.c. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -117,7 +117,7 @@ static cudaError_t event_take(cudaEvent_t given, int flags, const struct stream 
     return cudaSuccess;
 }
 
-/* Takes a launch's attributes over. Those that are not told here are hints. */
+/* Takes a launch's attributes over. What launch_attribute_set does not use is a hint. */
 static cudaError_t attributes_take(const cudaLaunchConfig_t *config, const struct stream *stream,
                                    struct launch_attributes *attributes,
                                    struct launch_extras *extras)

@@ -7,7 +7,7 @@
 #include "ptx/ptx.h"
 #include "ptx/rewrite/rewrite.h"
 
-/* Texts for the module's head (ptx_head_end): the constant; the function that ends the thread,
+/* Texts for the module's head (rewrite_head_end): the constant; the function that ends the thread,
  * gshare$trapped(where); the one that returns, gshare$stray(where, address). */
 extern const char fault_variable_text[], fault_trapped_text[], fault_stray_text[];
 

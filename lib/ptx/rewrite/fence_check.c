@@ -5,7 +5,7 @@
  *
  * What it holds for each function with a body:
  *  1. The first two instructions load gshare$mask, gshare$base and gshare$globals from the constant
- *     window, or a kernel's from its parameter gshare$fenced; a function of the house may have
+ *     window, or a kernel's from its parameter gshare$fenced; a function of gshare's own may have
  *     zeros there. No other instruction writes one of them.
  *  2. An access to .global or to a generic address goes to gshare$at + a small offset, and right
  *     before it, with no label between, stands "gshare$at = {any, any & mask | base}"; or, for
@@ -30,8 +30,9 @@
  *
  * Trusted besides: the reader and the printer (the text is a printed module, so it has one
  * meaning), names that begin with gshare$ or _ZN12gshare_print, which no tenant's text may hold:
- * functions of the house may access .global freely, and the registers gshare$w and gshare$a of a
- * kernel hold addresses of the server's. */
+ * such functions may access .global freely, and the registers gshare$w and gshare$a of a
+ * kernel hold addresses of the server's; and each opcode's class in ptx_ops.def, which says whether
+ * it can address memory at all, here as in the pass. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static bool begins_with_parameter(const struct checker *c)
            checker_reads(c, 1, "ld.param.b64 gshare$globals, [gshare$fenced+8];");
 }
 
-/* A function of the house that goes nowhere by the window. */
+/* A function of gshare's own that goes nowhere by the window. */
 static bool begins_with_none(const struct checker *c)
 {
     return c->house && checker_reads(c, 0, "mov.b32 gshare$mask, 0;") &&

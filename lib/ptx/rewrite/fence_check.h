@@ -9,7 +9,7 @@ enum { MOST_FIXED = 8, MOST_FACTOR = 4 };
 struct checker {
     const struct ptx_module *m;
     const struct ptx_func *f;
-    bool house;     /* f is of the house */
+    bool house;     /* f is gshare's own */
     bool *labelled; /* by instruction: control may come from elsewhere */
     bool stack;     /* a store may hit any byte of it */
     bool indexed;   /* an access may lie MOST_FACTOR times 4 GiB behind the window */

@@ -5,7 +5,7 @@
  * A register that may hold something of such an address is marked, over the whole function and in
  * any order of its instructions. By an argument the address goes to the function that is called,
  * where what is loaded from parameters is marked then; by a store, or a call of an address, to any.
- * Functions of the house (printing, the heap) store through none that they are given. */
+ * gshare's own functions (printing, the heap) store through none that they are given. */
 #include <stdlib.h>
 
 #include "ptx/rewrite/definitions.h"

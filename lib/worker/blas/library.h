@@ -1,8 +1,8 @@
 /*
  * library.h - NVIDIA's cuBLASLt, loaded where the machine has it and somebody wants it.
  *
- * Jobs load it (library_load, library_start), one after the other; once library_ready() the lanes
- * call it, since its functions may be called by any thread.
+ * Jobs load it (library_load, library_start), one after the other; once library_handle gives it the
+ * lanes call it, since its functions may be called by any thread.
  */
 #ifndef GS_WORKER_BLAS_LIBRARY_H
 #define GS_WORKER_BLAS_LIBRARY_H

@@ -1,5 +1,5 @@
 /* lane_choice.h - which session goes from the main lane to a side lane, and to which one; see
- * lanes.c for why. Main lane. */
+ * lanes.c for why. Main lane, but for lane_keeps, which side lanes call. */
 #ifndef GS_WORKER_LOOP_LANE_CHOICE_H
 #define GS_WORKER_LOOP_LANE_CHOICE_H
 
