@@ -809,6 +809,38 @@ GS_API gs_status gs_texture_destroy(gs_session session, gs_texture texture);
 GS_API gs_status gs_surface_create(gs_session session, gs_array array, gs_surface *surface);
 GS_API gs_status gs_surface_destroy(gs_session session, gs_surface surface);
 
+/* ---- Tensor maps ----------------------------------------------------------------------------- */
+
+/* What a kernel takes for bulk copies of tensors (cp.async.bulk.tensor): CUDA's CUtensorMap, an
+ * argument by value (__grid_constant__) or in memory, aligned to 64 bytes. It names memory and
+ * keeps none: what is freed must not be copied by it. */
+typedef struct gs_tensor_map {
+    uint64_t opaque[16];
+} gs_tensor_map;
+
+/* The tensor, and the box of it that one copy takes. All numbers are those of the driver's
+ * cuTensorMapEncodeTiled, whose documentation says which go together. */
+typedef struct gs_tensor_map_desc {
+    size_t size;
+    gs_devptr address;
+    unsigned rank;         /* 1 to 5; of the arrays, that many count, innermost first */
+    unsigned type;         /* CUtensorMapDataType */
+    uint64_t dim[5];       /* elements */
+    uint64_t stride[4];    /* bytes, of dimension 1 and those behind it */
+    unsigned box[5];       /* elements */
+    unsigned step[5];      /* the box has each step-th element; 1: all */
+    unsigned interleave;   /* CUtensorMapInterleave */
+    unsigned swizzle;      /* CUtensorMapSwizzle */
+    unsigned l2_promotion; /* CUtensorMapL2promotion */
+    unsigned fill;         /* CUtensorMapFloatOOBfill */
+} gs_tensor_map_desc;
+
+/* Encodes a tensor map. Blocks for the server, some 20 us. GS_ERR_INVALID_VALUE: against what the
+ * driver asks of the values. GS_ERR_NOT_SUPPORTED: the session is fenced, and no pass over a kernel
+ * can see the address in a map; or the device has no such copies. */
+GS_API gs_status gs_tensor_map_encode(gs_session session, const gs_tensor_map_desc *desc,
+                                      gs_tensor_map *map);
+
 /* ---- Modules --------------------------------------------------------------------------------- */
 
 /* Loads PTX text, a cubin or a fatbin of size bytes; size 0 means NUL-terminated PTX text. The
@@ -1099,6 +1131,8 @@ GS_API gs_status gs_graph_destroy(gs_graph graph);
 #define GS_TEXTURE_DESC_INIT {sizeof(gs_texture_desc),                                             \
     {GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP, GS_ADDRESS_CLAMP}, GS_FILTER_POINT, 0, 0, {0, 0, 0, 0},    \
     GS_FILTER_POINT, 0, 0, 1000}
+#define GS_TENSOR_MAP_DESC_INIT {sizeof(gs_tensor_map_desc), 0, 1, 0, {1, 1, 1, 1, 1}, \
+                                 {0, 0, 0, 0}, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, 0, 0, 0, 0}
 #define GS_KERNEL_DESC_INIT {sizeof(gs_kernel_desc), "", 0, 0, 0, 0, 0, 0, 0, {0, 0, 0}, 0}
 #define GS_LAUNCH_CONFIG_1D(blocks, threads) {sizeof(gs_launch_config),                            \
     {(unsigned)(blocks), 1, 1}, {(unsigned)(threads), 1, 1}, 0, 0, NULL, NULL, NULL, 0, 0,         \

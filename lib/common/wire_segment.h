@@ -203,6 +203,7 @@ enum req_op {
     REQ_KERNEL_HEAP = 28,  /* bytes */
     REQ_KERNEL_STACK = 29, /* bytes */
     REQ_ARRAY_LEVEL = 30,  /* mipmapped array, level -> array */
+    REQ_TENSOR_MAP = 31,   /* struct req_tensor_map in payload -> REQ_TENSOR_MAP_BYTES in payload */
     REQ_COUNT              /* of the numbers, 0 included */
 };
 
@@ -256,6 +257,21 @@ struct req_texture {
     float mipmap_bias, mipmap_min, mipmap_max;
 };
 
+#define REQ_TENSOR_RANK      5u
+#define REQ_TENSOR_MAP_BYTES 128u
+
+/* A tensor map: gs_tensor_map_desc. */
+struct req_tensor_map {
+    uint64_t address;
+    uint64_t dim[REQ_TENSOR_RANK];
+    uint64_t stride[REQ_TENSOR_RANK - 1];
+    uint32_t box[REQ_TENSOR_RANK];
+    uint32_t step[REQ_TENSOR_RANK];
+    uint32_t rank;
+    uint32_t type; /* gs_tensor_type */
+    uint32_t interleave, swizzle, promotion, fill;
+};
+
 struct seg_request {
     _Atomic uint32_t state; /* enum req_state; a futex */
     uint32_t op;            /* enum req_op */
@@ -266,9 +282,12 @@ struct seg_request {
     uint32_t serial; /* the client's: another for each request, never 0 */
     uint64_t ret[4];
     char message[8192]; /* a text, or the name of a kernel */
-    union {             /* the reply's; of REQ_TEXTURE_CREATE and REQ_GEMM_PREPARE the request's */
+    /* the reply's; of REQ_TEXTURE_CREATE and REQ_GEMM_PREPARE the request's; of REQ_TENSOR_MAP
+     * first the one and then the other */
+    union {
         struct req_kernel kernel;
         struct req_texture texture;
+        struct req_tensor_map tensor_map;
         unsigned char bytes[8192];
     } payload;
 };
@@ -280,6 +299,7 @@ static_assert(sizeof(struct seg_server) == 3264, "seg_server");
 static_assert(sizeof(struct seg_request) == 24656, "seg_request");
 static_assert(sizeof(struct req_kernel) == 4136, "req_kernel");
 static_assert(sizeof(struct req_texture) == 104, "req_texture");
+static_assert(sizeof(struct req_tensor_map) == 144, "req_tensor_map");
 static_assert(SEG_OFF_SERVER + sizeof(struct seg_server) <= SEG_OFF_REQUEST &&
                   SEG_OFF_REQUEST + sizeof(struct seg_request) <= SEG_OFF_RINGS,
               "parts of the segment do not overlap");

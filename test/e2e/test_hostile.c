@@ -586,6 +586,49 @@ static void a_mipmapped_array_is_no_array_of_texels(void)
     scene_play(&scene, mipmaps_run);
 }
 
+/* What the driver is never asked for. */
+static void tensor_maps_run(void *argument)
+{
+    static const struct req_tensor_map good = {
+        .rank = 2, .dim = {128, 64}, .stride = {512}, .box = {32, 16}, .step = {1, 1}, .type = 7};
+    static const struct {
+        size_t at;
+        uint32_t value;
+    } bad[] = {{offsetof(struct req_tensor_map, rank), 0},
+               {offsetof(struct req_tensor_map, rank), 6},
+               {offsetof(struct req_tensor_map, rank), UINT32_MAX},
+               {offsetof(struct req_tensor_map, type), 77},
+               {offsetof(struct req_tensor_map, interleave), 3},
+               {offsetof(struct req_tensor_map, swizzle), UINT32_MAX},
+               {offsetof(struct req_tensor_map, promotion), 4},
+               {offsetof(struct req_tensor_map, fill), 2},
+               {offsetof(struct req_tensor_map, box), 0}};
+    struct raw_request request = {.op = REQ_TENSOR_MAP};
+    struct raw_belongings b;
+    struct raw_client raw;
+
+    attach_good(&raw, argument);
+    raw_belongings_get(&raw, &b);
+    for (unsigned i = 0; i <= ARRAY_SIZE(bad); i++) {
+        struct req_tensor_map map = good;
+
+        map.address = b.memory;
+        if (i < ARRAY_SIZE(bad))
+            memcpy((unsigned char *)&map + bad[i].at, &bad[i].value, sizeof(bad[i].value));
+        raw.request->payload.tensor_map = map;
+        CHECK_EQUAL(raw_ask(&raw, &request), i < ARRAY_SIZE(bad) ? GS_ERR_INVALID_VALUE : GS_OK);
+    }
+    raw_detach(&raw);
+}
+
+static void a_tensor_map_of_no_kind_is_refused(void)
+{
+    struct scene scene;
+
+    scene_set(&scene);
+    scene_play(&scene, tensor_maps_run);
+}
+
 /* ---- Records that change while they are read ---- */
 
 struct flipper {
@@ -709,6 +752,8 @@ static void requests_run(void *argument)
                 array_ask(&request);
             if (request.op == REQ_TEXTURE_CREATE)
                 texture_ask(&raw, &b);
+            if (request.op == REQ_TENSOR_MAP)
+                scribble(raw.request->payload.bytes, sizeof(struct req_tensor_map));
             if (below(2))
                 request.name = below(2) ? "nothing" : "";
             raw_ask(&raw, &request);
@@ -908,6 +953,7 @@ static const struct test tests[] = {
     TEST_WITHIN(records_with_random_fields, 120),
     TEST(each_bad_field_of_a_record_ends_the_session_with_a_reason),
     TEST(a_mipmapped_array_is_no_array_of_texels),
+    TEST(a_tensor_map_of_no_kind_is_refused),
     TEST(records_that_change_while_they_are_read),
     TEST_WITHIN(random_requests, 120),
     TEST(random_control_messages),

@@ -27,6 +27,8 @@ static void request_post(struct session *session, const struct sync_request *req
         memcpy(&slot->payload.texture, request->texture, sizeof(*request->texture));
     if (request->gemm)
         memcpy(slot->payload.bytes, request->gemm, sizeof(*request->gemm));
+    if (request->tensor_map)
+        memcpy(&slot->payload.tensor_map, request->tensor_map, sizeof(*request->tensor_map));
     /* Pairs with the server's acquire of POSTED; the request is complete before. seq_cst for
      * activity_signal. */
     atomic_store_explicit(&slot->state, REQ_POSTED, memory_order_seq_cst);
@@ -66,6 +68,8 @@ static gs_status request_finish(struct session *session, struct sync_request *re
         memcpy(request->ret, slot->ret, sizeof(request->ret));
         if (request->kernel)
             memcpy(request->kernel, &slot->payload.kernel, sizeof(*request->kernel));
+        if (request->map)
+            memcpy(request->map, slot->payload.bytes, REQ_TENSOR_MAP_BYTES);
         if (request->text)
             snprintf(request->text, request->text_size, "%.*s", (int)sizeof(slot->message),
                      slot->message);

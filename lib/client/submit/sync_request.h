@@ -10,12 +10,14 @@
 struct sync_request {
     enum req_op op;
     uint64_t arg[4];
-    const char *name;                  /* NULL: none; shorter than seg_request.name */
-    const struct req_texture *texture; /* of REQ_TEXTURE_CREATE */
-    const struct rec_gemm *gemm;       /* of REQ_GEMM_PREPARE */
+    const char *name;                        /* NULL: none; shorter than seg_request.name */
+    const struct req_texture *texture;       /* of REQ_TEXTURE_CREATE */
+    const struct rec_gemm *gemm;             /* of REQ_GEMM_PREPARE */
+    const struct req_tensor_map *tensor_map; /* of REQ_TENSOR_MAP */
     /* reply */
     uint64_t ret[4];
     struct req_kernel *kernel; /* receives the payload of REQ_KERNEL_GET */
+    void *map;                 /* receives that of REQ_TENSOR_MAP */
     char *text;                /* receives the message, cut to text_size; NULL: nobody asks */
     size_t text_size;
 };

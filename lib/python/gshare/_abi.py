@@ -554,6 +554,7 @@ NOT_WRAPPED = {
     "gs_texture_destroy": _TEXTURES,
     "gs_surface_create": _TEXTURES,
     "gs_surface_destroy": _TEXTURES,
+    "gs_tensor_map_encode": "tensor maps are for kernels that a C or CUDA program sets up",
 }
 
 

@@ -34,8 +34,8 @@ bool driver_open(const char *kind, char name[32], char *text, size_t text_size);
 bool driver_takes_machine_code(void);
 
 /* A driver call is written DRV(cuName, args...), which notes a failure and the call's name, per
- * thread; or DRV_MUST (lost.h), where only a lost context makes it fail, or DRV_ASK, where its result
- * is an answer. */
+ * thread; or DRV_MUST (lost.h), where only a lost context makes it fail, or DRV_ASK, where its
+ * result is an answer. */
 #define DRV(function, ...) driver_note(#function, cu->function(__VA_ARGS__))
 
 void driver_failed(const char *function, CUresult result);

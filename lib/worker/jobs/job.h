@@ -70,8 +70,9 @@ struct job {
     uint32_t serial; /* of the request */
     uint64_t arg[4];
     union {
-        unsigned char payload[sizeof(struct rec_gemm)]; /* the request's, whatever it is */
-        struct req_texture texture;                     /* of REQ_TEXTURE_CREATE */
+        unsigned char payload[sizeof(struct req_tensor_map)]; /* the request's, whatever it is */
+        struct req_texture texture;                           /* of REQ_TEXTURE_CREATE */
+        struct req_tensor_map tensor_map;                     /* of REQ_TENSOR_MAP */
         struct rec_gemm gemm; /* of REQ_GEMM_PREPARE, or the product that a chore prepares */
         struct {
             struct link_peer_told told;
@@ -91,6 +92,7 @@ struct job {
     gs_status status;
     uint64_t ret[4];
     struct req_kernel *kernel; /* the payload of the reply, freed with the job; NULL: none */
+    uint32_t reply_bytes;      /* of `payload`, which are that of the reply instead */
     struct {
         uint64_t asked, used, limit;
     } refused; /* in bytes, where a limit of memory has refused the job; else 0 */
@@ -111,7 +113,9 @@ struct job {
     char name[sizeof(((struct seg_request *)0)->name)];
     char message[sizeof(((struct seg_request *)0)->message)];
 };
-static_assert(sizeof(struct req_texture) <= sizeof(((struct job *)0)->payload), "payload");
+static_assert(sizeof(struct req_texture) <= sizeof(((struct job *)0)->payload) &&
+                  sizeof(struct rec_gemm) <= sizeof(((struct job *)0)->payload),
+              "payload");
 
 /* Notes a failure. Returns the status, for `return job_fail(...)`. */
 gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
@@ -174,7 +178,8 @@ void job_free(struct job *job);
     REQUEST(REQ_TEXTURE_CREATE, job_texture_create) /* texture.c */                                \
     REQUEST(REQ_TEXTURE_DESTROY, job_texture_destroy)                                              \
     REQUEST(REQ_SURFACE_CREATE, job_surface_create)                                                \
-    REQUEST(REQ_SURFACE_DESTROY, job_surface_destroy)
+    REQUEST(REQ_SURFACE_DESTROY, job_surface_destroy)                                              \
+    REQUEST(REQ_TENSOR_MAP, job_tensor_map) /* tensor_map.c */
 
 #define REQUEST_KIND(op, kind) extern const struct job_kind kind;
 REQUESTS(REQUEST_KIND)

@@ -70,7 +70,7 @@ struct job *request_take(struct session *session)
  * has a payload or a text is made again, which does no harm. */
 static void answer_note(const struct job *job)
 {
-    const bool again = job->kernel || (job->status == GS_OK && job->message[0]);
+    const bool again = job->kernel || job->reply_bytes || (job->status == GS_OK && job->message[0]);
     struct journal_answer answer = {.serial = again ? 0 : job->serial, .status = job->status};
 
     memcpy(answer.ret, job->ret, sizeof(answer.ret));
@@ -86,6 +86,7 @@ void request_answer(const struct job *job)
     memcpy(slot->message, job->message, strlen(job->message) + 1);
     if (job->kernel && job->status == GS_OK)
         memcpy(&slot->payload.kernel, job->kernel, sizeof(*job->kernel));
+    memcpy(slot->payload.bytes, job->payload, job->reply_bytes);
     answer_note(job);
     memory_refused_log(job);
     done(slot);

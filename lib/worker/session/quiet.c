@@ -163,10 +163,10 @@ static void hold_look(uint64_t now)
 
 /* Whether a job that must have the device to itself may start: it waits for a quiet moment. When
  * none has come for a while, new work is held back so that one can come: for 3 ms, then 6, 12 ...
- * up to a second and a half; in between, the others have four fifths of the time. Where a hold of 192 ms meets
- * kernels that go on after half of it, their streams alone are held back until they have ended,
- * but for six seconds at a time, and then all for a moment: so it comes beside kernels of a
- * second. Beside an endless kernel no quiet moment comes, and the job gives up. The job of the
+ * up to a second and a half; in between, the others have four fifths of the time. Where a hold of
+ * 192 ms meets kernels that go on after half of it, their streams alone are held back until they
+ * have ended, but for six seconds at a time, and then all for a moment: so it comes beside kernels
+ * of a second. Beside an endless kernel no quiet moment comes, and the job gives up. The job of the
  * deferred release, for which nobody waits, never holds work back for longer than the first time.
  */
 static bool quiet_for(const struct job *job, uint64_t now)

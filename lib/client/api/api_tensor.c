@@ -1,0 +1,53 @@
+/* api_tensor.c - tensor maps. */
+#include <string.h>
+
+#include "client/base/error.h"
+#include "client/base/params.h"
+#include "client/submit/submit.h"
+#include "client/submit/sync_request.h"
+
+static_assert(sizeof(gs_tensor_map) == REQ_TENSOR_MAP_BYTES, "gs_tensor_map");
+
+static void map_fill(struct req_tensor_map *map, const gs_tensor_map_desc *desc)
+{
+    *map = (struct req_tensor_map){
+        .address = desc->address,
+        .rank = desc->rank,
+        .type = desc->type,
+        .interleave = desc->interleave,
+        .swizzle = desc->swizzle,
+        .promotion = desc->l2_promotion,
+        .fill = desc->fill,
+    };
+    memcpy(map->dim, desc->dim, sizeof(map->dim));
+    memcpy(map->stride, desc->stride, sizeof(map->stride));
+    memcpy(map->box, desc->box, sizeof(map->box));
+    memcpy(map->step, desc->step, sizeof(map->step));
+}
+
+gs_status gs_tensor_map_encode(gs_session handle, const gs_tensor_map_desc *given,
+                               gs_tensor_map *map)
+{
+    gs_tensor_map_desc desc = GS_TENSOR_MAP_DESC_INIT;
+    struct req_tensor_map asked;
+    struct sync_request request = {.op = REQ_TENSOR_MAP, .tensor_map = &asked, .map = map};
+    struct session *session;
+    gs_status status;
+
+    if (!map || !given)
+        return error_set(GS_ERR_INVALID_VALUE, "the %s pointer is NULL",
+                         map ? "gs_tensor_map_desc" : "gs_tensor_map");
+    status = params_read(&desc, sizeof(desc), PARAMS_UP_TO(gs_tensor_map_desc, fill), given,
+                         "gs_tensor_map_desc");
+    if (status == GS_OK && (desc.rank == 0 || desc.rank > REQ_TENSOR_RANK))
+        return error_set(GS_ERR_INVALID_VALUE, "a tensor of rank %u, not 1 to %u", desc.rank,
+                         REQ_TENSOR_RANK);
+    if (status == GS_OK)
+        status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+    if (status != GS_OK)
+        return status;
+    map_fill(&asked, &desc);
+    status = sync_request(session, &request);
+    session_leave(session);
+    return status;
+}
