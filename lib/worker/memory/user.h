@@ -61,10 +61,9 @@ bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_driver_discharge(struct user *user, uint64_t bytes);
 uint64_t user_driver_bytes(const struct user *user);
 uint64_t user_used(const struct user *user);
-/* Counts addresses of windows that sinks are to cover. */
-void user_opened_add(struct user *user, uint64_t bytes);
-void user_opened_take(struct user *user, uint64_t bytes);
-uint64_t user_opened(const struct user *user);
+/* The same of addresses of windows that sinks are to cover. */
+bool user_opened_charge(struct user *user, uint64_t bytes, uint64_t limit);
+void user_opened_discharge(struct user *user, uint64_t bytes);
 /* The same of textures and surfaces, one at a time. */
 bool user_texture_charge(struct user *user, uint64_t limit);
 void user_texture_discharge(struct user *user);
