@@ -22,6 +22,7 @@
 #include "server/session/peer_memory.h"
 #include "server/state/server.h"
 #include "server/workers/messages.h"
+#include "server/workers/process.h"
 
 #define SLOTS  8u
 #define SIZE   0x200000u
@@ -539,6 +540,25 @@ static void the_next_worker_is_told_what_lingers(void **state)
     assert_int_equal(hears(OWNER, 0).op, 0);
 }
 
+// A device may fail for good: there is no next worker to be told that nothing lingers any more.
+static void a_user_is_forgotten_though_the_worker_that_was_told_has_gone(void **state)
+{
+    struct session *owner = owner_new(AT), *importer = session_on(PEER);
+
+    (void)state;
+    mapped(importer, MAPPED, SIZE, given(importer, owner));
+    server_session_end(owner);
+    lingers(SIZE);
+    worker_kill(&server.device[OWNER]);
+    for (uid_t uid = UID + 1; server.accounts.count < ACCOUNTS_MAX; uid++)
+        account_get(&server.accounts, uid)->sessions = 1;
+    assert_null(account_get(&server.accounts, 1)); // of the first user memory lingers yet
+    says_of(PEER, LINK_VAULT_DROP, importer, MAPPED);
+    server_session_end(importer);
+    assert_non_null(account_get(&server.accounts, 1));
+    assert_null(account_find(&server.accounts, UID));
+}
+
 // The supervisor was killed before it could tell that nothing lingers any more.
 static void the_next_supervisor_tells_what_lingers_no_more(void **state)
 {
@@ -672,6 +692,7 @@ int main(void)
         PEERS_TEST(what_was_not_given_is_taken_back),
         PEERS_TEST(the_next_worker_is_told_what_was_taken_back),
         PEERS_TEST(the_next_worker_is_told_what_lingers),
+        PEERS_TEST(a_user_is_forgotten_though_the_worker_that_was_told_has_gone),
         PEERS_TEST(the_next_supervisor_tells_what_lingers_no_more),
         PEERS_TEST(what_is_taken_back_while_a_supervisor_is_replaced_is_told_afterwards),
         PEERS_TEST(a_flood_of_revocations_waits_for_its_worker),
