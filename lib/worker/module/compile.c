@@ -117,31 +117,43 @@ static const struct compiled *with_second_blocks(const char *text, const struct 
     return third;
 }
 
+static void image_replace(unsigned char **image, uint64_t *size, unsigned char *code,
+                          size_t code_size)
+{
+    free(*image);
+    *image = code;
+    *size = code_size;
+}
+
+bool image_find_code(unsigned char **image, uint64_t *size)
+{
+    size_t code_size = 0;
+    unsigned char *code = code_cache_find(*image, *size, &code_size);
+
+    if (code)
+        image_replace(image, size, code, code_size);
+    return code;
+}
+
 gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size)
 {
     CLEANUP_COMPILED struct compiled first = {0};
     CLEANUP_COMPILED struct compiled second = {0};
     CLEANUP_COMPILED struct compiled third = {0};
-    size_t code_size = 0;
-    unsigned char *code = code_cache_find(*image, *size, &code_size);
 
-    if (!code) {
-        const CUresult result = text_compile(*image, *size, &first);
-        if (result)
-            return image_refused(job, result, &first.log);
-        const struct compiled *best =
-            with_second_blocks((const char *)*image, &first, &second, &third);
-        code_size = best->size;
-        code = malloc(code_size);
-        if (!code)
-            return job_fail(job, GS_ERR_NO_MEMORY, "no memory for %zu bytes of machine code",
-                            code_size);
-        memcpy(code, best->code, code_size);
-        code_cache_put(*image, *size, code, code_size);
-    }
-    free(*image);
-    *image = code;
-    *size = code_size;
+    if (image_find_code(image, size))
+        return job->status;
+    const CUresult result = text_compile(*image, *size, &first);
+    if (result)
+        return image_refused(job, result, &first.log);
+    const struct compiled *best = with_second_blocks((const char *)*image, &first, &second, &third);
+    unsigned char *code = malloc(best->size);
+    if (!code)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for %zu bytes of machine code",
+                        best->size);
+    memcpy(code, best->code, best->size);
+    code_cache_put(*image, *size, code, best->size);
+    image_replace(image, size, code, best->size);
     return job->status;
 }
 
