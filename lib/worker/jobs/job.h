@@ -120,6 +120,9 @@ gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
 /* Notes the calling thread's failed driver call; ends the worker if the context is lost. */
 gs_status job_fail_driver(struct job *job, CUresult result);
 
+/* Fails a job whose session is being closed. Service threads, before work that takes long. */
+gs_status job_go_on(struct job *job);
+
 /* Whether the job has waited long enough, and runs beside the session's kernels. */
 static inline bool job_beside(const struct job *job)
 {

@@ -196,11 +196,7 @@ static void compile_work(struct job *job)
     const uint64_t kept = KEPT_BYTES + 2 * size; /* the code, and the image for the journal */
     struct module *module;
 
-    if (atomic_load_explicit(&job->session->jobs.closing, memory_order_relaxed)) {
-        job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
-        return;
-    }
-    if (kept_charge(job, kept) != GS_OK)
+    if (job_go_on(job) != GS_OK || kept_charge(job, kept) != GS_OK)
         return;
     module = module_new(job, block->memory, size);
     if (!module) {
@@ -382,9 +378,7 @@ gs_status modules_resume(struct job *job)
 gs_status modules_resume_late(struct job *job)
 {
     for (const struct journal_entry *e = NULL; module_missing(job->session, &e);) {
-        if (atomic_load_explicit(&job->session->jobs.closing, memory_order_relaxed))
-            return job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
-        struct module *module = module_again(job, e);
+        struct module *module = job_go_on(job) == GS_OK ? module_again(job, e) : NULL;
         if (!module || module_compile(job, module) != GS_OK)
             return job->status;
     }
