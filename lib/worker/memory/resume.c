@@ -188,7 +188,7 @@ static bool entry_loose(const struct journal *journal, const struct journal_entr
 static gs_status allocation_resume(struct job *job, const struct journal_entry *entry)
 {
     if (!memory_adopt(job->session, entry->key, entry->value[0]) ||
-        !space_put(&job->session->memory.allocations, entry->key, entry->value[0], NULL))
+        !allocations_put(&job->session->memory.allocations, entry->key, entry->value[0], NULL))
         return job_fail(job, GS_ERR_INTERRUPTED, "an allocation has no place in its chunk");
     memory_record_adopt(job->session);
     return GS_OK;

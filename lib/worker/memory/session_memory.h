@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "worker/driver/driver.h"
-#include "worker/memory/space.h"
+#include "worker/memory/allocations.h"
 
 /* Where a session's kernels that stray meet sinks. */
 enum cover {
@@ -44,7 +44,7 @@ struct peer_window {
 struct session_memory {
     /* what copies may name by a device address: live allocations, module globals (tag: the global's
      * module), and host blocks that kernels reach (tag: the block) */
-    struct space allocations;
+    struct allocations allocations;
     struct host_block **hosts; /* SEG_HOSTS entries, or NULL */
     /* grows when something that a record can name is freed or unloaded: recorded graphs then check
      * their records again */

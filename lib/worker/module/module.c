@@ -446,7 +446,7 @@ static void unload_install(struct job *job)
 
     for (struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
         session->kernels.table[kernel->id] = NULL;
-    space_remove_tagged(&session->memory.allocations, module);
+    allocations_remove_tagged(&session->memory.allocations, module);
     session->module.modules[module->id] = NULL;
     session->memory.generation++;
     module_record_free(module);
