@@ -58,6 +58,56 @@ static void allocations_are_aligned_apart_and_inside_the_window(void)
     server_stop(server);
 }
 
+/* Eight of these fill a piece of the device's memory. */
+#define EIGHTH (MIB / 4)
+
+static gs_devptr eighths(gs_session session, unsigned count)
+{
+    gs_devptr at;
+
+    CHECK_OK(gs_malloc(session, count * EIGHTH, &at));
+    return at;
+}
+
+/* Room is taken again where there was none for a while, and by what is smaller than what has not
+ * found any. */
+static void room_is_used(const struct server_options *options)
+{
+    static const char ptx[] = PTX_HEAD PTX_FILL;
+    struct server *server = server_start(options);
+    gs_session session;
+    gs_module module;
+    gs_devptr at[25];
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_module_load(session, ptx, strlen(ptx), &module));
+    for (unsigned i = 0; i < ARRAY_SIZE(at); i++)
+        at[i] = eighths(session, 1);
+    CHECK_EQUAL(server_memory_used(server), 8 * MIB);
+    CHECK_OK(gs_free(session, at[3]));
+    CHECK_EQUAL(eighths(session, 1), at[3]);
+    CHECK_OK(gs_free(session, at[10]));
+    CHECK_OK(gs_free(session, at[11]));
+    CHECK_EQUAL(eighths(session, 2), at[10]);
+    CHECK_OK(gs_free(session, at[20]));
+    CHECK_EQUAL(eighths(session, 2), at[24] + EIGHTH);
+    CHECK_EQUAL(eighths(session, 1), at[20]);
+    CHECK_EQUAL(server_memory_used(server), 8 * MIB);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void room_between_small_allocations_is_used(void)
+{
+    room_is_used(&server_unfenced);
+}
+
+static void also_in_a_session_whose_kernels_are_fenced(void)
+{
+    room_is_used(
+        &(struct server_options){.arguments = (const char *const[]){"--fence", "always", NULL}});
+}
+
 static void sizes_of_one_byte_to_many_staging_areas_copy_right(void)
 {
     static const size_t sizes[] = {1,       2,           3,           5,           63,
@@ -607,6 +657,8 @@ static void more_than_a_bound_is_not_kept_for_work(void)
 static const struct test tests[] = {
     TEST(memsets_write_elements_of_16_and_32_bits),
     TEST(allocations_are_aligned_apart_and_inside_the_window),
+    TEST(room_between_small_allocations_is_used),
+    TEST(also_in_a_session_whose_kernels_are_fenced),
     TEST(sizes_of_one_byte_to_many_staging_areas_copy_right),
     TEST(copies_of_size_zero_do_nothing),
     TEST(async_copies_keep_the_order_of_their_stream),

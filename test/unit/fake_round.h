@@ -61,9 +61,15 @@ void reports_poll(struct session *session)
     (void)session;
 }
 
+static uint64_t request_ns; /* how long a request takes the lane */
+static uint64_t requested;  /* sessions of which one was taken, by slot */
+static uint32_t requests;   /* how many were */
+
 struct job *request_take(struct session *session)
 {
-    (void)session;
+    now += request_ns;
+    requested |= UINT64_C(1) << session->slot % 64;
+    requests++;
     return NULL;
 }
 

@@ -274,6 +274,34 @@ static void a_call_of_an_address_reaches_what_functions_name(void **state)
     rig_free(r);
 }
 
+/* Each kernel may reach all that any function names where there is too much to follow. */
+static void many_calls_of_addresses_take_the_room_of_all_variables(void **state)
+{
+    enum { FUNCTIONS = 10000, KERNELS = 1500 };
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+
+    (void)state;
+    assert_non_null(file);
+    fputs(HEAD ".shared .align 16 .b8 a[" BIG "], b[" BIG "];\n", file);
+    for (unsigned i = 0; i < FUNCTIONS; i++)
+        fprintf(file, ".visible .func f%u()\n{\nret;\n}\n", i);
+    fputs(USES("k", "a", "") USES("other", "b", ""), file);
+    const long few = ftell(file);
+    for (unsigned i = 0; i < KERNELS; i++)
+        fprintf(file,
+                ".visible .entry k%u()\n{\n.reg .b64 %%y;\nmov.u64 %%y, f0;\n"
+                "p: .callprototype _ ();\ncall %%y, (), p;\nret;\n}\n",
+                i);
+    fclose(file);
+    struct rig *r = rig_new(text, (size_t)few);
+    assert_non_null(r);
+    rig_free(r);
+    assert_null(rig_new(text, size));
+    free(text);
+}
+
 static void more_shared_memory_than_a_block_has_is_refused(void **state)
 {
     static const char text[] = HEAD ".shared .align 16 .b8 a[" BIG "], b[" BIG
@@ -539,6 +567,7 @@ int main(void)
         cmocka_unit_test(a_warp_goes_on_whose_turn_was_cut_short),
         cmocka_unit_test(variables_of_different_kernels_share_their_place),
         cmocka_unit_test(a_call_of_an_address_reaches_what_functions_name),
+        cmocka_unit_test(many_calls_of_addresses_take_the_room_of_all_variables),
         cmocka_unit_test(more_shared_memory_than_a_block_has_is_refused),
         cmocka_unit_test(thread_instructions_are_counted),
         cmocka_unit_test(the_states_of_all_blocks_together_are_bounded),

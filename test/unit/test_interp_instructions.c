@@ -363,6 +363,27 @@ static void bulk_copies_bring_their_bytes(void **state)
     rig_free(r);
 }
 
+/* 64 reductions of 4,096 elements are as long as two turns of a warp. */
+static void bulk_reductions_take_as_long_as_their_elements(void **state)
+{
+    struct rig *r;
+    const uint32_t *got =
+        run(&r,
+            HEAD KERNEL(".shared .b32 s;\n.shared .align 16 .b8 tile[8192];\n"
+                        "setp.ge.u32 %q0, %r0, 32;\n@%q0 bra OTHER;\n"
+                        "setp.ne.u32 %q1, %r0, 0;\n@%q1 ret;\nmov.u32 %r2, 0;\nLOOP:\n"
+                        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16 "
+                        "[%y0], [tile], 8192;\n"
+                        "add.u32 %r2, %r2, 1;\nst.volatile.shared.u32 [s], %r2;\n"
+                        "setp.lt.u32 %q1, %r2, 64;\n@%q1 bra LOOP;\nret;\nOTHER:\n"
+                        "ld.volatile.shared.u32 %r3, [s];\nst.global.u32 [%y0+8192], %r3;\nret;"),
+            33, NULL, 0);
+
+    (void)state;
+    assert_in_range(got[2048], 1, 32);
+    rig_free(r);
+}
+
 static void bulk_copies_keep_to_their_places(void **state)
 {
     static const struct {
@@ -458,6 +479,7 @@ int main(void)
         cmocka_unit_test(a_factor_from_out_of_bounds_makes_zero),
         cmocka_unit_test(a_copy_that_ignores_its_source_writes_zeros),
         cmocka_unit_test(bulk_copies_bring_their_bytes),
+        cmocka_unit_test(bulk_reductions_take_as_long_as_their_elements),
         cmocka_unit_test(bulk_copies_keep_to_their_places),
         cmocka_unit_test(matrix_rows_keep_to_shared_memory),
         cmocka_unit_test(a_block_has_reserved_shared_memory),

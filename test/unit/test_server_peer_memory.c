@@ -22,6 +22,7 @@
 #include "server/session/peer_memory.h"
 #include "server/state/server.h"
 #include "server/workers/messages.h"
+#include "server/workers/process.h"
 
 #define SLOTS  8u
 #define SIZE   0x200000u
@@ -539,6 +540,40 @@ static void the_next_worker_is_told_what_lingers(void **state)
     assert_int_equal(hears(OWNER, 0).op, 0);
 }
 
+// A device may fail for good: there is no next worker to be told that nothing lingers any more.
+static void a_user_is_forgotten_though_the_worker_that_was_told_has_gone(void **state)
+{
+    struct session *owner = owner_new(AT), *importer = session_on(PEER);
+
+    (void)state;
+    mapped(importer, MAPPED, SIZE, given(importer, owner));
+    server_session_end(owner);
+    lingers(SIZE);
+    worker_kill(&server.device[OWNER]);
+    for (uid_t uid = UID + 1; server.accounts.count < ACCOUNTS_MAX; uid++)
+        account_get(&server.accounts, uid)->sessions = 1;
+    assert_null(account_get(&server.accounts, 1)); // of the first user memory lingers yet
+    says_of(PEER, LINK_VAULT_DROP, importer, MAPPED);
+    server_session_end(importer);
+    assert_non_null(account_get(&server.accounts, 1));
+    assert_null(account_find(&server.accounts, UID));
+}
+
+// What waits for a worker's socket is lost, too.
+static void supervisor_is_killed(void)
+{
+    accounts_restore(&server.accounts);
+    for (int i = 0; i < server.device_count; i++) {
+        struct device *device = &server.device[i];
+
+        free(device->worker.outbox.waiting);
+        device->worker.outbox = (struct outbox){0};
+        word_queue_deinit(&device->news.words);
+        device->news = (struct loan_news){0};
+    }
+    peer_memory_restore(&server);
+}
+
 // The supervisor was killed before it could tell that nothing lingers any more.
 static void the_next_supervisor_tells_what_lingers_no_more(void **state)
 {
@@ -549,13 +584,36 @@ static void the_next_supervisor_tells_what_lingers_no_more(void **state)
     server_session_end(owner);
     lingers(SIZE);
     says_of(PEER, LINK_VAULT_DROP, importer, MAPPED);
-    accounts_restore(&server.accounts);
-    for (int i = 0; i < server.device_count; i++) {
-        word_queue_deinit(&server.device[i].news.words);
-        server.device[i].news = (struct loan_news){0};
-    }
-    peer_memory_restore(&server);
+    supervisor_is_killed();
     lingers(0);
+    assert_int_equal(hears(OWNER, 0).op, 0);
+}
+
+static void also_where_that_waited_for_the_workers_socket(void **state)
+{
+    struct session *owner = owner_new(AT), *importer = session_on(PEER);
+    const struct link_message ping = {.op = LINK_PING, .slot = LINK_SLOT_NONE};
+    struct device *device = &server.device[OWNER];
+
+    (void)state;
+    mapped(importer, MAPPED, SIZE, given(importer, owner));
+    server_session_end(owner);
+    lingers(SIZE);
+    while (device->worker.outbox.count == 0)
+        worker_send(device, &ping);
+    hears(OWNER, LINK_PING);
+    worker_flush(device); // the socket is full, and nothing waits
+    says_of(PEER, LINK_VAULT_DROP, importer, MAPPED);
+    peer_memory_go_on(&server);
+    assert_int_equal(device->worker.outbox.count, 1);
+    supervisor_is_killed();
+    struct link_message message = ping;
+    while (message.op == LINK_PING) {
+        message = hears_with(OWNER, NULL);
+        worker_flush(device);
+    }
+    assert_int_equal(message.op, LINK_LINGERING);
+    assert_int_equal(message.u.lingering.bytes, 0);
     assert_int_equal(hears(OWNER, 0).op, 0);
 }
 
@@ -672,7 +730,9 @@ int main(void)
         PEERS_TEST(what_was_not_given_is_taken_back),
         PEERS_TEST(the_next_worker_is_told_what_was_taken_back),
         PEERS_TEST(the_next_worker_is_told_what_lingers),
+        PEERS_TEST(a_user_is_forgotten_though_the_worker_that_was_told_has_gone),
         PEERS_TEST(the_next_supervisor_tells_what_lingers_no_more),
+        PEERS_TEST(also_where_that_waited_for_the_workers_socket),
         PEERS_TEST(what_is_taken_back_while_a_supervisor_is_replaced_is_told_afterwards),
         PEERS_TEST(a_flood_of_revocations_waits_for_its_worker),
         PEERS_TEST(a_round_tells_a_bounded_number),

@@ -377,6 +377,53 @@ static void a_crowd_that_is_turned_away_costs_others_nothing(void **state)
         user_release(senders[i].session.memory.user);
 }
 
+/* Each of the user's sessions has its turn before any has another one. */
+static void others_do_not_wait_for_the_requests_of_all_of_a_users_sessions(void **state)
+{
+    enum { ASKING = 40, ROUNDS = 6 };
+    const uint64_t most = 220000; /* the user's part of a round, and one request */
+
+    (void)state;
+    lane.polled_count = ASKING + 1;
+    request_ns = 20000;
+    for (uint32_t i = 0; i <= ASKING; i++) {
+        senders[i].session.memory.user = user_hold(i < ASKING ? 1 : 2);
+        assert_non_null(senders[i].session.memory.user);
+    }
+    for (uint32_t turn = 0; turn < 3; turn++) {
+        requested = requests = 0;
+        for (uint32_t n = 0; n < ROUNDS && requests < ASKING; n++) {
+            for (uint32_t i = 0; i < ASKING; i++)
+                senders[i].session.round.pending |= REQUEST_BIT;
+            send(&senders[ASKING], 0, 1);
+            one_round();
+            assert_in_range(now - lane.now, 0, most);
+            assert_int_equal(senders[ASKING].in_turn, 1);
+            assert_true(lane.live); /* there is more to take */
+        }
+        assert_int_equal(requests, ASKING);
+        assert_int_equal(requested, (UINT64_C(1) << ASKING) - 1);
+    }
+    for (uint32_t i = 0; i <= ASKING; i++)
+        user_release(senders[i].session.memory.user);
+    request_ns = 0;
+}
+
+/* All of the user's records may take many rounds. */
+static void a_request_does_not_wait_for_its_users_records(void **state)
+{
+    (void)state;
+    record_ns = 20000;
+    users_set((const uint32_t[SESSIONS]){1, 1, 1, 2});
+    for (uint32_t n = 0; n < 10; n++) {
+        requests = 0;
+        senders[n % 3].session.round.pending |= REQUEST_BIT;
+        one_round();
+        assert_int_equal(requests, 1);
+    }
+    users_unset();
+}
+
 /* Sessions whose records take little are all served in each round, as if there were one user. */
 static void short_records_of_all_users_go_in_each_round(void **state)
 {
@@ -430,6 +477,9 @@ int main(void)
                                         set, unset),
         cmocka_unit_test_setup_teardown(a_crowd_that_is_turned_away_costs_others_nothing, set,
                                         unset),
+        cmocka_unit_test_setup_teardown(
+            others_do_not_wait_for_the_requests_of_all_of_a_users_sessions, set, unset),
+        cmocka_unit_test_setup_teardown(a_request_does_not_wait_for_its_users_records, set, unset),
         cmocka_unit_test_setup_teardown(short_records_of_all_users_go_in_each_round, set, unset),
         cmocka_unit_test_setup_teardown(a_side_lane_takes_as_much_of_a_session_in_a_round, set,
                                         unset),

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -123,61 +122,6 @@ static void a_range_is_contained_whole_or_not_at_all(void **state)
     space_deinit(&space);
 }
 
-static void all_spans_with_a_tag_go_and_the_others_stay_sorted(void **state)
-{
-    enum { SPANS = 1000 };
-    struct space space;
-    char tags[3];
-
-    (void)state;
-    space_init(&space, 0, UINT64_MAX);
-    space_remove_tagged(&space, &tags[0]);
-    for (uint64_t i = 0; i < SPANS; i++)
-        assert_true(space_put(&space, i * 16, 8, &tags[i * i % 3]));
-    space_remove_tagged(&space, &tags[1]);
-    for (uint64_t i = 0; i < SPANS; i++) {
-        const struct span *span = space_at(&space, i * 16);
-        assert_int_equal(span != NULL, i % 3 == 0);
-        if (span)
-            assert_ptr_equal(span->tag, &tags[0]);
-    }
-    assert_int_equal(space.count, (SPANS + 2) / 3);
-    space_remove_tagged(&space, &tags[2]); /* no span has it */
-    assert_int_equal(space.count, (SPANS + 2) / 3);
-    assert_true(space_put(&space, 16, 8, &tags[1]));
-    space_remove_tagged(&space, &tags[0]);
-    assert_int_equal(space.count, 1);
-    assert_non_null(space_at(&space, 16));
-    space_deinit(&space);
-}
-
-static uint64_t thread_ns(void)
-{
-    struct timespec used;
-
-    assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used), 0);
-    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
-}
-
-/* A module with many variables beside many allocations: taking its variables out one by one, with
- * the rest moved each time, took the dispatcher seconds. */
-static void many_spans_with_a_tag_go_at_once(void **state)
-{
-    enum { SPANS = 100000 };
-    struct space space;
-    char tags[2];
-
-    (void)state;
-    space_init(&space, 0, UINT64_MAX);
-    for (uint64_t i = 0; i < SPANS; i++)
-        assert_true(space_put(&space, i * 16, 8, &tags[i % 5 < 2]));
-    const uint64_t before = thread_ns();
-    space_remove_tagged(&space, &tags[1]);
-    assert_true(thread_ns() - before < 300000000u);
-    assert_int_equal(space.count, SPANS / 5 * 3);
-    space_deinit(&space);
-}
-
 /* Compares with a map of bytes, which cannot be wrong. */
 static void random_use_agrees_with_a_map_of_bytes(void **state)
 {
@@ -229,8 +173,6 @@ int main(void)
         cmocka_unit_test(spans_outside_are_found_and_nothing_is_taken_there),
         cmocka_unit_test(spans_that_overlap_or_leave_the_space_are_not_put),
         cmocka_unit_test(a_range_is_contained_whole_or_not_at_all),
-        cmocka_unit_test(all_spans_with_a_tag_go_and_the_others_stay_sorted),
-        cmocka_unit_test(many_spans_with_a_tag_go_at_once),
         cmocka_unit_test(random_use_agrees_with_a_map_of_bytes),
     };
 

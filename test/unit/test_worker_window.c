@@ -82,13 +82,21 @@ static void opens_all(unsigned i)
     assert_int_equal(window_open_size(&session[i]), WINDOW);
 }
 
-static bool comes_beside(unsigned i)
+/* A job for memory that needs all of the window open. */
+static struct job asked(unsigned i)
 {
     struct job job = {.session = &session[i]};
 
-    window_await(&job, GRANULE);
-    assert_true(job.session_idle);
-    return job.beside;
+    window_await(&job, 80 * GIB);
+    assert_true(job.session_idle && job.beside);
+    return job;
+}
+
+/* Whether it need not wait for kernels. */
+static bool comes_beside(struct job job)
+{
+    window_go_beside(&job);
+    return job_beside(&job);
 }
 
 static void a_users_sessions_open_a_bounded_part_beside_kernels(void **state)
@@ -97,16 +105,37 @@ static void a_users_sessions_open_a_bounded_part_beside_kernels(void **state)
     for (unsigned i = 0; i < SESSIONS; i++)
         session_begin(i, i < SESSIONS - 1 ? 1000 : 1001);
     for (unsigned i = 0; i < 4; i++) {
-        assert_true(comes_beside(4));
+        assert_true(comes_beside(asked(i)));
         opens_all(i);
     }
-    assert_true(comes_beside(4)); /* a little more */
-    opens_all(4);
-    assert_false(comes_beside(5));
-    assert_true(comes_beside(SESSIONS - 1)); /* another user's */
+    assert_false(comes_beside(asked(4)));
+    assert_true(comes_beside(asked(SESSIONS - 1))); /* another user's */
     session_end(0);
-    assert_true(comes_beside(5));
+    assert_true(comes_beside(asked(4)));
     for (unsigned i = 1; i < SESSIONS; i++)
+        session_end(i);
+}
+
+/* None of them has opened anything by then. */
+static void also_where_they_all_ask_before_one_of_them_has_it(void **state)
+{
+    struct job job[SESSIONS];
+
+    (void)state;
+    for (unsigned i = 0; i < SESSIONS; i++) {
+        session_begin(i, 1000);
+        job[i] = asked(i);
+    }
+    for (unsigned i = 0; i < SESSIONS; i++)
+        assert_int_equal(comes_beside(job[i]), i < 4);
+    /* Opened by less, or not at all: the charge is the same, and is given back. */
+    assert_true(comes_beside(asked(0)));
+    opens_all(1);
+    session_end(0);
+    session_end(1);
+    assert_true(comes_beside(job[4]) && comes_beside(job[5]));
+    assert_false(comes_beside(job[6]));
+    for (unsigned i = 2; i < SESSIONS; i++)
         session_end(i);
 }
 
@@ -114,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_users_sessions_open_a_bounded_part_beside_kernels),
+        cmocka_unit_test(also_where_they_all_ask_before_one_of_them_has_it),
     };
 
     return cmocka_run_group_tests(tests, set, NULL);

@@ -129,6 +129,12 @@ void account_took(struct account *account, uint64_t ns)
         account->tokens = -REQUESTS_BURST;
 }
 
+void accounts_worker_gone(struct accounts *accounts, int device)
+{
+    for (uint32_t i = 0; i < accounts->count; i++)
+        accounts->entry[i].lingering_told &= ~(1u << device);
+}
+
 /* The first fault is taken for an accident; from the second on each doubles the time. */
 uint64_t account_fault(struct account *account, uint64_t now_ns)
 {

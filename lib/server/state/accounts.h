@@ -65,6 +65,8 @@ struct account *account_get(struct accounts *accounts, uid_t uid);
 bool account_ask(struct account *account, uint64_t now_ns);
 /* A request has taken the supervisor so long: what is beyond one request goes off the allowance. */
 void account_took(struct account *account, uint64_t ns);
+/* The device's worker has gone, with all that it counted. */
+void accounts_worker_gone(struct accounts *accounts, int device);
 /* Another fault: how long the user is kept out from now on; 0: not this time. */
 uint64_t account_fault(struct account *account, uint64_t now_ns);
 /* The user's session has lost a device. If the user was a suspect, nobody is one any more. */

@@ -3,7 +3,8 @@
 // mbarrier object that waits for the bytes has them with the copy.
 #include "softcuda/interp/address.h"
 
-enum { BULK_GRAIN = 16, BYTES_PER_STEP = 256 };
+// A step is what an instruction of a warp takes: 32 lanes store 8 bytes each, or reduce an element.
+enum { BULK_GRAIN = 16, BYTES_PER_STEP = 256, ELEMENTS_PER_STEP = 32 };
 
 // The address in four words of code.aux, as put_mem writes them, for one lane. One beyond the
 // window of its space is the window's end, where nothing lies.
@@ -45,6 +46,12 @@ static void reduce(const struct insn *in, unsigned char *to, const unsigned char
     }
 }
 
+static uint64_t steps_of(const struct insn *in, uint32_t bytes)
+{
+    return in->mode ? bytes / (ptx_type_bits((enum ptx_type)in->type) / 8) / ELEMENTS_PER_STEP
+                    : bytes / BYTES_PER_STEP;
+}
+
 static int copy(struct warp *w, const struct insn *in, unsigned lane)
 {
     const uint32_t *aux = w->frame->code->aux + in->aux;
@@ -73,7 +80,7 @@ static int copy(struct warp *w, const struct insn *in, unsigned lane)
     }
     if (object)
         mbarrier_complete(object, bytes);
-    uint64_t steps = bytes / BYTES_PER_STEP;
+    uint64_t steps = steps_of(in, bytes);
     w->left -= steps < w->left ? steps : w->left;
     return STEP_NEXT;
 }

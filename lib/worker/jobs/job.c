@@ -69,6 +69,13 @@ gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
     return job->status = status;
 }
 
+gs_status job_go_on(struct job *job)
+{
+    if (!atomic_load_explicit(&job->session->jobs.closing, memory_order_relaxed))
+        return GS_OK;
+    return job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
+}
+
 gs_status job_fail_driver(struct job *job, CUresult result)
 {
     lost_check(result);

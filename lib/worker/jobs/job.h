@@ -85,7 +85,8 @@ struct job {
     void *made;
     uint32_t index;
     bool session_idle; /* prepare found that this job must wait as with JOB_SESSION_IDLE */
-    bool beside;  /* but not for long: its memory can come where no kernel reaches (window.h) */
+    /* but not for long: so many bytes can come where no kernel reaches (window.h) */
+    uint64_t beside;
     bool at_once; /* it fails with GS_NOT_READY where it would have to wait so */
 
     /* the reply */
@@ -122,6 +123,9 @@ gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Notes the calling thread's failed driver call; ends the worker if the context is lost. */
 gs_status job_fail_driver(struct job *job, CUresult result);
+
+/* Fails a job whose session is being closed. Service threads, before work that takes long. */
+gs_status job_go_on(struct job *job);
 
 /* Whether the job has waited long enough, and runs beside the session's kernels. */
 static inline bool job_beside(const struct job *job)

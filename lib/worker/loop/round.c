@@ -207,6 +207,22 @@ static uint64_t polled_time(const struct session *session)
     return stays && rounds.polled_latency_ns > normal ? rounds.polled_latency_ns : normal;
 }
 
+/* Takes the session's request, unless its user's requests have had their part of the round. */
+static void request_serve(struct session *session)
+{
+    const bool several = users_several();
+    const uint64_t from = several ? clock_ns() : 0;
+
+    if (several && !user_round_admits_request(session))
+        return;
+    session->round.pending &= ~REQUEST_BIT;
+    session->jobs.current = request_take(session);
+    if (session->jobs.current)
+        job_begin(session->jobs.current);
+    if (several)
+        user_round_requested(session, from);
+}
+
 /* The second pass of a round. */
 static void session_round(struct session *session)
 {
@@ -220,10 +236,7 @@ static void session_round(struct session *session)
     if (session->round.pending && !session->jobs.paused) {
         if (session->round.pending & REQUEST_BIT && !session->jobs.current &&
             session->lane->now >= session->submit.requests_from_ns) {
-            session->round.pending &= ~REQUEST_BIT;
-            session->jobs.current = request_take(session);
-            if (session->jobs.current)
-                job_begin(session->jobs.current);
+            request_serve(session);
             active = true;
         }
         if (session->jobs.paused || quiet_hold(session->lane->now) || trial_holds(session))

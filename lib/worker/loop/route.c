@@ -123,17 +123,24 @@ void job_begin(struct job *job)
         job_route(job);
 }
 
+static void session_enter(struct lane *lane, struct job *job)
+{
+    struct session *session = job->session;
+
+    session->lane = lane;
+    session_table_add(session);
+    session_poll_begin(session);
+    grant_apply(session, &job->grant, job->partition);
+    job->partition = NULL; /* the grant has it */
+    turn_add(session, job->open.suspect_ns);
+}
+
 static void open_end(struct lane *lane, struct job *job)
 {
     struct session *session = job->session;
 
-    if (job->status == GS_OK) {
-        session->lane = lane;
-        session_table_add(session);
-        session_poll_begin(session);
-        grant_apply(session, &job->grant, job->partition);
-        turn_add(session, job->open.suspect_ns);
-    }
+    if (job->status == GS_OK)
+        session_enter(lane, job);
     session_opened(job);
     if (job->status != GS_OK) {
         partition_release(job->partition);
@@ -142,19 +149,45 @@ static void open_end(struct lane *lane, struct job *job)
     job_free(job);
 }
 
+/* Lets a session that is taken up late have its job in progress, and its supervisor go on. */
+static void late_begin(struct lane *lane, struct job *job)
+{
+    session_enter(lane, job);
+    session_opened(job);
+    job->session->jobs.current = job;
+    job->session->jobs.paused = true;
+}
+
+static void late_end(struct job *job)
+{
+    struct session *session = job->session;
+
+    if (job->status != GS_OK && !session->jobs.close)
+        session_fault(session, &(struct fault){.kind = GS_FAULT_DEVICE,
+                                               .status = GS_ERR_INTERRUPTED,
+                                               .message = job->message});
+    request_end(job);
+}
+
 /* A job of a session that is taken up is back. */
 static void resume_returned(struct lane *lane, struct job *job)
 {
-    job->session->lane = lane;
-    if (job->status == GS_OK && job->kind->then) {
-        job->kind = job->kind->then;
+    struct session *session = job->session;
+
+    session->lane = lane;
+    if (resume_late(job))
+        late_begin(lane, job);
+    if (resume_next(job)) {
         job_route(job);
         return;
     }
     const bool suspect = job->status == GS_OK && job->open.replay == LINK_REPLAY_ALONE;
-    struct session *session = job->session;
 
     resume_end(job);
+    if (session->jobs.current == job) {
+        late_end(job); /* its work runs again beside that of others, who are not to wait any more */
+        return;
+    }
     open_end(lane, job);
     if (suspect && session_caught_up(session))
         trial_passed(session);

@@ -21,6 +21,7 @@ struct session_round {
     uint64_t budget_round; /* the round that `budget` is for */
     uint32_t budget;       /* records that the session may still hand over in that round */
     uint64_t pass;         /* the last one of its user in which it was served: user_round.c */
+    uint64_t request_pass; /* the same of its request */
     uint32_t stream_first; /* the stream that the next round begins with */
     bool yield_soon;       /* the value of seg_server.yield_soon */
 };

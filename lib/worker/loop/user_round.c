@@ -5,6 +5,9 @@
  *
  * So the user's sessions are served until USER_NS have passed, and the rest of them in the next
  * rounds: a pass is over when each has been served once. Other users are served in every round.
+ *
+ * Requests, of which each takes the lane some microseconds, have as much time of their own, so that
+ * they do not wait for all of their user's records.
  */
 #include "worker/loop/user_round.h"
 
@@ -37,17 +40,22 @@ bool user_round_turns_away(const struct session *session)
     return user->round == session->lane->round && turned_away(session, user);
 }
 
+/* Begins the user's part of a round, and the next pass where one is over. */
+static void round_begin(struct user_round *user, uint64_t round)
+{
+    if (user->round == round)
+        return;
+    user->round = round;
+    user->ns = 0;
+    user->pass += !user->more;
+    user->more = false;
+}
+
 bool user_round_admits(struct session *session)
 {
     struct user_round *user = round_of(session);
-    const uint64_t round = session->lane->round;
 
-    if (user->round != round) {
-        user->round = round;
-        user->ns = 0;
-        user->pass += !user->more;
-        user->more = false;
-    }
+    round_begin(user, session->lane->round);
     if (turned_away(session, user))
         return false;
     session->round.pass = user->pass;
@@ -62,4 +70,29 @@ bool user_round_goes_on(struct session *session, uint64_t *from)
     user->ns += now - *from;
     *from = now;
     return user->ns < USER_NS;
+}
+
+static struct user_round *requests_of(const struct session *session)
+{
+    return &session->memory.user->requests[session->lane->index];
+}
+
+bool user_round_admits_request(struct session *session)
+{
+    struct user_round *user = requests_of(session);
+
+    round_begin(user, session->lane->round);
+    if (session->round.request_pass == user->pass)
+        return false; /* it has had one in an earlier round of the pass */
+    if (user->ns >= USER_NS) {
+        user->more = true;
+        return false;
+    }
+    session->round.request_pass = user->pass;
+    return true;
+}
+
+void user_round_requested(const struct session *session, uint64_t from)
+{
+    requests_of(session)->ns += clock_ns() - from;
 }

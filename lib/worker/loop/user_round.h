@@ -17,4 +17,9 @@ bool user_round_admits(struct session *session);
  * part of the round. */
 bool user_round_goes_on(struct session *session, uint64_t *from);
 
+/* Whether the session's request may be taken in this round, where there are several users. */
+bool user_round_admits_request(struct session *session);
+/* Counts the time since `from`, which that request has taken. */
+void user_round_requested(const struct session *session, uint64_t from);
+
 #endif

@@ -152,9 +152,9 @@ static struct chunk *chunk_make(struct job *job, uint64_t asked)
 {
     struct chunk *chunk;
 
-    /* A kernel that strays where a sink makes room for a chunk would fault. malloc_prepare keeps
-     * kernels off where a chunk has to be made; it expected none here, and there was no host memory
-     * for the block that it found. */
+    /* A kernel that strays where a sink makes room for a chunk would fault. Who needs a chunk keeps
+     * kernels off (memory.c), and expects none where there was no host memory for a block's record.
+     */
     if (job->session->memory.cover && beside_work(job) && !job_beside(job)) {
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
         return NULL;
@@ -363,6 +363,7 @@ static struct chunk *spare_take(struct job *job, uint64_t asked)
     }
     job->session->memory.spare = NULL;
     space_init(&chunk->blocks, chunk->address, chunk->size);
+    chunk->refuses = 0;
     return chunk;
 }
 

@@ -17,6 +17,7 @@ struct chunk {
     bool dirty;  /* a block was given back: a block taken from now on must be zeroed first */
     bool lent;   /* it has been exported once: others may hold its memory */
     struct space blocks;
+    uint64_t refuses;           /* no block so large has room between these; 0: not known */
     struct mem_export *exports; /* see export_table.h */
     bool sunk;     /* it has no memory: an import that was taken back, or a place of host memory */
     bool exported; /* the vault has its descriptor */

@@ -58,7 +58,7 @@ void export_void(struct chunk *chunk)
  * has failed. Stores the allocation's size in arg[2]. Main lane. */
 static void own_prepare(struct job *job)
 {
-    const struct span *span = space_at(&job->session->memory.allocations, job->arg[0]);
+    const struct span *span = allocations_at(&job->session->memory.allocations, job->arg[0]);
 
     if (!span || span->tag)
         job_fail(job, GS_ERR_INVALID_POINTER, "0x%" PRIx64 " is not the start of an allocation",

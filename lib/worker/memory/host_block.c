@@ -400,7 +400,7 @@ static void alloc_quiet_work(struct job *job)
 static bool block_enter(struct session *session, struct host_block *block)
 {
     return !block->address ||
-           space_put(&session->memory.allocations, block->address, block->size, block);
+           allocations_put(&session->memory.allocations, block->address, block->size, block);
 }
 
 static void alloc_install(struct job *job)
@@ -426,7 +426,8 @@ static void free_prepare(struct job *job)
     }
     job->session->memory.hosts[job->arg[0]] = NULL;
     if (((const struct host_block *)job->object)->address)
-        space_remove_tagged(&job->session->memory.allocations, job->object);
+        allocations_remove(&job->session->memory.allocations,
+                           ((const struct host_block *)job->object)->address);
     job->session->memory.generation++;
     /* The device cannot use the block, so the job need not wait for the device. */
     if (!((const struct host_block *)job->object)->pinned)

@@ -291,7 +291,7 @@ static void peer_import_work(struct job *job)
 
 static void import_install(struct job *job)
 {
-    if (!space_put(&job->session->memory.allocations, job->ret[0], job->ret[1], NULL)) {
+    if (!allocations_put(&job->session->memory.allocations, job->ret[0], job->ret[1], NULL)) {
         /* Happens only when host memory is short; the import stays mapped until the session
          * ends. */
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an import's record");

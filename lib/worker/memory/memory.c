@@ -26,12 +26,24 @@
 
 /* ---- Allocations ----------------------------------------------------------------------------- */
 
-/* Takes a place for a small allocation in one of the shared chunks. */
+/* Takes a place for a small allocation in a shared chunk. A chunk in which a size found none is not
+ * searched for it again until a block is given back there: a program may have a million. */
+static struct span *block_take_in(struct chunk *chunk, uint64_t size)
+{
+    struct span *block = NULL;
+
+    if (chunk->shared && (!chunk->refuses || size < chunk->refuses)) {
+        block = space_take(&chunk->blocks, size, ALIGNMENT);
+        chunk->refuses = block ? chunk->refuses : size;
+    }
+    return block;
+}
+
 static struct span *block_take(struct session *session, uint64_t size, struct chunk **in)
 {
     for (size_t i = 0; i < session->memory.window.count; i++) {
         struct chunk *chunk = session->memory.window.spans[i].tag;
-        struct span *block = chunk->shared ? space_take(&chunk->blocks, size, ALIGNMENT) : NULL;
+        struct span *block = block_take_in(chunk, size);
         if (block) {
             *in = chunk;
             return block;
@@ -45,46 +57,49 @@ static bool is_small(uint64_t size, uint64_t align)
     return align <= ALIGNMENT && size < worker->granularity / 2;
 }
 
-/* Whether an allocation of that many bytes needs a mapping: no chunk that is mapped has room. */
-static bool maps(struct session *session, uint64_t asked)
+static gs_status block_zero(struct job *job, struct chunk *chunk, struct span *block,
+                            uint64_t *address)
 {
-    const uint64_t size = round_up(asked, ALIGNMENT);
+    CUresult result = chunk->dirty ? device_zero(block->address, block->size) : CUDA_SUCCESS;
 
-    if (chunk_spare_holds(session, asked))
-        return false;
-    for (size_t i = 0; i < session->memory.window.count && is_small(size, ALIGNMENT); i++) {
-        const struct chunk *chunk = session->memory.window.spans[i].tag;
-        if (chunk->shared && space_has(&chunk->blocks, size, ALIGNMENT))
-            return false;
-    }
-    return true;
-}
-
-/* asked: the bytes that the tenant named; size: the same, rounded up. */
-static gs_status small_take(struct job *job, uint64_t asked, uint64_t size, uint64_t *address)
-{
-    struct chunk *chunk = NULL;
-    struct span *block = block_take(job->session, size, &chunk);
-
-    if (!block) {
-        chunk = chunk_new(job, asked);
-        if (!chunk)
-            return job->status;
-        chunk->shared = true;
-        chunk_note(chunk);
-        block = space_take(&chunk->blocks, size, ALIGNMENT);
-        if (!block) {
-            chunk_free(job->session, chunk);
-            return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
-        }
-    }
-    CUresult result = chunk->dirty ? device_zero(block->address, size) : CUDA_SUCCESS;
     if (result) {
         space_remove(&chunk->blocks, block);
         return job_fail_driver(job, result);
     }
     *address = block->address;
     return GS_OK;
+}
+
+/* Takes a place for a small allocation where memory is mapped already. *address 0: there is none.
+ */
+static gs_status small_find(struct job *job, uint64_t size, uint64_t *address)
+{
+    struct chunk *chunk = NULL;
+    struct span *block = block_take(job->session, size, &chunk);
+
+    *address = 0;
+    return block ? block_zero(job, chunk, block, address) : GS_OK;
+}
+
+/* asked: the bytes that the tenant named; size: the same, rounded up. */
+static gs_status small_take(struct job *job, uint64_t asked, uint64_t size, uint64_t *address)
+{
+    struct chunk *chunk;
+    struct span *block;
+
+    if (small_find(job, size, address) != GS_OK || *address)
+        return job->status;
+    chunk = chunk_new(job, asked);
+    if (!chunk)
+        return job->status;
+    chunk->shared = true;
+    chunk_note(chunk);
+    block = space_take(&chunk->blocks, size, ALIGNMENT);
+    if (!block) {
+        chunk_free(job->session, chunk);
+        return job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
+    }
+    return block_zero(job, chunk, block, address);
 }
 
 gs_status memory_take(struct job *job, uint64_t asked, uint64_t align, uint64_t *address)
@@ -128,6 +143,7 @@ void memory_give(struct session *session, uint64_t address)
     if (chunk->shared) {
         space_remove(&chunk->blocks, space_at(&chunk->blocks, address));
         chunk->dirty = true;
+        chunk->refuses = 0;
         if (chunk->blocks.count > 0)
             return;
     }
@@ -145,43 +161,88 @@ static void too_much(struct job *job)
              size_exact(asked, job->arg[0]), size_exact(limit, job->refused.limit));
 }
 
+/* For an allocation that needs a mapping. */
+static void mapping_await(struct job *job)
+{
+    if (!chunk_spare_holds(job->session, job->arg[0]))
+        window_await(job, device_rounded(job->arg[0]));
+}
+
 /* Memory is zeroed, which takes as long as it is large; the quick threads also serve attaching and
  * small allocations, which must not wait behind it. */
 #define LARGE_BYTES (UINT64_C(64) << 20)
 static const struct job_kind job_malloc_large;
 
+static const struct job_kind job_malloc_small;
+
 static void malloc_prepare(struct job *job)
 {
-    if (job->arg[0] == 0)
+    const struct session *session = job->session;
+    const uint64_t asked = job->arg[0];
+
+    if (asked == 0)
         job_fail(job, GS_ERR_INVALID_VALUE, "an allocation of 0 bytes");
-    else if (job->arg[0] > worker->info.memory_total) /* up to here rounding up does not wrap */
+    else if (asked > worker->info.memory_total) /* up to here rounding up does not wrap */
         too_much(job);
-    else if (maps(job->session, job->arg[0]))
-        window_await(job, device_rounded(job->arg[0]));
-    if (job->arg[0] >= LARGE_BYTES)
+    else if (session->memory.cover != COVER_NONE && is_small(round_up(asked, ALIGNMENT), ALIGNMENT))
+        job->kind = &job_malloc_small;
+    else
+        mapping_await(job);
+    if (asked >= LARGE_BYTES)
         job->kind = &job_malloc_large;
 }
 
-static void malloc_work(struct job *job)
+static void malloc_note(const struct job *job)
 {
     const uint64_t value[JOURNAL_VALUES] = {job->arg[0]};
 
-    if (kept_charge(job, KEPT) != GS_OK)
-        return;
-    if (memory_take(job, job->arg[0], ALIGNMENT, &job->ret[0]) != GS_OK) {
-        kept_discharge(job->session, KEPT);
-        return;
-    }
     job_makes(job, JOURNAL_ALLOCATION, job->ret[0]);
     journal_put(job->session->journal, JOURNAL_ALLOCATION, job->ret[0], value, NULL, 0);
 }
 
+static void malloc_work(struct job *job)
+{
+    if (kept_charge(job, KEPT) != GS_OK)
+        return;
+    if (memory_take(job, job->arg[0], ALIGNMENT, &job->ret[0]) == GS_OK)
+        malloc_note(job);
+    else
+        kept_discharge(job->session, KEPT);
+}
+
+/* Of a small allocation beside kernels the lane cannot know whether memory must be mapped for it,
+ * which waits for them: that takes a look at all chunks. */
+static void small_work(struct job *job)
+{
+    if (kept_charge(job, KEPT) != GS_OK)
+        return;
+    if (small_find(job, round_up(job->arg[0], ALIGNMENT), &job->ret[0]) == GS_OK && job->ret[0])
+        malloc_note(job);
+    else
+        kept_discharge(job->session, KEPT);
+}
+
 static void malloc_install(struct job *job)
 {
-    if (!space_put(&job->session->memory.allocations, job->ret[0], job->arg[0], NULL)) {
+    if (!allocations_put(&job->session->memory.allocations, job->ret[0], job->arg[0], NULL)) {
         /* Happens only when host memory is short; the block stays taken until the session ends. */
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
     }
+}
+
+static const struct job_kind job_malloc_map = {"malloc",    JOB_QUICK,      NULL,
+                                               malloc_work, malloc_install, NULL};
+static const struct job_kind job_malloc_no_room = {"malloc", JOB_QUICK, NULL,
+                                                   NULL,     NULL,      &job_malloc_map};
+
+static void small_install(struct job *job)
+{
+    if (job->ret[0]) {
+        malloc_install(job);
+        return;
+    }
+    mapping_await(job);
+    job->kind = &job_malloc_no_room;
 }
 
 /* Whether the allocation's memory is unmapped with it: a kernel that used it would fault. */
@@ -196,7 +257,7 @@ static bool unmaps(struct session *session, uint64_t address)
  * session's. */
 static void free_prepare(struct job *job)
 {
-    struct span *span = space_at(&job->session->memory.allocations, job->arg[0]);
+    const struct span *span = allocations_at(&job->session->memory.allocations, job->arg[0]);
 
     if (!span || span->tag) {
         job_fail(job, GS_ERR_INVALID_POINTER, "0x%" PRIx64 " is not the start of an allocation",
@@ -219,9 +280,7 @@ static void free_work(struct job *job)
 
 static void free_install(struct job *job)
 {
-    struct space *allocations = &job->session->memory.allocations;
-
-    space_remove(allocations, space_at(allocations, job->arg[0]));
+    allocations_remove(&job->session->memory.allocations, job->arg[0]);
     job->session->memory.generation++;
 }
 
@@ -253,6 +312,8 @@ static void mem_info_work(struct job *job)
 
 static const struct job_kind job_malloc_large = {"malloc",    JOB_PATIENT,    malloc_prepare,
                                                  malloc_work, malloc_install, NULL};
+static const struct job_kind job_malloc_small = {"malloc",   JOB_QUICK,     NULL,
+                                                 small_work, small_install, NULL};
 const struct job_kind job_malloc = {"malloc",    JOB_QUICK,      malloc_prepare,
                                     malloc_work, malloc_install, NULL};
 const struct job_kind job_mem_free = {"free",    JOB_QUICK,    free_prepare,

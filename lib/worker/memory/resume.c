@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/util.h"
 #include "worker/driver/supervisor_link.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
@@ -15,6 +16,9 @@
 #include "worker/memory/preload.h"
 #include "worker/memory/window.h"
 
+/* About the longest that all others wait for a session's modules after a loss. */
+#define PROMPT_NS 5000000000u
+
 struct resume *resume_new(uint32_t slot)
 {
     struct resume *resume = calloc(1, sizeof(*resume));
@@ -22,6 +26,7 @@ struct resume *resume_new(uint32_t slot)
     if (resume) {
         resume->slot = slot;
         resume->journal = -1;
+        resume->prompt_until = clock_ns() + PROMPT_NS;
     }
     return resume;
 }
@@ -183,7 +188,7 @@ static bool entry_loose(const struct journal *journal, const struct journal_entr
 static gs_status allocation_resume(struct job *job, const struct journal_entry *entry)
 {
     if (!memory_adopt(job->session, entry->key, entry->value[0]) ||
-        !space_put(&job->session->memory.allocations, entry->key, entry->value[0], NULL))
+        !allocations_put(&job->session->memory.allocations, entry->key, entry->value[0], NULL))
         return job_fail(job, GS_ERR_INTERRUPTED, "an allocation has no place in its chunk");
     memory_record_adopt(job->session);
     return GS_OK;

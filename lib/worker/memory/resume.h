@@ -28,6 +28,10 @@ struct resume {
     struct resume_piece *pieces;
     uint32_t count, capacity;
     struct preload *preload; /* what the standby made of it beforehand; NULL: nothing */
+    /* The others wait while the session is taken up, but not for its modules beyond that time, nor
+     * for the compiler: then it is late, and they go on (session/resume.c). */
+    uint64_t prompt_until;
+    bool late;
 };
 
 /* NULL: no memory. */

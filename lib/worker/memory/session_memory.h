@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "worker/driver/driver.h"
-#include "worker/memory/space.h"
+#include "worker/memory/allocations.h"
 
 /* Where a session's kernels that stray meet sinks. */
 enum cover {
@@ -44,7 +44,7 @@ struct peer_window {
 struct session_memory {
     /* what copies may name by a device address: live allocations, module globals (tag: the global's
      * module), and host blocks that kernels reach (tag: the block) */
-    struct space allocations;
+    struct allocations allocations;
     struct host_block **hosts; /* SEG_HOSTS entries, or NULL */
     /* grows when something that a record can name is freed or unloaded: recorded graphs then check
      * their records again */
@@ -61,6 +61,7 @@ struct session_memory {
     /* The window's addresses. What is behind the window is reserved too. */
     uint64_t window_base, window_size;
     _Atomic uint64_t window_open; /* how much of them is open (window.h); any thread reads it */
+    uint64_t opened;              /* how much of them the user is charged for (window.c) */
     struct peer_window peer[PEER_WINDOWS_MAX]; /* windows of other devices (window.h) */
     uint32_t peer_count;
     CUdeviceptr *bound; /* struct fence_window of each module that is fenced */

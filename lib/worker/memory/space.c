@@ -142,14 +142,3 @@ void space_remove(struct space *space, struct span *span)
     memmove(span, span + 1, (space->count - index - 1) * sizeof(*span));
     space->count--;
 }
-
-void space_remove_tagged(struct space *space, const void *tag)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < space->count; i++) {
-        if (space->spans[i].tag != tag)
-            space->spans[kept++] = space->spans[i];
-    }
-    space->count = kept;
-}

@@ -1,10 +1,9 @@
 /*
  * space.h - a range of addresses and the spans in use in it: a sorted array, first fit.
  *
- * A space serves a session's window (spans: chunks; another one: sinks), a chunk (spans: small
- * allocations) and the lanes' check of pointers (spans: live allocations). It has no lock: each
- * space has one owner at a time. It holds numbers only and never touches the memory that it
- * describes.
+ * A space serves a session's window (spans: chunks; another one: sinks) and a chunk (spans: small
+ * allocations). It has no lock: each space has one owner at a time. It holds numbers only and never
+ * touches the memory that it describes.
  */
 #ifndef GS_WORKER_MEMORY_SPACE_H
 #define GS_WORKER_MEMORY_SPACE_H
@@ -51,8 +50,5 @@ struct span *space_containing(const struct space *space, uint64_t address, uint6
 struct span *space_overlapping(const struct space *space, uint64_t address, uint64_t size);
 
 void space_remove(struct space *space, struct span *span);
-
-/* Removes all spans with this tag, in one pass over the array. */
-void space_remove_tagged(struct space *space, const void *tag);
 
 #endif

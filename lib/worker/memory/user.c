@@ -167,19 +167,14 @@ uint64_t user_used(const struct user *user)
     return atomic_load_explicit(&user->used, memory_order_relaxed);
 }
 
-void user_opened_add(struct user *user, uint64_t bytes)
+bool user_opened_charge(struct user *user, uint64_t bytes, uint64_t limit)
 {
-    atomic_fetch_add_explicit(&user->opened, bytes, memory_order_relaxed);
+    return sum_charge(&user->opened, bytes, limit);
 }
 
-void user_opened_take(struct user *user, uint64_t bytes)
+void user_opened_discharge(struct user *user, uint64_t bytes)
 {
     atomic_fetch_sub_explicit(&user->opened, bytes, memory_order_relaxed);
-}
-
-uint64_t user_opened(const struct user *user)
-{
-    return atomic_load_explicit(&user->opened, memory_order_relaxed);
 }
 
 bool user_texture_charge(struct user *user, uint64_t limit)

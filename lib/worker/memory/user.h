@@ -13,9 +13,10 @@
 #include "common/link.h"
 #include "worker/memory/sink.h"
 
-/* What a lane has given to the user's sessions; only that lane reads and writes it. */
+/* What a lane has given to the user's sessions of records, or of requests; only that lane reads and
+ * writes it. */
 struct user_round {
-    _Alignas(64) uint64_t round; /* the lane's last one in which a session had records */
+    _Alignas(64) uint64_t round; /* the lane's last one in which a session had any */
     uint64_t ns;                 /* how long the lane has served the user in that round */
     uint64_t pass;               /* counts passes over the user's sessions */
     bool more;                   /* the pass is not over */
@@ -32,7 +33,8 @@ struct user {
     _Atomic uint64_t driver_bytes;      /* see driver_memory.h */
     _Atomic uint64_t textures;          /* and surfaces, until the driver has let go of them */
     uint64_t lingering; /* part of `used`: see user_linger; under the table's lock */
-    struct user_round round[LINK_LANES_MAX];
+    struct user_round round[LINK_LANES_MAX];    /* of records */
+    struct user_round requests[LINK_LANES_MAX]; /* of requests */
 };
 
 /* Counts one more session of this user. NULL: no memory. */
@@ -61,10 +63,9 @@ bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_driver_discharge(struct user *user, uint64_t bytes);
 uint64_t user_driver_bytes(const struct user *user);
 uint64_t user_used(const struct user *user);
-/* Counts addresses of windows that sinks are to cover. */
-void user_opened_add(struct user *user, uint64_t bytes);
-void user_opened_take(struct user *user, uint64_t bytes);
-uint64_t user_opened(const struct user *user);
+/* The same of addresses of windows that sinks are to cover. */
+bool user_opened_charge(struct user *user, uint64_t bytes, uint64_t limit);
+void user_opened_discharge(struct user *user, uint64_t bytes);
 /* The same of textures and surfaces, one at a time. */
 bool user_texture_charge(struct user *user, uint64_t limit);
 void user_texture_discharge(struct user *user);

@@ -163,13 +163,19 @@ static gs_status window_reserve_again(struct job *job, uint64_t *base, uint64_t 
                : job_fail(job, GS_ERR_INTERRUPTED, "the session's addresses are not free any more");
 }
 
-/* What of the open part counts for the user: what is beyond its first size, which each session
- * has. */
-static uint64_t opened(const struct session *session)
+/* Charges the user for an open part of that size, as far as it is beyond its first size, which each
+ * session has, and not charged yet. False: the sum would exceed the limit (0: none). */
+static bool opened_charge(struct session *session, uint64_t size, uint64_t limit)
 {
-    const uint64_t size = session->memory.window_open;
+    struct session_memory *memory = &session->memory;
+    const uint64_t counted = session->fenced && size > WINDOW_MIN ? size - WINDOW_MIN : 0;
 
-    return session->fenced && size > WINDOW_MIN ? size - WINDOW_MIN : 0;
+    if (counted <= memory->opened)
+        return true;
+    if (!user_opened_charge(memory->user, counted - memory->opened, limit))
+        return false;
+    memory->opened = counted;
+    return true;
 }
 
 /* The first granule stays free, so that a null pointer which the fence has forced into the window
@@ -177,12 +183,11 @@ static uint64_t opened(const struct session *session)
 static void window_open(struct session *session, uint64_t size)
 {
     struct session_memory *memory = &session->memory;
-    const uint64_t before = opened(session);
 
     /* release: the part has its sinks; pairs with window_open_size */
     atomic_store_explicit(&memory->window_open, size, memory_order_release);
     memory->window.size = size - worker->granularity;
-    user_opened_add(memory->user, opened(session) - before);
+    opened_charge(session, size, 0);
 }
 
 gs_status window_init(struct job *job)
@@ -238,8 +243,8 @@ void window_deinit(struct session *session)
                      memory->host_places);
     atomic_fetch_sub_explicit(&windows_reserved, window_stride(session, memory->window_size),
                               memory_order_relaxed);
-    user_opened_take(memory->user, opened(session));
-    memory->window_base = memory->window_size = 0;
+    user_opened_discharge(memory->user, memory->opened);
+    memory->window_base = memory->window_size = memory->opened = 0;
     atomic_store_explicit(&memory->window_open, 0, memory_order_relaxed);
     space_deinit(&memory->window);
     free(memory->bound);
@@ -457,22 +462,24 @@ static uint64_t open_up_to(const struct session_memory *memory, uint64_t end)
     return open;
 }
 
-/* Whether memory may come behind the covered part: there is room, and the user's sessions do not
- * have too much open. */
-static bool beside_fits(const struct session_memory *memory, uint64_t size)
-{
-    const uint64_t end = memory->covered_end + size;
-
-    return end <= memory->window_base + memory->window_size &&
-           user_opened(memory->user) + open_up_to(memory, end) - memory->window_open <= OPEN_BESIDE;
-}
-
 void window_await(struct job *job, uint64_t size)
 {
     const struct session_memory *memory = &job->session->memory;
+    const bool room = memory->covered_end + size <= memory->window_base + memory->window_size;
 
     job->session_idle = memory->cover != COVER_NONE;
-    job->beside = job->session_idle && beside_fits(memory, size);
+    job->beside = job->session_idle && room ? size : 0;
+}
+
+/* What is charged stays so until the window's end, also where the memory does not come after all:
+ * then the session's next memory beside its kernels is charged already. */
+void window_go_beside(struct job *job)
+{
+    const struct session_memory *memory = &job->session->memory;
+    const uint64_t open = open_up_to(memory, memory->covered_end + job->beside);
+
+    if (opened_charge(job->session, open, OPEN_BESIDE))
+        job->session_idle = false;
 }
 
 /* Takes the first place that no kernel reaches, and covers all else that kernels will reach once

@@ -66,6 +66,9 @@ gs_status window_cover(struct job *job, bool reach);
 /* For a job's prepare: the job needs a place for so many bytes. If the session is covered, the job
  * waits until none of its kernels runs, and where there is such a place, not for long. */
 void window_await(struct job *job, uint64_t size);
+/* Main lane, once a job with such a place has waited: it waits no longer, unless the user's
+ * sessions would have too much open. */
+void window_go_beside(struct job *job);
 /* Lets kernels come to all chunks, once the last one is mapped and has the session's content. */
 CUresult window_follow(struct session *session);
 /* Whether kernels reach that address of the window. */

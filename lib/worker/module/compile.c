@@ -91,12 +91,13 @@ static CUresult text_compile(const void *text, size_t size, struct compiled *com
 }
 
 /* Compiles the text with two blocks asked for where `tried` allows it (occupancy.h). false:
- * nowhere, or it went wrong. */
-static bool asked_compile(const char *text, const char *said, const char *tried,
+ * nowhere, or it went wrong; where the session is being closed, the job has failed. */
+static bool asked_compile(struct job *job, const char *text, const char *said, const char *tried,
                           struct compiled *compiled)
 {
     char *asking = occupancy_ask(text, said, tried);
-    const bool done = asking && !text_compile(asking, strlen(asking), compiled);
+    const bool done =
+        asking && job_go_on(job) == GS_OK && !text_compile(asking, strlen(asking), compiled);
 
     free(asking);
     return done;
@@ -104,17 +105,36 @@ static bool asked_compile(const char *text, const char *said, const char *tried,
 
 /* Returns the code with most kernels that have two blocks on an SM: that of the text, or one of a
  * second compilation, or, where kernels spilled in that, of a third without those. */
-static const struct compiled *with_second_blocks(const char *text, const struct compiled *first,
+static const struct compiled *with_second_blocks(struct job *job, const char *text,
+                                                 const struct compiled *first,
                                                  struct compiled *second, struct compiled *third)
 {
-    if (!asked_compile(text, first->said, NULL, second))
+    if (!asked_compile(job, text, first->said, NULL, second))
         return first;
     if (!occupancy_spilling(first->said, second->said))
         return second;
-    if (!asked_compile(text, first->said, second->said, third) ||
+    if (!asked_compile(job, text, first->said, second->said, third) ||
         occupancy_spilling(first->said, third->said))
         return first;
     return third;
+}
+
+static void image_replace(unsigned char **image, uint64_t *size, unsigned char *code,
+                          size_t code_size)
+{
+    free(*image);
+    *image = code;
+    *size = code_size;
+}
+
+bool image_find_code(unsigned char **image, uint64_t *size)
+{
+    size_t code_size = 0;
+    unsigned char *code = code_cache_find(*image, *size, &code_size);
+
+    if (code)
+        image_replace(image, size, code, code_size);
+    return code;
 }
 
 gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size)
@@ -122,26 +142,24 @@ gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size)
     CLEANUP_COMPILED struct compiled first = {0};
     CLEANUP_COMPILED struct compiled second = {0};
     CLEANUP_COMPILED struct compiled third = {0};
-    size_t code_size = 0;
-    unsigned char *code = code_cache_find(*image, *size, &code_size);
 
-    if (!code) {
-        const CUresult result = text_compile(*image, *size, &first);
-        if (result)
-            return image_refused(job, result, &first.log);
-        const struct compiled *best =
-            with_second_blocks((const char *)*image, &first, &second, &third);
-        code_size = best->size;
-        code = malloc(code_size);
-        if (!code)
-            return job_fail(job, GS_ERR_NO_MEMORY, "no memory for %zu bytes of machine code",
-                            code_size);
-        memcpy(code, best->code, code_size);
-        code_cache_put(*image, *size, code, code_size);
-    }
-    free(*image);
-    *image = code;
-    *size = code_size;
+    /* A compilation that has begun cannot be ended, so the session is looked at before each. */
+    if (image_find_code(image, size) || job_go_on(job) != GS_OK)
+        return job->status;
+    const CUresult result = text_compile(*image, *size, &first);
+    if (result)
+        return image_refused(job, result, &first.log);
+    const struct compiled *best =
+        with_second_blocks(job, (const char *)*image, &first, &second, &third);
+    if (job->status != GS_OK)
+        return job->status;
+    unsigned char *code = malloc(best->size);
+    if (!code)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for %zu bytes of machine code",
+                        best->size);
+    memcpy(code, best->code, best->size);
+    code_cache_put(*image, *size, code, best->size);
+    image_replace(image, size, code, best->size);
     return job->status;
 }
 

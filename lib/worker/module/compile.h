@@ -2,6 +2,7 @@
 #ifndef GS_WORKER_MODULE_COMPILE_H
 #define GS_WORKER_MODULE_COMPILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cuda/abi.h"
@@ -16,8 +17,11 @@ struct image_log {
 
 /* Notes that the driver refuses an image. Returns the job's status. */
 gs_status image_refused(struct job *job, CUresult result, struct image_log *log);
+/* Replaces *image, PTX of *size bytes with a NUL behind it, by its machine code, where that is
+ * kept. Service threads, as the next. */
+bool image_find_code(unsigned char **image, uint64_t *size);
 /* Compiles PTX of *size bytes, with a NUL behind it, to machine code, which replaces *image and
- * *size: malloc'ed, as *image is. Service threads. */
+ * *size: malloc'ed, as *image is. Code that is kept is not compiled again. */
 gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size);
 /* Has the driver load its compiler, on a thread of its own: the first compilation of a process
  * takes 110 ms longer than the next, and a tenant need not wait for that. */

@@ -349,11 +349,11 @@ static void global_work(struct job *job)
 
 static void global_install(struct job *job)
 {
-    struct space *allocations = &job->session->memory.allocations;
+    struct allocations *allocations = &job->session->memory.allocations;
 
     /* A variable that the tenant has asked for before is in the table already. */
-    if (!space_at(allocations, job->ret[0]) &&
-        !space_put(allocations, job->ret[0], job->ret[1], job->object))
+    if (!allocations_at(allocations, job->ret[0]) &&
+        !allocations_put(allocations, job->ret[0], job->ret[1], job->object))
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a global variable's record");
 }
 
@@ -392,9 +392,9 @@ gs_status kernels_resume(struct job *job)
         if (e->kind == JOURNAL_KERNEL && kernel_resume(job, e) != GS_OK)
             return job->status;
         serial = session->serial > serial ? session->serial : serial;
-        if (e->kind == JOURNAL_VARIABLE && !space_at(&session->memory.allocations, e->key) &&
-            !space_put(&session->memory.allocations, e->key, e->value[0],
-                       module_find(session, e->value[1])))
+        if (e->kind == JOURNAL_VARIABLE && !allocations_at(&session->memory.allocations, e->key) &&
+            !allocations_put(&session->memory.allocations, e->key, e->value[0],
+                             module_find(session, e->value[1])))
             return job_fail(job, GS_ERR_INTERRUPTED, "a variable has no place in its module");
     }
     session->serial = serial;

@@ -19,6 +19,7 @@
 #include "worker/memory/driver_memory.h"
 #include "worker/memory/host_block.h"
 #include "worker/memory/kept.h"
+#include "worker/memory/resume.h"
 #include "worker/module/compile.h"
 #include "worker/module/fenced.h"
 #include "worker/module/heap.h"
@@ -160,8 +161,8 @@ static struct module *module_new(struct job *job, const void *image, uint64_t si
     return module;
 }
 
-/* Makes of the module's code, which is the tenant's image, what the driver can load without
- * compiling. */
+/* Rewrites the module's code, which is the tenant's image, and makes room for what its kernels
+ * reach. */
 static gs_status image_prepare(struct job *job, struct module *module, uint64_t size)
 {
     const char *fault = size ? image_fault(module->code, size) : "the image is empty";
@@ -174,10 +175,16 @@ static gs_status image_prepare(struct job *job, struct module *module, uint64_t 
              fenced_prepare(job, module) == GS_OK) {
         if (!job->session->resume && !journal_spoilt(job->session->journal))
             module->stays = module_stays(job->session, module, size, state);
-        if (!image_binary(module->code, size))
-            image_compile(job, &module->code, &size);
         module->code_size = size;
     }
+    return job->status;
+}
+
+/* Makes of the module's code what the driver can load without compiling. */
+static gs_status module_compile(struct job *job, struct module *module)
+{
+    if (!image_binary(module->code, module->code_size))
+        image_compile(job, &module->code, &module->code_size);
     return job->status;
 }
 
@@ -189,11 +196,7 @@ static void compile_work(struct job *job)
     const uint64_t kept = KEPT_BYTES + 2 * size; /* the code, and the image for the journal */
     struct module *module;
 
-    if (atomic_load_explicit(&job->session->jobs.closing, memory_order_relaxed)) {
-        job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
-        return;
-    }
-    if (kept_charge(job, kept) != GS_OK)
+    if (job_go_on(job) != GS_OK || kept_charge(job, kept) != GS_OK)
         return;
     module = module_new(job, block->memory, size);
     if (!module) {
@@ -204,7 +207,7 @@ static void compile_work(struct job *job)
     while (!image_binary(module->code, size) && size > 0 && module->code[size - 1] == '\0')
         size--; /* the tenant may count the text's NUL */
     module_source_keep(job->session, module, size);
-    if (image_prepare(job, module, size) == GS_OK)
+    if (image_prepare(job, module, size) == GS_OK && module_compile(job, module) == GS_OK)
         job->made = module;
     else
         module_free(job->session, module);
@@ -301,26 +304,82 @@ static void load_install(struct job *job)
 
 /* ---- Taking up ------------------------------------------------------------------------------- */
 
-gs_status modules_resume(struct job *job)
+/* Makes a former worker's module again, as far as it need not be compiled. NULL: the job has
+ * failed.
+ */
+static struct module *module_again(struct job *job, const struct journal_entry *entry)
 {
     struct session *session = job->session;
+    struct module *module = module_new(job, entry->bytes, entry->size);
 
-    for (const struct journal_entry *e = NULL; (e = journal_next(session->journal, e));) {
-        if (e->kind != JOURNAL_MODULE)
-            continue;
-        if (e->key >= SEG_MODULES ||
-            !table_reach((void ***)&session->module.modules, &session->module.module_capacity,
-                         (uint32_t)e->key, SEG_MODULES))
+    if (!module)
+        return NULL;
+    module->id = (uint32_t)entry->key;
+    module->kept = KEPT_BYTES + entry->size;
+    kept_adopt(session, module->kept);
+    module->variables = entry->value[0];
+    session->module.modules[module->id] = module;
+    return image_prepare(job, module, entry->size) == GS_OK ? module : NULL;
+}
+
+static void module_drop(struct session *session, struct module *module)
+{
+    session->module.modules[module->id] = NULL;
+    module->variables = 0; /* they keep their memory */
+    module_free(session, module);
+}
+
+/* The next module of the journal, behind *entry, that the session does not have yet; false: there
+ * is none. */
+static bool module_missing(const struct session *session, const struct journal_entry **entry)
+{
+    do
+        *entry = journal_next(session->journal, *entry);
+    while (*entry && ((*entry)->kind != JOURNAL_MODULE || module_find(session, (*entry)->key)));
+    return *entry;
+}
+
+static gs_status tables_resume(struct job *job)
+{
+    struct session_module *own = &job->session->module;
+
+    for (const struct journal_entry *e = NULL; module_missing(job->session, &e);) {
+        if (e->key >= SEG_MODULES || !table_reach((void ***)&own->modules, &own->module_capacity,
+                                                  (uint32_t)e->key, SEG_MODULES))
             return job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of modules");
-        struct module *module = module_new(job, e->bytes, e->size);
+    }
+    return GS_OK;
+}
+
+gs_status modules_resume(struct job *job)
+{
+    struct resume *resume = job->session->resume;
+
+    if (tables_resume(job) != GS_OK)
+        return job->status;
+    for (const struct journal_entry *e = NULL; module_missing(job->session, &e);) {
+        if (clock_ns() >= resume->prompt_until) {
+            resume->late = true;
+            return GS_OK;
+        }
+        struct module *module = module_again(job, e);
         if (!module)
             return job->status;
-        module->id = (uint32_t)e->key;
-        module->kept = KEPT_BYTES + e->size;
-        kept_adopt(session, module->kept);
-        module->variables = e->value[0];
-        session->module.modules[e->key] = module;
-        if (image_prepare(job, module, e->size) != GS_OK)
+        if (image_binary(module->code, module->code_size) ||
+            image_find_code(&module->code, &module->code_size))
+            continue;
+        module_drop(job->session, module);
+        resume->late = true;
+        return GS_OK;
+    }
+    return GS_OK;
+}
+
+gs_status modules_resume_late(struct job *job)
+{
+    for (const struct journal_entry *e = NULL; module_missing(job->session, &e);) {
+        struct module *module = job_go_on(job) == GS_OK ? module_again(job, e) : NULL;
+        if (!module || module_compile(job, module) != GS_OK)
             return job->status;
     }
     return GS_OK;
@@ -336,10 +395,16 @@ gs_status modules_resume_load(struct job *job)
         if (module && ((session->module.print && print_open(job) != GS_OK) ||
                        module_code_load(job, module) != GS_OK))
             return job->status;
-        if (module)
-            kernel_fault_watch(session, module);
     }
     return kernels_resume(job);
+}
+
+void modules_resumed(struct session *session)
+{
+    for (uint32_t i = 0; i < session->module.module_capacity; i++) {
+        if (session->module.modules[i])
+            kernel_fault_watch(session, session->module.modules[i]);
+    }
 }
 
 /* ---- Unloading ------------------------------------------------------------------------------- */
@@ -381,7 +446,7 @@ static void unload_install(struct job *job)
 
     for (struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
         session->kernels.table[kernel->id] = NULL;
-    space_remove_tagged(&session->memory.allocations, module);
+    allocations_remove_tagged(&session->memory.allocations, module);
     session->module.modules[module->id] = NULL;
     session->memory.generation++;
     module_record_free(module);

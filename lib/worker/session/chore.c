@@ -8,8 +8,8 @@
  * idle. Hence the tenant's own requests go first, and new work is held back only for 3 ms, then 6,
  * 12 ... up to a second, so that a busy session falls idle, with four times as long in between. A
  * chore that another tenant waits for (JOB_HOLD_ON) holds on once it has waited for as long as the
- * session's kernels may run: then the session falls idle, or is ended for a kernel that does not
- * end (evict.c).
+ * session's kernels may run, and no request is taken after the one in progress: then the session
+ * falls idle, or is ended for a kernel that does not end (evict.c).
  */
 #include "worker/session/chore.h"
 
@@ -121,7 +121,7 @@ struct job *chore_due(uint64_t now)
             session->jobs.paused = holds || chores_hold(session); /* until the job returns */
             return job;
         }
-        if (!session->jobs.current)
+        if (!session->jobs.current || holds_on(job, now))
             hold_turn(job, now);
         link = &job->next;
     }

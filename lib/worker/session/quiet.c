@@ -10,6 +10,7 @@
 #include "worker/session/quiet.h"
 
 #include "worker/memory/deferred_release.h"
+#include "worker/memory/window.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/session_table.h"
 #include "worker/session/busy.h"
@@ -242,7 +243,7 @@ static bool may_start(struct job *job, uint64_t now)
         streams_idle(job->session))
         return true;
     if (job->beside && now > job->waiting_ns + BESIDE_NS)
-        job->session_idle = false;
+        window_go_beside(job);
     if (job->at_once && now > job->waiting_ns + TOLD_NS)
         job_fail(job, GS_NOT_READY, "the session has work");
     return job_beside(job) || job->status != GS_OK;

@@ -7,8 +7,11 @@
  * again (GS_ON_FAULT_REPLAY); one whose journal is spoilt is refused. The tenant of a session that
  * is taken up notices a pause.
  *
- * Three jobs follow each other: job_resume makes memory and tables, job_resume_modules compiles
- * what need not stop others, and job_resume_load has the driver load it at a quiet moment.
+ * Three jobs follow each other: job_resume makes memory and tables, job_resume_modules the modules
+ * whose machine code is kept, and job_resume_load has the driver load them at a quiet moment. All
+ * others wait meanwhile, so a session whose modules have to be compiled, or take long, is late: it
+ * enters the session table before, as one whose job is in progress, and the others go on. Then
+ * job_resume_compile comes third, under the rule for all that compile (jobs/service.c).
  */
 #include "worker/session/resume.h"
 
@@ -81,11 +84,17 @@ static void modules_work(struct job *job)
         session_release(job->session);
 }
 
+static void compile_work(struct job *job)
+{
+    modules_resume_late(job);
+}
+
 static void load_work(struct job *job)
 {
     if (job->status != GS_OK || stack_resume(job) != GS_OK || modules_resume_load(job) != GS_OK ||
         textures_resume(job) != GS_OK) {
-        session_release(job->session);
+        if (!job->session->resume->late) /* else it is in the table, and is closed like others */
+            session_release(job->session);
         return;
     }
     memory_resume_end(job->session);
@@ -95,7 +104,10 @@ static void load_work(struct job *job)
 }
 
 static const struct job_kind job_resume_load = {
-    "resume_load", JOB_PATIENT | JOB_QUIET, NULL, load_work, NULL, NULL};
+    "resume_load", JOB_PATIENT | JOB_QUIET | JOB_CHORE, NULL, load_work, NULL, NULL};
+static const struct job_kind job_resume_compile = {
+    "resume_compile", JOB_PATIENT | JOB_COMPILES | JOB_CHORE, NULL, compile_work, NULL,
+    &job_resume_load};
 static const struct job_kind job_resume_modules = {"resume_modules", JOB_PATIENT, NULL,
                                                    modules_work,     NULL,        &job_resume_load};
 const struct job_kind job_resume = {"resume",    JOB_QUICK, NULL,
@@ -104,11 +116,34 @@ const struct job_kind job_resume = {"resume",    JOB_QUICK, NULL,
 bool resume_is_job(const struct job *job)
 {
     return job->kind == &job_resume || job->kind == &job_resume_modules ||
-           job->kind == &job_resume_load;
+           job->kind == &job_resume_compile || job->kind == &job_resume_load;
+}
+
+bool resume_late(const struct job *job)
+{
+    return job->status == GS_OK && job->kind == &job_resume_modules && job->session->resume->late;
+}
+
+bool resume_next(struct job *job)
+{
+    const bool late = job->session->resume->late;
+
+    /* No quiet moment has come: nobody but the session waits for it. */
+    if (late && job->status == GS_ERR_TIMEOUT && !job->session->jobs.close) {
+        job->status = GS_OK;
+        job->message[0] = '\0';
+        return true;
+    }
+    if (job->status != GS_OK || !job->kind->then)
+        return false;
+    job->kind = late && job->kind == &job_resume_modules ? &job_resume_compile : job->kind->then;
+    return true;
 }
 
 void resume_end(struct job *job)
 {
+    if (job->status == GS_OK)
+        modules_resumed(job->session);
     resume_free(job->session->resume);
     job->session->resume = NULL;
 }

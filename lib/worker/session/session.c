@@ -74,7 +74,6 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     memory_limit_set(session, open->grant.mem_limit, open->grant.user_mem_limit);
     session->grant.link = open->grant;
     domain_join(session);
-    space_init(&session->memory.allocations, 0, UINT64_MAX);
     return session;
 }
 
@@ -99,7 +98,7 @@ static void release_host(struct session *session)
     user_release(session->memory.user);
     session->memory.user = NULL;
     segment_mapping_keep(session->mapping);
-    space_deinit(&session->memory.allocations);
+    allocations_deinit(&session->memory.allocations);
     /* The session's totals stay for the supervisor until the slot has another session. */
     atomic_store_explicit(&session->stats->memory_used, 0, memory_order_relaxed);
 }

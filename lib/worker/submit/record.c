@@ -90,7 +90,7 @@ record_refusal record_check_launch(const struct session *session, unsigned char 
 
 static bool device_range(const struct session *session, uint64_t address, uint64_t bytes)
 {
-    return space_containing(&session->memory.allocations, address, bytes) != NULL;
+    return allocations_containing(&session->memory.allocations, address, bytes) != NULL;
 }
 
 /* The block's memory at `offset`, if the block has `bytes` there and the device can reach them;

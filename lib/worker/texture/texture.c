@@ -88,7 +88,7 @@ static void texture_prepare(struct job *job)
         job_fail(job, GS_ERR_INVALID_VALUE, "%s", fault);
     else if (asked->type == GS_RESOURCE_ARRAY || asked->type == GS_RESOURCE_MIPMAPPED)
         array_take(job, asked->array, asked->type == GS_RESOURCE_MIPMAPPED);
-    else if (!space_containing(&job->session->memory.allocations, asked->address, bytes))
+    else if (!allocations_containing(&job->session->memory.allocations, asked->address, bytes))
         job_fail(job, GS_ERR_INVALID_POINTER,
                  "a texture of 0x%" PRIx64 " + %" PRIu64
                  " bytes, which is not inside a live allocation",
@@ -248,7 +248,7 @@ static CUtexObject object_resume(struct job *job, uint32_t row, const struct req
     CUresult result;
 
     if (req_texture_check(asked, &resource, &desc, &bytes) || !bytes ||
-        !space_containing(&job->session->memory.allocations, asked->address, bytes))
+        !allocations_containing(&job->session->memory.allocations, asked->address, bytes))
         return 0;
     result = DRV(cuTexObjectCreate, &made, &resource, &desc, NULL);
     if (!result) {

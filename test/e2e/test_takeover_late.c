@@ -1,0 +1,243 @@
+/*
+ * test_takeover_late.c - a session whose modules must be compiled again when its worker was lost:
+ * nobody else waits for the compiler, and the session goes on once it is done.
+ *
+ * The compiler, which the test holds up, is that of the software device.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver_server.h"
+
+#define MIB     ((size_t)1 << 20)
+#define N       4096u
+/* A text of which the machine code is not kept. */
+#define LARGE   (33 * MIB)
+#define COMPILE "cuLinkComplete"
+
+static const char small_ptx[] = PTX_HEAD PTX_FILL PTX_HOLD;
+
+struct tenant {
+    gs_session session;
+    gs_kernel fill, hold;
+    gs_devptr data, words;
+    gs_stream aside;
+};
+
+struct scene {
+    struct server *server;
+    struct driver_plan *plan;
+    struct tenant late, other;
+};
+
+static void tenant_set(struct tenant *tenant, const void *image, size_t size)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_module module;
+
+    params.on_fault = GS_ON_FAULT_REPLAY;
+    CHECK_OK(gs_attach(&params, &tenant->session));
+    CHECK_OK(gs_module_load(tenant->session, image, size, &module));
+    tenant->fill = kernels_get(module, "fill");
+    tenant->hold = kernels_get(module, "hold");
+    CHECK_OK(gs_malloc(tenant->session, N * sizeof(uint32_t), &tenant->data));
+    CHECK_OK(gs_malloc(tenant->session, 2 * sizeof(uint32_t), &tenant->words));
+    CHECK_OK(gs_memset(tenant->session, tenant->words, 0, 2 * sizeof(uint32_t)));
+    CHECK_OK(gs_stream_create(tenant->session, NULL, &tenant->aside));
+    CHECK_OK(gs_sync(tenant->session));
+}
+
+static void late_set(struct tenant *tenant)
+{
+    char *text = malloc(LARGE);
+
+    CHECK(text != NULL);
+    memset(text, '\n', LARGE);
+    memcpy(text, small_ptx, sizeof(small_ptx) - 1);
+    tenant_set(tenant, text, LARGE);
+    free(text);
+}
+
+static void fill(const struct tenant *tenant, uint32_t value)
+{
+    CHECK_OK(kernels_launch(NULL, tenant->fill, N / 128, 128,
+                            (void *[]){(void *)(uintptr_t)&tenant->data, &value, &(uint32_t){N}}));
+}
+
+static void check_filled(const struct tenant *tenant, uint32_t value)
+{
+    static uint32_t words[N];
+
+    memset(words, 0xee, sizeof(words));
+    CHECK_OK(gs_memcpy_dtoh(tenant->session, words, tenant->data, sizeof(words)));
+    for (uint32_t i = 0; i < N; i++)
+        CHECK_EQUAL(words[i], value + i);
+}
+
+static void scene_set(struct scene *s)
+{
+    s->server = driver_server_start(server_unfenced.arguments, 0, &s->plan);
+    late_set(&s->late);
+    tenant_set(&s->other, small_ptx, sizeof(small_ptx) - 1);
+}
+
+/* Replaces the worker. The next one's compiler waits for driver_go_on. */
+static void worker_lost(const struct scene *s)
+{
+    const uint32_t waiting = atomic_load(&s->plan->waiting);
+
+    driver_hold(s->plan, COMPILE);
+    server_worker_replace(s->server, 0);
+    CHECK_WITHIN(20000, atomic_load(&s->plan->waiting) > waiting);
+}
+
+/* All that another tenant may ask for, and a new one. */
+static void others_go_on(const struct scene *s, uint32_t value)
+{
+    gs_session fresh;
+    gs_module module;
+    gs_devptr memory;
+
+    fill(&s->other, value);
+    check_filled(&s->other, value);
+    CHECK_OK(gs_malloc(s->other.session, 65 * MIB, &memory));
+    CHECK_OK(gs_free(s->other.session, memory));
+    CHECK_OK(server_attach(s->server, &fresh));
+    CHECK_OK(gs_module_load(fresh, small_ptx, sizeof(small_ptx) - 1, &module));
+    CHECK_OK(gs_detach(fresh));
+}
+
+static void scene_end(const struct scene *s)
+{
+    CHECK_OK(gs_detach(s->other.session));
+    server_wait_tenants(s->server, 0, 10000);
+    CHECK_WITHIN(10000, server_memory_used(s->server) == 0);
+    server_stop(s->server);
+}
+
+static void nobody_waits_for_the_compiler(void)
+{
+    struct scene s;
+    gs_event event;
+
+    scene_set(&s);
+    CHECK_OK(gs_event_create(s.late.session, &event));
+    for (uint32_t round = 0; round < 3; round++) {
+        worker_lost(&s);
+        fill(&s.late, round);
+        CHECK_OK(gs_event_record(event, NULL));
+        others_go_on(&s, 100 + round);
+        CHECK_STATUS(gs_event_query(event), GS_NOT_READY);
+        driver_go_on(s.plan);
+        check_filled(&s.late, round);
+        CHECK_OK(gs_event_query(event));
+    }
+    CHECK_OK(gs_detach(s.late.session));
+    scene_end(&s);
+}
+
+static void work_of_it_that_was_unfinished_runs_again(void)
+{
+    const uint32_t one = 1;
+    uint32_t begun = 0;
+    struct scene s;
+
+    scene_set(&s);
+    CHECK_OK(kernels_launch(NULL, s.late.hold, 1, 1, (void *[]){&s.late.words}));
+    fill(&s.late, 7);
+    while (!begun)
+        CHECK_OK(gs_memcpy_dtoh_async(s.late.session, &begun, s.late.words + 4, 4, s.late.aside) ||
+                 gs_stream_sync(s.late.session, s.late.aside));
+    worker_lost(&s);
+    others_go_on(&s, 1);
+    driver_go_on(s.plan);
+    CHECK_OK(gs_memcpy_htod_async(s.late.session, s.late.words, &one, sizeof(one), s.late.aside));
+    check_filled(&s.late, 7);
+    others_go_on(&s, 2);
+    CHECK_OK(gs_detach(s.late.session));
+    scene_end(&s);
+}
+
+/* The worker after that takes it up from the beginning. */
+static void a_worker_that_is_lost_meanwhile_loses_nothing_of_it(void)
+{
+    struct scene s;
+
+    scene_set(&s);
+    fill(&s.late, 5);
+    CHECK_OK(gs_sync(s.late.session));
+    worker_lost(&s);
+    worker_lost(&s);
+    others_go_on(&s, 1);
+    driver_go_on(s.plan);
+    check_filled(&s.late, 5);
+    fill(&s.late, 6);
+    check_filled(&s.late, 6);
+    CHECK_OK(gs_detach(s.late.session));
+    scene_end(&s);
+}
+
+static void late_run(void *argument)
+{
+    struct gate *loaded = argument;
+    struct tenant late;
+
+    late_set(&late);
+    gate_pass(loaded);
+    for (;;)
+        pause();
+}
+
+static void a_tenant_that_is_killed_meanwhile_leaves_nothing(void)
+{
+    struct gate *loaded = shared_alloc(sizeof(*loaded));
+    struct scene s;
+    pid_t pid;
+
+    scene_set(&s);
+    CHECK_OK(gs_detach(s.late.session));
+    pid = tenant_start(late_run, loaded);
+    gate_wait(loaded, 1);
+    worker_lost(&s);
+    tenant_kill(pid, SIGKILL);
+    others_go_on(&s, 1);
+    driver_go_on(s.plan);
+    server_wait_tenants(s.server, 1, 10000);
+    others_go_on(&s, 2);
+    scene_end(&s);
+}
+
+/* The machine code, which the driver loads at a quiet moment. */
+static void what_cannot_be_loaded_again_ends_its_session_alone(void)
+{
+    struct scene s;
+
+    scene_set(&s);
+    worker_lost(&s);
+    fill(&s.late, 1);
+    others_go_on(&s, 1);
+    snprintf(s.plan->only, sizeof(s.plan->only), "cuModuleLoadDataEx");
+    atomic_store(&s.plan->armed, 1);
+    driver_go_on(s.plan);
+    CHECK_STATUS(gs_sync(s.late.session), GS_ERR_INTERRUPTED);
+    CHECK_EQUAL(atomic_load(&s.plan->failures), 1);
+    others_go_on(&s, 2);
+    CHECK_STATUS(gs_detach(s.late.session), GS_ERR_INTERRUPTED);
+    scene_end(&s);
+}
+
+static const struct test tests[] = {
+    TEST(nobody_waits_for_the_compiler),
+    TEST(work_of_it_that_was_unfinished_runs_again),
+    TEST(a_worker_that_is_lost_meanwhile_loses_nothing_of_it),
+    TEST(a_tenant_that_is_killed_meanwhile_leaves_nothing),
+    TEST(what_cannot_be_loaded_again_ends_its_session_alone),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}

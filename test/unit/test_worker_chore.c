@@ -1,0 +1,179 @@
+/*
+ * test_worker_chore.c - how long a chore that another tenant waits for can be put off: for as long
+ * as the session's kernels may run, whatever else the session does.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/util.h"
+#include "fake_driver.h"
+#include "worker/sched/lane.h"
+#include "worker/session/chore.h"
+
+#define MS       UINT64_C(1000000)
+#define LIMIT_MS 2000u
+#define HOLDS_MS 12000u /* by then each chore holds for as long at a time as it will */
+
+static const struct job_kind awaited = {
+    "awaited", JOB_CHORE | JOB_HOLD | JOB_HOLD_ON, NULL, NULL, NULL, NULL};
+static const struct job_kind patient = {"patient", JOB_CHORE | JOB_HOLD, NULL, NULL, NULL, NULL};
+static const struct job_kind beside = {"beside", JOB_CHORE, NULL, NULL, NULL, NULL};
+
+static struct lane lane;
+static struct session session;
+static struct job request;
+static _Alignas(64) unsigned char segment[SEG_OFF_COMPLETE + sizeof(struct seg_complete)];
+static bool kernel_runs;
+static uint64_t now;
+
+static CUresult stream_query(CUstream stream)
+{
+    (void)stream;
+    return kernel_runs ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+static void runs(bool kernel)
+{
+    kernel_runs = kernel;
+    session.submit.streams[0].issued = kernel ? 64 : 0;
+    session.inflight.busy = kernel;
+}
+
+static int set(void **state)
+{
+    (void)state;
+    fake_cu.cuStreamQuery = stream_query;
+    session = (struct session){.lane = &lane, .segment = segment};
+    session.sched.polled = true;
+    session.grant.link.kernel_limit = LIMIT_MS;
+    runs(true);
+    now = clock_ns();
+    return 0;
+}
+
+static int unset(void **state)
+{
+    (void)state;
+    chores_cancel(&session);
+    return 0;
+}
+
+static struct job *waits(const struct job_kind *kind)
+{
+    struct job *job = job_new(&session, kind);
+
+    assert_non_null(job);
+    chore_add(job);
+    return job;
+}
+
+/* So many milliseconds later, looked at in each of them. */
+static struct job *polled(uint32_t ms)
+{
+    struct job *due = NULL;
+
+    for (uint32_t i = 0; i < ms && !due; i++)
+        due = chore_due(now += MS);
+    return due;
+}
+
+static void ends(struct job *job)
+{
+    session.jobs.current = NULL;
+    session.jobs.paused = chores_hold(&session);
+    job_free(job);
+}
+
+static void what_another_tenant_waits_for_holds_on_in_the_end(void **state)
+{
+    struct job *job = waits(&awaited);
+
+    (void)state;
+    assert_null(polled(HOLDS_MS));
+    for (uint32_t i = 0; i < HOLDS_MS; i++) {
+        assert_true(session.jobs.paused);
+        assert_null(polled(1));
+    }
+    runs(false);
+    assert_ptr_equal(polled(1), job);
+    ends(job);
+    assert_false(session.jobs.paused);
+}
+
+/* Each begins and ends holds of its own. */
+static void other_chores_of_the_session_do_not_let_it_go_on(void **state)
+{
+    struct job *job = waits(&awaited), *other = waits(&patient);
+
+    (void)state;
+    assert_null(polled(HOLDS_MS));
+    for (uint32_t i = 0; i < HOLDS_MS; i++) {
+        assert_true(session.jobs.paused);
+        assert_null(polled(1));
+    }
+    struct job *third = waits(&beside);
+    assert_ptr_equal(polled(1), third);
+    assert_true(session.jobs.paused);
+    ends(third);
+    assert_true(session.jobs.paused);
+    runs(false);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct job *due = polled(1);
+        assert_true(due == job || due == other);
+        ends(due);
+    }
+}
+
+/* A request is always in progress. */
+static void nor_do_requests_one_after_another(void **state)
+{
+    struct job *job = waits(&awaited);
+
+    (void)state;
+    session.jobs.current = &request;
+    assert_null(polled(LIMIT_MS - 100));
+    assert_false(session.jobs.paused); /* a kernel may wait for what the program does next */
+    assert_null(polled(200));
+    for (uint32_t i = 0; i < HOLDS_MS; i++) {
+        assert_true(session.jobs.paused);
+        assert_null(polled(1));
+    }
+    session.jobs.current = NULL;
+    assert_null(polled(1));
+    runs(false);
+    assert_ptr_equal(polled(1), job);
+    ends(job);
+}
+
+static void nobody_waits_for_other_chores_and_the_session_goes_on(void **state)
+{
+    uint32_t paused = 0;
+
+    (void)state;
+    waits(&patient);
+    assert_null(polled(HOLDS_MS));
+    for (uint32_t i = 0; i < HOLDS_MS; i++) {
+        paused += session.jobs.paused;
+        assert_null(polled(1));
+    }
+    assert_in_range(paused, 1, HOLDS_MS / 4);
+}
+
+#define CHORE_TEST(name) cmocka_unit_test_setup_teardown(name, set, unset)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CHORE_TEST(what_another_tenant_waits_for_holds_on_in_the_end),
+        CHORE_TEST(other_chores_of_the_session_do_not_let_it_go_on),
+        CHORE_TEST(nor_do_requests_one_after_another),
+        CHORE_TEST(nobody_waits_for_other_chores_and_the_session_goes_on),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
