@@ -125,6 +125,12 @@ CUresult node_prioritize(CUgraphNode node, int priority)
     abort();
 }
 
+CUresult node_cluster(CUgraphNode node, const uint16_t cluster[3])
+{
+    (void)node, (void)cluster;
+    abort();
+}
+
 CUresult node_follow(CUgraph graph, CUgraphNode before, CUgraphNode node)
 {
     (void)graph, (void)before, (void)node;
