@@ -543,12 +543,30 @@ static void what_a_fault_leaves_open_is_freed(void **state)
     rig_free(r);
 }
 
+/* As nvcc gives a kernel whose loops it unrolls. */
+static void a_kernel_has_hundreds_of_thousands_of_registers(void **state)
+{
+    struct rig *r = load(KERNEL(".reg .b64 %d<131000>;\ncvt.u64.u32 %d0, %r0;\n"
+                                "add.u64 %d130999, %d0, 9;\nadd.u64 %d65000, %d0, 1;\n"
+                                "add.u64 %d130999, %d130999, %d65000;\n"
+                                "st.global.u32 [%x], %d130999;\nret;"));
+    uint32_t *words;
+
+    (void)state;
+    assert_int_equal(run(r, 1, 40, &words), EXEC_DONE);
+    for (uint32_t i = 0; i < 40; i++)
+        assert_int_equal(words[i], 2 * i + 10);
+    rig_free(r);
+}
+
 static void frames_that_are_too_large_are_refused(void **state)
 {
     (void)state;
     expect_refusal(HEAD ".visible .entry k()\n{\n.local .b8 a[600000];\n.reg .b64 %x;\n"
                         "mov.u64 %x, a;\nret;\n}\n",
                    "bytes of local memory");
+    expect_refusal(HEAD ".visible .entry k()\n{\n.reg .b64 %d<132000>;\nret;\n}\n",
+                   "more than 262144 registers of 32 bits");
 }
 
 int main(void)
@@ -579,6 +597,7 @@ int main(void)
         cmocka_unit_test(exchanges_of_different_kinds_do_not_meet),
         cmocka_unit_test(values_of_128_bits_live_in_registers),
         cmocka_unit_test(what_a_fault_leaves_open_is_freed),
+        cmocka_unit_test(a_kernel_has_hundreds_of_thousands_of_registers),
         cmocka_unit_test(frames_that_are_too_large_are_refused),
     };
 

@@ -43,11 +43,16 @@ CUDART_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsign
     return stream_create(stream, flags, priority);
 }
 
-CUDART_API cudaError_t cudaStreamDestroy(cudaStream_t stream)
+CUDART_API cudaError_t cudaStreamDestroy(cudaStream_t handle)
 {
-    const cudaError_t error = device_use();
+    struct stream *stream;
+    cudaError_t error = stream_find(handle, false, &stream);
 
-    return error_record(error == cudaSuccess ? stream_end(stream) : error);
+    if (error == cudaSuccess && handle == cudaStreamPerThread) /* it ends with its thread */
+        error = cudaErrorInvalidResourceHandle;
+    if (error == cudaSuccess)
+        error = capture_leave(stream);
+    return error_record(error == cudaSuccess ? stream_end(handle) : error);
 }
 
 /* ---- Waiting --------------------------------------------------------------------------------- */

@@ -18,7 +18,9 @@ struct capture {
     bool graph_given;       /* by the program, whose it stays */
     struct stream *origin;  /* where it began, and has to end */
     struct stream *streams; /* all of it, by capture_next */
-    bool invalid;           /* a call could not be captured: there will be no graph */
+    cudaGraphNode_t *left;  /* the last nodes of streams that were destroyed meanwhile */
+    size_t left_count;
+    bool invalid; /* a call could not be captured: there will be no graph */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -96,6 +98,7 @@ static void capture_free(struct capture *capture)
     for (struct stream *stream = capture->streams; stream != NULL; stream = stream->capture_next)
         atomic_store(&stream->capture, NULL);
     atomic_fetch_sub(&count, 1);
+    free(capture->left);
     free(capture);
 }
 
@@ -149,16 +152,21 @@ cudaError_t capture_begin(struct stream *stream, enum cudaStreamCaptureMode mode
     return error;
 }
 
-/* Whether the work of all its streams comes before what the origin would capture next. */
+/* Whether the nodes come before what the origin would capture next. */
+static bool nodes_joined(const struct capture *capture, const cudaGraphNode_t *nodes, size_t n)
+{
+    return graph_joined(capture->graph, capture->origin->captured, capture->origin->captured_count,
+                        nodes, n);
+}
+
+/* Whether the work of all its streams does. */
 static bool capture_joined(const struct capture *capture)
 {
     for (const struct stream *s = capture->streams; s != NULL; s = s->capture_next) {
-        if (s != capture->origin &&
-            !graph_joined(capture->graph, capture->origin->captured,
-                          capture->origin->captured_count, s->captured, s->captured_count))
+        if (s != capture->origin && !nodes_joined(capture, s->captured, s->captured_count))
             return false;
     }
-    return true;
+    return nodes_joined(capture, capture->left, capture->left_count);
 }
 
 static cudaError_t end_locked(struct stream *stream, cudaGraph_t *graph)
@@ -192,6 +200,54 @@ cudaError_t capture_end(struct stream *stream, cudaGraph_t *graph)
     *graph = NULL;
     pthread_mutex_lock(&lock);
     error = end_locked(stream, graph);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+static bool left_add(struct capture *capture, const struct stream *stream)
+{
+    const size_t wanted = capture->left_count + stream->captured_count;
+    cudaGraphNode_t *larger;
+
+    if (stream->captured_count == 0)
+        return true;
+    larger = realloc(capture->left, wanted * sizeof(*larger));
+    if (larger == NULL)
+        return false;
+    memcpy(larger + capture->left_count, stream->captured,
+           stream->captured_count * sizeof(*larger));
+    capture->left = larger;
+    capture->left_count = wanted;
+    return true;
+}
+
+static cudaError_t leave_locked(struct stream *stream)
+{
+    struct capture *capture = stream_capture(stream);
+    struct stream **place;
+
+    if (capture == NULL)
+        return cudaSuccess;
+    if (capture->origin == stream)
+        return cudaErrorStreamCaptureUnsupported;
+    if (!left_add(capture, stream))
+        return capture_spoil(capture, cudaErrorMemoryAllocation);
+    place = &capture->streams;
+    while (*place != stream)
+        place = &(*place)->capture_next;
+    *place = stream->capture_next;
+    atomic_store(&stream->capture, NULL);
+    return cudaSuccess;
+}
+
+cudaError_t capture_leave(struct stream *stream)
+{
+    cudaError_t error;
+
+    if (!stream_capturing(stream))
+        return cudaSuccess;
+    pthread_mutex_lock(&lock);
+    error = leave_locked(stream);
     pthread_mutex_unlock(&lock);
     return error;
 }

@@ -16,6 +16,9 @@
 cudaError_t capture_begin(struct stream *stream, enum cudaStreamCaptureMode mode, cudaGraph_t graph,
                           const cudaGraphNode_t *deps, size_t count);
 cudaError_t capture_end(struct stream *stream, cudaGraph_t *graph);
+/* Before the stream is destroyed: takes it out of its capture, which has to join its work all the
+ * same. cudaErrorStreamCaptureUnsupported: the capture began in this stream. */
+cudaError_t capture_leave(struct stream *stream);
 
 struct capture_info {
     enum cudaStreamCaptureStatus status;

@@ -149,6 +149,13 @@ static bool side_fits(const struct array_side *side, bool on_device,
     return side->array != NULL || !on_device || rows_allowed(side, extent);
 }
 
+/* The pitch counts from row to row: a copy of a single row may have 0. */
+static bool pitch_fits(const struct array_side *side, const struct cudaExtent *extent)
+{
+    return side->array != NULL || side->pitch >= extent->width ||
+           (side->pitch == 0 && extent->height == 1 && extent->depth == 1);
+}
+
 cudaError_t array_copy(struct stream *stream, const struct array_side *dst,
                        const struct array_side *src, struct cudaExtent extent,
                        enum cudaMemcpyKind kind, bool wait)
@@ -170,8 +177,7 @@ cudaError_t array_copy(struct stream *stream, const struct array_side *dst,
                            &from_device);
     if (error != cudaSuccess || extent.width == 0 || extent.height == 0 || extent.depth == 0)
         return error;
-    if ((dst->array == NULL && dst->pitch < extent.width) ||
-        (src->array == NULL && src->pitch < extent.width))
+    if (!pitch_fits(dst, &extent) || !pitch_fits(src, &extent))
         return cudaErrorInvalidValue;
     if (!side_fits(dst, to_device, &extent) || !side_fits(src, from_device, &extent))
         return cudaErrorInvalidValue;

@@ -8,7 +8,7 @@
 #include "softcuda/interp/interp.h"
 
 enum {
-    LOWER_MAX_FRAME = 8 << 20, // bytes of registers of one warp in one function
+    LOWER_MAX_FRAME = 32 << 20, // bytes of registers of one warp in one function
     LOWER_MAX_LOCAL = 512 << 10,
     LOWER_TEMPS = 24, // of one instruction
 };
