@@ -123,8 +123,9 @@ enum link_op {
                                 LINK_PEER_IMPORTED has brought; with size 0: it could not be mapped
                                 */
     LINK_PEER_REVOKE = 41, /* supervisor: the imports {number} of all slots are to be taken back */
-    LINK_LINGERING = 42    /* supervisor: what other devices still have of a user's memory of this
+    LINK_LINGERING = 42,   /* supervisor: what other devices still have of a user's memory of this
                               device after it was taken back; it counts as the user's */
+    LINK_TAKEN_UP = 43     /* worker: a session whose LINK_OPENED was late has its modules again */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -238,7 +239,7 @@ struct link_open {
 
 struct link_opened {
     int32_t status; /* gs_status */
-    uint32_t reserved;
+    uint32_t late;  /* 1: it is taken up but for its modules; a LINK_TAKEN_UP follows */
     uint64_t window_base, window_size;
     uint64_t mem_limit; /* as granted */
 };

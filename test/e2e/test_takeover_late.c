@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/shm.h>
 #include <unistd.h>
 
 #include "driver_server.h"
+#include "raw_client.h"
 
 #define MIB     ((size_t)1 << 20)
 #define N       4096u
@@ -229,12 +231,81 @@ static void what_cannot_be_loaded_again_ends_its_session_alone(void)
     scene_end(&s);
 }
 
+static uint32_t module_load(struct raw_client *raw, uint32_t block)
+{
+    struct raw_request request = {.op = REQ_MODULE_LOAD, .arg = {block, LARGE}};
+
+    CHECK_EQUAL(raw_ask(raw, &request), GS_OK);
+    return (uint32_t)request.ret[0];
+}
+
+/* Of two modules the first cannot be loaded again, and the second is there by half. A client of its
+ * own asks to unload it, though its session has ended. */
+static void a_module_that_is_there_by_half_cannot_be_named(void)
+{
+    struct raw_request request = {.op = REQ_HOST_ALLOC, .arg = {LARGE, 1}};
+    struct raw_client raw;
+    uint32_t module[2];
+    struct scene s;
+    char *block;
+
+    scene_set(&s);
+    CHECK_OK(gs_detach(s.late.session));
+    CHECK_EQUAL(raw_attach(&raw, s.server->instance), GS_OK);
+    CHECK_EQUAL(raw_ask(&raw, &request), GS_OK);
+    block = shmat((int)request.ret[1], NULL, 0);
+    CHECK(block != (void *)-1);
+    memset(block, '\n', LARGE);
+    memcpy(block, small_ptx, sizeof(small_ptx) - 1);
+    for (unsigned i = 0; i < 2; i++)
+        module[i] = module_load(&raw, (uint32_t)request.ret[0]);
+    worker_lost(&s);
+    const pid_t worker = server_worker_pid(s.server);
+    snprintf(s.plan->only, sizeof(s.plan->only), "cuModuleLoadDataEx");
+    atomic_store(&s.plan->armed, 1);
+    driver_go_on(s.plan);
+    CHECK_WITHIN(20000, !raw_open(&raw));
+    for (unsigned i = 0; i < 2; i++) {
+        raw.request->op = REQ_MODULE_UNLOAD;
+        raw.request->arg[0] = module[i];
+        atomic_store(&raw.request->state, REQ_POSTED);
+        raw_signal(&raw, SEG_REQUEST_BIT);
+        CHECK_WITHIN(10000, atomic_load(&raw.request->state) == REQ_DONE);
+        CHECK_EQUAL(raw.request->status, GS_ERR_INVALID_HANDLE);
+        atomic_store(&raw.request->state, REQ_IDLE);
+    }
+    others_go_on(&s, 3);
+    CHECK_EQUAL(server_worker_pid(s.server), worker);
+    CHECK_EQUAL(shmdt(block), 0);
+    raw_detach(&raw);
+    scene_end(&s);
+}
+
+/* As often as a session that nobody could take up. */
+static void a_session_that_costs_one_worker_after_the_other_ends(void)
+{
+    struct scene s;
+
+    scene_set(&s);
+    for (unsigned i = 0; i < 3; i++)
+        worker_lost(&s);
+    others_go_on(&s, 1);
+    server_worker_replace(s.server, 0);
+    others_go_on(&s, 2);
+    CHECK_STATUS(gs_sync(s.late.session), GS_ERR_INTERRUPTED);
+    CHECK_STATUS(gs_detach(s.late.session), GS_ERR_INTERRUPTED);
+    driver_go_on(s.plan);
+    scene_end(&s);
+}
+
 static const struct test tests[] = {
     TEST(nobody_waits_for_the_compiler),
     TEST(work_of_it_that_was_unfinished_runs_again),
     TEST(a_worker_that_is_lost_meanwhile_loses_nothing_of_it),
     TEST(a_tenant_that_is_killed_meanwhile_leaves_nothing),
     TEST(what_cannot_be_loaded_again_ends_its_session_alone),
+    TEST(a_module_that_is_there_by_half_cannot_be_named),
+    TEST(a_session_that_costs_one_worker_after_the_other_ends),
 };
 
 int main(int argc, char **argv)

@@ -10,7 +10,8 @@
 #include "cudart/base/report.h"
 #include "cudart/state/device.h"
 
-#define FLAGS_MAX 2u /* cudaEnablePerThreadDefaultStream */
+#define FLAGS_MAX         2u /* cudaEnablePerThreadDefaultStream */
+#define TENSOR_MAPS_SINCE 12000u
 
 /* ---- cuTensorMapEncodeTiled ------------------------------------------------------------------ */
 
@@ -70,22 +71,24 @@ static enum driver_result tensor_map_encode(gs_tensor_map *map, int type, unsign
 
 /* ---- Functions by name ----------------------------------------------------------------------- */
 
-static cudaError_t entry_point(const char *symbol, void **function, unsigned long long flags,
+/* The version of CUDA that the program was written for: VERSION, as 12000. */
+static cudaError_t entry_point(const char *symbol, void **function, unsigned version,
+                               unsigned long long flags,
                                enum cudaDriverEntryPointQueryResult *result)
 {
-    enum driver_result (*const encode)(gs_tensor_map *, int, unsigned, void *, const uint64_t *,
-                                       const uint64_t *, const unsigned *, const unsigned *, int,
-                                       int, int, int) = tensor_map_encode;
-    bool found;
+    enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+    __typeof__(&tensor_map_encode) encode = NULL;
 
     if (symbol == NULL || symbol[0] == '\0' || function == NULL || flags > FLAGS_MAX)
         return error_record(cudaErrorInvalidValue);
-    found = strcmp(symbol, "cuTensorMapEncodeTiled") == 0;
-    *function = NULL;
-    if (found)
-        memcpy(function, &encode, sizeof(*function));
+    if (strcmp(symbol, "cuTensorMapEncodeTiled") == 0)
+        found = version < TENSOR_MAPS_SINCE ? cudaDriverEntryPointVersionNotSufficent
+                                            : cudaDriverEntryPointSuccess;
+    if (found == cudaDriverEntryPointSuccess)
+        encode = tensor_map_encode;
+    memcpy(function, &encode, sizeof(*function));
     if (result != NULL)
-        *result = found ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+        *result = found;
     return cudaSuccess;
 }
 
@@ -93,28 +96,26 @@ CUDART_API cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **functi
                                                unsigned long long flags,
                                                enum cudaDriverEntryPointQueryResult *result)
 {
-    return entry_point(symbol, function, flags, result);
+    return entry_point(symbol, function, TENSOR_MAPS_SINCE, flags, result);
 }
 
 CUDART_API cudaError_t cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function,
                                                     unsigned long long flags,
                                                     enum cudaDriverEntryPointQueryResult *result)
 {
-    return entry_point(symbol, function, flags, result);
+    return entry_point(symbol, function, TENSOR_MAPS_SINCE, flags, result);
 }
 
 CUDART_API cudaError_t cudaGetDriverEntryPointByVersion(
     const char *symbol, void **function, unsigned version, unsigned long long flags,
     enum cudaDriverEntryPointQueryResult *result)
 {
-    (void)version;
-    return entry_point(symbol, function, flags, result);
+    return entry_point(symbol, function, version, flags, result);
 }
 
 CUDART_API cudaError_t cudaGetDriverEntryPointByVersion_ptsz(
     const char *symbol, void **function, unsigned version, unsigned long long flags,
     enum cudaDriverEntryPointQueryResult *result)
 {
-    (void)version;
-    return entry_point(symbol, function, flags, result);
+    return entry_point(symbol, function, version, flags, result);
 }

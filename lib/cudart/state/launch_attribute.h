@@ -7,6 +7,7 @@
 #define GS_CUDART_LAUNCH_ATTRIBUTE_H
 
 #include "cudart/abi.h"
+#include "cudart/state/device.h"
 #include "gshare.h"
 
 #define LAUNCH_HINTS 6
@@ -18,9 +19,14 @@ struct launch_attributes {
     cudaLaunchAttributeValue hint[LAUNCH_HINTS];
 };
 
+/* Clusters of one block are the same as none on a device that has no others. */
 static inline gs_dim3 launch_cluster(const struct launch_attributes *attributes)
 {
-    return (gs_dim3){attributes->cluster.x, attributes->cluster.y, attributes->cluster.z};
+    const dim3 size = attributes->cluster;
+
+    if (size.x == 1 && size.y == 1 && size.z == 1 && device_cluster_blocks() == 1)
+        return (gs_dim3){0, 0, 0};
+    return (gs_dim3){size.x, size.y, size.z};
 }
 
 /* cudaErrorInvalidValue: nodes have no such attribute. cudaErrorNotSupported: it is said once. */

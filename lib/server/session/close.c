@@ -76,7 +76,6 @@ void server_session_resumed(struct session *session)
     const struct link_message resumed = {.op = LINK_RESUMED, .slot = LINK_SLOT_NONE};
     struct device *device = session->device;
 
-    session->attempts = 0;
     if (!session->resuming)
         return;
     session->resuming = false;

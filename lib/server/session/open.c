@@ -38,13 +38,20 @@ static void opened_refused(struct session *session, int32_t status, const char *
                           text);
 }
 
+void server_session_taken_up(struct session *session)
+{
+    session->attempts = 0;
+    session->device->failures = 0;
+}
+
 /* The client of a session that is taken up knows its segment already, and waits for no answer. */
-static void opened_resumed(struct session *session)
+static void opened_resumed(struct session *session, bool late)
 {
     log_debug("session %llu of uid %u (%s) goes on with worker %d", (unsigned long long)session->id,
               (unsigned)session->uid, session->name, (int)session->device->worker.child.pid);
-    session->device->failures = 0;
     server_session_resumed(session);
+    if (!late)
+        server_session_taken_up(session);
     peer_imports_tell(session);
     session->missing_ns = 0;
     session->segment_kept = SEGMENT_KEPT;
@@ -61,7 +68,8 @@ bool server_session_opened(struct session *session, const struct link_opened *op
         return true;
     }
     session->state = SESSION_OPEN;
-    session->attempts = 0;
+    if (!opened->late)
+        session->attempts = 0;
     session->mem_limit = opened->mem_limit;
     session->window_base = opened->window_base;
     session->window_size = opened->window_size;
@@ -73,7 +81,7 @@ bool server_session_opened(struct session *session, const struct link_opened *op
     }
     session->attached_base = 2; /* the worker's and ours */
     if (session->resuming) {
-        opened_resumed(session);
+        opened_resumed(session, opened->late);
         return true;
     }
     session_segment_fill(session);

@@ -174,6 +174,9 @@ static bool on_session_message(struct device *device, const struct link_message 
     case LINK_TRIED:
         session->losses = 0;
         return session_has_memory(session);
+    case LINK_TAKEN_UP:
+        server_session_taken_up(session);
+        return session_has_memory(session);
     case LINK_PEER_IMPORT:
         return session_has_memory(session) && peer_import_ask(session, &message->u.peer_ask);
     default:

@@ -85,7 +85,8 @@ struct job {
     void *made;
     uint32_t index;
     bool session_idle; /* prepare found that this job must wait as with JOB_SESSION_IDLE */
-    /* but not for long: so many bytes can come where no kernel reaches (window.h) */
+    /* not 0: the job waits only for a while, and then has memory of so many bytes mapped where no
+     * kernel reaches (window.h) */
     uint64_t beside;
     bool at_once; /* it fails with GS_NOT_READY where it would have to wait so */
 

@@ -149,7 +149,8 @@ static void open_end(struct lane *lane, struct job *job)
     job_free(job);
 }
 
-/* Lets a session that is taken up late have its job in progress, and its supervisor go on. */
+/* Enters a session that is taken up late with its job in progress, and tells the supervisor, so
+ * that the others go on. */
 static void late_begin(struct lane *lane, struct job *job)
 {
     session_enter(lane, job);
@@ -162,7 +163,9 @@ static void late_end(struct job *job)
 {
     struct session *session = job->session;
 
-    if (job->status != GS_OK && !session->jobs.close)
+    if (job->status == GS_OK && !session->jobs.close)
+        session_taken_up(session);
+    else if (!session->jobs.close)
         session_fault(session, &(struct fault){.kind = GS_FAULT_DEVICE,
                                                .status = GS_ERR_INTERRUPTED,
                                                .message = job->message});

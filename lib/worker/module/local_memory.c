@@ -22,6 +22,7 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/limits.h"
+#include "worker/memory/resume.h"
 #include "worker/submit/graph.h"
 #include "worker/submit/graph_cache.h"
 
@@ -116,9 +117,11 @@ gs_status stack_resume(struct job *job)
     if (!e)
         return GS_OK;
     job->session->module.stack = (uint32_t)e->value[0];
+    /* By the time that a session is late the former worker has gone. */
+    const unsigned most = job->session->resume->late ? 0 : FORMER_MS / RETRY_MS;
+
     for (unsigned tries = 0;
-         stack_raise(job, e->value[0]) == GS_ERR_NO_DEVICE_MEMORY && tries < FORMER_MS / RETRY_MS;
-         tries++) {
+         stack_raise(job, e->value[0]) == GS_ERR_NO_DEVICE_MEMORY && tries < most; tries++) {
         nanosleep(&(struct timespec){.tv_nsec = RETRY_MS * 1000000L}, NULL);
         job->status = GS_OK;
     }

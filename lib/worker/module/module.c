@@ -304,9 +304,10 @@ static void load_install(struct job *job)
 
 /* ---- Taking up ------------------------------------------------------------------------------- */
 
-/* Makes a former worker's module again, as far as it need not be compiled. NULL: the job has
- * failed.
- */
+/* How long the others stand still at a time for modules of a session that is taken up late. */
+#define LATE_LOAD_NS 3000000u
+
+/* Makes a former worker's module again, but does not compile it. NULL: the job has failed. */
 static struct module *module_again(struct job *job, const struct journal_entry *entry)
 {
     struct session *session = job->session;
@@ -389,12 +390,19 @@ gs_status modules_resume_load(struct job *job)
 {
     struct session *session = job->session;
 
-    for (uint32_t i = 0; i < session->module.module_capacity; i++) {
-        struct module *module = session->module.modules[i];
+    struct resume *resume = session->resume;
+    const uint64_t until = clock_ns() + LATE_LOAD_NS;
+
+    while (resume->loaded < session->module.module_capacity) {
+        struct module *module = session->module.modules[resume->loaded++];
         memset(job->ret, 0, sizeof(job->ret));
         if (module && ((session->module.print && print_open(job) != GS_OK) ||
                        module_code_load(job, module) != GS_OK))
             return job->status;
+        if (resume->late && clock_ns() > until) {
+            resume->more = true;
+            return GS_OK;
+        }
     }
     return kernels_resume(job);
 }
@@ -438,6 +446,24 @@ static void unload_work(struct job *job)
     module_code_unload(job->session, job->object);
 }
 
+/* Where the variables lie in the window their places are known; else all allocations are looked at.
+ */
+static void variables_remove(struct session *session, const struct module *module)
+{
+    struct allocations *allocations = &session->memory.allocations;
+
+    if (!module->variables) {
+        allocations_remove_tagged(allocations, module);
+        return;
+    }
+    for (uint32_t i = 0; i < module->rewrite->fence.nvariables; i++) {
+        const uint64_t address = module->variables + module->rewrite->fence.variables[i].offset;
+
+        if (allocations_at(allocations, address))
+            allocations_remove(allocations, address);
+    }
+}
+
 /* The session's new work waits until now, so no lane has looked at the module since its end. */
 static void unload_install(struct job *job)
 {
@@ -446,7 +472,7 @@ static void unload_install(struct job *job)
 
     for (struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
         session->kernels.table[kernel->id] = NULL;
-    allocations_remove_tagged(&session->memory.allocations, module);
+    variables_remove(session, module);
     session->module.modules[module->id] = NULL;
     session->memory.generation++;
     module_record_free(module);

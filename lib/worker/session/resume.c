@@ -15,6 +15,7 @@
  */
 #include "worker/session/resume.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "common/util.h"
@@ -30,6 +31,9 @@
 #include "worker/submit/graph.h"
 #include "worker/submit/stream.h"
 #include "worker/texture/texture.h"
+
+/* The most tries of a load by a session that is late: a quiet moment is waited for 10 s. */
+#define LATE_TRIES 30u
 
 /* A request that was answered, or whose answer was on its way, must not be made twice. */
 static void request_settle(const struct session *session)
@@ -86,17 +90,48 @@ static void modules_work(struct job *job)
 
 static void compile_work(struct job *job)
 {
-    modules_resume_late(job);
+    if (modules_resume_late(job) != GS_OK)
+        modules_deinit(job->session);
+}
+
+/* Whether a load of a session that is late waits for what may come: a quiet moment, or memory for
+ * its stack, which comes before all modules. */
+static bool load_again(const struct job *job)
+{
+    const struct resume *resume = job->session->resume;
+
+    return resume->late && resume->tries < LATE_TRIES &&
+           (job->status == GS_ERR_TIMEOUT ||
+            (job->status == GS_ERR_NO_DEVICE_MEMORY && resume->loaded == 0)) &&
+           !atomic_load_explicit(&job->session->jobs.closing, memory_order_relaxed);
+}
+
+/* A session that is late is in the table, and is closed like others; but nobody may ask it for
+ * modules that are there by half. */
+static void load_failed(struct job *job)
+{
+    struct resume *resume = job->session->resume;
+
+    resume->tries++;
+    if (!resume->late)
+        session_release(job->session);
+    else if (!load_again(job))
+        modules_deinit(job->session);
 }
 
 static void load_work(struct job *job)
 {
-    if (job->status != GS_OK || stack_resume(job) != GS_OK || modules_resume_load(job) != GS_OK ||
-        textures_resume(job) != GS_OK) {
-        if (!job->session->resume->late) /* else it is in the table, and is closed like others */
-            session_release(job->session);
+    struct resume *resume = job->session->resume;
+    const bool first = resume->loaded == 0;
+
+    resume->more = false;
+    if (job->status != GS_OK || (first && stack_resume(job) != GS_OK) ||
+        modules_resume_load(job) != GS_OK || (!resume->more && textures_resume(job) != GS_OK)) {
+        load_failed(job);
         return;
     }
+    if (resume->more)
+        return;
     memory_resume_end(job->session);
     resume_drop_rest(job, job->session->resume);
     request_settle(job->session);
@@ -126,14 +161,16 @@ bool resume_late(const struct job *job)
 
 bool resume_next(struct job *job)
 {
-    const bool late = job->session->resume->late;
+    const struct resume *resume = job->session->resume;
+    const bool late = resume->late;
 
-    /* No quiet moment has come: nobody but the session waits for it. */
-    if (late && job->status == GS_ERR_TIMEOUT && !job->session->jobs.close) {
+    if (job->kind == &job_resume_load && load_again(job)) {
         job->status = GS_OK;
         job->message[0] = '\0';
         return true;
     }
+    if (resume->more && job->status == GS_OK)
+        return true;
     if (job->status != GS_OK || !job->kind->then)
         return false;
     job->kind = late && job->kind == &job_resume_modules ? &job_resume_compile : job->kind->then;

@@ -161,12 +161,20 @@ void session_opened(const struct job *job)
         message.u.opened.window_base = session->memory.window_base;
         message.u.opened.window_size = session->memory.window_size;
         message.u.opened.mem_limit = memory_limits(session).session;
+        message.u.opened.late = session->resume && session->resume->late;
         descriptor = job->open.resume ? -1 : journal_descriptor(session->journal);
     } else {
         message.u.opened.status = job->status;
         snprintf(message.text, sizeof(message.text), "%.190s", job->message);
     }
     link_send(&message, descriptor);
+}
+
+void session_taken_up(const struct session *session)
+{
+    const struct link_message message = {.op = LINK_TAKEN_UP, .slot = session->slot};
+
+    link_send(&message, -1);
 }
 
 /* ---- Close ----------------------------------------------------------------------------------- */

@@ -15,5 +15,7 @@ void session_release(struct session *session);
 /* Tells the supervisor how an open job ended. Main lane, once the session is in the session
  * table. */
 void session_opened(const struct job *job);
+/* Tells the supervisor that a session which was opened late has its modules. Main lane. */
+void session_taken_up(const struct session *session);
 
 #endif

@@ -44,10 +44,10 @@ bool turn_holds(const struct session *session)
            (session != turn.current || turn.ending);
 }
 
-/* Whether the session has records to issue. */
+/* Whether the session has records to issue, and may. */
 static bool waits(const struct session *session)
 {
-    return session->round.pending & ~REQUEST_BIT;
+    return session->round.pending & ~REQUEST_BIT && !session->jobs.paused;
 }
 
 /* The suspect that is to have the next turn, in the table's order; NULL: no other one waits. */

@@ -281,6 +281,7 @@ static void variant_install(struct job *job)
     if (graph->trouble != GS_OK)
         return;
     graph->variants[job->index] = graph->replaced;
+    graph->in_clusters |= graph->replaced.in_clusters;
     graph->variants[job->index].used = ++graph->clock;
     graph->replaced = (struct graph_variant){0};
 }
@@ -383,13 +384,15 @@ void graphs_deinit(struct session *session)
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-static record_refusal recorded_check(const struct session *session,
-                                     const struct session_graph *graph, uint32_t number)
+static record_refusal recorded_check(const struct session *session, struct session_graph *graph,
+                                     uint32_t number)
 {
     struct graph_step step;
     record_refusal refusal =
         graph_step_check(session, graph->records.memory + graph->records.offset[number], &step);
 
+    /* What a next worker does not know. */
+    graph->in_clusters |= !refusal && step.is_launch && launch_in_clusters(&step.launch);
     return !refusal && graph_step_serial(session, &step) > graph->made_serial
                ? "a graph of a kernel or host memory that is gone"
                : refusal;

@@ -8,8 +8,8 @@
  * second kernel that writes the word costs 1.6 us and makes the round trip half a microsecond
  * longer, which is better where tenants wait for the lane. More facts that decide the graphs:
  *   - a node whose function or grid changes costs as much as cuLaunchKernel, so graphs are kept per
- *     shape: a kernel with its grid, block and shared memory, priority and partition, and whether
- * it may begin early;
+ *     shape: a kernel, its grid, block, shared memory, priority and partition, and whether it may
+ *     begin early;
  *   - a graph takes up to 110 KiB of GPU memory, so there are few lengths;
  *   - a node's SMs are chosen when the node is added, so a shape includes the partition;
  *   - in a request of 20 small kernels, each boundary between graphs costs the device 1 us, and so

@@ -31,6 +31,9 @@ int main()
     MUST(cudaMalloc(&memory, 1 << 20));
     MUST(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000, cudaEnableDefault, &found));
     printf("found: %d\n", found == cudaDriverEntryPointSuccess && encode != NULL); //> found: 1
+    void *older = &major;
+    MUST(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &older, 11000, cudaEnableDefault, &found));
+    printf("for CUDA 11: %d, %d\n", found == cudaDriverEntryPointVersionNotSufficent, older == NULL); //> for CUDA 11: 1, 1
     const CUresult first = matrix(&one, memory, 32, CU_TENSOR_MAP_SWIZZLE_NONE);
     if (first == CUDA_ERROR_NOT_SUPPORTED)
         return 77; // a fenced session
