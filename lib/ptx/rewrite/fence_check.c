@@ -303,6 +303,8 @@ static bool check_class(struct checker *c, uint32_t i)
         return checker_fails(c, i, "shows what memory held before");
     if (inst->op == PTX_OP_CP_ASYNC_BULK_PREFETCH)
         return checker_fails(c, i, "reaches as far as its size");
+    if (ptx_op_class(inst->op) == PTX_CLASS_TENSOR || inst->mode == PTX_MODE_TENSORMAP)
+        return checker_fails(c, i, "reads a tensor map");
     if (inst->op == PTX_OP_TRAP || inst->op == PTX_OP_BRKPT)
         return checker_fails(c, i, "ends the work of others too");
     if (makes_generic_parameter(inst))
