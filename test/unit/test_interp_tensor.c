@@ -19,7 +19,7 @@ enum { WORDS = 1024, TENSOR_AT = 0, FIRST_AT = WORDS, LAST_AT = 2 * WORDS, COME_
 
 #define BEGIN                                                                                      \
     ".version 8.6\n.target sm_90\n.address_size 64\n.shared .align 1024 .b8 box[4096];\n"          \
-    ".shared .align 8 .b64 bar;\n"                                                                 \
+    ".shared .align 8 .b64 bar;\n.global .align 64 .b8 gmap[128];\n"                               \
     ".visible .entry k(.param .u64 p, .param .align 64 .b8 map[128])\n{\n"                         \
     ".reg .b32 %r<9>; .reg .b64 %y<9>; .reg .pred %q<3>;\n"                                        \
     "ld.param.u64 %y0, [p];\nmov.b64 %y1, map;\ncvta.param.u64 %y1, %y1;\nmov.u32 %r0, %tid.x;\n"  \
@@ -467,6 +467,26 @@ static void what_is_left_out_is_an_illegal_instruction(void **state)
              EXEC_FAULT_ILLEGAL_INSTRUCTION);
 }
 
+/* Where the instruction names it, too. */
+static void a_map_may_be_a_global_variable(void **state)
+{
+    struct rig *r;
+    const uint32_t *got =
+        run(&r,
+            BARRIER "mov.u64 %y4, gmap;\nmov.u32 %r5, 0;\n"
+                    "WORD: ld.u64 %y5, [%y1];\nst.global.u64 [%y4], %y5;\n"
+                    "add.u64 %y1, %y1, 8;\nadd.u64 %y4, %y4, 8;\nadd.u32 %r5, %r5, 1;\n"
+                    "setp.lt.u32 %q2, %r5, 16;\n@%q2 bra WORD;\n"
+                    "fence.proxy.tensormap::generic.acquire.gpu [gmap], 128;\n"
+                    "cp.async.bulk.tensor.2" LOAD "[box], [gmap, {4, 2}], [bar];\n" AWAIT(64),
+            &plane);
+
+    (void)state;
+    expect(got + LAST_AT, (uint32_t[]){120, 0, 0, 0, 0}, 5);
+    assert_int_equal(got[COME_AT], 1);
+    rig_free(r);
+}
+
 /* Advice, and the order of accesses that each instruction has already. */
 static void prefetches_and_fences_of_maps_change_nothing(void **state)
 {
@@ -501,6 +521,7 @@ int main(void)
         cmocka_unit_test(a_map_leads_to_no_memory_that_a_kernel_has_not),
         cmocka_unit_test(what_no_driver_makes_is_an_illegal_instruction),
         cmocka_unit_test(what_is_left_out_is_an_illegal_instruction),
+        cmocka_unit_test(a_map_may_be_a_global_variable),
         cmocka_unit_test(prefetches_and_fences_of_maps_change_nothing),
     };
 
