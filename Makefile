@@ -455,9 +455,11 @@ NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -gencode arch=$(TEST_ARCH),code=$(T
 TEST_ARCH = compute_80
 $(BUILD)/obj/test/cudart/programs/bulk_%.o $(BUILD)/obj/test/cudart/programs/dependent_%.o: TEST_ARCH = compute_90
 $(BUILD)/obj/test/cudart/programs/cluster_%.o $(BUILD)/obj/test/cudart/programs/own_cluster_%.o: TEST_ARCH = compute_90
+$(BUILD)/obj/test/cudart/programs/tensor_%.o: TEST_ARCH = compute_90
 NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
 $(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter pool_%,$(CUDART_PROGRAMS))): test/cudart/programs/pool.h
 $(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter devices_% own_devices_%,$(CUDART_PROGRAMS))): test/cudart/programs/devices.h
+$(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter tensor_tiles_%,$(CUDART_PROGRAMS))): test/cudart/programs/tensor_map.h
 $(BUILD)/obj/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
 $(BUILD)/obj/test/cudart/programs/debug_%.o: NVCC_TEST += -G
 $(BUILD)/obj/test/cudart/programs/%.o: test/cudart/programs/%.cu test/cudart/programs/show.h test/cudart/programs/said.h include/gshare_cuda.h include/gshare.h

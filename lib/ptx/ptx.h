@@ -121,7 +121,7 @@ struct ptx_inst {
     uint8_t mode;      /* enum ptx_mode: .wide, .bfly, .ballot, .f4e ... */
     uint8_t mode2;     /* enum ptx_mode: a second one: .clamp/.wrap of shf, .b of vote ... */
     uint8_t space;     /* enum ptx_space; PTX_SPACE_GENERIC (0) where none is written */
-    uint8_t space2;    /* the source of cp.async */
+    uint8_t space2;    /* the source of cp.async and of tensor copies */
     uint8_t sem;       /* enum ptx_sem */
     uint8_t scope;     /* enum ptx_scope */
     uint8_t cop;       /* enum ptx_cop */
@@ -132,7 +132,7 @@ struct ptx_inst {
     uint8_t geom;      /* enum ptx_geom: textures and surfaces */
     uint8_t shape;     /* enum ptx_shape: matrix instructions */
     uint8_t layout[2]; /* enum ptx_layout: a and b of mma; wmma.load/store use layout[0] */
-    uint8_t num;       /* ldmatrix, stmatrix: 1, 2 or 4 matrices */
+    uint8_t num;       /* ldmatrix, stmatrix: 1, 2 or 4 matrices; dimensions of a tensor */
     uint16_t sel[4];   /* video instructions: PTX_SEL_* of d, a, b, c */
     uint8_t nops;
     struct ptx_operand *ops;

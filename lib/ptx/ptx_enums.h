@@ -204,7 +204,9 @@ enum ptx_mode {
     PTX_MODE_DEC, /* setmaxnreg */
     PTX_MODE_COMPLETE_TX,
     PTX_MODE_BULK_GROUP,
-    PTX_MODE_READ /* cp.async.bulk */
+    PTX_MODE_READ, /* cp.async.bulk */
+    PTX_MODE_TILE,
+    PTX_MODE_TENSORMAP /* tensor copies; prefetch of a tensor map */
 };
 
 enum ptx_sem {
@@ -345,6 +347,7 @@ enum ptx_class {
     PTX_CLASS_STORE,
     PTX_CLASS_ATOM,     /* atom, red */
     PTX_CLASS_ASYNC,    /* cp.async, bulk copies and reductions: read and write memory */
+    PTX_CLASS_TENSOR,   /* reads a tensor map, and copies where that says */
     PTX_CLASS_MBARRIER, /* on an mbarrier object in memory */
     PTX_CLASS_MATRIX_LOAD,
     PTX_CLASS_MATRIX_STORE,

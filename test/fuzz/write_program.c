@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ptx/ptx_table.h"
+#include "softcuda/tensor/tensor_map.h"
 
 /* The fuzzer is to follow the interpreter, not this. */
 #ifdef __clang__
@@ -21,6 +22,7 @@ struct writer {
     const uint8_t *data;
     size_t size, at;
     uint64_t random;
+    uint32_t rank; /* of the program's tensor map */
     /* the function being written: */
     uint32_t labels;
     bool entry;
@@ -296,6 +298,28 @@ static bool is_matrix(enum ptx_op op)
            op == PTX_OP_WMMA_STORE || op == PTX_OP_LDMATRIX || op == PTX_OP_STMATRIX;
 }
 
+/* [map, {coordinates}]: of the rank that the map has, or not. */
+static void put_tensor(struct writer *w)
+{
+    static const char *const maps[] = {"tmap", "tmap", "tmap", "tmap",
+                                       "tmap", "gbuf", "%d8",  "%d12"};
+    static const char *const coordinates[] = {"0", "1", "-1", "2", "5", "0x7fffffff", "%r1", "%r3"};
+
+    put(w, "[%s, {%s", CHOOSE(w, maps), CHOOSE(w, coordinates));
+    for (unsigned i = 1; i < w->inst.num; i++)
+        put(w, ", %s", CHOOSE(w, coordinates));
+    put(w, "}]");
+}
+
+/* A box where it may lie, or wherever. */
+static void put_box(struct writer *w)
+{
+    if (one_in(w, 4))
+        put_address(w, PTX_SPACE_SHARED);
+    else
+        put(w, "[sbuf]");
+}
+
 static void put_texture(struct writer *w)
 {
     static const uint8_t counts[] = {1, 1, 2, 4, 2, 4, 4, 4, 4, 4};
@@ -357,6 +381,8 @@ static void put_operand(struct writer *w, const struct ptx_desc *desc, unsigned 
     case PTX_DESC_MEM:
         if (w->inst.op == PTX_OP_TXQ || w->inst.op == PTX_OP_SUQ)
             put(w, "[%%t%u]", choose(w, 4));
+        else if (class == PTX_CLASS_TENSOR && w->inst.num)
+            put_box(w);
         else
             put_address(w, w->inst.op == PTX_OP_CP_ASYNC && place == 1 ? w->inst.space2
                                                                        : w->inst.space);
@@ -373,7 +399,10 @@ static void put_operand(struct writer *w, const struct ptx_desc *desc, unsigned 
         put(w, "targets");
         break;
     case PTX_DESC_TEX:
-        put_texture(w);
+        if (class == PTX_CLASS_TENSOR)
+            put_tensor(w);
+        else
+            put_texture(w);
         break;
     default:
         break;
@@ -415,7 +444,7 @@ static void put_slot(struct writer *w, const struct ptx_slot *slot, unsigned *ty
         return;
     while (info->words[count].word)
         count++;
-    n = choose(w, count);
+    n = slot->kind == PTX_SLOT_RANK && !one_in(w, 8) ? w->rank - 1 : choose(w, count);
     put(w, ".%s", info->words[n].word);
     set_field(&w->inst, info, info->words[n].value);
 }
@@ -517,7 +546,8 @@ static bool is_delicate(enum ptx_op op)
     enum ptx_class class = ptx_op_class(op);
 
     return class == PTX_CLASS_ATOM || class == PTX_CLASS_WARP || class == PTX_CLASS_MBARRIER ||
-           class == PTX_CLASS_TEX || class == PTX_CLASS_SURF || class == PTX_CLASS_STACK;
+           class == PTX_CLASS_TEX || class == PTX_CLASS_SURF || class == PTX_CLASS_STACK ||
+           class == PTX_CLASS_TENSOR;
 }
 
 static void put_any_instruction(struct writer *w)
@@ -688,6 +718,39 @@ static void kernel(struct writer *w)
     frame_line(w, "st.global.b32 [%d8], %r6; ret; }");
 }
 
+/* Mostly a map that a driver makes, of a box that sbuf holds. */
+static void tensor_map(struct writer *w)
+{
+    static const uint64_t strides[] = {16, 32, 48, 64, 0, 16, 4096, (uint64_t)1 << 39};
+    struct tensor_map map = {.rank = (uint8_t)(1 + choose(w, 5)),
+                             .type = (uint8_t)choose(w, 14),
+                             .swizzle = (uint8_t)choose(w, 4),
+                             .fill = one_in(w, 4)};
+    const uint32_t element = tensor_element_bytes(map.type);
+    uint64_t dims[5], words[sizeof(map) / sizeof(uint64_t)], stride[4];
+    uint32_t box[5], steps[5];
+
+    for (unsigned i = 0; i < 5; i++) {
+        dims[i] = one_in(w, 16) ? 0xffffffff : 1 + choose(w, 9);
+        box[i] = one_in(w, 16) ? choose(w, 258) : 1 + choose(w, 3);
+        steps[i] = 1 + choose(w, 3);
+        if (i)
+            stride[i - 1] = CHOOSE(w, strides);
+    }
+    if (element && !one_in(w, 8))
+        box[0] = 16 / element * (1 + choose(w, 2));
+    tensor_map_encode(&map, dims, stride, box, steps);
+    if (one_in(w, 16))
+        map.interleave = (uint8_t)choose(w, 4);
+    w->rank = map.rank;
+    memcpy(words, &map, sizeof(words));
+    begin_line(w, false);
+    put(w, ".global .align 64 .u64 tmap[16] = {0x%llx, gbuf", (unsigned long long)words[0]);
+    for (unsigned i = 2; i < 16; i++)
+        put(w, ", 0x%llx", (unsigned long long)words[i]);
+    put(w, "};");
+}
+
 static void variables(struct writer *w)
 {
     static const char *const versions[] = {".version 8.7", ".version 9.0", ".version 8.0"};
@@ -703,7 +766,8 @@ static void variables(struct writer *w)
     frame_line(w, ".global .align 16 .b8 gbuf[512]; "
                   ".global .align 8 .u64 pointers[4] = {gbuf, gbuf+8, f1, 0}; "
                   ".const .align 16 .b8 cbuf[64] = {1, 2, 3, 255};");
-    frame_line(w, ".shared .align 16 .b8 sbuf[256]; .extern .shared .align 16 .b8 dyn[];");
+    tensor_map(w);
+    frame_line(w, ".shared .align 128 .b8 sbuf[256]; .extern .shared .align 16 .b8 dyn[];");
     /* "%d %s %-5.3f %c %llx %p%%\n" */
     frame_line(w, ".global .b8 fmt[27] = {37, 100, 32, 37, 115, 32, 37, 45, 53, 46, 51, 102, 32, "
                   "37, 99, 32, 37, 108, 108, 120, 32, 37, 112, 37, 37, 10, 0};");

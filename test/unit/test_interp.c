@@ -413,9 +413,9 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
 {
     /* by the reader */
     static const char *const words[] = {
-        "wgmma.fence.sync.aligned", "cp.reduce.async.bulk.tensor.1d.global.shared::cta",
-        "cp.async.bulk.tensor.1d.shared::cluster.global.tile", "st.async.weak.shared::cluster.u32",
-        "tcgen05.fence::before_thread_sync"};
+        "wgmma.fence.sync.aligned",
+        "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group",
+        "st.async.weak.shared::cluster.u32", "tcgen05.fence::before_thread_sync"};
     static const char kernel[] =
         KERNEL("stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%r0], {%r1};\nret;");
     char text[1024], log[256];

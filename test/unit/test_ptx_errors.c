@@ -175,9 +175,21 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
 {
     static const char *const bodies[][2] = {
         {"wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"},
-        {"cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%q1, {%r1}], "
-         "[%r2];",
-         "cp.reduce.async.bulk.tensor"},
+        {"cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+         ".multicast::cluster [%r1], [%q1, {%r2}], [%r3], %h1;",
+         "copies to several blocks of a cluster"},
+        {"cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1],"
+         " [%q1, {%r2, %r2, %r2}], [%r3], {%h1};",
+         "im2col copies"},
+        {"cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.im2col_no_offs.bulk_group "
+         "[%q1, {%r1, %r1, %r1}], [%r2];",
+         "im2col copies"},
+        {"cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes"
+         " [%r1], [%q1, {%r1, %r2, %r3, %r4, %r5}], [%r3];",
+         "gathered and scattered rows"},
+        {"cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes"
+         ".cta_group::2 [%r1], [%q1, {%r2}], [%r3];",
+         "pairs of blocks"},
         {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;", "tcgen05.alloc"},
         {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
          "[%r1], [%q1], 16, [%r2], %h1;",

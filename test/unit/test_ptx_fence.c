@@ -793,6 +793,20 @@ static void what_it_cannot_hold_is_refused(void **state)
         {CALL, "no function of the module fits"},
         {"mov.u32 %r1, v;", "v"},
         {"@%p1 tensormap.replace.tile.global_address.global.b1024.b64 [%d1], %d2;", "tensormap"},
+        {"cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], "
+         "[%d1, {%r2}], [%r3];",
+         "line 6: cp.async.bulk.tensor: a tensor map leads wherever it says"},
+        {"cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [v, {%r1, 4}], [%r2];",
+         "line 6: cp.async.bulk.tensor: a tensor map"},
+        {"@!%p1 cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%d1, {%r1}], "
+         "[%r2];",
+         "line 6: cp.reduce.async.bulk.tensor: a tensor map"},
+        {"cp.async.bulk.prefetch.tensor.1d.L2.global [%d1, {%r1}];",
+         "line 6: cp.async.bulk.prefetch.tensor: a tensor map"},
+        {"prefetch.tensormap [%d1];", "line 6: prefetch: a tensor map"},
+        {"prefetch.param.tensormap [a];", "line 6: prefetch: a tensor map"},
+        {"fence.proxy.tensormap::generic.acquire.gpu [%d1], 128;",
+         "line 6: fence.proxy.tensormap::generic: a tensor map"},
     };
 
     (void)state;
@@ -1268,6 +1282,27 @@ static void what_the_pass_must_not_leave_is_seen(void **state)
     free(out);
 }
 
+static void a_tensor_map_that_the_pass_left_is_seen(void **state)
+{
+    static const char *const all[] = {
+        "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], "
+        "[%d1, {%r2}], [%r3];",
+        "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%d1, {%r2}], [%r1];",
+        "cp.reduce.async.bulk.tensor.1d.global.shared::cta.or.bulk_group [%d1, {%r2}], [%r1];",
+        "cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%d1, {%r2}];",
+        "prefetch.tensormap [%d1];",
+        "prefetch.const.tensormap [%d1];",
+        "fence.proxy.tensormap::generic.acquire.sys [%d1], 128;",
+        "fence.proxy.tensormap::generic.release.cta;",
+    };
+    char *out = fenced_body("st.shared.u32 [%r1], 5;");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        expect_checked(out, "st.shared.u32 [%r1], 5;", all[i], "reads a tensor map");
+    free(out);
+}
+
 /* With its guard; a label before it stays. */
 static void what_only_advises_and_has_no_bound_is_dropped(void **state)
 {
@@ -1613,6 +1648,7 @@ int main(void)
         cmocka_unit_test(what_is_no_fixed_base_is_fenced_at_each_access),
         cmocka_unit_test(a_long_way_to_an_address_is_given_up),
         cmocka_unit_test(what_the_pass_must_not_leave_is_seen),
+        cmocka_unit_test(a_tensor_map_that_the_pass_left_is_seen),
         cmocka_unit_test(what_only_advises_and_has_no_bound_is_dropped),
         cmocka_unit_test(targets_are_functions_of_the_tenant),
         cmocka_unit_test(registers_of_the_house_are_known_by_name),

@@ -21,6 +21,8 @@
 /* Kernels of it take parameters of up to 32,764 bytes. */
 #define NEWER_HEAD ".version 8.1\n.target sm_70\n.address_size 64\n"
 #define HEAD90     ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define HEAD83     ".version 8.3\n.target sm_90\n.address_size 64\n"
+#define TENSOR     "{ .reg .b64 %m; .reg .b32 %r;\n.shared .align 128 .b8 s[136];\n"
 #define ENTRY      ".visible .entry k(.param .u64 a, .param .u32 b)\n"
 #define PARAMETER  ".param .align 8 .b8 gshare$done[48]"
 #define VPRINTF    ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n"
@@ -318,6 +320,29 @@ static void kernels_whose_end_it_cannot_tell_are_left(void **state)
     expect_left(".version 8.0\n.target sm_90\n.address_size 64\n" ENTRY
                 "{ fence.proxy.async; ret; }\n",
                 "proxies");
+    expect_left(HEAD83 ENTRY "{ fence.proxy.tensormap::generic.release.gpu; ret; }\n", "proxies");
+    expect_left(HEAD90 ENTRY TENSOR
+                "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%m, {%r}], [s]; ret; }\n",
+                "line 7: a tensor copy writes");
+    expect_left(HEAD90 ENTRY TENSOR "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add"
+                                    ".bulk_group [%m, {%r}], [s]; ret; }\n",
+                "line 7: a tensor copy writes");
+}
+
+/* What it reads of a tensor is there before the threads go on. */
+static void a_kernel_with_tensor_loads_keeps_them(void **state)
+{
+    static const char load[] = "cp.async.bulk.tensor.1d.shared::cluster.global.tile"
+                               ".mbarrier::complete_tx::bytes [s], [%m, {%r}], [s+128];";
+    char text[1024], *out;
+
+    (void)state;
+    snprintf(text, sizeof(text), HEAD90 ENTRY "%s%s ret; }\n",
+             TENSOR "prefetch.param.tensormap [a]; ", load);
+    out = completed(text);
+    assert_non_null(strstr(out, load));
+    assert_non_null(strstr(out, "prefetch.param.tensormap [a];"));
+    free(out);
 }
 
 /* Also one that does not wait for it: it does at each of its ends, before it looks whether it is to
@@ -460,6 +485,7 @@ int main(void)
         cmocka_unit_test(a_wait_in_a_function_counts),
         cmocka_unit_test(the_parameter_is_the_last_of_each_declaration),
         cmocka_unit_test(kernels_whose_end_it_cannot_tell_are_left),
+        cmocka_unit_test(a_kernel_with_tensor_loads_keeps_them),
         cmocka_unit_test(a_kernel_that_may_depend_on_another_grid_ends_after_it),
         cmocka_unit_test(other_kernels_wait_for_no_grid),
         cmocka_unit_test(what_no_kernel_reaches_does_not_matter),

@@ -54,7 +54,7 @@ static bool takes_symbols(const struct ptx_inst *inst)
 
     return inst->op == PTX_OP_MOV || inst->op == PTX_OP_CVTA || inst->op == PTX_OP_ISSPACEP ||
            inst->op == PTX_OP_ISTYPEP || inst->op == PTX_OP_MAPA || inst->op == PTX_OP_GETCTARANK ||
-           class == PTX_CLASS_TEX || class == PTX_CLASS_SURF;
+           class == PTX_CLASS_TEX || class == PTX_CLASS_SURF || class == PTX_CLASS_TENSOR;
 }
 
 static bool fits_source(const struct parser *p, const struct raw *r, enum ptx_type type,

@@ -252,6 +252,8 @@ bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct toke
         return check_barrier(p, inst, at);
     case PTX_CLASS_ASYNC:
         return check_async(p, inst, at);
+    case PTX_CLASS_TENSOR:
+        return address_check(p, inst, at) && tensor_check(p, inst, at);
     case PTX_CLASS_MBARRIER:
         return address_check(p, inst, at) && space_check(p, inst, shared, at) &&
                check_mbarrier(p, inst, at);

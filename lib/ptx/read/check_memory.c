@@ -29,6 +29,16 @@ static bool space_matches(const struct ptx_inst *inst, enum ptx_space space, enu
     return space == var || (space == PTX_SPACE_GENERIC && generic_variables(inst) >> var & 1);
 }
 
+/* The space of the address that operand I is. */
+static enum ptx_space space_of(const struct ptx_inst *inst, unsigned i)
+{
+    enum ptx_class class = ptx_op_class(inst->op);
+
+    if (class == PTX_CLASS_TENSOR && inst->op != PTX_OP_FENCE_PROXY_TENSORMAP)
+        return PTX_SPACE_SHARED; /* a box or a barrier */
+    return class == PTX_CLASS_ASYNC && i == 1 ? inst->space2 : inst->space;
+}
+
 bool address_check(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     const struct ptx_mem *mem;
@@ -39,7 +49,7 @@ bool address_check(struct parser *p, const struct ptx_inst *inst, const struct t
         if (inst->ops[i].kind != PTX_OPND_MEM || inst->ops[i].mem.base == PTX_BASE_REG)
             continue;
         mem = &inst->ops[i].mem;
-        space = ptx_op_class(inst->op) == PTX_CLASS_ASYNC && i == 1 ? inst->space2 : inst->space;
+        space = space_of(inst, i);
         if (mem->base == PTX_BASE_ABS && space != PTX_SPACE_LOCAL)
             return parser_fail(p, at, "%s: expected a register or a variable as address in .%s",
                                ptx_op_name(inst->op), ptx_space_name(space));
@@ -137,7 +147,9 @@ bool cache_check(struct parser *p, const struct ptx_inst *inst, const struct tok
 {
     uint32_t spaces = SPACE(GENERIC) | SPACE(GLOBAL);
 
-    if (inst->op == PTX_OP_PREFETCH)
+    if (inst->op == PTX_OP_PREFETCH && inst->mode == PTX_MODE_TENSORMAP)
+        spaces = SPACE(GENERIC) | SPACE(CONST) | SPACE(PARAM);
+    else if (inst->op == PTX_OP_PREFETCH)
         spaces |= SPACE(LOCAL);
     if (inst->op == PTX_OP_PREFETCHU && inst->mode != PTX_MODE_L1)
         return parser_fail(p, at, "prefetchu: expected .L1");

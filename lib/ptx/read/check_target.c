@@ -22,12 +22,15 @@ static const struct since since[] = {
     {PTX_OP_CP_ASYNC_BULK, 90, 8, 0},
     {PTX_OP_CP_ASYNC_BULK_COMMIT, 90, 8, 0},
     {PTX_OP_CP_ASYNC_BULK_PREFETCH, 90, 8, 0},
+    {PTX_OP_CP_ASYNC_BULK_PREFETCH_TENSOR, 90, 8, 0},
+    {PTX_OP_CP_ASYNC_BULK_TENSOR, 90, 8, 0},
     {PTX_OP_CP_ASYNC_BULK_WAIT, 90, 8, 0},
     {PTX_OP_CP_ASYNC_COMMIT, 80, 7, 0},
     {PTX_OP_CP_ASYNC_MBARRIER, 80, 7, 0},
     {PTX_OP_CP_ASYNC_WAIT, 80, 7, 0},
     {PTX_OP_CP_ASYNC_WAIT_ALL, 80, 7, 0},
     {PTX_OP_CP_REDUCE_ASYNC_BULK, 90, 8, 0},
+    {PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR, 90, 8, 0},
     {PTX_OP_CREATEPOLICY, 80, 7, 4},
     {PTX_OP_CREATEPOLICY_CVT, 80, 7, 4},
     {PTX_OP_CVT_PACK, 72, 6, 5},
@@ -37,6 +40,7 @@ static const struct since since[] = {
     {PTX_OP_ELECT, 90, 8, 0},
     {PTX_OP_FENCE, 70, 6, 0},
     {PTX_OP_FENCE_MBARRIER_INIT, 90, 8, 0},
+    {PTX_OP_FENCE_PROXY_TENSORMAP, 90, 8, 3},
     {PTX_OP_FNS, 30, 6, 0},
     {PTX_OP_GETCTARANK, 90, 7, 8},
     {PTX_OP_GRIDDEPCONTROL, 90, 7, 8},
@@ -78,6 +82,8 @@ static const char *newer_or_gone(const struct ptx_module *m, const struct ptx_in
 
     if (exchange && !(inst->flags & PTX_F_SYNC) && m->sm >= 70 && version >= 0x64)
         return "expected .sync from sm_70 and PTX 6.4 on";
+    if (inst->mode == PTX_MODE_TENSORMAP && (m->sm < 90 || version < 0x80))
+        return "expected .target sm_90 and PTX 8.0 for .tensormap";
     if (m->sm >= 100 && version >= 0x88)
         return NULL;
     if (inst->vec * ptx_type_bits(inst->type[0]) > 128)

@@ -216,5 +216,6 @@ bool cache_check(struct parser *p, const struct ptx_inst *inst, const struct tok
 bool cvta_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 bool matrix_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 bool texture_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
+bool tensor_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 
 #endif

@@ -132,8 +132,9 @@ static const char *left_out(const char *text, size_t len)
     } words[] = {{"multicast", "copies to several blocks of a cluster are"},
                  {"kind::", "block-scaled and sparse matrices are"},
                  {"sp::ordered_metadata", "block-scaled and sparse matrices are"},
-                 {"tensormap", "tensor maps are"},
-                 {"tensor", "tensor copies are"}};
+                 {"im2col", "im2col copies are"},
+                 {"tile::", "copies of gathered and scattered rows are"},
+                 {"cta_group", "copies for pairs of blocks are"}};
     size_t i;
 
     for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)

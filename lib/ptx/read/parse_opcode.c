@@ -70,7 +70,7 @@ enum ptx_op parser_find_op(const struct parser *p, const struct token *mnemonic,
     enum ptx_op best = PTX_OP_NONE;
     unsigned parts = 0, op;
 
-    while (at < end && parts++ < 4) {
+    while (at < end && parts++ < 5) {
         at = memchr(at, '.', (size_t)(end - at));
         if (!at)
             at = end;

@@ -57,7 +57,13 @@ static const char *instruction_obstacle(const struct ptx_func *f, const struct p
         return inst->space == PTX_SPACE_GLOBAL
                    ? "a bulk copy writes, which a release does not order"
                    : NULL;
+    case PTX_OP_CP_ASYNC_BULK_TENSOR:
+    case PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR:
+        return inst->space == PTX_SPACE_GLOBAL
+                   ? "a tensor copy writes, which a release does not order"
+                   : NULL;
     case PTX_OP_FENCE_PROXY:
+    case PTX_OP_FENCE_PROXY_TENSORMAP:
     case PTX_OP_MEMBAR_PROXY:
         return "memory is accessed by several proxies";
     case PTX_OP_SETMAXNREG:

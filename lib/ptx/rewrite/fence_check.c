@@ -23,7 +23,7 @@
  *     front of the last one, and whoever calls it gives it its own.
  *  5. A load of a kernel parameter ends inside it, or, by a register, in a bounded place among the
  *     kernel's own; no parameter has a generic address.
- *  6. No instruction ends more than its thread.
+ *  6. No instruction ends more than its thread, or reads a tensor map.
  *  7. A texture or surface is what was loaded right before from the texture table, whose address is
  *     a constant, off a number of ten bits, in the column of the instruction's geometry.
  *  8. Everything else is on a list of what addresses no memory, or memory of another space.
@@ -303,6 +303,8 @@ static bool check_class(struct checker *c, uint32_t i)
         return checker_fails(c, i, "shows what memory held before");
     if (inst->op == PTX_OP_CP_ASYNC_BULK_PREFETCH)
         return checker_fails(c, i, "reaches as far as its size");
+    if (ptx_op_class(inst->op) == PTX_CLASS_TENSOR || inst->mode == PTX_MODE_TENSORMAP)
+        return checker_fails(c, i, "reads a tensor map");
     if (inst->op == PTX_OP_TRAP || inst->op == PTX_OP_BRKPT)
         return checker_fails(c, i, "ends the work of others too");
     if (makes_generic_parameter(inst))

@@ -107,6 +107,12 @@ bool fence_pragma_is_harmless(const char *text)
             !strcmp(text + sizeof(mask) - 1 + strspn(text + sizeof(mask) - 1, digits), "\""));
 }
 
+static bool refuse_tensor_map(struct fence *fence)
+{
+    return fence_refuse(fence, fence->inst->line, "%s: a tensor map leads wherever it says",
+                        ptx_op_name(fence->inst->op));
+}
+
 bool fence_instruction(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -119,6 +125,10 @@ bool fence_instruction(struct fence *fence)
     case PTX_OP_CP_ASYNC_BULK_PREFETCH:
         fence_drop(fence);
         return true;
+    case PTX_OP_PREFETCH:
+        if (inst->mode == PTX_MODE_TENSORMAP)
+            return refuse_tensor_map(fence);
+        break;
     case PTX_OP_TRAP:
     case PTX_OP_BRKPT:
         return fence_refuse(fence, inst->line, "%s: ends the work of others too",
@@ -180,6 +190,8 @@ bool fence_instruction(struct fence *fence)
     case PTX_CLASS_TEX:
     case PTX_CLASS_SURF:
         return fence_texture(fence);
+    case PTX_CLASS_TENSOR:
+        return refuse_tensor_map(fence);
     case PTX_CLASS_STACK:
         return fence_refuse(fence, inst->line, "%s: the stack would be wherever the program says",
                             ptx_op_name(inst->op));

@@ -6,9 +6,8 @@
 // A step is what an instruction of a warp takes: 32 lanes store 8 bytes each, or reduce an element.
 enum { BULK_GRAIN = 16, BYTES_PER_STEP = 256, ELEMENTS_PER_STEP = 32 };
 
-// The address in four words of code.aux, as put_mem writes them, for one lane. One beyond the
-// window of its space is the window's end, where nothing lies.
-static uint64_t generic_address(const struct warp *w, const uint32_t *mem, unsigned lane)
+// One beyond the window of its space is the window's end, where nothing lies.
+uint64_t bulk_address(const struct warp *w, const uint32_t *mem, unsigned lane)
 {
     uint8_t space = (uint8_t)mem[1];
     uint64_t window = space_window(space), imm = mem[2] | (uint64_t)mem[3] << 32;
@@ -17,11 +16,10 @@ static uint64_t generic_address(const struct warp *w, const uint32_t *mem, unsig
     return window + (window && at >> 32 ? 0xfffffff0u : at);
 }
 
-// The host's address of MEM, aligned to ALIGN. NULL and a fault where BYTES may not be accessed.
-static void *place(struct warp *w, const struct insn *in, const uint32_t *mem, unsigned lane,
-                   uint32_t align, uint32_t bytes, uint32_t access)
+void *bulk_place(struct warp *w, const struct insn *in, uint64_t address, unsigned lane,
+                 uint32_t align, uint32_t bytes, uint32_t access)
 {
-    uint64_t address = generic_address(w, mem, lane), at;
+    uint64_t at;
     if (address % align) {
         warp_fault(w, in, 1u << lane, EXEC_FAULT_MISALIGNED, address);
         return NULL;
@@ -30,6 +28,12 @@ static void *place(struct warp *w, const struct insn *in, const uint32_t *mem, u
     if (!at)
         warp_fault(w, in, 1u << lane, EXEC_FAULT_ILLEGAL_ADDRESS, address);
     return mem_pointer(at);
+}
+
+static void *place(struct warp *w, const struct insn *in, const uint32_t *mem, unsigned lane,
+                   uint32_t align, uint32_t bytes, uint32_t access)
+{
+    return bulk_place(w, in, bulk_address(w, mem, lane), lane, align, bytes, access);
 }
 
 // Each element for itself: the whole is not atomic.

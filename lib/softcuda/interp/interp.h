@@ -315,7 +315,7 @@ int op_stmatrix(struct warp *w, const struct insn *in, uint32_t mask);
 // Lanes exited or arrived: groups that are complete now run.
 void warp_recheck_members(struct warp *w);
 
-// ---- Memory (mem.c, atom.c, bulk.c, mbarrier.c)
+// ---- Memory (mem.c, atom.c, bulk.c, tensor.c, mbarrier.c)
 
 // The same for one lane and any generic address; NULL where it is not allowed.
 void *warp_generic_pointer(struct warp *w, unsigned lane, uint64_t address, uint64_t bytes,
@@ -329,6 +329,18 @@ int op_mapa(struct warp *w, const struct insn *in, uint32_t mask);
 int op_getctarank(struct warp *w, const struct insn *in, uint32_t mask);
 int op_cp_async(struct warp *w, const struct insn *in, uint32_t mask);
 int op_bulk(struct warp *w, const struct insn *in, uint32_t mask);
+// The generic address in four words of code.aux, as lower_put_mem writes them, for one lane.
+uint64_t bulk_address(const struct warp *w, const uint32_t *mem, unsigned lane);
+// The host's address of a generic one. NULL and a fault where it is not aligned to ALIGN, or where
+// BYTES may not be accessed.
+void *bulk_place(struct warp *w, const struct insn *in, uint64_t address, unsigned lane,
+                 uint32_t align, uint32_t bytes, uint32_t access);
+// What an op_tensor does; insn.target. insn.mode is the operation of a reduction, insn.b the number
+// of dimensions, insn.a the slot of the map's address. In code.aux: as many slots of coordinates as
+// there may be, the address of the box, the address of the mbarrier object.
+enum tensor_copy { TENSOR_LOAD, TENSOR_STORE, TENSOR_PREFETCH };
+enum { TENSOR_BOX_AT = 5, TENSOR_OBJECT_AT = 9, TENSOR_AUX = 13 };
+int op_tensor(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier_wait(struct warp *w, const struct insn *in, uint32_t mask);
 // Does an atomic operation of PTX's, without cas, at AT, which is aligned, in shared memory if

@@ -475,6 +475,7 @@ bool lower_control(struct lower *L)
     case PTX_OP_FENCE:
     case PTX_OP_FENCE_MBARRIER_INIT:
     case PTX_OP_FENCE_PROXY:
+    case PTX_OP_FENCE_PROXY_TENSORMAP:
     case PTX_OP_MEMBAR_PROXY:
         lower_emit(L, op_fence);
         return true;

@@ -87,6 +87,8 @@ struct lower_mem {
 };
 struct lower_mem lower_mem(struct lower *L, const struct ptx_operand *o, enum ptx_space space);
 void lower_set_mem(struct insn *in, const struct lower_mem *m);
+// An address as four words of code.aux.
+void lower_put_mem(uint32_t words[4], const struct lower_mem *m);
 // Where a .local or .param variable lies in the frame; false with an error where it has no place.
 bool lower_frame_at(struct lower *L, const struct ptx_var *var, uint64_t *at);
 
@@ -108,6 +110,7 @@ bool lower_float(struct lower *L);   // lower/float.c
 bool lower_move(struct lower *L);    // lower/move.c: mov, cvta
 bool lower_convert(struct lower *L); // lower/convert.c: cvt
 bool lower_memory(struct lower *L);  // lower/memory.c
+void lower_tensor(struct lower *L);  // lower/tensor.c, for lower/memory.c
 bool lower_control(struct lower *L); // lower/control.c: branches, calls, barriers, warp
 bool lower_matrix(struct lower *L);  // lower/matrix.c
 bool lower_video(struct lower *L);   // lower/video.c

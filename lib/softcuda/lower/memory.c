@@ -243,8 +243,7 @@ static void lower_atom(struct lower *L)
 
 // ---- Asynchronous copies: done at once, which any program must expect
 
-// An address as four words of code.aux.
-static void put_mem(uint32_t words[4], const struct lower_mem *m)
+void lower_put_mem(uint32_t words[4], const struct lower_mem *m)
 {
     words[0] = m->slot;
     words[1] = m->space;
@@ -267,7 +266,7 @@ static void lower_cp_async(struct lower *L)
     else if (limit->kind != PTX_OPND_NONE)
         bytes = lower_src(L, limit, 32);
     uint32_t words[4];
-    put_mem(words, &to);
+    lower_put_mem(words, &to);
     uint32_t aux = lower_aux(L, words, 4);
     struct insn *in = lower_emit(L, op_cp_async);
     lower_set_mem(in, &from);
@@ -285,9 +284,9 @@ static void lower_bulk(struct lower *L)
     struct lower_mem from = lower_mem(L, op(L, 1), (enum ptx_space)i->space2);
     struct lower_mem object = completes ? lower_mem(L, op(L, 3), PTX_SPACE_SHARED) : to;
     uint32_t words[12], bytes = lower_src(L, op(L, 2), 32);
-    put_mem(words, &to);
-    put_mem(words + 4, &from);
-    put_mem(words + 8, &object);
+    lower_put_mem(words, &to);
+    lower_put_mem(words + 4, &from);
+    lower_put_mem(words + 8, &object);
     uint32_t aux = lower_aux(L, words, 12);
     struct insn *in = lower_emit(L, op_bulk);
     in->aux = aux;
@@ -375,6 +374,11 @@ bool lower_memory(struct lower *L)
     case PTX_OP_CP_ASYNC_BULK:
     case PTX_OP_CP_REDUCE_ASYNC_BULK:
         lower_bulk(L);
+        return true;
+    case PTX_OP_CP_ASYNC_BULK_TENSOR:
+    case PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR:
+    case PTX_OP_CP_ASYNC_BULK_PREFETCH_TENSOR:
+        lower_tensor(L);
         return true;
     case PTX_OP_CP_ASYNC_BULK_COMMIT:
     case PTX_OP_CP_ASYNC_BULK_PREFETCH:
