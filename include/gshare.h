@@ -921,6 +921,11 @@ GS_API gs_status gs_kernel_param_info(gs_kernel kernel, unsigned index, size_t *
  * kernel cannot have such a block. */
 GS_API gs_status gs_kernel_occupancy(gs_kernel kernel, unsigned threads, unsigned dynamic_smem,
                                      unsigned *blocks);
+/* Tells how many clusters of such blocks the whole device runs at once: it knows which SMs may be
+ * of one cluster. A session that has a part of the SMs runs fewer. Blocks for the server.
+ * GS_ERR_LAUNCH_CONFIG: the kernel cannot have such a block or such a cluster. */
+GS_API gs_status gs_kernel_clusters(gs_kernel kernel, unsigned threads, unsigned dynamic_smem,
+                                    gs_dim3 cluster, unsigned *clusters);
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 

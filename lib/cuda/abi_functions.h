@@ -181,6 +181,8 @@
     X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,                                        \
       (int *blocks, CUfunction function, int block_size, size_t dynamic_shared,                    \
        unsigned int flags))                                                                        \
+    X(cuOccupancyMaxActiveClusters,                                                                \
+      (int *clusters, CUfunction function, const CUlaunchConfig *config))                          \
     X(cuOccupancyMaxPotentialBlockSize,                                                            \
       (int *min_grid_size, int *block_size, CUfunction function, CUoccupancyB2DSize shared_of,     \
        size_t dynamic_shared, int block_size_limit))                                               \

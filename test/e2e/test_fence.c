@@ -746,8 +746,10 @@ static void blocks_of_a_fenced_cluster_reach_each_other_and_nobody_else(void)
     CHECK_OK(server_attach(server, &other));
     CHECK_OK(load(session, neighbours_ptx, &module));
     CHECK_OK(gs_kernel_get(module, "neighbours", &kernel));
-    CHECK_OK(gs_malloc(session, sizeof(words), &out));
+    /* The stray lands where `far` would lie in the session's own window: at its beginning. */
+    CHECK_OK(gs_malloc(session, 4096, &out));
     CHECK_OK(gs_malloc(other, sizeof(foreign), &far));
+    out += 2048;
     CHECK_OK(gs_memcpy_htod(other, far, &foreign, sizeof(foreign)));
     config.cluster = (gs_dim3){2, 1, 1};
     CHECK_OK(gs_launch(NULL, kernel, &config, (void *[]){&out, &far}));

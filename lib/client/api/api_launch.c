@@ -144,6 +144,26 @@ gs_status gs_kernel_occupancy(gs_kernel handle, unsigned threads, unsigned dynam
     return status;
 }
 
+gs_status gs_kernel_clusters(gs_kernel handle, unsigned threads, unsigned dynamic_smem,
+                             gs_dim3 cluster, unsigned *clusters)
+{
+    struct session *session;
+    gs_status status;
+
+    if (!clusters)
+        return error_set(GS_ERR_INVALID_VALUE, "the pointer for the clusters is NULL");
+    if (cluster.x == 0 || cluster.x > GS_CLUSTER_BLOCKS || cluster.y == 0 ||
+        cluster.y > GS_CLUSTER_BLOCKS || cluster.z == 0 || cluster.z > GS_CLUSTER_BLOCKS)
+        return error_set(GS_ERR_LAUNCH_CONFIG, "clusters of %u x %u x %u blocks", cluster.x,
+                         cluster.y, cluster.z);
+    status = session_use(handle_decode(handle), HANDLE_KERNEL, &session);
+    if (status != GS_OK)
+        return status;
+    status = clusters_of(session, handle, threads, dynamic_smem, &cluster, clusters);
+    session_leave(session);
+    return status;
+}
+
 /* A grid that the session's SMs do not hold at once would wait for itself for ever. */
 static gs_status cooperative_check(struct session *session, gs_kernel handle,
                                    const gs_launch_config *config)

@@ -44,3 +44,24 @@ gs_status occupancy_of(struct session *session, gs_kernel handle, unsigned threa
     pthread_mutex_unlock(&session->object_lock);
     return GS_OK;
 }
+
+gs_status clusters_of(struct session *session, gs_kernel handle, unsigned threads,
+                      unsigned dynamic_smem, const gs_dim3 *cluster, unsigned *clusters)
+{
+    const struct handle h = handle_decode(handle);
+    struct sync_request request = {
+        .op = REQ_KERNEL_OCCUPANCY,
+        .arg = {0, threads, dynamic_smem, req_cluster(cluster->x, cluster->y, cluster->z)}};
+    struct kernel *kernel = kernel_lock(session, h);
+    const bool found = kernel;
+
+    if (found)
+        request.arg[0] = kernel->id;
+    pthread_mutex_unlock(&session->object_lock);
+    if (!found)
+        return handle_unknown(h, "kernel");
+    const gs_status status = sync_request(session, &request);
+    if (status == GS_OK)
+        *clusters = (unsigned)request.ret[1];
+    return status;
+}

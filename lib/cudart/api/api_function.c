@@ -246,46 +246,34 @@ CUDART_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, c
     return cudaSuccess;
 }
 
-/* The blocks of a cluster that the launch names, else those that the kernel does; 0: neither. */
+/* The clusters that the launch names, else those of the kernel; zeros: neither. */
 static cudaError_t cluster_size(const struct kernel *kernel, const cudaLaunchConfig_t *config,
-                                unsigned *blocks)
+                                gs_dim3 *size)
 {
     const gs_dim3 own = kernel_desc(kernel)->cluster;
-    gs_dim3 size = own;
 
+    *size = own;
     for (unsigned i = 0; i < config->numAttrs; i++) {
         if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
-            size = (gs_dim3){config->attrs[i].val.clusterDim.x, config->attrs[i].val.clusterDim.y,
-                             config->attrs[i].val.clusterDim.z};
+            *size = (gs_dim3){config->attrs[i].val.clusterDim.x, config->attrs[i].val.clusterDim.y,
+                              config->attrs[i].val.clusterDim.z};
     }
-    *blocks = size.x * size.y * size.z;
-    return (own.x != 0 && (size.x != own.x || size.y != own.y || size.z != own.z)) ||
-                   size.x > GS_CLUSTER_BLOCKS || size.y > GS_CLUSTER_BLOCKS ||
-                   size.z > GS_CLUSTER_BLOCKS || *blocks > GS_CLUSTER_BLOCKS
+    return (own.x != 0 && (size->x != own.x || size->y != own.y || size->z != own.z)) ||
+                   size->x > GS_CLUSTER_BLOCKS || size->y > GS_CLUSTER_BLOCKS ||
+                   size->z > GS_CLUSTER_BLOCKS || size->x * size->y * size->z > GS_CLUSTER_BLOCKS
                ? cudaErrorInvalidClusterSize
                : cudaSuccess;
 }
 
-/* The blocks of such a launch that the session's SMs hold at once. */
-static cudaError_t blocks_at_once(const void *stub, const cudaLaunchConfig_t *config, int *blocks)
-{
-    const dim3 block = config->blockDim;
-    cudaError_t error =
-        occupancy(blocks, stub, (int)(block.x * block.y * block.z), config->dynamicSmemBytes, 0);
-
-    if (error == cudaSuccess)
-        *blocks *= (int)device_sm_count();
-    return error;
-}
-
-/* What both questions about clusters are answered from: the size that kernel and launch have, and
- * the blocks that the session's SMs hold at once. */
+/* What both questions about clusters are answered from: the kernel, the size that it and the launch
+ * have, and the blocks that the session's SMs hold at once. */
 static cudaError_t cluster_ask(const int *answer, const void *stub,
-                               const cudaLaunchConfig_t *config, unsigned *size, int *blocks)
+                               const cudaLaunchConfig_t *config, gs_kernel *handle, gs_dim3 *size,
+                               int *blocks)
 {
     struct kernel *kernel;
-    gs_kernel handle;
-    cudaError_t error = function_use(stub, &kernel, &handle);
+    cudaError_t error = function_use(stub, &kernel, handle);
+    dim3 block;
 
     if (error == cudaSuccess && (answer == NULL || config == NULL))
         error = cudaErrorInvalidValue;
@@ -293,29 +281,43 @@ static cudaError_t cluster_ask(const int *answer, const void *stub,
         error = cluster_size(kernel, config, size);
     if (error != cudaSuccess)
         return error_record(error);
-    return blocks_at_once(stub, config, blocks);
+    block = config->blockDim;
+    error =
+        occupancy(blocks, stub, (int)(block.x * block.y * block.z), config->dynamicSmemBytes, 0);
+    if (error == cudaSuccess)
+        *blocks *= (int)device_sm_count();
+    return error;
 }
 
-/* Which SMs a cluster can have is the driver's to know: the number is an upper bound. */
+/* The device's answer. A session that has some of its SMs has at most as many as these hold. */
 CUDART_API cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *stub,
                                                       const cudaLaunchConfig_t *config)
 {
-    unsigned size;
-    int blocks;
-    cudaError_t error = cluster_ask(count, stub, config, &size, &blocks);
+    gs_kernel handle;
+    gs_dim3 size;
+    unsigned clusters = 0;
+    int blocks, most;
+    cudaError_t error = cluster_ask(count, stub, config, &handle, &size, &blocks);
 
-    if (error == cudaSuccess)
-        *count = size != 0 && size <= device_cluster_blocks() ? blocks / (int)size : 0;
-    return error;
+    if (error != cudaSuccess)
+        return error;
+    most = size.x != 0 ? blocks / (int)(size.x * size.y * size.z) : 0;
+    if (most > 0 && device_cluster_blocks() > 1 &&
+        gs_kernel_clusters(handle, config->blockDim.x * config->blockDim.y * config->blockDim.z,
+                           (unsigned)config->dynamicSmemBytes, size, &clusters) != GS_OK)
+        return error_record(cudaErrorInvalidClusterSize);
+    *count = (int)clusters < most ? (int)clusters : most;
+    return cudaSuccess;
 }
 
 /* As the driver answers: the size that kernel and launch have is checked, and plays no part. */
 CUDART_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *stub,
                                                             const cudaLaunchConfig_t *config)
 {
-    unsigned named;
+    gs_kernel handle;
+    gs_dim3 named;
     int blocks;
-    cudaError_t error = cluster_ask(size, stub, config, &named, &blocks);
+    cudaError_t error = cluster_ask(size, stub, config, &handle, &named, &blocks);
 
     if (error != cudaSuccess)
         return error;

@@ -366,6 +366,27 @@ class TextureDesc(Sized):
     ]
 
 
+class TensorMap(ctypes.Structure):
+    _fields_ = [("opaque", c_uint64 * 16)]
+
+
+class TensorMapDesc(Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("address", c_uint64),
+        ("rank", c_uint),
+        ("type", c_uint),
+        ("dim", c_uint64 * 5),
+        ("stride", c_uint64 * 4),
+        ("box", c_uint * 5),
+        ("step", c_uint * 5),
+        ("interleave", c_uint),
+        ("swizzle", c_uint),
+        ("l2_promotion", c_uint),
+        ("fill", c_uint),
+    ]
+
+
 class GemmMatrix(ctypes.Structure):
     _fields_ = [("at", c_uint64), ("ld", c_uint64), ("stride", c_uint64)]
 
@@ -450,6 +471,8 @@ STRUCTS = {
     "gs_memcpy_3d_params": Memcpy3DParams,
     "gs_texture_resource": TextureResource,
     "gs_texture_desc": TextureDesc,
+    "gs_tensor_map": TensorMap,
+    "gs_tensor_map_desc": TensorMapDesc,
     "gs_gemm_matrix": GemmMatrix,
     "gs_gemm_params": GemmParams,
     "gs_kernel_desc": KernelDesc,
@@ -554,6 +577,7 @@ NOT_WRAPPED = {
     "gs_texture_destroy": _TEXTURES,
     "gs_surface_create": _TEXTURES,
     "gs_surface_destroy": _TEXTURES,
+    "gs_kernel_clusters": "a launch of Python's names no clusters",
     "gs_tensor_map_encode": "tensor maps are for kernels that a C or CUDA program sets up",
 }
 

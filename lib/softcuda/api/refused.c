@@ -69,7 +69,6 @@
     X(cuMulticastBindMem)                                                                          \
     X(cuTensorMapEncodeIm2col)                                                                     \
     X(cuOccupancyMaxPotentialClusterSize)                                                          \
-    X(cuOccupancyMaxActiveClusters)                                                                \
     X(cuCtxEnablePeerAccess)                                                                       \
     X(cuCtxDisablePeerAccess)                                                                      \
     X(cuCtxGetExecAffinity)                                                                        \

@@ -116,7 +116,39 @@ CUresult cooperative_end(CUstream stream)
 
 /* ---- The request ----------------------------------------------------------------------------- */
 
-/* arg: kernel, threads of a block, dynamic shared memory. */
+/* How many clusters of req_cluster's size the device runs at once: it knows which SMs may be of
+ * one. */
+static gs_status clusters_of_device(struct job *job, const struct kernel *kernel, uint64_t packed)
+{
+    const struct wire_cluster size = {
+        .dim = {(uint16_t)packed, (uint16_t)(packed >> 16), (uint16_t)(packed >> 32)}};
+    const uint32_t grid[3] = {size.dim[0], size.dim[1], size.dim[2]};
+    int clusters;
+
+    if (!cluster_blocks(&size, grid))
+        return job_fail(job, GS_ERR_LAUNCH_CONFIG, "clusters of more than %u blocks, or of none",
+                        GS_CLUSTER_BLOCKS);
+    CUlaunchAttribute attribute = {
+        .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+        .value = {.clusterDim = {size.dim[0], size.dim[1], size.dim[2]}}};
+    const CUlaunchConfig config = {.gridDimX = grid[0],
+                                   .gridDimY = grid[1],
+                                   .gridDimZ = grid[2],
+                                   .blockDimX = (uint32_t)job->arg[1],
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .sharedMemBytes = (uint32_t)job->arg[2],
+                                   .attrs = &attribute,
+                                   .numAttrs = 1};
+    const CUresult result =
+        DRV_ASK(cuOccupancyMaxActiveClusters, &clusters, kernel->function, &config);
+    if (result)
+        return job_fail(job, GS_ERR_LAUNCH_CONFIG, "kernel %s has no such clusters", kernel->name);
+    job->ret[1] = (uint64_t)clusters;
+    return GS_OK;
+}
+
+/* arg: kernel, threads of a block, dynamic shared memory, req_cluster. */
 static void occupancy_prepare(struct job *job)
 {
     const struct kernel *kernel = job->arg[0] < UINT32_MAX
@@ -139,7 +171,7 @@ static void occupancy_prepare(struct job *job)
         CUresult result = blocks_of_sm(kernel, job->arg[1], (uint32_t)job->arg[2], &blocks);
         if (result)
             job_fail_driver(job, result);
-        else
+        else if (!job->arg[3] || clusters_of_device(job, kernel, job->arg[3]) == GS_OK)
             job->ret[0] = (uint64_t)blocks;
     }
 }

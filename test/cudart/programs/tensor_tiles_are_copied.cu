@@ -13,12 +13,10 @@ __global__ void load(const __grid_constant__ CUtensorMap map, int x, int y, int 
 
     for (int i = 0; i < TILE; i++)
         tile[i] = -1;
-    asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
     expect(&barrier, bytes);
     if constexpr (RANK == 1) {
         ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &map, {x}, &barrier);
     } else if constexpr (RANK == 2) {
-        asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map), "r"(x), "r"(y) : "memory");
         ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &map, {x, y}, &barrier);
     } else {
         ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, tile, &map, {x, y, z}, &barrier);
