@@ -1285,8 +1285,8 @@ static void what_the_pass_must_not_leave_is_seen(void **state)
 static void a_tensor_map_that_the_pass_left_is_seen(void **state)
 {
     static const char *const all[] = {
-        "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], "
-        "[%d1, {%r2}], [%r3];",
+        ("cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], "
+         "[%d1, {%r2}], [%r3];"),
         "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%d1, {%r2}], [%r1];",
         "cp.reduce.async.bulk.tensor.1d.global.shared::cta.or.bulk_group [%d1, {%r2}], [%r1];",
         "cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%d1, {%r2}];",
