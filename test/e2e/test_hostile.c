@@ -43,15 +43,20 @@ struct scene {
     pid_t worker;
 };
 
-static void scene_set(struct scene *scene)
+static void scene_set_with(struct scene *scene, const struct server_options *options)
 {
     const char *device = getenv("GSHARE_TEST_DEVICE");
 
     if (!device || strcmp(device, "cuda") != 0) /* on a GPU it is NVIDIA's */
         setenv("GSHARE_CUBLAS", test_build_path("test/e2e/libgshare-cublaslt.so"), 1);
-    scene->server = server_start(NULL);
+    scene->server = server_start(options);
     scene->others = bystanders_start(OTHERS);
     scene->worker = server_worker_pid(scene->server);
+}
+
+static void scene_set(struct scene *scene)
+{
+    scene_set_with(scene, NULL);
 }
 
 /* The hostile client's part runs in a tenant, so that what it has goes with it. The worker may be
@@ -625,7 +630,7 @@ static void a_tensor_map_of_no_kind_is_refused(void)
 {
     struct scene scene;
 
-    scene_set(&scene);
+    scene_set_with(&scene, &server_unfenced);
     scene_play(&scene, tensor_maps_run);
 }
 
