@@ -57,9 +57,8 @@ static void session_fill(void)
     session.memory.hosts = host_table;
     array_table[3] = &array;
     session.texture.arrays = array_table;
-    space_init(&session.memory.allocations, 0, UINT64_MAX);
-    if (!space_put(&session.memory.allocations, ALLOCATIONS_AT, ALLOCATION_SIZE, NULL) ||
-        !space_put(&session.memory.allocations, 3 * ALLOCATIONS_AT, ALLOCATION_SIZE, NULL))
+    if (!allocations_put(&session.memory.allocations, ALLOCATIONS_AT, ALLOCATION_SIZE, NULL) ||
+        !allocations_put(&session.memory.allocations, 3 * ALLOCATIONS_AT, ALLOCATION_SIZE, NULL))
         abort();
 }
 
