@@ -10,28 +10,35 @@ static struct kernel *kernel_lock(struct session *session, struct handle h)
     return handle_lookup(&session->kernels, h.slot, h.generation);
 }
 
+/* Asks the server about the kernel, whose number becomes the first argument. */
+static gs_status kernel_ask(struct session *session, struct handle h, struct sync_request *request)
+{
+    const struct kernel *kernel = kernel_lock(session, h);
+    const bool found = kernel;
+
+    if (found)
+        request->arg[0] = kernel->id;
+    pthread_mutex_unlock(&session->object_lock);
+    return found ? sync_request(session, request) : handle_unknown(h, "kernel");
+}
+
 gs_status occupancy_of(struct session *session, gs_kernel handle, unsigned threads,
                        unsigned dynamic_smem, unsigned *blocks)
 {
     const struct handle h = handle_decode(handle);
     struct sync_request request = {.op = REQ_KERNEL_OCCUPANCY, .arg = {0, threads, dynamic_smem}};
     struct kernel *kernel = kernel_lock(session, h);
-    const bool found = kernel;
     unsigned known = 0;
 
-    if (found) {
-        request.arg[0] = kernel->id;
-        if (kernel->occupancy.threads == threads && kernel->occupancy.dynamic_smem == dynamic_smem)
-            known = kernel->occupancy.blocks;
-    }
+    if (kernel && kernel->occupancy.threads == threads &&
+        kernel->occupancy.dynamic_smem == dynamic_smem)
+        known = kernel->occupancy.blocks;
     pthread_mutex_unlock(&session->object_lock);
-    if (!found)
-        return handle_unknown(h, "kernel");
     if (known) {
         *blocks = known;
         return GS_OK;
     }
-    gs_status status = sync_request(session, &request);
+    const gs_status status = kernel_ask(session, h, &request);
     if (status != GS_OK)
         return status;
     *blocks = (unsigned)request.ret[0];
@@ -48,19 +55,11 @@ gs_status occupancy_of(struct session *session, gs_kernel handle, unsigned threa
 gs_status clusters_of(struct session *session, gs_kernel handle, unsigned threads,
                       unsigned dynamic_smem, const gs_dim3 *cluster, unsigned *clusters)
 {
-    const struct handle h = handle_decode(handle);
     struct sync_request request = {
         .op = REQ_KERNEL_OCCUPANCY,
         .arg = {0, threads, dynamic_smem, req_cluster(cluster->x, cluster->y, cluster->z)}};
-    struct kernel *kernel = kernel_lock(session, h);
-    const bool found = kernel;
+    const gs_status status = kernel_ask(session, handle_decode(handle), &request);
 
-    if (found)
-        request.arg[0] = kernel->id;
-    pthread_mutex_unlock(&session->object_lock);
-    if (!found)
-        return handle_unknown(h, "kernel");
-    const gs_status status = sync_request(session, &request);
     if (status == GS_OK)
         *clusters = (unsigned)request.ret[1];
     return status;

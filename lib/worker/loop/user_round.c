@@ -72,14 +72,9 @@ bool user_round_goes_on(struct session *session, uint64_t *from)
     return user->ns < USER_NS;
 }
 
-static struct user_round *requests_of(const struct session *session)
-{
-    return &session->memory.user->requests[session->lane->index];
-}
-
 bool user_round_admits_request(struct session *session)
 {
-    struct user_round *user = requests_of(session);
+    struct user_round *user = &session->memory.user->requests;
 
     round_begin(user, session->lane->round);
     if (session->round.request_pass == user->pass)
@@ -94,5 +89,5 @@ bool user_round_admits_request(struct session *session)
 
 void user_round_requested(const struct session *session, uint64_t from)
 {
-    requests_of(session)->ns += clock_ns() - from;
+    session->memory.user->requests.ns += clock_ns() - from;
 }

@@ -34,21 +34,6 @@ static size_t pages_up_to(const struct allocations *allocations, uint64_t addres
     return low;
 }
 
-/* How many of the page's spans begin at `address` or before it. */
-static size_t spans_up_to(const struct allocation_page *page, uint64_t address)
-{
-    size_t low = 0, high = page->count;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (page->spans[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The last one that begins at `address` or before it; NULL: none does. */
 static const struct span *last_up_to(const struct allocations *allocations, uint64_t address)
 {
@@ -57,7 +42,7 @@ static const struct span *last_up_to(const struct allocations *allocations, uint
     if (!pages)
         return NULL;
     const struct allocation_page *page = allocations->pages[pages - 1];
-    return &page->spans[spans_up_to(page, address) - 1];
+    return &page->spans[spans_up_to(page->spans, page->count, address) - 1];
 }
 
 const struct span *allocations_at(const struct allocations *allocations, uint64_t address)
@@ -147,7 +132,7 @@ bool allocations_put(struct allocations *allocations, uint64_t address, uint64_t
     page = page_for(allocations, address);
     if (!page)
         return false;
-    const size_t at = spans_up_to(page, address);
+    const size_t at = spans_up_to(page->spans, page->count, address);
     memmove(&page->spans[at + 1], &page->spans[at], (page->count - at) * sizeof(*page->spans));
     page->spans[at] = (struct span){address, size, tag};
     page->count++;
@@ -161,7 +146,7 @@ void allocations_remove(struct allocations *allocations, uint64_t address)
     if (!allocations_at(allocations, address))
         return;
     struct allocation_page *page = allocations->pages[pages - 1];
-    const size_t behind = spans_up_to(page, address);
+    const size_t behind = spans_up_to(page->spans, page->count, address);
     memmove(&page->spans[behind - 1], &page->spans[behind],
             (page->count - behind) * sizeof(*page->spans));
     if (--page->count == 0)

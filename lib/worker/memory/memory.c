@@ -232,6 +232,8 @@ static void malloc_install(struct job *job)
 
 static const struct job_kind job_malloc_map = {"malloc",    JOB_QUICK,      NULL,
                                                malloc_work, malloc_install, NULL};
+/* No step of its own: it leads from the look at the chunks to the mapping, which waits as
+ * mapping_await says. */
 static const struct job_kind job_malloc_no_room = {"malloc", JOB_QUICK, NULL,
                                                    NULL,     NULL,      &job_malloc_map};
 

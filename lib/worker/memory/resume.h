@@ -33,8 +33,7 @@ struct resume {
     uint64_t prompt_until;
     bool late;
     /* Of one that is late: its modules are loaded a few at a time, so that nobody waits for all. */
-    uint32_t loaded; /* modules up to that number are */
-    bool more;       /* not all are */
+    uint32_t loaded; /* modules below that number are */
     uint32_t tries;  /* of the load, which no quiet moment or too little memory has kept from it */
 };
 

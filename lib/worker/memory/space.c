@@ -15,14 +15,13 @@ void space_deinit(struct space *space)
     *space = (struct space){0};
 }
 
-/* Index of the first span that begins after `address`. */
-static size_t upper_bound(const struct space *space, uint64_t address)
+size_t spans_up_to(const struct span *spans, size_t count, uint64_t address)
 {
-    size_t low = 0, high = space->count;
+    size_t low = 0, high = count;
 
     while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (space->spans[middle].address <= address)
+        const size_t middle = low + (high - low) / 2;
+        if (spans[middle].address <= address)
             low = middle + 1;
         else
             high = middle;
@@ -96,7 +95,7 @@ bool space_put(struct space *space, uint64_t address, uint64_t size, void *tag)
 
 bool space_add(struct space *space, uint64_t address, uint64_t size, void *tag)
 {
-    size_t next = upper_bound(space, address);
+    size_t next = spans_up_to(space->spans, space->count, address);
 
     if (size == 0)
         return false;
@@ -109,14 +108,14 @@ bool space_add(struct space *space, uint64_t address, uint64_t size, void *tag)
 
 struct span *space_at(const struct space *space, uint64_t address)
 {
-    size_t next = upper_bound(space, address);
+    size_t next = spans_up_to(space->spans, space->count, address);
 
     return next > 0 && space->spans[next - 1].address == address ? &space->spans[next - 1] : NULL;
 }
 
 struct span *space_containing(const struct space *space, uint64_t address, uint64_t size)
 {
-    size_t next = upper_bound(space, address);
+    size_t next = spans_up_to(space->spans, space->count, address);
     struct span *span = next > 0 ? &space->spans[next - 1] : NULL;
 
     if (!span || address - span->address >= span->size ||
@@ -127,7 +126,7 @@ struct span *space_containing(const struct space *space, uint64_t address, uint6
 
 struct span *space_overlapping(const struct space *space, uint64_t address, uint64_t size)
 {
-    size_t next = upper_bound(space, address);
+    size_t next = spans_up_to(space->spans, space->count, address);
 
     if (next > 0 && address - space->spans[next - 1].address < space->spans[next - 1].size)
         return &space->spans[next - 1];

@@ -17,6 +17,9 @@ struct span {
     void *tag; /* belongs to the space's owner */
 };
 
+/* How many of the spans, which are sorted by address, begin at `address` or before it. */
+size_t spans_up_to(const struct span *spans, size_t count, uint64_t address);
+
 struct space {
     uint64_t base, size;
     struct span *spans; /* sorted by address, disjoint */

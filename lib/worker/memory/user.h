@@ -33,8 +33,8 @@ struct user {
     _Atomic uint64_t driver_bytes;      /* see driver_memory.h */
     _Atomic uint64_t textures;          /* and surfaces, until the driver has let go of them */
     uint64_t lingering; /* part of `used`: see user_linger; under the table's lock */
-    struct user_round round[LINK_LANES_MAX];    /* of records */
-    struct user_round requests[LINK_LANES_MAX]; /* of requests */
+    struct user_round round[LINK_LANES_MAX]; /* of records */
+    struct user_round requests;              /* of requests, which the main lane alone takes */
 };
 
 /* Counts one more session of this user. NULL: no memory. */

@@ -386,6 +386,11 @@ gs_status modules_resume_late(struct job *job)
     return GS_OK;
 }
 
+bool modules_unloaded(const struct session *session)
+{
+    return session->resume->loaded < session->module.module_capacity;
+}
+
 gs_status modules_resume_load(struct job *job)
 {
     struct session *session = job->session;
@@ -399,10 +404,8 @@ gs_status modules_resume_load(struct job *job)
         if (module && ((session->module.print && print_open(job) != GS_OK) ||
                        module_code_load(job, module) != GS_OK))
             return job->status;
-        if (resume->late && clock_ns() > until) {
-            resume->more = true;
+        if (resume->late && modules_unloaded(session) && clock_ns() > until)
             return GS_OK;
-        }
     }
     return kernels_resume(job);
 }
@@ -456,12 +459,9 @@ static void variables_remove(struct session *session, const struct module *modul
         allocations_remove_tagged(allocations, module);
         return;
     }
-    for (uint32_t i = 0; i < module->rewrite->fence.nvariables; i++) {
-        const uint64_t address = module->variables + module->rewrite->fence.variables[i].offset;
-
-        if (allocations_at(allocations, address))
-            allocations_remove(allocations, address);
-    }
+    for (uint32_t i = 0; i < module->rewrite->fence.nvariables; i++)
+        allocations_remove(allocations,
+                           module->variables + module->rewrite->fence.variables[i].offset);
 }
 
 /* The session's new work waits until now, so no lane has looked at the module since its end. */

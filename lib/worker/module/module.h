@@ -13,8 +13,10 @@
 gs_status modules_resume(struct job *job);
 /* The others, for a session that is late. */
 gs_status modules_resume_late(struct job *job);
-/* What the driver must do at a quiet moment, and the kernels. */
+/* What the driver must do at a quiet moment, and the kernels; of a session that is late, a part. */
 gs_status modules_resume_load(struct job *job);
+/* Whether there is another part. */
+bool modules_unloaded(const struct session *session);
 /* Main lane, once all is there. */
 void modules_resumed(struct session *session);
 /* Unloads all modules of a session, after the device has finished with them. Service thread. */

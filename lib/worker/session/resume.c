@@ -121,16 +121,16 @@ static void load_failed(struct job *job)
 
 static void load_work(struct job *job)
 {
-    struct resume *resume = job->session->resume;
-    const bool first = resume->loaded == 0;
+    struct session *session = job->session;
+    const bool first = session->resume->loaded == 0;
 
-    resume->more = false;
     if (job->status != GS_OK || (first && stack_resume(job) != GS_OK) ||
-        modules_resume_load(job) != GS_OK || (!resume->more && textures_resume(job) != GS_OK)) {
+        modules_resume_load(job) != GS_OK ||
+        (!modules_unloaded(session) && textures_resume(job) != GS_OK)) {
         load_failed(job);
         return;
     }
-    if (resume->more)
+    if (modules_unloaded(session))
         return;
     memory_resume_end(job->session);
     resume_drop_rest(job, job->session->resume);
@@ -161,18 +161,17 @@ bool resume_late(const struct job *job)
 
 bool resume_next(struct job *job)
 {
-    const struct resume *resume = job->session->resume;
-    const bool late = resume->late;
+    const bool loads = job->kind == &job_resume_load, late = job->session->resume->late;
 
-    if (job->kind == &job_resume_load && load_again(job)) {
+    if (loads && load_again(job)) {
         job->status = GS_OK;
         job->message[0] = '\0';
         return true;
     }
-    if (resume->more && job->status == GS_OK)
-        return true;
-    if (job->status != GS_OK || !job->kind->then)
+    if (job->status != GS_OK)
         return false;
+    if (loads)
+        return modules_unloaded(job->session);
     job->kind = late && job->kind == &job_resume_modules ? &job_resume_compile : job->kind->then;
     return true;
 }
