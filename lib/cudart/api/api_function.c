@@ -297,15 +297,19 @@ CUDART_API cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *st
     gs_dim3 size;
     unsigned clusters = 0;
     int blocks, most;
+    gs_status status = GS_OK;
     cudaError_t error = cluster_ask(count, stub, config, &handle, &size, &blocks);
 
     if (error != cudaSuccess)
         return error;
     most = size.x != 0 ? blocks / (int)(size.x * size.y * size.z) : 0;
-    if (most > 0 && device_cluster_blocks() > 1 &&
-        gs_kernel_clusters(handle, config->blockDim.x * config->blockDim.y * config->blockDim.z,
-                           (unsigned)config->dynamicSmemBytes, size, &clusters) != GS_OK)
-        return error_record(cudaErrorInvalidClusterSize);
+    if (most > 0 && device_cluster_blocks() > 1)
+        status =
+            gs_kernel_clusters(handle, config->blockDim.x * config->blockDim.y * config->blockDim.z,
+                               (unsigned)config->dynamicSmemBytes, size, &clusters);
+    if (status != GS_OK)
+        return error_record(status == GS_ERR_LAUNCH_CONFIG ? cudaErrorInvalidClusterSize
+                                                           : device_error(status));
     *count = (int)clusters < most ? (int)clusters : most;
     return cudaSuccess;
 }

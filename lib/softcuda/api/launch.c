@@ -57,19 +57,42 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, uns
     return launch_submit(&launch, stream, params, NULL);
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params,
-                          void **extra)
+static CUresult launch_read(struct launch *launch, CUfunction function,
+                            const CUlaunchConfig *config)
 {
     CUresult result = CUDA_SUCCESS;
-    struct launch launch;
 
     if (!config || (config->numAttrs && !config->attrs))
         return CUDA_ERROR_INVALID_VALUE;
-    launch = (struct launch){.function = function,
-                             .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
-                             .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
-                             .dynamic_shared = config->sharedMemBytes};
+    *launch = (struct launch){.function = function,
+                              .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                              .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                              .dynamic_shared = config->sharedMemBytes};
     for (unsigned int i = 0; i < config->numAttrs && !result; i++)
-        result = launch_attribute(&launch, config->attrs[i].id, &config->attrs[i].value);
+        result = launch_attribute(launch, config->attrs[i].id, &config->attrs[i].value);
+    return result;
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params,
+                          void **extra)
+{
+    struct launch launch;
+    CUresult result = launch_read(&launch, function, config);
+
     return result ? result : launch_submit(&launch, config->hStream, params, extra);
+}
+
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
+                                      const CUlaunchConfig *config)
+{
+    struct launch launch;
+    CUcontext context;
+    CUresult result = context_current(&context);
+
+    if (!result)
+        result = launch_read(&launch, function, config);
+    if (result)
+        return result;
+    return clusters ? launch_clusters_at_once(context, &launch, clusters)
+                    : CUDA_ERROR_INVALID_VALUE;
 }

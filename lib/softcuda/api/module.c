@@ -392,41 +392,6 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
                                                                 dynamic_shared, 0);
 }
 
-// Here the blocks of a cluster may be on any SMs.
-CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
-                                      const CUlaunchConfig *config)
-{
-    struct launch launch = {.function = function};
-    uint64_t size = 1, blocks;
-    CUcontext context;
-    CUresult result = function_find(function);
-
-    if (!result)
-        result = context_current(&context);
-    if (result)
-        return result;
-    if (!clusters || !config || (config->numAttrs && !config->attrs))
-        return CUDA_ERROR_INVALID_VALUE;
-    for (uint32_t i = 0; i < config->numAttrs && !result; i++)
-        result = launch_attribute(&launch, config->attrs[i].id, &config->attrs[i].value);
-    if (result)
-        return result;
-    for (uint32_t i = 0; i < 3; i++) {
-        uint32_t own = function->kernel->func->reqnctapercluster[i];
-        if (own && launch.cluster[i] && own != launch.cluster[i])
-            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-        size *= launch.cluster[i] ? launch.cluster[i] : own;
-    }
-    if (size > EXEC_CLUSTER_BLOCKS)
-        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    blocks =
-        (uint64_t)occupancy(function, config->blockDimX * config->blockDimY * config->blockDimZ,
-                            config->sharedMemBytes) *
-        (uint64_t)device_config()->sm_count;
-    *clusters = size ? (int)(blocks / size) : 0;
-    return CUDA_SUCCESS;
-}
-
 // The largest of the block sizes with which the most threads fit on an SM.
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid_size, int *block_size,
                                                    CUfunction function,

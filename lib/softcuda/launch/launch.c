@@ -92,11 +92,11 @@ static CUresult check_clusters(CUcontext context, const struct launch *l, uint32
     return CUDA_SUCCESS;
 }
 
-CUresult launch_check(CUcontext context, const struct launch *launch)
+// What an SM holds of the launch's blocks.
+static CUresult check_blocks(CUcontext context, const struct launch *launch, uint32_t *fit)
 {
-    uint64_t threads, blocks;
     struct block_cost cost;
-    uint32_t fit;
+    uint64_t threads;
     CUresult result = function_check(launch->function);
 
     if (!result && launch->function->module->root != context->root)
@@ -111,9 +111,34 @@ CUresult launch_check(CUcontext context, const struct launch *launch)
         atomic_load_explicit(&launch->function->max_dynamic_shared, memory_order_relaxed))
         return CUDA_ERROR_INVALID_VALUE;
     launch_cost(launch->function, threads, launch->dynamic_shared, &cost);
-    fit = place_occupancy(&cost);
-    if (!fit)
-        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    *fit = place_occupancy(&cost);
+    return *fit ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+}
+
+// Here the blocks of a cluster may be on any SMs.
+CUresult launch_clusters_at_once(CUcontext context, const struct launch *launch, int *clusters)
+{
+    uint32_t fit, size[3];
+    CUresult result = check_blocks(context, launch, &fit);
+
+    if (!result)
+        result = check_clusters(context, launch, fit);
+    if (result)
+        return result;
+    launch_clusters(launch, size);
+    *clusters =
+        size[0] ? (int)(fit * (uint64_t)context->sm_count / (size[0] * size[1] * size[2])) : 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult launch_check(CUcontext context, const struct launch *launch)
+{
+    uint64_t blocks;
+    uint32_t fit;
+    CUresult result = check_blocks(context, launch, &fit);
+
+    if (result)
+        return result;
     blocks = (uint64_t)launch->grid[0] * launch->grid[1];
     if (launch->cooperative && (blocks > (uint64_t)fit * context->sm_count ||
                                 blocks * launch->grid[2] > (uint64_t)fit * context->sm_count))

@@ -29,6 +29,8 @@ struct launch {
 // Checks all but the parameters. CUDA_ERROR_INVALID_VALUE, _INVALID_HANDLE,
 // _LAUNCH_OUT_OF_RESOURCES, _COOPERATIVE_LAUNCH_TOO_LARGE.
 CUresult launch_check(CUcontext context, const struct launch *launch);
+// How many of the launch's clusters CONTEXT's SMs hold at once. Errors as launch_check.
+CUresult launch_clusters_at_once(CUcontext context, const struct launch *launch, int *clusters);
 // Copies the parameters out of PARAMS or EXTRA into launch->params; the caller frees it.
 CUresult launch_params(struct launch *launch, void **params, void **extra);
 // CUDA_ERROR_NOT_SUPPORTED for attributes that the device does not have, or does not know.
