@@ -5,9 +5,14 @@
 
 #define CPUS_MANY 8
 
-bool cpus_to_spare(void)
+uint32_t cpus_allowed(void)
 {
     cpu_set_t cpus;
 
-    return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) >= CPUS_MANY;
+    return sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : (uint32_t)CPU_COUNT(&cpus);
+}
+
+bool cpus_to_spare(void)
+{
+    return cpus_allowed() >= CPUS_MANY;
 }

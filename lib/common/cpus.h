@@ -1,5 +1,5 @@
 /*
- * cpus.h - tells whether a thread may wait awake instead of sleeping.
+ * cpus.h - how many CPUs there are, and whether a thread may wait awake instead of sleeping.
  *
  * Waking a sleeping thread takes 100 to 300 us on a virtual machine with an H200, because the
  * thread's CPU sleeps too. A thread that expects work soon therefore waits awake for a millisecond
@@ -10,7 +10,10 @@
 #define GS_COMMON_CPUS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+/* On how many CPUs the calling thread may run, at least 1. One system call; any thread. */
+uint32_t cpus_allowed(void);
 /* True if this process may run on enough CPUs for threads to wait awake. One system call; any
  * thread. */
 bool cpus_to_spare(void);

@@ -464,6 +464,7 @@ typedef enum {
     CU_JIT_LOG_VERBOSE = 12,
     CU_JIT_GENERATE_LINE_INFO = 13,
     CU_JIT_CACHE_MODE = 14,
+    CU_JIT_SPLIT_COMPILE = 34,
 } CUjit_option;
 
 typedef enum {

@@ -1043,6 +1043,27 @@ static void many_large_functions_are_refused(void **state)
     expect_taken(long_kernels(4, label, NULL, 8100));
 }
 
+/* Compilers' memory for functions at once (module/compile.c). */
+static void a_module_whose_functions_need_much_memory_is_known(void **state)
+{
+    static const char label[] = "L%u: mov.b32 %%r0, %u;\n";
+    static const struct {
+        unsigned kernels, labels;
+        bool large;
+    } all[] = {{1, 8100, true}, {4, 3000, true}, {1, 1900, false}, {8, 600, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct ptx_rewrite_report report;
+        char *text = long_kernels(all[i].kernels, label, NULL, all[i].labels);
+
+        free(fenced(text, &report));
+        assert_int_equal(report.fence.large, all[i].large);
+        ptx_rewrite_report_deinit(&report);
+        free(text);
+    }
+}
+
 static void modules_of_too_many_functions_are_refused(void **state)
 {
     char *text = many_calls(2049, 0, 0);
@@ -1637,6 +1658,7 @@ int main(void)
         cmocka_unit_test(functions_that_are_too_large_are_refused),
         cmocka_unit_test(long_functions_of_many_registers_are_refused),
         cmocka_unit_test(many_large_functions_are_refused),
+        cmocka_unit_test(a_module_whose_functions_need_much_memory_is_known),
         cmocka_unit_test(modules_of_too_many_functions_are_refused),
         cmocka_unit_test(what_the_fence_adds_counts),
         cmocka_unit_test(a_call_may_mean_any_of_many_functions),

@@ -1,6 +1,6 @@
 /*
- * test_worker_compile.c - how often the compiler is called for a text: a compilation that has begun
- * cannot be ended, and for a session that closes none begins.
+ * test_worker_compile.c - how often the compiler is called for a text, and on how many threads: a
+ * compilation that has begun cannot be ended, and for a session that closes none begins.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "common/cpus.h"
+#include "common/util.h"
 #include "fake_driver.h"
 #include "worker/jobs/job.h"
 #include "worker/module/compile.h"
@@ -29,6 +31,27 @@ static struct session session;
 static unsigned compilations;
 static unsigned closes_in; /* the number of the compilation that the session closes in; 0: none */
 static char code[] = "code";
+static int version;      /* the driver's */
+static uint32_t cpus;    /* of the machine */
+static uintptr_t split;  /* on how many threads the driver was asked to compile; 0: not asked */
+static uint64_t charged; /* for the threads that help */
+
+/* For cpus.c, which reads what the machine has. */
+uint32_t cpus_allowed(void)
+{
+    return cpus;
+}
+
+bool cpus_to_spare(void)
+{
+    return false;
+}
+
+static CUresult driver_version(int *out)
+{
+    *out = version;
+    return CUDA_SUCCESS;
+}
 
 static CUresult link_create(unsigned int count, CUjit_option *options, void **values,
                             CUlinkState *state)
@@ -36,6 +59,8 @@ static CUresult link_create(unsigned int count, CUjit_option *options, void **va
     for (unsigned i = 0; i < count; i++) {
         if (options[i] == CU_JIT_INFO_LOG_BUFFER)
             memcpy(values[i], said, sizeof(said));
+        if (options[i] == CU_JIT_SPLIT_COMPILE)
+            split = (uintptr_t)values[i];
     }
     *state = (CUlinkState)&compilations;
     return CUDA_SUCCESS;
@@ -59,7 +84,11 @@ static CUresult link_add(CUlinkState state, CUjitInputType type, void *data, siz
 
 static CUresult link_complete(CUlinkState state, void **made, size_t *size)
 {
+    const uint64_t began = clock_ns();
+
     (void)state;
+    while (clock_ns() == began)
+        ;
     *made = code;
     *size = sizeof(code);
     return CUDA_SUCCESS;
@@ -74,23 +103,28 @@ static CUresult link_destroy(CUlinkState state)
 static int set(void **state)
 {
     (void)state;
+    fake_cu.cuDriverGetVersion = driver_version;
     fake_cu.cuLinkCreate_v2 = link_create;
     fake_cu.cuLinkAddData_v2 = link_add;
     fake_cu.cuLinkComplete = link_complete;
     fake_cu.cuLinkDestroy = link_destroy;
     session = (struct session){.id = 1};
     compilations = closes_in = 0;
+    version = 13000;
+    cpus = 2;
+    split = 0;
     return 0;
 }
 
-static gs_status compile(void)
+static gs_status compile(bool one_by_one)
 {
     struct job job = {.session = &session};
     unsigned char *image = (unsigned char *)strdup(text);
     uint64_t size = sizeof(text) - 1;
 
     assert_non_null(image);
-    const gs_status status = image_compile(&job, &image, &size);
+    const gs_status status = image_compile(&job, &image, &size, one_by_one);
+    charged = job.helpers_ns;
     assert_string_equal(image, status == GS_OK ? code : text);
     free(image);
     return status;
@@ -99,7 +133,7 @@ static gs_status compile(void)
 static void room_for_a_second_block_takes_another_compilation(void **state)
 {
     (void)state;
-    assert_int_equal(compile(), GS_OK);
+    assert_int_equal(compile(false), GS_OK);
     assert_int_equal(compilations, 2);
 }
 
@@ -107,7 +141,7 @@ static void none_begins_for_a_session_that_closes(void **state)
 {
     (void)state;
     atomic_store(&session.jobs.closing, true);
-    assert_int_equal(compile(), GS_ERR_INTERRUPTED);
+    assert_int_equal(compile(false), GS_ERR_INTERRUPTED);
     assert_int_equal(compilations, 0);
 }
 
@@ -115,8 +149,47 @@ static void nor_another_one_where_it_closes_meanwhile(void **state)
 {
     (void)state;
     closes_in = 1;
-    assert_int_equal(compile(), GS_ERR_INTERRUPTED);
+    assert_int_equal(compile(false), GS_ERR_INTERRUPTED);
     assert_int_equal(compilations, 1);
+}
+
+static void several_functions_are_compiled_at_once_where_there_are_cpus(void **state)
+{
+    (void)state;
+    assert_int_equal(compile(false), GS_OK);
+    assert_int_equal(split, 0);
+    assert_int_equal(charged, 0);
+    cpus = 8;
+    assert_int_equal(compile(false), GS_OK);
+    assert_int_equal(split, 2);
+    cpus = 128;
+    assert_int_equal(compile(false), GS_OK);
+    assert_int_equal(split, 4);
+}
+
+static void functions_too_large_for_that_are_compiled_one_by_one(void **state)
+{
+    (void)state;
+    cpus = 16;
+    assert_int_equal(compile(true), GS_OK);
+    assert_int_equal(split, 0);
+}
+
+static void a_driver_that_cannot_is_not_asked(void **state)
+{
+    (void)state;
+    cpus = 16;
+    version = 12090;
+    assert_int_equal(compile(false), GS_OK);
+    assert_int_equal(split, 0);
+}
+
+static void threads_that_help_are_charged(void **state)
+{
+    (void)state;
+    cpus = 16;
+    assert_int_equal(compile(false), GS_OK);
+    assert_true(charged > 0);
 }
 
 #define COMPILE_TEST(name) cmocka_unit_test_setup(name, set)
@@ -127,6 +200,10 @@ int main(void)
         COMPILE_TEST(room_for_a_second_block_takes_another_compilation),
         COMPILE_TEST(none_begins_for_a_session_that_closes),
         COMPILE_TEST(nor_another_one_where_it_closes_meanwhile),
+        COMPILE_TEST(several_functions_are_compiled_at_once_where_there_are_cpus),
+        COMPILE_TEST(functions_too_large_for_that_are_compiled_one_by_one),
+        COMPILE_TEST(a_driver_that_cannot_is_not_asked),
+        COMPILE_TEST(threads_that_help_are_charged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,12 +62,15 @@ static const struct {
     [LIVE_LABELS] = {1 << 13, "times 2^20 of registers that live at once times squared labels"},
 };
 
-#define LIVE_STEPS   (UINT64_C(1) << 27) /* of a function: half a second */
-#define LIVE_WORK    (16 * LIVE_STEPS)   /* of all functions of a module */
+#define LIVE_STEPS    (UINT64_C(1) << 27) /* of a function: half a second */
+#define LIVE_WORK     (16 * LIVE_STEPS)   /* of all functions of a module */
 /* The squares of what all functions have, each divided by that of the most that one may have. */
-#define SQUARES_MOST 4
-#define CALLED_MOST  2048 /* functions of a module, besides its kernels */
-#define SQUARES_UNIT (UINT64_C(1) << 20)
+#define SQUARES_MOST  4
+/* Beyond this sum functions are compiled one at a time: of those within it, four at once take no
+ * more memory than one of the largest. */
+#define SQUARES_LARGE (SQUARES_UNIT / 16)
+#define CALLED_MOST   2048 /* functions of a module, besides its kernels */
+#define SQUARES_UNIT  (UINT64_C(1) << 20)
 
 static bool accesses_memory(const struct ptx_inst *inst)
 {
@@ -159,6 +162,7 @@ bool fence_size_of_all(struct fence *fence, const struct ptx_module *m)
         if (!function_fits(fence, f, &squares))
             return false;
     }
+    fence->report->large = squares > SQUARES_LARGE;
     if (called > CALLED_MOST)
         return fence_refuse(fence, 0, "%u functions besides kernels, of at most %u", called,
                             CALLED_MOST);

@@ -162,6 +162,7 @@ struct ptx_fence_report {
     "a store by a pointer that may lead into a caller's stack; let the function be inlined "       \
     "(__forceinline__), and compile with optimization and without -G"
     bool textures; /* it has FENCE_TEXTURES, see texture_table.h */
+    bool large;    /* some function may take the compiler GiBs: compile one at a time */
     bool indexed;  /* accesses reach up to FENCE_REACH further behind the window */
     uint32_t nwindowed;
     const struct ptx_fence_kernel *windowed; /* of PTX_PASS_WINDOW */

@@ -104,6 +104,7 @@ struct job {
     struct partition *partition; /* the partition that the grant waits for; held */
     /* partitions that the job destroys before it makes its own (partition.c) */
     struct partition *doomed;
+    uint64_t helpers_ns; /* CPU time at most of the driver's threads that helped to compile */
     uint64_t waiting_ns; /* main lane: since when the job waits for the device */
     struct {
         bool on;

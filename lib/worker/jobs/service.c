@@ -285,8 +285,8 @@ static uint64_t thread_cpu_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Does the job. The driver compiles on the calling thread, so the user of a job that compiles is
- * charged with the thread's CPU time. */
+/* Does the job. The user of a job that compiles is charged with the CPU time of this thread and of
+ * those that help it. */
 static void job_work(struct thread_group *thread_group, struct job *job)
 {
     const bool compiles = job->kind->flags & JOB_COMPILES;
@@ -296,8 +296,8 @@ static void job_work(struct thread_group *thread_group, struct job *job)
     if (!compiles)
         return;
     pthread_mutex_lock(&thread_group->lock);
-    pace_take(&thread_group->pace, owner(job), compile_percent(job), thread_cpu_ns() - began,
-              clock_ns());
+    pace_take(&thread_group->pace, owner(job), compile_percent(job),
+              thread_cpu_ns() - began + job->helpers_ns, clock_ns());
     pthread_mutex_unlock(&thread_group->lock);
 }
 

@@ -24,7 +24,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -452,9 +451,7 @@ static CUresult side_make(struct side *side)
 
 void lanes_init(void)
 {
-    cpu_set_t cpus;
-
-    lanes.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : (uint32_t)CPU_COUNT(&cpus);
+    lanes.cpus = cpus_allowed();
     const uint32_t wanted = lanes_wanted();
 
     for (uint32_t i = 1; i < wanted; i++) {

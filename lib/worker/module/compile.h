@@ -21,8 +21,9 @@ gs_status image_refused(struct job *job, CUresult result, struct image_log *log)
  * kept. Service threads, as the next. */
 bool image_find_code(unsigned char **image, uint64_t *size);
 /* Compiles PTX of *size bytes, with a NUL behind it, to machine code, which replaces *image and
- * *size: malloc'ed, as *image is. Code that is kept is not compiled again. */
-gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size);
+ * *size: malloc'ed, as *image is. Code that is kept is not compiled again. one_by_one: not several
+ * functions at once, for which several CPUs are taken where there are many. */
+gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, bool one_by_one);
 /* Has the driver load its compiler, on a thread of its own: the first compilation of a process
  * takes 110 ms longer than the next, and a tenant need not wait for that. */
 void compiler_load(void);

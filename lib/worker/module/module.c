@@ -184,7 +184,8 @@ static gs_status image_prepare(struct job *job, struct module *module, uint64_t 
 static gs_status module_compile(struct job *job, struct module *module)
 {
     if (!image_binary(module->code, module->code_size))
-        image_compile(job, &module->code, &module->code_size);
+        image_compile(job, &module->code, &module->code_size,
+                      module->rewrite && module->rewrite->fence.large);
     return job->status;
 }
 
