@@ -8,7 +8,7 @@
  * of PTX, which a fatbin packs into 5.5 KB, took it a minute. So PTX is compiled apart (module.c),
  * and a fatbin is either replaced by its PTX or stripped of all but machine code for this device.
  * Where it holds both, the PTX is taken only if the PTX prints, allocates or has managed variables,
- * because compiling PTX takes longer than loading machine code. In a fenced session every kernel is
+ * because compiling PTX takes longer than loading machine code (text_wanted). In a fenced session every kernel is
  * fenced into the window, so all that runs there is compiled from PTX.
  */
 #include "worker/module/rewrite.h"
@@ -143,12 +143,20 @@ static bool code_keep(unsigned char *image, uint64_t *size, char reason[256])
     return true;
 }
 
+static bool has_word(const char *text, size_t length, const char *word)
+{
+    return memmem(text, length, word, strlen(word)) != NULL;
+}
+
 /* Whether calls in the text may have to go elsewhere than in the machine code beside it, or its
- * managed variables into the window, where their tenant can reach them. */
+ * managed variables into the window, where their tenant can reach them. Kernels that move registers
+ * between their warps need their machine code more than their calls: the driver's linker ignores
+ * setmaxnreg, so that they would spill. */
 static bool text_wanted(const char *text, size_t length)
 {
-    return printf_pass_maybe(text, length) || heap_pass_maybe(text, length) ||
-           memmem(text, length, ".managed", strlen(".managed")) != NULL;
+    return has_word(text, length, ".managed") ||
+           (!has_word(text, length, "setmaxnreg") &&
+            (printf_pass_maybe(text, length) || heap_pass_maybe(text, length)));
 }
 
 static gs_status kernels_find(struct job *job, const char *text, size_t length,
