@@ -100,6 +100,14 @@ struct products {
     _Atomic uint64_t ask_from_ns; /* of clock_ns(): before, nothing new is asked for */
 };
 
+/* A tensor map that the server has encoded: a function of what is asked alone. asked.rank 0: none.
+ */
+#define TENSOR_MAPS_KEPT 32u
+struct tensor_map {
+    struct req_tensor_map asked;
+    gs_tensor_map map;
+};
+
 /* Places in session->mapped beside the host blocks. */
 #define MAPPED_SEGMENT SEG_HOSTS
 #define MAPPED_PAGE    (SEG_HOSTS + 1)
@@ -142,6 +150,7 @@ struct session {
 
     pthread_mutex_t object_lock;
     struct handle_table events, modules, kernels, graphs, arrays;
+    struct tensor_map tensor_maps[TENSOR_MAPS_KEPT]; /* under object_lock; by a hash of `asked` */
 
     struct printing printing;
     _Atomic uint64_t fault_seen_ns; /* when a call first saw a kernel's fault note; 0: none has */

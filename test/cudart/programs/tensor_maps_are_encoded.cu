@@ -42,6 +42,17 @@ int main()
     printf("%d\n", matrix(&other, memory + 4096, 32, CU_TENSOR_MAP_SWIZZLE_128B)); //> 0
     HOLDS(memcmp(&one, &same, sizeof(one)) == 0);  //> memcmp(&one, &same, sizeof(one)) == 0: yes
     HOLDS(memcmp(&one, &other, sizeof(one)) != 0); //> memcmp(&one, &other, sizeof(one)) != 0: yes
+    /* The same values give the same map, whatever was encoded meanwhile. */
+    CUtensorMap before[200], after;
+    int differ = 0, equal = 0;
+    for (int i = 0; i < 200; i++)
+        MUST((cudaError_t)matrix(&before[i], memory + i * 1024, 32, CU_TENSOR_MAP_SWIZZLE_NONE));
+    for (int i = 0; i < 200; i++) {
+        MUST((cudaError_t)matrix(&after, memory + i * 1024, 32, CU_TENSOR_MAP_SWIZZLE_NONE));
+        differ += memcmp(&after, &before[i], sizeof(after)) != 0;
+        equal += i > 0 && memcmp(&before[i], &before[i - 1], sizeof(after)) == 0;
+    }
+    HOLDS(differ == 0 && equal == 0); //> differ == 0 && equal == 0: yes
     printf("%d\n", matrix(&one, memory + 8, 32, CU_TENSOR_MAP_SWIZZLE_NONE));  //> 1
     printf("%d\n", matrix(&one, memory, 3, CU_TENSOR_MAP_SWIZZLE_NONE));       //> 1
     printf("%d\n", matrix(&one, memory, 32, CU_TENSOR_MAP_SWIZZLE_64B));       //> 1
