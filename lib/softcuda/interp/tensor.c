@@ -96,6 +96,23 @@ static bool read_map(struct warp *w, const struct insn *in, unsigned lane, struc
     return false;
 }
 
+// A box begins at a multiple of 16 bytes of its rows, and only a load may begin before the tensor.
+// No document tells that; on an H200 anything else is an illegal instruction (driver fact 46).
+static bool starts_well(struct warp *w, const struct insn *in, unsigned lane,
+                        const struct tensor_map *map)
+{
+    const uint32_t *coordinates = w->frame->code->aux + in->aux;
+    const uint32_t row_at = SLOT(u32, w, coordinates[0])[lane] * tensor_element_bytes(map->type);
+    bool before = false;
+
+    for (uint32_t i = 0; i < map->rank; i++)
+        before |= (int32_t)SLOT(u32, w, coordinates[i])[lane] < 0;
+    if (row_at % CHUNK == 0 && !(before && in->target == TENSOR_STORE))
+        return true;
+    warp_fault(w, in, 1u << lane, EXEC_FAULT_ILLEGAL_INSTRUCTION, map->address);
+    return false;
+}
+
 // Steps divide the box but in dimension 0, where the driver's documentation has them ignored.
 static void measure(struct box *b, struct warp *w, const struct insn *in, unsigned lane)
 {
@@ -210,7 +227,7 @@ static bool copy(struct warp *w, const struct insn *in, unsigned lane)
     struct box b;
     u64 *object = NULL;
 
-    if (!read_map(w, in, lane, &b.map))
+    if (!read_map(w, in, lane, &b.map) || !starts_well(w, in, lane, &b.map))
         return false;
     if (in->target == TENSOR_PREFETCH)
         return true;

@@ -8,8 +8,8 @@
  * of PTX, which a fatbin packs into 5.5 KB, took it a minute. So PTX is compiled apart (module.c),
  * and a fatbin is either replaced by its PTX or stripped of all but machine code for this device.
  * Where it holds both, the PTX is taken only if the PTX prints, allocates or has managed variables,
- * because compiling PTX takes longer than loading machine code (text_wanted). In a fenced session every kernel is
- * fenced into the window, so all that runs there is compiled from PTX.
+ * because compiling PTX takes longer than loading machine code (text_wanted). In a fenced session
+ * every kernel is fenced into the window, so all that runs there is compiled from PTX.
  */
 #include "worker/module/rewrite.h"
 
