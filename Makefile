@@ -451,18 +451,15 @@ CUDART_PROGRAMS := $(basename $(notdir $(wildcard test/cudart/programs/*.cu)))
 CUDART_NATIVE := $(addprefix $(BUILD)/test/cudart/native/,$(filter-out own_%,$(CUDART_PROGRAMS)))
 CUDART_TOOLKIT := $(firstword $(wildcard $(if $(NVCC),$(abspath $(dir $(NVCC))/../include/cuda_runtime_api.h)) /usr/local/cuda/include/cuda_runtime_api.h))
 comma := ,
-NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -gencode arch=$(TEST_ARCH),code=$(TEST_ARCH) -Xcompiler -fPIC
+NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -MMD -MP -gencode arch=$(TEST_ARCH),code=$(TEST_ARCH) -Xcompiler -fPIC
 TEST_ARCH = compute_80
 $(BUILD)/obj/test/cudart/programs/bulk_%.o $(BUILD)/obj/test/cudart/programs/dependent_%.o: TEST_ARCH = compute_90
 $(BUILD)/obj/test/cudart/programs/cluster_%.o $(BUILD)/obj/test/cudart/programs/own_cluster_%.o: TEST_ARCH = compute_90
 $(BUILD)/obj/test/cudart/programs/tensor_%.o: TEST_ARCH = compute_90
 NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
-$(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter pool_%,$(CUDART_PROGRAMS))): test/cudart/programs/pool.h
-$(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter devices_% own_devices_%,$(CUDART_PROGRAMS))): test/cudart/programs/devices.h
-$(patsubst %,$(BUILD)/obj/test/cudart/programs/%.o,$(filter tensor_tiles_%,$(CUDART_PROGRAMS))): test/cudart/programs/tensor_map.h
 $(BUILD)/obj/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
 $(BUILD)/obj/test/cudart/programs/debug_%.o: NVCC_TEST += -G
-$(BUILD)/obj/test/cudart/programs/%.o: test/cudart/programs/%.cu test/cudart/programs/show.h test/cudart/programs/said.h include/gshare_cuda.h include/gshare.h
+$(BUILD)/obj/test/cudart/programs/%.o: test/cudart/programs/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC_TEST) -c -o $@ $<
@@ -475,12 +472,12 @@ $(BUILD)/test/cudart/native/%: $(BUILD)/obj/test/cudart/programs/%.o
 # Of two files: each compiled apart, and a device link.
 SEPARATE := $(filter separate_%,$(CUDART_PROGRAMS))
 NVCC_ARCHES := -gencode arch=compute_80,code=[compute_80,sm_80] -gencode arch=compute_90,code=sm_90
-NVCC_SEPARATE = $(NVCC) -std=c++17 -O1 -Iinclude $(NVCC_ARCHES) -rdc=true -Xcompiler -fPIC
-$(BUILD)/obj/test/cudart/programs/separate_%.o: test/cudart/programs/separate_%.cu test/cudart/programs/show.h test/cudart/separate/shared.h
+NVCC_SEPARATE = $(NVCC) -std=c++17 -O1 -Iinclude -MMD -MP $(NVCC_ARCHES) -rdc=true -Xcompiler -fPIC
+$(BUILD)/obj/test/cudart/programs/separate_%.o: test/cudart/programs/separate_%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC_SEPARATE) -c -o $@ $<
-$(BUILD)/obj/test/cudart/separate/%.o: test/cudart/separate/%.cu test/cudart/separate/shared.h
+$(BUILD)/obj/test/cudart/separate/%.o: test/cudart/separate/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC_SEPARATE) -c -o $@ $<
@@ -573,7 +570,7 @@ CUBLAS_PROGRAMS := $(basename $(notdir $(wildcard test/cublas/programs/*.cu)))
 CUBLAS_NATIVE := $(addprefix $(BUILD)/test/cublas/native/,$(filter-out own_%,$(CUBLAS_PROGRAMS)))
 CUBLAS_TOOLKIT := $(wildcard $(dir $(CUDART_TOOLKIT))cublas_api.h)
 CUBLAS_TOOLKIT12 := $(if $(CUDART_TOOLKIT12),$(wildcard $(dir $(CUDART_TOOLKIT12))cublas_api.h))
-$(BUILD)/obj/test/cublas/programs/%.o: test/cublas/programs/%.cu $(wildcard test/cublas/programs/*.h) test/cudart/programs/show.h
+$(BUILD)/obj/test/cublas/programs/%.o: test/cublas/programs/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC_TEST) -Itest -c -o $@ $<
@@ -689,7 +686,7 @@ $(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions) 
 
 # Kernels that were not written for gshare: minutes of nvcc.
 FOREIGN := $(basename $(notdir $(wildcard test/foreign/*.cu)))
-$(BUILD)/obj/test/foreign/%.o: test/foreign/%.cu test/foreign/answers.h
+$(BUILD)/obj/test/foreign/%.o: test/foreign/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC_TEST) -keep -keep-dir $(@D) -c -o $@ $<
