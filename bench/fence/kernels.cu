@@ -51,6 +51,18 @@ KERNEL sgemm(float *c, const float *a, const float *b, unsigned n)
     c[row * n + column] = sum;
 }
 
+// As most programs have it: compilers move pointers through such a loop, and unroll it.
+KERNEL sgemm_signed(float *c, const float *a, const float *b, int n)
+{
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    float sum = 0;
+
+    for (int k = 0; k < n; k++)
+        sum += a[row * n + k] * b[k * n + column];
+    c[row * n + column] = sum;
+}
+
 KERNEL histogram(unsigned *bins, const unsigned *values, unsigned n)
 {
     for (unsigned i = INDEX; i < n; i += gridDim.x * blockDim.x)

@@ -248,6 +248,8 @@ static void measure_matrices(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c)
             bodies * 16ul);
     measure("sgemm", (struct shape){{n / 32, n / 8}, {32, 8}}, ARGS(&a, &b, &c, &n), a,
             (size_t)n * n * 4);
+    measure("sgemm_signed", (struct shape){{n / 32, n / 8}, {32, 8}}, ARGS(&a, &b, &c, &n), a,
+            (size_t)n * n * 4);
     measure("sgemm_tiled", (struct shape){{tiled / 64, tiled / 64}, {256, 1}},
             ARGS(&a, &b, &c, &tiled), a, (size_t)tiled * tiled * 4);
     measure("convolution", (struct shape){{width / 32, width / 8}, {32, 8}},

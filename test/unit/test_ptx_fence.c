@@ -123,15 +123,44 @@ static void no_access_lies_before_the_window(void **state)
     free(out);
 }
 
-static void an_access_is_fenced_by_one_instruction(void **state)
+static void an_access_is_fenced_by_what_is_one_instruction(void **state)
 {
     char *out = fenced_body("ld.global.f32 %f1, [%d1+4];");
 
     (void)state;
-    expect_text(out, "mov.b64 {gshare$lo, gshare$hi}, %d1;", true);
-    expect_text(out, "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 234;", true);
+    expect_text(out, "and.b64 gshare$far, %d1, gshare$inside;", true);
+    expect_text(out, "or.b64 gshare$at, gshare$far, gshare$start;", true);
     expect_text(out, "ld.global.f32 %f1, [gshare$at+4];", true);
     expect_text(out, "isspacep", false);
+    free(out);
+}
+
+/* All bits of the lower half, those of the mask of the upper one, and the window's own. */
+static void what_fences_an_access_is_checked(void **state)
+{
+    static const struct {
+        const char *text, *other, *why;
+    } all[] = {
+        {"{-1, gshare$mask};", "{-1, -1};", "does not begin with the window"},
+        {"{0, gshare$base};", "{0, 0};", "does not begin with the window"},
+        {"mov.b64 gshare$start", "mov.b64 gshare$inside", "does not begin with the window"},
+        {"and.b64 gshare$far", "or.b64 gshare$far", "used otherwise"},
+        {"and.b64 gshare$far", "@%p1 and.b64 gshare$far", "used otherwise"},
+        {"and.b64 gshare$far", "and.b64 gshare$inside", "used otherwise"},
+        {"and.b64 gshare$far, %d1, gshare$inside;", "mov.b64 gshare$far, %d1;", "is not whole"},
+        {"%d1, gshare$inside;", "%d1, gshare$start;", "used otherwise"},
+        {"or.b64 gshare$at", "xor.b64 gshare$at", "used otherwise"},
+        {"or.b64 gshare$at", "@%p1 or.b64 gshare$at", "used otherwise"},
+        {"or.b64 gshare$at, gshare$far", "or.b64 gshare$at, %d1", "used otherwise"},
+        {"or.b64 gshare$at", "mov.b64 gshare$far, %d1; or.b64 gshare$at", "is not whole"},
+        {"or.b64 gshare$at, gshare$far, gshare$start;",
+         "or.b64 gshare$at, gshare$far, gshare$start; mov.b64 gshare$start, 0;", "used otherwise"},
+    };
+    char *out = fenced_body("ld.global.f32 %f1, [%d1+4];");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        expect_checked(out, all[i].text, all[i].other, all[i].why);
     free(out);
 }
 
@@ -157,10 +186,10 @@ static void a_place_in_a_variable_needs_no_fence(void **state)
 
     (void)state;
     expect_text(out, "st.global.u32 [gshare$globals+60], %r1;", true);
-    expect_text(out, "lop3", false);
+    expect_text(out, "gshare$far, gshare$start", false);
     free(out);
     out = fenced_body("st.global.u32 [v+61], %r1;");
-    expect_text(out, "lop3", true);
+    expect_text(out, "gshare$far, gshare$start", true);
     free(out);
 }
 
@@ -173,6 +202,7 @@ static void spaces_of_their_own_stay_as_they_are(void **state)
 
     (void)state;
     expect_text(out, "lop3", false);
+    expect_text(out, "gshare$far, gshare$start", false);
     free(out);
 }
 
@@ -1165,7 +1195,7 @@ static bool may_go(const char *line, size_t len, const char *next)
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (is_line_with(line, len, all[i]))
             return true;
-    if (is_line_with(line, len, "mov.b64 gshare$fixed0, {gshare$lo"))
+    if (is_line_with(line, len, "or.b64 gshare$fixed0"))
         return true; /* what it was before is in the window too */
     return is_line_with(line, len, "mov.b64 {") &&
            is_line_with(next, strcspn(next, "\n"), "lop3.b32 gshare$hi");
@@ -1219,9 +1249,9 @@ static void a_base_is_checked_wherever_it_is_written(void **state)
     (void)state;
     expect_checked(out, "mov.b64 gshare$fixed0, {gshare$base, gshare$base};",
                    "mov.b64 gshare$fixed0, %d6;", "does not begin in the window");
-    expect_checked(out, "mov.b64 gshare$fixed0, {gshare$lo, gshare$hi};",
+    expect_checked(out, "or.b64 gshare$fixed0, gshare$far, gshare$start;",
                    "mov.b64 gshare$fixed0, %d6;", "is used otherwise");
-    expect_checked(out, "mov.b64 gshare$fixed0, {gshare$lo, gshare$hi};",
+    expect_checked(out, "or.b64 gshare$fixed0, gshare$far, gshare$start;",
                    "add.s64 gshare$fixed0, gshare$fixed0, 4;", "is used otherwise");
     expect_checked(out, "mad.wide.u32 gshare$at, %r2, 4, gshare$fixed0;",
                    "mad.wide.u32 gshare$at, %r2, 8, gshare$fixed0;", "the fence is not whole");
@@ -1564,7 +1594,7 @@ static void the_size_of_a_bulk_copy_is_bounded(void **state)
 /* Control that comes from elsewhere does not pass the fence. */
 static void a_label_within_a_fence_is_refused(void **state)
 {
-    static const char *const before[] = {"lop3.b32", "mov.b64 gshare$at", "st.global"};
+    static const char *const before[] = {"and.b64 gshare$far", "or.b64 gshare$at", "st.global"};
     char *out = fenced_body("st.global.u32 [%d1], %r1;"), why[200];
     bool stack, indexed;
     size_t len = strlen(out);
@@ -1577,7 +1607,7 @@ static void a_label_within_a_fence_is_refused(void **state)
         memcpy(with, out, (size_t)(at - out));
         strcat(with, "HERE: ");
         strcat(with, at);
-        /* The unpacking before the LOP3 may be jumped over: any high half is masked. */
+        /* Control may come to the first instruction from elsewhere, too. */
         assert_int_equal(fence_check(with, strlen(with), 64, &stack, &indexed, why, sizeof(why)),
                          i ? -EPERM : 0);
         free(with);
@@ -1625,7 +1655,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_access_lies_before_the_window),
-        cmocka_unit_test(an_access_is_fenced_by_one_instruction),
+        cmocka_unit_test(an_access_is_fenced_by_what_is_one_instruction),
+        cmocka_unit_test(what_fences_an_access_is_checked),
         cmocka_unit_test(generic_addresses_are_told_apart_where_there_are_others),
         cmocka_unit_test(a_place_in_a_variable_needs_no_fence),
         cmocka_unit_test(spaces_of_their_own_stay_as_they_are),

@@ -25,7 +25,7 @@ enum { FENCE_BULK = 227 << 10 };
 enum { FENCE_ADDRESSES = 16384 };
 
 enum {
-    FENCE_REGS = 24,    /* that the prologue declares, with that for strays and bases */
+    FENCE_REGS = 26,    /* that the prologue declares, with that for strays and bases */
     FENCE_BASES = 8,    /* of a function, see fence_base.c */
     FENCE_FACTOR = 4,   /* of an index of 32 bits, so that it stays within FENCE_REACH */
     FENCE_TARGETS = 256 /* functions that an indirect call may go to */
@@ -113,8 +113,9 @@ void fence_find_generic(struct fence *fence);
 /* Generic addresses of other spaces may come up in the module. */
 bool fence_knows_other_spaces(const struct fence *fence);
 
-/* Forces the address in {gshare$lo, gshare$hi} into the window. */
-#define FENCE_FORCE "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 0xEA; "
+/* Forces an address into the window: the register TO becomes what it is of FROM, a %s. */
+#define FENCE_FORCE(to)                                                                            \
+    "and.b64 gshare$far, %s, gshare$inside; or.b64 " to ", gshare$far, gshare$start; "
 
 /* ---- fence_variables.c ---- */
 

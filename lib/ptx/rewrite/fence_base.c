@@ -270,9 +270,7 @@ static void fence_base(struct fence *fence, unsigned k)
                             " mov.b64 gshare$fixed%u, {gshare$base, gshare$base};",
                             k, k));
     edits_insert(&fence->edits, inst->end,
-                 edits_text(&fence->edits,
-                            " mov.b64 {gshare$lo, gshare$hi}, %s; " FENCE_FORCE
-                            "mov.b64 gshare$fixed%u, {gshare$lo, gshare$hi};",
+                 edits_text(&fence->edits, " " FENCE_FORCE("gshare$fixed%u"),
                             ptx_reg_name(f, fence->bases[k], name, sizeof(name)), k));
 }
 

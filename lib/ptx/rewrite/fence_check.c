@@ -6,9 +6,10 @@
  * What it holds for each function with a body:
  *  1. The first two instructions load gshare$mask, gshare$base and gshare$globals from the constant
  *     window, or a kernel's from its parameter gshare$fenced; a function of gshare's own may have
- *     zeros there. No other instruction writes one of them.
+ *     zeros there. The next two make gshare$inside = {all bits, mask} and gshare$start = {0, base}.
+ *     No other instruction writes one of them.
  *  2. An access to .global or to a generic address goes to gshare$at + a small offset, and right
- *     before it, with no label between, stands "gshare$at = {any, any & mask | base}"; or, for
+ *     before it, with no label between, stands "gshare$at = any & inside | start"; or, for
  *     generic ones, the choice between that and the address itself where isspacep says that the
  *     address is of another space. Or it goes to gshare$globals + a constant inside the block. Or
  *     right before it stands "gshare$at = any of 32 bits without sign * at most 4 + gshare$fixedN",
@@ -88,12 +89,18 @@ static bool check_prologue(struct checker *c)
 
     c->mask = checker_register(c, "gshare$mask");
     c->base = checker_register(c, "gshare$base");
+    c->inside = checker_register(c, "gshare$inside");
+    c->start = checker_register(c, "gshare$start");
     c->globals = checker_register(c, "gshare$globals");
     c->at = checker_register(c, "gshare$at");
-    if (c->mask == PTX_NO_REG || c->base == PTX_NO_REG || c->globals == PTX_NO_REG ||
-        c->at == PTX_NO_REG || (!none && !begins_with_window(c) && !begins_with_parameter(c)))
+    if (c->mask == PTX_NO_REG || c->base == PTX_NO_REG || c->inside == PTX_NO_REG ||
+        c->start == PTX_NO_REG || c->globals == PTX_NO_REG || c->at == PTX_NO_REG ||
+        (!none && !begins_with_window(c) && !begins_with_parameter(c)))
         return checker_fails(c, 0, "the function does not begin with the window");
     c->begun = none ? 3 : 2;
+    if (!checker_reads(c, c->begun++, "mov.b64 gshare$inside, {-1, gshare$mask};") ||
+        !checker_reads(c, c->begun++, "mov.b64 gshare$start, {0, gshare$base};"))
+        return checker_fails(c, c->begun - 1, "the function does not begin with the window");
     for (unsigned k = 0; k < MOST_FIXED; k++) {
         char name[32];
 
@@ -110,15 +117,24 @@ static bool check_prologue(struct checker *c)
 static bool check_fixed(struct checker *c, uint32_t i, unsigned k)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
-    uint32_t before = i;
 
-    if (checker_reads(c, i, "mov.b64 gshare$fixed%u, {gshare$lo, gshare$hi};", k))
-        return checker_precedes(c, &before,
-                                "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 234;") ||
-               checker_fails(c, i, "a fixed base is not fenced");
+    if (checker_reads(c, i, "or.b64 gshare$fixed%u, gshare$far, gshare$start;", k))
+        return checker_is_inside(c, i) || checker_fails(c, i, "a fixed base is not fenced");
     return (inst->op == PTX_OP_MAD && inst->guard == PTX_NO_REG &&
             inst->ops[0].kind == PTX_OPND_REG && inst->ops[0].reg == c->at) ||
            checker_fails(c, i, "a fixed base is used otherwise");
+}
+
+/* Instruction I is one of those that put an address into the window. */
+static bool uses_window(const struct checker *c, uint32_t i)
+{
+    if (checker_reads(c, i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;") ||
+        checker_reads(c, i, "or.b64 gshare$at, gshare$far, gshare$start;"))
+        return true;
+    for (unsigned k = 0; k < MOST_FIXED; k++)
+        if (checker_reads(c, i, "or.b64 gshare$fixed%u, gshare$far, gshare$start;", k))
+            return true;
+    return checker_goes_inside(c, i);
 }
 
 static bool check_window(struct checker *c, uint32_t i)
@@ -128,12 +144,11 @@ static bool check_window(struct checker *c, uint32_t i)
 
     for (unsigned k = 0; k < inst->nops; k++) {
         window |=
-            checker_mentions(&inst->ops[k], c->mask) || checker_mentions(&inst->ops[k], c->base);
+            checker_mentions(&inst->ops[k], c->mask) || checker_mentions(&inst->ops[k], c->base) ||
+            checker_mentions(&inst->ops[k], c->inside) || checker_mentions(&inst->ops[k], c->start);
         globals |= inst->ops[k].kind != PTX_OPND_MEM && checker_mentions(&inst->ops[k], c->globals);
     }
-    if (window &&
-        !checker_reads(c, i, "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 234;") &&
-        !checker_reads(c, i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;"))
+    if (window && !uses_window(c, i))
         return checker_fails(c, i, "the window is used otherwise");
     for (unsigned k = 0; k < MOST_FIXED; k++)
         for (unsigned o = 0; c->fixed[k] != PTX_NO_REG && o < inst->nops; o++)

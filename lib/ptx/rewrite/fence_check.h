@@ -16,7 +16,7 @@ struct checker {
     uint64_t globals_bytes;
     uint64_t stack_bytes; /* of gshare$stack in every kernel that has it */
     uint32_t bottom;      /* register with its address; PTX_NO_REG: the function has none */
-    uint32_t mask, base, globals, at, fixed[MOST_FIXED]; /* registers */
+    uint32_t mask, base, inside, start, globals, at, fixed[MOST_FIXED]; /* registers */
     uint32_t begun; /* so many instructions begin the function */
     char *why;
     size_t why_size;
@@ -40,6 +40,11 @@ bool checker_mentions(const struct ptx_operand *o, uint32_t reg);
 uint32_t checker_register(const struct checker *c, const char *name);
 
 /* ---- fence_check_access.c ---- */
+
+/* Whether instruction I leaves in gshare$far the bits of a register that gshare$inside has. */
+bool checker_goes_inside(const struct checker *c, uint32_t i);
+/* Whether what always runs right before instruction I does. */
+bool checker_is_inside(const struct checker *c, uint32_t i);
 
 /* Whether instruction I may use the address in that state space; if not, it has said why. */
 bool checker_address(struct checker *c, uint32_t i, const struct ptx_mem *mem, unsigned space);

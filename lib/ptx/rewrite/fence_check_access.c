@@ -103,6 +103,22 @@ static bool is_bounded_if_local(const struct checker *c, uint32_t i, uint64_t by
            checker_precedes(c, &i, "isspacep.local gshare$p, %s;", from);
 }
 
+bool checker_goes_inside(const struct checker *c, uint32_t i)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    char from[256];
+
+    if (inst->op != PTX_OP_AND || inst->ops[1].kind != PTX_OPND_REG)
+        return false;
+    ptx_reg_name(c->f, inst->ops[1].reg, from, sizeof(from));
+    return checker_reads(c, i, "and.b64 gshare$far, %s, gshare$inside;", from);
+}
+
+bool checker_is_inside(const struct checker *c, uint32_t i)
+{
+    return i && !c->labelled[i] && checker_goes_inside(c, i - 1);
+}
+
 /* What runs right before instruction I puts an address in gshare$at that may be accessed. EXACT:
  * only without an offset. LOCAL: it may be any of the thread's stack. */
 static bool is_fenced(const struct checker *c, uint32_t i, const struct ptx_inst *inst,
@@ -111,12 +127,10 @@ static bool is_fenced(const struct checker *c, uint32_t i, const struct ptx_inst
     char from[256] = "";
 
     *exact = *local = false;
-    if (!checker_precedes(c, &i, "mov.b64 gshare$at, {gshare$lo, gshare$hi};"))
-        return false;
-    if (checker_precedes(c, &i, "lop3.b32 gshare$hi, gshare$hi, gshare$mask, gshare$base, 234;"))
-        return true;
+    if (checker_precedes(c, &i, "or.b64 gshare$at, gshare$far, gshare$start;"))
+        return checker_is_inside(c, i);
     *exact = true;
-    if (!generic ||
+    if (!generic || !checker_precedes(c, &i, "mov.b64 gshare$at, {gshare$lo, gshare$hi};") ||
         !checker_precedes(c, &i, "selp.b32 gshare$hi, gshare$hi, gshare$x, gshare$p;") ||
         !checker_precedes(c, &i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;") ||
         !i || c->f->insts[i - 1].op != PTX_OP_MOV || c->f->insts[i - 1].ops[1].kind != PTX_OPND_REG)

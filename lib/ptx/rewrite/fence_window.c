@@ -22,6 +22,7 @@ static_assert(sizeof(struct fence_window) == BYTES, "as PARAMETER");
 static const char registers[] =
     " .reg .b32 gshare$mask, gshare$base, gshare$lo, gshare$hi, gshare$x, gshare$y, gshare$s;"
     " .reg .b64 gshare$globals, gshare$at, gshare$sym, gshare$to, gshare$far;"
+    " .reg .b64 gshare$inside, gshare$start;"
     " .reg .pred gshare$p, gshare$q;";
 
 static const char from_variable[] =
@@ -33,6 +34,10 @@ static const char without[] = " mov.b32 gshare$mask, 0; mov.b32 gshare$base, 0;"
 
 static const char from_parameter[] = " ld.param.v2.b32 {gshare$mask, gshare$base}, [" NAME "];"
                                      " ld.param.b64 gshare$globals, [" NAME "+8];";
+
+/* For FENCE_FORCE. The compiler sees that the lower half changes nothing. */
+static const char halves[] = " mov.b64 gshare$inside, {0xffffffff, gshare$mask};"
+                             " mov.b64 gshare$start, {0, gshare$base};";
 
 /* Nobody but the worker may launch it, who knows of the parameter. */
 static bool has_room(const struct fence *fence)
@@ -102,10 +107,12 @@ bool fence_window_begin(struct fence *fence)
         const bool none = fence->window && needs_none(f);
 
         edits_insert(&fence->edits, f->body_begin, none ? without : from_variable);
+        edits_insert(&fence->edits, f->body_begin, halves);
         fence->constant |= !none;
         return true;
     }
     edits_insert(&fence->edits, f->body_begin, from_parameter);
+    edits_insert(&fence->edits, f->body_begin, halves);
     for (const struct ptx_header *h = f->headers; h; h = h->next)
         add_parameter(fence, h);
     return tell(fence);
