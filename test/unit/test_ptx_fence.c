@@ -116,16 +116,17 @@ static void no_access_lies_before_the_window(void **state)
     expect_text(out, "\tadd.s64 gshare$at, %d1, -4;\n", true);
     expect_text(out, "\tadd.s64 gshare$at, %d1, -1048576;\n", true);
     expect_text(out, "ld.global.u32 %r1, [gshare$at];", true);
-    expect_text(out, "ld.global.u32 %r1, [gshare$at+1048576];", true);
+    expect_text(out, "ld.global.u32 %r1, [%d1+1048576];", true);
     expect_checked(out, "ld.global.u32 %r1, [gshare$at]", "ld.global.u32 %r1, [gshare$at+-4]",
                    "the offset leads too far");
-    expect_checked(out, "[gshare$at+1048576]", "[gshare$at+1048577]", "the offset leads too far");
+    expect_checked(out, "[%d1+1048576]", "[%d1+1048577]", "the address is not fenced");
+    expect_checked(out, "[%d1+1048576]", "[%d1+-4]", "the address is not fenced");
     free(out);
 }
 
 static void an_access_is_fenced_by_what_is_one_instruction(void **state)
 {
-    char *out = fenced_body("ld.global.f32 %f1, [%d1+4];");
+    char *out = fenced_body("@%p1 ld.global.f32 %f1, [%d1+4];");
 
     (void)state;
     expect_text(out, "and.b64 gshare$far, %d1, gshare$inside;", true);
@@ -156,9 +157,102 @@ static void what_fences_an_access_is_checked(void **state)
         {"or.b64 gshare$at, gshare$far, gshare$start;",
          "or.b64 gshare$at, gshare$far, gshare$start; mov.b64 gshare$start, 0;", "used otherwise"},
     };
-    char *out = fenced_body("ld.global.f32 %f1, [%d1+4];");
+    char *out = fenced_body("@%p1 ld.global.f32 %f1, [%d1+4];");
 
     (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        expect_checked(out, all[i].text, all[i].other, all[i].why);
+    free(out);
+}
+
+static unsigned times(const char *text, const char *what)
+{
+    unsigned n = 0;
+
+    for (; (text = strstr(text, what)); text++)
+        n++;
+    return n;
+}
+
+/* Until it is written again, or control may come from elsewhere. */
+static void a_register_is_forced_once(void **state)
+{
+    static const struct {
+        const char *body;
+        unsigned forced, elsewhere; /* %d1 itself, and what is in gshare$at */
+    } all[] = {
+        {"ld.global.u32 %r1, [%d1]; st.global.u32 [%d1+8], %r1; red.global.add.u32 [%d1], %r1;", 1,
+         0},
+        {"ld.global.u32 %r1, [%d1]; add.s64 %d2, %d1, 4; ld.global.u32 %r2, [%d1+4];", 1, 0},
+        {"ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, 4; ld.global.u32 %r2, [%d1];", 2, 0},
+        {"ld.global.u32 %r1, [%d1]; @%p1 add.s64 %d1, %d1, 4; ld.global.u32 %r2, [%d1];", 2, 0},
+        {"ld.global.v2.u64 {%d2, %d1}, [%d1]; ld.global.u32 %r2, [%d1];", 2, 0},
+        {"ld.global.u32 %r1, [%d1]; X: ld.global.u32 %r2, [%d1]; @%p1 bra X;", 2, 0},
+        {"ld.global.u32 %r1, [%d1]; @%p1 bra X; ld.global.u32 %r2, [%d1]; X:", 1, 0},
+        /* where it does not run, the register may lead anywhere */
+        {"@%p1 ld.global.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1];", 1, 1},
+        {"ld.global.u32 %r1, [%d1]; @%p1 ld.global.u32 %r2, [%d1];", 1, 1},
+        /* the address lies elsewhere */
+        {"ld.global.u32 %r1, [%d1+-8]; ld.global.u32 %r1, [%r2];", 0, 2},
+        {"prefetch.global.L1 [%d1];", 0, 1},
+        {"mov.u64 %d2, v; cvta.shared.u64 %d3, %d2; ld.u32 %r1, [%d1];", 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        char *out = fenced_body(all[i].body);
+
+        if (times(out, "or.b64 %d1, gshare$far, gshare$start;") != all[i].forced ||
+            times(out, "or.b64 gshare$at, gshare$far, gshare$start;") != all[i].elsewhere)
+            fail_msg("%s becomes\n%s", all[i].body, out);
+        free(out);
+    }
+}
+
+static void a_parameter_of_a_function_stays_as_it_is(void **state)
+{
+    static const char text[] = HEAD ".func f(.reg .u64 a) { ld.global.u32 _, [a]; ret; }\n"
+                                    ".visible .entry k(.param .u64 p) { .reg .u64 d; "
+                                    "ld.param.u64 d, [p]; call f, (d); ret; }";
+    struct ptx_rewrite_report report;
+    char *out;
+
+    (void)state;
+    if (fence(text, 0, &out, &report))
+        fail_msg("%s", report.fence.reason);
+    expect_text(out, "or.b64 gshare$at, gshare$far, gshare$start;", true);
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+}
+
+static void what_is_forced_once_is_checked(void **state)
+{
+    static const char force[] = "or.b64 %d1, gshare$far, gshare$start;",
+                      refused[] = "the address is not fenced";
+    static const struct {
+        const char *text, *other, *why;
+    } all[] = {
+        {"or.b64 %d1, gshare$far, gshare$start;", "", refused},
+        {"and.b64 gshare$far, %d1, gshare$inside;", "", refused},
+        {"and.b64 gshare$far, %d1, gshare$inside;", "mov.b64 gshare$far, %d1;", refused},
+        {"or.b64 %d1, gshare$far", "X: or.b64 %d1, gshare$far", refused},
+        {"or.b64 %d1, gshare$far", "or.b64 %d2, gshare$far", refused},
+        {"or.b64 %d1, gshare$far", "@%p1 or.b64 %d1, gshare$far", "used otherwise"},
+        {"or.b64 %d1, gshare$far", "or.b64 gshare$inside, gshare$far", "used otherwise"},
+        {"or.b64 %d1, gshare$far", "or.b64 gshare$globals, gshare$far", "used otherwise"},
+        {"st.global.u32 [%d1+8]", "add.s64 %d1, %d1, 4; st.global.u32 [%d1+8]", refused},
+        {"st.global.u32 [%d1+8]", "@%p2 mov.u64 %d1, 4; st.global.u32 [%d1+8]", refused},
+        {"st.global.u32 [%d1+8]", "mov.b64 {%r1, %r2}, %d1; X: st.global.u32 [%d1+8]", refused},
+        {"st.global.u32 [%d1+8]", "st.global.u32 [%d2+8]", refused},
+        {"st.global.u32 [%d1+8]", "st.global.u32 [%d1+1048577]", refused},
+        {"ld.global.u32 %r1, [%d1]", "ld.global.u64 %d1, [%d1]", refused},
+        {"ld.global.u32 %r1, [%d1]", "ld.global.v2.u64 {%d2, %d1}, [%d1]", refused},
+        {"ld.global.u32 %r1, [%d1]", "atom.global.add.u64 %d1, [%d1], 1", refused},
+    };
+    char *out = fenced_body("ld.global.u32 %r1, [%d1]; st.global.u32 [%d1+8], %r1;");
+
+    (void)state;
+    assert_int_equal(times(out, force), 1);
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         expect_checked(out, all[i].text, all[i].other, all[i].why);
     free(out);
@@ -170,7 +264,8 @@ static void generic_addresses_are_told_apart_where_there_are_others(void **state
 
     (void)state;
     expect_text(out, "isspacep", false);
-    expect_text(out, "[gshare$at+4]", true);
+    expect_text(out, "or.b64 %d1, gshare$far, gshare$start;", true);
+    expect_text(out, "ld.f32 %f1, [%d1+4];", true);
     free(out);
     out = fenced_body(".shared .b8 s[4]; mov.u64 %d2, s; cvta.shared.u64 %d2, %d2; "
                       "ld.f32 %f1, [%d1+4];");
@@ -1407,7 +1502,7 @@ static void registers_of_the_house_are_known_by_name(void **state)
 {
     static const char *const others[] = {"gshare$v",   "gshare$aa",  "gshare$a$",   "gshare$a$1",
                                          "gshare$a1_", "gshare$a$_", "gshare$a$1_1"};
-    char *out = fenced_body("{ .reg .b64 other; mov.b64 other, %d1; } ld.global.u32 %r1, [%d1];");
+    char *out = fenced_body("{ .reg .b64 other; mov.b64 other, %d1; } @%p1 ld.global.u32 %r1, [%d1];");
 
     (void)state;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -1594,8 +1689,9 @@ static void the_size_of_a_bulk_copy_is_bounded(void **state)
 /* Control that comes from elsewhere does not pass the fence. */
 static void a_label_within_a_fence_is_refused(void **state)
 {
-    static const char *const before[] = {"and.b64 gshare$far", "or.b64 gshare$at", "st.global"};
-    char *out = fenced_body("st.global.u32 [%d1], %r1;"), why[200];
+    static const char *const before[] = {"and.b64 gshare$far", "or.b64 gshare$at",
+                                         "@%p1 st.global"};
+    char *out = fenced_body("@%p1 st.global.u32 [%d1], %r1;"), why[200];
     bool stack, indexed;
     size_t len = strlen(out);
 
@@ -1657,6 +1753,9 @@ int main(void)
         cmocka_unit_test(no_access_lies_before_the_window),
         cmocka_unit_test(an_access_is_fenced_by_what_is_one_instruction),
         cmocka_unit_test(what_fences_an_access_is_checked),
+        cmocka_unit_test(a_register_is_forced_once),
+        cmocka_unit_test(a_parameter_of_a_function_stays_as_it_is),
+        cmocka_unit_test(what_is_forced_once_is_checked),
         cmocka_unit_test(generic_addresses_are_told_apart_where_there_are_others),
         cmocka_unit_test(a_place_in_a_variable_needs_no_fence),
         cmocka_unit_test(spaces_of_their_own_stay_as_they_are),

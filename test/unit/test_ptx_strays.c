@@ -105,7 +105,7 @@ static void without_the_pass_the_fence_is_the_same(void **state)
     expect_text(out, "gshare$fault", false);
     expect_text(out, "gshare$stray", false);
     expect_text(out, "\tand.b64 gshare$far, %d1, gshare$inside;\n", true);
-    expect_text(out, "ld.global.u32 %r1, [gshare$at+8];", true);
+    expect_text(out, "ld.global.u32 %r1, [%d1+8];", true);
     assert_int_equal(report.fence.strays.count, 0);
     free(out);
     ptx_rewrite_report_deinit(&report);

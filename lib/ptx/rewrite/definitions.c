@@ -67,3 +67,18 @@ bool definitions_writes(const struct ptx_inst *inst, uint32_t reg)
             return true;
     return false;
 }
+
+static void clear_operand(const struct ptx_operand *o, uint32_t *values)
+{
+    if (o->kind == PTX_OPND_REG)
+        values[o->reg] = 0;
+    for (uint32_t i = 0; (o->kind == PTX_OPND_VEC || o->kind == PTX_OPND_LIST) && i < o->count; i++)
+        clear_operand(&o->list[i], values);
+}
+
+void definitions_clear(const struct ptx_inst *inst, uint32_t *values)
+{
+    for (unsigned k = 0; k < inst->nops; k++)
+        if (definitions_is_destination(inst, k))
+            clear_operand(&inst->ops[k], values);
+}

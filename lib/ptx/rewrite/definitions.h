@@ -14,6 +14,8 @@ const struct ptx_inst *definitions_only(const struct ptx_func *f, const uint32_t
                                         uint32_t reg);
 /* The instruction writes what is, or stands in, that operand. */
 bool definitions_is_destination(const struct ptx_inst *inst, unsigned operand);
+/* Zeroes what VALUES, by register, has of those that the instruction writes. */
+void definitions_clear(const struct ptx_inst *inst, uint32_t *values);
 bool definitions_writes(const struct ptx_inst *inst, uint32_t reg);
 
 #endif

@@ -58,6 +58,8 @@ struct fence {
     uint64_t frames_bytes;       /* of the module's FENCE_STACK, see fence_frames.c */
     uint32_t *definitions;       /* see definitions_find */
     bool *labelled;              /* by instruction: control may come from elsewhere */
+    uint32_t *forced;            /* by register: the stretch in which it leads into the window */
+    uint32_t stretch;            /* of text that runs from its beginning on, from 1 on */
     uint32_t bases[FENCE_BASES]; /* registers of its pointers that are fenced once */
     unsigned nbases;
     uint32_t loop_work; /* of find_loops so far, in the module */

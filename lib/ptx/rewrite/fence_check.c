@@ -9,13 +9,15 @@
  *     zeros there. The next two make gshare$inside = {all bits, mask} and gshare$start = {0, base}.
  *     No other instruction writes one of them.
  *  2. An access to .global or to a generic address goes to gshare$at + a small offset, and right
- *     before it, with no label between, stands "gshare$at = any & inside | start"; or, for
- *     generic ones, the choice between that and the address itself where isspacep says that the
- *     address is of another space. Or it goes to gshare$globals + a constant inside the block. Or
- *     right before it stands "gshare$at = any of 32 bits without sign * at most 4 + gshare$fixedN",
- *     where only two kinds of instructions write gshare$fixedN: such a fence, and in the first ones
- *     of the function a move of an address of the window. The size of a bulk copy is a constant of
- *     at most MOST_BULK, or became at most that right before.
+ *     before it, with no label between, stands "gshare$at = any & inside | start"; or the
+ *     same stands somewhere before it for the register that the access goes to, which no
+ * instruction between writes, with no label between; or, for generic ones, the choice between that
+ * and the address itself where isspacep says that the address is of another space. Or it goes to
+ * gshare$globals + a constant inside the block. Or right before it stands "gshare$at = any of 32
+ * bits without sign * at most 4 + gshare$fixedN", where only two kinds of instructions write
+ * gshare$fixedN: such a fence, and in the first ones of the function a move of an address of the
+ * window. The size of a bulk copy is a constant of at most MOST_BULK, or became at most that right
+ * before.
  *  3. A computed call goes to gshare$to, which is one of a list of functions; a brx.idx is bounded.
  *     An alias has the parameters of the function that it stands for.
  *  4. A store to the stack ends in a variable, or in gshare$stack, which each kernel has that has
@@ -40,6 +42,7 @@
 #include <string.h>
 
 #include "ptx/ptx.h"
+#include "ptx/ptx_table.h"
 #include "ptx/rewrite/fence_check.h"
 #include "ptx/rewrite/rewrite.h"
 
@@ -125,16 +128,26 @@ static bool check_fixed(struct checker *c, uint32_t i, unsigned k)
            checker_fails(c, i, "a fixed base is used otherwise");
 }
 
+/* Instruction I moves into the window what goes inside, of a register other than the window's. */
+static bool starts_window(const struct checker *c, uint32_t i)
+{
+    const struct ptx_operand *to = &c->f->insts[i].ops[0];
+    char name[256];
+
+    if (c->f->insts[i].op != PTX_OP_OR || to->kind != PTX_OPND_REG || to->reg == c->mask ||
+        to->reg == c->base || to->reg == c->inside || to->reg == c->start)
+        return false;
+    ptx_reg_name(c->f, to->reg, name, sizeof(name));
+    return checker_reads(c, i, "or.b64 %s, gshare$far, gshare$start;", name);
+}
+
 /* Instruction I is one of those that put an address into the window. */
 static bool uses_window(const struct checker *c, uint32_t i)
 {
     if (checker_reads(c, i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;") ||
-        checker_reads(c, i, "or.b64 gshare$at, gshare$far, gshare$start;"))
+        checker_goes_inside(c, i))
         return true;
-    for (unsigned k = 0; k < MOST_FIXED; k++)
-        if (checker_reads(c, i, "or.b64 gshare$fixed%u, gshare$far, gshare$start;", k))
-            return true;
-    return checker_goes_inside(c, i);
+    return starts_window(c, i);
 }
 
 static bool check_window(struct checker *c, uint32_t i)
@@ -419,6 +432,42 @@ static bool check_alias(struct checker *c)
            checker_fails(c, UINT32_MAX, "an alias with other parameters");
 }
 
+/* Known of the reader's table; the pass has a function of its own for it. */
+static bool is_destination(const struct ptx_inst *inst, unsigned operand)
+{
+    switch (ptx_forms[inst->form].opnds[operand].kind) {
+    case PTX_DESC_DST:
+    case PTX_DESC_DSTVEC:
+    case PTX_DESC_VECDST:
+    case PTX_DESC_DSTPRED:
+    case PTX_DESC_PIPE:
+        return true;
+    default:
+        return inst->op == PTX_OP_CALL && operand == 0;
+    }
+}
+
+static void forget_forced(struct checker *c, const struct ptx_operand *o)
+{
+    if (o->kind == PTX_OPND_REG)
+        c->forced[o->reg] = 0;
+    for (uint32_t i = 0; (o->kind == PTX_OPND_VEC || o->kind == PTX_OPND_LIST) && i < o->count; i++)
+        forget_forced(c, &o->list[i]);
+}
+
+/* Which registers lead into the window behind instruction I. */
+static void note_forced(struct checker *c, uint32_t i)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+
+    for (unsigned k = 0; k < inst->nops; k++)
+        if (is_destination(inst, k))
+            forget_forced(c, &inst->ops[k]);
+    if (starts_window(c, i) && checker_is_inside(c, i) && inst->ops[0].reg != c->at &&
+        ptx_type_bits(c->f->regs[inst->ops[0].reg].type) == 64)
+        c->forced[inst->ops[0].reg] = c->stretch;
+}
+
 static bool check_function(struct checker *c)
 {
     for (uint32_t i = 0; i < c->f->nvars; i++)
@@ -432,9 +481,12 @@ static bool check_function(struct checker *c)
         c->labelled[c->f->labels[i].inst] = true;
     if (!check_prologue(c) || !check_bottom(c))
         return false;
-    for (uint32_t i = 0; i < c->f->ninsts; i++)
+    for (uint32_t i = 0; i < c->f->ninsts; i++) {
+        c->stretch += c->labelled[i];
         if (!check_instruction(c, i))
             return false;
+        note_forced(c, i);
+    }
     return true;
 }
 
@@ -488,12 +540,12 @@ int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stac
             continue;
         c.house = is_house_function(c.f);
         c.labelled = calloc((size_t)c.f->ninsts + 1, sizeof(*c.labelled));
-        if (!c.labelled) {
-            result = -ENOMEM;
-            break;
-        }
-        fine = check_function(&c);
+        c.forced = calloc((size_t)c.f->nregs + 1, sizeof(*c.forced));
+        c.stretch = 1;
+        result = c.labelled && c.forced ? 0 : -ENOMEM;
+        fine = !result && check_function(&c);
         free(c.labelled);
+        free(c.forced);
     }
     ptx_module_free(m);
     *stack = c.stack;

@@ -9,10 +9,12 @@ enum { MOST_FIXED = 8, MOST_FACTOR = 4 };
 struct checker {
     const struct ptx_module *m;
     const struct ptx_func *f;
-    bool house;     /* f is gshare's own */
-    bool *labelled; /* by instruction: control may come from elsewhere */
-    bool stack;     /* a store may hit any byte of it */
-    bool indexed;   /* an access may lie MOST_FACTOR times 4 GiB behind the window */
+    bool house;       /* f is gshare's own */
+    bool *labelled;   /* by instruction: control may come from elsewhere */
+    uint32_t *forced; /* by register: the stretch of text in which it leads into the window */
+    uint32_t stretch; /* that of the instruction at hand */
+    bool stack;       /* a store may hit any byte of it */
+    bool indexed;     /* an access may lie MOST_FACTOR times 4 GiB behind the window */
     uint64_t globals_bytes;
     uint64_t stack_bytes; /* of gshare$stack in every kernel that has it */
     uint32_t bottom;      /* register with its address; PTX_NO_REG: the function has none */

@@ -276,6 +276,9 @@ static bool check_register_access(struct checker *c, uint32_t i, const struct pt
             return checker_fails(c, i, "outside of the block of variables");
         return true;
     }
+    if (c->forced[mem->reg] == c->stretch && !matrix && !bulk && mem->offset >= 0 &&
+        mem->offset <= MOST_OFFSET)
+        return true;
     if (mem->reg != c->at)
         return (!generic && is_of_epilogue(c, mem->reg)) ||
                checker_fails(c, i, "the address is not fenced");

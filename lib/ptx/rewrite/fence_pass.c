@@ -37,9 +37,12 @@ static bool function_begin(struct fence *fence)
 
     free(fence->definitions);
     free(fence->labelled);
+    free(fence->forced);
     fence->definitions = definitions_find(f);
     fence->labelled = calloc((size_t)f->ninsts + 1, sizeof(*fence->labelled));
-    if (!fence->definitions || !fence->labelled)
+    fence->forced = calloc((size_t)f->nregs + 1, sizeof(*fence->forced));
+    fence->stretch = 1;
+    if (!fence->definitions || !fence->labelled || !fence->forced)
         return false;
     for (uint32_t i = 0; i < f->nlabels; i++)
         fence->labelled[f->labels[i].inst] = true;
@@ -72,11 +75,13 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
         return false;
     for (uint32_t i = 0; i < f->ninsts; i++) {
         fence->inst = &f->insts[i];
+        fence->stretch += fence->labelled[i];
         if (!fence_instruction(fence) || !fence_symbols(fence))
             return false;
         if (fence->edits.too_long)
             return fence_refuse(fence, fence->inst->line,
                                 "with its fences the text exceeds 64 MiB");
+        definitions_clear(fence->inst, fence->forced);
     }
     return true;
 }
@@ -348,6 +353,7 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
     edits_deinit(&fence.edits);
     free(fence.definitions);
     free(fence.labelled);
+    free(fence.forced);
     free(fence.gets_locals);
     ptx_module_free(m);
     return result;
