@@ -40,6 +40,19 @@ KERNEL nbody(float4 *acceleration, const float4 *body, unsigned n)
 }
 
 // Naive on purpose: every operand comes from global memory.
+// A sparse product of rows of EACH: compilers unroll the loop, and put its pointers in the middle.
+KERNEL sparse(float *out, const float *value, const int *column, const float *in, int each, int rows)
+{
+    int row = INDEX;
+    float sum = 0;
+
+    if (row >= rows)
+        return;
+    for (int k = row * each; k < (row + 1) * each; k++)
+        sum += value[k] * in[column[k]];
+    out[row] = sum;
+}
+
 KERNEL sgemm(float *c, const float *a, const float *b, unsigned n)
 {
     unsigned column = blockIdx.x * blockDim.x + threadIdx.x;

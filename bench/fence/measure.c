@@ -230,11 +230,14 @@ static void measure_streams(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, unsigne
     unsigned blocks = small ? 8 : 132 * 8;
     struct shape s = {{blocks, 1}, {256, 1}};
     CUdeviceptr index = fill(n, n, false), bins = allocate(4096 * 4);
+    unsigned each = 32, rows = n / each;
     float factor = 3;
 
     measure("triad", s, ARGS(&a, &b, &c, &factor, &n), a, (size_t)n * 4);
     measure("gather", s, ARGS(&a, &b, &index, &n), a, (size_t)n * 4);
     measure("histogram", s, ARGS(&bins, &index, &n), bins, 4096 * 4);
+    measure("sparse", (struct shape){{(rows + 255) / 256, 1}, {256, 1}},
+            ARGS(&a, &b, &index, &c, &each, &rows), a, rows * 4);
     cu.cuMemFree_v2(bins);
     cu.cuMemFree_v2(index);
 }

@@ -113,12 +113,11 @@ static void no_access_lies_before_the_window(void **state)
                             "ld.global.u32 %r1, [%d1+1048576];");
 
     (void)state;
-    expect_text(out, "\tadd.s64 gshare$at, %d1, -4;\n", true);
-    expect_text(out, "\tadd.s64 gshare$at, %d1, -1048576;\n", true);
-    expect_text(out, "ld.global.u32 %r1, [gshare$at];", true);
+    expect_text(out, "\tadd.s64 gshare$low0, %d1, -1048576;\n", true);
+    expect_text(out, "ld.global.u32 %r1, [gshare$low0+1048572];", true);
+    expect_text(out, "st.u32 [gshare$low0], %r1;", true);
     expect_text(out, "ld.global.u32 %r1, [%d1+1048576];", true);
-    expect_checked(out, "ld.global.u32 %r1, [gshare$at]", "ld.global.u32 %r1, [gshare$at+-4]",
-                   "the offset leads too far");
+    expect_checked(out, "[gshare$low0]", "[gshare$low0+-4]", "the address is not fenced");
     expect_checked(out, "[%d1+1048576]", "[%d1+1048577]", "the address is not fenced");
     expect_checked(out, "[%d1+1048576]", "[%d1+-4]", "the address is not fenced");
     free(out);
@@ -192,8 +191,12 @@ static void a_register_is_forced_once(void **state)
         /* where it does not run, the register may lead anywhere */
         {"@%p1 ld.global.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1];", 1, 1},
         {"ld.global.u32 %r1, [%d1]; @%p1 ld.global.u32 %r2, [%d1];", 1, 1},
+        /* it may end a loop */
+        {"X: ld.global.u32 %r1, [%d1]; add.s64 %d2, %d1, 4; mov.u64 %d1, %d2; setp.lt.u64 %p1, "
+         "%d2, %d3; @%p1 bra X;",
+         0, 1},
         /* the address lies elsewhere */
-        {"ld.global.u32 %r1, [%d1+-8]; ld.global.u32 %r1, [%r2];", 0, 2},
+        {"ld.global.u32 %r1, [%r2];", 0, 1},
         {"prefetch.global.L1 [%d1];", 0, 1},
         {"mov.u64 %d2, v; cvta.shared.u64 %d3, %d2; ld.u32 %r1, [%d1];", 0, 0},
     };
@@ -204,6 +207,43 @@ static void a_register_is_forced_once(void **state)
 
         if (times(out, "or.b64 %d1, gshare$far, gshare$start;") != all[i].forced ||
             times(out, "or.b64 gshare$at, gshare$far, gshare$start;") != all[i].elsewhere)
+            fail_msg("%s becomes\n%s", all[i].body, out);
+        free(out);
+    }
+}
+
+/* What is lowest of a stretch is added once, before the fence. */
+static void negative_offsets_are_fenced_together(void **state)
+{
+    static const struct {
+        const char *body, *text;
+        unsigned forced;
+    } all[] = {
+        {"ld.global.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1+-8]; @%p1 st.global.u32 [%d1+4], %r1;",
+         "ld.global.u32 %r1, [gshare$low0+8];\n\tld.global.u32 %r2, [gshare$low0];\n"
+         "\t@%p1 st.global.u32 [gshare$low0+12], %r1;",
+         1},
+        /* a register that is written, and a place where control may come from elsewhere */
+        {"ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, 8; ld.global.u32 %r2, [%d1+-8];",
+         "add.s64 gshare$low0, %d1, -8;", 2},
+        {"ld.global.u32 %r1, [%d1+-4]; X: ld.global.u32 %r2, [%d1+-8]; @%p1 bra X;",
+         "add.s64 gshare$low1, %d1, -8;", 2},
+        {"ld.global.u64 %d1, [%d1+-4]; ld.global.u32 %r2, [%d1+-8];",
+         "add.s64 gshare$low1, %d1, -8;", 2},
+        /* further apart than an offset may be */
+        {"ld.global.u32 %r1, [%d1+8]; ld.global.u32 %r2, [%d1+-1048576];",
+         "ld.global.u32 %r2, [gshare$low0];", 2},
+        {"ld.global.u32 %r1, [%d1+-1048577];", "ld.global.u32 %r1, [gshare$at];", 1},
+        /* each register by itself, as many as there are */
+        {"ld.global.u32 %r1, [%d1+-4]; ld.global.u32 %r2, [%d2+-4]; ld.global.u32 %r2, [%d1+-4];",
+         "ld.global.u32 %r2, [gshare$low1];\n\tld.global.u32 %r2, [gshare$low0];", 2},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        char *out = fenced_body(all[i].body);
+
+        if (!strstr(out, all[i].text) || times(out, ", gshare$far, gshare$start;") != all[i].forced)
             fail_msg("%s becomes\n%s", all[i].body, out);
         free(out);
     }
@@ -1502,7 +1542,8 @@ static void registers_of_the_house_are_known_by_name(void **state)
 {
     static const char *const others[] = {"gshare$v",   "gshare$aa",  "gshare$a$",   "gshare$a$1",
                                          "gshare$a1_", "gshare$a$_", "gshare$a$1_1"};
-    char *out = fenced_body("{ .reg .b64 other; mov.b64 other, %d1; } @%p1 ld.global.u32 %r1, [%d1];");
+    char *out =
+        fenced_body("{ .reg .b64 other; mov.b64 other, %d1; } @%p1 ld.global.u32 %r1, [%d1];");
 
     (void)state;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -1754,6 +1795,7 @@ int main(void)
         cmocka_unit_test(an_access_is_fenced_by_what_is_one_instruction),
         cmocka_unit_test(what_fences_an_access_is_checked),
         cmocka_unit_test(a_register_is_forced_once),
+        cmocka_unit_test(negative_offsets_are_fenced_together),
         cmocka_unit_test(a_parameter_of_a_function_stays_as_it_is),
         cmocka_unit_test(what_is_forced_once_is_checked),
         cmocka_unit_test(generic_addresses_are_told_apart_where_there_are_others),

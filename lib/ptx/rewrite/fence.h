@@ -25,10 +25,18 @@ enum { FENCE_BULK = 227 << 10 };
 enum { FENCE_ADDRESSES = 16384 };
 
 enum {
-    FENCE_REGS = 26,    /* that the prologue declares, with that for strays and bases */
+    FENCE_REGS = 34,    /* that the prologue declares, with that for strays and bases */
     FENCE_BASES = 8,    /* of a function, see fence_base.c */
+    FENCE_LOWS = 8,     /* of a stretch, see fence_register.c */
     FENCE_FACTOR = 4,   /* of an index of 32 bits, so that it stays within FENCE_REACH */
     FENCE_TARGETS = 256 /* functions that an indirect call may go to */
+};
+
+/* What is forced for accesses off a register with negative offsets: fence_register.c. */
+struct fence_low {
+    uint32_t reg;
+    uint32_t stretch; /* where it is forced; 0: nowhere */
+    int64_t low;      /* what was added */
 };
 
 struct fence {
@@ -59,7 +67,10 @@ struct fence {
     uint32_t *definitions;       /* see definitions_find */
     bool *labelled;              /* by instruction: control may come from elsewhere */
     uint32_t *forced;            /* by register: the stretch in which it leads into the window */
+    bool *compared;              /* by register: a comparison depends on it */
     uint32_t stretch;            /* of text that runs from its beginning on, from 1 on */
+    struct fence_low lows[FENCE_LOWS];
+    unsigned nlows, next_low; /* how many of their registers are declared; the next one's number */
     uint32_t bases[FENCE_BASES]; /* registers of its pointers that are fenced once */
     unsigned nbases;
     uint32_t loop_work; /* of find_loops so far, in the module */
@@ -238,5 +249,16 @@ void fence_drop(struct fence *fence);
 /* Text before the instruction, behind what stands there already. */
 void fence_before(struct fence *fence, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* ---- fence_register.c ---- */
+
+/* Fences the current instruction's access off a register, which the text calls NAME. False: it is
+ * none that is fenced so. */
+bool fence_off_register(struct fence *fence, const struct ptx_mem *mem, const char *name,
+                        struct fence_span brackets);
+/* Begins a function. False: no memory. */
+bool fence_registers_begin(struct fence *fence);
+/* Takes note of what the current instruction writes. */
+void fence_registers_written(struct fence *fence);
 
 #endif

@@ -6,11 +6,9 @@
  * the same fence through generic addresses costs 5.6% of a naive SGEMM and 40% of a histogram of
  * atomics, kept in .global none of both.
  *
- * Where the instruction always runs, its address register itself is forced into the window, which
- * changes no register that leads there. A pointer that moves through a loop is not copied then (the
- * copy took 10% of that SGEMM), and needs nothing for further accesses until it is written or
- * control may come from elsewhere. Other addresses are fenced in a register of the fence's own; an
- * address off a base that a loop does not change is a matter of fence_base.c.
+ * Where accesses go off one register, and for offsets, see fence_register.c; where off a base that
+ * a loop does not change, fence_base.c. Other addresses are fenced one by one; the compiler finds
+ * the common expressions, over the whole function.
  *
  * The access itself stays inside the window or its guard: an aligned one of up to 128 bytes crosses
  * no boundary of 4 GiB, one that is not aligned faults before memory is reached, and an offset of
@@ -115,36 +113,6 @@ static void fence_register(struct fence *fence, const char *from, bool generic,
         force(fence, from);
 }
 
-/* Whether the register is the function's parameter, which the caller may still have. */
-static bool is_parameter(const struct ptx_func *f, uint32_t reg)
-{
-    for (uint32_t i = 0; i < f->nparams; i++)
-        if (f->params[i]->space == PTX_SPACE_REG && f->params[i]->offset == reg)
-            return true;
-    return false;
-}
-
-/* Whether the instruction's address register may be changed to what leads into the window: it does
- * already where the program is right, since an offset of FENCE_OFFSET leads no further than the
- * guard. Not so where the instruction does not run: the register may lead anywhere there. */
-static bool is_forced_itself(const struct fence *fence, const struct ptx_mem *mem, bool generic)
-{
-    const enum ptx_class class = ptx_op_class(fence->inst->op);
-
-    return (class == PTX_CLASS_LOAD || class == PTX_CLASS_STORE || class == PTX_CLASS_ATOM) &&
-           fence->inst->guard == PTX_NO_REG && mem->offset >= 0 && mem->offset <= FENCE_OFFSET &&
-           ptx_type_bits(fence->f->regs[mem->reg].type) == 64 && !fence->strays &&
-           !fence_is_house_function(fence->f) && !is_parameter(fence->f, mem->reg) &&
-           !(generic && fence_knows_other_spaces(fence));
-}
-
-static void force_itself(struct fence *fence, const struct ptx_mem *mem, const char *name)
-{
-    if (fence->forced[mem->reg] != fence->stretch)
-        fence_before(fence, FENCE_FORCE("%s"), name, name);
-    fence->forced[mem->reg] = fence->stretch;
-}
-
 /* A prefetch that goes elsewhere changes nothing that the program can see. */
 static bool is_recorded(const struct fence *fence)
 {
@@ -229,10 +197,8 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
             replace_address(fence, brackets, offset);
             return true;
         }
-        if (is_forced_itself(fence, mem, generic)) {
-            force_itself(fence, mem, from);
+        if (fence_off_register(fence, mem, from, brackets))
             return true;
-        }
         if (ptx_type_bits(fence->f->regs[mem->reg].type) == 32) {
             fence_before(fence, "cvt.u64.u32 gshare$at, %s; ", from);
             from = "gshare$at";

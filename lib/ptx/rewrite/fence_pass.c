@@ -37,12 +37,9 @@ static bool function_begin(struct fence *fence)
 
     free(fence->definitions);
     free(fence->labelled);
-    free(fence->forced);
     fence->definitions = definitions_find(f);
     fence->labelled = calloc((size_t)f->ninsts + 1, sizeof(*fence->labelled));
-    fence->forced = calloc((size_t)f->nregs + 1, sizeof(*fence->forced));
-    fence->stretch = 1;
-    if (!fence->definitions || !fence->labelled || !fence->forced)
+    if (!fence->definitions || !fence->labelled || !fence_registers_begin(fence))
         return false;
     for (uint32_t i = 0; i < f->nlabels; i++)
         fence->labelled[f->labels[i].inst] = true;
@@ -81,7 +78,7 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
         if (fence->edits.too_long)
             return fence_refuse(fence, fence->inst->line,
                                 "with its fences the text exceeds 64 MiB");
-        definitions_clear(fence->inst, fence->forced);
+        fence_registers_written(fence);
     }
     return true;
 }
@@ -354,6 +351,7 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
     free(fence.definitions);
     free(fence.labelled);
     free(fence.forced);
+    free(fence.compared);
     free(fence.gets_locals);
     ptx_module_free(m);
     return result;
