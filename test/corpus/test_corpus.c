@@ -1,5 +1,5 @@
 /* Runs every case of the corpus in every variant of its PTX on one driver library, and speaks TAP:
- * as it is, again with kernels that tell their own end (lib/ptx/rewrite/completion_pass.c), and
+ * as it is, again with kernels that signal their own end (lib/ptx/rewrite/completion_pass.c), and
  * again behind the address fence (fence_pass.c), with all of the address space as its window.
  * Arguments, if any, are names of cases to run. See corpus.h. */
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ static CUarray arrays[MAX_BLOCKS];
 static CUtexObject textures[MAX_BLOCKS];
 static CUsurfObject surfaces[MAX_BLOCKS];
 static unsigned nblocks, nscratches, narrays, ntextures, nsurfaces;
-static CUdeviceptr counter; /* of kernels that tell their own end */
+static CUdeviceptr counter; /* of kernels that signal their own end */
 
 void corpus_fail(const char *format, ...)
 {
@@ -302,7 +302,8 @@ static CUfunction function(const char *kernel, unsigned shared)
     return f;
 }
 
-/* Whether the end was told is known before the driver is asked, and the counter is zero again. */
+/* Whether the end was signalled is known before the driver is asked, and the counter is zero again.
+ */
 static void wait_for_end(const char *kernel)
 {
     const char *wrong = completing_wait();
@@ -311,7 +312,7 @@ static void wait_for_end(const char *kernel)
     check(cu.cuCtxSynchronize(), kernel);
     if (wrong)
         corpus_fail("%s: %s", kernel, wrong);
-    if (completing_told())
+    if (completing_signalled())
         download(&left, counter, sizeof left);
     if (left)
         corpus_fail("%s: the counter is %u behind the kernel", kernel, left);
@@ -457,7 +458,7 @@ static const char *open_driver(void)
     return NULL;
 }
 
-/* What kernels that tell their own end write. */
+/* What kernels that signal their own end write. */
 static const char *open_words(void)
 {
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -518,14 +519,14 @@ int main(int argc, char **argv)
 
             failed += !ok;
             say(++ran, ok, i, variants[v], "");
-            char *telling = ok && !cases[i].refused_for ? completing_begin(text) : NULL;
-            if (telling) {
-                ok = run_case(i, telling);
+            char *signalling = ok && !cases[i].refused_for ? completing_begin(text) : NULL;
+            if (signalling) {
+                ok = run_case(i, signalling);
                 failed += !ok;
-                say(++ran, ok, i, variants[v], ", telling its end");
+                say(++ran, ok, i, variants[v], ", signalling its end");
             }
             completing_end();
-            free(telling);
+            free(signalling);
             char *fenced = ok && !cases[i].refused_for ? fencing_begin(text) : NULL;
             is_fenced = fenced != NULL;
             if (fenced) {

@@ -5,7 +5,7 @@
 
 const struct completion_params completion_none;
 
-void launch_params(const struct launch *launch, const struct completion_params *tell,
+void launch_params(const struct launch *launch, const struct completion_params *signal,
                    void **pointers, CUDA_KERNEL_NODE_PARAMS *params)
 {
     const struct kernel *kernel = launch->kernel;
@@ -15,8 +15,8 @@ void launch_params(const struct launch *launch, const struct completion_params *
         pointers[i] = launch->params + kernel->param_offset[i];
     if (kernel->windowed)
         pointers[count++] = (void *)(uintptr_t)&launch->window;
-    if (kernel->tells_end)
-        pointers[count] = (void *)(uintptr_t)tell;
+    if (kernel->signals_end)
+        pointers[count] = (void *)(uintptr_t)signal;
     *params = (CUDA_KERNEL_NODE_PARAMS){
         .func = kernel->function,
         .gridDimX = launch->grid[0],

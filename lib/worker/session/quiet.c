@@ -18,7 +18,7 @@
 #include "worker/submit/stream.h"
 
 #define POLL_NS         20000u    /* how often waiting jobs are looked at */
-#define TOLD_NS         100000u   /* how long a kernel may run on after it has told its end */
+#define SIGNALLED_NS    100000u   /* how long a kernel may run on after it has signalled its end */
 #define CONFIRM_NS      1000000u  /* how often the driver is asked though the words show work */
 #define PATIENCE_NS     10000000u /* how long a job waits for a quiet moment by chance */
 #define HOLD_FIRST_NS   3000000u  /* how long new work is held back at first; doubles each time */
@@ -244,7 +244,7 @@ static bool may_start(struct job *job, uint64_t now)
         return true;
     if (job->beside && now > job->waiting_ns + BESIDE_NS)
         window_go_beside(job);
-    if (job->at_once && now > job->waiting_ns + TOLD_NS)
+    if (job->at_once && now > job->waiting_ns + SIGNALLED_NS)
         job_fail(job, GS_NOT_READY, "the session has work");
     return job_beside(job) || job->status != GS_OK;
 }

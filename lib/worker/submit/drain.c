@@ -29,7 +29,7 @@
 #include "worker/submit/operation.h"
 #include "worker/submit/stream.h"
 
-#define FENCE_NS 500000u /* the end is told after each piece of work thought to take so long */
+#define FENCE_NS 500000u /* a fence follows each piece of work that is thought to take so long */
 
 static_assert(sizeof(struct rec_launch) <= REC_ALIGN, "no record is too small for a launch");
 
@@ -47,7 +47,7 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     return operation_take(session, index, record, size);
 }
 
-/* Takes the record, and tells the trace, if there is one. */
+/* Takes the record, and notes it in the trace, if there is one. */
 static enum outcome take_traced(struct session *session, uint32_t index, unsigned char *record,
                                 uint32_t size, uint64_t *ns)
 {
@@ -103,9 +103,9 @@ static bool tail_read(struct session *session, uint32_t index, uint64_t *tail)
 }
 
 /* Called when all records that were seen are taken and more have come since: the tenant is in the
- * middle of a batch arrival, whose end is told once. Where the device has nothing to do for the
- * stream and no other tenant waits for the lane, the gathered launches go to the device at once.
- * Returns false when the driver refused them. */
+ * middle of a batch arrival, whose end is signalled once. Where the device has nothing to do for
+ * the stream and no other tenant waits for the lane, the gathered launches go to the device at
+ * once. Returns false when the driver refused them. */
 static bool arrival_middle(struct session *session, uint32_t index)
 {
     return inflight_count(session->submit.streams[index].inflight) > 0 || session->lane->crowded ||
