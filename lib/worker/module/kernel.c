@@ -335,7 +335,7 @@ static void global_work(struct job *job)
         journal_put(job->session->journal, JOURNAL_VARIABLE, job->ret[0], value, NULL, 0);
         return;
     }
-    journal_spoil(job->session->journal, "it uses a variable that lies in its module");
+    journal_set_incomplete(job->session->journal, "it uses a variable that lies in its module");
     if (!ours)
         result = DRV(cuModuleGetGlobal_v2, &address, &size, module->cu, job->name);
     /* For the name of a kernel the driver returns CUDA_ERROR_INVALID_VALUE. */
