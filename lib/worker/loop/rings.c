@@ -83,7 +83,7 @@ static struct sched_allowance allowance_of(const struct session *session, uint32
 /* The streams that have records and may go on. */
 static uint64_t streams_ready(const struct session *session)
 {
-    return session->round.pending & ~REQUEST_BIT & ~session->jobs.outlasts;
+    return session->round.pending & ~REQUEST_BIT & ~session->jobs.held_streams;
 }
 
 bool rings_allowed(const struct session *session)
