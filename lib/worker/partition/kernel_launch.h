@@ -54,6 +54,12 @@ static inline bool launch_in_clusters(const struct launch *launch)
     return launch->cluster[0] || launch->kernel->cluster[0];
 }
 
+static inline CUlaunchAttribute cluster_attribute(const uint16_t cluster[3])
+{
+    return (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                               .value = {.clusterDim = {cluster[0], cluster[1], cluster[2]}}};
+}
+
 /* Launches one kernel without a graph, at this priority whatever the stream's priority is.
  * cooperative: all blocks run at once. cluster: the blocks of a cluster, or NULL. */
 CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int priority,
