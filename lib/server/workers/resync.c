@@ -72,7 +72,7 @@ static bool session_agree(struct session *session, const struct link_session *re
     case SESSION_CLOSING:
         if (!reported)
             return server_session_closed(session);
-        server_session_close_on(session, reported->state == LINK_SESSION_CLOSING);
+        server_session_close_again(session, reported->state == LINK_SESSION_CLOSING);
         return true;
     case SESSION_WAITING:
     case SESSION_LOST:
