@@ -99,20 +99,25 @@ static uint32_t fence_every(uint32_t cls)
     return class_traits(cls).requests ? FENCE_EVERY_REQUEST : FENCE_EVERY;
 }
 
-/* The length of the graph in which the first of `run` launches of one shape go. With a completion,
- * the graph of the last launch signals it. *signalled: this graph signals its end. */
-static uint32_t length_for(const struct stream *stream, const struct launch *launch, uint32_t run,
-                           enum completion completion, bool *signalled)
+/* The length of the graph in which the first of `run` launches of one shape go: the longest. */
+static uint32_t length_for(uint32_t cls, uint32_t run)
 {
     uint32_t i = 0;
 
-    while (run < lengths[i].length || (lengths[i].request && !class_traits(launch->cls).requests))
+    while (lengths[i].length > run || (lengths[i].request && !class_traits(cls).requests))
         i++;
-    const uint32_t length = lengths[i].length;
-    *signalled =
-        (run == length && completion != COMPLETION_NONE) ||
-        (length >= 8 && inflight_open_count(stream->inflight) + length >= fence_every(launch->cls));
-    return length;
+    return lengths[i].length;
+}
+
+/* Whether the graph of the first `length` of `run` launches signals its end: it is the last one and
+ * a completion is wanted, or too many launches would go without a fence. Graphs of fewer than 8 are
+ * at the end of a run, and are left to what ends the batch. */
+static bool must_signal(const struct stream *stream, uint32_t cls, uint32_t length, uint32_t run,
+                        enum completion completion)
+{
+    if (length == run && completion != COMPLETION_NONE)
+        return true;
+    return length >= 8 && inflight_open_count(stream->inflight) + length >= fence_every(cls);
 }
 
 /* Whether the kernel stores completion word and fence itself (own store). Measured on an H200: a
@@ -157,8 +162,8 @@ static CUresult issue_some(struct session *session, struct stream *stream,
                            struct issued *issued)
 {
     struct exec_graph *graph = NULL;
-    bool signalled;
-    const uint32_t length = length_for(stream, launches, run, wanted, &signalled);
+    const uint32_t length = length_for(launches->cls, run);
+    const bool signalled = must_signal(stream, launches->cls, length, run, wanted);
     const struct launch *last = &launches[length - 1];
     const enum ending ending = ending_for(last, wanted, signalled, length);
     const struct completion_params signal =
