@@ -473,11 +473,56 @@ static const char *open_words(void)
     return NULL;
 }
 
-static void say(unsigned number, bool ok, unsigned i, const char *variant, const char *how)
+static unsigned ran, failed;
+
+static bool run_and_say(unsigned i, const char *variant, char *text, const char *how)
 {
-    printf("%sok %u - %s, %s%s%s%s\n", ok ? "" : "not ", number, cases[i].name, variant, how,
+    const bool ok = run_case(i, text);
+
+    printf("%sok %u - %s, %s%s%s%s\n", ok ? "" : "not ", ++ran, cases[i].name, variant, how,
            ok ? "" : ": ", failure);
     fflush(stdout);
+    failed += !ok;
+    return ok;
+}
+
+static bool run_fenced(unsigned i, const char *variant, char *text, const char *how)
+{
+    is_fenced = true;
+    const bool ok = run_and_say(i, variant, text, how);
+    is_fenced = false;
+    return ok;
+}
+
+/* What a compiler has made of the case: as it is, and behind each pass by itself. */
+static void run_variant(unsigned i, const char *variant, char *text)
+{
+    bool ok = run_and_say(i, variant, text, "");
+    char *rewritten;
+
+    if (!ok || cases[i].refused_for)
+        return;
+    rewritten = completing_begin(text);
+    if (rewritten)
+        ok = run_and_say(i, variant, rewritten, ", signalling its end");
+    completing_end();
+    free(rewritten);
+    if (!ok)
+        return;
+    rewritten = fencing_begin(text);
+    if (rewritten)
+        ok = run_fenced(i, variant, rewritten, ", fenced");
+    else
+        printf("# %s, %s: refused by the fence: %s\n", cases[i].name, variant, fencing_reason());
+    fencing_end();
+    free(rewritten);
+    if (!ok)
+        return;
+    rewritten = fencing_begin_variables(text);
+    if (rewritten)
+        run_fenced(i, variant, rewritten, ", with its variables moved");
+    fencing_end();
+    free(rewritten);
 }
 
 static bool is_wanted(const char *name, int argc, char **argv)
@@ -492,7 +537,6 @@ int main(int argc, char **argv)
 {
     static const char *const variants[] = {"O3", "O0", "G", "clang"};
     const char *folder = getenv("GSHARE_CORPUS"), *problem = open_driver();
-    unsigned ran = 0, failed = 0;
 
     if (!problem)
         problem = open_words();
@@ -515,41 +559,7 @@ int main(int argc, char **argv)
             if (!text)
                 continue;
             found++;
-            bool ok = run_case(i, text);
-
-            failed += !ok;
-            say(++ran, ok, i, variants[v], "");
-            char *signalling = ok && !cases[i].refused_for ? completing_begin(text) : NULL;
-            if (signalling) {
-                ok = run_case(i, signalling);
-                failed += !ok;
-                say(++ran, ok, i, variants[v], ", signalling its end");
-            }
-            completing_end();
-            free(signalling);
-            char *fenced = ok && !cases[i].refused_for ? fencing_begin(text) : NULL;
-            is_fenced = fenced != NULL;
-            if (fenced) {
-                ok = run_case(i, fenced);
-                failed += !ok;
-                say(++ran, ok, i, variants[v], ", fenced");
-            } else if (ok && !cases[i].refused_for) {
-                printf("# %s, %s: refused by the fence: %s\n", cases[i].name, variants[v],
-                       fencing_reason());
-            }
-            is_fenced = false;
-            fencing_end();
-            free(fenced);
-            char *moved = ok && !cases[i].refused_for ? fencing_begin_variables(text) : NULL;
-            is_fenced = moved != NULL;
-            if (moved) {
-                ok = run_case(i, moved);
-                failed += !ok;
-                say(++ran, ok, i, variants[v], ", with its variables moved");
-            }
-            is_fenced = false;
-            fencing_end();
-            free(moved);
+            run_variant(i, variants[v], text);
             free(text);
         }
         if (!found) {
