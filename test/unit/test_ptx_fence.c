@@ -1502,7 +1502,8 @@ static void registers_of_the_house_are_known_by_name(void **state)
 {
     static const char *const others[] = {"gshare$v",   "gshare$aa",  "gshare$a$",   "gshare$a$1",
                                          "gshare$a1_", "gshare$a$_", "gshare$a$1_1"};
-    char *out = fenced_body("{ .reg .b64 other; mov.b64 other, %d1; } @%p1 ld.global.u32 %r1, [%d1];");
+    char *out =
+        fenced_body("{ .reg .b64 other; mov.b64 other, %d1; } @%p1 ld.global.u32 %r1, [%d1];");
 
     (void)state;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
