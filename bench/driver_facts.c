@@ -50,7 +50,7 @@ static const struct question {
     {"17", "which divisions of an SM two kernels share", question_divisions, 0},
     {"18", "what green contexts cost, by how many there are and how wide", question_green, 0},
     {"19", "a request within the SMs that are kept free, or anywhere", question_confined, 0},
-    {"20", "a kernel that tells its own end, by the size of its grid", question_store, 0},
+    {"20", "a kernel that signals its own end, by the size of its grid", question_store, 0},
     {"20g", "the same in a green context of all SMs", question_store_lane, 0},
     {"21", "tenants that wait, by the number of lanes that launch for them", question_lanes, 0},
     {"21r", "the same, by what a thread does that waits", question_lanes_relax, 0},

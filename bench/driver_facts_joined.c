@@ -1,7 +1,7 @@
 /*
  * Dispatch lanes that launch for several tenants at once: one graph holds the launches of all
- * tenants of a lane that ask at the moment, each kernel telling its own end. Compared with a graph
- * for each launch. Each question_ function is run in a process of its own.
+ * tenants of a lane that ask at the moment, each kernel signalling its own end. Compared with a
+ * graph for each launch. Each question_ function is run in a process of its own.
  */
 #include "driver_facts_serve.h"
 
@@ -22,7 +22,7 @@ struct joined {
     CUgraph graph;
     CUgraphExec exec;
     CUgraphNode node[GROUP_MAX];
-    uint64_t set[GROUP_MAX]; /* the number of the launch that the node will tell */
+    uint64_t set[GROUP_MAX]; /* the number of the launch that the node will signal */
 };
 
 static CUresult node_set(struct joined *j, const struct tenant *t, unsigned i, uint64_t number,

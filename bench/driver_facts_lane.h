@@ -14,7 +14,7 @@
 #define LANES_MAX  8
 
 /* own: a is the word's address or 0, b what it becomes, c the counter's address, d the lanes of the
- * grid. tell: what a completing kernel is; it takes a and b in the same way. */
+ * grid. signal: what a completing kernel is; it takes a and b in the same way. */
 KIT const char ptx_own[] =
     PTX_HEAD ".visible .entry nop" PTX_PARAMS "{ ret; }\n"
              ".visible .entry own" PTX_PARAMS "{\n"
@@ -33,14 +33,14 @@ KIT const char ptx_own[] =
              "st.release.sys.global.u64 [%word], %value;\n"
              "st.relaxed.sys.global.u64 [%word+8], %time;\n"
              "done: ret; }\n"
-             ".visible .entry tell" PTX_PARAMS "{\n"
+             ".visible .entry signal" PTX_PARAMS "{\n"
              ".reg .u64 %word, %value, %time;\n"
              "ld.param.u64 %word, [a]; ld.param.u64 %value, [b]; mov.u64 %time, %globaltimer;\n"
              "st.release.sys.global.u64 [%word], %value;\n"
              "st.relaxed.sys.global.u64 [%word+8], %time;\n"
              "ret; }\n";
 
-KIT CUfunction own_nop, own, own_tell;
+KIT CUfunction own_nop, own, own_signal;
 
 /* As context_open, with these kernels loaded at once. */
 KIT CUresult own_open(void)
@@ -54,7 +54,7 @@ KIT CUresult own_open(void)
     CK(cuModuleLoadData(&module, cubin));
     CK(cuModuleGetFunction(&own_nop, module, "nop"));
     CK(cuModuleGetFunction(&own, module, "own"));
-    return cuModuleGetFunction(&own_tell, module, "tell");
+    return cuModuleGetFunction(&own_signal, module, "signal");
 }
 
 /* ------------------------------------------------------------------ lanes */
@@ -92,19 +92,19 @@ KIT CUresult lane_new(struct lane *lane)
     return cuCtxFromGreenCtx(&lane->context, lane->green);
 }
 
-/* ------------------------------------------------- a kernel whose end is told */
+/* ------------------------------------------------- a kernel whose end is signalled */
 
-enum tell {
-    TELL_NONE,  /* an empty kernel; nobody is told */
-    TELL_OFF,   /* the kernel with the own store, which is off */
-    TELL_OWN,   /* the kernel's own store */
-    TELL_AFTER, /* a completing kernel of one thread behind an empty kernel */
-    TELL_WRITE, /* a memory-write node behind an empty kernel */
-    TELL_SYNC,  /* no graph: cuLaunchKernel of an empty kernel and cuStreamSynchronize */
+enum signal_by {
+    SIGNAL_NONE,  /* an empty kernel; no signal */
+    SIGNAL_OFF,   /* the kernel with the own store, which is off */
+    SIGNAL_OWN,   /* the kernel's own store */
+    SIGNAL_AFTER, /* a completing kernel of one thread behind an empty kernel */
+    SIGNAL_WRITE, /* a memory-write node behind an empty kernel */
+    SIGNAL_SYNC,  /* no graph: cuLaunchKernel of an empty kernel and cuStreamSynchronize */
 };
 
-struct told {
-    enum tell how;
+struct signaller {
+    enum signal_by how;
     unsigned blocks, threads;
     int word; /* its index; the mark is the next one */
     CUstream stream;
@@ -121,11 +121,12 @@ struct told {
     void *args[4];
 };
 
-KIT CUDA_KERNEL_NODE_PARAMS told_params(struct told *t, int last)
+KIT CUDA_KERNEL_NODE_PARAMS signaller_params(struct signaller *t, int last)
 {
-    return (CUDA_KERNEL_NODE_PARAMS){.func = last                                       ? own_tell
-                                             : t->how == TELL_OWN || t->how == TELL_OFF ? own
-                                                                                        : own_nop,
+    return (CUDA_KERNEL_NODE_PARAMS){.func = last ? own_signal
+                                             : t->how == SIGNAL_OWN || t->how == SIGNAL_OFF
+                                                 ? own
+                                                 : own_nop,
                                      .gridDimX = last ? 1 : t->blocks,
                                      .gridDimY = 1,
                                      .gridDimZ = 1,
@@ -135,19 +136,19 @@ KIT CUDA_KERNEL_NODE_PARAMS told_params(struct told *t, int last)
                                      .kernelParams = t->args};
 }
 
-KIT CUDA_BATCH_MEM_OP_NODE_PARAMS told_write(struct told *t)
+KIT CUDA_BATCH_MEM_OP_NODE_PARAMS signaller_write(struct signaller *t)
 {
     return (CUDA_BATCH_MEM_OP_NODE_PARAMS){.ctx = t->context, .count = 1, .paramArray = &t->op};
 }
 
 /* In the calling thread's context, in which all launches are made too. */
-KIT CUresult told_new(struct told *t, enum tell how, unsigned blocks, unsigned threads, int word,
-                      CUstream stream)
+KIT CUresult signaller_new(struct signaller *t, enum signal_by how, unsigned blocks,
+                           unsigned threads, int word, CUstream stream)
 {
     CUDA_KERNEL_NODE_PARAMS kernel, last;
     CUDA_BATCH_MEM_OP_NODE_PARAMS write;
 
-    *t = (struct told){
+    *t = (struct signaller){
         .how = how, .blocks = blocks, .threads = threads, .word = word, .stream = stream};
     t->args[0] = &t->arg.a;
     t->args[1] = &t->arg.b;
@@ -157,27 +158,27 @@ KIT CUresult told_new(struct told *t, enum tell how, unsigned blocks, unsigned t
     CK(cuMemAlloc(&t->counter, 64));
     CK(cuMemsetD8Async(t->counter, 0, 64, stream));
     atomic_store(&words[word], 0);
-    t->arg.a = how == TELL_OFF || how == TELL_NONE ? 0 : words_dev + 8 * word;
+    t->arg.a = how == SIGNAL_OFF || how == SIGNAL_NONE ? 0 : words_dev + 8 * word;
     t->arg.c = t->counter;
     t->arg.d = blocks * threads;
     t->op.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
     t->op.writeValue.address = words_dev + 8 * word;
     t->op.writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
-    kernel = told_params(t, 0);
-    last = told_params(t, 1);
-    write = told_write(t);
+    kernel = signaller_params(t, 0);
+    last = signaller_params(t, 1);
+    write = signaller_write(t);
     CK(cuGraphCreate(&t->graph, 0));
     CK(cuGraphAddKernelNode(&t->node, t->graph, NULL, 0, &kernel));
-    if (how == TELL_AFTER)
+    if (how == SIGNAL_AFTER)
         CK(cuGraphAddKernelNode(&t->last, t->graph, &t->node, 1, &last));
-    if (how == TELL_WRITE && cuGraphAddBatchMemOpNode(&t->last, t->graph, &t->node, 1, &write)) {
+    if (how == SIGNAL_WRITE && cuGraphAddBatchMemOpNode(&t->last, t->graph, &t->node, 1, &write)) {
         t->context = write.ctx = context; /* where a green context has no such nodes */
         CK(cuGraphAddBatchMemOpNode(&t->last, t->graph, &t->node, 1, &write));
     }
     return cuGraphInstantiate(&t->exec, t->graph, 0);
 }
 
-KIT CUresult told_free(struct told *t)
+KIT CUresult signaller_free(struct signaller *t)
 {
     CK(cuStreamSynchronize(t->stream));
     CK(cuGraphExecDestroy(t->exec));
@@ -186,33 +187,33 @@ KIT CUresult told_free(struct told *t)
 }
 
 /* Every node's parameters are set, as a server does for launches that it knows nothing of. */
-KIT CUresult told_launch(struct told *t, uint64_t value)
+KIT CUresult signaller_launch(struct signaller *t, uint64_t value)
 {
-    CUDA_KERNEL_NODE_PARAMS kernel = told_params(t, 0);
+    CUDA_KERNEL_NODE_PARAMS kernel = signaller_params(t, 0);
 
     t->arg.b = value;
-    if (t->how == TELL_SYNC)
+    if (t->how == SIGNAL_SYNC)
         return cuLaunchKernel(own_nop, t->blocks, 1, 1, t->threads, 1, 1, 0, t->stream, t->args,
                               NULL);
     CK(cuGraphExecKernelNodeSetParams(t->exec, t->node, &kernel));
-    if (t->how == TELL_AFTER) {
-        CUDA_KERNEL_NODE_PARAMS last = told_params(t, 1);
+    if (t->how == SIGNAL_AFTER) {
+        CUDA_KERNEL_NODE_PARAMS last = signaller_params(t, 1);
 
         CK(cuGraphExecKernelNodeSetParams(t->exec, t->last, &last));
     }
-    if (t->how == TELL_WRITE) {
+    if (t->how == SIGNAL_WRITE) {
         CUDA_BATCH_MEM_OP_NODE_PARAMS write;
 
         t->op.writeValue.value64 = value;
-        write = told_write(t);
+        write = signaller_write(t);
         CK(cuGraphExecBatchMemOpNodeSetParams(t->exec, t->last, &write));
     }
     return cuGraphLaunch(t->exec, t->stream);
 }
 
-KIT CUresult told_wait(struct told *t, uint64_t value)
+KIT CUresult signaller_wait(struct signaller *t, uint64_t value)
 {
-    if (t->how == TELL_SYNC)
+    if (t->how == SIGNAL_SYNC)
         return cuStreamSynchronize(t->stream);
     word_wait(t->word, value);
     return CUDA_SUCCESS;

@@ -11,11 +11,11 @@
 
 /* A tenant's; only its dispatcher writes here. */
 static struct {
-    _Alignas(64) struct told told;
+    _Alignas(64) struct signaller signaller;
     CUstream stream;
 } launches[TENANTS_MAX];
 
-/* how: an enum tell. */
+/* how: an enum signal_by. */
 static CUresult lanes_dispatch(const struct dispatcher *d)
 {
     unsigned spins = 0;
@@ -23,8 +23,8 @@ static CUresult lanes_dispatch(const struct dispatcher *d)
     CK(cuCtxSetCurrent(d->lane.context));
     for (unsigned i = d->index; i < d->tenant_count; i += d->step) {
         CK(cuGreenCtxStreamCreate(&launches[i].stream, d->lane.green, CU_STREAM_NON_BLOCKING, 0));
-        CK(told_new(&launches[i].told, (enum tell)d->how, 1, 1, tenants[i].word,
-                    launches[i].stream));
+        CK(signaller_new(&launches[i].signaller, (enum signal_by)d->how, 1, 1, tenants[i].word,
+                         launches[i].stream));
         tenants[i].taken = 0;
     }
     dispatchers_ready++;
@@ -36,12 +36,12 @@ static CUresult lanes_dispatch(const struct dispatcher *d)
             if (posted == t->taken)
                 continue;
             t->taken = posted;
-            CK(told_launch(&launches[i].told, posted));
+            CK(signaller_launch(&launches[i].signaller, posted));
         }
         pause_or_yield(&spins);
     }
     for (unsigned i = d->index; i < d->tenant_count; i += d->step) {
-        CK(told_free(&launches[i].told));
+        CK(signaller_free(&launches[i].signaller));
         CK(cuStreamDestroy(launches[i].stream));
     }
     return CUDA_SUCCESS;
@@ -58,8 +58,8 @@ CUresult question_lanes(void)
     for (size_t t = 0; t < COUNT(tenant_counts); t++) {
         for (size_t l = 0; l < COUNT(lane_counts) && lane_counts[l] <= tenant_counts[t]; l++) {
             printf("  %7u %5u", tenant_counts[t], lane_counts[l]);
-            serve(lane_counts[l], tenant_counts[t], lanes_dispatch, TELL_OWN);
-            serve(lane_counts[l], tenant_counts[t], lanes_dispatch, TELL_AFTER);
+            serve(lane_counts[l], tenant_counts[t], lanes_dispatch, SIGNAL_OWN);
+            serve(lane_counts[l], tenant_counts[t], lanes_dispatch, SIGNAL_AFTER);
             printf("\n");
         }
     }
@@ -91,7 +91,7 @@ CUresult question_lanes_relax(void)
                 continue;
             printf("  %7u %5u", tenant_counts[t], lanes);
             for (relax = RELAX_NONE; relax <= (has_waitpkg() ? RELAX_UMWAIT : RELAX_PAUSE); relax++)
-                serve(lanes, tenant_counts[t], lanes_dispatch, TELL_OWN);
+                serve(lanes, tenant_counts[t], lanes_dispatch, SIGNAL_OWN);
             printf("\n");
         }
     }
@@ -117,7 +117,7 @@ static double resident(void)
 static CUresult lanes_make(int split)
 {
     struct lane lane[LANES_MAX];
-    struct told told;
+    struct signaller signaller;
     CUdevResourceDesc desc;
     CUstream s[LANES_MAX];
     double start, described, made, first, host = resident();
@@ -144,11 +144,11 @@ static CUresult lanes_make(int split)
         CK(cuCtxFromGreenCtx(&lane[i].context, lane[i].green));
         CK(cuCtxSetCurrent(lane[i].context));
         CK(cuGreenCtxStreamCreate(&s[i], lane[i].green, CU_STREAM_NON_BLOCKING, 0));
-        CK(told_new(&told, TELL_OWN, 1, 1, FIRST_WORD, s[i]));
-        CK(told_launch(&told, 1));
-        CK(told_wait(&told, 1));
+        CK(signaller_new(&signaller, SIGNAL_OWN, 1, 1, FIRST_WORD, s[i]));
+        CK(signaller_launch(&signaller, 1));
+        CK(signaller_wait(&signaller, 1));
         first = now_us() - start;
-        CK(told_free(&told));
+        CK(signaller_free(&signaller));
         CK(cuCtxSetCurrent(context));
         printf("  lane %d: described in %6.1f us, made in %7.1f; stream, graph and first launch "
                "%7.1f; device %5.2f MiB, host %5.2f MiB\n",

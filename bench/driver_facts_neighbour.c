@@ -146,7 +146,8 @@ static double neighbour_stop(void)
 #define PARTS_MAX 8
 
 /* How a request's kernels are given to the device: in graphs of so many, some with one more small
- * kernel behind it, as a server does that tells the end of each. The last graph ends with a write.
+ * kernel behind it, as a server does that signals the end of each. The last graph ends with a
+ * write.
  */
 struct split {
     const char *name;

@@ -1,7 +1,7 @@
 /*
  * Tenants that wait for their launches, and the threads that make these for them: the load of the
  * questions about dispatch lanes. Each tenant asks for one launch at a time, and polls the word in
- * which its kernel tells its end.
+ * which its kernel signals its end.
  */
 #ifndef DRIVER_FACTS_SERVE_H
 #define DRIVER_FACTS_SERVE_H

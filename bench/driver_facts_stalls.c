@@ -42,7 +42,7 @@ static struct {
     char *ptx[MANY];
     int segment_id[MANY], file[MANY];
     struct lane lane;
-    struct told told;
+    struct signaller signaller;
     uint64_t number;
     int bell, answer;
     pthread_t sleeper;
@@ -91,7 +91,7 @@ STEP(green_stream_make,
      cuGreenCtxStreamCreate(&other.stream[i], other.lane.green, CU_STREAM_NON_BLOCKING, 0));
 STEP(stream_drop, cuStreamDestroy(other.stream[i]));
 STEP(stream_ask, cuStreamQuery(other.own_stream));
-STEP(exec_make, cuGraphInstantiate(&other.exec[i], other.told.graph, 0));
+STEP(exec_make, cuGraphInstantiate(&other.exec[i], other.signaller.graph, 0));
 STEP(exec_drop, cuGraphExecDestroy(other.exec[i]));
 STEP(event_make, cuEventCreate(&other.event[i], CU_EVENT_DISABLE_TIMING));
 STEP(event_drop, cuEventDestroy(other.event[i]));
@@ -107,8 +107,8 @@ STEP(copy_across, cuMemcpyDtoD(other.copy_to, other.copy_from, PIECE));
 static CUresult launch_other(int i)
 {
     (void)i;
-    CK(told_launch(&other.told, ++other.number));
-    return told_wait(&other.told, other.number);
+    CK(signaller_launch(&other.signaller, ++other.number));
+    return signaller_wait(&other.signaller, other.number);
 }
 
 static CUmemAllocationProp on_device(void)
@@ -402,7 +402,7 @@ static void *act_main(void *arg)
 
 /* Round trips of this thread beside them, told apart by what the other was at when they began:
  * where MANY calls take less than a trip, the two lines are one. */
-static CUresult act_beside(const struct act *a, struct told *t)
+static CUresult act_beside(const struct act *a, struct signaller *t)
 {
     static double us[PHASES][STALL_ROOM];
     static uint64_t number;
@@ -420,8 +420,8 @@ static CUresult act_beside(const struct act *a, struct told *t)
     for (began = start = now_us(); start - began < STALL_US; start = now_us()) {
         int p = atomic_load_explicit(&phase, memory_order_relaxed);
 
-        CK(told_launch(t, ++number));
-        CK(told_wait(t, number));
+        CK(signaller_launch(t, ++number));
+        CK(signaller_wait(t, number));
         if (n[p] < STALL_ROOM)
             us[p][n[p]++] = now_us() - start;
     }
@@ -446,7 +446,7 @@ static CUresult act_beside(const struct act *a, struct told *t)
 
 CUresult question_lane_stalls(void)
 {
-    struct told victim;
+    struct signaller victim;
     struct lane lane;
     CUstream s;
 
@@ -457,13 +457,13 @@ CUresult question_lane_stalls(void)
     CK(cuMemAlloc(&other.copy_to, 64 * MIB));
     CK(cuCtxSetCurrent(other.lane.context));
     CK(cuGreenCtxStreamCreate(&other.own_stream, other.lane.green, CU_STREAM_NON_BLOCKING, 0));
-    CK(told_new(&other.told, TELL_OWN, 1, 1, OTHER_WORD, other.own_stream));
+    CK(signaller_new(&other.signaller, SIGNAL_OWN, 1, 1, OTHER_WORD, other.own_stream));
     CK(cuCtxSetCurrent(lane.context));
     CK(cuGreenCtxStreamCreate(&s, lane.green, CU_STREAM_NON_BLOCKING, 0));
-    CK(told_new(&victim, TELL_OWN, 1, 1, STALL_WORD, s));
+    CK(signaller_new(&victim, SIGNAL_OWN, 1, 1, STALL_WORD, s));
     for (int i = 0; i < 500; i++) {
-        CK(told_launch(&victim, ~0ull));
-        CK(told_wait(&victim, ~0ull));
+        CK(signaller_launch(&victim, ~0ull));
+        CK(signaller_wait(&victim, ~0ull));
         atomic_store(&words[STALL_WORD], 0);
     }
     printf("  another thread does, all the time; a lane's launch + wait meanwhile\n");

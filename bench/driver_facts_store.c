@@ -1,6 +1,6 @@
 /*
- * What it saves when a kernel tells its own end, by the size of its grid, in the primary context
- * and in a lane's; and what the code for it costs a kernel that does not tell. Each question_
+ * What it saves when a kernel signals its own end, by the size of its grid, in the primary context
+ * and in a lane's; and what the code for it costs a kernel that does not signal. Each question_
  * function is run in a process of its own.
  */
 #include "driver_facts_lane.h"
@@ -23,27 +23,27 @@ struct pair_us {
     double p50, p99;
 };
 
-static CUresult trips(enum tell how, unsigned blocks, unsigned threads, CUstream s,
+static CUresult trips(enum signal_by how, unsigned blocks, unsigned threads, CUstream s,
                       struct pair_us *result)
 {
     static double us[TRIPS_MOST];
     uint64_t value = 0;
-    struct told t;
+    struct signaller t;
     double start, began;
     int n = 0;
 
-    CK(told_new(&t, how, blocks, threads, WORD, s));
+    CK(signaller_new(&t, how, blocks, threads, WORD, s));
     for (int i = 0; i < 20; i++) {
-        CK(told_launch(&t, ++value));
-        CK(told_wait(&t, value));
+        CK(signaller_launch(&t, ++value));
+        CK(signaller_wait(&t, value));
     }
     for (began = start = now_us(); n < TRIPS_MOST && (n < TRIPS_LEAST || start - began < TRIPS_US);
          start = now_us()) {
-        CK(told_launch(&t, ++value));
-        CK(told_wait(&t, value));
+        CK(signaller_launch(&t, ++value));
+        CK(signaller_wait(&t, value));
         us[n++] = now_us() - start;
     }
-    CK(told_free(&t));
+    CK(signaller_free(&t));
     result->p50 = quantile(us, n, 0.5);
     result->p99 = us[(int)(0.99 * (n - 1))];
     return CUDA_SUCCESS;
@@ -52,7 +52,7 @@ static CUresult trips(enum tell how, unsigned blocks, unsigned threads, CUstream
 /* A way that the driver refuses once is left out: 0. */
 static CUresult trips_by_grid(const char *where, CUstream s)
 {
-    static const enum tell ways[] = {TELL_OWN, TELL_AFTER, TELL_WRITE, TELL_SYNC};
+    static const enum signal_by ways[] = {SIGNAL_OWN, SIGNAL_AFTER, SIGNAL_WRITE, SIGNAL_SYNC};
 
     int refused[COUNT(ways)] = {0};
 
@@ -80,7 +80,7 @@ static CUresult trips_by_grid(const char *where, CUstream s)
 }
 
 /* Launches a second, 32 to 64 in flight. */
-static CUresult piped_once(struct told *t, CUevent *half, double *rate)
+static CUresult piped_once(struct signaller *t, CUevent *half, double *rate)
 {
     static uint64_t value;
     double began = now_us();
@@ -88,7 +88,7 @@ static CUresult piped_once(struct told *t, CUevent *half, double *rate)
 
     do {
         for (int i = 0; i < PIPED_HALF; i++)
-            CK(told_launch(t, ++value));
+            CK(signaller_launch(t, ++value));
         CK(cuEventRecord(half[turn & 1], t->stream));
         if (turn++)
             CK(cuEventSynchronize(half[turn & 1]));
@@ -101,9 +101,9 @@ static CUresult piped_once(struct told *t, CUevent *half, double *rate)
 /* The three by turns, so that a drift of the clocks is in all of them. */
 static CUresult piped_by_grid(const char *where, CUstream s)
 {
-    static const enum tell ways[] = {TELL_NONE, TELL_OFF, TELL_OWN};
+    static const enum signal_by ways[] = {SIGNAL_NONE, SIGNAL_OFF, SIGNAL_OWN};
     double rate[COUNT(ways)][PIPED_TURNS];
-    struct told t[COUNT(ways)];
+    struct signaller t[COUNT(ways)];
     CUevent half[2];
 
     for (int i = 0; i < 2; i++)
@@ -114,13 +114,13 @@ static CUresult piped_by_grid(const char *where, CUstream s)
     for (size_t w = 0; w < COUNT(widths); w++) {
         for (size_t g = 0; g < COUNT(grids); g++) {
             for (size_t i = 0; i < COUNT(ways); i++)
-                CK(told_new(&t[i], ways[i], grids[g], widths[w], WORD, s));
+                CK(signaller_new(&t[i], ways[i], grids[g], widths[w], WORD, s));
             for (int turn = 0; turn < PIPED_TURNS; turn++)
                 for (size_t i = 0; i < COUNT(ways); i++)
                     CK(piped_once(&t[i], half, &rate[i][turn]));
             printf("  %7u %6u", widths[w], grids[g]);
             for (size_t i = 0; i < COUNT(ways); i++) {
-                CK(told_free(&t[i]));
+                CK(signaller_free(&t[i]));
                 printf("  %10.1f", quantile(rate[i], PIPED_TURNS, 0.5));
             }
             printf("   %5.3f %5.3f\n", rate[1][PIPED_TURNS / 2] / rate[0][PIPED_TURNS / 2],

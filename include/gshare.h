@@ -484,10 +484,9 @@ GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseco
 
 /* Allocates size bytes of zeroed device memory, aligned to 256 bytes. The session owns it until
  * gs_free. The device gives memory in pieces, and whole pieces count against the limit. Blocks for
- * the server; in a fenced session also for the session's work, if a new piece is needed: for 20 ms,
- * or, once three such pieces have come beside its work, until that ends. GS_ERR_INVALID_VALUE: size
- * is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. GS_ERR_LIMIT: the server keeps no records of further
- * allocations. */
+ * the server; in a fenced session also for the session's work, if a new piece is needed.
+ * GS_ERR_INVALID_VALUE: size is 0. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY. GS_ERR_LIMIT: the server
+ * keeps no records of further allocations. */
 GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
 /* Frees memory that gs_malloc or gs_mem_import returned; 0 does nothing. Work that the session was
  * given before may use the memory to its end. Blocks for the server.
@@ -508,9 +507,9 @@ GS_API gs_status gs_free(gs_session session, gs_devptr ptr);
 GS_API gs_status gs_malloc_async(gs_session session, size_t size, gs_stream stream, gs_devptr *ptr);
 /* Gives memory of gs_malloc_async or gs_malloc back, once the work is done that the stream was
  * given before. Work of other streams that uses the memory must be done by then (for example by
- * gs_stream_wait_event). Up to 64 MiB of such memory stay with the session, and count against its
- * limit, until the session needs room for something else. Does not block for those; more is freed,
- * and blocks, as by gs_free. GS_ERR_INVALID_POINTER, GS_ERR_RECORDING. */
+ * gs_stream_wait_event). A limited amount of such memory stays with the session, and counts against
+ * its limit, until the session needs room for something else. Does not block for those; more is
+ * freed, and blocks, as by gs_free. GS_ERR_INVALID_POINTER, GS_ERR_RECORDING. */
 GS_API gs_status gs_free_async(gs_session session, gs_devptr ptr, gs_stream stream);
 /* Tells the bytes of device memory that this session may hold in all, and those that it may still
  * allocate: within its own limit, its user's limit and the memory that the device has free. Either
@@ -523,12 +522,12 @@ GS_API gs_status gs_kernel_heap(gs_session session, uint64_t bytes);
 /* Sets the least number of bytes of stack that each thread of the session's kernels has, from the
  * next launch on. The stack is for recursion, and for functions called by address, whose depth the
  * compiler cannot know. By default a thread has 1 KiB, and a kernel that goes deeper faults. The
- * stack cannot shrink. It takes memory of the device for all threads that the device can have (264
- * MiB for each KiB on an H200). That memory counts against no session's limit; the user's limit of
- * the driver's memory bounds it. Blocks for the server, and for a moment without running kernels.
+ * stack cannot shrink. It takes memory of the device for all threads that the device can have,
+ * within the user's limit of the driver's memory and no session's. Blocks for the server, and for a
+ * moment without running kernels.
  *
- * GS_ERR_INVALID_VALUE: more than the driver gives a thread (511 KiB on an H200). GS_ERR_LIMIT:
- * more than the user may have. GS_ERR_NO_DEVICE_MEMORY. GS_ERR_TIMEOUT: no such moment came. */
+ * GS_ERR_INVALID_VALUE: more than the driver gives a thread. GS_ERR_LIMIT: more than the user may
+ * have. GS_ERR_NO_DEVICE_MEMORY. GS_ERR_TIMEOUT: no such moment came. */
 GS_API gs_status gs_kernel_stack(gs_session session, uint64_t bytes);
 
 /* ---- Shared device memory ---------------------------------------------------------------------
@@ -835,9 +834,9 @@ typedef struct gs_tensor_map_desc {
     unsigned fill;         /* CUtensorMapFloatOOBfill */
 } gs_tensor_map_desc;
 
-/* Encodes a tensor map. Blocks for the server, some 20 us. GS_ERR_INVALID_VALUE: against what the
- * driver asks of the values. GS_ERR_NOT_SUPPORTED: the session is fenced, and no pass over a kernel
- * can see the address in a map; or the device has no such copies. */
+/* Encodes a tensor map. Blocks for the server. GS_ERR_INVALID_VALUE: against what the driver asks
+ * of the values. GS_ERR_NOT_SUPPORTED: the session is fenced, and no pass over a kernel can see the
+ * address in a map; or the device has no such copies. */
 GS_API gs_status gs_tensor_map_encode(gs_session session, const gs_tensor_map_desc *desc,
                                       gs_tensor_map *map);
 
@@ -1097,9 +1096,8 @@ GS_API gs_status gs_graph_end(gs_session session, gs_stream stream, gs_graph *gr
  * A call can replace a call of its kind only: a copy one from and to the same kinds of memory, a
  * launch one of the same kernel, or of a kernel whose parameters need as many lines of 64 bytes.
  * GS_ERR_NOT_SUPPORTED: a call of another kind or size. GS_ERR_LIMIT: the differences since
- * gs_graph_end are too many for a launch, which has 32 KiB for each 2,048 calls; an argument of 8
- * bytes takes 16. GS_ERR_INVALID_VALUE, GS_ERR_INVALID_HANDLE, GS_ERR_RECORDING, GS_ERR_NO_MEMORY.
- */
+ * gs_graph_end are too many for a launch. GS_ERR_INVALID_VALUE, GS_ERR_INVALID_HANDLE,
+ * GS_ERR_RECORDING, GS_ERR_NO_MEMORY. */
 GS_API gs_status gs_graph_change(gs_session session, gs_stream stream, gs_graph graph,
                                  const unsigned *steps, unsigned count);
 /* Has later launches of the graph leave these steps out (enabled 0), or make them again. A step

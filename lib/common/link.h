@@ -294,7 +294,7 @@ struct link_peer_ask {
 };
 
 /* LINK_PEER_EXPORTED, LINK_PEER_IMPORTED */
-struct link_peer_told {
+struct link_peer_answer {
     uint64_t ask;
     int32_t status;      /* gs_status */
     uint32_t from;       /* EXPORTED: the owner's slot; IMPORTED: its device */
@@ -345,7 +345,7 @@ struct link_ping {     /* LINK_PING, LINK_PONG */
     BODY(struct link_vault, vault)                                                                 \
     BODY(struct link_vault_share, share)                                                           \
     BODY(struct link_peer_ask, peer_ask)                                                           \
-    BODY(struct link_peer_told, peer_told)                                                         \
+    BODY(struct link_peer_answer, peer_answer)                                                     \
     BODY(struct link_lingering, lingering)                                                         \
     BODY(struct link_fatal, fatal)                                                                 \
     BODY(struct link_grant, grant)                                                                 \

@@ -64,6 +64,12 @@ struct wire_cluster {
     uint16_t reserved;
 };
 
+/* Each side is at most UINT16_MAX. */
+static inline struct wire_cluster cluster_of_sides(uint32_t x, uint32_t y, uint32_t z)
+{
+    return (struct wire_cluster){.dim = {(uint16_t)x, (uint16_t)y, (uint16_t)z}};
+}
+
 /* The blocks of a cluster of a grid; 0: its sides do not divide the grid's, or they have more than
  * GS_CLUSTER_BLOCKS between them. */
 static inline uint32_t cluster_blocks(const struct wire_cluster *cluster, const uint32_t grid[3])

@@ -184,8 +184,8 @@ enum req_op {
     REQ_MEM_EXPORT = 15,     /* address, receiving session or 0 -> the handle's 4 words */
     REQ_MEM_IMPORT = 16,     /* the handle's 4 words -> address, size, import */
     REQ_MEM_REVOKE = 17,     /* address */
-    /* kernel, threads of a block, dynamic shared memory, req_cluster (0: none) -> blocks that an SM
-     * runs at once, clusters that the device does */
+    /* kernel, threads of a block, dynamic shared memory, the bytes of a struct wire_cluster (0:
+     * none) -> blocks that an SM runs at once, clusters that the device does */
     REQ_KERNEL_OCCUPANCY = 18,
     REQ_FAULT = 19, /* the worker looks at the fault note (fault_note.h) -> of strays: count,
                        address and line of the first (with its stream << 32), its launch; message:
@@ -231,12 +231,6 @@ struct req_kernel {
         uint16_t offset, size;
     } param[REQ_PARAMS_MAX];
 };
-
-/* The blocks of a cluster in x, y and z. */
-static inline uint64_t req_cluster(uint32_t x, uint32_t y, uint32_t z)
-{
-    return x | (uint64_t)y << 16 | (uint64_t)z << 32;
-}
 
 /* The fourth argument of REQ_ARRAY_CREATE: gs_format, channels, levels (0: no mipmapped array) and
  * GS_ARRAY_ flags. */

@@ -1,4 +1,4 @@
-// Kernels that tell their own end (lib/ptx/rewrite/completion_pass.c): the completion word comes
+// Kernels that signal their own end (lib/ptx/rewrite/completion_pass.c): the completion word comes
 // once, and behind all that any thread of the grid wrote.
 #include <string.h>
 #include <sys/mman.h>
@@ -169,7 +169,7 @@ static void returns_from_a_loop_are_counted(void)
     run_sizes("loop");
 }
 
-static void a_kernel_that_falls_off_its_end_tells_it(void)
+static void a_kernel_that_falls_off_its_end_signals_it(void)
 {
     run_sizes("falls");
 }
@@ -183,7 +183,7 @@ static void the_word_is_never_ahead_of_the_results(void)
     }
 }
 
-static void without_a_word_nothing_is_told(void)
+static void without_a_word_nothing_is_signalled(void)
 {
     struct completion_params none = {0};
 
@@ -211,7 +211,7 @@ static void marks_of_kernels_one_after_the_other_go_up(void)
     CHECK(last > 0);
 }
 
-static void a_kernel_that_traps_tells_nothing(void)
+static void a_kernel_that_traps_signals_nothing(void)
 {
     struct completion_params params;
 
@@ -229,13 +229,13 @@ int main(void)
         {"threads that return early are gone at barriers",
          threads_that_return_early_are_gone_at_barriers, false},
         {"returns from a loop are counted", returns_from_a_loop_are_counted, false},
-        {"a kernel that falls off its end tells it", a_kernel_that_falls_off_its_end_tells_it,
+        {"a kernel that falls off its end signals it", a_kernel_that_falls_off_its_end_signals_it,
          false},
         {"the word is never ahead of the results", the_word_is_never_ahead_of_the_results, false},
-        {"without a word nothing is told", without_a_word_nothing_is_told, false},
+        {"without a word nothing is signalled", without_a_word_nothing_is_signalled, false},
         {"marks of kernels one after the other go up", marks_of_kernels_one_after_the_other_go_up,
          false},
-        {"a kernel that traps tells nothing", a_kernel_that_traps_tells_nothing, false},
+        {"a kernel that traps signals nothing", a_kernel_that_traps_signals_nothing, false},
     };
 
     return conform_main(tests, ARRAY_SIZE(tests));

@@ -62,12 +62,12 @@ static void open_module(const char *text)
     others_prepare();
 }
 
-// Words of host memory by number; a tells argument goes behind them.
+// Words of host memory by number; completion parameters go behind them.
 static CUgraphNode add(CUgraph g, const char *name, uint32_t blocks, unsigned a, unsigned b,
-                       unsigned c, struct completion_params *tell)
+                       unsigned c, struct completion_params *signal)
 {
     uint64_t args[] = {words_address + 8 * a, words_address + 8 * b, words_address + 8 * c};
-    void *params[] = {&args[0], &args[1], &args[2], tell};
+    void *params[] = {&args[0], &args[1], &args[2], signal};
     CUDA_KERNEL_NODE_PARAMS p = {.gridDimX = blocks,
                                  .gridDimY = 1,
                                  .gridDimZ = 1,
@@ -140,10 +140,10 @@ static void all_blocks_let_go(void)
 }
 
 // The first one of three takes its time; the others do their work and end, for all they know.
-static void chain_tells_its_end_once(void)
+static void chain_signals_its_end_once(void)
 {
     struct ptx_rewrite_report report = {0};
-    struct completion_params none = {0}, tell = {.position = 7, .sequence = 1, .threads = 1};
+    struct completion_params none = {0}, signal = {.position = 7, .sequence = 1, .threads = 1};
     CUstream s = stream_open();
     char *text;
     size_t length;
@@ -155,19 +155,19 @@ static void chain_tells_its_end_once(void)
     open_module(text);
     free(text);
     ptx_rewrite_report_deinit(&report);
-    tell.word = words_address + 8 * 4;
-    tell.mark = words_address + 8 * 5;
-    tell.counter = device_alloc(sizeof(uint32_t));
+    signal.word = words_address + 8 * 4;
+    signal.mark = words_address + 8 * 5;
+    signal.counter = device_alloc(sizeof(uint32_t));
     OK(cu.cuGraphCreate(&g, 0));
     first = add(g, "first", 4, 0, 1, 1, &none);
     second = add(g, "brief", 1, 2, 2, 2, &none);
-    third = add(g, "brief", 1, 3, 3, 3, &tell);
+    third = add(g, "brief", 1, 3, 3, 3, &signal);
     follow(g, first, second);
     follow(g, second, third);
     OK(cu.cuGraphExecDestroy(start(g, s)));
     host_wait(&words[3], 1);
     others_run();
-    CHECK(words[4] == 0, "the chain's end was told while its first kernel ran");
+    CHECK(words[4] == 0, "the chain's end was signalled while its first kernel ran");
     words[0] = 1;
     host_wait(&words[4], 7);
     CHECK(words[1] == 1);
@@ -239,7 +239,8 @@ static void fault_ends_both(void)
 static const struct test tests[] = {
     {"a dependent kernel begins early, and awaits the one before", begins_early_and_awaits, false},
     {"it begins once all blocks of that one have let it", all_blocks_let_go, false},
-    {"the end of a chain of rewritten kernels is the end of all", chain_tells_its_end_once, false},
+    {"the end of a chain of rewritten kernels is the end of all", chain_signals_its_end_once,
+     false},
     {"what waits for a dependent kernel waits for the one before that too",
      what_waits_for_a_dependent_waits_for_the_first_too, false},
     {"a kernel that is left out holds no dependent back", what_is_left_out_lets_go, false},

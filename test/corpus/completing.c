@@ -14,7 +14,7 @@ static _Atomic uint64_t *words; /* word and mark */
 static device_ptr device_words, counter;
 static void *arguments[MAX_ARGUMENTS];
 static uint64_t launches;
-static bool told;
+static bool signalled;
 
 char *completing_begin(const char *text)
 {
@@ -34,7 +34,7 @@ char *completing_begin(const char *text)
 void completing_end(void)
 {
     ptx_rewrite_report_deinit(&report);
-    told = false;
+    signalled = false;
 }
 
 void completing_at(_Atomic uint64_t *host, device_ptr device, device_ptr zero)
@@ -48,8 +48,8 @@ void **completing_args(const char *kernel, struct size3 grid, struct size3 block
 {
     const struct ptx_rewrite_kernel *k = ptx_rewrite_report_kernel(&report, kernel);
 
-    told = k && k->completes && k->index < MAX_ARGUMENTS;
-    if (!told)
+    signalled = k && k->completes && k->index < MAX_ARGUMENTS;
+    if (!signalled)
         return args;
     for (uint32_t i = 0; i < k->index; i++)
         arguments[i] = args[i];
@@ -70,7 +70,7 @@ const char *completing_wait(void)
 {
     struct timespec now, end;
 
-    if (!told)
+    if (!signalled)
         return NULL;
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += WAIT_SECONDS;
@@ -89,7 +89,7 @@ const char *completing_wait(void)
     return NULL;
 }
 
-bool completing_told(void)
+bool completing_signalled(void)
 {
-    return told;
+    return signalled;
 }

@@ -1,5 +1,5 @@
 /* Kernels of the corpus with the completion pass behind them: the hidden parameter, and whether the
- * end of a kernel is told as it should be. One at a time. */
+ * end of a kernel is signalled as it should be. One at a time. */
 #ifndef GS_TEST_CORPUS_COMPLETING_H
 #define GS_TEST_CORPUS_COMPLETING_H
 
@@ -17,9 +17,9 @@ void completing_end(void);
 void completing_at(_Atomic uint64_t *words, device_ptr device_words, device_ptr counter);
 /* The arguments of a launch of KERNEL, with the hidden one where the kernel has it. */
 void **completing_args(const char *kernel, struct size3 grid, struct size3 block, void **args);
-/* After the launch: waits until the end is told. NULL, or what is wrong. Nothing to wait for where
- * the kernel was not taken. */
+/* After the launch: waits until the end is signalled. NULL, or what is wrong. Nothing to wait for
+ * where the kernel was not taken. */
 const char *completing_wait(void);
-bool completing_told(void); /* the last launch was of a kernel that tells */
+bool completing_signalled(void); /* the last launch was of a kernel that signals */
 
 #endif

@@ -1,5 +1,5 @@
 /* Runs every case of the corpus in every variant of its PTX on one driver library, and speaks TAP:
- * as it is, again with kernels that tell their own end (lib/ptx/rewrite/completion_pass.c), and
+ * as it is, again with kernels that signal their own end (lib/ptx/rewrite/completion_pass.c), and
  * again behind the address fence (fence_pass.c), with all of the address space as its window.
  * Arguments, if any, are names of cases to run. See corpus.h. */
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ static CUarray arrays[MAX_BLOCKS];
 static CUtexObject textures[MAX_BLOCKS];
 static CUsurfObject surfaces[MAX_BLOCKS];
 static unsigned nblocks, nscratches, narrays, ntextures, nsurfaces;
-static CUdeviceptr counter; /* of kernels that tell their own end */
+static CUdeviceptr counter; /* of kernels that signal their own end */
 
 void corpus_fail(const char *format, ...)
 {
@@ -302,7 +302,8 @@ static CUfunction function(const char *kernel, unsigned shared)
     return f;
 }
 
-/* Whether the end was told is known before the driver is asked, and the counter is zero again. */
+/* Whether the end was signalled is known before the driver is asked, and the counter is zero again.
+ */
 static void wait_for_end(const char *kernel)
 {
     const char *wrong = completing_wait();
@@ -311,7 +312,7 @@ static void wait_for_end(const char *kernel)
     check(cu.cuCtxSynchronize(), kernel);
     if (wrong)
         corpus_fail("%s: %s", kernel, wrong);
-    if (completing_told())
+    if (completing_signalled())
         download(&left, counter, sizeof left);
     if (left)
         corpus_fail("%s: the counter is %u behind the kernel", kernel, left);
@@ -457,7 +458,7 @@ static const char *open_driver(void)
     return NULL;
 }
 
-/* What kernels that tell their own end write. */
+/* What kernels that signal their own end write. */
 static const char *open_words(void)
 {
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -472,11 +473,56 @@ static const char *open_words(void)
     return NULL;
 }
 
-static void say(unsigned number, bool ok, unsigned i, const char *variant, const char *how)
+static unsigned ran, failed;
+
+static bool run_and_say(unsigned i, const char *variant, char *text, const char *how)
 {
-    printf("%sok %u - %s, %s%s%s%s\n", ok ? "" : "not ", number, cases[i].name, variant, how,
+    const bool ok = run_case(i, text);
+
+    printf("%sok %u - %s, %s%s%s%s\n", ok ? "" : "not ", ++ran, cases[i].name, variant, how,
            ok ? "" : ": ", failure);
     fflush(stdout);
+    failed += !ok;
+    return ok;
+}
+
+static bool run_fenced(unsigned i, const char *variant, char *text, const char *how)
+{
+    is_fenced = true;
+    const bool ok = run_and_say(i, variant, text, how);
+    is_fenced = false;
+    return ok;
+}
+
+/* What a compiler has made of the case: as it is, and behind each pass by itself. */
+static void run_variant(unsigned i, const char *variant, char *text)
+{
+    bool ok = run_and_say(i, variant, text, "");
+    char *rewritten;
+
+    if (!ok || cases[i].refused_for)
+        return;
+    rewritten = completing_begin(text);
+    if (rewritten)
+        ok = run_and_say(i, variant, rewritten, ", signalling its end");
+    completing_end();
+    free(rewritten);
+    if (!ok)
+        return;
+    rewritten = fencing_begin(text);
+    if (rewritten)
+        ok = run_fenced(i, variant, rewritten, ", fenced");
+    else
+        printf("# %s, %s: refused by the fence: %s\n", cases[i].name, variant, fencing_reason());
+    fencing_end();
+    free(rewritten);
+    if (!ok)
+        return;
+    rewritten = fencing_begin_variables(text);
+    if (rewritten)
+        run_fenced(i, variant, rewritten, ", with its variables moved");
+    fencing_end();
+    free(rewritten);
 }
 
 static bool is_wanted(const char *name, int argc, char **argv)
@@ -491,7 +537,6 @@ int main(int argc, char **argv)
 {
     static const char *const variants[] = {"O3", "O0", "G", "clang"};
     const char *folder = getenv("GSHARE_CORPUS"), *problem = open_driver();
-    unsigned ran = 0, failed = 0;
 
     if (!problem)
         problem = open_words();
@@ -514,41 +559,7 @@ int main(int argc, char **argv)
             if (!text)
                 continue;
             found++;
-            bool ok = run_case(i, text);
-
-            failed += !ok;
-            say(++ran, ok, i, variants[v], "");
-            char *telling = ok && !cases[i].refused_for ? completing_begin(text) : NULL;
-            if (telling) {
-                ok = run_case(i, telling);
-                failed += !ok;
-                say(++ran, ok, i, variants[v], ", telling its end");
-            }
-            completing_end();
-            free(telling);
-            char *fenced = ok && !cases[i].refused_for ? fencing_begin(text) : NULL;
-            is_fenced = fenced != NULL;
-            if (fenced) {
-                ok = run_case(i, fenced);
-                failed += !ok;
-                say(++ran, ok, i, variants[v], ", fenced");
-            } else if (ok && !cases[i].refused_for) {
-                printf("# %s, %s: refused by the fence: %s\n", cases[i].name, variants[v],
-                       fencing_reason());
-            }
-            is_fenced = false;
-            fencing_end();
-            free(fenced);
-            char *moved = ok && !cases[i].refused_for ? fencing_begin_variables(text) : NULL;
-            is_fenced = moved != NULL;
-            if (moved) {
-                ok = run_case(i, moved);
-                failed += !ok;
-                say(++ran, ok, i, variants[v], ", with its variables moved");
-            }
-            is_fenced = false;
-            fencing_end();
-            free(moved);
+            run_variant(i, variants[v], text);
             free(text);
         }
         if (!found) {

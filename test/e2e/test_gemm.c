@@ -1013,7 +1013,7 @@ static void record_send(struct raw_client *raw, const struct rec_gemm *record)
                  !raw_open(raw) || atomic_load(&raw->complete->position[0]) >= sizeof(*record));
 }
 
-static void record_spoil(struct rec_gemm *r, unsigned way, const struct raw_belongings *b)
+static void record_corrupt(struct rec_gemm *r, unsigned way, const struct raw_belongings *b)
 {
     switch (way) {
     case 0:
@@ -1087,14 +1087,14 @@ static void record_spoil(struct rec_gemm *r, unsigned way, const struct raw_belo
         break;
     }
 }
-#define SPOILS 20u
+#define CORRUPTIONS 20u
 
 static void every_wrong_field_of_a_record_ends_its_session_alone(void)
 {
     struct server *server = blas_server(NULL, NULL);
     struct bystanders *others = bystanders_start(1);
 
-    for (unsigned way = 0; way < SPOILS; way++) {
+    for (unsigned way = 0; way < CORRUPTIONS; way++) {
         struct raw_belongings b;
         struct raw_client raw;
         unsigned char padded[192] = {0};
@@ -1104,7 +1104,7 @@ static void every_wrong_field_of_a_record_ends_its_session_alone(void)
         struct rec_gemm record = good_record(&b);
         record_send(&raw, &record);
         CHECK(raw_open(&raw));
-        record_spoil(&record, way, &b);
+        record_corrupt(&record, way, &b);
         memcpy(padded, &record, sizeof(record));
         raw_push(&raw, 0, padded, record.h.size);
         CHECK_WITHIN(20000, !raw_open(&raw));

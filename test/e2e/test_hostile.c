@@ -433,6 +433,84 @@ static void records_with_random_fields(void)
     scene_play(&scene, records_run);
 }
 
+union small_record {
+    struct rec_header h;
+    struct rec_launch launch;
+    struct rec_copy copy;
+    struct rec_memset memset;
+    struct rec_event event;
+    struct rec_graph graph;
+    unsigned char bytes[64];
+};
+
+enum bad_field {
+    BAD_OPCODE,
+    BAD_SIZE_ZERO,
+    BAD_SIZE_ODD,
+    BAD_SIZE_HUGE,
+    BAD_KERNEL,
+    BAD_HOST,
+    BAD_ADDRESS,
+    BAD_BYTES,
+    BAD_EVENT,
+    BAD_GRAPH,
+    BAD_CHANGE,
+    BAD_TAIL,
+    BAD_TAIL_ODD
+};
+
+/* Puts that into a good memset, or another record in its place. */
+static void record_break(union small_record *r, enum bad_field bad, struct raw_client *raw,
+                         const struct raw_belongings *b)
+{
+    switch (bad) {
+    case BAD_OPCODE:
+        r->h.op = 99;
+        break;
+    case BAD_SIZE_ZERO:
+        r->h.size = 0;
+        break;
+    case BAD_SIZE_ODD:
+        r->h.size = 65;
+        break;
+    case BAD_SIZE_HUGE:
+        r->h.size = SEG_RING_BYTES * 2;
+        break;
+    case BAD_KERNEL:
+        r->launch = (struct rec_launch){.h = {.op = REC_LAUNCH, .size = 64},
+                                        .kernel = 12345,
+                                        .grid = {1, 1, 1},
+                                        .block = {1, 1, 1}};
+        break;
+    case BAD_HOST:
+        r->copy = (struct rec_copy){.h = {.op = REC_COPY, .size = 64},
+                                    .kind = REC_HTOD,
+                                    .host = 1000,
+                                    .dst = b->memory,
+                                    .bytes = 8};
+        break;
+    case BAD_ADDRESS:
+        r->memset.dst = b->memory + raw->info.window_size;
+        break;
+    case BAD_BYTES:
+        r->memset.bytes = UINT64_MAX;
+        break;
+    case BAD_EVENT:
+        r->event = (struct rec_event){.h = {.op = REC_EVENT, .size = 64}, .event = SEG_EVENTS};
+        break;
+    case BAD_GRAPH:
+        r->graph = (struct rec_graph){.h = {.op = REC_GRAPH, .size = 64}, .graph = 77};
+        break;
+    case BAD_CHANGE:
+        graph_make(raw, b);
+        r->graph = (struct rec_graph){.h = {.op = REC_GRAPH, .size = 64}, .changes = 8};
+        break;
+    case BAD_TAIL:
+    case BAD_TAIL_ODD:
+        break;
+    }
+}
+
 /* One bad field each: the session must end with a fault that says what was wrong. */
 static void bad_records_run(void *argument)
 {
@@ -442,76 +520,21 @@ static void bad_records_run(void *argument)
     struct raw_client raw;
     struct raw_belongings b;
 
-    for (unsigned bad = 0; bad < ARRAY_SIZE(names); bad++) {
-        union {
-            struct rec_header h;
-            struct rec_launch launch;
-            struct rec_copy copy;
-            struct rec_memset memset;
-            struct rec_event event;
-            struct rec_wait wait;
-            struct rec_graph graph;
-            unsigned char bytes[64];
-        } r = {.bytes = {0}};
+    for (enum bad_field bad = BAD_OPCODE; bad < ARRAY_SIZE(names); bad++) {
+        union small_record r = {.bytes = {0}};
 
         attach_good(&raw, argument);
         raw_belongings_get(&raw, &b);
-        r.h = (struct rec_header){.op = REC_MEMSET, .size = 64};
-        r.memset.element = 1;
-        r.memset.dst = b.memory;
-        r.memset.bytes = 16;
+        r.memset = (struct rec_memset){
+            .h = {.op = REC_MEMSET, .size = 64}, .element = 1, .dst = b.memory, .bytes = 16};
         raw_push(&raw, 0, &r, 64);
         CHECK_WITHIN(5000, atomic_load(&raw.complete->position[0]) == 64);
         CHECK(raw_open(&raw));
-        switch (bad) {
-        case 0:
-            r.h.op = 99;
-            break;
-        case 1:
-            r.h.size = 0;
-            break;
-        case 2:
-            r.h.size = 65;
-            break;
-        case 3:
-            r.h.size = SEG_RING_BYTES * 2;
-            break;
-        case 4:
-            r.launch = (struct rec_launch){.h = {.op = REC_LAUNCH, .size = 64},
-                                           .kernel = 12345,
-                                           .grid = {1, 1, 1},
-                                           .block = {1, 1, 1}};
-            break;
-        case 5:
-            r.copy = (struct rec_copy){.h = {.op = REC_COPY, .size = 64},
-                                       .kind = REC_HTOD,
-                                       .host = 1000,
-                                       .dst = b.memory,
-                                       .bytes = 8};
-            break;
-        case 6:
-            r.memset.dst = b.memory + raw.info.window_size;
-            break;
-        case 7:
-            r.memset.bytes = UINT64_MAX;
-            break;
-        case 8:
-            r.event = (struct rec_event){.h = {.op = REC_EVENT, .size = 64}, .event = SEG_EVENTS};
-            break;
-        case 9:
-            r.graph = (struct rec_graph){.h = {.op = REC_GRAPH, .size = 64}, .graph = 77};
-            break;
-        case 10:
-            graph_make(&raw, &b);
-            r.graph = (struct rec_graph){.h = {.op = REC_GRAPH, .size = 64}, .changes = 8};
-            break;
-        default:
-            break;
-        }
-        if (bad < 11) {
+        record_break(&r, bad, &raw, &b);
+        if (bad < BAD_TAIL) {
             raw_push(&raw, 0, &r, 64);
         } else {
-            atomic_store(&raw.client->tail[0], bad == 11 ? UINT64_C(1) << 40 : 65);
+            atomic_store(&raw.client->tail[0], bad == BAD_TAIL ? UINT64_C(1) << 40 : 65);
             raw_signal(&raw, 0);
         }
         for (uint64_t deadline = test_deadline(5000); raw_open(&raw); test_pause())

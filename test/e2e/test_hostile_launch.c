@@ -77,7 +77,7 @@ static const char *const fields[] = {
 static const struct wire_cluster bad_clusters[] = {{{0, 0, 0}, 0}, {{1, 1, 0}, 0},  {{4, 1, 1}, 0},
                                                    {{3, 1, 1}, 0}, {{2, 16, 1}, 0}, {{0, 1, 1}, 0}};
 
-static bool field_spoil(struct record *r, unsigned field, const struct seg_info *info)
+static bool field_corrupt(struct record *r, unsigned field, const struct seg_info *info)
 {
     memset(&r->qos, 0, sizeof(r->qos));
     switch (field) {
@@ -142,7 +142,7 @@ static void each_bad_field_ends_the_session_with_a_reason(void)
         struct raw_client raw;
         struct record r = raw_begin(&raw, server->instance);
 
-        if (field_spoil(&r, field, &raw.info)) {
+        if (field_corrupt(&r, field, &raw.info)) {
             record_push(&raw, &r);
             for (uint64_t deadline = test_deadline(5000); raw_open(&raw); test_pause())
                 if (clock_ns() > deadline)

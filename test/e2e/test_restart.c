@@ -117,7 +117,7 @@ static void a_session_that_would_end_is_a_reason_to_refuse(void)
     CHECK_OK(gs_malloc(other, 4096, &data));
     for (unsigned i = 0; i < 2; i++)
         kernels_load_bound(bound);
-    CHECK_WITHIN(5000, server_log_lines(server, "event=journal-spoilt session=2 user=") == 1);
+    CHECK_WITHIN(5000, server_log_lines(server, "event=journal-incomplete session=2 user=") == 1);
     CHECK_EQUAL(server_log_lines(server, "reason=\"a module has "), 1);
     CHECK_EQUAL(restart(NULL, output, sizeof(output)), 1);
     CHECK_TEXT(output, "session 2 would end");

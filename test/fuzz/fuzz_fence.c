@@ -52,9 +52,9 @@ static void check_out(const char *out, size_t len, const struct ptx_fence_report
     if (fence_check(out, len, report->bytes, &stack, &indexed, why, sizeof(why)) == -EPERM)
         die(why, out);
     if (indexed && !report->indexed)
-        die("an index is not told", out);
+        die("an index is not reported", out);
     if (stack && !report->stack_line)
-        die("a store to the stack is not told", out);
+        die("a store to the stack is not reported", out);
     check_report(report);
 }
 

@@ -1,5 +1,5 @@
 /* Any bytes as PTX for the rewriting passes: a text that the reader reads is still read when
- * kernels in it tell their own end, and has as many lines. */
+ * kernels in it signal their own end, and has as many lines. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>

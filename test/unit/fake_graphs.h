@@ -1,7 +1,8 @@
 /*
  * fake_graphs.h - a driver that runs a kernel, or a graph of kernels, when it is launched, and
- * notes which kernels ran, on which SMs, with which parameter and what they told of their own end.
- * It can refuse the calls that make graphs. Each test program includes this once, after cmocka.h.
+ * notes which kernels ran, on which SMs, with which parameter and what they signalled of their own
+ * end. It can refuse the calls that make graphs. Each test program includes this once, after
+ * cmocka.h.
  */
 #ifndef GS_TEST_FAKE_GRAPHS_H
 #define GS_TEST_FAKE_GRAPHS_H
@@ -23,11 +24,11 @@ struct run {
     const void *function;
     uint64_t parameter;
     uint32_t blocks;
-    int priority;                  /* of the node; 0: the node has no priority of its own */
-    CUcontext context;             /* the context that was current when the node was added or set */
-    struct completion_params tell; /* of a kernel that tells its own end, else zeros */
-    bool behind;                   /* the node before it in its graph */
-    bool early;                    /* by a programmatic edge */
+    int priority;      /* of the node; 0: the node has no priority of its own */
+    CUcontext context; /* the context that was current when the node was added or set */
+    struct completion_params signal; /* of a kernel that signals its own end, else zeros */
+    bool behind;                     /* the node before it in its graph */
+    bool early;                      /* by a programmatic edge */
 };
 static struct run ran[RAN_MOST];
 static uint32_t ran_count;
@@ -39,55 +40,56 @@ static struct graph {
 } graphs[GRAPHS];
 static uint32_t graph_count;
 static uint32_t graph_launches, graphs_made, graphs_destroyed, nodes_set, mixed_made;
-static uint32_t nodes_run;         /* of the graphs launched */
-static uint32_t told, told_itself; /* of those told, by kernels that tell their own end */
-static uint64_t last_told;
+static uint32_t nodes_run;            /* of the graphs launched */
+static uint32_t signals, own_signals; /* of those, by kernels that signal their own end */
+static uint64_t last_signal;
 static uint32_t nodes_set_waited; /* of those set, before a graph was launched */
 static bool no_room_to_make, no_room_to_launch;
 static bool setting_ahead_fails; /* behind a graph's launch; the node is left set to anything */
 static uint32_t calls_left;      /* calls that make graphs, until one is refused */
 static CUcontext current;
 
-/* Functions of kernels that tell their own end, and how many parameters are before the hidden one.
+/* Functions of kernels that signal their own end, and how many parameters are before the hidden
+ * one.
  */
 static struct {
     const void *function;
     uint32_t param_count;
-} tellers[8];
-static uint32_t teller_count;
+} signallers[8];
+static uint32_t signaller_count;
 
-static inline void function_tells_end(const void *function, uint32_t param_count)
+static inline void function_signals_end(const void *function, uint32_t param_count)
 {
-    assert_true(teller_count < ARRAY_SIZE(tellers));
-    tellers[teller_count].function = function;
-    tellers[teller_count++].param_count = param_count;
+    assert_true(signaller_count < ARRAY_SIZE(signallers));
+    signallers[signaller_count].function = function;
+    signallers[signaller_count++].param_count = param_count;
 }
 
-static inline struct completion_params tell_of(const void *function, void **params)
+static inline struct completion_params signal_of(const void *function, void **params)
 {
-    struct completion_params tell = {0};
+    struct completion_params signal = {0};
 
-    for (uint32_t i = 0; i < teller_count; i++) {
-        if (tellers[i].function == function)
-            memcpy(&tell, params[tellers[i].param_count], sizeof(tell));
+    for (uint32_t i = 0; i < signaller_count; i++) {
+        if (signallers[i].function == function)
+            memcpy(&signal, params[signallers[i].param_count], sizeof(signal));
     }
-    return tell;
+    return signal;
 }
 
 /* The completing kernel has no function here; its second argument is the position. */
 static inline void run_one(const struct run *run)
 {
     if (!run->function) {
-        last_told = run->parameter;
-        told++;
+        last_signal = run->parameter;
+        signals++;
         return;
     }
     assert_true(ran_count < RAN_MOST);
     ran[ran_count++] = *run;
-    if (run->tell.word) {
-        last_told = run->tell.position;
-        told++;
-        told_itself++;
+    if (run->signal.word) {
+        last_signal = run->signal.position;
+        signals++;
+        own_signals++;
     }
 }
 
@@ -96,7 +98,7 @@ static inline struct run run_of(const CUDA_KERNEL_NODE_PARAMS *params)
     struct run run = {.function = params->func,
                       .blocks = params->gridDimX,
                       .context = current,
-                      .tell = tell_of(params->func, params->kernelParams)};
+                      .signal = signal_of(params->func, params->kernelParams)};
 
     memcpy(&run.parameter, params->kernelParams[params->func ? 0 : 1], sizeof(run.parameter));
     return run;
@@ -112,7 +114,7 @@ static inline CUresult kernel_launch(CUfunction function, unsigned int grid_x, u
     struct run run = {.function = function,
                       .blocks = grid_x,
                       .context = current,
-                      .tell = tell_of(function, params)};
+                      .signal = signal_of(function, params)};
 
     memcpy(&run.parameter, params[0], sizeof(run.parameter));
     run_one(&run);
@@ -126,7 +128,7 @@ static inline CUresult launch_with(const CUlaunchConfig *config, CUfunction func
     struct run run = {.function = function,
                       .blocks = config->gridDimX,
                       .context = current,
-                      .tell = tell_of(function, params)};
+                      .signal = signal_of(function, params)};
 
     memcpy(&run.parameter, params[function ? 0 : 1], sizeof(run.parameter));
     run_one(&run);
@@ -137,8 +139,8 @@ static inline CUresult value_write(CUstream on, CUdeviceptr address, uint64_t va
                                    unsigned int flags)
 {
     (void)on, (void)address, (void)flags;
-    last_told = value;
-    told++;
+    last_signal = value;
+    signals++;
     return CUDA_SUCCESS;
 }
 
@@ -218,12 +220,12 @@ static inline CUresult kernel_set(CUgraphExec exec, CUgraphNode node,
     assert_ptr_equal(run->function, as.function);
     assert_int_equal(run->blocks, as.blocks);
     run->parameter = as.parameter;
-    run->tell = as.tell;
+    run->signal = as.signal;
     nodes_set++;
     nodes_set_waited += graph_launches == 0;
     if (!setting_ahead_fails || graph_launches == 0)
         return CUDA_SUCCESS;
-    run->parameter = run->tell.position = UINT64_MAX;
+    run->parameter = run->signal.position = UINT64_MAX;
     return CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -310,7 +312,7 @@ static inline CUresult context_set(CUcontext context)
 static inline CUresult event_create(CUevent *event, unsigned int flags)
 {
     (void)flags;
-    *event = (CUevent)&told;
+    *event = (CUevent)&signals;
     return CUDA_SUCCESS;
 }
 
@@ -350,7 +352,7 @@ static inline void graphs_open(void)
     fake_cu.cuStreamWaitEvent = stream_wait;
     ran_count = 0;
     graph_count = graph_launches = graphs_made = graphs_destroyed = nodes_set = mixed_made = 0;
-    nodes_run = nodes_set_waited = told = told_itself = teller_count = 0;
+    nodes_run = nodes_set_waited = signals = own_signals = signaller_count = 0;
     no_room_to_make = no_room_to_launch = setting_ahead_fails = false;
     calls_left = UINT32_MAX;
 }

@@ -89,7 +89,7 @@ static inline void mark_issue(struct tenant *tenant)
     inflight_fence_follows(stream->inflight);
 }
 
-/* Drains copies, in which the SMs have no part: the last one tells its end. */
+/* Drains copies, in which the SMs have no part: the last one signals its end. */
 static inline uint32_t copies_drain(struct tenant *tenant, struct sched_allowance allowance)
 {
     struct stream *stream = &tenant->session.submit.streams[0];
@@ -126,7 +126,7 @@ static inline void issue_some(struct tenant *tenant, const struct launch *launch
         mark_issue(tenant);
 }
 
-/* Drains launches and events alternately; after what is thought to take RUN_NS / 2, a fence tells
+/* Drains launches and events alternately; after what is thought to take RUN_NS / 2, a fence signals
  * the end. */
 static inline uint32_t events_drain(struct tenant *tenant, const struct launch *launch,
                                     struct sched_allowance allowance)
@@ -153,7 +153,7 @@ static inline uint32_t events_drain(struct tenant *tenant, const struct launch *
 }
 
 /* Drains a tenant, which has launches of one kernel, and one stream. They go as exec graphs and
- * singles, of which some, and the last one, tell their end. */
+ * singles, of which some, and the last one, signal their end. */
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
                       enum drained *drained)
 {

@@ -68,10 +68,10 @@ static inline void kernel_load(uint32_t i)
 }
 
 /* From here on the kernel has a completion parameter. */
-static inline void kernel_tells_end(uint32_t i)
+static inline void kernel_signals_end(uint32_t i)
 {
-    kernel[i].tells_end = true;
-    function_tells_end(kernel[i].function, kernel[i].param_count);
+    kernel[i].signals_end = true;
+    function_signals_end(kernel[i].function, kernel[i].param_count);
 }
 
 static inline int set(void **state)
@@ -189,19 +189,19 @@ static inline void wait_for_nothing(void)
 }
 
 /* Drains what was written, as one arrival. Checks that all of it ran, in order, and that its end
- * was told. */
+ * was signalled. */
 static inline void drain(bool entire)
 {
     const struct sched_allowance allowance = {1000, UINT64_MAX};
     enum drained drained;
 
-    told = told_itself = graph_launches = nodes_run = nodes_set = nodes_set_waited = 0;
+    signals = own_signals = graph_launches = nodes_run = nodes_set = nodes_set_waited = 0;
     atomic_store(&client.tail[0], tail);
     stream->arrival.entire = entire;
     stream_drain(&session, 0, allowance, &drained);
     assert_int_equal(drained, DRAINED_ALL);
     assert_false(session.submit.faulted);
-    assert_int_equal(last_told, tail);
+    assert_int_equal(last_signal, tail);
     assert_int_equal(stream->signalled, tail);
     assert_int_equal(ran_count, wanted_count);
     for (uint32_t i = 0; i < wanted_count; i++) {
@@ -234,7 +234,7 @@ static inline void learn(uint32_t kind, uint32_t length)
         drain(true);
     }
     assert_int_equal(graph_launches, 1);
-    assert_int_equal(told, 1);
+    assert_int_equal(signals, 1);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set, unset)

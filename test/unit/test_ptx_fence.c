@@ -1643,7 +1643,7 @@ static void a_store_to_the_stack_is_seen(void **state)
 }
 
 /* WHAT, wherever it stands, WITH in its place: the checker says that a store may hit any byte. */
-static void expect_stack_told(const char *out, const char *what, const char *with)
+static void expect_stack_reported(const char *out, const char *what, const char *with)
 {
     char *changed = replaced(out, what, with), why[200];
     bool stack = false, indexed;
@@ -1690,12 +1690,13 @@ static void a_store_to_a_frame_is_seen(void **state)
     assert_int_equal(report.fence.stack_line, 0);
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         expect_checked(out, all[i].what, all[i].with, all[i].why);
-    expect_stack_told(out, "gshare$stack[32]", "gshare$stack[31]");
-    expect_stack_told(out, "\tmin.u32 gshare$x, gshare$x, 28;\n", "");
-    expect_stack_told(out, "gshare$x, 28;", "gshare$x, 29;");
-    expect_stack_told(out, "mov.u32 gshare$y, gshare$bottom;", "mov.u32 gshare$y, gshare$frame;");
-    expect_stack_told(out, "\tselp.b64 gshare$at, gshare$far, ",
-                      "\tselp.b64 gshare$far, gshare$at, ");
+    expect_stack_reported(out, "gshare$stack[32]", "gshare$stack[31]");
+    expect_stack_reported(out, "\tmin.u32 gshare$x, gshare$x, 28;\n", "");
+    expect_stack_reported(out, "gshare$x, 28;", "gshare$x, 29;");
+    expect_stack_reported(out, "mov.u32 gshare$y, gshare$bottom;",
+                          "mov.u32 gshare$y, gshare$frame;");
+    expect_stack_reported(out, "\tselp.b64 gshare$at, gshare$far, ",
+                          "\tselp.b64 gshare$far, gshare$at, ");
     free(out);
     ptx_rewrite_report_deinit(&report);
 }

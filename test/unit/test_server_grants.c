@@ -216,7 +216,7 @@ static void an_attach_that_a_worker_is_slow_with_is_answered_too(void **state)
     answer_due(t);
     expect_answer(142, GS_ERR_TIMEOUT, "kernels run on");
     assert_int_equal(t->state, SESSION_OPENING);
-    assert_int_equal(session_state_told(t), CTL_TENANT_ENDING);
+    assert_int_equal(session_tenant_state(t), CTL_TENANT_ENDING);
     worker_answers(t->slot, GS_OK);
     assert_int_equal(worker_hears(), LINK_CLOSE);
     worker_answers(t->slot, GS_OK);

@@ -182,11 +182,11 @@ static void exported_of(const struct session *importer, const struct session *ow
     assert_int_equal(message.u.peer_ask.session_id, importer->id);
     assert_int_equal(message.u.peer_ask.uid, UID);
     message.op = LINK_PEER_EXPORTED;
-    message.u.peer_told = (struct link_peer_told){.ask = message.u.peer_ask.ask,
-                                                  .from = owner->slot,
-                                                  .address = AT,
-                                                  .size = size,
-                                                  .piece_size = SIZE};
+    message.u.peer_answer = (struct link_peer_answer){.ask = message.u.peer_ask.ask,
+                                                      .from = owner->slot,
+                                                      .address = AT,
+                                                      .size = size,
+                                                      .piece_size = SIZE};
     says(OWNER, &message, -1);
 }
 
@@ -204,9 +204,9 @@ static uint64_t given(const struct session *importer, const struct session *owne
     asks(importer, ++ask);
     exported(importer, owner);
     message = hears(PEER, LINK_PEER_IMPORTED);
-    assert_int_equal(message.u.peer_told.status, GS_OK);
-    assert_int_equal(message.u.peer_told.ask, ask);
-    return message.u.peer_told.number;
+    assert_int_equal(message.u.peer_answer.status, GS_OK);
+    assert_int_equal(message.u.peer_answer.ask, ask);
+    return message.u.peer_answer.number;
 }
 
 static void mapped(const struct session *importer, uint64_t address, uint64_t size, uint64_t number)
@@ -257,14 +257,14 @@ static void a_granted_export_brings_the_memory_and_is_kept(void **state)
     message = hears_with(PEER, &fd);
     assert_int_equal(message.op, LINK_PEER_IMPORTED);
     assert_int_equal(message.slot, importer->slot);
-    assert_int_equal(message.u.peer_told.ask, 7);
-    assert_int_equal(message.u.peer_told.status, GS_OK);
-    assert_int_equal(message.u.peer_told.from, OWNER);
-    assert_int_equal(message.u.peer_told.size, SIZE);
-    assert_int_equal(message.u.peer_told.window_size, 0); // of another process
+    assert_int_equal(message.u.peer_answer.ask, 7);
+    assert_int_equal(message.u.peer_answer.status, GS_OK);
+    assert_int_equal(message.u.peer_answer.from, OWNER);
+    assert_int_equal(message.u.peer_answer.size, SIZE);
+    assert_int_equal(message.u.peer_answer.window_size, 0); // of another process
     assert_int_equal(inode(fd), inode(owner->vault.entry[0].fd));
     assert_int_equal(pieces(), 2);
-    mapped(importer, MAPPED, SIZE, message.u.peer_told.number);
+    mapped(importer, MAPPED, SIZE, message.u.peer_answer.number);
     assert_int_equal(importer->vault.count, 1);
     assert_int_equal(importer->vault.entry[0].address, MAPPED);
     assert_int_equal(inode(importer->vault.entry[0].fd), inode(fd));
@@ -290,8 +290,8 @@ static void the_owners_window_is_told_to_its_own_process_alone(void **state)
     asks(importer, 1);
     exported(importer, owner);
     message = hears(PEER, LINK_PEER_IMPORTED);
-    assert_int_equal(message.u.peer_told.window_base, 0x4000);
-    assert_int_equal(message.u.peer_told.window_size, 0x8000);
+    assert_int_equal(message.u.peer_answer.window_base, 0x4000);
+    assert_int_equal(message.u.peer_answer.window_size, 0x8000);
 }
 
 static void an_export_that_the_vault_has_not_is_refused(void **state)
@@ -301,7 +301,7 @@ static void an_export_that_the_vault_has_not_is_refused(void **state)
     (void)state;
     asks(importer, 1);
     exported(importer, owner); // at AT
-    assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_told.status, GS_ERR_LIMIT);
+    assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_answer.status, GS_ERR_LIMIT);
     assert_int_equal(pieces(), 1);
 }
 
@@ -315,7 +315,7 @@ static void an_export_larger_than_its_memory_is_refused(void **state)
     for (unsigned i = 0; i < ARRAY_SIZE(sizes); i++) {
         asks(importer, i + 1);
         exported_of(importer, owner, sizes[i]);
-        assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_told.status, GS_ERR_LIMIT);
+        assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_answer.status, GS_ERR_LIMIT);
     }
 }
 
@@ -329,7 +329,7 @@ static void a_user_with_all_its_pieces_imports_nothing_more(void **state)
     server.settings.everybody = (struct ctl_settings){.fields = CTL_USER_PIECES, .user_pieces = 2};
     asks(second, 1);
     exported(second, owner);
-    assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_told.status, GS_ERR_LIMIT);
+    assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_answer.status, GS_ERR_LIMIT);
     mapped(importer, MAPPED, SIZE, number); // it had its piece when it was given the memory
     assert_int_equal(importer->vault.count, 1);
     assert_false(importer->vault_short);
@@ -357,7 +357,7 @@ static void an_asker_that_ends_is_answered(void **state)
     (void)state;
     asks(importer, 5);
     server_session_close(importer);
-    assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_told.status, GS_ERR_INVALID_HANDLE);
+    assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_answer.status, GS_ERR_INVALID_HANDLE);
     hears(PEER, LINK_CLOSE);
     assert_int_equal(hears(OWNER, 0).op, 0);
     (void)owner;
@@ -377,7 +377,7 @@ static void each_worker_of_the_owners_is_asked_once(void **state)
     assert_int_equal(hears(OWNER, 0).op, 0);
     server.device[OWNER].worker.child.pid++;
     exported(importer, owner);
-    assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_told.status, GS_OK);
+    assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_answer.status, GS_OK);
 }
 
 // ---- Taking back ----
@@ -463,7 +463,7 @@ static void an_import_without_memory_for_it_is_refused_before_it_is_made(void **
     exported(importer, owner);
     message = hears(PEER, LINK_PEER_IMPORTED);
     no_memory = false;
-    assert_int_equal(message.u.peer_told.status, GS_ERR_LIMIT);
+    assert_int_equal(message.u.peer_answer.status, GS_ERR_LIMIT);
     assert_int_equal(pieces(), 2);
     assert_int_equal(given(importer, owner), number);
     no_memory = true;
@@ -691,7 +691,7 @@ static void a_device_with_much_to_take_back_is_lent_nothing_meanwhile(void **sta
         revoked(number);
     }
     exported(importer, owner);
-    assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_told.status, GS_OK);
+    assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_answer.status, GS_OK);
 }
 
 static void a_loan_has_a_bounded_number_of_imports(void **state)
@@ -705,7 +705,7 @@ static void a_loan_has_a_bounded_number_of_imports(void **state)
     loan->holders += LOAN_HOLDERS_MAX - 1;
     asks(importer, 1);
     exported(importer, owner);
-    assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_told.status, GS_ERR_LIMIT);
+    assert_int_equal(hears(PEER, LINK_PEER_IMPORTED).u.peer_answer.status, GS_ERR_LIMIT);
     loan->holders -= LOAN_HOLDERS_MAX - 1;
 }
 

@@ -366,6 +366,75 @@ static void answer_check(void)
     }
 }
 
+// The session that a random step is about: a new one, or one that is there. NULL: one has gone.
+static struct placer_session *random_session(void)
+{
+    const uint32_t i = dice(SESSIONS);
+
+    if (i >= count && count < SESSIONS) {
+        struct placer_session *new = &session[count];
+
+        memset(new, 0, sizeof(*new));
+        new->id = 100 + count++;
+        new->space = dice(4) == 0 && !sm_mask_empty(&space[1]);
+        return new;
+    }
+    if (dice(4) != 0)
+        return &session[i];
+    memmove(&session[i], &session[i + 1], (count - i - 1) * sizeof(session[0]));
+    count--;
+    if (place(NULL) != GS_OK)
+        fail_msg("after one has gone: %s", text);
+    answer_check();
+    settle();
+    return NULL;
+}
+
+// The worker has made what was placed, or lags behind. Asking again moves nobody.
+static void placed_check(void)
+{
+    struct sm_mask next[SESSIONS];
+
+    answer_check();
+    if (dice(4)) {
+        settle();
+        // What was held exclusively is free now.
+        assert_int_equal(place(NULL), GS_OK);
+        settle();
+        for (uint32_t j = 0; j < count; j++)
+            next[j] = session[j].next;
+    } else { // decided, and still on its way
+        for (uint32_t j = 0; j < count; j++) {
+            next[j] = session[j].mask = session[j].next;
+            session[j].was_exclusive = session[j].exclusive;
+            session[j].whole = false;
+        }
+    }
+    assert_int_equal(place(NULL), GS_OK);
+    for (uint32_t j = 0; j < count; j++)
+        assert_true(sm_mask_equal(&next[j], &session[j].next));
+    answer_check();
+}
+
+static void refused_check(struct placer_session *asker, const struct placer_session *former)
+{
+    assert_true(text[0] != 0);
+    *asker = *former;
+    if (sm_mask_empty(&former->mask))
+        count--;
+    assert_int_equal(place(NULL), GS_OK);
+}
+
+static void device_random(uint32_t sms, uint32_t size)
+{
+    device_make(sms, size);
+    if (device.group_count > 3 && dice(2)) {
+        space[1] = groups(device.group_count - 2, 1);
+        space[2] = dice(2) ? groups(device.group_count - 1, 1) : (struct sm_mask){{0}};
+        space[0] = sm_mask_minus(device.all, sm_mask_or(space[1], space[2]));
+    }
+}
+
 // Random sessions come, go and change their minds on devices of many shapes; sometimes the worker
 // lags behind. After each step the rules hold, a refusal changes nothing, and asking again moves
 // nobody.
@@ -378,65 +447,20 @@ static void random_sequences_keep_the_rules(void **state)
 
     (void)state;
     for (uint32_t round = 0; round < 600; round++) {
-        device_make(shapes[round % 6].sms, shapes[round % 6].size);
-        if (device.group_count > 3 && dice(2)) {
-            space[1] = groups(device.group_count - 2, 1);
-            space[2] = dice(2) ? groups(device.group_count - 1, 1) : (struct sm_mask){{0}};
-            space[0] = sm_mask_minus(device.all, sm_mask_or(space[1], space[2]));
-        }
+        device_random(shapes[round % 6].sms, shapes[round % 6].size);
         for (uint32_t step = 0; step < 40; step++) {
-            uint32_t i = dice(SESSIONS);
-            struct placer_session former;
+            struct placer_session *asker = random_session(), former;
 
-            if (i >= count && count < SESSIONS) {
-                i = count;
-                memset(&session[i], 0, sizeof(session[i]));
-                session[i].id = 100 + i;
-                session[i].space = dice(4) == 0 && !sm_mask_empty(&space[1]);
-                count++;
-            } else if (dice(4) == 0) {
-                memmove(&session[i], &session[i + 1], (count - i - 1) * sizeof(session[0]));
-                count--;
-                if (place(NULL) != GS_OK)
-                    fail_msg("after one has gone: %s", text);
-                answer_check();
-                settle();
+            if (!asker)
                 continue;
-            }
-            former = session[i];
-            request_random(&session[i]);
-            if (place(&session[i]) == GS_OK) {
-                struct sm_mask next[SESSIONS];
-
+            former = *asker;
+            request_random(asker);
+            if (place(asker) == GS_OK) {
                 placed++;
-                answer_check();
-                for (uint32_t j = 0; j < count; j++)
-                    next[j] = session[j].next;
-                if (dice(4)) {
-                    settle();
-                    // What was held exclusively is free now.
-                    assert_int_equal(place(NULL), GS_OK);
-                    settle();
-                    for (uint32_t j = 0; j < count; j++)
-                        next[j] = session[j].next;
-                } else { // decided, and still on its way
-                    for (uint32_t j = 0; j < count; j++) {
-                        session[j].mask = next[j];
-                        session[j].was_exclusive = session[j].exclusive;
-                        session[j].whole = false;
-                    }
-                }
-                assert_int_equal(place(NULL), GS_OK);
-                for (uint32_t j = 0; j < count; j++)
-                    assert_true(sm_mask_equal(&next[j], &session[j].next));
-                answer_check();
+                placed_check();
             } else {
                 refused++;
-                assert_true(text[0] != 0);
-                session[i] = former;
-                if (sm_mask_empty(&former.mask))
-                    count--;
-                assert_int_equal(place(NULL), GS_OK);
+                refused_check(asker, &former);
             }
             if (dice(3) == 0) {
                 assert_int_equal(place(NULL), GS_OK);

@@ -1,6 +1,6 @@
 /*
  * test_worker_drain.c - how what a tenant writes into a stream goes to the device: in which graphs,
- * also while the tenant still writes; and how often the device is made to tell the end: once for
+ * also while the tenant still writes; and how often the device is made to signal the end: once for
  * each position, and always for the last one.
  *
  * The driver notes the graphs and the positions; most tests have no device memory for graphs.
@@ -39,18 +39,18 @@ static struct session session;
 static struct stream *stream = &session.submit.streams[0];
 static uint64_t tail;
 
-static unsigned launched, told;
-static uint64_t last_told;
+static unsigned launched, signals;
+static uint64_t last_signal;
 
 /* Stands for the executable graph too, and for its nodes. */
 static struct graph {
     uint32_t kernels;
-    bool tells;
+    bool signals;
     uint64_t position;
 } graphs[GRAPHS];
 static uint32_t graph_count;
 static bool graph_room;
-/* The number of kernels of each graph launched, and 100 more where the graph tells its end. */
+/* The number of kernels of each graph launched, and 100 more where the graph signals its end. */
 static uint32_t went[GRAPHS], went_count;
 static uint32_t launches_left; /* until the driver refuses a launch */
 
@@ -78,16 +78,16 @@ static CUresult done_launch(const CUlaunchConfig *config, CUfunction function, v
                             void **extra)
 {
     (void)config, (void)function, (void)extra;
-    memcpy(&last_told, params[1], sizeof(last_told));
-    told++;
+    memcpy(&last_signal, params[1], sizeof(last_signal));
+    signals++;
     return CUDA_SUCCESS;
 }
 
 static CUresult value_write(CUstream on, CUdeviceptr address, uint64_t value, unsigned int flags)
 {
     (void)on, (void)address, (void)flags;
-    last_told = value;
-    told++;
+    last_signal = value;
+    signals++;
     return CUDA_SUCCESS;
 }
 
@@ -129,7 +129,7 @@ static CUresult kernel_add(CUgraphNode *node, CUgraph to, const CUgraphNode *aft
     if (params->func == kernel.function)
         graph->kernels++;
     else
-        graph->tells = true;
+        graph->signals = true;
     return CUDA_SUCCESS;
 }
 
@@ -148,7 +148,7 @@ static CUresult write_add(CUgraphNode *node, CUgraph to, const CUgraphNode *afte
 {
     (void)after, (void)count, (void)params;
     *node = (CUgraphNode)to;
-    ((struct graph *)to)->tells = true;
+    ((struct graph *)to)->signals = true;
     return CUDA_SUCCESS;
 }
 
@@ -189,11 +189,11 @@ static CUresult graph_launch_noted(CUgraphExec exec, CUstream on)
         return CUDA_ERROR_INVALID_VALUE;
     launches_left--;
     assert_true(went_count < GRAPHS);
-    went[went_count++] = graph->kernels + (graph->tells ? 100 : 0);
+    went[went_count++] = graph->kernels + (graph->signals ? 100 : 0);
     launched += graph->kernels;
-    if (graph->tells) {
-        last_told = graph->position;
-        told++;
+    if (graph->signals) {
+        last_signal = graph->position;
+        signals++;
     }
     return CUDA_SUCCESS;
 }
@@ -211,7 +211,7 @@ static CUresult function_set(CUfunction function, CUfunction_attribute attribute
 static CUresult event_create(CUevent *event, unsigned int flags)
 {
     (void)flags;
-    *event = (CUevent)&told;
+    *event = (CUevent)&signals;
     return CUDA_SUCCESS;
 }
 
@@ -267,7 +267,7 @@ static int set(void **state)
     domain_join(&session);
     stream->inflight = inflight_new(&session, (uint32_t)(stream - session.submit.streams));
     tail = 0;
-    launched = told = 0;
+    launched = signals = 0;
     graph_room = false;
     graph_count = went_count = took_count = 0;
     launches_left = UINT32_MAX;
@@ -330,26 +330,26 @@ static void drain(void)
     stream_drain(&session, 0, room, &drained);
     assert_int_equal(drained, DRAINED_ALL);
     assert_false(session.submit.faulted);
-    assert_int_equal(last_told, tail);
+    assert_int_equal(last_signal, tail);
     assert_int_equal(stream->signalled, tail);
 }
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-/* A kernel's first launches, and those with a deadline, tell their end by themselves. */
-static void a_launch_that_told_its_end_is_told_of_once(void **state)
+/* A kernel's first launches, and those with a deadline, signal their end by themselves. */
+static void a_launch_that_signalled_its_end_is_signalled_once(void **state)
 {
     (void)state;
     launch(1);
     drain();
     assert_int_equal(launched, 1);
-    assert_int_equal(told, 1);
+    assert_int_equal(signals, 1);
     launch(0);
     drain();
-    assert_int_equal(told, 2);
+    assert_int_equal(signals, 2);
 }
 
-static void a_full_batch_that_told_its_end_is_told_of_once(void **state)
+static void a_full_batch_that_signalled_its_end_is_signalled_once(void **state)
 {
     (void)state;
     kernel.wave_ns = 1;
@@ -358,30 +358,30 @@ static void a_full_batch_that_told_its_end_is_told_of_once(void **state)
         launch(0);
     drain();
     assert_int_equal(launched, 64);
-    assert_int_equal(told, 64);
+    assert_int_equal(signals, 64);
 }
 
-static void what_follows_is_told_of_too(void **state)
+static void what_follows_is_signalled_too(void **state)
 {
     (void)state;
     launch(1);
     pad();
     drain();
-    assert_int_equal(told, 2);
+    assert_int_equal(signals, 2);
     launch(0);
     pad();
     drain();
-    assert_int_equal(told, 3);
+    assert_int_equal(signals, 3);
     pad();
     drain();
-    assert_int_equal(told, 4);
+    assert_int_equal(signals, 4);
     drain();
-    assert_int_equal(told, 4);
+    assert_int_equal(signals, 4);
 }
 
-/* A launch whose end is not told by itself is told of at the end. */
-/* An event is not told with the next kernel, which may have to wait for other tenants'. */
-static void an_event_is_told_with_the_kernel_before_it(void **state)
+/* A launch whose end is not signalled by itself is signalled at the end. */
+/* An event is not signalled with the next kernel, which may have to wait for other tenants'. */
+static void an_event_is_signalled_with_the_kernel_before_it(void **state)
 {
     const struct sched_allowance one_kernel = {64, 1};
     enum drained drained;
@@ -396,31 +396,31 @@ static void an_event_is_told_with_the_kernel_before_it(void **state)
     stream_drain(&session, 0, one_kernel, &drained);
     assert_int_equal(launched, 1);
     assert_int_equal(drained, DRAINED_SOME);
-    assert_int_equal(last_told, tail / 2);
+    assert_int_equal(last_signal, tail / 2);
     stream_drain(&session, 0, one_kernel, &drained);
     assert_int_equal(launched, 2);
-    assert_int_equal(last_told, tail);
+    assert_int_equal(last_signal, tail);
     free(session.submit.events);
 }
 
-static void a_known_kernel_is_told_of(void **state)
+static void a_known_kernel_is_signalled(void **state)
 {
     (void)state;
     kernel.wave_ns = 1;
     launch(1);
     drain();
-    assert_int_equal(told, 1);
+    assert_int_equal(signals, 1);
     launch(0);
     launch(0);
     drain();
     assert_int_equal(launched, 3);
-    assert_int_equal(told, 2);
+    assert_int_equal(signals, 2);
 }
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
 /* Runs until the stream has graphs for its kernel, with nothing in flight, and the end of the last
- * graph told. */
+ * graph signalled. */
 static void graphs_earn(uint32_t cls)
 {
     graph_room = true;
@@ -432,7 +432,7 @@ static void graphs_earn(uint32_t cls)
     }
     inflight_settle(stream->inflight);
     assert_int_equal(went_count, 0);
-    launched = told = 0;
+    launched = signals = 0;
 }
 
 #define expect_went(...)                                                                           \
@@ -448,27 +448,27 @@ static void launches(uint32_t count)
         launch(0);
 }
 
-static void a_latency_arrival_goes_in_two_graphs_and_the_last_tells_the_end(void **state)
+static void a_latency_arrival_goes_in_two_graphs_and_the_last_signals_the_end(void **state)
 {
     (void)state;
     graphs_earn(GS_CLASS_LATENCY);
     launches(20);
     drain();
     expect_went(16, 104);
-    assert_int_equal(told, 1);
+    assert_int_equal(signals, 1);
 }
 
-static void every_length_of_a_latency_arrival_is_told_of_once(void **state)
+static void every_length_of_a_latency_arrival_is_signalled_once(void **state)
 {
     (void)state;
     graphs_earn(GS_CLASS_LATENCY);
     for (uint32_t count = 2; count < 32; count++) {
-        launched = told = went_count = 0;
+        launched = signals = went_count = 0;
         launches(count);
         drain();
         inflight_settle(stream->inflight);
         assert_int_equal(launched, count);
-        assert_int_equal(told, 1);
+        assert_int_equal(signals, 1);
         assert_true(went[went_count - 1] > 100);
     }
 }
@@ -500,7 +500,7 @@ static void one_more(void)
     atomic_store(&client.tail[0], tail);
 }
 
-static void an_arrival_that_is_being_written_is_taken_whole_and_told_of_once(void **state)
+static void an_arrival_that_is_being_written_is_taken_whole_and_signalled_once(void **state)
 {
     (void)state;
     graphs_earn(GS_CLASS_LATENCY);
@@ -510,7 +510,7 @@ static void an_arrival_that_is_being_written_is_taken_whole_and_told_of_once(voi
     drain();
     assert_int_equal(to_come, 0);
     assert_int_equal(launched, 20);
-    assert_int_equal(told, 1);
+    assert_int_equal(signals, 1);
     assert_true(went[went_count - 1] > 100);
 }
 
@@ -522,16 +522,16 @@ static void what_comes_behind_others_is_gathered(void **state)
     launches(2);
     drain();
     expect_went(102);
-    went_count = told = 0;
+    went_count = signals = 0;
     to_come = 19;
     tenant_writes = one_more;
     launch(0);
     drain();
     expect_went(16, 104);
-    assert_int_equal(told, 1);
+    assert_int_equal(signals, 1);
 }
 
-/* The last launch that there is room for tells the end, however much has come behind it. */
+/* The last launch that there is room for signals the end, however much has come behind it. */
 static void who_goes_on_writing_has_no_more_than_there_is_room_for(void **state)
 {
     const struct sched_allowance some = {16, UINT64_MAX}, one = {1, 1};
@@ -546,15 +546,15 @@ static void who_goes_on_writing_has_no_more_than_there_is_room_for(void **state)
     assert_int_equal(stream_drain(&session, 0, some, &drained), 16);
     assert_int_equal(drained, DRAINED_SOME);
     assert_int_equal(launched, 16);
-    assert_int_equal(told, 1);
+    assert_int_equal(signals, 1);
     assert_true(went[went_count - 1] > 100);
-    assert_int_equal(last_told, stream->head);
+    assert_int_equal(last_signal, stream->head);
     inflight_settle(stream->inflight);
     went_count = 0;
     assert_int_equal(stream_drain(&session, 0, one, &drained), 1);
     assert_int_equal(drained, DRAINED_SOME);
     expect_went(101);
-    assert_int_equal(last_told, stream->head);
+    assert_int_equal(last_signal, stream->head);
 }
 
 /* What has been gathered by then is not issued by the next drain. */
@@ -574,7 +574,7 @@ static void a_launch_that_is_refused_in_the_middle_is_the_last(void **state)
     assert_true(session.submit.faulted);
     assert_int_equal(server.fault.kind, GS_FAULT_LAUNCH);
     assert_int_equal(launched, 1);
-    assert_int_equal(told, 0);
+    assert_int_equal(signals, 0);
     session.submit.faulted = false;
     stream->head = tail;
     launches_left = UINT32_MAX;
@@ -606,7 +606,7 @@ static void more_bytes_than_a_ring_go_in_several_batches(void **state)
     graphs_earn(GS_CLASS_LATENCY);
     launches(2);
     drain();
-    went_count = told = took_count = 0;
+    went_count = signals = took_count = 0;
     to_come = 9;
     tenant_writes = one_more;
     launch(0);
@@ -719,19 +719,22 @@ static void a_tail_that_becomes_impossible_ends_the_session_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_launch_that_told_its_end_is_told_of_once, set, unset),
-        cmocka_unit_test_setup_teardown(a_full_batch_that_told_its_end_is_told_of_once, set, unset),
-        cmocka_unit_test_setup_teardown(what_follows_is_told_of_too, set, unset),
-        cmocka_unit_test_setup_teardown(an_event_is_told_with_the_kernel_before_it, set, unset),
-        cmocka_unit_test_setup_teardown(a_known_kernel_is_told_of, set, unset),
+        cmocka_unit_test_setup_teardown(a_launch_that_signalled_its_end_is_signalled_once, set,
+                                        unset),
+        cmocka_unit_test_setup_teardown(a_full_batch_that_signalled_its_end_is_signalled_once, set,
+                                        unset),
+        cmocka_unit_test_setup_teardown(what_follows_is_signalled_too, set, unset),
+        cmocka_unit_test_setup_teardown(an_event_is_signalled_with_the_kernel_before_it, set,
+                                        unset),
+        cmocka_unit_test_setup_teardown(a_known_kernel_is_signalled, set, unset),
         cmocka_unit_test_setup_teardown(
-            a_latency_arrival_goes_in_two_graphs_and_the_last_tells_the_end, set, unset),
-        cmocka_unit_test_setup_teardown(every_length_of_a_latency_arrival_is_told_of_once, set,
+            a_latency_arrival_goes_in_two_graphs_and_the_last_signals_the_end, set, unset),
+        cmocka_unit_test_setup_teardown(every_length_of_a_latency_arrival_is_signalled_once, set,
                                         unset),
         cmocka_unit_test_setup_teardown(other_arrivals_go_in_graphs_of_eight_and_singles, set,
                                         unset),
         cmocka_unit_test_setup_teardown(
-            an_arrival_that_is_being_written_is_taken_whole_and_told_of_once, set, unset),
+            an_arrival_that_is_being_written_is_taken_whole_and_signalled_once, set, unset),
         cmocka_unit_test_setup_teardown(what_comes_behind_others_is_gathered, set, unset),
         cmocka_unit_test_setup_teardown(who_goes_on_writing_has_no_more_than_there_is_room_for, set,
                                         unset),

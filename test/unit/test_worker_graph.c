@@ -110,10 +110,10 @@ record_refusal record_check_memset(const struct session *unused, const struct re
     return set->dst && set->dst == gone ? "a memset of memory that is gone" : NULL;
 }
 
-void launch_params(const struct launch *launch, const struct completion_params *tell,
+void launch_params(const struct launch *launch, const struct completion_params *signal,
                    void **pointers, CUDA_KERNEL_NODE_PARAMS *params)
 {
-    (void)launch, (void)tell, (void)pointers, (void)params;
+    (void)launch, (void)signal, (void)pointers, (void)params;
     abort();
 }
 

@@ -253,7 +253,7 @@ static void a_sweep_removes_what_it_is_told_in_one_pass(void **state)
     assert_int_equal(key, KERNELS);
     journal_free(next);
     journal_sweep(NULL, kernel_alone);
-    journal_spoil(journal, "a test");
+    journal_set_incomplete(journal, "a test");
     swept = 0;
     journal_sweep(journal, kernel_alone);
     assert_int_equal(swept, 0);
@@ -327,7 +327,7 @@ static void any_sequence_leaves_what_a_model_has(void **state)
             journal = next;
         }
     }
-    assert_null(journal_spoilt(journal));
+    assert_null(journal_incomplete(journal));
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         assert_int_equal(model[e->key], e->value[0]);
         model[e->key] = 0;
@@ -340,20 +340,20 @@ static void any_sequence_leaves_what_a_model_has(void **state)
     journal_free(journal);
 }
 
-static void a_spoilt_journal_says_why(void **state)
+static void an_incomplete_journal_says_why(void **state)
 {
     struct journal *journal = journal_new(1, UID), *next;
 
     (void)state;
-    assert_null(journal_spoilt(journal));
-    journal_spoil(journal, "first");
-    journal_spoil(journal, "second");
+    assert_null(journal_incomplete(journal));
+    journal_set_incomplete(journal, "first");
+    journal_set_incomplete(journal, "second");
     put(journal, JOURNAL_CHUNK, 1, 1, NULL);
     next = reopened(journal);
-    assert_string_equal(journal_spoilt(next), "first");
+    assert_string_equal(journal_incomplete(next), "first");
     journal_free(next);
     journal_free(journal);
-    assert_non_null(journal_spoilt(NULL));
+    assert_non_null(journal_incomplete(NULL));
 }
 
 static void damaged_files_are_refused(void **state)
@@ -400,7 +400,7 @@ int main(void)
         cmocka_unit_test(of_two_entries_with_a_key_the_later_counts),
         cmocka_unit_test(what_was_taken_back_is_kept),
         cmocka_unit_test(any_sequence_leaves_what_a_model_has),
-        cmocka_unit_test(a_spoilt_journal_says_why),
+        cmocka_unit_test(an_incomplete_journal_says_why),
         cmocka_unit_test(damaged_files_are_refused),
     };
 

@@ -20,7 +20,7 @@ static void a_request_of_mixed_kernels_goes_as_one_graph_when_it_has_come_before
     for (uint32_t i = 1; i < 100; i++) {
         request(0, REQUEST, 1000 * i);
         drain(true);
-        assert_int_equal(told, 1);
+        assert_int_equal(signals, 1);
         if (i >= LEARNING)
             assert_int_equal(graph_launches, 1);
     }
@@ -56,7 +56,7 @@ static void a_run_of_one_kernel_goes_as_one_graph_too(void **state)
             drain(true);
         }
         assert_int_equal(graph_launches, 1);
-        assert_int_equal(told, 1);
+        assert_int_equal(signals, 1);
     }
 }
 
@@ -70,7 +70,7 @@ static void requests_by_turns_have_a_graph_each(void **state)
             assert_int_equal(graph_launches, 1);
     }
     assert_int_equal(mixed_made, 4);
-    assert_int_equal(told, 1);
+    assert_int_equal(signals, 1);
 }
 
 /* Otherwise each request would cost the making of a graph. */
@@ -175,7 +175,7 @@ static void without_memory_for_a_graph_all_run_without(void **state)
         for (uint32_t i = 0; i < 10; i++) {
             request(round, REQUEST, i);
             drain(true);
-            assert_int_equal(told, 1);
+            assert_int_equal(signals, 1);
         }
         no_room_to_make = false;
         learn(round, REQUEST);
@@ -183,7 +183,7 @@ static void without_memory_for_a_graph_all_run_without(void **state)
         for (uint32_t i = 0; i < 10; i++) {
             request(round, REQUEST, i);
             drain(true);
-            assert_int_equal(told, 1);
+            assert_int_equal(signals, 1);
         }
         no_room_to_launch = false;
         learn(round, REQUEST);
@@ -255,7 +255,7 @@ static void a_request_that_is_seen_at_its_begin_goes_as_one_graph(void **state)
     domains_add(&session);
     for (uint32_t i = 0; i < 200; i++) {
         forget();
-        graph_launches = told = 0;
+        graph_launches = signals = 0;
         for (uint32_t k = 0; k < REQUEST; k++) {
             launch(k % KERNELS, 1, i + k);
             atomic_store(&client.tail[0], tail);
@@ -272,10 +272,10 @@ static void a_request_that_is_seen_at_its_begin_goes_as_one_graph(void **state)
         assert_int_equal(ran_count, REQUEST);
         for (uint32_t k = 0; k < REQUEST; k++)
             assert_int_equal(ran[k].parameter, i + k);
-        assert_int_equal(last_told, tail);
+        assert_int_equal(last_signal, tail);
         if (i > 10) {
             assert_int_equal(graph_launches, 1);
-            assert_int_equal(told, 1);
+            assert_int_equal(signals, 1);
         }
         inflight_settle(stream->inflight);
         atomic_store(&words->position[0], tail);

@@ -1,7 +1,7 @@
 /*
- * test_worker_request_graph_ends.c - how requests that come again tell their end: by one kernel of
- * each graph, but by more where what waits for the device, or the scheduler, needs to know earlier;
- * and that all launches are accounted for, and timed.
+ * test_worker_request_graph_ends.c - how requests that come again signal their end: by one kernel
+ * of each graph, but by more where what waits for the device, or the scheduler, needs to know
+ * earlier; and that all launches are accounted for, and timed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "requests_rig.h"
 
-/* Other classes tell their end on the way, so that what follows can go. */
+/* Other classes signal their end on the way, so that what follows can go. */
 static void a_whole_request_of_long_kernels_is_one_graph(void **state)
 {
     (void)state;
@@ -22,10 +22,10 @@ static void a_whole_request_of_long_kernels_is_one_graph(void **state)
     learn(0, REQUEST);
     request(0, REQUEST, 1);
     drain(false);
-    assert_true(told > 1);
+    assert_true(signals > 1);
 }
 
-/* These launches need to tell their own ends. */
+/* These launches need to signal their own ends. */
 static void unknown_kernels_and_deadlines_go_in_no_such_graph(void **state)
 {
     (void)state;
@@ -33,12 +33,12 @@ static void unknown_kernels_and_deadlines_go_in_no_such_graph(void **state)
     kernel[2].wave_ns = 0;
     request(0, REQUEST, 1);
     drain(true);
-    assert_true(told > 1);
+    assert_true(signals > 1);
     kernel[2].wave_ns = 1;
     session.grant.link.deadline_ns = 1000000000;
     request(0, REQUEST, 2);
     drain(true);
-    assert_int_equal(told, REQUEST);
+    assert_int_equal(signals, REQUEST);
     session.grant.link.deadline_ns = 0;
     request(0, REQUEST, 3);
     drain(true);
@@ -59,12 +59,12 @@ static void a_kernel_is_known_after_its_first_launch_whatever_is_before_it(void 
         assert_true(kernel[0].wave_ns > 0 && kernel[2].wave_ns > 0);
     }
     assert_int_equal(graph_launches, 1);
-    assert_int_equal(told, 1);
+    assert_int_equal(signals, 1);
 }
 
 /* Where several wait for the device, a kernel's time does not include that of the copies around
  * it. */
-static void kernels_tell_their_ends_apart_from_copies_where_several_wait(void **state)
+static void kernels_signal_their_ends_apart_from_copies_where_several_wait(void **state)
 {
     (void)state;
     session.sched.entity.cls = stream->cls = GS_CLASS_NORMAL;
@@ -78,12 +78,12 @@ static void kernels_tell_their_ends_apart_from_copies_where_several_wait(void **
             launch(1, 1, i);
         }
         drain(false);
-        assert_int_equal(told, waiting > 1 ? 6 : 1);
+        assert_int_equal(signals, waiting > 1 ? 6 : 1);
     }
 }
 
 /* Events between launches cut a request in parts. Each part is one graph, and only the last one
- * tells its end. */
+ * signals its end. */
 static void the_parts_of_a_request_are_graphs_too(void **state)
 {
     (void)state;
@@ -95,14 +95,14 @@ static void the_parts_of_a_request_are_graphs_too(void **state)
                 event();
         }
         drain(true);
-        assert_int_equal(told, 1);
+        assert_int_equal(signals, 1);
         if (i >= LEARNING)
             assert_int_equal(graph_launches, 3);
     }
 }
 
 /* Half of what is on the device must be known to have ended before the other half has. */
-static void no_more_than_half_of_what_may_be_there_goes_untold(void **state)
+static void no_more_than_half_of_what_may_be_there_goes_without_a_signal(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 10; i++) {
@@ -182,9 +182,9 @@ int main(void)
         TEST(a_whole_request_of_long_kernels_is_one_graph),
         TEST(unknown_kernels_and_deadlines_go_in_no_such_graph),
         TEST(a_kernel_is_known_after_its_first_launch_whatever_is_before_it),
-        TEST(kernels_tell_their_ends_apart_from_copies_where_several_wait),
+        TEST(kernels_signal_their_ends_apart_from_copies_where_several_wait),
         TEST(the_parts_of_a_request_are_graphs_too),
-        TEST(no_more_than_half_of_what_may_be_there_goes_untold),
+        TEST(no_more_than_half_of_what_may_be_there_goes_without_a_signal),
         TEST(all_launches_are_accounted_for),
         TEST(kernels_that_only_go_together_are_timed_anew),
     };

@@ -39,7 +39,7 @@ static gs_status clusters_check(const struct kernel *kernel, const gs_launch_con
     const uint32_t grid[3] = {config->grid.x, config->grid.y, config->grid.z};
     const uint16_t *own = kernel->info.cluster;
     gs_dim3 size = {own[0], own[1], own[2]};
-    uint32_t blocks;
+    struct wire_cluster cluster;
 
     if (names_clusters(config)) {
         size = config->cluster;
@@ -55,12 +55,9 @@ static gs_status clusters_check(const struct kernel *kernel, const gs_launch_con
                          "(gs_launch_config.cluster)",
                          kernel->name);
     }
-    blocks = size.x > UINT16_MAX || size.y > UINT16_MAX || size.z > UINT16_MAX
-                 ? 0
-                 : cluster_blocks(&(struct wire_cluster){.dim = {(uint16_t)size.x, (uint16_t)size.y,
-                                                                 (uint16_t)size.z}},
-                                  grid);
-    if (blocks == 0)
+    cluster = cluster_of_sides(size.x, size.y, size.z);
+    if (size.x > UINT16_MAX || size.y > UINT16_MAX || size.z > UINT16_MAX ||
+        !cluster_blocks(&cluster, grid))
         return error_set(GS_ERR_LAUNCH_CONFIG,
                          "clusters of %u x %u x %u blocks do not divide the grid of %u x %u x %u, "
                          "or have more than %u blocks",
@@ -351,6 +348,7 @@ static gs_status launch_record(struct session *session, struct stream *stream,
 {
     uint16_t flags;
     struct wire_qos qos;
+    struct wire_cluster cluster;
     struct rec_launch *record;
     uint64_t report = 0, now;
     gs_status status = extras_read(session, stream, config, &flags, &qos);
@@ -386,12 +384,11 @@ static gs_status launch_record(struct session *session, struct stream *stream,
         memcpy((unsigned char *)record + launch_record_time(flags, kernel->info.param_bytes), &now,
                sizeof(now));
     }
-    if (flags & REC_LAUNCH_CLUSTER)
-        memcpy(
-            (unsigned char *)record + launch_record_cluster(flags, kernel->info.param_bytes),
-            &(struct wire_cluster){.dim = {(uint16_t)config->cluster.x, (uint16_t)config->cluster.y,
-                                           (uint16_t)config->cluster.z}},
-            sizeof(struct wire_cluster));
+    if (flags & REC_LAUNCH_CLUSTER) {
+        cluster = cluster_of_sides(config->cluster.x, config->cluster.y, config->cluster.z);
+        memcpy((unsigned char *)record + launch_record_cluster(flags, kernel->info.param_bytes),
+               &cluster, sizeof(cluster));
+    }
     if (report)
         *config->report = report;
     stream_commit(session, stream, size);

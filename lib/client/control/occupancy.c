@@ -1,7 +1,10 @@
 /* occupancy.c - see occupancy.h. */
 #include "client/control/occupancy.h"
 
+#include <string.h>
+
 #include "client/submit/sync_request.h"
+#include "common/wire_record.h"
 
 /* The kernel, locked: it lives until object_lock is given back. NULL: there is none. */
 static struct kernel *kernel_lock(struct session *session, struct handle h)
@@ -55,11 +58,12 @@ gs_status occupancy_of(struct session *session, gs_kernel handle, unsigned threa
 gs_status clusters_of(struct session *session, gs_kernel handle, unsigned threads,
                       unsigned dynamic_smem, const gs_dim3 *cluster, unsigned *clusters)
 {
-    struct sync_request request = {
-        .op = REQ_KERNEL_OCCUPANCY,
-        .arg = {0, threads, dynamic_smem, req_cluster(cluster->x, cluster->y, cluster->z)}};
-    const gs_status status = kernel_ask(session, handle_decode(handle), &request);
+    const struct wire_cluster size = cluster_of_sides(cluster->x, cluster->y, cluster->z);
+    struct sync_request request = {.op = REQ_KERNEL_OCCUPANCY, .arg = {0, threads, dynamic_smem}};
+    gs_status status;
 
+    memcpy(&request.arg[3], &size, sizeof(size));
+    status = kernel_ask(session, handle_decode(handle), &request);
     if (status == GS_OK)
         *clusters = (unsigned)request.ret[1];
     return status;

@@ -58,16 +58,16 @@ static void record_print(void *context, const unsigned char *record, size_t byte
 }
 
 /* Under the lock. */
-static void lost_tell(struct printing *printing)
+static void lost_report(struct printing *printing)
 {
     unsigned long long lost = print_ring_lost(printing->reader.block);
 
-    if (lost == printing->lost_told)
+    if (lost == printing->lost_reported)
         return;
     log_warning("event=messages-lost messages=%llu reason=\"more than %u KiB of kernels' messages "
                 "came between two calls that wait for the device\"",
-                lost - printing->lost_told, PRINT_RING_BYTES >> 10);
-    printing->lost_told = lost;
+                lost - printing->lost_reported, PRINT_RING_BYTES >> 10);
+    printing->lost_reported = lost;
 }
 
 void print_drain(struct printing *printing)
@@ -82,8 +82,8 @@ void print_drain(struct printing *printing)
     flockfile(stdout);
     pthread_mutex_lock(&printing->lock);
     print_read(&printing->reader, record_print, printing);
-    if (!printing->lost_told)
-        lost_tell(printing); /* only once; print_farewell reports the rest */
+    if (!printing->lost_reported)
+        lost_report(printing); /* only once; print_farewell reports the rest */
     pthread_mutex_unlock(&printing->lock);
     funlockfile(stdout);
 }
@@ -93,6 +93,6 @@ void print_farewell(struct printing *printing)
     print_deliver(printing);
     pthread_mutex_lock(&printing->lock);
     if (printing->reader.block)
-        lost_tell(printing);
+        lost_report(printing);
     pthread_mutex_unlock(&printing->lock);
 }

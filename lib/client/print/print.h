@@ -19,7 +19,7 @@ struct printing {
     pthread_mutex_t lock;         /* of the members below; taken after stdout's lock */
     struct print_reader reader;
     struct text text;
-    unsigned long long lost_told;
+    unsigned long long lost_reported;
 };
 
 void printing_init(struct printing *printing);

@@ -53,6 +53,8 @@ template <class T, class X, int Lines, int Depth, int Threads> struct tile_loade
     }
 };
 
+// One function, since clang makes other code of it where a part is taken out, even one that is
+// inlined: with other registers, which decide how many blocks an SM has room for.
 template <class T, class C, class X, int BM, int BN, int BK, int TM, int TN>
 INLINE void gemm(const struct gemm_params &p)
 {

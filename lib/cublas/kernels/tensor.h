@@ -192,6 +192,8 @@ INLINE void mma(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
     MMA("m16n8k8", "f32.tf32.tf32.f32");
 }
 
+// One function, since clang makes other code of it where a part is taken out, even one that is
+// inlined: with other registers, which decide how many blocks an SM has room for.
 template <class T, bool ALined, bool BLined> INLINE void tensor(const struct gemm_params &p)
 {
     typedef slice<T, ALined> a_slice;

@@ -119,24 +119,9 @@ static void uuid_fill(cudaUUID_t *uuid, const char *text)
     }
 }
 
-CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int number)
+/* Members that are attributes of the device as well. */
+static void attributes_fill(struct cudaDeviceProp *p)
 {
-    cudaError_t error = device_use_number(number);
-    const gs_session_desc *desc = &device_here()->desc;
-
-    if (error == cudaSuccess && p == NULL)
-        error = cudaErrorInvalidValue;
-    if (error != cudaSuccess)
-        return error_record(error);
-    memset(p, 0, sizeof(*p));
-    snprintf(p->name, sizeof(p->name), "%s", desc->device_name);
-    uuid_fill(&p->uuid, desc->device_uuid);
-    p->totalGlobalMem = desc->mem_limit ? desc->mem_limit : desc->device_memory;
-    for (int i = 0; i < 3; i++) {
-        p->maxThreadsDim[i] = (int)desc->max_block_dim[i];
-        p->maxGridSize[i] = (int)desc->max_grid_dim[i];
-    }
-    texture_limits_fill(p);
 #define FILL(field, name) p->field = (__typeof__(p->field))attribute_of(cudaDevAttr##name)
     FILL(sharedMemPerBlock, MaxSharedMemoryPerBlock);
     FILL(sharedMemPerBlockOptin, MaxSharedMemoryPerBlockOptin);
@@ -199,6 +184,27 @@ CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int num
     FILL(gpuPciSubsystemID, GpuPciSubsystemId);
 #endif
 #undef FILL
+}
+
+CUDART_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int number)
+{
+    cudaError_t error = device_use_number(number);
+    const gs_session_desc *desc = &device_here()->desc;
+
+    if (error == cudaSuccess && p == NULL)
+        error = cudaErrorInvalidValue;
+    if (error != cudaSuccess)
+        return error_record(error);
+    memset(p, 0, sizeof(*p));
+    snprintf(p->name, sizeof(p->name), "%s", desc->device_name);
+    uuid_fill(&p->uuid, desc->device_uuid);
+    p->totalGlobalMem = desc->mem_limit ? desc->mem_limit : desc->device_memory;
+    for (int i = 0; i < 3; i++) {
+        p->maxThreadsDim[i] = (int)desc->max_block_dim[i];
+        p->maxGridSize[i] = (int)desc->max_grid_dim[i];
+    }
+    texture_limits_fill(p);
+    attributes_fill(p);
     return cudaSuccess;
 }
 

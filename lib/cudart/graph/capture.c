@@ -50,7 +50,7 @@ static struct capture *capture_find(uint64_t id)
     return capture;
 }
 
-static cudaError_t capture_spoil(struct capture *capture, cudaError_t error)
+static cudaError_t capture_invalidate(struct capture *capture, cudaError_t error)
 {
     capture->invalid = true;
     return error;
@@ -133,8 +133,9 @@ static cudaError_t begin_locked(struct stream *stream, enum cudaStreamCaptureMod
     captures = capture;
     atomic_fetch_add(&count, 1);
     stream_join(capture, stream);
-    return deps_add(stream, deps, dep_count) ? cudaSuccess
-                                             : capture_spoil(capture, cudaErrorMemoryAllocation);
+    return deps_add(stream, deps, dep_count)
+               ? cudaSuccess
+               : capture_invalidate(capture, cudaErrorMemoryAllocation);
 }
 
 cudaError_t capture_begin(struct stream *stream, enum cudaStreamCaptureMode mode, cudaGraph_t graph,
@@ -177,7 +178,7 @@ static cudaError_t end_locked(struct stream *stream, cudaGraph_t *graph)
     if (capture == NULL)
         return cudaErrorIllegalState;
     if (capture->origin != stream)
-        return capture_spoil(capture, cudaErrorStreamCaptureUnmatched);
+        return capture_invalidate(capture, cudaErrorStreamCaptureUnmatched);
     if (capture->mode != cudaStreamCaptureModeRelaxed &&
         !pthread_equal(capture->thread, pthread_self()))
         return cudaErrorStreamCaptureWrongThread;
@@ -231,7 +232,7 @@ static cudaError_t leave_locked(struct stream *stream)
     if (capture->origin == stream)
         return cudaErrorStreamCaptureUnsupported;
     if (!left_add(capture, stream))
-        return capture_spoil(capture, cudaErrorMemoryAllocation);
+        return capture_invalidate(capture, cudaErrorMemoryAllocation);
     place = &capture->streams;
     while (*place != stream)
         place = &(*place)->capture_next;
@@ -353,7 +354,7 @@ static cudaError_t capture_add(struct stream *stream, struct op *op, bool progra
                           stream->captured_count, op, &node);
         stream->captured_count = 0;
         if (error != cudaSuccess || !deps_add(stream, &node, 1))
-            error = capture_spoil(capture, cudaErrorMemoryAllocation);
+            error = capture_invalidate(capture, cudaErrorMemoryAllocation);
     }
     pthread_mutex_unlock(&lock);
     return error;
@@ -424,24 +425,24 @@ static cudaError_t wait_locked(struct stream *stream, cudaEvent_t event, bool *d
     if (capture != NULL && capture->invalid)
         return cudaErrorStreamCaptureInvalidated;
     if (nodes == NULL)
-        return capture_spoil(capture, cudaErrorStreamCaptureIsolation);
+        return capture_invalidate(capture, cudaErrorStreamCaptureIsolation);
     other = capture_find(nodes->capture);
     if (other == NULL)
-        return capture != NULL ? capture_spoil(capture, cudaErrorCapturedEvent)
+        return capture != NULL ? capture_invalidate(capture, cudaErrorCapturedEvent)
                                : cudaErrorCapturedEvent;
     if (capture != NULL && capture != other) {
         other->invalid = true;
-        return capture_spoil(capture, cudaErrorStreamCaptureMerge);
+        return capture_invalidate(capture, cudaErrorStreamCaptureMerge);
     }
     if (other->invalid)
         return cudaErrorStreamCaptureInvalidated;
     if (stream_is_legacy(stream))
-        return capture_spoil(other, cudaErrorStreamCaptureImplicit);
+        return capture_invalidate(other, cudaErrorStreamCaptureImplicit);
     if (capture == NULL)
         stream_join(other, stream);
     return deps_add(stream, nodes->nodes, nodes->count)
                ? cudaSuccess
-               : capture_spoil(other, cudaErrorMemoryAllocation);
+               : capture_invalidate(other, cudaErrorMemoryAllocation);
 }
 
 cudaError_t capture_wait(struct stream *stream, cudaEvent_t event, bool *done)
@@ -520,7 +521,7 @@ cudaError_t capture_forbids_unsafe(void)
     pthread_mutex_lock(&lock);
     for (struct capture *capture = captures; capture != NULL; capture = capture->next) {
         if (capture_forbids(capture))
-            error = capture_spoil(capture, cudaErrorStreamCaptureUnsupported);
+            error = capture_invalidate(capture, cudaErrorStreamCaptureUnsupported);
     }
     pthread_mutex_unlock(&lock);
     return error;
@@ -536,7 +537,7 @@ cudaError_t capture_forbids_legacy(const struct stream *stream)
     for (struct capture *capture = captures; capture != NULL; capture = capture->next) {
         for (const struct stream *s = capture->streams; s != NULL; s = s->capture_next) {
             if (s->blocking)
-                error = capture_spoil(capture, cudaErrorStreamCaptureImplicit);
+                error = capture_invalidate(capture, cudaErrorStreamCaptureImplicit);
         }
     }
     pthread_mutex_unlock(&lock);

@@ -53,7 +53,8 @@ cudaError_t capture_wait(struct stream *stream, cudaEvent_t event, bool *done);
 
 /* ---- What a capture forbids ------------------------------------------------------------------ */
 
-/* Called for a call that cannot be captured: spoils the capture, and returns the call's error. */
+/* Called for a call that cannot be captured: invalidates the capture, and returns the call's error.
+ */
 cudaError_t capture_refuse(struct stream *stream);
 /* The error of a call that waits for, or asks about, the event or all streams; cudaSuccess: no
  * capture forbids the call. */

@@ -10,8 +10,8 @@
 #include "gsctl/base/memory.h"
 
 /* A server that runs answers in milliseconds, and a change in OPERATOR_PATIENCE_NS. */
-#define ASK_NS  1900000000u
-#define TELL_NS 1000000000u /* a wait that is longer says what it is for */
+#define ASK_NS      1900000000u
+#define ANNOUNCE_NS 1000000000u /* a wait that is longer says what it is for */
 
 gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t cursor,
                      char message[REQUEST_MESSAGE_MAX])
@@ -29,17 +29,17 @@ uint64_t ask_deadline(void)
 
 bool wait_due(const struct wait *wait)
 {
-    return !wait->told && clock_ns() >= wait->since_ns + TELL_NS;
+    return !wait->announced && clock_ns() >= wait->since_ns + ANNOUNCE_NS;
 }
 
-void wait_tell(struct wait *wait, uint64_t deadline_ns, const char *format, ...)
+void wait_announce(struct wait *wait, uint64_t deadline_ns, const char *format, ...)
 {
     const uint64_t now = clock_ns();
     va_list ap;
 
     if (!wait_due(wait))
         return;
-    wait->told = true;
+    wait->announced = true;
     fputs("gsctl: waiting: ", stderr);
     va_start(ap, format);
     vfprintf(stderr, format, ap);

@@ -13,13 +13,13 @@ gs_status page_check(uint32_t count, uint32_t most, uint64_t next, uint64_t curs
 /* A wait for what takes its time. */
 struct wait {
     uint64_t since_ns;
-    bool told;
+    bool announced;
 };
 /* It has lasted a second, and nothing is said of it yet. */
 bool wait_due(const struct wait *wait);
 /* Says once, when the wait has lasted a second, what it is for, when it ends at the latest (by
  * clock_ns(); 0: open), and how the user ends it. */
-void wait_tell(struct wait *wait, uint64_t deadline_ns, const char *format, ...)
+void wait_announce(struct wait *wait, uint64_t deadline_ns, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Remembers the server that this process asks, for the words of ask_failed. */
 void ask_begin(const struct control *control);

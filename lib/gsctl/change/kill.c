@@ -42,8 +42,8 @@ static gs_status remaining(struct control *control, const struct ctl_kill *reque
 }
 
 /* Says what the end of sessions waits for: kernels, or a worker that does not answer. */
-static void end_tell(struct control *control, struct wait *wait, uint64_t deadline_ns, size_t left,
-                     uint32_t grace_ms)
+static void end_announce(struct control *control, struct wait *wait, uint64_t deadline_ns,
+                         size_t left, uint32_t grace_ms)
 {
     char message[REQUEST_MESSAGE_MAX];
     struct ctl_status_reply now;
@@ -54,16 +54,16 @@ static void end_tell(struct control *control, struct wait *wait, uint64_t deadli
         now.device_count = 0;
     for (uint32_t i = 0; i < now.device_count; i++) {
         if (now.device[i].state == CTL_DEVICE_SILENT || now.device[i].state == CTL_DEVICE_STUCK)
-            wait_tell(wait, deadline_ns,
-                      "worker %d of device %u %s, and is ended when %u ms (--grace) are over",
-                      now.device[i].worker_pid, i,
-                      now.device[i].state == CTL_DEVICE_STUCK ? "is stuck in a driver call"
-                                                              : "does not answer",
-                      grace_ms);
+            wait_announce(wait, deadline_ns,
+                          "worker %d of device %u %s, and is ended when %u ms (--grace) are over",
+                          now.device[i].worker_pid, i,
+                          now.device[i].state == CTL_DEVICE_STUCK ? "is stuck in a driver call"
+                                                                  : "does not answer",
+                          grace_ms);
     }
-    wait_tell(wait, deadline_ns,
-              "%zu session%s kernels on the device, which %s %u ms (--grace) to end", left,
-              left == 1 ? " has" : "s have", left == 1 ? "has" : "have", grace_ms);
+    wait_announce(wait, deadline_ns,
+                  "%zu session%s kernels on the device, which %s %u ms (--grace) to end", left,
+                  left == 1 ? " has" : "s have", left == 1 ? "has" : "have", grace_ms);
 }
 
 int kill_check(const struct command_options *options)
@@ -105,7 +105,7 @@ gs_status sessions_end(struct control *control, struct ctl_kill *request, uint32
             snprintf(message, REQUEST_MESSAGE_MAX, "%zu of them have not ended", left);
             return GS_ERR_TIMEOUT;
         }
-        end_tell(control, &wait, deadline, left, request->grace_ms);
+        end_announce(control, &wait, deadline, left, request->grace_ms);
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
     if (status == GS_OK)

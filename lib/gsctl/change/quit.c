@@ -81,13 +81,13 @@ gs_status server_quit(struct control *control, uint32_t timeout_s, int32_t *pid,
             return GS_ERR_TIMEOUT;
         }
         if (timeout_s == CTL_QUIT_PATIENT)
-            wait_tell(&tenants, 0,
-                      "the server ends once no tenant is attached, and admits nobody else: "
-                      "see gsctl ps");
+            wait_announce(&tenants, 0,
+                          "the server ends once no tenant is attached, and admits nobody else: "
+                          "see gsctl ps");
         else if (clock_ns() < tenants_end)
-            wait_tell(&tenants, tenants_end, "tenants may detach, and nobody else is admitted");
+            wait_announce(&tenants, tenants_end, "tenants may detach, and nobody else is admitted");
         else
-            wait_tell(&workers, tenants_end + END_NS, "the workers release their devices");
+            wait_announce(&workers, tenants_end + END_NS, "the workers release their devices");
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     }
     return GS_OK;

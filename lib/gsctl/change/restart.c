@@ -15,7 +15,7 @@
  * kernels, and the takeover. */
 #define RESTART_NS 60000000000u
 
-static void wait_told(int sig)
+static void announce_wait(int sig)
 {
     static const char text[] = "gsctl: waiting: a standby is made ready, and kernels that run have "
                                "10 s to end; 59 s more at most; Ctrl-C ends only the wait\n";
@@ -29,7 +29,7 @@ static gs_status restart_ask(struct control *control, struct ctl_restart *reques
 {
     gs_status status;
 
-    sigaction(SIGALRM, &(struct sigaction){.sa_handler = wait_told}, NULL);
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = announce_wait}, NULL);
     alarm(1);
     status = control_ask(control, &request->h, CTL_RESTART, sizeof(*request), reply, sizeof(*reply),
                          clock_ns() + RESTART_NS, message);

@@ -29,7 +29,7 @@ struct trace_log {
     struct trace_record *record;
     size_t count, room;
     bool full; /* it has as many as it can keep */
-    bool silence_told;
+    bool silence_announced;
     uint64_t lost; /* events that were overwritten before they were read */
     uint64_t begin_ns, end_ns;
     struct ctl_status_reply status;

@@ -140,14 +140,14 @@ bool trace_silent_tell(struct trace_log *log)
         if (log->source[i].writes)
             continue;
         any = true;
-        if (log->silence_told)
+        if (log->silence_announced)
             continue;
         fprintf(stderr,
                 "gsctl: device %u: its worker %s: the trace has nothing of what it does; see gsctl "
                 "status\n",
                 i, log->status.device[i].worker_pid ? "does not answer" : "is gone");
     }
-    log->silence_told = any;
+    log->silence_announced = any;
     return any;
 }
 

@@ -14,7 +14,7 @@ enum {
 
 /* ---- completion_check.c ---- */
 
-/* An instruction for which no kernel that reaches the function can tell its own end. */
+/* An instruction for which no kernel that reaches the function can signal its own end. */
 struct obstacle {
     const char *what; /* NULL: nothing */
     uint32_t line;
@@ -32,8 +32,8 @@ bool completion_depends(const struct ptx_inst *inst);
 
 /* ---- completion_exits.c ---- */
 
-/* Leads every end of the kernel to text that tells it. WAITS: by instruction, whether threads wait
- * in it for one another; NULL where they do in none. DEPENDS: threads wait there first for the
+/* Leads every end of the kernel to text that signals it. WAITS: by instruction, whether threads
+ * wait in it for one another; NULL where they do in none. DEPENDS: threads wait there first for the
  * kernels that this one depends on. False, without edits: it cannot be done, *OBSTACLE says why. */
 bool completion_exits(struct rewrite *rw, const struct ptx_func *f, const bool *waits, bool depends,
                       struct obstacle *obstacle);

@@ -42,7 +42,7 @@ static const char epilogue[] =
  * kernels that it depends on have ended, and CUDA does not say that it ends after them. With this
  * at each of its ends no thread of it ends before they have, nor before those that they depend on,
  * since they wait in the same way. So the end of a chain of such kernels is the end of them all. It
- * is said whether or not the kernel tells its end, so it comes before the test of the word. The
+ * is said whether or not the kernel signals its end, so it comes before the test of the word. The
  * instruction does nothing in a kernel that was launched otherwise. */
 static const char await[] = "griddepcontrol.wait; ";
 

@@ -1,4 +1,4 @@
-/* The hidden last parameter of a kernel that tells its own end: see completion_pass.c. Whoever
+/* The hidden last parameter of a kernel that signals its own end: see completion_pass.c. Whoever
  * launches such a kernel fills it, the text that the pass adds reads it at these offsets. */
 #ifndef GS_PTX_REWRITE_COMPLETION_PARAMS_H
 #define GS_PTX_REWRITE_COMPLETION_PARAMS_H
@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All zeros: the kernel tells nothing and behaves as it did before the pass. */
+/* All zeros: the kernel signals nothing and behaves as it did before the pass. */
 struct completion_params {
-    uint64_t word;     /* device address of a u64, 0: tell nothing */
+    uint64_t word;     /* device address of a u64, 0: signal nothing */
     uint64_t position; /* stored at word */
     uint64_t mark;     /* device address of a u64 */
     uint64_t sequence; /* stored at mark: below 2^24; above it %globaltimer << 24 */

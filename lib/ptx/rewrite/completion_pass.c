@@ -1,4 +1,4 @@
-/* The pass by which small kernels tell their own end: no second kernel, no memory-write node.
+/* The pass by which small kernels signal their own end: no second kernel, no memory-write node.
  *
  * Each .entry gets one hidden parameter behind its own, struct completion_params (see
  * completion_params.h), and its ends lead to an epilogue (completion_exits.c) where the last thread
@@ -6,7 +6,7 @@
  * constant memory, one test and the end.
  *
  * The store comes a moment before the kernel's real end: its code may still run. A kernel that
- * traps tells nothing, nor does one that never ends. Kernels that the pass cannot judge are left
+ * traps signals nothing, nor does one that never ends. Kernels that the pass cannot judge are left
  * as they are, with the reason in the report (completion_check.c). */
 #include "ptx/rewrite/completion_params.h"
 

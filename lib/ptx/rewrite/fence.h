@@ -106,7 +106,7 @@ uint64_t fence_place(const struct ptx_var *v);
 /* ---- fence_window.c ---- */
 
 /* Begins the current function, which has a body, with the window in registers: a kernel's from a
- * parameter behind its own, which is added and told in the report, where there is room for one.
+ * parameter behind its own, which is added and named in the report, where there is room for one.
  * False: no memory. */
 bool fence_window_begin(struct fence *fence);
 
@@ -171,8 +171,8 @@ void fence_parameter_address(struct fence *fence, uint64_t at);
 /* Looks at the current function, before its instructions. */
 void fence_stack_begin(struct fence *fence);
 /* Whether the current instruction's store may hit any byte of the thread's stack. */
-bool fence_stack_tells(const struct fence *fence, const struct ptx_mem *mem, uint64_t bytes);
-/* A store to local memory is bounded to its variable, or told in the report. */
+bool fence_stack_reports(const struct fence *fence, const struct ptx_mem *mem, uint64_t bytes);
+/* A store to local memory is bounded to its variable, or noted in the report. */
 void fence_stack(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes);
 /* What the current instruction may do to local memory by a generic address. */
 enum fence_local {

@@ -9,15 +9,15 @@
  *     zeros there. The next two make gshare$inside = {all bits, mask} and gshare$start = {0, base}.
  *     No other instruction writes one of them.
  *  2. An access to .global or to a generic address goes to gshare$at + a small offset, and right
- *     before it, with no label between, stands "gshare$at = any & inside | start"; or the
- *     same stands somewhere before it for the register that the access goes to, which no
- * instruction between writes, with no label between; or, for generic ones, the choice between that
- * and the address itself where isspacep says that the address is of another space. Or it goes to
- * gshare$globals + a constant inside the block. Or right before it stands "gshare$at = any of 32
- * bits without sign * at most 4 + gshare$fixedN", where only two kinds of instructions write
- * gshare$fixedN: such a fence, and in the first ones of the function a move of an address of the
- * window. The size of a bulk copy is a constant of at most MOST_BULK, or became at most that right
- * before.
+ *     before it, with no label between, stands "gshare$at = any & inside | start"; or the same
+ *     stands somewhere before it for the register that the access goes to, which no instruction
+ *     between writes, with no label between; or, for generic ones, the choice between that and the
+ *     address itself where isspacep says that the address is of another space. Or it goes to
+ *     gshare$globals + a constant inside the block. Or right before it stands "gshare$at = any of
+ *     32 bits without sign * at most 4 + gshare$fixedN", where only two kinds of instructions write
+ *     gshare$fixedN: such a fence, and in the first ones of the function a move of an address of
+ *     the window. The size of a bulk copy is a constant of at most MOST_BULK, or became at most
+ *     that right before.
  *  3. A computed call goes to gshare$to, which is one of a list of functions; a brx.idx is bounded.
  *     An alias has the parameters of the function that it stands for.
  *  4. A store to the stack ends in a variable, or in gshare$stack, which each kernel has that has

@@ -33,7 +33,8 @@ bool checker_is_house(const char *name);
 /* Whether instruction I reads as FORMAT says. */
 bool checker_reads(const struct checker *c, uint32_t i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Whether the instruction that always runs right before *I reads so. *I becomes its index. */
+/* Whether the instructions that always run right before *I read so: as many as FORMAT has lines, in
+ * the order in which they run. If so, *I becomes the index of the first. */
 bool checker_precedes(const struct checker *c, uint32_t *i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Whether the operand is, or has in it, the register. */

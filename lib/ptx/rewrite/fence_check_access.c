@@ -37,19 +37,20 @@ static uint64_t access_bytes(const struct ptx_inst *inst)
 
 /* What runs right before instruction *I has the predicate gshare$p say that address FROM is of
  * another space. *I: what runs before that. *LOCAL: which may be the local one. */
-static bool is_told_apart(const struct checker *c, uint32_t *i, const char *from, bool load,
-                          bool *local)
+static bool is_space_tested(const struct checker *c, uint32_t *i, const char *from, bool load,
+                            bool *local)
 {
     static const char *const spaces[] = {"shared::cluster", "shared", "local", "const"};
+    const unsigned count = load ? 4 : 3;
 
+    /* Backwards: (or p, p, q; isspacep q)*, isspacep p. */
     for (;;) {
-        bool more = checker_precedes(c, i, "or.pred gshare$p, gshare$p, gshare$q;");
-        unsigned k, count = load ? 4 : 3;
+        const bool more = checker_precedes(c, i, "or.pred gshare$p, gshare$p, gshare$q;");
+        unsigned k = 0;
 
-        for (k = 0; k < count; k++)
-            if (checker_precedes(c, i, "isspacep.%s gshare$%c, %s;", spaces[k], more ? 'q' : 'p',
-                                 from))
-                break;
+        while (k < count && !checker_precedes(c, i, "isspacep.%s gshare$%c, %s;", spaces[k],
+                                              more ? 'q' : 'p', from))
+            k++;
         if (k == count)
             return false;
         *local |= !strcmp(spaces[k], "local");
@@ -79,28 +80,34 @@ static bool is_begin_of_variables(const struct checker *c, uint32_t i, uint64_t 
  * the function, so that BYTES from there on are the variable's. */
 static bool is_bounded_if_local(const struct checker *c, uint32_t i, uint64_t bytes)
 {
+    const struct ptx_inst *min, *selp;
     char from[256];
     uint64_t last, room;
 
-    if (!i || c->labelled[i] || c->f->insts[i - 1].op != PTX_OP_SELP ||
-        c->f->insts[i - 1].ops[2].kind != PTX_OPND_REG)
+    if (i < 5)
         return false;
-    ptx_reg_name(c->f, c->f->insts[i - 1].ops[2].reg, from, sizeof(from));
-    if (!checker_precedes(c, &i, "selp.b64 gshare$at, gshare$far, %s, gshare$p;", from) ||
-        !checker_precedes(c, &i, "cvta.local.u64 gshare$far, gshare$far;") ||
-        !checker_precedes(c, &i, "cvt.u64.u32 gshare$far, gshare$x;") ||
-        !checker_precedes(c, &i, "add.s32 gshare$x, gshare$x, gshare$y;") || !i || c->labelled[i] ||
-        c->f->insts[i - 1].op != PTX_OP_MIN || c->f->insts[i - 1].ops[2].kind != PTX_OPND_IMM)
+    min = &c->f->insts[i - 5];
+    selp = &c->f->insts[i - 1];
+    if (selp->op != PTX_OP_SELP || selp->ops[2].kind != PTX_OPND_REG || min->op != PTX_OP_MIN ||
+        min->ops[2].kind != PTX_OPND_IMM || min->ops[2].imm >= 1u << 31)
         return false;
-    last = c->f->insts[i - 1].ops[2].imm;
-    if (last >= 1u << 31 ||
-        !checker_precedes(c, &i, "min.u32 gshare$x, gshare$x, %llu;", (unsigned long long)last) ||
-        !checker_precedes(c, &i, "sub.s32 gshare$x, gshare$x, gshare$y;") || !i || c->labelled[i])
-        return false;
-    return is_begin_of_variables(c, --i, &room) && last <= room && bytes <= room - last &&
-           checker_precedes(c, &i, "cvt.u32.u64 gshare$x, gshare$far;") &&
-           checker_precedes(c, &i, "cvta.to.local.u64 gshare$far, %s;", from) &&
-           checker_precedes(c, &i, "isspacep.local gshare$p, %s;", from);
+    ptx_reg_name(c->f, selp->ops[2].reg, from, sizeof(from));
+    last = min->ops[2].imm;
+    return checker_precedes(c, &i,
+                            "sub.s32 gshare$x, gshare$x, gshare$y;\n"
+                            "min.u32 gshare$x, gshare$x, %llu;\n"
+                            "add.s32 gshare$x, gshare$x, gshare$y;\n"
+                            "cvt.u64.u32 gshare$far, gshare$x;\n"
+                            "cvta.local.u64 gshare$far, gshare$far;\n"
+                            "selp.b64 gshare$at, gshare$far, %s, gshare$p;",
+                            (unsigned long long)last, from) &&
+           i && !c->labelled[i] && is_begin_of_variables(c, --i, &room) && last <= room &&
+           bytes <= room - last &&
+           checker_precedes(c, &i,
+                            "isspacep.local gshare$p, %s;\n"
+                            "cvta.to.local.u64 gshare$far, %s;\n"
+                            "cvt.u32.u64 gshare$x, gshare$far;",
+                            from, from);
 }
 
 bool checker_goes_inside(const struct checker *c, uint32_t i)
@@ -124,20 +131,26 @@ bool checker_is_inside(const struct checker *c, uint32_t i)
 static bool is_fenced(const struct checker *c, uint32_t i, const struct ptx_inst *inst,
                       bool generic, bool *exact, bool *local)
 {
-    char from[256] = "";
+    const struct ptx_inst *mov;
+    char from[256];
 
     *exact = *local = false;
     if (checker_precedes(c, &i, "or.b64 gshare$at, gshare$far, gshare$start;"))
         return checker_is_inside(c, i);
     *exact = true;
-    if (!generic || !checker_precedes(c, &i, "mov.b64 gshare$at, {gshare$lo, gshare$hi};") ||
-        !checker_precedes(c, &i, "selp.b32 gshare$hi, gshare$hi, gshare$x, gshare$p;") ||
-        !checker_precedes(c, &i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;") ||
-        !i || c->f->insts[i - 1].op != PTX_OP_MOV || c->f->insts[i - 1].ops[1].kind != PTX_OPND_REG)
+    if (!generic || i < 4)
         return false;
-    ptx_reg_name(c->f, c->f->insts[i - 1].ops[1].reg, from, sizeof(from));
-    if (!checker_precedes(c, &i, "mov.b64 {gshare$lo, gshare$hi}, %s;", from) ||
-        !is_told_apart(c, &i, from, inst->op == PTX_OP_LD, local))
+    mov = &c->f->insts[i - 4];
+    if (mov->op != PTX_OP_MOV || mov->ops[1].kind != PTX_OPND_REG)
+        return false;
+    ptx_reg_name(c->f, mov->ops[1].reg, from, sizeof(from));
+    if (!checker_precedes(c, &i,
+                          "mov.b64 {gshare$lo, gshare$hi}, %s;\n"
+                          "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;\n"
+                          "selp.b32 gshare$hi, gshare$hi, gshare$x, gshare$p;\n"
+                          "mov.b64 gshare$at, {gshare$lo, gshare$hi};",
+                          from) ||
+        !is_space_tested(c, &i, from, inst->op == PTX_OP_LD, local))
         return false;
     if (*local && inst->op == PTX_OP_ST && !strcmp(from, "gshare$at") &&
         is_bounded_if_local(c, i, access_bytes(inst)))
@@ -161,15 +174,16 @@ static uint64_t rows_span(const struct ptx_inst *inst)
 /* Rows that begin in shared or local memory end there too. */
 static bool is_bounded_elsewhere(const struct checker *c, uint32_t *i)
 {
-    return checker_precedes(c, i, "selp.b32 gshare$x, gshare$y, gshare$x, gshare$p;") &&
-           checker_precedes(c, i, "min.u32 gshare$y, gshare$s, 65536;") &&
-           checker_precedes(c, i, "mov.b64 gshare$at, {gshare$lo, gshare$hi};") &&
-           checker_precedes(c, i, "selp.b32 gshare$lo, gshare$y, gshare$lo, gshare$p;") &&
-           checker_precedes(c, i, "and.b32 gshare$y, gshare$lo, 268435455;") &&
-           checker_precedes(c, i, "or.pred gshare$p, gshare$p, gshare$q;") &&
-           checker_precedes(c, i, "isspacep.local gshare$q, gshare$at;") &&
-           checker_precedes(c, i, "isspacep.shared gshare$p, gshare$at;") &&
-           checker_precedes(c, i, "mov.b64 {gshare$lo, gshare$hi}, gshare$at;");
+    return checker_precedes(c, i,
+                            "mov.b64 {gshare$lo, gshare$hi}, gshare$at;\n"
+                            "isspacep.shared gshare$p, gshare$at;\n"
+                            "isspacep.local gshare$q, gshare$at;\n"
+                            "or.pred gshare$p, gshare$p, gshare$q;\n"
+                            "and.b32 gshare$y, gshare$lo, 268435455;\n"
+                            "selp.b32 gshare$lo, gshare$y, gshare$lo, gshare$p;\n"
+                            "mov.b64 gshare$at, {gshare$lo, gshare$hi};\n"
+                            "min.u32 gshare$y, gshare$s, 65536;\n"
+                            "selp.b32 gshare$x, gshare$y, gshare$x, gshare$p;");
 }
 
 /* The stride is a small constant, or gshare$x, chosen right before. *I: what runs before all that.
@@ -179,7 +193,6 @@ static bool is_stride_bounded(const struct checker *c, uint32_t *i, const struct
 {
     const struct ptx_operand *stride = &inst->ops[2];
     uint64_t span = rows_span(inst);
-    uint32_t start = *i;
 
     *elsewhere = false;
     if (stride->kind == PTX_OPND_NONE || (stride->kind == PTX_OPND_IMM && stride->imm < 1u << 31 &&
@@ -188,14 +201,14 @@ static bool is_stride_bounded(const struct checker *c, uint32_t *i, const struct
     if (stride->kind != PTX_OPND_REG || stride->reg != checker_register(c, "gshare$x"))
         return false;
     *elsewhere = is_bounded_elsewhere(c, i);
-    *i = *elsewhere ? *i : start;
-    return checker_precedes(c, i, "selp.b32 gshare$x, gshare$s, 0, gshare$p;") &&
-           checker_precedes(c, i, "setp.ge.and.s32 gshare$p, gshare$s, 0, gshare$p;") &&
-           checker_precedes(c, i, "setp.eq.u32 gshare$p, gshare$x, gshare$hi;") &&
-           checker_precedes(c, i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;") &&
-           checker_precedes(c, i, "mov.b64 {gshare$lo, gshare$hi}, gshare$far;") &&
-           checker_precedes(c, i, "add.s64 gshare$far, gshare$far, gshare$at;") &&
-           checker_precedes(c, i, "mul.wide.u32 gshare$far, gshare$s, %llu;",
+    return checker_precedes(c, i,
+                            "mul.wide.u32 gshare$far, gshare$s, %llu;\n"
+                            "add.s64 gshare$far, gshare$far, gshare$at;\n"
+                            "mov.b64 {gshare$lo, gshare$hi}, gshare$far;\n"
+                            "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;\n"
+                            "setp.eq.u32 gshare$p, gshare$x, gshare$hi;\n"
+                            "setp.ge.and.s32 gshare$p, gshare$s, 0, gshare$p;\n"
+                            "selp.b32 gshare$x, gshare$s, 0, gshare$p;",
                             (unsigned long long)span) &&
            *i && is_copy(c, --*i, "gshare$s");
 }

@@ -24,58 +24,87 @@ bool checker_is_house(const char *name)
     return !strncmp(name, "gshare$", 7);
 }
 
-/* Names may be of any length: those of C++ templates have thousands of characters. */
-static bool is_text(const struct checker *c, uint32_t i, const char *format, va_list arguments)
+/* The text of some instructions, a line each, and room for the text of one that should read so.
+ * Names may be of any length: those of C++ templates have thousands of characters. */
+struct wanted {
+    char room[2 * MOST_TEXT], *text, *have;
+    size_t length; /* of the lines that are still to be compared, the last one first */
+};
+
+static bool wanted_init(struct wanted *wanted, const char *format, va_list arguments)
 {
-    char short_want[MOST_TEXT], short_have[MOST_TEXT], *want = short_want, *have = short_have;
-    char *both = NULL;
     va_list again;
-    bool same;
     int n;
 
     va_copy(again, arguments);
-    n = vsnprintf(want, MOST_TEXT, format, again);
+    n = vsnprintf(wanted->room, MOST_TEXT, format, again);
     va_end(again);
-    /* A byte more than the wanted text and its end, so that a longer one differs. */
+    /* A byte more than the text and its end, so that a longer one differs. */
     const size_t size = (size_t)n + 2;
-    if (n >= 0 && size > MOST_TEXT) {
-        both = malloc(2 * size);
-        if (!both)
-            return false;
-        want = both;
-        have = both + size;
-        vsnprintf(want, size, format, arguments);
-    }
-    ptx_inst_format(c->f, &c->f->insts[i], have, size);
-    same = n >= 0 && !strcmp(want, have);
-    free(both);
-    return same;
+    wanted->text = wanted->room;
+    if (n >= 0 && size > MOST_TEXT && (wanted->text = malloc(2 * size)))
+        vsnprintf(wanted->text, size, format, arguments);
+    if (n < 0 || !wanted->text)
+        return false;
+    wanted->have = wanted->text + (size > MOST_TEXT ? size : MOST_TEXT);
+    wanted->length = (size_t)n;
+    return true;
+}
+
+static void wanted_deinit(struct wanted *wanted)
+{
+    if (wanted->text != wanted->room)
+        free(wanted->text);
+}
+
+/* Whether instruction I reads as the last line. If so, the lines before it are still to be
+ * compared. */
+static bool is_last_line(const struct checker *c, uint32_t i, struct wanted *wanted)
+{
+    const char *newline = memrchr(wanted->text, '\n', wanted->length);
+    const char *line = newline ? newline + 1 : wanted->text;
+    const size_t length = wanted->length - (size_t)(line - wanted->text);
+
+    ptx_inst_format(c->f, &c->f->insts[i], wanted->have, length + 2);
+    if (strlen(wanted->have) != length || memcmp(wanted->have, line, length) != 0)
+        return false;
+    wanted->length = newline ? (size_t)(newline - wanted->text) : 0;
+    return true;
 }
 
 bool checker_reads(const struct checker *c, uint32_t i, const char *format, ...)
 {
+    struct wanted wanted;
     va_list arguments;
     bool same;
 
     if (i >= c->f->ninsts)
         return false;
     va_start(arguments, format);
-    same = is_text(c, i, format, arguments);
+    same = wanted_init(&wanted, format, arguments) && is_last_line(c, i, &wanted) &&
+           wanted.length == 0;
     va_end(arguments);
+    wanted_deinit(&wanted);
     return same;
 }
 
 bool checker_precedes(const struct checker *c, uint32_t *i, const char *format, ...)
 {
+    struct wanted wanted;
     va_list arguments;
+    uint32_t at = *i;
     bool same;
 
-    if (!*i || c->labelled[*i])
+    if (!at || c->labelled[at])
         return false;
     va_start(arguments, format);
-    same = is_text(c, *i - 1, format, arguments);
+    same = wanted_init(&wanted, format, arguments);
     va_end(arguments);
-    *i -= same;
+    for (; same && wanted.length > 0; at--)
+        same = at > 0 && !c->labelled[at] && is_last_line(c, at - 1, &wanted);
+    if (same)
+        *i = at;
+    wanted_deinit(&wanted);
     return same;
 }
 

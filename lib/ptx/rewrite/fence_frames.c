@@ -77,7 +77,7 @@ uint64_t fence_frames_bytes(const struct ptx_module *m)
 
 /* ---- Who needs a frame ---- */
 
-static bool function_tells(struct fence *fence, const struct ptx_func *f)
+static bool function_reports(struct fence *fence, const struct ptx_func *f)
 {
     fence->f = f;
     fence_stack_begin(fence);
@@ -87,7 +87,7 @@ static bool function_tells(struct fence *fence, const struct ptx_func *f)
             const struct ptx_operand *o = &fence->inst->ops[k];
 
             if (o->kind == PTX_OPND_MEM &&
-                fence_stack_tells(fence, &o->mem, fence_access_bytes(fence->inst)))
+                fence_stack_reports(fence, &o->mem, fence_access_bytes(fence->inst)))
                 return true;
         }
     }
@@ -124,11 +124,11 @@ static bool find_needs(struct frames *frames)
     bool any = false;
 
     for (uint32_t i = 0; i < m->nfuncs; i++) {
-        const bool tells = m->funcs[i]->has_body && (function_tells(fence, m->funcs[i]) ||
+        const bool needs = m->funcs[i]->has_body && (function_reports(fence, m->funcs[i]) ||
                                                      fence_copies_parameters(m->funcs[i]));
 
-        frames->needs[i] = tells ? i : REACH_NONE;
-        any |= tells;
+        frames->needs[i] = needs ? i : REACH_NONE;
+        any |= needs;
     }
     if (any)
         spread_to_addresses(frames);

@@ -113,6 +113,21 @@ static bool refuse_tensor_map(struct fence *fence)
                         ptx_op_name(fence->inst->op));
 }
 
+static bool take_cvta(struct fence *fence)
+{
+    const struct ptx_inst *inst = fence->inst;
+
+    if (!(inst->flags & PTX_F_TO) &&
+        (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY ||
+         inst->space == PTX_SPACE_PARAM_FUNC))
+        return fence_refuse(fence, inst->line,
+                            "cvta: a generic address of a parameter, which leads behind it");
+    return true;
+}
+
+static bool take_by_class(struct fence *fence);
+
+/* First those that need something else than others of their class. */
 bool fence_instruction(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -126,20 +141,13 @@ bool fence_instruction(struct fence *fence)
         fence_drop(fence);
         return true;
     case PTX_OP_PREFETCH:
-        if (inst->mode == PTX_MODE_TENSORMAP)
-            return refuse_tensor_map(fence);
-        break;
+        return inst->mode == PTX_MODE_TENSORMAP ? refuse_tensor_map(fence) : take_by_class(fence);
     case PTX_OP_TRAP:
     case PTX_OP_BRKPT:
         return fence_refuse(fence, inst->line, "%s: ends the work of others too",
                             ptx_op_name(inst->op));
     case PTX_OP_CVTA:
-        if (!(inst->flags & PTX_F_TO) &&
-            (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY ||
-             inst->space == PTX_SPACE_PARAM_FUNC))
-            return fence_refuse(fence, inst->line,
-                                "cvta: a generic address of a parameter, which leads behind it");
-        return true;
+        return take_cvta(fence);
     case PTX_OP_CP_ASYNC:
         return take_shared(fence) && fence_access(fence, 1, false, 16);
     case PTX_OP_CP_ASYNC_BULK:
@@ -165,8 +173,14 @@ bool fence_instruction(struct fence *fence)
     case PTX_OP_STMATRIX:
         return take_matrix_rows(fence);
     default:
-        break;
+        return take_by_class(fence);
     }
+}
+
+static bool take_by_class(struct fence *fence)
+{
+    const struct ptx_inst *inst = fence->inst;
+
     switch (ptx_op_class(inst->op)) {
     case PTX_CLASS_LOAD:
     case PTX_CLASS_STORE:

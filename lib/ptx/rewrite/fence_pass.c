@@ -86,15 +86,15 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
 /* ---- Functions that the fence refuses ---- */
 
 /* What the report says of a function that is left out is of no matter. */
-struct told {
+struct reported {
     uint32_t stack_line;
     bool textures, indexed;
 };
 
-static struct told told(const struct fence *fence)
+static struct reported reported(const struct fence *fence)
 {
-    return (struct told){fence->report->stack_line, fence->report->textures,
-                         fence->report->indexed};
+    return (struct reported){fence->report->stack_line, fence->report->textures,
+                             fence->report->indexed};
 }
 
 /* The edits of each function, by ptx_func.id: from first[id] to first[id + 1]. */
@@ -121,7 +121,7 @@ static bool take_some(struct fence *fence, struct leave_out *out, size_t *first)
 
     for (uint32_t i = 0; i < fence->m->nfuncs; i++) {
         const struct ptx_func *f = fence->m->funcs[i];
-        const struct told before = told(fence);
+        const struct reported before = reported(fence);
         bool taken;
 
         first[i] = fence->edits.count;
@@ -283,7 +283,7 @@ static int finish(struct fence *fence, char **out, size_t *out_len)
     struct ptx_module *m = NULL;
     struct ptx_error error = {0};
     size_t len = 0;
-    char *edited = NULL, why[200] = "a store to the stack, or an index, was not told";
+    char *edited = NULL, why[200] = "a store to the stack, or an index, was not reported";
     bool stack = false, indexed = false;
     int result;
 

@@ -6,7 +6,7 @@
  * in kernels, which have no callers; in functions that get no address of a caller's variable
  * (fence_escape.c); and where local addresses do not come from generic ones. Where other stores may
  * mean a variable of a caller, all such variables lie in one of the kernel's, and that is what
- * stores are bounded to (fence_frames.c). What is left is told in the report. */
+ * stores are bounded to (fence_frames.c). What is left is noted in the report. */
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
@@ -179,7 +179,7 @@ static bool is_known(const struct fence *fence, const struct ptx_mem *mem, uint6
            (fence->owns_locals || !makes_local_addresses(fence->f));
 }
 
-bool fence_stack_tells(const struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
+bool fence_stack_reports(const struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
 {
     return is_store(fence) && is_of_stack(fence, mem, bytes) && !is_within(mem, bytes) &&
            !is_known(fence, mem, bytes);

@@ -69,7 +69,7 @@ static uint32_t tenant_params(const struct ptx_func *f)
 }
 
 /* Adds the kernel to the report, whose memory has room for every kernel of the module. */
-static bool tell(struct fence *fence)
+static bool report_kernel(struct fence *fence)
 {
     struct ptx_fence_report *report = fence->report;
     const struct ptx_func *f = fence->f;
@@ -115,5 +115,5 @@ bool fence_window_begin(struct fence *fence)
     edits_insert(&fence->edits, f->body_begin, halves);
     for (const struct ptx_header *h = f->headers; h; h = h->next)
         add_parameter(fence, h);
-    return tell(fence);
+    return report_kernel(fence);
 }

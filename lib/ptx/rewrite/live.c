@@ -25,7 +25,7 @@ struct block {
 struct live {
     const struct ptx_func *f;
     uint64_t steps;
-    bool tired;
+    bool exhausted;       /* steps were too few */
     uint32_t *block_of;   /* by instruction, and one more */
     struct block *blocks; /* and one more */
     uint32_t nblocks;
@@ -215,7 +215,7 @@ static void follow(struct live *live, uint32_t reg)
             struct block *pred = &live->blocks[live->preds[i]];
 
             if (live->steps == 0) {
-                live->tired = true;
+                live->exhausted = true;
                 return;
             }
             live->steps--;
@@ -272,7 +272,7 @@ static void take_register(struct live *live, uint32_t reg)
     for (m = first; m < end; m = next)
         note_block(live, reg, m, next = same_block(live, m, end));
     follow(live, reg);
-    for (m = first; m < end && !live->tired; m = next)
+    for (m = first; m < end && !live->exhausted; m = next)
         count_block(live, reg, m, next = same_block(live, m, end));
 }
 
@@ -303,11 +303,11 @@ bool live_most(const struct ptx_func *f, uint64_t *steps, uint32_t *most)
         find_blocks(&live);
         done = find_preds(&live) && find_mentions(&live);
     }
-    for (uint32_t r = 0; r < f->nregs && done && !live.tired; r++)
+    for (uint32_t r = 0; r < f->nregs && done && !live.exhausted; r++)
         take_register(&live, r);
     *steps = live.steps;
     if (done)
-        *most = live.tired ? UINT32_MAX : most_of(&live);
+        *most = live.exhausted ? UINT32_MAX : most_of(&live);
     free(live.block_of);
     free(live.blocks);
     free(live.preds);

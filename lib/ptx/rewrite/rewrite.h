@@ -23,8 +23,8 @@ enum ptx_pass {
     /* Calls of vprintf and __assertfail go to functions that write to the print ring; see
      * printf_pass.c. Works on any text that the lexer can cut. */
     PTX_PASS_PRINTF = 1 << 0,
-    /* Kernels get a hidden parameter and tell their own end; see completion_pass.c. Needs a module
-     * that the reader can read. */
+    /* Kernels get a hidden parameter and signal their own end; see completion_pass.c. Needs a
+     * module that the reader can read. */
     PTX_PASS_COMPLETION = 1 << 1,
     /* Each access to global memory is forced into the window of the session; see fence_pass.c and
      * doc/isolation.md. Runs last, over what the other passes added too, and refuses what it does

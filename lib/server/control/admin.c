@@ -12,7 +12,7 @@ static_assert(DEVICES_MAX == sizeof(((struct ctl_status_reply *)0)->device) /
                                  sizeof(((struct ctl_status_reply *)0)->device[0]),
               "devices in a status");
 
-enum ctl_tenant_state session_state_told(const struct session *session)
+enum ctl_tenant_state session_tenant_state(const struct session *session)
 {
     switch (session->state) {
     case SESSION_OPEN:
@@ -36,7 +36,7 @@ static uint32_t sessions_ending(const struct device *device)
     uint32_t count = 0;
 
     for (const struct session *s = NULL; (s = device_session_next(device, s));)
-        count += session_state_told(s) == CTL_TENANT_ENDING;
+        count += session_tenant_state(s) == CTL_TENANT_ENDING;
     return count;
 }
 
@@ -123,7 +123,7 @@ static void session_describe(const struct session *session, struct ctl_tenant *r
     row->weight = session->grant.target.weight;
     row->exclusive = session->grant.applied.exclusive;
     row->sm_count = sm_mask_count(&sms);
-    row->state = session_state_told(session);
+    row->state = session_tenant_state(session);
     row->fenced = session->fenced;
     row->memory_limit = session_memory_limit(session);
     row->attached_ns = clock_ns() - session->attached_ns;

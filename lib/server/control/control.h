@@ -70,8 +70,8 @@ void trace_handle(struct server *server, const struct ctl_trace *request,
                   const struct reply *reply);
 
 /* admin.c */
-/* What operators are told of the session's state. */
-enum ctl_tenant_state session_state_told(const struct session *session);
+/* The state that operators see. */
+enum ctl_tenant_state session_tenant_state(const struct session *session);
 void admin_status(struct server *server, const struct ctl_admin *request,
                   const struct reply *reply);
 void admin_ps(struct server *server, const struct ctl_admin *request, const struct reply *reply);

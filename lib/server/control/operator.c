@@ -79,9 +79,9 @@ static gs_status session_check_open(const struct session *session, char text[REF
 
     if (session->state == SESSION_OPEN)
         return GS_OK;
-    if (session_state_told(session) == CTL_TENANT_ATTACHING)
+    if (session_tenant_state(session) == CTL_TENANT_ATTACHING)
         why = "is still attaching";
-    else if (session_state_told(session) == CTL_TENANT_ENDING)
+    else if (session_tenant_state(session) == CTL_TENANT_ENDING)
         why = "is ending";
     return refusal(text, GS_ERR_NOT_FOUND, "session %llu %s", (unsigned long long)session->id, why);
 }

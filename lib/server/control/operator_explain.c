@@ -82,7 +82,7 @@ void operator_explain(struct server *server, const struct ctl_admin *request,
     grant = &session->grant.target;
     sms = grants_sms(session);
     answer.session_id = session->id;
-    answer.state = session_state_told(session);
+    answer.state = session_tenant_state(session);
     answer.mem_asked = session->mem_asked;
     answer.mem_limit = session->mem_limit;
     answer.server_mem_limit = server->options.mem_limit;

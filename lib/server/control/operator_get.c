@@ -119,7 +119,7 @@ static bool row_session(const struct server *server, uint64_t from, struct ctl_r
     row->mem_limit = s->mem_limit;
     row->user_mem_limit = grant->user_mem_limit;
     row->set = s->set;
-    row->state = session_state_told(s);
+    row->state = session_tenant_state(s);
     memcpy(row->name, s->name, sizeof(row->name));
     if (s->space)
         memcpy(row->reservation, server->settings.reservation[s->space - 1].name,

@@ -1,4 +1,19 @@
-/* close.c - see close.h. */
+/*
+ * close.c - see close.h. What happens to a session, by its state:
+ *
+ *             its client goes, detaches   an operator kills it     its worker is lost
+ *   WAITING   ends                        ends, or is LOST (1)     goes on waiting
+ *   OPENING   closes once it is open      closes once it is open   WAITING for the next worker (2)
+ *   OPEN      CLOSING                     CLOSING, `killed`        WAITING (2), or LOST
+ *   CLOSING   no longer `killed`          its grace is cut short   ends, or is LOST if `killed`
+ *   LOST      ends                        (nothing)                (nothing)
+ *
+ * (1) if it was open before; (2) unless workers were lost over it too often.
+ *
+ * CLOSING ends with the worker's LINK_CLOSED; when its grace is over, the worker is asked to evict
+ * it. A session that is LOST has only its segment, where its client reads why, and ends when that
+ * client goes.
+ */
 #include "server/session/close.h"
 
 #include <stdio.h>
@@ -62,7 +77,7 @@ void server_session_end(struct session *session)
     reply_close(&session->reply);
     peer_memory_end(session);
     journal_close(session);
-    server_session_resumed(session);
+    server_session_resume_over(session);
     session_segment_deinit(session);
     session->device->sessions--;
     account = account_find(&server->accounts, session->uid);
@@ -71,7 +86,7 @@ void server_session_end(struct session *session)
     registry_give(&server->registry, session);
 }
 
-void server_session_resumed(struct session *session)
+void server_session_resume_over(struct session *session)
 {
     const struct link_message resumed = {.op = LINK_RESUMED, .slot = LINK_SLOT_NONE};
     struct device *device = session->device;
@@ -101,7 +116,7 @@ static void session_lost(struct session *session, const struct link_fatal *fatal
     grants_forget(session);
     peer_memory_end(session);
     journal_close(session);
-    server_session_resumed(session);
+    server_session_resume_over(session);
     session->state = SESSION_LOST;
     session->attached_base = 1; /* ours */
 }
@@ -184,9 +199,9 @@ static void session_close_begin(struct session *session)
     worker_send(session->device, &message);
 }
 
-void server_session_close_on(struct session *session, bool told)
+void server_session_close_again(struct session *session, bool asked)
 {
-    if (!told)
+    if (!asked)
         session_close_begin(session);
     if (session->grace_ms)
         evict_after(session, session->grace_ms);

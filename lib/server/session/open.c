@@ -49,7 +49,7 @@ static void opened_resumed(struct session *session, bool late)
 {
     log_debug("session %llu of uid %u (%s) goes on with worker %d", (unsigned long long)session->id,
               (unsigned)session->uid, session->name, (int)session->device->worker.child.pid);
-    server_session_resumed(session);
+    server_session_resume_over(session);
     if (!late)
         server_session_taken_up(session);
     peer_imports_tell(session);
@@ -68,14 +68,12 @@ bool server_session_opened(struct session *session, const struct link_opened *op
         return true;
     }
     session->state = SESSION_OPEN;
-    if (!opened->late)
-        session->attempts = 0;
     session->mem_limit = opened->mem_limit;
     session->window_base = opened->window_base;
     session->window_size = opened->window_size;
     grants_opened(session);
     if (session->close_wanted) { /* the answer has been given, or nobody waits for it */
-        server_session_resumed(session);
+        server_session_resume_over(session);
         server_session_close(session);
         return true;
     }
@@ -84,6 +82,7 @@ bool server_session_opened(struct session *session, const struct link_opened *op
         opened_resumed(session, opened->late);
         return true;
     }
+    session->attempts = 0;
     session_segment_fill(session);
     if (!answer_send(session)) {
         server_session_close(session);

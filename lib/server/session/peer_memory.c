@@ -15,7 +15,7 @@
 /* In a round, of each device. What a worker's socket does not take waits here, and not among the
  * messages that others wait for. */
 #define ASKED_EACH   64u
-#define TOLD_EACH    64u
+#define WORDS_EACH   64u
 /* Nothing is lent to a device that is to be told of so many loans first. */
 #define NEWS_LONGEST 1024u
 
@@ -51,13 +51,13 @@ void peer_import_forget(struct session *session)
 }
 
 /* fd: stays the caller's; -1 with a refusal. */
-static void answer(struct session *session, const struct link_peer_told *told, const char *text,
-                   int fd)
+static void import_answer(struct session *session, const struct link_peer_answer *answer,
+                          const char *text, int fd)
 {
     struct link_message message = {.op = LINK_PEER_IMPORTED, .slot = session->slot};
 
-    message.u.peer_told = *told;
-    message.u.peer_told.ask = session->peer.ask.ask;
+    message.u.peer_answer = *answer;
+    message.u.peer_answer.ask = session->peer.ask.ask;
     snprintf(message.text, sizeof(message.text), "%s", text);
     peer_import_forget(session);
     worker_send_with(session->device, &message, fd);
@@ -65,7 +65,7 @@ static void answer(struct session *session, const struct link_peer_told *told, c
 
 static void refuse(struct session *session, gs_status status, const char *text)
 {
-    answer(session, &(struct link_peer_told){.status = status}, text, -1);
+    import_answer(session, &(struct link_peer_answer){.status = status}, text, -1);
 }
 
 static void refuse_unknown(struct session *session)
@@ -132,17 +132,18 @@ static void granted_set(struct session *session, struct loan *loan, int fd)
 
 /* Gives the importer what the owner's worker has told of, if the vault has it. */
 static void import_grant(struct session *session, struct session *owner,
-                         const struct link_peer_told *told)
+                         const struct link_peer_answer *answer)
 {
-    const struct vault_entry *entry = vault_find(&owner->vault, told->address, told->piece_size);
+    const struct vault_entry *entry =
+        vault_find(&owner->vault, answer->address, answer->piece_size);
     CLEANUP_FD int fd = entry ? fcntl(entry->fd, F_DUPFD_CLOEXEC, 0) : -1;
     /* A worker is not believed: what it tells of is no more than what the vault has of it. */
-    const bool sound = entry && told->size > 0 && told->size <= told->piece_size;
+    const bool sound = entry && answer->size > 0 && answer->size <= answer->piece_size;
     const char *refused = sound ? piece_refusal(session, fd)
                                 : "the server has no descriptor of the memory to give another "
                                   "device";
-    struct loan *loan = refused ? NULL : loan_begin(owner, told->address, told->piece_size);
-    struct link_peer_told grant = *told;
+    struct loan *loan = refused ? NULL : loan_begin(owner, answer->address, answer->piece_size);
+    struct link_peer_answer grant = *answer;
 
     if (!refused && (!loan || !vault_room(&session->vault)))
         refused = "the server has no memory for a loan";
@@ -161,31 +162,32 @@ static void import_grant(struct session *session, struct session *owner,
         grant.window_size = 0;
     }
     granted_set(session, loan, fd);
-    answer(session, &grant, "", fd);
+    import_answer(session, &grant, "", fd);
     fd = -1;
 }
 
 bool peer_exported(struct device *device, const struct link_message *message)
 {
     struct session *session = registry_by_slot(&device->server->registry, message->slot);
-    const struct link_peer_told *told = &message->u.peer_told;
+    const struct link_peer_answer *answer = &message->u.peer_answer;
     struct session *owner;
 
     /* The importer may have gone meanwhile, or its worker. */
-    if (!session || session->state != SESSION_OPEN || told->ask == 0 ||
-        told->ask != session->peer.ask.ask || owner_device(session) != device)
+    if (!session || session->state != SESSION_OPEN || answer->ask == 0 ||
+        answer->ask != session->peer.ask.ask || owner_device(session) != device)
         return true;
-    if (told->status != GS_OK) {
-        const bool known = told->status == GS_ERR_NOT_FOUND || told->status == GS_ERR_PERMISSION;
+    if (answer->status != GS_OK) {
+        const bool known =
+            answer->status == GS_ERR_NOT_FOUND || answer->status == GS_ERR_PERMISSION;
 
-        refuse(session, known ? (gs_status)told->status : GS_ERR_PROTOCOL, message->text);
+        refuse(session, known ? (gs_status)answer->status : GS_ERR_PROTOCOL, message->text);
         return true;
     }
-    owner = registry_by_slot(&device->server->registry, told->from);
+    owner = registry_by_slot(&device->server->registry, answer->from);
     if (!owner || owner->device != device || !session_has_memory(owner))
         refuse(session, GS_ERR_NOT_FOUND, "no export has that handle: its owner has ended");
     else
-        import_grant(session, owner, told);
+        import_grant(session, owner, answer);
     return true;
 }
 
@@ -260,7 +262,7 @@ static bool room(const struct device *device)
 
 /* A supervisor may be killed in between, with what waits for the socket: the worker may count what
  * is noted here, or less. */
-static void lingering_tell(struct device *device, uid_t uid)
+static void lingering_send(struct device *device, uid_t uid)
 {
     struct link_message message = {.op = LINK_LINGERING, .slot = LINK_SLOT_NONE};
     struct account *account = account_find(&device->server->accounts, uid);
@@ -269,21 +271,21 @@ static void lingering_tell(struct device *device, uid_t uid)
     message.u.lingering = (struct link_lingering){.uid = (uint32_t)uid};
     if (account) {
         account->lingering_due &= ~bit;
-        account->lingering_told |= bit;
+        account->lingering_sent |= bit;
         message.u.lingering.bytes = account->lingering[device->index];
     }
     worker_send(device, &message);
     if (account && !message.u.lingering.bytes && room(device))
-        account->lingering_told &= ~bit;
+        account->lingering_sent &= ~bit;
 }
 
-static void device_tell(struct device *device, uint64_t word)
+static void word_send(struct device *device, uint64_t word)
 {
     struct link_message message = {.op = LINK_PEER_REVOKE, .slot = LINK_SLOT_NONE};
 
     message.u.vault.number = word;
     if (word & LOAN_LINGERS)
-        lingering_tell(device, (uid_t)word);
+        lingering_send(device, (uid_t)word);
     else
         worker_send(device, &message);
 }
@@ -307,7 +309,7 @@ static void news_begin(struct device *device)
     for (uint32_t i = 0; i < server->accounts.count; i++) {
         struct account *account = &server->accounts.entry[i];
 
-        if (account->lingering[device->index] || account->lingering_told >> device->index & 1)
+        if (account->lingering[device->index] || account->lingering_sent >> device->index & 1)
             loan_linger_on(device, account);
     }
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));) {
@@ -370,8 +372,8 @@ static bool device_go_on(struct device *device)
      * and of one that it is taking up it could not take back what has been revoked. */
     if (device->resuming)
         return false;
-    for (uint32_t i = 0; i < TOLD_EACH && news->words.count && room(device); i++)
-        device_tell(device, word_queue_pop(&news->words));
+    for (uint32_t i = 0; i < WORDS_EACH && news->words.count && room(device); i++)
+        word_send(device, word_queue_pop(&news->words));
     ask_some(device, next, LINK_SLOTS_MAX, &asks);
     ask_some(device, 0, next, &asks);
     return (news->words.count || !asks) && room(device);

@@ -57,7 +57,7 @@ struct account *account_find(const struct accounts *accounts, uid_t uid)
 
 static bool lingers(const struct account *account)
 {
-    bool any = account->lingering_told;
+    bool any = account->lingering_sent;
 
     for (uint32_t i = 0; i < ARRAY_SIZE(account->lingering); i++)
         any = any || account->lingering[i];
@@ -132,7 +132,7 @@ void account_took(struct account *account, uint64_t ns)
 void accounts_worker_gone(struct accounts *accounts, int device)
 {
     for (uint32_t i = 0; i < accounts->count; i++)
-        accounts->entry[i].lingering_told &= ~(1u << device);
+        accounts->entry[i].lingering_sent &= ~(1u << device);
 }
 
 /* The first fault is taken for an accident; from the second on each doubles the time. */

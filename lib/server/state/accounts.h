@@ -36,7 +36,7 @@ struct account {
      * mapped there yet (loans.h). */
     uint64_t lingering[SETTINGS_DEVICES_MAX];
     uint32_t lingering_due;  /* as bits: devices whose worker is about to be told of it */
-    uint32_t lingering_told; /* as bits: devices whose worker may count some of it */
+    uint32_t lingering_sent; /* as bits: devices whose worker may count some of it */
     /* Requests. */
     int32_t tokens; /* below 0: what its requests took that it did not have */
     uint64_t refilled_ns;

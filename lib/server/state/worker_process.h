@@ -68,7 +68,7 @@ struct worker_process {
     uint64_t stuck_ns;                 /* how long a lane of it has been in one round, as its last
                                           answer said; the lane waits for nobody but the driver */
     uint32_t missed;                   /* beats in a row without an answer */
-    bool silence_told;                 /* the log has it */
+    bool silence_logged;               /* the log has it */
     uint64_t overdue; /* a session whose end is due, while the worker does not answer; 0: none */
     bool needs_recycling; /* another one takes its place when it has no sessions */
     bool stopped;         /* it is ending, and need not end before the standby begins */

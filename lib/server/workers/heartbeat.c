@@ -13,14 +13,14 @@
 #define BEATS_MAX 30u
 
 /* Says it once, and once that it is over. */
-static void silence_tell(struct device *device)
+static void silence_log(struct device *device)
 {
     struct worker_process *worker = &device->worker;
     const bool stuck = worker->stuck_ns >= HUNG_NS, silent = stuck || worker->missed >= BEATS_LOG;
 
-    if (silent == worker->silence_told)
+    if (silent == worker->silence_logged)
         return;
-    worker->silence_told = silent;
+    worker->silence_logged = silent;
     if (stuck)
         log_warning("event=worker-silent device=%d worker=%d reason=\"it is stuck in a driver "
                     "call\"",
@@ -53,7 +53,7 @@ static void heartbeat_fire(struct timer *timer)
                     (int)worker->child.pid, BEATS_MAX);
         return;
     }
-    silence_tell(device);
+    silence_log(device);
     timer_set(&device->server->loop, timer, clock_ns() + BEAT_NS, heartbeat_fire);
 }
 

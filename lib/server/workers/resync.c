@@ -15,7 +15,7 @@
 struct resync {
     uint64_t number;
     bool done;
-    struct link_session told[LINK_SLOTS_MAX]; /* state 0: the slot is empty */
+    struct link_session reported[LINK_SLOTS_MAX]; /* state 0: the slot is empty */
 };
 
 bool resync_take(struct device *device, const struct link_message *message)
@@ -26,60 +26,60 @@ bool resync_take(struct device *device, const struct link_message *message)
         return false;
     /* The answer to a supervisor that was killed before it had read it is passed over. */
     if (message->op == LINK_SESSION && resync && message->u.session.resync == resync->number)
-        resync->told[message->slot] = message->u.session;
+        resync->reported[message->slot] = message->u.session;
     else if (message->op == LINK_RESYNCED && resync && message->u.resync == resync->number)
         resync->done = true;
     return true;
 }
 
 /* The grant that was on its way: the worker has it, has answered it, or never got it. */
-static void grant_agree(struct session *session, const struct link_session *told)
+static void grant_agree(struct session *session, const struct link_session *reported)
 {
     struct session_grant *grant = &session->grant;
-    const struct link_granted granted = {.sequence = told->answered,
-                                         .status = (int32_t)told->status};
+    const struct link_granted granted = {.sequence = reported->answered,
+                                         .status = (int32_t)reported->status};
 
-    if (told->answered && told->answered == grant->sent.sequence) {
+    if (reported->answered && reported->answered == grant->sent.sequence) {
         grant->awaited = true; /* the answer may have been dealt with in part */
         grants_granted(session, &granted, "");
-    } else if (told->asked != grant->sent.sequence) {
+    } else if (reported->asked != grant->sent.sequence) {
         grant->awaited = false;
     }
 }
 
-/* Makes the session what it is by what the worker says of it. false: that makes no sense. told:
+/* Makes the session what it is by what the worker says of it. false: that makes no sense. reported:
  * NULL where the worker has no such session. */
-static bool session_agree(struct session *session, const struct link_session *told)
+static bool session_agree(struct session *session, const struct link_session *reported)
 {
     switch (session->state) {
     case SESSION_OPENING:
-        if (!told) { /* the worker was not told, or has refused it and will do so again */
+        if (!reported) { /* the message was not sent, or the worker has refused and will again */
             grants_forget(session);
             session->state = SESSION_WAITING;
-        } else if (told->state == LINK_SESSION_OPEN) {
-            return server_session_opened(session, &told->opened, "");
+        } else if (reported->state == LINK_SESSION_OPEN) {
+            return server_session_opened(session, &reported->opened, "");
         }
         return true;
     case SESSION_OPEN:
-        if (!told || told->state != LINK_SESSION_OPEN)
+        if (!reported || reported->state != LINK_SESSION_OPEN)
             return false;
         if (session->reply.queue >= 0) { /* the consequences of its opening were not all drawn */
             session->state = SESSION_OPENING;
-            return server_session_opened(session, &told->opened, "");
+            return server_session_opened(session, &reported->opened, "");
         }
-        grant_agree(session, told);
+        grant_agree(session, reported);
         return true;
     case SESSION_CLOSING:
-        if (!told)
+        if (!reported)
             return server_session_closed(session);
-        server_session_close_on(session, told->state == LINK_SESSION_CLOSING);
+        server_session_close_again(session, reported->state == LINK_SESSION_CLOSING);
         return true;
     case SESSION_WAITING:
     case SESSION_LOST:
     case SESSION_FREE:
         break;
     }
-    return !told;
+    return !reported;
 }
 
 /* Reads until the worker has answered, has ended, or has been ended for what it says. false: it has
@@ -106,9 +106,9 @@ static bool answer_await(struct device *device, const struct resync *resync, uin
 static bool sessions_agree(struct device *device, const struct resync *resync)
 {
     for (struct session *s = NULL; (s = device_session_next(device, s));) {
-        const struct link_session *told = &resync->told[s->slot];
+        const struct link_session *reported = &resync->reported[s->slot];
 
-        if (!session_agree(s, told->state && told->session_id == s->id ? told : NULL))
+        if (!session_agree(s, reported->state && reported->session_id == s->id ? reported : NULL))
             return false;
     }
     return true;

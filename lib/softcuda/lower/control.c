@@ -243,7 +243,6 @@ static void call_indirect(struct lower *L, const struct ptx_operand *callee, uin
 static void lower_call(struct lower *L)
 {
     const struct ptx_operand *rets = op(L, 0), *callee = op(L, 1);
-    const uint32_t around = lower_go_around(L);
     struct actuals a;
     uint32_t aux;
 
@@ -258,7 +257,6 @@ static void lower_call(struct lower *L)
         lower_fail(L, -EINVAL, "a function was expected");
     for (uint32_t i = 0; i < a.nrets && !L->error; i++)
         fetch_result(L, &rets->list[i], a.results[i]);
-    lower_come_back(L, around);
 }
 
 // ---- Barriers
@@ -268,7 +266,6 @@ static void lower_bar(struct lower *L)
     const struct ptx_inst *i = L->inst;
     bool reduces = i->op == PTX_OP_BAR_RED || i->op == PTX_OP_BARRIER_RED;
     bool arrives = i->op == PTX_OP_BAR_ARRIVE || i->op == PTX_OP_BARRIER_ARRIVE;
-    uint32_t around = lower_go_around(L);
     unsigned first = reduces ? 1 : 0;
     uint32_t a = lower_src(L, op(L, first), 32), b = NO_OPERAND, c = NO_OPERAND, d = NO_OPERAND;
     if (i->nops > first + 1 && op(L, first + 1)->kind != PTX_OPND_NONE)
@@ -283,7 +280,6 @@ static void lower_bar(struct lower *L)
     in->c = c;
     in->d = d;
     in->mode = i->bop;
-    lower_come_back(L, around);
 }
 
 // ---- Among lanes. a: value, b, c: further operands, target: second result, imm: slot of the
@@ -298,7 +294,6 @@ static uint32_t members(struct lower *L, unsigned i)
 
 static void lower_shfl(struct lower *L)
 {
-    uint32_t around = lower_go_around(L);
     uint32_t a = lower_src(L, op(L, 2), 32), b = lower_src(L, op(L, 3), 32);
     uint32_t c = lower_src(L, op(L, 4), 32), m = members(L, 5);
     uint32_t d = lower_dst(L, op(L, 0), 32);
@@ -312,12 +307,10 @@ static void lower_shfl(struct lower *L)
     in->imm = m;
     in->mode = L->inst->mode;
     in->flags = L->inst->flags & PTX_F_SYNC ? 0 : INSN_NOINC;
-    lower_come_back(L, around);
 }
 
 static void lower_vote(struct lower *L)
 {
-    uint32_t around = lower_go_around(L);
     bool ballot = L->inst->mode2 == PTX_MODE_BALLOT || L->inst->mode == PTX_MODE_BALLOT;
     uint32_t a = lower_pred(L, op(L, 1)), m = members(L, 2);
     uint32_t d = ballot ? lower_dst(L, op(L, 0), 32) : lower_dst_pred(L, op(L, 0));
@@ -327,13 +320,11 @@ static void lower_vote(struct lower *L)
     in->imm = m;
     in->mode = ballot ? PTX_MODE_BALLOT : L->inst->mode;
     in->flags = L->inst->flags & PTX_F_SYNC ? 0 : INSN_NOINC;
-    lower_come_back(L, around);
 }
 
 static void lower_match(struct lower *L)
 {
     enum ptx_type t = (enum ptx_type)L->inst->type[0];
-    uint32_t around = lower_go_around(L);
     uint32_t a = lower_src(L, op(L, 2), lower_type_bits(t)), m = members(L, 3);
     uint32_t d = lower_dst(L, op(L, 0), 32);
     uint32_t p = op(L, 1)->kind == PTX_OPND_REG ? lower_dst_pred(L, op(L, 1)) : NO_OPERAND;
@@ -344,13 +335,11 @@ static void lower_match(struct lower *L)
     in->imm = m;
     in->mode = L->inst->mode;
     in->type = (uint8_t)t;
-    lower_come_back(L, around);
 }
 
 static void lower_redux(struct lower *L)
 {
     enum ptx_type t = (enum ptx_type)L->inst->type[0];
-    uint32_t around = lower_go_around(L);
     uint32_t a = lower_src(L, op(L, 1), 32), m = members(L, 2), d = lower_dst(L, op(L, 0), 32);
     struct insn *in = lower_emit(L, op_redux);
     in->a = a;
@@ -360,27 +349,22 @@ static void lower_redux(struct lower *L)
     in->type = (uint8_t)t;
     in->flags = (uint16_t)((L->inst->flags & PTX_F_ABS ? INSN_SAT : 0) |
                            (L->inst->flags & PTX_F_NAN ? INSN_RELU : 0));
-    lower_come_back(L, around);
 }
 
 static void lower_elect(struct lower *L)
 {
-    uint32_t around = lower_go_around(L);
     uint32_t m = members(L, 2), d = lower_dst(L, op(L, 0), 32);
     uint32_t p = op(L, 1)->kind == PTX_OPND_REG ? lower_dst_pred(L, op(L, 1)) : NO_OPERAND;
     struct insn *in = lower_emit(L, op_elect);
     in->d = d;
     in->target = p;
     in->imm = m;
-    lower_come_back(L, around);
 }
 
 static void lower_bar_warp(struct lower *L)
 {
-    uint32_t around = lower_go_around(L);
     uint32_t m = members(L, 0);
     lower_emit(L, op_bar_warp)->imm = m;
-    lower_come_back(L, around);
 }
 
 // ---- The stack
@@ -408,98 +392,82 @@ static void lower_stack(struct lower *L)
     in->type = bits == 64 ? PTX_T_U64 : PTX_T_U32;
 }
 
+// ---- One instruction
+
+static void lower_activemask(struct lower *L)
+{
+    lower_emit(L, op_activemask)->d = lower_dst(L, op(L, 0), 32);
+}
+
+static void lower_nanosleep(struct lower *L)
+{
+    uint32_t a = lower_src(L, op(L, 0), 32);
+    lower_emit(L, op_nanosleep)->a = a;
+}
+
+static void lower_griddepcontrol(struct lower *L)
+{
+    lower_emit(L, L->inst->mode == PTX_MODE_WAIT ? op_await_grids : op_launch_dependents);
+}
+
+static void lower_nothing(struct lower *L)
+{
+    (void)L;
+}
+
+static const struct control {
+    void (*lower)(struct lower *L);
+    insn_fn *run; // of an instruction without operands
+    bool around;  // lanes whose guard is false go around it by a branch
+} controls[PTX_OP_COUNT] = {
+    [PTX_OP_BRA] = {lower_bra},
+    [PTX_OP_BRX_IDX] = {lower_brx, .around = true},
+    [PTX_OP_CALL] = {lower_call, .around = true},
+    [PTX_OP_RET] = {lower_return},
+    [PTX_OP_EXIT] = {.run = op_exit},
+    [PTX_OP_TRAP] = {.run = op_trap},
+    [PTX_OP_BRKPT] = {.run = op_trap},
+    [PTX_OP_BAR_SYNC] = {lower_bar, .around = true},
+    [PTX_OP_BAR_ARRIVE] = {lower_bar, .around = true},
+    [PTX_OP_BAR_RED] = {lower_bar, .around = true},
+    [PTX_OP_BARRIER_SYNC] = {lower_bar, .around = true},
+    [PTX_OP_BARRIER_ARRIVE] = {lower_bar, .around = true},
+    [PTX_OP_BARRIER_RED] = {lower_bar, .around = true},
+    [PTX_OP_BARRIER_CLUSTER_ARRIVE] = {.run = op_cluster_arrive},
+    [PTX_OP_BARRIER_CLUSTER_WAIT] = {.run = op_cluster_wait, .around = true},
+    [PTX_OP_BAR_WARP_SYNC] = {lower_bar_warp, .around = true},
+    [PTX_OP_SHFL] = {lower_shfl, .around = true},
+    [PTX_OP_VOTE] = {lower_vote, .around = true},
+    [PTX_OP_MATCH] = {lower_match, .around = true},
+    [PTX_OP_REDUX] = {lower_redux, .around = true},
+    [PTX_OP_ELECT] = {lower_elect, .around = true},
+    [PTX_OP_ACTIVEMASK] = {lower_activemask},
+    [PTX_OP_MEMBAR] = {.run = op_fence},
+    [PTX_OP_MEMBAR_PROXY] = {.run = op_fence},
+    [PTX_OP_FENCE] = {.run = op_fence},
+    [PTX_OP_FENCE_MBARRIER_INIT] = {.run = op_fence},
+    [PTX_OP_FENCE_PROXY] = {.run = op_fence},
+    [PTX_OP_FENCE_PROXY_TENSORMAP] = {.run = op_fence},
+    [PTX_OP_ALLOCA] = {lower_stack},
+    [PTX_OP_STACKSAVE] = {lower_stack},
+    [PTX_OP_STACKRESTORE] = {lower_stack},
+    [PTX_OP_NANOSLEEP] = {lower_nanosleep, .around = true},
+    [PTX_OP_PMEVENT] = {lower_nothing},
+    [PTX_OP_SETMAXNREG] = {lower_nothing},
+    [PTX_OP_PRAGMA] = {lower_nothing},
+    [PTX_OP_GRIDDEPCONTROL] = {lower_griddepcontrol, .around = true},
+};
+
 bool lower_control(struct lower *L)
 {
-    const struct ptx_inst *i = L->inst;
-    uint32_t around, a;
-    switch (i->op) {
-    case PTX_OP_BRA:
-        lower_bra(L);
-        return true;
-    case PTX_OP_BRX_IDX:
-        around = lower_go_around(L);
-        lower_brx(L);
-        lower_come_back(L, around);
-        return true;
-    case PTX_OP_CALL:
-        lower_call(L);
-        return true;
-    case PTX_OP_RET:
-        lower_return(L);
-        return true;
-    case PTX_OP_EXIT:
-        lower_emit(L, op_exit);
-        return true;
-    case PTX_OP_TRAP:
-    case PTX_OP_BRKPT:
-        lower_emit(L, op_trap);
-        return true;
-    case PTX_OP_BAR_SYNC:
-    case PTX_OP_BAR_ARRIVE:
-    case PTX_OP_BAR_RED:
-    case PTX_OP_BARRIER_SYNC:
-    case PTX_OP_BARRIER_ARRIVE:
-    case PTX_OP_BARRIER_RED:
-        lower_bar(L);
-        return true;
-    case PTX_OP_BARRIER_CLUSTER_ARRIVE:
-        lower_emit(L, op_cluster_arrive);
-        return true;
-    case PTX_OP_BARRIER_CLUSTER_WAIT:
-        around = lower_go_around(L);
-        lower_emit(L, op_cluster_wait);
-        lower_come_back(L, around);
-        return true;
-    case PTX_OP_BAR_WARP_SYNC:
-        lower_bar_warp(L);
-        return true;
-    case PTX_OP_SHFL:
-        lower_shfl(L);
-        return true;
-    case PTX_OP_VOTE:
-        lower_vote(L);
-        return true;
-    case PTX_OP_MATCH:
-        lower_match(L);
-        return true;
-    case PTX_OP_REDUX:
-        lower_redux(L);
-        return true;
-    case PTX_OP_ELECT:
-        lower_elect(L);
-        return true;
-    case PTX_OP_ACTIVEMASK:
-        lower_emit(L, op_activemask)->d = lower_dst(L, op(L, 0), 32);
-        return true;
-    case PTX_OP_MEMBAR:
-    case PTX_OP_FENCE:
-    case PTX_OP_FENCE_MBARRIER_INIT:
-    case PTX_OP_FENCE_PROXY:
-    case PTX_OP_FENCE_PROXY_TENSORMAP:
-    case PTX_OP_MEMBAR_PROXY:
-        lower_emit(L, op_fence);
-        return true;
-    case PTX_OP_ALLOCA:
-    case PTX_OP_STACKSAVE:
-    case PTX_OP_STACKRESTORE:
-        lower_stack(L);
-        return true;
-    case PTX_OP_NANOSLEEP:
-        around = lower_go_around(L);
-        a = lower_src(L, op(L, 0), 32);
-        lower_emit(L, op_nanosleep)->a = a;
-        lower_come_back(L, around);
-        return true;
-    case PTX_OP_PMEVENT:
-    case PTX_OP_SETMAXNREG:
-    case PTX_OP_PRAGMA:
-        return true;
-    case PTX_OP_GRIDDEPCONTROL:
-        around = lower_go_around(L);
-        lower_emit(L, i->mode == PTX_MODE_WAIT ? op_await_grids : op_launch_dependents);
-        lower_come_back(L, around);
-        return true;
-    default:
+    const struct control *control = &controls[L->inst->op];
+    if (!control->lower && !control->run)
         return false;
-    }
+    uint32_t around = control->around ? lower_go_around(L) : NO_TARGET;
+    if (control->lower)
+        control->lower(L);
+    else
+        lower_emit(L, control->run);
+    lower_come_back(L, around);
+    return true;
 }

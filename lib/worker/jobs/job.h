@@ -75,7 +75,7 @@ struct job {
         struct req_tensor_map tensor_map;                     /* of REQ_TENSOR_MAP */
         struct rec_gemm gemm; /* of REQ_GEMM_PREPARE, or the product that a chore prepares */
         struct {
-            struct link_peer_told told;
+            struct link_peer_answer answer;
             int descriptor; /* of the memory */
         } peer;             /* the answer to an ask (memory/peer_ask.h) */
     };

@@ -14,9 +14,9 @@ struct session_jobs {
     /* the close job, kept when LINK_CLOSE came while another job was in progress */
     struct job *close;
     bool paused; /* a job waits for the device to finish the session's work */
-    /* streams, as bits, whose kernels have outlasted a hold: they are held back until the quiet
+    /* streams, as bits, whose kernels are long: they are held back until the quiet
      * moment (session/quiet.c) */
-    uint64_t outlasts;
+    uint64_t held_streams;
     /* any thread: see service_compile_limit and service_closing */
     _Atomic uint32_t compile_percent;
     _Atomic bool closing;

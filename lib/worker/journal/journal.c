@@ -30,7 +30,7 @@ struct header {
     uint64_t magic;
     /* The first unit of the log in the lower half, the one after its last in the upper half. */
     _Atomic uint64_t extent;
-    _Atomic uint32_t spoilt;
+    _Atomic uint32_t incomplete;
     uint32_t reserved;
     char why[104];
     struct journal_answer answer;
@@ -117,9 +117,9 @@ static bool log_grow(struct journal *journal, uint64_t bytes)
 /* A program may attach again and again, and must not fill the log. */
 static struct log_allowance allowance = LOG_ALLOWANCE(64, 10000000000u);
 
-static void spoilt_log(uint64_t session, uint32_t uid, const char *why)
+static void incomplete_log(uint64_t session, uint32_t uid, const char *why)
 {
-    struct log_event event = log_event_begin("journal-spoilt");
+    struct log_event event = log_event_begin("journal-incomplete");
 
     if (!log_allowance_take(&allowance, uid))
         return;
@@ -153,7 +153,7 @@ struct journal *journal_new(uint64_t session, uint32_t uid)
     if (journal)
         journal->header->magic = MAGIC;
     else
-        spoilt_log(session, uid, "no memory or descriptor for its journal");
+        incomplete_log(session, uid, "no memory or descriptor for its journal");
     return journal;
 }
 
@@ -269,7 +269,7 @@ static void log_compact(struct journal *journal)
     atomic_store_explicit(&journal->header->extent, extent_of(first, to), memory_order_release);
     journal->dropped = 0;
     if (!index_make(journal))
-        journal_spoil(journal, "no memory for the index of its journal");
+        journal_set_incomplete(journal, "no memory for the index of its journal");
 }
 
 static void entry_add(struct journal *journal, const struct journal_entry *head, const void *bytes)
@@ -280,7 +280,7 @@ static void entry_add(struct journal *journal, const struct journal_entry *head,
 
     if (!log_grow(journal, (end + head->units) * UNIT) ||
         (2 * (journal->used + 1) > journal->capacity && !index_make(journal))) {
-        journal_spoil(journal, "its journal is full");
+        journal_set_incomplete(journal, "its journal is full");
         return;
     }
     entry = entry_at(journal, end);
@@ -302,10 +302,10 @@ void journal_put(struct journal *journal, enum journal_kind kind, uint64_t key,
 {
     struct journal_entry head = {.kind = kind, .key = key, .size = size};
 
-    if (!journal || journal_spoilt(journal))
+    if (!journal || journal_incomplete(journal))
         return;
     if (size > BYTES_MAX) {
-        journal_spoil(journal, "its journal is full");
+        journal_set_incomplete(journal, "its journal is full");
         return;
     }
     head.units = (uint32_t)((sizeof(head) + size + UNIT - 1) / UNIT);
@@ -322,7 +322,7 @@ static void log_compact_if_worth(struct journal *journal)
 
 void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key)
 {
-    if (!journal || journal_spoilt(journal) || !journal->slots)
+    if (!journal || journal_incomplete(journal) || !journal->slots)
         return;
     entry_drop(journal, *slot_of(journal, kind, key));
     log_compact_if_worth(journal);
@@ -330,7 +330,7 @@ void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key)
 
 void journal_sweep(struct journal *journal, journal_test *gone)
 {
-    if (!journal || journal_spoilt(journal))
+    if (!journal || journal_incomplete(journal))
         return;
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         if (gone(journal, e))
@@ -424,23 +424,23 @@ void journal_glance(int descriptor, void (*look)(const struct journal_entry *ent
     }
 }
 
-/* ---- Spoiling -------------------------------------------------------------------------------- */
+/* ---- Incomplete journals --------------------------------------------------------------------- */
 
-void journal_spoil(struct journal *journal, const char *why)
+void journal_set_incomplete(struct journal *journal, const char *why)
 {
-    if (!journal || journal_spoilt(journal))
+    if (!journal || journal_incomplete(journal))
         return;
     strncpy(journal->header->why, why, sizeof(journal->header->why) - 1);
     /* release: the reason before the word that says that there is one. */
-    atomic_store_explicit(&journal->header->spoilt, 1, memory_order_release);
-    spoilt_log(journal->session, journal->uid, journal->header->why);
+    atomic_store_explicit(&journal->header->incomplete, 1, memory_order_release);
+    incomplete_log(journal->session, journal->uid, journal->header->why);
 }
 
-const char *journal_spoilt(const struct journal *journal)
+const char *journal_incomplete(const struct journal *journal)
 {
     if (!journal)
         return "it has no journal";
-    return atomic_load_explicit(&journal->header->spoilt, memory_order_acquire)
+    return atomic_load_explicit(&journal->header->incomplete, memory_order_acquire)
                ? journal->header->why
                : NULL;
 }

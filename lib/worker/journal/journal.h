@@ -16,8 +16,8 @@
  * module load with a message): only its entry is noted. Made anew, it leaves a kernel or a module
  * that nobody has the number of, until its module or the session goes.
  *
- * A journal that cannot hold everything is spoilt: the session goes on, and ends with its worker.
- * All functions take NULL for a session without a journal.
+ * A journal that cannot hold everything is incomplete: the session goes on, and ends with its
+ * worker. All functions take NULL for a session without a journal.
  *
  * The journal belongs to the session's job in progress; positions, to the lane of the session.
  */
@@ -104,7 +104,8 @@ void journal_free(struct journal *journal);
 /* The descriptor of the journal's file; -1: none. */
 int journal_descriptor(const struct journal *journal);
 
-/* Notes an entry, in place of one with the same kind and key. On failure the journal is spoilt. */
+/* Notes an entry, in place of one with the same kind and key. If it fails, the journal is
+ * incomplete. */
 void journal_put(struct journal *journal, enum journal_kind kind, uint64_t key,
                  const uint64_t value[JOURNAL_VALUES], const void *bytes, uint64_t size);
 /* Removes an entry, if it is there. When many have been removed, it compacts the log, which takes
@@ -133,11 +134,10 @@ bool journal_revoked(const struct journal *journal, uint32_t import);
 void journal_glance(int descriptor, void (*look)(const struct journal_entry *entry, void *argument),
                     void *argument);
 
-/* From now on the session cannot outlive its worker. The first reason counts, and is told to the
- * log. */
-void journal_spoil(struct journal *journal, const char *why);
+/* From now on the session cannot outlive its worker. The first reason counts, and is logged. */
+void journal_set_incomplete(struct journal *journal, const char *why);
 /* Why it cannot; NULL: it can. */
-const char *journal_spoilt(const struct journal *journal);
+const char *journal_incomplete(const struct journal *journal);
 
 /* Notes the state of a stream, and reads it. */
 void journal_stream(struct journal *journal, uint32_t index, const struct journal_stream *stream);

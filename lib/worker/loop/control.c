@@ -272,7 +272,7 @@ static void ping_answer(struct order *order)
 
 static void peer_export(struct order *order)
 {
-    export_tell(&order->message);
+    export_answer(&order->message);
 }
 
 static void peer_imported(struct order *order)

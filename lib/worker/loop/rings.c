@@ -83,7 +83,7 @@ static struct sched_allowance allowance_of(const struct session *session, uint32
 /* The streams that have records and may go on. */
 static uint64_t streams_ready(const struct session *session)
 {
-    return session->round.pending & ~REQUEST_BIT & ~session->jobs.outlasts;
+    return session->round.pending & ~REQUEST_BIT & ~session->jobs.held_streams;
 }
 
 bool rings_allowed(const struct session *session)
@@ -132,11 +132,46 @@ static uint32_t ring_drain(struct session *session, uint32_t index,
     return taken;
 }
 
+/* Drains one of the session's streams in its turn. Returns what rings_drain does. since: when the
+ * user's last turn ended; NULL: there is one user. */
+static unsigned stream_turn(struct session *session, uint32_t index, uint64_t *since)
+{
+    const struct stream *stream = &session->submit.streams[index];
+    struct sched_allowance allowance = allowance_of(session, index);
+    enum drained drained;
+    unsigned found = 0;
+
+    if (allowance.launches && class_traits(stream->cls).requests &&
+        arrival_awaited(session, index, allowance.launches)) {
+        session->round.awaits = true;
+        return 0;
+    }
+    const uint32_t most = stream_budget(session, stream);
+    const bool cut = allowance.launches > most;
+    if (cut)
+        allowance.launches = most;
+    const uint32_t taken = ring_drain(session, index, allowance, &drained);
+
+    session->round.budget -= taken;
+    session->round.stream_first = index + 1;
+    if (taken > 0)
+        found |= RINGS_TAKEN;
+    if (drained == DRAINED_SOME && !(cut && taken == most))
+        found |= RINGS_HELD;
+    else if (drained == DRAINED_STALLED)
+        found |= RINGS_STALLED;
+    else if (drained == DRAINED_ELSEWHERE)
+        found |= RINGS_ELSEWHERE;
+    if (since && !user_round_goes_on(session, since))
+        session->round.budget = 0;
+    return found;
+}
+
 unsigned rings_drain(struct session *session)
 {
     const uint32_t first = session->round.stream_first;
     const bool several = users_several();
-    uint64_t streams = streams_ready(session), from = several ? clock_ns() : 0;
+    uint64_t streams = streams_ready(session), since = several ? clock_ns() : 0;
     unsigned found = 0;
 
     if (several && !user_round_admits(session))
@@ -149,35 +184,10 @@ unsigned rings_drain(struct session *session)
     kernel_fault_poll(session);
     session->lane->draining = session;
     while (streams && session->round.budget > 0) {
-        uint32_t index = stream_from(streams, first);
-        struct stream *stream = &session->submit.streams[index];
-        struct sched_allowance allowance = allowance_of(session, index);
-        enum drained drained;
+        const uint32_t index = stream_from(streams, first);
 
         streams &= ~(UINT64_C(1) << index);
-        if (allowance.launches && class_traits(stream->cls).requests &&
-            arrival_awaited(session, index, allowance.launches)) {
-            session->round.awaits = true;
-            continue;
-        }
-        uint32_t most = stream_budget(session, stream);
-        bool cut = allowance.launches > most;
-        if (cut)
-            allowance.launches = most;
-        uint32_t taken = ring_drain(session, index, allowance, &drained);
-
-        session->round.budget -= taken;
-        session->round.stream_first = index + 1;
-        if (taken > 0)
-            found |= RINGS_TAKEN;
-        if (drained == DRAINED_SOME && !(cut && taken == most))
-            found |= RINGS_HELD;
-        else if (drained == DRAINED_STALLED)
-            found |= RINGS_STALLED;
-        else if (drained == DRAINED_ELSEWHERE)
-            found |= RINGS_ELSEWHERE;
-        if (several && !user_round_goes_on(session, &from))
-            session->round.budget = 0;
+        found |= stream_turn(session, index, several ? &since : NULL);
     }
     session->lane->draining = NULL;
     if (session->round.budget == 0 && session->round.pending & ~REQUEST_BIT)

@@ -251,44 +251,64 @@ static void partition_end(struct lane *lane, struct job *job)
     grants_poll(lane->now);
 }
 
-void job_returned(struct lane *lane, struct job *job)
+/* Takes what another thread has queued for the main lane: the control thread what the supervisor
+ * asks for, a job of one session a chore of another's. Returns false for a job that is back from
+ * the service threads. */
+static bool order_take(struct job *job)
 {
-    struct session *session = job->session;
-
-    if (quiet_returned(job, lane->now))
-        return;
-    if (partition_is_job(job)) {
-        partition_end(lane, job);
-    } else if (job->kind == &job_open_partition) {
+    if (job->kind == &job_open_partition) {
         grant_take(job);
     } else if (job->kind == &job_grant) {
         grant_request(job);
-    } else if (job->kind == &job_open) {
-        open_end(lane, job);
+    } else if (job->kind == &job_close && !job->session) {
+        close_request(job);
     } else if (job->kind == &job_evict) {
         evict_request(job);
         job_free(job);
-    } else if (job->kind == &job_retire) {
-        retire_step(job);
-    } else if (resume_is_job(job)) {
-        resume_returned(lane, job);
-    } else if (job->kind == &job_close && !session) {
-        close_request(job);
-    } else if (job->kind->flags & JOB_CHORE && !session) {
+    } else if (job->kind->flags & JOB_CHORE && !job->session) {
         chore_take(job);
-    } else if (job->kind == &job_unload_all) {
-        grant_deinit(session);
-        inflight_remove(session);
-        session_free(session);
-        job_free(job);
     } else {
-        if (job->status == GS_OK && job->kind->install)
-            job->kind->install(job);
-        if (job->status == GS_OK && job->kind->then) {
-            job->kind = job->kind->then;
-            job_route(job);
-            return;
-        }
-        request_end(job);
+        return false;
     }
+    return true;
+}
+
+/* The work of a request, a chore or a close is done. */
+static void work_end(struct job *job)
+{
+    if (job->status == GS_OK && job->kind->install)
+        job->kind->install(job);
+    if (job->status == GS_OK && job->kind->then) {
+        job->kind = job->kind->then;
+        job_route(job);
+        return;
+    }
+    request_end(job);
+}
+
+/* The modules of a closed session are unloaded. */
+static void close_end(struct job *job)
+{
+    grant_deinit(job->session);
+    inflight_remove(job->session);
+    session_free(job->session);
+    job_free(job);
+}
+
+void job_returned(struct lane *lane, struct job *job)
+{
+    if (quiet_returned(job, lane->now) || order_take(job))
+        return;
+    if (partition_is_job(job))
+        partition_end(lane, job);
+    else if (job->kind == &job_open)
+        open_end(lane, job);
+    else if (resume_is_job(job))
+        resume_returned(lane, job);
+    else if (job->kind == &job_retire)
+        retire_step(job);
+    else if (job->kind == &job_unload_all)
+        close_end(job);
+    else
+        work_end(job);
 }

@@ -197,32 +197,31 @@ const char *export_refusal(const struct mem_export *export, uint64_t session_id,
     return export->owner->uid == uid ? NULL : "the export is for sessions of another user";
 }
 
-void export_tell(const struct link_message *message)
+void export_answer(const struct link_message *asked)
 {
-    const struct link_peer_ask *ask = &message->u.peer_ask;
-    struct link_message answer = {.op = LINK_PEER_EXPORTED, .slot = message->slot};
-    struct link_peer_told told = {.ask = ask->ask};
+    const struct link_peer_ask *ask = &asked->u.peer_ask;
+    struct link_message message = {.op = LINK_PEER_EXPORTED, .slot = asked->slot};
+    struct link_peer_answer *answer = &message.u.peer_answer;
     const struct mem_export *e;
     const char *refused;
     gs_status status;
 
+    answer->ask = ask->ask;
     exports_lock();
     e = exports_find(ask->handle);
     refused = export_refusal(e, ask->session_id, ask->uid, &status);
-    if (!refused) {
-        told.from = e->owner->slot;
-        told.address = e->address;
-        told.size = e->size;
-        told.piece_size = physical_size(e->memory);
-    }
     if (refused) {
-        told.status = status;
-        snprintf(answer.text, sizeof(answer.text), "%s", refused);
+        answer->status = status;
+        snprintf(message.text, sizeof(message.text), "%s", refused);
+    } else {
+        answer->from = e->owner->slot;
+        answer->address = e->address;
+        answer->size = e->size;
+        answer->piece_size = physical_size(e->memory);
     }
-    answer.u.peer_told = told;
-    /* Under the lock: whatever voids the export is told after this, so the supervisor finds the
-     * memory that was exported, or none. */
-    link_send(&answer, -1);
+    /* Under the lock: what voids the export is said after this, so the supervisor finds the memory
+     * that was exported, or none. */
+    link_send(&message, -1);
     exports_unlock();
 }
 

@@ -18,6 +18,6 @@ gs_status export_resume(struct job *job, struct chunk *chunk, const struct journ
 const char *export_refusal(const struct mem_export *export, uint64_t session_id, uint32_t uid,
                            gs_status *status);
 /* Answers a LINK_PEER_EXPORT. Control thread. */
-void export_tell(const struct link_message *message);
+void export_answer(const struct link_message *asked);
 
 #endif

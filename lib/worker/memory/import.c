@@ -185,16 +185,17 @@ static gs_status peer_reach(struct job *job, uint32_t peer)
 
 /* Takes the place at which the owner has the memory, if the owner is of the same process and the
  * place is free here, else any. */
-static gs_status peer_place(struct job *job, struct chunk *chunk, const struct link_peer_told *told)
+static gs_status peer_place(struct job *job, struct chunk *chunk,
+                            const struct link_peer_answer *answer)
 {
     struct session *session = job->session;
 
-    if (chunk_address_take_peer(job, chunk, told->address))
+    if (chunk_address_take_peer(job, chunk, answer->address))
         return GS_OK;
-    if (window_peer_reserve(session, told->window_base, told->window_size)) {
-        if (chunk_address_take_peer(job, chunk, told->address))
+    if (window_peer_reserve(session, answer->window_base, answer->window_size)) {
+        if (chunk_address_take_peer(job, chunk, answer->address))
             return GS_OK;
-        window_peer_left(session, told->window_base);
+        window_peer_left(session, answer->window_base);
     }
     return chunk_address_take(job, chunk);
 }
@@ -204,21 +205,21 @@ static gs_status peer_place(struct job *job, struct chunk *chunk, const struct l
  */
 static gs_status import_back_peer(struct job *job, struct chunk *chunk)
 {
-    const struct link_peer_told *told = &job->peer.told;
-    const struct peer_piece piece = {job->peer.descriptor, told->piece_size,
-                                     told->number | PHYSICAL_PEER};
+    const struct link_peer_answer *answer = &job->peer.answer;
+    const struct peer_piece piece = {job->peer.descriptor, answer->piece_size,
+                                     answer->number | PHYSICAL_PEER};
 
     if (piece.descriptor < 0)
         return job_fail(job, GS_ERR_LIMIT, "no descriptor is left for another device's memory");
-    if (peer_reach(job, told->from) != GS_OK ||
+    if (peer_reach(job, answer->from) != GS_OK ||
         physical_hold_peer(job, &piece, chunk->holder.import, &chunk->holder) != GS_OK)
         return job->status;
-    if (peer_place(job, chunk, told) != GS_OK || import_map(job, chunk) != GS_OK) {
+    if (peer_place(job, chunk, answer) != GS_OK || import_map(job, chunk) != GS_OK) {
         physical_release(&chunk->holder);
         return job->status;
     }
-    vault_export_peer(chunk, told->number);
-    job->ret[1] = told->size;
+    vault_export_peer(chunk, answer->number);
+    job->ret[1] = answer->size;
     return GS_OK;
 }
 
@@ -284,7 +285,7 @@ static void peer_import_work(struct job *job)
 {
     import_make(job, import_back_peer);
     if (job->status != GS_OK)
-        vault_export_peer_failed(job->session, job->peer.told.number);
+        vault_export_peer_failed(job->session, job->peer.answer.number);
     if (job->peer.descriptor >= 0)
         close(job->peer.descriptor);
 }

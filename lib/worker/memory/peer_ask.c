@@ -15,7 +15,7 @@ static struct link_message ask_message(const struct job *job)
 {
     struct link_message message = {.op = LINK_PEER_IMPORT, .slot = job->session->slot};
 
-    message.u.peer_ask.ask = job->peer.told.ask;
+    message.u.peer_ask.ask = job->peer.answer.ask;
     memcpy(message.u.peer_ask.handle, job->arg, sizeof(message.u.peer_ask.handle));
     return message;
 }
@@ -25,7 +25,7 @@ void peer_ask(struct job *job)
 {
     struct link_message message;
 
-    job->peer.told.ask = stamp();
+    job->peer.answer.ask = stamp();
     job->peer.descriptor = -1;
     message = ask_message(job);
     /* release: publishes the job, for the loads of the control thread */
@@ -35,21 +35,21 @@ void peer_ask(struct job *job)
 
 void peer_answered(const struct link_message *message, int descriptor)
 {
-    const struct link_peer_told *told = &message->u.peer_told;
+    const struct link_peer_answer *answer = &message->u.peer_answer;
     /* acquire: pairs with peer_ask */
     struct job *job = atomic_load_explicit(&asks[message->slot], memory_order_acquire);
 
-    if (!job || job->peer.told.ask != told->ask) { /* another supervisor has answered already */
+    if (!job || job->peer.answer.ask != answer->ask) { /* another supervisor has answered already */
         if (descriptor >= 0)
             close(descriptor);
         return;
     }
     /* relaxed: the slot's next job is stored once this one has come back */
     atomic_store_explicit(&asks[message->slot], NULL, memory_order_relaxed);
-    job->peer.told = *told;
+    job->peer.answer = *answer;
     job->peer.descriptor = descriptor;
-    if (told->status != GS_OK)
-        job_fail(job, (gs_status)told->status, "%s", message->text);
+    if (answer->status != GS_OK)
+        job_fail(job, (gs_status)answer->status, "%s", message->text);
     job_return(job);
 }
 

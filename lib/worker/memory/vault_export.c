@@ -39,14 +39,14 @@ static void descriptor_send(struct chunk *chunk)
 
 void vault_export(struct chunk *chunk)
 {
-    if (!journal_spoilt(chunk->holder.session->journal))
+    if (!journal_incomplete(chunk->holder.session->journal))
         descriptor_send(chunk);
 }
 
 void vault_export_lent(struct chunk *chunk)
 {
-    /* Also where the journal is spoilt, but not where there is none: the vault has nothing of an
-     * unkept session. */
+    /* Also where the journal is incomplete, but not where there is none: the vault has nothing of
+     * an unkept session. */
     if (!chunk->exported && chunk->holder.session->journal)
         descriptor_send(chunk);
 }
@@ -58,7 +58,7 @@ void vault_export_import(struct chunk *chunk, uint32_t from_slot, uint64_t from_
     const struct session *session = chunk->holder.session;
     struct link_message message = {.op = LINK_VAULT_SHARE, .slot = session->slot};
 
-    if (journal_spoilt(session->journal))
+    if (journal_incomplete(session->journal))
         return;
     message.u.share =
         (struct link_vault_share){{chunk->address, chunk->size, 0}, from_address, from_slot};

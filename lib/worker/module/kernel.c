@@ -39,7 +39,7 @@ static void kernel_prepare(struct job *job)
 
 /* What passes have added to a kernel: parameters, and waits at its ends. */
 struct added {
-    bool tells_end, ends_after, windowed;
+    bool signals_end, ends_after, windowed;
     uint32_t index; /* of the first: how many are the tenant's. UINT32_MAX: there are none */
 };
 
@@ -49,14 +49,14 @@ static struct added kernel_added(const struct module *module, const char *name)
 
     if (!module->rewrite)
         return added;
-    const struct ptx_rewrite_kernel *telling = ptx_rewrite_report_kernel(module->rewrite, name);
+    const struct ptx_rewrite_kernel *reported = ptx_rewrite_report_kernel(module->rewrite, name);
     const struct ptx_fence_kernel *windowed =
         ptx_fence_report_kernel(&module->rewrite->fence, name);
-    added.tells_end = telling && telling->completes;
-    added.ends_after = telling && telling->ends_after;
+    added.signals_end = reported && reported->completes;
+    added.ends_after = reported && reported->ends_after;
     added.windowed = windowed != NULL;
-    if (added.tells_end)
-        added.index = telling->index;
+    if (added.signals_end)
+        added.index = reported->index;
     else if (windowed)
         added.index = windowed->index;
     return added;
@@ -255,7 +255,7 @@ static void kernel_work(struct job *job)
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a kernel's record");
         return;
     }
-    kernel->tells_end = added.tells_end;
+    kernel->signals_end = added.signals_end;
     kernel->ends_after = added.ends_after;
     kernel->windowed = added.windowed;
     kernel->variables = module->variables;
@@ -335,7 +335,7 @@ static void global_work(struct job *job)
         journal_put(job->session->journal, JOURNAL_VARIABLE, job->ret[0], value, NULL, 0);
         return;
     }
-    journal_spoil(job->session->journal, "it uses a variable that lies in its module");
+    journal_set_incomplete(job->session->journal, "it uses a variable that lies in its module");
     if (!ours)
         result = DRV(cuModuleGetGlobal_v2, &address, &size, module->cu, job->name);
     /* For the name of a kernel the driver returns CUDA_ERROR_INVALID_VALUE. */

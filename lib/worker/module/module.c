@@ -91,11 +91,11 @@ static void load_prepare(struct job *job)
 /* Keeps a copy of the tenant's image until the journal has it. */
 static void module_source_keep(const struct session *session, struct module *module, uint64_t size)
 {
-    if (journal_spoilt(session->journal))
+    if (journal_incomplete(session->journal))
         return;
     module->source = size <= SOURCE_MAX ? malloc(size) : NULL;
     if (!module->source) {
-        journal_spoil(session->journal, "a module is too large for its journal");
+        journal_set_incomplete(session->journal, "a module is too large for its journal");
         return;
     }
     memcpy(module->source, module->code, size);
@@ -125,8 +125,8 @@ static const char *module_stays(const struct session *session, const struct modu
                : NULL;
 }
 
-/* Notes the loaded module in the journal, which is spoilt where the module keeps something that a
- * next worker could not make again, and charges the session only for what stays of it. */
+/* Notes the loaded module in the journal, which is incomplete where the module keeps something that
+ * a next worker could not make again, and charges the session only for what stays of it. */
 static void module_note(struct session *session, struct module *module)
 {
     const uint64_t value[JOURNAL_VALUES] = {module->variables};
@@ -135,7 +135,7 @@ static void module_note(struct session *session, struct module *module)
     kept_discharge(session, module->kept - kept); /* the code is the driver's now */
     module->kept = kept;
     if (module->stays)
-        journal_spoil(session->journal, module->stays);
+        journal_set_incomplete(session->journal, module->stays);
     if (module->source)
         journal_put(session->journal, JOURNAL_MODULE, module->id, value, module->source,
                     module->source_size);
@@ -173,7 +173,7 @@ static gs_status image_prepare(struct job *job, struct module *module, uint64_t 
     else if (image_rewrite(job, &module->code, &size, &module->rewrite, &module->grid, &state) ==
                  GS_OK &&
              fenced_prepare(job, module) == GS_OK) {
-        if (!job->session->resume && !journal_spoilt(job->session->journal))
+        if (!job->session->resume && !journal_incomplete(job->session->journal))
             module->stays = module_stays(job->session, module, size, state);
         module->code_size = size;
     }

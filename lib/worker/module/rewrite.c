@@ -1,7 +1,7 @@
 /*
  * rewrite.c - rewrites a tenant's PTX before it is compiled. Kernels that print write into the
  * print block of their session (print.c), kernels that allocate do so from its heap (heap.c), and
- * kernels get a hidden last parameter by which they can tell their own end (own store;
+ * kernels get a hidden last parameter by which they can signal their own end (own store;
  * submit/launch.c).
  *
  * The driver gets machine code only: what it loads, it loads while no launch goes out, and 60 MiB
@@ -52,10 +52,10 @@ static int fatbin_text(const void *image, size_t size, char **text, size_t *leng
 static void report_log(const struct ptx_rewrite_report *report)
 {
     if (report->reason[0])
-        log_debug("no kernel of a module tells its own end: %s", report->reason);
+        log_debug("no kernel of a module signals its own end: %s", report->reason);
     for (uint32_t i = 0; i < report->count; i++) {
         if (!report->kernels[i].completes)
-            log_debug("%s does not tell its own end: %s", report->kernels[i].name,
+            log_debug("%s does not signal its own end: %s", report->kernels[i].name,
                       report->kernels[i].reason);
     }
     for (const struct ptx_left_out_kernel *k = report->left_out.kernels; k; k = k->next)

@@ -5,7 +5,7 @@
 
 const struct completion_params completion_none;
 
-void launch_params(const struct launch *launch, const struct completion_params *tell,
+void launch_params(const struct launch *launch, const struct completion_params *signal,
                    void **pointers, CUDA_KERNEL_NODE_PARAMS *params)
 {
     const struct kernel *kernel = launch->kernel;
@@ -15,8 +15,8 @@ void launch_params(const struct launch *launch, const struct completion_params *
         pointers[i] = launch->params + kernel->param_offset[i];
     if (kernel->windowed)
         pointers[count++] = (void *)(uintptr_t)&launch->window;
-    if (kernel->tells_end)
-        pointers[count] = (void *)(uintptr_t)tell;
+    if (kernel->signals_end)
+        pointers[count] = (void *)(uintptr_t)signal;
     *params = (CUDA_KERNEL_NODE_PARAMS){
         .func = kernel->function,
         .gridDimX = launch->grid[0],
@@ -53,9 +53,7 @@ CUresult launch_kernel(const CUDA_KERNEL_NODE_PARAMS *p, CUstream stream, int pr
         attributes[count++] =
             (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
     if (cluster)
-        attributes[count++] =
-            (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                .value = {.clusterDim = {cluster[0], cluster[1], cluster[2]}}};
+        attributes[count++] = cluster_attribute(cluster);
     const CUlaunchConfig config = {.gridDimX = p->gridDimX,
                                    .gridDimY = p->gridDimY,
                                    .gridDimZ = p->gridDimZ,
@@ -99,9 +97,9 @@ CUresult node_prioritize(CUgraphNode node, int priority)
 
 CUresult node_cluster(CUgraphNode node, const uint16_t cluster[3])
 {
-    const CUlaunchAttributeValue value = {.clusterDim = {cluster[0], cluster[1], cluster[2]}};
+    const CUlaunchAttribute attribute = cluster_attribute(cluster);
 
-    return DRV(cuGraphKernelNodeSetAttribute, node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
+    return DRV(cuGraphKernelNodeSetAttribute, node, attribute.id, &attribute.value);
 }
 
 CUresult node_follow(CUgraph graph, CUgraphNode before, CUgraphNode node)

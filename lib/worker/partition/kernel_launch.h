@@ -33,13 +33,13 @@ struct launch {
 
 /* The most parameters of a kernel, with the two that passes add. */
 #define LAUNCH_POINTERS (REQ_PARAMS_MAX + 2)
-/* All zero: a kernel with an own store tells nothing. */
+/* All zero: a kernel with an own store signals nothing. */
 extern const struct completion_params completion_none;
 
-/* Fills the driver's parameters of one launch. `pointers` has LAUNCH_POINTERS entries. `tell` is
+/* Fills the driver's parameters of one launch. `pointers` has LAUNCH_POINTERS entries. `signal` is
  * what a kernel with an own store stores at its end, or &completion_none. All of them
  * outlive the driver's call. */
-void launch_params(const struct launch *launch, const struct completion_params *tell,
+void launch_params(const struct launch *launch, const struct completion_params *signal,
                    void **pointers, CUDA_KERNEL_NODE_PARAMS *params);
 /* The number of threads of the whole grid; UINT64_MAX where the number does not fit. */
 uint64_t launch_threads(const struct launch *launch);
@@ -52,6 +52,12 @@ static inline bool launch_goes_alone(const struct launch *launch)
 static inline bool launch_in_clusters(const struct launch *launch)
 {
     return launch->cluster[0] || launch->kernel->cluster[0];
+}
+
+static inline CUlaunchAttribute cluster_attribute(const uint16_t cluster[3])
+{
+    return (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                               .value = {.clusterDim = {cluster[0], cluster[1], cluster[2]}}};
 }
 
 /* Launches one kernel without a graph, at this priority whatever the stream's priority is.
@@ -68,7 +74,7 @@ CUresult node_cluster(CUgraphNode node, const uint16_t cluster[3]);
 
 /* Has the kernel node wait for the other one, but no longer than until all blocks of that one's
  * kernel have ended or called griddepcontrol.launch_dependents (a programmatic edge). Such a node
- * may end before the other one, so its end does not tell that one's: the caller takes the graph's
+ * may end before the other one, so its end says nothing of that one: the caller takes the graph's
  * end, or gives the node a kernel that ends after what it depends on. Any thread. */
 CUresult node_follow(CUgraph graph, CUgraphNode before, CUgraphNode node);
 

@@ -27,7 +27,7 @@ struct kernel {
     bool in_clusters;          /* it runs in clusters alone */
     bool syncs_grid;           /* it needs a cooperative launch (ptx/rewrite/grid_sync.h) */
     uint64_t barrier;       /* of its grid, in a fenced module (GRID_VARIABLE); 0: the driver's */
-    bool tells_end;         /* it has a completion parameter behind the tenant's (ptx/rewrite) */
+    bool signals_end;       /* it has a completion parameter behind the tenant's (ptx/rewrite) */
     bool ends_after;        /* it ends after what it depends on, wherever it began (the same) */
     bool windowed;          /* it has the session's window as a parameter, before that one */
     uint64_t variables;     /* the block of its module's variables, for that parameter */

@@ -8,7 +8,7 @@
  * which is called the fence here, in one store of 8 bytes.
  *
  * The completion write of the device's front end (the shortest round trip, for a tenant that
- * launches and waits) cannot tell the time and would cost 0.2 us more with a second word. So it
+ * launches and waits) cannot hold the time and would cost 0.2 us more with a second word. So it
  * goes without a fence, where the session has nothing else in flight, the kernel is known to be
  * short, and the tenant's own completion word says that the kernel before has ended. Every 128th
  * kernel has a fence. So a tenant that falsifies its completion words gets 128 short kernels ahead,

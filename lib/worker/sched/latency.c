@@ -3,8 +3,8 @@
  *
  * A launch is seen when its lane finds its record in the ring: the first round after the tenant has
  * set the stream's activity bit. It waits from there to the driver call that gives it to the device
- * (queue wait), and its latency goes on to the fence that tells its end. What a tenant's own words
- * say, its time of submission or its completion words, counts for nothing here.
+ * (queue wait), and its latency goes on to the fence that signals its end. What a tenant's own
+ * words say, its time of submission or its completion words, counts for nothing here.
  *
  * A mark says up to which position of a ring the lane had seen records at a time. Where more marks
  * come than are kept, the two that are nearest become one with the older time. So a time is

@@ -42,7 +42,7 @@ void trace_fetched(const struct session *session, uint32_t stream, const unsigne
 /* Notes that a driver call begins that issues work of the calling lane. */
 void trace_issuing(void);
 /* Notes that a driver call has given the device launches of one shape, or (below) other work.
- * fence: the count in the fence that will tell its end. */
+ * fence: the count in the fence that will signal its end. */
 void trace_launches(const struct session *session, uint32_t stream, uint32_t fence,
                     const struct launch *launches, uint32_t count);
 /* work: REC_COPY, REC_MEMSET, REC_EVENT, REC_WAIT, REC_GRAPH or REC_GEMM. */

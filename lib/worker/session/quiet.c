@@ -18,13 +18,13 @@
 #include "worker/submit/stream.h"
 
 #define POLL_NS         20000u    /* how often waiting jobs are looked at */
-#define TOLD_NS         100000u   /* how long a kernel may run on after it has told its end */
+#define SIGNALLED_NS    100000u   /* how long a kernel may run on after it has signalled its end */
 #define CONFIRM_NS      1000000u  /* how often the driver is asked though the words show work */
 #define PATIENCE_NS     10000000u /* how long a job waits for a quiet moment by chance */
-#define HOLD_FIRST_NS   3000000u  /* how long new work is held back at first; doubles each time */
+#define HOLD_FIRST_NS   3000000u  /* the first hold; each next one is twice as long */
 #define HOLD_LONGEST_NS 1000000000u
-#define HOLD_SHORT_NS   96000000u   /* a stream that is busy for longer outlasts the hold */
-#define OUTLASTS_NS     6000000000u /* how long streams that outlast holds are held back */
+#define HOLD_CUT_NS     96000000u   /* a stream that is busy for longer is held alone */
+#define STREAM_HOLD_NS  6000000000u /* the longest hold of single streams */
 #define HOLD_SHARE      4u          /* the time between two holds, in lengths of the last hold */
 #define BESIDE_NS       20000000u /* most kernels end in that time; the session's new work waits */
 #define LATELY_NS       2000000u  /* a set of SMs is made in 1.1 to 1.4 ms */
@@ -33,19 +33,20 @@
 static struct {
     struct job *first;
     uint64_t next_poll, next_confirm;
-    struct job *quiet_job;        /* the job that has the device to itself */
-    uint64_t begun_ns;            /* when that job was given to its thread */
-    uint64_t freed_ns;            /* when the last job gave the device back */
-    uint64_t hold_end, next_hold; /* no new work until hold_end; no new hold until next_hold */
-    /* the length of the last hold, of all new work; 0: it led to a quiet moment */
-    uint64_t hold_ns;
-    /* Some streams have had work on the device throughout a hold (they outlast it), and are held
-     * back while others go on. After that no stream is held back so before next_outlasts. */
-    bool outlasting;
-    uint64_t outlasting_ns; /* since when */
-    uint64_t next_outlasts;
-    /* since when the first of these streams has no work on the device; 0: all have work */
-    uint64_t ended_ns;
+    struct job *quiet_job; /* the job that has the device to itself */
+    uint64_t begun_ns;     /* when that job was given to its thread */
+    uint64_t freed_ns;     /* when the last job gave the device back */
+    struct {
+        uint64_t end;  /* no new work of anybody goes out until then */
+        uint64_t next; /* no new hold before */
+        uint64_t ns;   /* the length of the last one; 0: it led to a quiet moment */
+    } hold;
+    struct {
+        bool on;           /* session->jobs.held_streams says which streams */
+        uint64_t begun_ns; /* valid while `on` */
+        uint64_t ended_ns; /* since when the first of them has no work left; 0: all have some */
+        uint64_t next;     /* no new one before */
+    } stream_hold;
     _Atomic bool resuming; /* sessions are being taken up */
     bool releasing;        /* a job runs the deferred release */
 } quiet;
@@ -67,7 +68,19 @@ bool sessions_idle(void)
     return true;
 }
 
-/* ---- Kernels that outlast holds -------------------------------------------------------------- */
+/* ---- Holds ----------------------------------------------------------------------------------- */
+
+/*
+ * Where no quiet moment comes for a while, new work is held back so that one can come: for 3 ms,
+ * then 6, 12 ... up to a second and a half. In between, the others have four fifths of the time.
+ *
+ * A hold of 192 ms or more is cut after 96 ms. Streams on which the device has had work throughout
+ * have long kernels: they alone are held from then on (a stream hold), until that work has ended,
+ * and then all are for a moment. So a quiet moment comes beside kernels of a
+ * second. A stream hold ends after six seconds in any case, because a kernel may wait for what a
+ * stream that is held is to bring. Beside an endless kernel no quiet moment comes, and the job
+ * gives up.
+ */
 
 /* The streams of a session of the main lane on which the device has work. A session of a side lane
  * counts as idle here: its work is light, and quiet_any calls it back. */
@@ -76,123 +89,124 @@ static uint64_t busy_streams(const struct session *session)
     return session_elsewhere(session) ? 0 : session_busy_streams(session);
 }
 
-/* Holds back those streams of which the device still has work so long after a hold began. Their
- * sessions' other streams go on: a kernel may wait for what one of them is to bring. */
-static void outlasting_hold(uint64_t now)
+/* Holds the streams that the device has work of. Their sessions' other streams go on: a kernel may
+ * wait for what one of them is to bring. */
+static void stream_hold_begin(uint64_t now)
 {
     struct session *session;
 
-    if (!quiet.outlasting)
-        quiet.outlasting_ns = now;
+    if (!quiet.stream_hold.on)
+        quiet.stream_hold.begun_ns = now;
     for (session = session_table_next(NULL); session; session = session_table_next(session)) {
         const uint64_t busy = busy_streams(session);
         if (!busy)
             continue;
-        session->jobs.outlasts |= busy;
+        session->jobs.held_streams |= busy;
         sched_satisfied(domain_of(session), &session->sched.entity);
-        quiet.outlasting = true;
+        quiet.stream_hold.on = true;
     }
 }
 
-/* Whether the device has work of the streams that outlast holds. Notes when the first session has
+/* Whether the device still has work of the streams that are held. Notes when the first session has
  * none left. */
-static bool outlasting_busy(uint64_t now)
+static bool stream_hold_busy(uint64_t now)
 {
     struct session *session;
     bool busy = false;
 
     for (session = session_table_next(NULL); session; session = session_table_next(session)) {
-        if (!session->jobs.outlasts)
+        if (!session->jobs.held_streams)
             continue;
-        if (busy_streams(session) & session->jobs.outlasts)
+        if (busy_streams(session) & session->jobs.held_streams)
             busy = true;
-        else if (!quiet.ended_ns)
-            quiet.ended_ns = now;
+        else if (!quiet.stream_hold.ended_ns)
+            quiet.stream_hold.ended_ns = now;
     }
     return busy;
 }
 
-/* Lets the streams that outlast holds go on. None is held back so again for four times as long as
- * the first of them has waited without work: the time in which its kernels ran was not lost. */
-static void outlasting_release(uint64_t now)
+/* Lets the streams that are held go on. None is held again for four times as long as the first of
+ * them has waited without work: the time in which its kernels ran was not lost. */
+static void stream_hold_end(uint64_t now)
 {
+    const uint64_t idle_ns = quiet.stream_hold.ended_ns ? now - quiet.stream_hold.ended_ns : 0;
     struct session *session;
 
-    if (!quiet.outlasting)
+    if (!quiet.stream_hold.on)
         return;
     for (session = session_table_next(NULL); session; session = session_table_next(session)) {
-        if (!session->jobs.outlasts)
+        if (!session->jobs.held_streams)
             continue;
-        session->jobs.outlasts = 0;
+        session->jobs.held_streams = 0;
         if (session->phase == SESSION_LIVE)
             session_poll_begin(session);
     }
-    quiet.next_outlasts = quiet.ended_ns ? now + HOLD_SHARE * (now - quiet.ended_ns) : now;
-    quiet.ended_ns = 0;
-    quiet.outlasting = false;
+    quiet.stream_hold.next = now + HOLD_SHARE * idle_ns;
+    quiet.stream_hold.ended_ns = 0;
+    quiet.stream_hold.on = false;
 }
-
-/* Lets the streams that outlast holds go on although no quiet moment came: a kernel may wait for
- * what a stream that is held back is to bring. The next hold comes after the usual pause. */
-static void outlasting_tire(uint64_t now)
-{
-    outlasting_release(now);
-    quiet.next_hold = now + HOLD_SHARE * quiet.hold_ns;
-}
-
-/* ---- Waiting --------------------------------------------------------------------------------- */
 
 /* Holds all new work back for `ns`, and then not for four times as long. */
 static void hold_begin(uint64_t ns, uint64_t now)
 {
-    quiet.hold_ns = ns;
-    quiet.hold_end = now + ns;
-    quiet.next_hold = quiet.hold_end + HOLD_SHARE * ns;
+    quiet.hold.ns = ns;
+    quiet.hold.end = now + ns;
+    quiet.hold.next = quiet.hold.end + HOLD_SHARE * ns;
 }
 
-/* Ends a long hold after HOLD_SHORT_NS: streams that still have work on the device outlast it, and
- * are held back alone until that work has ended. */
-static void hold_look(uint64_t now)
+/* Cuts a long hold short, and begins a stream hold in its place. */
+static void hold_cut(uint64_t now)
 {
-    if (quiet.hold_ns <= HOLD_SHORT_NS || now >= quiet.hold_end ||
-        now < quiet.hold_end - quiet.hold_ns + HOLD_SHORT_NS ||
-        (!quiet.outlasting && now < quiet.next_outlasts))
+    if (quiet.hold.ns <= HOLD_CUT_NS || now >= quiet.hold.end ||
+        now < quiet.hold.end - quiet.hold.ns + HOLD_CUT_NS ||
+        (!quiet.stream_hold.on && now < quiet.stream_hold.next))
         return;
-    outlasting_hold(now);
-    quiet.hold_end = now;
+    stream_hold_begin(now);
+    quiet.hold.end = now;
 }
 
-/* Whether a job that must have the device to itself may start: it waits for a quiet moment. When
- * none has come for a while, new work is held back so that one can come: for 3 ms, then 6, 12 ...
- * up to a second and a half; in between, the others have four fifths of the time. Where a hold of
- * 192 ms meets kernels that go on after half of it, their streams alone are held back until they
- * have ended, but for six seconds at a time, and then all for a moment: so it comes beside kernels
- * of a second. Beside an endless kernel no quiet moment comes, and the job gives up. The job of the
- * deferred release, for which nobody waits, never holds work back for longer than the first time.
- */
-static bool quiet_for(const struct job *job, uint64_t now)
+/* Where the work of all streams that are held has ended, holds all new work for a moment. */
+static void stream_hold_look(uint64_t now)
 {
-    if (sessions_idle()) {
-        quiet.hold_ns = 0;
-        quiet.hold_end = now + HOLD_FIRST_NS; /* nothing new goes out until the job is under way */
-        return true;
+    if (now >= quiet.hold.end && !stream_hold_busy(now)) {
+        hold_begin(2 * HOLD_CUT_NS, now);
+    } else if (now > quiet.stream_hold.begun_ns + STREAM_HOLD_NS) {
+        stream_hold_end(now);
+        quiet.hold.next = now + HOLD_SHARE * quiet.hold.ns;
     }
-    hold_look(now);
-    if (quiet.outlasting && !(job->kind->flags & JOB_UNHURRIED)) {
-        if (now >= quiet.hold_end && !outlasting_busy(now))
-            hold_begin(2 * HOLD_SHORT_NS, now);
-        else if (now > quiet.outlasting_ns + OUTLASTS_NS)
-            outlasting_tire(now);
-        return false;
+}
+
+/* Begins and ends holds for a job that waits for a quiet moment. Nobody waits for a job that is not
+ * hurried (the deferred release): it never holds work back for longer than the first time. */
+static void hold_for(const struct job *job, uint64_t now)
+{
+    const bool hurried = !(job->kind->flags & JOB_UNHURRIED);
+
+    hold_cut(now);
+    if (quiet.stream_hold.on && hurried) {
+        stream_hold_look(now);
+        return;
     }
-    if (now < quiet.next_hold ||
+    if (now < quiet.hold.next ||
         (!(job->kind->flags & JOB_PROMPT) && now < job->waiting_ns + PATIENCE_NS))
-        return false;
-    if (job->kind->flags & JOB_UNHURRIED || !quiet.hold_ns)
+        return;
+    if (!hurried || !quiet.hold.ns)
         hold_begin(HOLD_FIRST_NS, now);
     else
-        hold_begin(quiet.hold_ns < HOLD_LONGEST_NS ? 2 * quiet.hold_ns : quiet.hold_ns, now);
-    return false;
+        hold_begin(quiet.hold.ns < HOLD_LONGEST_NS ? 2 * quiet.hold.ns : quiet.hold.ns, now);
+}
+
+/* ---- Waiting --------------------------------------------------------------------------------- */
+
+/* Whether a job that must have the device to itself may start: this is a quiet moment. Nothing new
+ * goes out then until the job is under way. */
+static bool quiet_now(uint64_t now)
+{
+    if (!sessions_idle())
+        return false;
+    quiet.hold.ns = 0;
+    quiet.hold.end = now + HOLD_FIRST_NS;
+    return true;
 }
 
 /* Whether running kernels have kept the job from the device for too long. The time of quiet jobs
@@ -232,7 +246,12 @@ static bool may_start(struct job *job, uint64_t now)
                      (unsigned long long)QUIET_LIMIT_NS / 1000000000u, busy_describe(who));
             return true;
         }
-        return !quiet.quiet_job && quiet_for(job, now);
+        if (quiet.quiet_job)
+            return false;
+        if (quiet_now(now))
+            return true;
+        hold_for(job, now);
+        return false;
     }
     if (awaits_others(job))
         return false;
@@ -244,7 +263,7 @@ static bool may_start(struct job *job, uint64_t now)
         return true;
     if (job->beside && now > job->waiting_ns + BESIDE_NS)
         window_go_beside(job);
-    if (job->at_once && now > job->waiting_ns + TOLD_NS)
+    if (job->at_once && now > job->waiting_ns + SIGNALLED_NS)
         job_fail(job, GS_NOT_READY, "the session has work");
     return job_beside(job) || job->status != GS_OK;
 }
@@ -276,7 +295,7 @@ void quiet_poll(uint64_t now)
     if (now >= quiet.next_confirm)
         quiet.next_confirm = now + CONFIRM_NS;
     if (quiet.quiet_job || !quiet_pressing())
-        outlasting_release(now);
+        stream_hold_end(now);
 }
 
 bool quiet_wanted_by(const struct job *job)
@@ -311,7 +330,7 @@ void quiet_resuming(bool resuming)
 
 bool quiet_hold(uint64_t now)
 {
-    return atomic_load_explicit(&quiet.resuming, memory_order_relaxed) || now < quiet.hold_end ||
+    return atomic_load_explicit(&quiet.resuming, memory_order_relaxed) || now < quiet.hold.end ||
            quiet.quiet_job;
 }
 
@@ -373,7 +392,7 @@ bool quiet_returned(struct job *job, uint64_t now)
     if (job == quiet.quiet_job) {
         quiet.quiet_job = NULL;
         quiet.freed_ns = now;
-        quiet.hold_end = 0;
+        quiet.hold.end = 0;
     }
     if (job->kind != &job_deferred_release)
         return false;

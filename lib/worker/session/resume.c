@@ -4,8 +4,8 @@
  * The session gets its window at its former address, the memory that the vault has kept alive, and
  * from its journal all else: host blocks, modules, kernels, streams at their positions, graphs. A
  * session with unfinished work is refused, since how much of it was done is not known, or runs it
- * again (GS_ON_FAULT_REPLAY); one whose journal is spoilt is refused. The tenant of a session that
- * is taken up notices a pause.
+ * again (GS_ON_FAULT_REPLAY); one whose journal is incomplete is refused. The tenant of a session
+ * that is taken up notices a pause.
  *
  * Three jobs follow each other: job_resume makes memory and tables, job_resume_modules the modules
  * whose machine code is kept, and job_resume_load has the driver load them at a quiet moment. All
@@ -61,14 +61,14 @@ static void activity_renew(const struct session *session)
 static void resume_work(struct job *job)
 {
     struct session *session = job->session;
-    const char *spoilt;
+    const char *incomplete;
 
     session->journal = journal_open(session->resume->journal, session->id, session->uid);
     session->positions = journal_positions(session->journal);
     session->resume->journal = -1;
-    spoilt = journal_spoilt(session->journal);
-    if (spoilt) {
-        job_fail(job, GS_ERR_INTERRUPTED, "the session could not be kept: %s", spoilt);
+    incomplete = journal_incomplete(session->journal);
+    if (incomplete) {
+        job_fail(job, GS_ERR_INTERRUPTED, "the session could not be kept: %s", incomplete);
         return;
     }
     if (session_map(job) == GS_OK && streams_resume(job) == GS_OK && window_init(job) == GS_OK &&

@@ -27,7 +27,7 @@ const struct job_kind job_retire = {"retire", JOB_PATIENT | JOB_QUIET, NULL, ret
 static const struct session *session_bound(void)
 {
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        if (s->phase == SESSION_LIVE && journal_spoilt(s->journal))
+        if (s->phase == SESSION_LIVE && journal_incomplete(s->journal))
             return s;
     }
     return NULL;
@@ -61,7 +61,7 @@ void retire_step(struct job *job)
         job->arg[1] = now + LIMIT_NS;
     if (job->status == GS_OK && bound)
         job_fail(job, GS_ERR_REFUSED, "session %llu would end: %s", (unsigned long long)bound->id,
-                 journal_spoilt(bound->journal));
+                 journal_incomplete(bound->journal));
     if (job->status == GS_OK && now > job->arg[1])
         job_fail(job, GS_ERR_TIMEOUT, "the tenants have always had something allocated or loaded");
     if (job->status != GS_OK) {

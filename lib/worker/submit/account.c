@@ -86,10 +86,10 @@ void account_issued(struct session *session, struct stream *stream, const struct
     if (trace_of(session))
         issued_trace(session, stream, issued);
     issued_add(session, stream, issued);
-    if (issued->told == COMPLETION_NONE)
+    if (issued->completion == COMPLETION_NONE)
         return;
     stream->signalled = issued->position;
-    if (issued->told == COMPLETION_FENCE)
+    if (issued->completion == COMPLETION_FENCE)
         inflight_fence_follows(stream->inflight);
     else
         inflight_no_fence_follows(stream->inflight);

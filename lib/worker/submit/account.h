@@ -8,7 +8,7 @@
 #include "worker/submit/completion.h"
 
 enum issued_kind {
-    ISSUED_END,      /* only what tells the end of earlier work */
+    ISSUED_END,      /* only what signals the end of earlier work */
     ISSUED_LAUNCHES, /* of one shape */
     ISSUED_REQUEST,  /* launches of any shapes */
     ISSUED_GRAPH,    /* a captured graph */
@@ -24,10 +24,10 @@ struct issued {
     enum issued_kind kind;
     uint32_t count; /* of launches */
     const struct launch *launches;
-    uint64_t bytes;       /* of a transfer */
-    uint16_t work;        /* for the trace, but of launches: the record's kind; REC_COPY of a box */
-    uint64_t position;    /* ring position after the last of its records */
-    enum completion told; /* how the device tells the end of all work up to there */
+    uint64_t bytes;    /* of a transfer */
+    uint16_t work;     /* for the trace, but of launches: the record's kind; REC_COPY of a box */
+    uint64_t position; /* ring position after the last of its records */
+    enum completion completion; /* how the device signals the end of all work up to there */
 };
 
 /* Called before a driver call that issues work, because the device may have done the work when the

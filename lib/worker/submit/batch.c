@@ -5,7 +5,7 @@
  * A launch is checked (record.c; override.c for the QoS that it asks for) and gets its SMs: the
  * session's grant or the trimmed partition (placement.c). The batch goes as exec graphs (launch.c)
  * when the ring is empty, when the batch is full, or before a record that is no launch. Its last
- * graph tells the end of the work (completion.c).
+ * graph signals the end of the work (completion.c).
  */
 #include "worker/submit/batch.h"
 

@@ -19,8 +19,8 @@ enum outcome batch_take(struct session *session, uint32_t index, unsigned char *
                         uint32_t size, uint64_t *ns);
 /* Gives the gathered launches to the device. Returns false when the driver refused them. */
 bool batch_issue(struct session *session, uint32_t index, enum completion completion);
-/* The same, and has the device tell the end of all that the stream has consumed, unless the device
- * has been told to do so already. Drops the launches of a session that has ended. */
+/* The same, and has the device signal the end of all that the stream has consumed, unless the
+ * device has been told to do so already. Drops the launches of a session that has ended. */
 void batch_finish(struct session *session, uint32_t index);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * completion.c - has the device tell that a stream's work is complete: the tenant by the stream's
+ * completion.c - has the device signal that a stream's work is complete: the tenant by the stream's
  * completion word, the worker by the stream's fence (inflight.c). Runs on the session's lane.
  *
  * The device's front end writes the word only; the completing kernel writes word and fence. The
  * completing kernel has the highest priority: otherwise it would find no SM beside another stream's
- * kernel that fills the device, and would tell the end of a short kernel only when that long one
+ * kernel that fills the device, and would signal the end of a short kernel only when that long one
  * ends. Behind a kernel of the latency class it has that kernel's priority: the class goes before
  * the other kernels anyway, and a graph with a single priority is faster.
  */
@@ -30,7 +30,7 @@ CUresult completion_write(struct session *session, struct stream *stream, uint64
 
     if (!result)
         account_issued(session, stream,
-                       &(struct issued){.position = position, .told = COMPLETION_WRITTEN});
+                       &(struct issued){.position = position, .completion = COMPLETION_WRITTEN});
     return result;
 }
 
@@ -99,13 +99,13 @@ struct completion_params completion_at(const struct session *session, const stru
                                                                 sizeof(uint32_t)};
 }
 
-CUDA_KERNEL_NODE_PARAMS done_params(const struct completion_params *tell,
+CUDA_KERNEL_NODE_PARAMS done_params(const struct completion_params *signal,
                                     void *pointers[DONE_PARAMS])
 {
-    pointers[0] = (void *)(uintptr_t)&tell->word;
-    pointers[1] = (void *)(uintptr_t)&tell->position;
-    pointers[2] = (void *)(uintptr_t)&tell->mark;
-    pointers[3] = (void *)(uintptr_t)&tell->sequence;
+    pointers[0] = (void *)(uintptr_t)&signal->word;
+    pointers[1] = (void *)(uintptr_t)&signal->position;
+    pointers[2] = (void *)(uintptr_t)&signal->mark;
+    pointers[3] = (void *)(uintptr_t)&signal->sequence;
     return (CUDA_KERNEL_NODE_PARAMS){.func = done_function,
                                      .gridDimX = 1,
                                      .gridDimY = 1,
@@ -124,14 +124,14 @@ int done_priority(int priority)
 
 CUresult completion_fence(struct session *session, struct stream *stream, uint64_t position)
 {
-    const struct completion_params tell = completion_at(session, stream, position);
+    const struct completion_params signal = completion_at(session, stream, position);
     void *pointers[DONE_PARAMS];
-    const CUDA_KERNEL_NODE_PARAMS params = done_params(&tell, pointers);
+    const CUDA_KERNEL_NODE_PARAMS params = done_params(&signal, pointers);
     CUresult result =
         launch_kernel(&params, stream->cu, done_priority(stream->priority), false, NULL);
 
     if (!result)
         account_issued(session, stream,
-                       &(struct issued){.position = position, .told = COMPLETION_FENCE});
+                       &(struct issued){.position = position, .completion = COMPLETION_FENCE});
     return result;
 }

@@ -1,5 +1,5 @@
 /*
- * completion.h - has the device tell that a stream's work is complete; see completion.c. The
+ * completion.h - has the device signal that a stream's work is complete; see completion.c. The
  * session's lane.
  */
 #ifndef GS_WORKER_SUBMIT_COMPLETION_H
@@ -8,7 +8,7 @@
 #include "ptx/rewrite/completion_params.h"
 #include "worker/session_parts.h"
 
-/* How the device tells that work has ended. */
+/* How the device signals that work has ended. */
 enum completion {
     COMPLETION_NONE = 0,
     /* the device's front end writes the completion word: the shortest round trip */
@@ -39,9 +39,9 @@ struct completion_params completion_at(const struct session *session, const stru
                                        uint64_t position);
 /* The priority of the completing kernel behind kernels of priority `priority`. */
 int done_priority(int priority);
-/* The completing kernel as a graph node. `tell` and `pointers` must outlive the call that takes the
- * parameters. */
-CUDA_KERNEL_NODE_PARAMS done_params(const struct completion_params *tell,
+/* The completing kernel as a graph node. `signal` and `pointers` must outlive the call that takes
+ * the parameters. */
+CUDA_KERNEL_NODE_PARAMS done_params(const struct completion_params *signal,
                                     void *pointers[DONE_PARAMS]);
 
 #endif

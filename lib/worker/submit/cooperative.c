@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
@@ -116,21 +117,17 @@ CUresult cooperative_end(CUstream stream)
 
 /* ---- The request ----------------------------------------------------------------------------- */
 
-/* How many clusters of req_cluster's size the device runs at once: it knows which SMs may be of
- * one. */
-static gs_status clusters_of_device(struct job *job, const struct kernel *kernel, uint64_t packed)
+/* How many clusters of that size the device runs at once: it knows which SMs may be of one. */
+static gs_status clusters_of_device(struct job *job, const struct kernel *kernel,
+                                    const struct wire_cluster *size)
 {
-    const struct wire_cluster size = {
-        .dim = {(uint16_t)packed, (uint16_t)(packed >> 16), (uint16_t)(packed >> 32)}};
-    const uint32_t grid[3] = {size.dim[0], size.dim[1], size.dim[2]};
+    const uint32_t grid[3] = {size->dim[0], size->dim[1], size->dim[2]};
     int clusters;
 
-    if (!cluster_blocks(&size, grid))
+    if (!cluster_blocks(size, grid))
         return job_fail(job, GS_ERR_LAUNCH_CONFIG, "clusters of more than %u blocks, or of none",
                         GS_CLUSTER_BLOCKS);
-    CUlaunchAttribute attribute = {
-        .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-        .value = {.clusterDim = {size.dim[0], size.dim[1], size.dim[2]}}};
+    CUlaunchAttribute attribute = cluster_attribute(size->dim);
     const CUlaunchConfig config = {.gridDimX = grid[0],
                                    .gridDimY = grid[1],
                                    .gridDimZ = grid[2],
@@ -148,14 +145,16 @@ static gs_status clusters_of_device(struct job *job, const struct kernel *kernel
     return GS_OK;
 }
 
-/* arg: kernel, threads of a block, dynamic shared memory, req_cluster. */
+/* arg: kernel, threads of a block, dynamic shared memory, a wire_cluster or 0. */
 static void occupancy_prepare(struct job *job)
 {
     const struct kernel *kernel = job->arg[0] < UINT32_MAX
                                       ? kernel_find(&job->session->kernels, (uint32_t)job->arg[0])
                                       : NULL;
+    struct wire_cluster cluster;
     int blocks;
 
+    memcpy(&cluster, &job->arg[3], sizeof(cluster));
     if (!kernel) {
         job_fail(job, GS_ERR_INVALID_HANDLE, "kernel %" PRIu64 " does not exist", job->arg[0]);
     } else if (job->arg[1] == 0 || job->arg[1] > kernel->max_threads) {
@@ -171,7 +170,7 @@ static void occupancy_prepare(struct job *job)
         CUresult result = blocks_of_sm(kernel, job->arg[1], (uint32_t)job->arg[2], &blocks);
         if (result)
             job_fail_driver(job, result);
-        else if (!job->arg[3] || clusters_of_device(job, kernel, job->arg[3]) == GS_OK)
+        else if (!job->arg[3] || clusters_of_device(job, kernel, &cluster) == GS_OK)
             job->ret[0] = (uint64_t)blocks;
     }
 }

@@ -9,7 +9,7 @@
  *   - gather: a launch gets its SMs and joins the batch (batch.c);
  *   - issue: the batch as exec graphs (launch.c); before any other record (operation.c) the batch,
  *     then a copy, memset, event or wait, a captured graph (graph.c) or a product (product.c);
- *     completion word and fence tell the end (completion.c);
+ *     completion word and fence signal the end (completion.c);
  *   - account: what was issued (account.c); the inflight tracker reads the fence (inflight.c).
  * doc/protocol.md, "Records", has the way of each kind.
  */
@@ -29,7 +29,7 @@
 #include "worker/submit/operation.h"
 #include "worker/submit/stream.h"
 
-#define FENCE_NS 500000u /* the end is told after each piece of work thought to take so long */
+#define FENCE_NS 500000u /* a fence follows each piece of work that is thought to take so long */
 
 static_assert(sizeof(struct rec_launch) <= REC_ALIGN, "no record is too small for a launch");
 
@@ -47,7 +47,7 @@ static enum outcome take(struct session *session, uint32_t index, unsigned char 
     return operation_take(session, index, record, size);
 }
 
-/* Takes the record, and tells the trace, if there is one. */
+/* Takes the record, and notes it in the trace, if there is one. */
 static enum outcome take_traced(struct session *session, uint32_t index, unsigned char *record,
                                 uint32_t size, uint64_t *ns)
 {
@@ -103,9 +103,9 @@ static bool tail_read(struct session *session, uint32_t index, uint64_t *tail)
 }
 
 /* Called when all records that were seen are taken and more have come since: the tenant is in the
- * middle of a batch arrival, whose end is told once. Where the device has nothing to do for the
- * stream and no other tenant waits for the lane, the gathered launches go to the device at once.
- * Returns false when the driver refused them. */
+ * middle of a batch arrival, whose end is signalled once. Where the device has nothing to do for
+ * the stream and no other tenant waits for the lane, the gathered launches go to the device at
+ * once. Returns false when the driver refused them. */
 static bool arrival_middle(struct session *session, uint32_t index)
 {
     return inflight_count(session->submit.streams[index].inflight) > 0 || session->lane->crowded ||
@@ -144,12 +144,83 @@ static void launch_noted(struct session *session, uint32_t index, const unsigned
         launch_range_taken(session, index, NULL);
 }
 
+/* ---- A drain --------------------------------------------------------------------------------- */
+
+struct drain {
+    struct session *session;
+    uint32_t index;
+    struct stream *stream;
+    uint64_t tail; /* the ring is known to have records up to there */
+    uint32_t taken;
+    uint64_t ns;             /* what they are thought to take */
+    uint64_t since_fence_ns; /* and those of them behind the last fence */
+};
+
+/* Whether a record is to be taken now. *drained: DRAINED_SOME where one has to wait. */
+static bool drain_goes_on(struct drain *drain, const struct sched_allowance *allowance,
+                          enum drained *drained)
+{
+    struct session *session = drain->session;
+    const bool caught_up = drain->stream->head == drain->tail;
+
+    if (caught_up && !tail_read(session, drain->index, &drain->tail))
+        return false;
+    if (caught_up && session->module.faults && !launch_ranges_look(session)) {
+        *drained = DRAINED_SOME;
+        return false;
+    }
+    if (caught_up && drain->taken == 0) /* records that come later are taken at once */
+        inflight_seen(drain->stream->inflight, drain->tail, session->lane->now);
+    if (drain->taken >= allowance->launches ||
+        (drain->ns >= allowance->ns && !event_next(session, drain->index))) {
+        *drained = DRAINED_SOME;
+        return false;
+    }
+    return !caught_up || arrival_middle(session, drain->index);
+}
+
+/* Takes the record at the stream's head. */
+static enum outcome drain_record(struct drain *drain)
+{
+    struct session *session = drain->session;
+    struct stream *stream = drain->stream;
+    unsigned char *record = record_copy(session, drain->index, drain->tail);
+    enum outcome outcome = RECORD_TAKEN;
+    struct rec_header header;
+    uint64_t ns = 0;
+
+    if (!record)
+        return RECORD_ENDED;
+    memcpy(&header, record, sizeof(header));
+    const bool launch = header.op == REC_LAUNCH;
+    /* Before the record is taken: one that may be on the device counts as consumed. */
+    consumed_note(session, drain->index, stream->head + header.size, stream->launches + launch);
+    if (header.op == REC_PAD)
+        arrival_pad(&stream->arrival, header.size);
+    else
+        outcome = take_traced(session, drain->index, record, header.size, &ns);
+    if (outcome != RECORD_TAKEN)
+        return outcome;
+    stream->head += header.size;
+    stream->launches += launch;
+    if (session->module.faults)
+        launch_noted(session, drain->index, record);
+    drain->taken++;
+    drain->ns += ns;
+    drain->since_fence_ns += ns;
+    /* The fence behind a long kernel lets the lane refill the stream once that kernel has ended. */
+    if (drain->since_fence_ns >= FENCE_NS && !stream->arrival.entire) {
+        batch_finish(session, drain->index);
+        drain->since_fence_ns = 0;
+    }
+    return RECORD_TAKEN;
+}
+
 uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allowance allowance,
                       enum drained *drained)
 {
-    uint64_t guessed = 0, since_fence = 0;
     struct stream *stream = &session->submit.streams[index];
-    uint32_t taken = 0;
+    struct drain drain = {session, index, stream, .tail = stream->head};
     enum outcome outcome = RECORD_TAKEN;
 
     *drained = DRAINED_ALL;
@@ -161,53 +232,12 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         return 0;
     }
     partition_home(stream->home);
-    uint64_t tail = stream->head;
-    while (!session->submit.faulted) {
-        bool caught_up = stream->head == tail; /* all records that were seen are taken */
-        if (caught_up && !tail_read(session, index, &tail))
-            break;
-        if (caught_up && session->module.faults && !launch_ranges_look(session)) {
-            *drained = DRAINED_SOME;
-            break;
-        }
-        if (caught_up && taken == 0) /* records that come later are taken at once */
-            inflight_seen(stream->inflight, tail, session->lane->now);
-        if (taken >= allowance.launches ||
-            (guessed >= allowance.ns && !event_next(session, index))) {
-            *drained = DRAINED_SOME;
-            break;
-        }
-        if (caught_up && !arrival_middle(session, index))
-            break;
-        uint64_t ns = 0;
-        unsigned char *record = record_copy(session, index, tail);
-        if (!record)
-            break;
-        const uint32_t op = ((const struct rec_header *)(const void *)record)->op;
-        const uint32_t size = ((const struct rec_header *)(const void *)record)->size;
-        /* Before the record is taken: one that may be on the device counts as consumed. */
-        consumed_note(session, index, stream->head + size, stream->launches + (op == REC_LAUNCH));
-        if (op == REC_PAD)
-            arrival_pad(&stream->arrival, size);
-        else if ((outcome = take_traced(session, index, record, size, &ns)) != RECORD_TAKEN)
-            break;
-        stream->head += size;
-        stream->launches += op == REC_LAUNCH;
-        if (session->module.faults)
-            launch_noted(session, index, record);
-        guessed += ns;
-        since_fence += ns;
-        taken++;
-        /* The fence behind a long kernel lets the lane refill the stream once that kernel has
-         * ended. */
-        if (since_fence >= FENCE_NS && !stream->arrival.entire) {
-            batch_finish(session, index);
-            since_fence = 0;
-        }
-    }
+    while (outcome == RECORD_TAKEN && !session->submit.faulted &&
+           drain_goes_on(&drain, &allowance, drained))
+        outcome = drain_record(&drain);
     batch_finish(session, index);
-    if (stream->head < tail)
-        inflight_seen(stream->inflight, tail, session->lane->now);
+    if (stream->head < drain.tail)
+        inflight_seen(stream->inflight, drain.tail, session->lane->now);
     partition_home(session->lane->home);
     if (outcome == RECORD_STALLED || outcome == RECORD_ELSEWHERE || outcome == RECORD_CALLED) {
         *drained = outcome == RECORD_STALLED  ? DRAINED_STALLED
@@ -216,8 +246,10 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         /* the record stays for later */
         consumed_note(session, index, stream->head, stream->launches);
     }
-    return taken;
+    return drain.taken;
 }
+
+/* ---- Deadlines ------------------------------------------------------------------------------- */
 
 uint64_t stream_deadline(const struct session *session, uint32_t index)
 {

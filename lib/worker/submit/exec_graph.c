@@ -1,12 +1,12 @@
 /*
  * exec_graph.c - exec graphs: kernels one after the other as one executable graph. The parameters
- * are set anew for each launch of the graph, and the last node tells the end where the caller wants
- * it. Runs on the session's lane.
+ * are set anew for each launch of the graph, and the last node signals the end where the caller
+ * wants it. Runs on the session's lane.
  *
  * Measured on an H200:
  *   - setting a node's parameters costs 0.16 us where launches follow each other, and 0.4 to 0.7 us
  *     where each is waited for; so parameters that have not changed are not set, and the end that
- *     the next launch tells is set before that launch comes (exec_graph_set_ahead);
+ *     the next launch signals is set before that launch comes (exec_graph_set_ahead);
  *   - a node runs on the SMs of the context that was current when the node was added, whichever
  *     stream its graph is launched in, and can be set only while that context is current. So a
  *     stream's order holds when its launches move between partitions.
@@ -18,7 +18,7 @@
 
 #include "worker/submit/pool.h"
 
-#define AHEAD_REST 8u /* launches that are not foretold after one that was foretold wrong */
+#define AHEAD_REST 8u /* launches that are not predicted after one that was predicted wrong */
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
@@ -52,46 +52,46 @@ static bool own_priorities(const struct exec_graph *exec_graph, const struct lau
 static uint32_t node_bytes(const struct launch *launch)
 {
     return launch->kernel->param_bytes +
-           (launch->kernel->tells_end ? (uint32_t)sizeof(struct completion_params) : 0) +
+           (launch->kernel->signals_end ? (uint32_t)sizeof(struct completion_params) : 0) +
            (launch->kernel->windowed ? (uint32_t)sizeof(launch->window) : 0);
 }
 
 static bool node_is(const unsigned char *set, const struct launch *launch,
-                    const struct completion_params *tell)
+                    const struct completion_params *signal)
 {
     const struct kernel *kernel = launch->kernel;
     const unsigned char *added = set + kernel->param_bytes;
 
     if (memcmp(set, launch->params, kernel->param_bytes) != 0)
         return false;
-    if (kernel->tells_end) {
-        if (memcmp(added, tell, sizeof(*tell)) != 0)
+    if (kernel->signals_end) {
+        if (memcmp(added, signal, sizeof(*signal)) != 0)
             return false;
-        added += sizeof(*tell);
+        added += sizeof(*signal);
     }
     return !kernel->windowed || !memcmp(added, &launch->window, sizeof(launch->window));
 }
 
 static void node_note(unsigned char *set, const struct launch *launch,
-                      const struct completion_params *tell)
+                      const struct completion_params *signal)
 {
     const struct kernel *kernel = launch->kernel;
     unsigned char *added = set + kernel->param_bytes;
 
     memcpy(set, launch->params, kernel->param_bytes);
-    if (kernel->tells_end) {
-        memcpy(added, tell, sizeof(*tell));
-        added += sizeof(*tell);
+    if (kernel->signals_end) {
+        memcpy(added, signal, sizeof(*signal));
+        added += sizeof(*signal);
     }
     if (kernel->windowed)
         memcpy(added, &launch->window, sizeof(launch->window));
 }
 
 /* The parameters of what kernel number i of the graph stores at its end. */
-static const struct completion_params *node_tell(const struct exec_graph *exec_graph, uint32_t i,
-                                                 const struct completion_params *tell)
+static const struct completion_params *node_signal(const struct exec_graph *exec_graph, uint32_t i,
+                                                   const struct completion_params *signal)
 {
-    return exec_graph->ending == ENDS_BY_ITSELF && i == exec_graph->length - 1 ? tell
+    return exec_graph->ending == ENDS_BY_ITSELF && i == exec_graph->length - 1 ? signal
                                                                                : &completion_none;
 }
 
@@ -113,8 +113,8 @@ static bool exec_graph_storage(struct exec_graph *exec_graph, const struct launc
     return exec_graph->node != NULL;
 }
 
-/* Whether kernel number i may begin before the one before it has ended. What tells the graph's end,
- * the last kernel itself or a node behind it, looks at that kernel alone. So each kernel that
+/* Whether kernel number i may begin before the one before it has ended. What signals the graph's
+ * end, the last kernel itself or a node behind it, looks at that kernel alone. So each kernel that
  * begins early has to be one that ends after what it depends on: its threads wait for that at their
  * ends (ptx/rewrite/completion_exits.c), whatever the tenant wrote. The last one's end is then the
  * end of all. */
@@ -131,13 +131,13 @@ static CUresult kernels_add(struct exec_graph *exec_graph, const struct launch *
     CUresult result = CUDA_SUCCESS;
 
     for (uint32_t i = 0; i < exec_graph->length && !result; i++) {
-        const struct completion_params *tell = node_tell(exec_graph, i, end);
+        const struct completion_params *signal = node_signal(exec_graph, i, end);
         const bool early = begins_early(launches, i), after = i > 0 && !early;
         void *pointers[LAUNCH_POINTERS];
         CUDA_KERNEL_NODE_PARAMS params;
 
-        launch_params(&launches[i], tell, pointers, &params);
-        node_note(set, &launches[i], tell);
+        launch_params(&launches[i], signal, pointers, &params);
+        node_note(set, &launches[i], signal);
         set += node_bytes(&launches[i]);
         partition_enter(launches[i].partition);
         result = DRV(cuGraphAddKernelNode_v2, &exec_graph->node[i], exec_graph->graph,
@@ -151,7 +151,7 @@ static CUresult kernels_add(struct exec_graph *exec_graph, const struct launch *
 }
 
 static CUresult end_add(struct exec_graph *exec_graph, const struct launch *launches,
-                        const struct completion_params *tell, bool own_priority)
+                        const struct completion_params *signal, bool own_priority)
 {
     const CUgraphNode *last = &exec_graph->node[exec_graph->length - 1];
 
@@ -159,11 +159,11 @@ static CUresult end_add(struct exec_graph *exec_graph, const struct launch *laun
         CUstreamBatchMemOpParams operation;
         partition_enter(NULL);
         CUDA_BATCH_MEM_OP_NODE_PARAMS write =
-            completion_node(tell->word, tell->position, &operation);
+            completion_node(signal->word, signal->position, &operation);
         return DRV(cuGraphAddBatchMemOpNode, &exec_graph->end, exec_graph->graph, last, 1, &write);
     }
     void *pointers[DONE_PARAMS];
-    const CUDA_KERNEL_NODE_PARAMS end = done_params(tell, pointers);
+    const CUDA_KERNEL_NODE_PARAMS end = done_params(signal, pointers);
     partition_enter(end_partition(exec_graph, launches));
     CUresult result =
         DRV(cuGraphAddKernelNode_v2, &exec_graph->end, exec_graph->graph, last, 1, &end);
@@ -173,8 +173,8 @@ static CUresult end_add(struct exec_graph *exec_graph, const struct launch *laun
 }
 
 CUresult exec_graph_init(struct exec_graph *exec_graph, const struct launch *launches,
-                         uint32_t length, enum ending ending, const struct completion_params *tell,
-                         int stream_priority)
+                         uint32_t length, enum ending ending,
+                         const struct completion_params *signal, int stream_priority)
 {
     *exec_graph = (struct exec_graph){.length = length, .ending = ending};
     const bool own_priority = own_priorities(exec_graph, launches, stream_priority);
@@ -184,9 +184,9 @@ CUresult exec_graph_init(struct exec_graph *exec_graph, const struct launch *lau
     }
     CUresult result = DRV(cuGraphCreate, &exec_graph->graph, 0);
     if (!result)
-        result = kernels_add(exec_graph, launches, tell, own_priority);
+        result = kernels_add(exec_graph, launches, signal, own_priority);
     if (!result && has_end(exec_graph))
-        result = end_add(exec_graph, launches, tell, own_priority);
+        result = end_add(exec_graph, launches, signal, own_priority);
     partition_enter(NULL);
     if (!result)
         pool_give_graph();
@@ -216,17 +216,17 @@ void exec_graph_deinit(struct exec_graph *exec_graph)
 
 /* Sets node number i, whose parameters are noted at `set`. */
 static CUresult node_set(const struct exec_graph *exec_graph, uint32_t i, unsigned char *set,
-                         const struct launch *launch, const struct completion_params *tell)
+                         const struct launch *launch, const struct completion_params *signal)
 {
     void *pointers[LAUNCH_POINTERS];
     CUDA_KERNEL_NODE_PARAMS params;
 
-    launch_params(launch, tell, pointers, &params);
+    launch_params(launch, signal, pointers, &params);
     partition_enter(launch->partition);
     CUresult result =
         DRV(cuGraphExecKernelNodeSetParams_v2, exec_graph->exec, exec_graph->node[i], &params);
     if (!result)
-        node_note(set, launch, tell);
+        node_note(set, launch, signal);
     return result;
 }
 
@@ -237,12 +237,12 @@ static CUresult kernels_set(struct exec_graph *exec_graph, const struct launch *
     unsigned char *set = exec_graph->params;
 
     for (uint32_t i = 0; i < exec_graph->length; i++) {
-        const struct completion_params *tell = node_tell(exec_graph, i, end);
+        const struct completion_params *signal = node_signal(exec_graph, i, end);
 
-        if (!node_is(set, &launches[i], tell)) {
+        if (!node_is(set, &launches[i], signal)) {
             if (exec_graph->ahead.done)
                 exec_graph->ahead.rest = AHEAD_REST;
-            CUresult result = node_set(exec_graph, i, set, &launches[i], tell);
+            CUresult result = node_set(exec_graph, i, set, &launches[i], signal);
             if (result)
                 return result;
         }
@@ -253,44 +253,44 @@ static CUresult kernels_set(struct exec_graph *exec_graph, const struct launch *
 }
 
 static CUresult end_set(const struct exec_graph *exec_graph, const struct launch *launches,
-                        const struct completion_params *tell)
+                        const struct completion_params *signal)
 {
     if (exec_graph->ending == ENDS_BY_WRITE) {
         CUstreamBatchMemOpParams operation;
         partition_enter(NULL);
         CUDA_BATCH_MEM_OP_NODE_PARAMS write =
-            completion_node(tell->word, tell->position, &operation);
+            completion_node(signal->word, signal->position, &operation);
         return DRV(cuGraphExecBatchMemOpNodeSetParams, exec_graph->exec, exec_graph->end, &write);
     }
     void *pointers[DONE_PARAMS];
-    const CUDA_KERNEL_NODE_PARAMS end = done_params(tell, pointers);
+    const CUDA_KERNEL_NODE_PARAMS end = done_params(signal, pointers);
     partition_enter(end_partition(exec_graph, launches));
     return DRV(cuGraphExecKernelNodeSetParams_v2, exec_graph->exec, exec_graph->end, &end);
 }
 
 CUresult exec_graph_launch(struct exec_graph *exec_graph, const struct launch *launches,
-                           const struct completion_params *tell, CUstream stream)
+                           const struct completion_params *signal, CUstream stream)
 {
-    CUresult result = kernels_set(exec_graph, launches, tell);
+    CUresult result = kernels_set(exec_graph, launches, signal);
 
     if (!result && has_end(exec_graph))
-        result = end_set(exec_graph, launches, tell);
+        result = end_set(exec_graph, launches, signal);
     partition_enter(NULL);
     return result ? result : DRV(cuGraphLaunch, exec_graph->exec, stream);
 }
 
 void exec_graph_set_ahead(struct exec_graph *exec_graph, const struct launch *launch,
-                          const struct completion_params *told)
+                          const struct completion_params *signal)
 {
-    const uint64_t position_step = told->position - exec_graph->ahead.position,
-                   sequence_step = told->sequence - exec_graph->ahead.sequence;
+    const uint64_t position_step = signal->position - exec_graph->ahead.position,
+                   sequence_step = signal->sequence - exec_graph->ahead.sequence;
     const bool steady = position_step == exec_graph->ahead.position_step &&
                         sequence_step == exec_graph->ahead.sequence_step;
-    struct completion_params next = *told;
+    struct completion_params next = *signal;
 
-    exec_graph->ahead.position = told->position;
+    exec_graph->ahead.position = signal->position;
     exec_graph->ahead.position_step = position_step;
-    exec_graph->ahead.sequence = told->sequence;
+    exec_graph->ahead.sequence = signal->sequence;
     exec_graph->ahead.sequence_step = sequence_step;
     if (exec_graph->ahead.rest > 0) {
         exec_graph->ahead.rest--;

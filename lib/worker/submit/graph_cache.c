@@ -231,11 +231,12 @@ static struct exec_graph *graph_find(struct session *session, struct stream *str
 /* Makes the graph, as far as the session's user has room for one: else launches go without. */
 static CUresult graph_make(struct session *session, struct exec_graph *graph,
                            const struct launch *launches, uint32_t count, enum ending ending,
-                           const struct completion_params *tell, int stream_priority)
+                           const struct completion_params *signal, int stream_priority)
 {
     if (!driver_memory_charge_graph(session))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    const CUresult result = exec_graph_init(graph, launches, count, ending, tell, stream_priority);
+    const CUresult result =
+        exec_graph_init(graph, launches, count, ending, signal, stream_priority);
     if (result)
         driver_memory_discharge(session, DRIVER_GRAPH);
     return result;
@@ -243,7 +244,7 @@ static CUresult graph_make(struct session *session, struct exec_graph *graph,
 
 CUresult graph_cache_launch(struct session *session, struct stream *stream, enum graph_of of,
                             const struct launch *launches, uint32_t count, enum ending ending,
-                            const struct completion_params *tell, struct exec_graph **issued)
+                            const struct completion_params *signal, struct exec_graph **issued)
 {
     struct pattern *pattern = NULL;
     struct exec_graph *graph = graph_find(session, stream, of, launches, count, ending, &pattern);
@@ -253,12 +254,12 @@ CUresult graph_cache_launch(struct session *session, struct stream *stream, enum
     if (!graph)
         return CUDA_SUCCESS;
     if (!graph->exec)
-        result = graph_make(session, graph, launches, count, ending, tell, stream->cu_priority);
+        result = graph_make(session, graph, launches, count, ending, signal, stream->cu_priority);
     if (result) { /* tenants have filled the device's memory: the pattern starts to count anew */
         pattern->times = 0;
         return driver_fatal(result) ? result : CUDA_SUCCESS;
     }
-    result = exec_graph_launch(graph, launches, tell, stream->cu);
+    result = exec_graph_launch(graph, launches, signal, stream->cu);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* a graph takes device memory at its launch too */
         graph_destroy(session, graph);
         pattern->times = 0;

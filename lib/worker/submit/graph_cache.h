@@ -24,7 +24,7 @@ enum graph_of {
  * nothing. */
 CUresult graph_cache_launch(struct session *session, struct stream *stream, enum graph_of of,
                             const struct launch *launches, uint32_t count, enum ending ending,
-                            const struct completion_params *tell, struct exec_graph **issued);
+                            const struct completion_params *signal, struct exec_graph **issued);
 
 /* Destroys the graphs with kernels in a partition. The cache may be NULL, here and below. */
 void graph_cache_evict(struct graph_cache *cache, const struct partition *partition);

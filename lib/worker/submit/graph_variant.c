@@ -2,7 +2,7 @@
  * graph_variant.c - makes the records of a tenant's graph an executable graph: nodes, each of a
  * record that has passed its checks (record.c), one after the other unless a REC_AFTER says which
  * nodes a node waits for. A programmatic dependent launch may begin, and end, before the launch
- * that it waits for has ended. Nothing within the graph tells its end: that is the end of all its
+ * that it waits for has ended. Nothing within the graph signals its end: that is the end of all its
  * nodes, whatever their edges (fact 44), and what follows in the stream waits for it. A launch of
  * the graph takes the driver a third of a microsecond for each node, during which all tenants of
  * the lane wait, so a graph has SEG_GRAPH_NODES nodes at most.

@@ -14,7 +14,7 @@
  *   - a node's SMs are chosen when the node is added, so a shape includes the partition;
  *   - in a request of 20 small kernels, each boundary between graphs costs the device 1 us, and so
  *     does each kernel that writes a completion.
- * So a run of launches of one shape is cut into few graphs, of which only the last one tells the
+ * So a run of launches of one shape is cut into few graphs, of which only the last one signals the
  * completion: exec graphs of 8 and of 1, and for the latency class also of 16, 4 and 2. A whole
  * request that is known to have come before goes as one graph. A launch in a
  * partition goes as a graph from the first launch on; a launch with a priority of its own goes as a
@@ -36,13 +36,13 @@
 #include "worker/submit/graph_cache.h"
 #include "worker/submit/stream.h"
 
-#define TELLS_THREADS       16384u /* the most threads of a grid that tells its own end */
+#define SIGNAL_THREADS      16384u /* the most threads of a grid that signals its own end */
 #define FENCE_EVERY         16u
 #define FENCE_EVERY_REQUEST 32u
 #define SPARE_TENANTS       2u
 
-/* The lengths of a shape's graphs. There is one graph for each length and each way to tell the end,
- * made when it is first wanted. Only requests have all lengths, because a graph takes device
+/* The lengths of a shape's graphs. There is one graph for each length and each way to signal the
+ * end, made when it is first wanted. Only requests have all lengths, because a graph takes device
  * memory. */
 static const struct {
     uint32_t length;
@@ -92,44 +92,49 @@ static CUresult launch_cooperative(const struct session *session, const struct l
     return result ? result : cooperative_end(stream->cu);
 }
 
-/* How many launches of a batch arrival may go before one tells its end. A stream's work on the
+/* How many launches of a batch arrival may go before one signals its end. A stream's work on the
  * device is refilled when half of it is known to have ended. */
 static uint32_t fence_every(uint32_t cls)
 {
     return class_traits(cls).requests ? FENCE_EVERY_REQUEST : FENCE_EVERY;
 }
 
-/* The length of the graph in which the first of `run` launches of one shape go. With a completion,
- * the graph of the last launch tells it. *tells: this graph tells its end. */
-static uint32_t length_for(const struct stream *stream, const struct launch *launch, uint32_t run,
-                           enum completion completion, bool *tells)
+/* The length of the graph in which the first of `run` launches of one shape go: the longest. */
+static uint32_t length_for(uint32_t cls, uint32_t run)
 {
     uint32_t i = 0;
 
-    while (run < lengths[i].length || (lengths[i].request && !class_traits(launch->cls).requests))
+    while (lengths[i].length > run || (lengths[i].request && !class_traits(cls).requests))
         i++;
-    const uint32_t length = lengths[i].length;
-    *tells =
-        (run == length && completion != COMPLETION_NONE) ||
-        (length >= 8 && inflight_open_count(stream->inflight) + length >= fence_every(launch->cls));
-    return length;
+    return lengths[i].length;
+}
+
+/* Whether the graph of the first `length` of `run` launches signals its end: it is the last one and
+ * a completion is wanted, or too many launches would go without a fence. Graphs of fewer than 8 are
+ * at the end of a run, and are left to what ends the batch. */
+static bool must_signal(const struct stream *stream, uint32_t cls, uint32_t length, uint32_t run,
+                        enum completion completion)
+{
+    if (length == run && completion != COMPLETION_NONE)
+        return true;
+    return length >= 8 && inflight_open_count(stream->inflight) + length >= fence_every(cls);
 }
 
 /* Whether the kernel stores completion word and fence itself (own store). Measured on an H200: a
  * kernel with an own store makes a shorter round trip than a kernel followed by the completing
- * kernel, and costs the lane half as much, where the grid has no more than TELLS_THREADS threads.
+ * kernel, and costs the lane half as much, where the grid has no more than SIGNAL_THREADS threads.
  * Each warp costs 0.7 ns. */
-static bool tells_itself(const struct launch *launch)
+static bool signals_itself(const struct launch *launch)
 {
-    return launch->kernel->tells_end && launch_threads(launch) <= TELLS_THREADS;
+    return launch->kernel->signals_end && launch_threads(launch) <= SIGNAL_THREADS;
 }
 
-static enum ending ending_for(const struct launch *last, enum completion completion, bool tells,
+static enum ending ending_for(const struct launch *last, enum completion completion, bool signalled,
                               uint32_t length)
 {
-    if (tells_itself(last))
+    if (signals_itself(last))
         return ENDS_BY_ITSELF;
-    if (!tells)
+    if (!signalled)
         return ENDS_SILENT;
     return completion == COMPLETION_WRITTEN && length == 1 ? ENDS_BY_WRITE : ENDS_BY_KERNEL;
 }
@@ -138,10 +143,10 @@ static enum ending ending_for(const struct launch *last, enum completion complet
 static struct completion_params end_of(const struct session *session, const struct stream *stream,
                                        const struct launch *last)
 {
-    struct completion_params tell = completion_at(session, stream, last->end);
+    struct completion_params signal = completion_at(session, stream, last->end);
 
-    tell.threads = (uint32_t)launch_threads(last);
-    return tell;
+    signal.threads = (uint32_t)launch_threads(last);
+    return signal;
 }
 
 /* Whether the lane has time for what only shortens a session's next launch: at most one other
@@ -157,24 +162,25 @@ static CUresult issue_some(struct session *session, struct stream *stream,
                            struct issued *issued)
 {
     struct exec_graph *graph = NULL;
-    bool tells;
-    const uint32_t length = length_for(stream, launches, run, wanted, &tells);
+    const uint32_t length = length_for(launches->cls, run);
+    const bool signalled = must_signal(stream, launches->cls, length, run, wanted);
     const struct launch *last = &launches[length - 1];
-    const enum ending ending = ending_for(last, wanted, tells, length);
-    const struct completion_params tell = tells ? end_of(session, stream, last) : completion_none;
+    const enum ending ending = ending_for(last, wanted, signalled, length);
+    const struct completion_params signal =
+        signalled ? end_of(session, stream, last) : completion_none;
     CUresult result = CUDA_SUCCESS;
 
     if (!launch_goes_alone(launches))
         result = graph_cache_launch(session, stream, GRAPH_OF_SHAPE, launches, length, ending,
-                                    &tell, &graph);
-    if (graph && tells && ending == ENDS_BY_ITSELF && length == 1 && lane_spare(session->lane))
-        exec_graph_set_ahead(graph, last, &tell);
+                                    &signal, &graph);
+    if (graph && signalled && ending == ENDS_BY_ITSELF && length == 1 && lane_spare(session->lane))
+        exec_graph_set_ahead(graph, last, &signal);
     *issued = (struct issued){.kind = ISSUED_LAUNCHES,
                               .launches = launches,
                               .count = graph ? length : 1,
-                              .told = !graph || !tells          ? COMPLETION_NONE
-                                      : ending == ENDS_BY_WRITE ? COMPLETION_WRITTEN
-                                                                : COMPLETION_FENCE};
+                              .completion = !graph || !signalled      ? COMPLETION_NONE
+                                            : ending == ENDS_BY_WRITE ? COMPLETION_WRITTEN
+                                                                      : COMPLETION_FENCE};
     issued->position = launches[issued->count - 1].end;
     if (result || graph)
         return result;
@@ -214,26 +220,28 @@ static CUresult issue_request(struct session *session, struct stream *stream,
                               const struct launch *launches, uint32_t count,
                               enum completion completion, bool *issued)
 {
-    const bool tells = completion != COMPLETION_NONE;
+    const bool signalled = completion != COMPLETION_NONE;
     const struct launch *last = &launches[count - 1];
 
     *issued = false;
     if (!may_go_as_request(stream, launches, count, completion))
         return CUDA_SUCCESS;
-    const enum ending ending = ending_for(last, completion, tells, count);
-    const struct completion_params tell = tells ? end_of(session, stream, last) : completion_none;
+    const enum ending ending = ending_for(last, completion, signalled, count);
+    const struct completion_params signal =
+        signalled ? end_of(session, stream, last) : completion_none;
     struct exec_graph *graph;
     account_issuing(session, stream);
     CUresult result = graph_cache_launch(session, stream, GRAPH_OF_REQUEST, launches, count, ending,
-                                         &tell, &graph);
+                                         &signal, &graph);
     *issued = graph;
     if (*issued)
-        account_issued(session, stream,
-                       &(struct issued){.kind = ISSUED_REQUEST,
-                                        .launches = launches,
-                                        .count = count,
-                                        .position = last->end,
-                                        .told = tells ? COMPLETION_FENCE : COMPLETION_NONE});
+        account_issued(
+            session, stream,
+            &(struct issued){.kind = ISSUED_REQUEST,
+                             .launches = launches,
+                             .count = count,
+                             .position = last->end,
+                             .completion = signalled ? COMPLETION_FENCE : COMPLETION_NONE});
     return result;
 }
 
@@ -255,7 +263,7 @@ static CUresult measured_apart(struct session *session, struct stream *stream,
     return completion_fence(session, stream, stream->issued);
 }
 
-/* Has the device tell the end of all that was issued. */
+/* Has the device signal the end of all that was issued. */
 static CUresult issue_end(struct session *session, struct stream *stream,
                           enum completion completion)
 {
@@ -293,7 +301,7 @@ CUresult launch_issue(struct session *session, struct stream *stream, const stru
         account_issued(session, stream, &issued);
         launches += issued.count;
         count -= issued.count;
-        if (issued.told == COMPLETION_NONE && (alone || count == 0) &&
+        if (issued.completion == COMPLETION_NONE && (alone || count == 0) &&
             (result = issue_end(session, stream, alone ? COMPLETION_FENCE : completion)))
             return result;
     }

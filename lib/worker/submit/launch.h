@@ -14,7 +14,7 @@
 CUresult launch_issue(struct session *session, struct stream *stream, const struct launch *launches,
                       uint32_t count, enum completion completion);
 
-/* Whether the stream's kernels tell their end apart from its copies and waits. They do where
+/* Whether the stream's kernels signal their end apart from its copies and waits. They do where
  * several sessions wait for the device: otherwise the time of copies and waits would count as
  * kernel time, and other sessions would wait for it. */
 bool launch_apart(const struct session *session, const struct stream *stream);

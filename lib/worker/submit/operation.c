@@ -124,9 +124,9 @@ struct operation {
     enum issued_kind kind;
     /* where kernels are measured apart from other work (launch_apart): what this is */
     enum { NEITHER, KERNELS, OTHERS } measured;
-    bool told;     /* the end of the launches before it is told */
-    bool any_lane; /* side lanes take it too */
-    bool primary;  /* its stream must be one of the primary context, as arrays and graphs are */
+    bool fence_before; /* a fence ends the launches before it */
+    bool any_lane;     /* side lanes take it too */
+    bool primary;      /* its stream must be one of the primary context, as arrays and graphs are */
 };
 
 static const struct operation operations[] = {
@@ -144,8 +144,8 @@ static const struct operation operations[] = {
                  .primary = true},
     [REC_EVENT] = {.size = sizeof(struct rec_event), .kind = ISSUED_EVENT, .primary = true},
     [REC_WAIT] = {.size = sizeof(struct rec_wait), .kind = ISSUED_WAIT, .measured = OTHERS},
-    /* the client calls its function when the end is told */
-    [REC_HOST] = {.size = sizeof(struct rec_host), .kind = ISSUED_HOST, .told = true},
+    /* the client calls its function when the end is signalled */
+    [REC_HOST] = {.size = sizeof(struct rec_host), .kind = ISSUED_HOST, .fence_before = true},
     [REC_GRAPH] = {.size = sizeof(struct rec_graph),
                    .more = true,
                    .kind = ISSUED_GRAPH,
@@ -166,10 +166,10 @@ static bool kernels_issue(struct session *session, uint32_t index, const struct 
     struct stream *stream = &session->submit.streams[index];
     const bool apart = next->measured != NEITHER && launch_apart(session, stream);
     const bool other = next->measured == OTHERS;
-    const bool told = next->told || (apart && other);
+    const bool fence = next->fence_before || (apart && other);
     CUresult result = CUDA_SUCCESS;
 
-    if (!batch_issue(session, index, told ? COMPLETION_FENCE : COMPLETION_NONE))
+    if (!batch_issue(session, index, fence ? COMPLETION_FENCE : COMPLETION_NONE))
         return false;
     if (apart &&
         (other ? inflight_open_kernels(stream->inflight) : inflight_open_others(stream->inflight)))

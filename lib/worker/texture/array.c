@@ -260,7 +260,7 @@ static void create_work(struct job *job)
     }
     if (array_make(job, array) != GS_OK)
         return;
-    journal_spoil(job->session->journal, "it has arrays");
+    journal_set_incomplete(job->session->journal, "it has arrays");
     job->object = array;
     job->ret[0] = job->index;
 }

@@ -115,7 +115,7 @@ static void texture_keep(struct job *job, const struct texture *texture)
     const uint64_t made[JOURNAL_VALUES] = {session->texture.made};
 
     if (!session->fenced || texture->array) {
-        journal_spoil(session->journal, "it has textures");
+        journal_set_incomplete(session->journal, "it has textures");
         return;
     }
     /* By itself, since it counts those that have gone, too. */

@@ -1,6 +1,6 @@
 /*
- * test_worker_tells_end.c - kernels that tell their own end: which of them are asked to, what each
- * is told to say, and that nothing else then tells it.
+ * test_worker_own_store.c - kernels that signal their own end: which of them are asked to, what
+ * each is given to store, and that nothing else then signals it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,16 +14,16 @@
 #include "worker/submit/completion.h"
 
 #define COUNTERS    UINT64_C(0x7e0000000000) /* of completion.c, as the device sees them */
-#define TELLS_MOST  16384u                   /* threads of a grid that tells its own end */
+#define SIGNAL_MOST 16384u                   /* threads of a grid that signals its own end */
 #define BLOCK       1024u
-#define BLOCKS_MOST (TELLS_MOST / BLOCK)
+#define BLOCKS_MOST (SIGNAL_MOST / BLOCK)
 
 /* ---- The driver and the kernels -------------------------------------------------------------- */
 
 static CUresult module_load(CUmodule *module, const void *image)
 {
     (void)image;
-    *module = (CUmodule)&told;
+    *module = (CUmodule)&signals;
     return CUDA_SUCCESS;
 }
 
@@ -56,8 +56,8 @@ static CUresult memory_set(CUdeviceptr address, unsigned char byte, size_t size)
     return CUDA_SUCCESS;
 }
 
-/* Kernels 0 and 1 tell their own end, kernel 2 does not. */
-static int set_tellers(void **state)
+/* Kernels 0 and 1 signal their own end, kernel 2 does not. */
+static int set_signallers(void **state)
 {
     fake_cu.cuModuleLoadData = module_load;
     fake_cu.cuModuleGetFunction = function_get;
@@ -66,8 +66,8 @@ static int set_tellers(void **state)
     fake_cu.cuMemsetD8_v2 = memory_set;
     if (set(state) || completion_init())
         return -1;
-    kernel_tells_end(0);
-    kernel_tells_end(1);
+    kernel_signals_end(0);
+    kernel_signals_end(1);
     return 0;
 }
 
@@ -97,24 +97,24 @@ static void launches(uint32_t which, uint32_t count, uint64_t parameter)
 
 static bool silent(const struct run *run)
 {
-    return memcmp(&run->tell, &completion_none, sizeof(run->tell)) == 0;
+    return memcmp(&run->signal, &completion_none, sizeof(run->signal)) == 0;
 }
 
 /* All that ran was silent but these. */
-static void expect_tellers(uint64_t wanted_mask)
+static void expect_signals(uint64_t wanted_mask)
 {
     for (uint32_t i = 0; i < ran_count; i++) {
-        const bool tells = wanted_mask >> i & 1;
-        assert_int_equal(silent(&ran[i]), !tells);
-        if (tells)
-            assert_int_equal(ran[i].tell.word, COMPLETE);
+        const bool signalled = wanted_mask >> i & 1;
+        assert_int_equal(silent(&ran[i]), !signalled);
+        if (signalled)
+            assert_int_equal(ran[i].signal.word, COMPLETE);
     }
-    assert_int_equal(told_itself, __builtin_popcountll(wanted_mask));
+    assert_int_equal(own_signals, __builtin_popcountll(wanted_mask));
 }
 
 /* ---- One kernel ------------------------------------------------------------------------------ */
 
-static void a_small_kernel_that_is_waited_for_is_one_node_and_tells_its_own_position(void **state)
+static void a_small_kernel_that_is_waited_for_is_one_node_and_signals_its_own_position(void **state)
 {
     (void)state;
     shape_learn(0, 1, 1);
@@ -125,13 +125,13 @@ static void a_small_kernel_that_is_waited_for_is_one_node_and_tells_its_own_posi
         drain(true);
         assert_int_equal(graph_launches, 1);
         assert_int_equal(nodes_run, 1);
-        assert_int_equal(told, 1);
-        expect_tellers(1);
-        assert_int_equal(ran[0].tell.position, tail);
-        assert_int_equal(ran[0].tell.mark, inflight_fence_address(stream->inflight));
-        assert_int_equal(ran[0].tell.sequence, sequence);
-        assert_int_equal(ran[0].tell.counter, COUNTERS);
-        assert_int_equal(ran[0].tell.threads, 1);
+        assert_int_equal(signals, 1);
+        expect_signals(1);
+        assert_int_equal(ran[0].signal.position, tail);
+        assert_int_equal(ran[0].signal.mark, inflight_fence_address(stream->inflight));
+        assert_int_equal(ran[0].signal.sequence, sequence);
+        assert_int_equal(ran[0].signal.counter, COUNTERS);
+        assert_int_equal(ran[0].signal.threads, 1);
     }
     assert_int_equal(graphs_made, 1);
 }
@@ -144,8 +144,8 @@ static void a_kernel_without_the_parameter_is_followed_by_the_completing_one(voi
     drain(true);
     assert_int_equal(graph_launches, 1);
     assert_int_equal(nodes_run, 2);
-    assert_int_equal(told, 1);
-    expect_tellers(0);
+    assert_int_equal(signals, 1);
+    expect_signals(0);
 }
 
 /* Before a shape has graphs its launches are followed by the completing kernel. */
@@ -155,11 +155,11 @@ static void a_launch_without_a_graph_is_silent(void **state)
     launch(0, 1, 5);
     drain(true);
     assert_int_equal(graph_launches, 0);
-    assert_int_equal(told, 1);
-    expect_tellers(0);
+    assert_int_equal(signals, 1);
+    expect_signals(0);
 }
 
-static void a_kernel_with_a_deadline_tells_its_own_end_each_time(void **state)
+static void a_kernel_with_a_deadline_signals_its_own_end_each_time(void **state)
 {
     (void)state;
     shape_learn(0, 1, 1);
@@ -167,10 +167,10 @@ static void a_kernel_with_a_deadline_tells_its_own_end_each_time(void **state)
     launches(0, 5, 1);
     drain(true);
     assert_int_equal(nodes_run, 5);
-    assert_int_equal(told, 5);
-    expect_tellers(0x1f);
+    assert_int_equal(signals, 5);
+    expect_signals(0x1f);
     for (uint32_t i = 1; i < 5; i++)
-        assert_true(ran[i].tell.position > ran[i - 1].tell.position);
+        assert_true(ran[i].signal.position > ran[i - 1].signal.position);
 }
 
 /* ---- The grid -------------------------------------------------------------------------------- */
@@ -188,8 +188,8 @@ static void the_kernel_is_told_the_threads_of_its_whole_grid(void **state)
         launch_threads_of(0, grids[i].blocks, grids[i].threads, 5);
         drain(true);
         assert_int_equal(nodes_run, 1);
-        expect_tellers(1);
-        assert_int_equal(ran[0].tell.threads, grids[i].blocks * grids[i].threads);
+        expect_signals(1);
+        assert_int_equal(ran[0].signal.threads, grids[i].blocks * grids[i].threads);
     }
 }
 
@@ -214,20 +214,20 @@ static void a_grid_of_more_threads_is_silent_and_followed_by_the_completing_kern
 
     (void)state;
     for (uint32_t i = 0; i < ARRAY_SIZE(grids); i++) {
-        assert_true(grids[i].blocks * grids[i].threads > TELLS_MOST);
+        assert_true(grids[i].blocks * grids[i].threads > SIGNAL_MOST);
         shape_learn(0, grids[i].blocks, grids[i].threads);
         launch_threads_of(0, grids[i].blocks, grids[i].threads, 5);
         drain(true);
         assert_int_equal(nodes_run, 2);
-        assert_int_equal(told, 1);
-        expect_tellers(0);
+        assert_int_equal(signals, 1);
+        expect_signals(0);
     }
 }
 
 /* ---- Several launches ------------------------------------------------------------------------ */
 
 /* Else each shape would take the memory of two graphs. */
-static void a_silent_launch_goes_by_the_graph_of_one_that_tells(void **state)
+static void a_silent_launch_goes_by_the_graph_of_one_that_signals(void **state)
 {
     (void)state;
     class_be_normal();
@@ -238,13 +238,13 @@ static void a_silent_launch_goes_by_the_graph_of_one_that_tells(void **state)
         drain(false);
         assert_int_equal(graph_launches, 3);
         assert_int_equal(nodes_run, 3);
-        assert_int_equal(told, 1);
-        expect_tellers(0x4);
+        assert_int_equal(signals, 1);
+        expect_signals(0x4);
     }
     assert_int_equal(graphs_made, 1);
 }
 
-static void a_run_of_eight_tells_only_in_its_last(void **state)
+static void a_run_of_eight_signals_only_in_its_last(void **state)
 {
     (void)state;
     class_be_normal();
@@ -253,12 +253,12 @@ static void a_run_of_eight_tells_only_in_its_last(void **state)
     drain(false);
     assert_int_equal(graph_launches, 1);
     assert_int_equal(nodes_run, 8);
-    assert_int_equal(told, 1);
-    expect_tellers(0x80);
-    assert_int_equal(ran[7].tell.position, tail);
+    assert_int_equal(signals, 1);
+    expect_signals(0x80);
+    assert_int_equal(ran[7].signal.position, tail);
 }
 
-/* Eights and singles: the first eight is silent, the second one tells on the way. */
+/* Eights and singles: the first eight is silent, the second one signals on the way. */
 static void a_long_run_goes_by_one_graph_of_each_length(void **state)
 {
     (void)state;
@@ -268,13 +268,13 @@ static void a_long_run_goes_by_one_graph_of_each_length(void **state)
     drain(false);
     assert_int_equal(graph_launches, 6);
     assert_int_equal(nodes_run, 20);
-    assert_int_equal(told, 2);
-    expect_tellers(1u << 15 | 1u << 19);
-    assert_true(ran[15].tell.position < ran[19].tell.position);
+    assert_int_equal(signals, 2);
+    expect_signals(1u << 15 | 1u << 19);
+    assert_true(ran[15].signal.position < ran[19].signal.position);
     assert_int_equal(graphs_made, 2);
 }
 
-static void parameters_of_each_launch_arrive_beside_what_it_tells(void **state)
+static void parameters_of_each_launch_arrive_beside_what_it_signals(void **state)
 {
     (void)state;
     class_be_normal();
@@ -304,13 +304,13 @@ static void a_node_is_set_anew_for_another_position_alone(void **state)
         drain(true);
         assert_int_equal(nodes_set, 1);
         assert_int_equal(nodes_set_waited, 1);
-        assert_true(ran[0].tell.position > position);
-        position = ran[0].tell.position;
+        assert_true(ran[0].signal.position > position);
+        position = ran[0].signal.position;
     }
     lane.lately = 0;
 }
 
-/* Launches kernel `which`, as the only session of the lane. What it tells is right, whatever its
+/* Launches kernel `which`, as the only session of the lane. What it signals is right, whatever its
  * node was set to ahead. */
 static void launch_single(uint32_t which, uint64_t parameter)
 {
@@ -320,12 +320,12 @@ static void launch_single(uint32_t which, uint64_t parameter)
     launch(which, 1, parameter);
     drain(true);
     assert_int_equal(graph_launches, 1);
-    expect_tellers(1);
-    assert_int_equal(ran[0].tell.position, tail);
-    assert_int_equal(ran[0].tell.sequence, sequence);
+    expect_signals(1);
+    assert_int_equal(ran[0].signal.position, tail);
+    assert_int_equal(ran[0].signal.sequence, sequence);
 }
 
-static void what_a_launch_that_comes_again_tells_is_set_before_it_comes(void **state)
+static void what_a_launch_that_comes_again_signals_is_set_before_it_comes(void **state)
 {
     uint32_t waited = 0;
 
@@ -373,7 +373,7 @@ static void a_tenant_whose_parameters_change_each_time_has_few_nodes_set_in_vain
 }
 
 /* Positions jump where the ring ends, and where other records come between. */
-static void a_launch_that_was_foretold_wrong_tells_what_is_right(void **state)
+static void a_launch_that_was_predicted_wrong_signals_what_is_right(void **state)
 {
     (void)state;
     srand(7);
@@ -405,14 +405,14 @@ static void a_node_that_stays_silent_is_not_set_anew(void **state)
     launches(0, 5, 0);
     drain(false);
     assert_int_equal(nodes_run, 5);
-    expect_tellers(0x10);
-    assert_int_equal(nodes_set, 2); /* to be silent, and to tell again */
+    expect_signals(0x10);
+    assert_int_equal(nodes_set, 2); /* to be silent, and to signal again */
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
 /* The last of these requests is kernel 1, which is in the middle too. */
-static void a_request_whose_last_kernel_tells_its_own_end_has_no_completing_node(void **state)
+static void a_request_whose_last_kernel_signals_its_own_end_has_no_completing_node(void **state)
 {
     (void)state;
     learn(0, REQUEST);
@@ -421,17 +421,17 @@ static void a_request_whose_last_kernel_tells_its_own_end_has_no_completing_node
         drain(true);
         assert_int_equal(graph_launches, 1);
         assert_int_equal(nodes_run, REQUEST);
-        assert_int_equal(told, 1);
+        assert_int_equal(signals, 1);
         assert_ptr_equal(ran[REQUEST - 1].function, kernel[1].function);
-        expect_tellers(1u << (REQUEST - 1));
-        assert_int_equal(ran[REQUEST - 1].tell.position, tail);
-        assert_int_equal(ran[REQUEST - 1].tell.threads, ran[REQUEST - 1].blocks);
+        expect_signals(1u << (REQUEST - 1));
+        assert_int_equal(ran[REQUEST - 1].signal.position, tail);
+        assert_int_equal(ran[REQUEST - 1].signal.threads, ran[REQUEST - 1].blocks);
         if (i)
             assert_int_equal(nodes_set, 1);
     }
 }
 
-static void a_request_whose_last_kernel_cannot_tell_has_a_completing_node(void **state)
+static void a_request_whose_last_kernel_cannot_signal_has_a_completing_node(void **state)
 {
     (void)state;
     learn(0, REQUEST + 1);
@@ -439,13 +439,13 @@ static void a_request_whose_last_kernel_cannot_tell_has_a_completing_node(void *
     drain(true);
     assert_int_equal(graph_launches, 1);
     assert_int_equal(nodes_run, REQUEST + 2);
-    assert_int_equal(told, 1);
+    assert_int_equal(signals, 1);
     assert_ptr_equal(ran[REQUEST].function, kernel[2].function);
-    expect_tellers(0);
+    expect_signals(0);
 }
 
-/* The first of two that come together need not tell its end. */
-static void a_request_that_need_not_tell_is_silent_in_the_same_graph(void **state)
+/* The first of two that come together need not signal its end. */
+static void a_request_that_need_not_signal_is_silent_in_the_same_graph(void **state)
 {
     (void)state;
     learn(0, REQUEST);
@@ -457,8 +457,8 @@ static void a_request_that_need_not_tell_is_silent_in_the_same_graph(void **stat
     drain(true);
     assert_int_equal(graph_launches, 2);
     assert_int_equal(nodes_run, 2 * REQUEST);
-    assert_int_equal(told, 1);
-    expect_tellers(UINT64_C(1) << (2 * REQUEST - 1));
+    assert_int_equal(signals, 1);
+    expect_signals(UINT64_C(1) << (2 * REQUEST - 1));
     assert_int_equal(graphs_made, made);
 }
 
@@ -490,12 +490,12 @@ static void each_stream_has_its_own_counter_and_words(void **state)
         assert_int_equal(launch_issue(&session, other, &single, 1, COMPLETION_FENCE), 0);
         inflight_settle(other->inflight);
     }
-    assert_int_equal(ran[0].tell.word, COMPLETE);
-    assert_int_equal(ran[0].tell.counter, COUNTERS);
-    assert_int_equal(ran[1].tell.word, COMPLETE + sizeof(uint64_t));
-    assert_int_equal(ran[1].tell.position, 64);
-    assert_int_equal(ran[1].tell.counter, COUNTERS + sizeof(uint32_t));
-    assert_int_equal(ran[1].tell.mark, ran[0].tell.mark + sizeof(uint64_t));
+    assert_int_equal(ran[0].signal.word, COMPLETE);
+    assert_int_equal(ran[0].signal.counter, COUNTERS);
+    assert_int_equal(ran[1].signal.word, COMPLETE + sizeof(uint64_t));
+    assert_int_equal(ran[1].signal.position, 64);
+    assert_int_equal(ran[1].signal.counter, COUNTERS + sizeof(uint32_t));
+    assert_int_equal(ran[1].signal.mark, ran[0].signal.mark + sizeof(uint64_t));
     graph_cache_free(other->graph_cache);
     inflight_free(other->inflight);
     *other = (struct stream){0};
@@ -533,34 +533,34 @@ static void streams_of_all_sessions_have_counters_of_their_own(void **state)
     }
 }
 
-#define TELLER(name) cmocka_unit_test_setup_teardown(name, set_tellers, unset)
+#define SIGNALLER(name) cmocka_unit_test_setup_teardown(name, set_signallers, unset)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TELLER(a_small_kernel_that_is_waited_for_is_one_node_and_tells_its_own_position),
-        TELLER(a_kernel_without_the_parameter_is_followed_by_the_completing_one),
-        TELLER(a_launch_without_a_graph_is_silent),
-        TELLER(a_kernel_with_a_deadline_tells_its_own_end_each_time),
-        TELLER(the_kernel_is_told_the_threads_of_its_whole_grid),
-        TELLER(all_dimensions_of_a_grid_count),
-        TELLER(a_grid_of_more_threads_is_silent_and_followed_by_the_completing_kernel),
-        TELLER(a_silent_launch_goes_by_the_graph_of_one_that_tells),
-        TELLER(a_run_of_eight_tells_only_in_its_last),
-        TELLER(a_long_run_goes_by_one_graph_of_each_length),
-        TELLER(parameters_of_each_launch_arrive_beside_what_it_tells),
-        TELLER(a_node_is_set_anew_for_another_position_alone),
-        TELLER(what_a_launch_that_comes_again_tells_is_set_before_it_comes),
-        TELLER(kernels_by_turns_are_set_before_they_come_too),
-        TELLER(a_tenant_whose_parameters_change_each_time_has_few_nodes_set_in_vain),
-        TELLER(a_launch_that_was_foretold_wrong_tells_what_is_right),
-        TELLER(a_node_that_could_not_be_set_ahead_is_set_anew),
-        TELLER(a_node_that_stays_silent_is_not_set_anew),
-        TELLER(a_request_whose_last_kernel_tells_its_own_end_has_no_completing_node),
-        TELLER(a_request_whose_last_kernel_cannot_tell_has_a_completing_node),
-        TELLER(a_request_that_need_not_tell_is_silent_in_the_same_graph),
-        TELLER(each_stream_has_its_own_counter_and_words),
-        TELLER(streams_of_all_sessions_have_counters_of_their_own),
+        SIGNALLER(a_small_kernel_that_is_waited_for_is_one_node_and_signals_its_own_position),
+        SIGNALLER(a_kernel_without_the_parameter_is_followed_by_the_completing_one),
+        SIGNALLER(a_launch_without_a_graph_is_silent),
+        SIGNALLER(a_kernel_with_a_deadline_signals_its_own_end_each_time),
+        SIGNALLER(the_kernel_is_told_the_threads_of_its_whole_grid),
+        SIGNALLER(all_dimensions_of_a_grid_count),
+        SIGNALLER(a_grid_of_more_threads_is_silent_and_followed_by_the_completing_kernel),
+        SIGNALLER(a_silent_launch_goes_by_the_graph_of_one_that_signals),
+        SIGNALLER(a_run_of_eight_signals_only_in_its_last),
+        SIGNALLER(a_long_run_goes_by_one_graph_of_each_length),
+        SIGNALLER(parameters_of_each_launch_arrive_beside_what_it_signals),
+        SIGNALLER(a_node_is_set_anew_for_another_position_alone),
+        SIGNALLER(what_a_launch_that_comes_again_signals_is_set_before_it_comes),
+        SIGNALLER(kernels_by_turns_are_set_before_they_come_too),
+        SIGNALLER(a_tenant_whose_parameters_change_each_time_has_few_nodes_set_in_vain),
+        SIGNALLER(a_launch_that_was_predicted_wrong_signals_what_is_right),
+        SIGNALLER(a_node_that_could_not_be_set_ahead_is_set_anew),
+        SIGNALLER(a_node_that_stays_silent_is_not_set_anew),
+        SIGNALLER(a_request_whose_last_kernel_signals_its_own_end_has_no_completing_node),
+        SIGNALLER(a_request_whose_last_kernel_cannot_signal_has_a_completing_node),
+        SIGNALLER(a_request_that_need_not_signal_is_silent_in_the_same_graph),
+        SIGNALLER(each_stream_has_its_own_counter_and_words),
+        SIGNALLER(streams_of_all_sessions_have_counters_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
