@@ -278,7 +278,10 @@ enum ptx_shape {
     PTX_SHAPE_M16N16K8,
     PTX_SHAPE_M16N16K16,
     PTX_SHAPE_M8N32K16,
-    PTX_SHAPE_M32N8K16 /* wmma */
+    PTX_SHAPE_M32N8K16, /* wmma */
+    /* wgmma has 64 rows: from here on four for each count of columns, 8, 16 .. 256, of which the
+     * depths are 8, 16, 32 and 256. */
+    PTX_SHAPE_M64 = 128
 };
 
 enum ptx_layout { PTX_LAYOUT_NONE, PTX_LAYOUT_ROW, PTX_LAYOUT_COL };
@@ -362,6 +365,7 @@ enum ptx_class {
     PTX_CLASS_WARP,    /* shfl, vote, match, redux, activemask, elect, bar.warp */
     PTX_CLASS_FENCE,   /* membar, fence */
     PTX_CLASS_MATRIX,  /* mma, wmma.mma */
+    PTX_CLASS_WGMMA,   /* wgmma: reads matrices of shared memory that descriptors name */
     PTX_CLASS_STACK,   /* alloca, stacksave, stackrestore */
     PTX_CLASS_MISC,    /* nanosleep, pmevent, brkpt ... */
     PTX_CLASS_REFUSED  /* known by name, left out */
