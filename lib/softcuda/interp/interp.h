@@ -173,6 +173,7 @@ enum path_state {
     PATH_READY,
     PATH_BARRIER,  // at block barrier `barrier`
     PATH_CLUSTER,  // at the barrier of the cluster
+    PATH_WGMMA,    // until the warpgroup has committed as many groups of wgmma
     PATH_MEMBERS,  // at a warp instruction, until the lanes in `members` are there
     PATH_SLEEPING, // until `wake`
 };
@@ -210,8 +211,9 @@ struct warp {
     struct mem_view *view;
     uint32_t index;
     uint32_t npaths;
-    uint32_t joined;     // lanes that wait in joins
-    uint32_t at_cluster; // lanes that have arrived at the barrier of the cluster
+    uint32_t joined;       // lanes that wait in joins
+    uint32_t at_cluster;   // lanes that have arrived at the barrier of the cluster
+    uint64_t wgmma_groups; // that it has committed
     struct path paths[LANES];
     struct frame *entry;
     struct frame *free_frames;
@@ -235,6 +237,7 @@ struct exec_block {
     uint32_t cluster_size;
     uint32_t rank;
     bool cluster_waits; // of the first block: threads have arrived at the cluster's barrier
+    bool wgmma_waits;   // a path is in PATH_WGMMA
     const struct exec_program *program;
     const struct code *code;
     const struct kernel_layout *layout;
@@ -312,6 +315,12 @@ int op_wmma_load(struct warp *w, const struct insn *in, uint32_t mask);
 int op_wmma_store(struct warp *w, const struct insn *in, uint32_t mask);
 int op_ldmatrix(struct warp *w, const struct insn *in, uint32_t mask);
 int op_stmatrix(struct warp *w, const struct insn *in, uint32_t mask);
+int op_wgmma(struct warp *w, const struct insn *in, uint32_t mask);
+int op_wgmma_commit(struct warp *w, const struct insn *in, uint32_t mask);
+// insn.imm: as many of the warp's last groups may be under way.
+int op_wgmma_wait(struct warp *w, const struct insn *in, uint32_t mask);
+// Lanes exited, or a group was committed: paths that waited only for that go on.
+void block_recheck_wgmma(struct exec_block *block);
 // Lanes exited or arrived: groups that are complete now run.
 void warp_recheck_members(struct warp *w);
 

@@ -282,7 +282,7 @@ group_fn *matrix_function(const struct insn *in)
            : in->run == op_wmma_store ? do_wmma_store
            : in->run == op_ldmatrix   ? do_ldmatrix
            : in->run == op_stmatrix   ? do_stmatrix
-                                      : NULL;
+                                      : wgmma_function(in);
 }
 
 int op_mma(struct warp *w, const struct insn *in, uint32_t mask)
