@@ -325,6 +325,7 @@ enum ptx_sel {
 #define PTX_F_SHIFTAMT   (1u << 17) /* bfind.shiftamt, fns */
 #define PTX_F_NOINC      (1u << 18) /* cp.async.mbarrier.arrive.noinc */
 #define PTX_F_TRANS      (1u << 19) /* ldmatrix, stmatrix */
+#define PTX_F_MULTICAST  (1u << 20) /* .multicast::cluster: a mask of blocks follows */
 #define PTX_F_NOFTZ      (1u << 21) /* red.add.noftz.f16 */
 #define PTX_F_PO         (1u << 22) /* vmad .po: plus one */
 #define PTX_F_MASK       (1u << 24) /* pmevent.mask */

@@ -178,9 +178,6 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
          "%r1, "
          "0, %p1, 1, 1, 0, 0;",
          "wgmma.mma_async.sp"},
-        {"cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-         ".multicast::cluster [%r1], [%q1, {%r2}], [%r3], %h1;",
-         "copies to several blocks of a cluster"},
         {"cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1],"
          " [%q1, {%r2, %r2, %r2}], [%r3], {%h1};",
          "im2col copies"},
@@ -196,7 +193,7 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
         {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;", "tcgen05.alloc"},
         {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
          "[%r1], [%q1], 16, [%r2], %h1;",
-         "cluster"},
+         "copies to several blocks of a cluster"},
         {"clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %r1;",
          "clusterlaunchcontrol"},
         {"multimem.ld_reduce.add.f32 %f1, [%q1];", "multimem"},

@@ -346,9 +346,10 @@ void *bulk_place(struct warp *w, const struct insn *in, uint64_t address, unsign
                  uint32_t align, uint32_t bytes, uint32_t access);
 // What an op_tensor does; insn.target. insn.mode is the operation of a reduction, insn.b the number
 // of dimensions, insn.a the slot of the map's address. In code.aux: as many slots of coordinates as
-// there may be, the address of the box, the address of the mbarrier object.
+// there may be, the address of the box, the address of the mbarrier object, and the slot of a mask
+// of the blocks that have them, or NO_OPERAND.
 enum tensor_copy { TENSOR_LOAD, TENSOR_STORE, TENSOR_PREFETCH };
-enum { TENSOR_BOX_AT = 5, TENSOR_OBJECT_AT = 9, TENSOR_AUX = 13 };
+enum { TENSOR_BOX_AT = 5, TENSOR_OBJECT_AT = 9, TENSOR_MASK_AT = 13, TENSOR_AUX = 14 };
 int op_tensor(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier_wait(struct warp *w, const struct insn *in, uint32_t mask);
