@@ -27,12 +27,12 @@
     "FILLED: bar.sync 0;\nshr.u32 %r2, %r2, 4;\ncvt.u64.u32 %y2, %r2;\n"                           \
     "add.u64 %y3, %y2, 0x0000000800400000;\nadd.u64 %y4, %y2, 0x0000000800080080;\n"               \
     "mov.b32 %d0, 0;\nmov.b32 %d1, 0;\nmov.b32 %d2, 0;\nmov.b32 %d3, 0;\n"
-#define PRODUCT                                                                                    \
-    "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 "                  \
-    "{%d0, %d1, %d2, %d3}, %y3, %y4, 1;\n"
-#define COMMIT "wgmma.commit_group.sync.aligned;\n"
-#define WAIT   "wgmma.wait_group.sync.aligned "
-#define STORE  "st.global.v4.b32 [%y0], {%d0, %d1, %d2, %d3};\n"
+#define MULTIPLY                                                                                   \
+    "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%d0, %d1, %d2, %d3}, %y3, %y4, 1;\n"
+#define PRODUCT "wgmma.fence.sync.aligned;\n" MULTIPLY
+#define COMMIT  "wgmma.commit_group.sync.aligned;\n"
+#define WAIT    "wgmma.wait_group.sync.aligned "
+#define STORE   "st.global.v4.b32 [%y0], {%d0, %d1, %d2, %d3};\n"
 /* More instructions than a warp has in one turn, for the warp of the predicate. */
 #define IS_LATE(q)                                                                                 \
     "mov.u32 %r6, 9999;\n@!" q " bra SOON;\n"                                                      \
@@ -81,6 +81,25 @@ static void a_warpgroup_multiplies(void **state)
     rig_free(r);
 }
 
+/* Warp 1 is late to write the right factor, which is nothing but 3 then. */
+static void each_warp_reads_what_another_wrote_before_the_fence(void **state)
+{
+    enum exec_status status;
+    int *sums;
+    struct rig *r =
+        launch(IS_LATE("%q1") "@!%q1 bra WRITTEN;\nmov.u32 %r5, 0x03030303;\nmov.u32 %r4, m;\n"
+                              "and.b32 %r6, %r0, 31;\nshl.b32 %r6, %r6, 3;\n"
+                              "add.u32 %r4, %r4, %r6;\nst.shared.v2.b32 [%r4+2048], {%r5, %r5};\n"
+                              "WRITTEN:\n" PRODUCT COMMIT WAIT "0;\n" STORE,
+               THREADS, &status, &sums);
+
+    (void)state;
+    assert_int_equal(status, EXEC_DONE);
+    for (int i = 0; i < SUMS; i++)
+        assert_int_equal(sums[i], 32 * 3 * (i / 128 * 16 + i / 4 % 32 / 4 + i / 2 % 2 * 8 + 1));
+    rig_free(r);
+}
+
 /* Warp 1 is late, and all tell whether it has come when they have waited. */
 static void no_warp_goes_on_before_all_have_multiplied(void **state)
 {
@@ -112,7 +131,7 @@ static void groups_may_be_under_way(void **state)
 {
     enum exec_status status;
     int *sums;
-    struct rig *r = launch(PRODUCT COMMIT "@%q1 bra BEHIND;\n" PRODUCT COMMIT WAIT "1;\n" STORE
+    struct rig *r = launch(PRODUCT COMMIT "@%q1 bra BEHIND;\n" MULTIPLY COMMIT WAIT "1;\n" STORE
                                           "bar.sync 1, 128;\nbra DONE;\n"
                                           "BEHIND: bar.sync 1, 128;\n" STORE,
                            THREADS, &status, &sums);
@@ -206,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_warpgroup_multiplies),
+        cmocka_unit_test(each_warp_reads_what_another_wrote_before_the_fence),
         cmocka_unit_test(no_warp_goes_on_before_all_have_multiplied),
         cmocka_unit_test(groups_may_be_under_way),
         cmocka_unit_test(a_warp_that_never_multiplies_is_a_deadlock),

@@ -173,7 +173,7 @@ enum path_state {
     PATH_READY,
     PATH_BARRIER,  // at block barrier `barrier`
     PATH_CLUSTER,  // at the barrier of the cluster
-    PATH_WGMMA,    // until the warpgroup has committed as many groups of wgmma
+    PATH_WGMMA,    // in wgmma.fence or wgmma.wait_group, for the others of the warpgroup
     PATH_MEMBERS,  // at a warp instruction, until the lanes in `members` are there
     PATH_SLEEPING, // until `wake`
 };
@@ -190,6 +190,9 @@ struct path {
     const struct insn *at; // what it waits in
     uint64_t wake;         // CLOCK_MONOTONIC ns
 };
+
+// What a warp counts of wgmma: how often it has come to a fence, and to a commit.
+enum wgmma_count { WGMMA_FENCES, WGMMA_GROUPS, WGMMA_COUNTS };
 
 struct warp {
     // of the current path
@@ -211,9 +214,9 @@ struct warp {
     struct mem_view *view;
     uint32_t index;
     uint32_t npaths;
-    uint32_t joined;       // lanes that wait in joins
-    uint32_t at_cluster;   // lanes that have arrived at the barrier of the cluster
-    uint64_t wgmma_groups; // that it has committed
+    uint32_t joined;     // lanes that wait in joins
+    uint32_t at_cluster; // lanes that have arrived at the barrier of the cluster
+    uint64_t wgmma[WGMMA_COUNTS];
     struct path paths[LANES];
     struct frame *entry;
     struct frame *free_frames;
@@ -316,10 +319,11 @@ int op_wmma_store(struct warp *w, const struct insn *in, uint32_t mask);
 int op_ldmatrix(struct warp *w, const struct insn *in, uint32_t mask);
 int op_stmatrix(struct warp *w, const struct insn *in, uint32_t mask);
 int op_wgmma(struct warp *w, const struct insn *in, uint32_t mask);
-int op_wgmma_commit(struct warp *w, const struct insn *in, uint32_t mask);
-// insn.imm: as many of the warp's last groups may be under way.
+// The warp counts, or waits until the others of its warpgroup have counted as far, but for insn.imm
+// times; insn.mode: what.
+int op_wgmma_arrive(struct warp *w, const struct insn *in, uint32_t mask);
 int op_wgmma_wait(struct warp *w, const struct insn *in, uint32_t mask);
-// Lanes exited, or a group was committed: paths that waited only for that go on.
+// Lanes exited, or a warp has counted: paths that waited only for that go on.
 void block_recheck_wgmma(struct exec_block *block);
 // Lanes exited or arrived: groups that are complete now run.
 void warp_recheck_members(struct warp *w);

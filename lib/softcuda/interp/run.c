@@ -158,7 +158,7 @@ static void block_start(struct exec_block *b, uint64_t cluster, uint32_t smid)
         warp_abandon(w);
         w->faulted = false;
         w->at_cluster = 0;
-        w->wgmma_groups = 0;
+        memset(w->wgmma, 0, sizeof w->wgmma);
         w->dead = lanes >= LANES ? 0 : ALL_LANES << lanes;
         w->entry->local_base = 0;
         w->entry->local_top = b->code->local_bytes;

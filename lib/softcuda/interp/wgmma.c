@@ -3,9 +3,10 @@
 // it comes to the instruction: what the operands are is settled then, since a program may change
 // neither their memory nor the registers before wgmma.wait_group.
 //
-// That is where the warps meet: a warp goes on once all four have committed the groups that it
-// waits for. So none gives memory back that another one has still to read, though only one warp may
-// say so for all, as CUTLASS does.
+// The warps meet twice, as no document says but CUTLASS needs it. In wgmma.fence, so that each
+// reads what the others wrote before it; its backward pass of attention has no other barrier there.
+// And in wgmma.wait_group, where a warp goes on once all four have committed the groups that it
+// waits for: one thread may give memory back for all, though another warp comes late to read it.
 #include "softcuda/interp/address.h"
 #include "softcuda/interp/fragment.h"
 #include "softcuda/interp/matrix.h"
@@ -171,15 +172,16 @@ int op_wgmma(struct warp *w, const struct insn *in, uint32_t mask)
     return group_take_part(w, in, mask);
 }
 
-// ---- Groups
+// ---- Meeting
 
-static bool has_ended(const struct warp *w, uint64_t most)
+// Whether the other warps have come to all but the last LAGS places of which this one counts.
+static bool others_came(const struct warp *w, enum wgmma_count count, uint64_t lags)
 {
     const uint32_t first = w->index / WARPGROUP * WARPGROUP;
 
     for (uint32_t i = first; i < first + WARPGROUP && i < w->block->nwarps; i++) {
         const struct warp *other = &w->block->warps[i];
-        if (other->dead != ALL_LANES && other->wgmma_groups + most < w->wgmma_groups)
+        if (other->dead != ALL_LANES && other->wgmma[count] + lags < w->wgmma[count])
             return false;
     }
     return true;
@@ -195,21 +197,21 @@ void block_recheck_wgmma(struct exec_block *b)
             struct path *p = &b->warps[i].paths[k];
             if (p->state != PATH_WGMMA)
                 continue;
-            if (has_ended(&b->warps[i], p->at->imm))
+            if (others_came(&b->warps[i], p->at->mode, p->at->imm))
                 p->state = PATH_READY;
             else
                 b->wgmma_waits = true;
         }
 }
 
-static int do_commit(const struct group *g)
+static int do_arrive(const struct group *g)
 {
-    g->w->wgmma_groups++;
+    g->w->wgmma[g->part[0].in->mode]++;
     block_recheck_wgmma(g->w->block);
     return STEP_NEXT;
 }
 
-int op_wgmma_commit(struct warp *w, const struct insn *in, uint32_t mask)
+int op_wgmma_arrive(struct warp *w, const struct insn *in, uint32_t mask)
 {
     return group_take_part(w, in, mask);
 }
@@ -217,7 +219,7 @@ int op_wgmma_commit(struct warp *w, const struct insn *in, uint32_t mask)
 int op_wgmma_wait(struct warp *w, const struct insn *in, uint32_t mask)
 {
     (void)mask;
-    if (has_ended(w, in->imm))
+    if (others_came(w, in->mode, in->imm))
         return STEP_NEXT;
     w->block->wgmma_waits = true;
     warp_block_path(w, in, PATH_WGMMA);
@@ -226,5 +228,5 @@ int op_wgmma_wait(struct warp *w, const struct insn *in, uint32_t mask)
 
 group_fn *wgmma_function(const struct insn *in)
 {
-    return in->run == op_wgmma ? do_wgmma : in->run == op_wgmma_commit ? do_commit : NULL;
+    return in->run == op_wgmma ? do_wgmma : in->run == op_wgmma_arrive ? do_arrive : NULL;
 }

@@ -137,15 +137,35 @@ static void lower_wgmma(struct lower *L)
     in->c = left;
 }
 
-static void lower_wgmma_commit(struct lower *L)
+static void lower_wgmma_arrive(struct lower *L, enum wgmma_count count)
 {
     uint32_t members = lower_const32(L, ALL_LANES);
-    lower_emit(L, op_wgmma_commit)->imm = members;
+    struct insn *in = lower_emit(L, op_wgmma_arrive);
+    in->imm = members;
+    in->mode = count;
+}
+
+static void lower_wgmma_await(struct lower *L, enum wgmma_count count, uint64_t lags)
+{
+    struct insn *in = lower_emit(L, op_wgmma_wait);
+    in->imm = lags;
+    in->mode = count;
+}
+
+static void lower_wgmma_fence(struct lower *L)
+{
+    lower_wgmma_arrive(L, WGMMA_FENCES);
+    lower_wgmma_await(L, WGMMA_FENCES, 0);
+}
+
+static void lower_wgmma_commit(struct lower *L)
+{
+    lower_wgmma_arrive(L, WGMMA_GROUPS);
 }
 
 static void lower_wgmma_wait(struct lower *L)
 {
-    lower_emit(L, op_wgmma_wait)->imm = op(L, 0)->imm;
+    lower_wgmma_await(L, WGMMA_GROUPS, op(L, 0)->imm);
 }
 
 // An address operand goes into a and imm2: imm is taken by the members.
@@ -242,8 +262,9 @@ bool lower_matrix(struct lower *L)
     case PTX_OP_WGMMA_WAIT:
         lower = lower_wgmma_wait;
         break;
-    case PTX_OP_WGMMA_FENCE: // registers are in order anyway
-        return true;
+    case PTX_OP_WGMMA_FENCE:
+        lower = lower_wgmma_fence;
+        break;
     default:
         return false;
     }
