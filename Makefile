@@ -456,6 +456,8 @@ TEST_ARCH = compute_80
 $(BUILD)/obj/test/cudart/programs/bulk_%.o $(BUILD)/obj/test/cudart/programs/dependent_%.o: TEST_ARCH = compute_90
 $(BUILD)/obj/test/cudart/programs/cluster_%.o $(BUILD)/obj/test/cudart/programs/own_cluster_%.o: TEST_ARCH = compute_90
 $(BUILD)/obj/test/cudart/programs/tensor_%.o: TEST_ARCH = compute_90
+$(BUILD)/obj/test/cudart/programs/wgmma_%.o: TEST_ARCH = compute_90a
+$(BUILD)/obj/test/cudart/programs/tensor_tiles_are_copied_to_several_blocks.o: TEST_ARCH = compute_90a
 NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
 $(BUILD)/obj/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
 $(BUILD)/obj/test/cudart/programs/debug_%.o: NVCC_TEST += -G

@@ -29,7 +29,7 @@
 #define PTX_MAX_DEPTH       64           /* nested scopes, nested braces of an initialiser */
 #define PTX_MAX_VAR_BYTES   (1ull << 38) /* one variable; addresses in a module never overflow */
 #define PTX_MAX_OPERANDS    12
-#define PTX_MAX_VECTOR      64 /* elements of a brace list: mma fragments are the longest */
+#define PTX_MAX_VECTOR      128 /* elements of a brace list: wgmma's sums are the longest */
 
 struct ptx_module;
 struct ptx_func;
@@ -335,8 +335,8 @@ const char *ptx_space_name(enum ptx_space s);
 /* Rows, columns and depth of a matrix shape; depth 0 where it has none. */
 void ptx_shape_size(enum ptx_shape s, unsigned *m, unsigned *n, unsigned *k);
 /* Registers that a lane holds of matrix 'a', 'b', 'c' or 'd' of mma, wmma.mma, wmma.load,
- * wmma.store. The reader has checked that types, shape and layouts go together and that the
- * operands have these counts. */
+ * wmma.store, wgmma.mma_async. The reader has checked that types, shape and layouts go together and
+ * that the operands have these counts. */
 unsigned ptx_matrix_regs(const struct ptx_inst *inst, char matrix);
 /* Name of register R into BUF. */
 const char *ptx_reg_name(const struct ptx_func *f, uint32_t reg, char *buf, size_t size);

@@ -278,7 +278,10 @@ enum ptx_shape {
     PTX_SHAPE_M16N16K8,
     PTX_SHAPE_M16N16K16,
     PTX_SHAPE_M8N32K16,
-    PTX_SHAPE_M32N8K16 /* wmma */
+    PTX_SHAPE_M32N8K16, /* wmma */
+    /* wgmma has 64 rows: from here on four for each count of columns, 8, 16 .. 256, of which the
+     * depths are 8, 16, 32 and 256. */
+    PTX_SHAPE_M64 = 128
 };
 
 enum ptx_layout { PTX_LAYOUT_NONE, PTX_LAYOUT_ROW, PTX_LAYOUT_COL };
@@ -322,6 +325,7 @@ enum ptx_sel {
 #define PTX_F_SHIFTAMT   (1u << 17) /* bfind.shiftamt, fns */
 #define PTX_F_NOINC      (1u << 18) /* cp.async.mbarrier.arrive.noinc */
 #define PTX_F_TRANS      (1u << 19) /* ldmatrix, stmatrix */
+#define PTX_F_MULTICAST  (1u << 20) /* .multicast::cluster: a mask of blocks follows */
 #define PTX_F_NOFTZ      (1u << 21) /* red.add.noftz.f16 */
 #define PTX_F_PO         (1u << 22) /* vmad .po: plus one */
 #define PTX_F_MASK       (1u << 24) /* pmevent.mask */
@@ -362,6 +366,7 @@ enum ptx_class {
     PTX_CLASS_WARP,    /* shfl, vote, match, redux, activemask, elect, bar.warp */
     PTX_CLASS_FENCE,   /* membar, fence */
     PTX_CLASS_MATRIX,  /* mma, wmma.mma */
+    PTX_CLASS_WGMMA,   /* wgmma: reads matrices of shared memory that descriptors name */
     PTX_CLASS_STACK,   /* alloca, stacksave, stackrestore */
     PTX_CLASS_MISC,    /* nanosleep, pmevent, brkpt ... */
     PTX_CLASS_REFUSED  /* known by name, left out */

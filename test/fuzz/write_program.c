@@ -295,7 +295,18 @@ static void put_matrix(struct writer *w, unsigned place, bool destination)
 static bool is_matrix(enum ptx_op op)
 {
     return op == PTX_OP_MMA || op == PTX_OP_WMMA_MMA || op == PTX_OP_WMMA_LOAD ||
-           op == PTX_OP_WMMA_STORE || op == PTX_OP_LDMATRIX || op == PTX_OP_STMATRIX;
+           op == PTX_OP_WMMA_STORE || op == PTX_OP_LDMATRIX || op == PTX_OP_STMATRIX ||
+           op == PTX_OP_WGMMA;
+}
+
+/* Of a matrix at the start of shared memory, or wherever. */
+static void put_descriptor(struct writer *w)
+{
+    static const char *const all[] = {
+        "0x40", "0x100040", "0x8000000000000040", "0xc000000100010040", "0x4006000000000041", "-1",
+        "%d7",  "%d12"};
+
+    put(w, "%s", CHOOSE(w, all));
 }
 
 /* [map, {coordinates}]: of the rank that the map has, or not. */
@@ -349,6 +360,8 @@ static void put_operand(struct writer *w, const struct ptx_desc *desc, unsigned 
     case PTX_DESC_SRC:
         if (class == PTX_CLASS_WARP && last)
             put_members(w);
+        else if (class == PTX_CLASS_WGMMA)
+            put_descriptor(w);
         else if (class == PTX_CLASS_BARRIER)
             put_barrier(w, place > 0 && w->inst.type[0] == 0);
         else
@@ -452,6 +465,7 @@ static void put_slot(struct writer *w, const struct ptx_slot *slot, unsigned *ty
 /* The words of SPEC behind the opcode's name; for matrices, whose words seldom fit by chance. */
 static void put_words(struct writer *w, const char *spec)
 {
+    static const uint8_t shapes[] = {PTX_SLOT_SHAPE, PTX_SLOT_WGMMA_SHAPE};
     const struct ptx_word *shape;
     unsigned types = 0;
 
@@ -460,9 +474,10 @@ static void put_words(struct writer *w, const char *spec)
         size_t n = strcspn(++spec, ".");
         enum ptx_type type = ptx_type_find(spec, n);
 
-        for (shape = ptx_slots[PTX_SLOT_SHAPE].words; shape->word; shape++)
-            if (strlen(shape->word) == n && !memcmp(shape->word, spec, n))
-                w->inst.shape = (uint8_t)shape->value;
+        for (size_t i = 0; i < sizeof shapes; i++)
+            for (shape = ptx_slots[shapes[i]].words; shape->word; shape++)
+                if (strlen(shape->word) == n && !memcmp(shape->word, spec, n))
+                    w->inst.shape = (uint8_t)shape->value;
         if (n == 1 && *spec >= 'a' && *spec <= 'd')
             w->inst.mode = (uint8_t)(PTX_MODE_WMMA_A + (*spec - 'a'));
         if (n == 2 && *spec == 'x')
@@ -484,37 +499,44 @@ static void put_matrix_instruction(struct writer *w)
 {
     static const struct {
         uint16_t op, form;
-        const char *words;
+        const char *words, *last; /* operands, of those that have to be */
     } all[] = {
-        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"},
-        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"},
-        {PTX_OP_MMA, 0, ".sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"},
-        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32"},
-        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32"},
-        {PTX_OP_MMA, 0, ".sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"},
-        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k16.row.col.f64.f64.f64.f64"},
-        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32"},
-        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k64.row.col.s32.u4.s4.s32"},
-        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc"},
-        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"},
-        {PTX_OP_WMMA_LOAD, 0, ".a.sync.aligned.row.m16n16k16.shared.f16"},
-        {PTX_OP_WMMA_LOAD, 0, ".b.sync.aligned.col.m8n32k16.u8"},
-        {PTX_OP_WMMA_LOAD, 0, ".c.sync.aligned.row.m16n16k16.f32"},
-        {PTX_OP_WMMA_LOAD, 0, ".a.sync.aligned.row.m8n8k32.shared.s4"},
-        {PTX_OP_WMMA_LOAD, 0, ".b.sync.aligned.col.m8n8k128.b1"},
-        {PTX_OP_WMMA_LOAD, 0, ".a.sync.aligned.row.m16n16k8.tf32"},
-        {PTX_OP_WMMA_LOAD, 0, ".a.sync.aligned.row.m8n8k4.f64"},
-        {PTX_OP_WMMA_STORE, 0, ".d.sync.aligned.row.m16n16k16.shared.f32"},
-        {PTX_OP_WMMA_STORE, 0, ".d.sync.aligned.col.m32n8k16.s32"},
-        {PTX_OP_WMMA_STORE, 0, ".d.sync.aligned.row.m8n8k4.f64"},
-        {PTX_OP_WMMA_MMA, 0, ".sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32"},
-        {PTX_OP_WMMA_MMA, 0, ".sync.aligned.row.row.m8n32k16.s32.s8.s8.s32.satfinite"},
-        {PTX_OP_WMMA_MMA, 0, ".sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.rn"},
-        {PTX_OP_WMMA_MMA, 1, ".sync.aligned.col.row.m16n16k16.f32.f32"},
-        {PTX_OP_WMMA_MMA, 1, ".sync.aligned.row.col.m32n8k16.f16.f32"},
-        {PTX_OP_LDMATRIX, 0, ".sync.aligned.m8n8.x4.shared.b16"},
-        {PTX_OP_LDMATRIX, 0, ".sync.aligned.m8n8.x1.trans.b16"},
-        {PTX_OP_STMATRIX, 0, ".sync.aligned.m8n8.x2.shared.b16"},
+        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", NULL},
+        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k8.row.col.f16.f16.f16.f16", NULL},
+        {PTX_OP_MMA, 0, ".sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", NULL},
+        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", NULL},
+        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32", NULL},
+        {PTX_OP_MMA, 0, ".sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", NULL},
+        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k16.row.col.f64.f64.f64.f64", NULL},
+        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32", NULL},
+        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k64.row.col.s32.u4.s4.s32", NULL},
+        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc", NULL},
+        {PTX_OP_MMA, 0, ".sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32", NULL},
+        {PTX_OP_WMMA_LOAD, 0, ".a.sync.aligned.row.m16n16k16.shared.f16", NULL},
+        {PTX_OP_WMMA_LOAD, 0, ".b.sync.aligned.col.m8n32k16.u8", NULL},
+        {PTX_OP_WMMA_LOAD, 0, ".c.sync.aligned.row.m16n16k16.f32", NULL},
+        {PTX_OP_WMMA_LOAD, 0, ".a.sync.aligned.row.m8n8k32.shared.s4", NULL},
+        {PTX_OP_WMMA_LOAD, 0, ".b.sync.aligned.col.m8n8k128.b1", NULL},
+        {PTX_OP_WMMA_LOAD, 0, ".a.sync.aligned.row.m16n16k8.tf32", NULL},
+        {PTX_OP_WMMA_LOAD, 0, ".a.sync.aligned.row.m8n8k4.f64", NULL},
+        {PTX_OP_WMMA_STORE, 0, ".d.sync.aligned.row.m16n16k16.shared.f32", NULL},
+        {PTX_OP_WMMA_STORE, 0, ".d.sync.aligned.col.m32n8k16.s32", NULL},
+        {PTX_OP_WMMA_STORE, 0, ".d.sync.aligned.row.m8n8k4.f64", NULL},
+        {PTX_OP_WMMA_MMA, 0, ".sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32", NULL},
+        {PTX_OP_WMMA_MMA, 0, ".sync.aligned.row.row.m8n32k16.s32.s8.s8.s32.satfinite", NULL},
+        {PTX_OP_WMMA_MMA, 0, ".sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.rn", NULL},
+        {PTX_OP_WMMA_MMA, 1, ".sync.aligned.col.row.m16n16k16.f32.f32", NULL},
+        {PTX_OP_WMMA_MMA, 1, ".sync.aligned.row.col.m32n8k16.f16.f32", NULL},
+        {PTX_OP_LDMATRIX, 0, ".sync.aligned.m8n8.x4.shared.b16", NULL},
+        {PTX_OP_LDMATRIX, 0, ".sync.aligned.m8n8.x1.trans.b16", NULL},
+        {PTX_OP_STMATRIX, 0, ".sync.aligned.m8n8.x2.shared.b16", NULL},
+        {PTX_OP_WGMMA, 0, ".sync.aligned.m64n16k16.f32.f16.f16", ", 1, -1, 0, 1"},
+        {PTX_OP_WGMMA, 0, ".sync.aligned.m64n8k16.f32.bf16.bf16", ", -1, -1, 1, 0"},
+        {PTX_OP_WGMMA, 1, ".sync.aligned.m64n16k16.f16.f16.f16", ", 1, 1, 1"},
+        {PTX_OP_WGMMA, 1, ".sync.aligned.m64n8k8.f32.tf32.tf32", ", 1, -1"},
+        {PTX_OP_WGMMA, 0, ".sync.aligned.m64n24k32.f32.e5m2.e4m3", ", 1, 1"},
+        {PTX_OP_WGMMA, 0, ".sync.aligned.m64n16k32.satfinite.s32.s8.s8", ""},
+        {PTX_OP_WGMMA, 1, ".sync.aligned.m64n8k256.s32.b1.b1.and.popc", ""},
     };
     unsigned n = choose(w, sizeof all / sizeof all[0]);
     const struct ptx_form *form = find_form((enum ptx_op)all[n].op, all[n].form);
@@ -523,9 +545,9 @@ static void put_matrix_instruction(struct writer *w)
     put(w, "%s", ptx_op_name((enum ptx_op)all[n].op));
     put_words(w, all[n].words);
     for (unsigned i = 0; form->opnds[i].kind != PTX_DESC_END; i++)
-        if (!form->opnds[i].optional || one_in(w, 2))
+        if (!form->opnds[i].optional || (!all[n].last && one_in(w, 2)))
             put_operand(w, &form->opnds[i], i, false);
-    put(w, ";");
+    put(w, "%s;", all[n].last ? all[n].last : "");
 }
 
 /* ---- Statements ---- */
@@ -547,7 +569,7 @@ static bool is_delicate(enum ptx_op op)
 
     return class == PTX_CLASS_ATOM || class == PTX_CLASS_WARP || class == PTX_CLASS_MBARRIER ||
            class == PTX_CLASS_TEX || class == PTX_CLASS_SURF || class == PTX_CLASS_STACK ||
-           class == PTX_CLASS_TENSOR;
+           class == PTX_CLASS_TENSOR || class == PTX_CLASS_WGMMA;
 }
 
 static void put_any_instruction(struct writer *w)

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-const char *const ptx_samples[] = {
-    "every_form.ptx", "sample_O3.ptx", "sample_O0.ptx", "sample_G.ptx",
-    "clang_O2.ptx",   "clang_O0.ptx",  "tiny_90.ptx",   NULL};
+const char *const ptx_samples[] = {"every_form.ptx", "every_form_90a.ptx", "sample_O3.ptx",
+                                   "sample_O0.ptx",  "sample_G.ptx",       "clang_O2.ptx",
+                                   "clang_O0.ptx",   "tiny_90.ptx",        NULL};
 
 char *ptx_path_read(const char *path, size_t *len)
 {

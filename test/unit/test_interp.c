@@ -413,7 +413,7 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
 {
     /* by the reader */
     static const char *const words[] = {
-        "wgmma.fence.sync.aligned",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16",
         "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group",
         "st.async.weak.shared::cluster.u32", "tcgen05.fence::before_thread_sync"};
     static const char kernel[] =

@@ -33,7 +33,10 @@ enum { WORDS = 1024, TENSOR_AT = 0, FIRST_AT = WORDS, LAST_AT = 2 * WORDS, COME_
     "mbarrier.arrive.expect_tx.shared.b64 %y3, [bar], " #bytes ";\n"                               \
     "mbarrier.test_wait.shared.b64 %q1, [bar], %y3;\nselp.u32 %r3, 1, 0, %q1;\n"                   \
     "st.global.u32 [%y0+12288], %r3;\n"
-#define LOAD  "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+#define LOAD "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+#define MULTICAST                                                                                  \
+    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"                  \
+    ".multicast::cluster "
 #define STORE "d.global.shared::cta.tile.bulk_group "
 
 struct params {
@@ -347,6 +350,45 @@ static void elements_are_reduced_by_their_type(void **state)
     }
 }
 
+/* Ties to even; carries into the exponent; infinities and NaNs as they are. */
+static void floats_are_rounded_to_tf32_as_they_are_read(void **state)
+{
+    static const uint32_t of[] = {0x3f800000, 0x3f800fff, 0x3f801000, 0x3f801001,
+                                  0x3f803000, 0xbf801001, 0x3ffff000, 0x7f7fffff,
+                                  0x7f800000, 0xffc00001, 0x00001001, 0x80000fff};
+    static const uint32_t to[] = {0x3f800000, 0x3f800000, 0x3f800000, 0x3f802000,
+                                  0x3f804000, 0xbf802000, 0x40000000, 0x7f800000,
+                                  0x7f800000, 0xffc00001, 0x00002000, 0x80000000};
+    static const struct tensor line = {
+        .type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, .rank = 1, .dims = {12}, .box = {12}};
+    struct rig *r =
+        rig_of(BARRIER "cp.async.bulk.tensor.1" LOAD "[box], [%y1, {0}], [bar];\n" AWAIT(48));
+    struct params params = {0};
+    uint32_t *memory = memory_of(r);
+
+    (void)state;
+    memcpy(memory, of, sizeof(of));
+    params.memory = (uint64_t)(uintptr_t)memory;
+    params.map = map_at(memory, &line);
+    assert_int_equal(rig_launch(r, "k", 1, WORDS, 0, &params), EXEC_DONE);
+    expect(memory + LAST_AT, to, sizeof(to) / sizeof(to[0]));
+    assert_int_equal(memory[COME_AT], 1);
+    rig_free(r);
+}
+
+/* A launch without clusters is one of a single block. */
+static void a_copy_to_no_other_block_is_the_blocks_own(void **state)
+{
+    struct rig *r;
+    const uint32_t *got =
+        run(&r, BARRIER MULTICAST "[box], [%y1, {0, 0}], [bar], 1;\n" AWAIT(64), &plane);
+
+    (void)state;
+    expect(got + LAST_AT, (uint32_t[]){100, 101, 102, 103, 108}, 5);
+    assert_int_equal(got[COME_AT], 1);
+    rig_free(r);
+}
+
 /* ---- Faults ---- */
 
 #define PLANE_LOAD BARRIER "cp.async.bulk.tensor.2" LOAD
@@ -379,6 +421,8 @@ static void copies_keep_to_their_places(void **state)
         {PLANE_LOAD "[box], [%y1, {0, 0}], [bar+0x40000];\n", EXEC_FAULT_ILLEGAL_ADDRESS},
         {"cp.async.bulk.tensor.2" STORE "[%y1, {0, 0}], [box+0x40000];\n",
          EXEC_FAULT_ILLEGAL_ADDRESS},
+        /* to a block that the cluster has not */
+        {BARRIER MULTICAST "[box], [%y1, {0, 0}], [bar], 3;\n", EXEC_FAULT_ILLEGAL_ADDRESS},
         /* maps elsewhere: not at a multiple of 64 bytes, nowhere, across the last parameter */
         {"add.u64 %y1, %y1, 32;\n" PLANE_LOAD "[box], [%y1, {0, 0}], [bar];\n",
          EXEC_FAULT_MISALIGNED},
@@ -496,7 +540,9 @@ static void what_is_left_out_is_an_illegal_instruction(void **state)
     (void)state;
     fault_of(ADD "[%y1, {0, 0}], [box];\n", map_at(NULL, &bytes), true,
              EXEC_FAULT_ILLEGAL_INSTRUCTION);
-    fault_of(PLANE_LOAD "[box], [%y1, {0, 0}], [bar];\n", map_at(NULL, &rounded), true,
+    fault_of("cp.async.bulk.tensor.2" STORE "[%y1, {0, 0}], [box];\n", map_at(NULL, &rounded), true,
+             EXEC_FAULT_ILLEGAL_INSTRUCTION);
+    fault_of(ADD "[%y1, {0, 0}], [box];\n", map_at(NULL, &rounded), true,
              EXEC_FAULT_ILLEGAL_INSTRUCTION);
     fault_of(PLANE_LOAD "[box], [%y1, {0, 0}], [bar];\n", map_at(NULL, &filled), true,
              EXEC_FAULT_ILLEGAL_INSTRUCTION);
@@ -556,6 +602,8 @@ int main(void)
         cmocka_unit_test(what_is_outside_may_be_a_nan),
         cmocka_unit_test(chunks_are_swizzled_by_their_address),
         cmocka_unit_test(elements_are_reduced_by_their_type),
+        cmocka_unit_test(floats_are_rounded_to_tf32_as_they_are_read),
+        cmocka_unit_test(a_copy_to_no_other_block_is_the_blocks_own),
         cmocka_unit_test(copies_keep_to_their_places),
         cmocka_unit_test(where_no_box_begins_is_an_illegal_instruction),
         cmocka_unit_test(a_map_leads_to_no_memory_that_a_kernel_has_not),

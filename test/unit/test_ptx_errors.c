@@ -174,10 +174,10 @@ static void mistakes_outside_of_functions_are_placed_and_explained(void **state)
 static void what_is_left_out_is_refused_by_name_and_line(void **state)
 {
     static const char *const bodies[][2] = {
-        {"wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"},
-        {"cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-         ".multicast::cluster [%r1], [%q1, {%r2}], [%r3], %h1;",
-         "copies to several blocks of a cluster"},
+        {"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %q1, %q2, "
+         "%r1, "
+         "0, %p1, 1, 1, 0, 0;",
+         "wgmma.mma_async.sp"},
         {"cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1],"
          " [%q1, {%r2, %r2, %r2}], [%r3], {%h1};",
          "im2col copies"},
@@ -193,7 +193,7 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
         {"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;", "tcgen05.alloc"},
         {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
          "[%r1], [%q1], 16, [%r2], %h1;",
-         "cluster"},
+         "copies to several blocks of a cluster"},
         {"clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %r1;",
          "clusterlaunchcontrol"},
         {"multimem.ld_reduce.add.f32 %f1, [%q1];", "multimem"},
@@ -214,6 +214,54 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
     }
     assert_int_equal(parse(HEADER ".entry k() .blocksareclusters { ret; }", &err), -ENOTSUP);
     assert_int_equal(parse(".version 9.1\n.target sm_90\n", &err), -ENOTSUP);
+}
+
+static void wgmma_says_what_does_not_go_together(void **state)
+{
+#define WGMMA "wgmma.mma_async.sync.aligned."
+    static const char *const all[][3] = {
+        {"sm_90a", WGMMA "m64n8k16.f32.f16.f16 {%f1, %f1}, %q1, %q2, %p1, 1, 1, 0, 0;",
+         "expected a list of 4 registers, found 2"},
+        {"sm_90a", WGMMA "m64n8k16.f16.f16.f16 {%f1, %f1}, %q1, %q2, %p1, 1, 1, 0, 0;",
+         "expected registers for elements of .f16, found .f32"},
+        {"sm_90a", WGMMA "m64n8k16.f16.bf16.bf16 {%r1, %r1}, %q1, %q2, %p1, 1, 1, 0, 0;",
+         "there is no product of .bf16 and .bf16 to .f16"},
+        {"sm_90a", WGMMA "m64n8k8.f16.f16.f16 {%r1, %r1}, %q1, %q2, %p1, 1, 1, 0, 0;",
+         ".f16 does not come in this shape"},
+        {"sm_90a", WGMMA "m64n12k16.f16.f16.f16 {%r1, %r1}, %q1, %q2, %p1, 1, 1, 0, 0;",
+         "expected a matrix shape"},
+        {"sm_90a", WGMMA "m64n8k16.f16.f16.f16 {%r1, %r1}, %q1, %q2, %p1, 1, 0, 0, 0;",
+         "expected -1 or 1, found 0"},
+        {"sm_90a", WGMMA "m64n8k16.f16.f16.f16 {%r1, %r1}, %q1, %q2, %p1, 1, 1, 2, 0;",
+         "expected 0 or 1, found 2"},
+        {"sm_90a", WGMMA "m64n8k16.f16.f16.f16 {%r1, %r1}, %q1, %q2, %p1, 1, 1;",
+         "expected another constant"},
+        {"sm_90a", WGMMA "m64n8k32.f16.e4m3.e4m3 {%r1, %r1}, %q1, %q2, %p1, 1, 1, 0, 0;",
+         "expected fewer constants"},
+        {"sm_90a", WGMMA "m64n8k32.s32.s8.u8 {%r1, %r1, %r1, %r1}, %q1, %q2, %p1;",
+         "expected .version 8.4 or later for .s8 and .u8"},
+        {"sm_90a", WGMMA "m64n8k256.s32.b1.b1.xor.popc {%r1, %r1, %r1, %r1}, %q1, %q2, %p1;",
+         ".and.popc goes with .b1"},
+        {"sm_90a", "wgmma.wait_group.sync.aligned -1;", "expected a count of groups, found -1"},
+        {"sm_90", "wgmma.fence.sync.aligned;", "expected .target sm_90a, found sm_90"},
+        {"sm_100a", "wgmma.fence.sync.aligned;", "expected .target sm_90a, found sm_100"},
+        {"sm_90a", "setmaxnreg.inc.sync.aligned.u32 100;", "a multiple of 8 from 24 to 256"},
+        {"sm_90a", "setmaxnreg.dec.sync.aligned.u32 16;", "a multiple of 8 from 24 to 256"},
+    };
+#undef WGMMA
+    struct ptx_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        char text[1024];
+
+        snprintf(text, sizeof(text),
+                 ".version 8.3\n.target %s\n.address_size 64\n.entry k()\n{ .reg .b32 %%r<2>; "
+                 ".reg .b64 %%q<3>; .reg .f32 %%f<2>; .reg .pred %%p<2>;\n%s ret; }",
+                 all[i][0], all[i][1]);
+        if (parse(text, &err) != -EINVAL || err.line != 6 || !strstr(err.text, all[i][2]))
+            fail_msg("%s gives %u:%u: %s", all[i][1], err.line, err.column, err.text);
+    }
 }
 
 /* ---- bounds ---- */
@@ -431,6 +479,7 @@ int main(void)
         cmocka_unit_test(mistakes_in_instructions_are_placed_and_explained),
         cmocka_unit_test(mistakes_outside_of_functions_are_placed_and_explained),
         cmocka_unit_test(what_is_left_out_is_refused_by_name_and_line),
+        cmocka_unit_test(wgmma_says_what_does_not_go_together),
         cmocka_unit_test(huge_things_are_refused_before_they_are_made),
         cmocka_unit_test(the_bytes_of_a_kernels_parameters_have_a_bound),
         cmocka_unit_test(long_texts_are_read_in_linear_time),

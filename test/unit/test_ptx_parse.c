@@ -80,6 +80,7 @@ static void every_form_is_in_the_samples_that_ptxas_has_seen(void **state)
 
     (void)state;
     note_forms("every_form.ptx", seen);
+    note_forms("every_form_90a.ptx", seen);
     note_forms("every_form_100a.ptx", seen);
     for (op = PTX_OP_NONE + 1; op < PTX_OP_COUNT; op++)
         for (i = 0; i < ptx_op_form_count(op); i++)

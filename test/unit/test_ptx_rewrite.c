@@ -345,6 +345,23 @@ static void a_kernel_with_tensor_loads_keeps_them(void **state)
     free(out);
 }
 
+/* What wgmma reads and writes is the block's own. */
+static void a_kernel_with_wgmma_tells_its_end(void **state)
+{
+    static const char product[] = "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 "
+                                  "{%r0, %r1, %r2, %r3}, %d0, %d0, 1;";
+    char text[1024], *out;
+
+    (void)state;
+    snprintf(text, sizeof(text),
+             ".version 8.0\n.target sm_90a\n.address_size 64\n" ENTRY
+             "{ .reg .b32 %%r<4>; .reg .b64 %%d<1>;\n%s\nret; }\n",
+             product);
+    out = completed(text);
+    assert_non_null(strstr(out, product));
+    free(out);
+}
+
 /* Also one that does not wait for it: it does at each of its ends, before it looks whether it is to
  * tell its own. */
 static void a_kernel_that_may_depend_on_another_grid_ends_after_it(void **state)
@@ -486,6 +503,7 @@ int main(void)
         cmocka_unit_test(the_parameter_is_the_last_of_each_declaration),
         cmocka_unit_test(kernels_whose_end_it_cannot_tell_are_left),
         cmocka_unit_test(a_kernel_with_tensor_loads_keeps_them),
+        cmocka_unit_test(a_kernel_with_wgmma_tells_its_end),
         cmocka_unit_test(a_kernel_that_may_depend_on_another_grid_ends_after_it),
         cmocka_unit_test(other_kernels_wait_for_no_grid),
         cmocka_unit_test(what_no_kernel_reaches_does_not_matter),

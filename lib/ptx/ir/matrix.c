@@ -24,6 +24,12 @@ void ptx_shape_size(enum ptx_shape s, unsigned *m, unsigned *n, unsigned *k)
         [PTX_SHAPE_M16N16K16] = 16,  [PTX_SHAPE_M8N32K16] = 16,   [PTX_SHAPE_M32N8K16] = 16,
     };
 
+    if (s >= PTX_SHAPE_M64) {
+        *m = 64;
+        *n = (s - PTX_SHAPE_M64) / 4 * 8 + 8;
+        *k = (s & 3) == 3 ? 256 : 8u << (s & 3);
+        return;
+    }
     *m = sizes[s][0];
     *n = sizes[s][1];
     *k = s < sizeof(depths) / sizeof(depths[0]) ? depths[s] : 0;
@@ -39,20 +45,23 @@ static enum ptx_type matrix_type(const struct ptx_inst *inst, char matrix)
     return matrix == 'd' ? inst->type[0] : inst->type[1 + matrix - 'a'];
 }
 
-/* A warp holds each element once, spread over 32 lanes and packed into registers of 32 bits (64 for
- * f64), but for two of the first generation's: wmma's f16 a and b, held twice, and mma.m8n8k4 of
- * f16, where each quarter of the warp works on a product of its own. */
+/* A warp, or the four of wgmma, holds each element once, spread over its lanes and packed into
+ * registers of 32 bits (64 for f64), but for two of the first generation's: wmma's f16 a and b,
+ * held twice, and mma.m8n8k4 of f16, where each quarter of the warp works on a product of its own.
+ */
 unsigned ptx_matrix_regs(const struct ptx_inst *inst, char matrix)
 {
     enum ptx_type type = matrix_type(inst, matrix);
     bool factor = matrix == 'a' || matrix == 'b';
-    unsigned m, n, k, elements, bits = ptx_type_bits(type);
+    unsigned m, n, k, elements, bits = ptx_type_bits(type), lanes = 32;
 
-    if (type == PTX_T_F16 && factor && inst->op != PTX_OP_MMA)
+    if (inst->op == PTX_OP_WGMMA)
+        lanes *= 4;
+    else if (type == PTX_T_F16 && factor && inst->op != PTX_OP_MMA)
         return 8;
     if (inst->op == PTX_OP_MMA && inst->shape == PTX_SHAPE_M8N8K4 && inst->type[1] == PTX_T_F16)
         return factor ? 2 : type == PTX_T_F16 ? 4 : 8;
     ptx_shape_size(inst->shape, &m, &n, &k);
-    elements = (matrix == 'a' ? m * k : matrix == 'b' ? n * k : m * n) / 32;
+    elements = (matrix == 'a' ? m * k : matrix == 'b' ? n * k : m * n) / lanes;
     return type == PTX_T_F64 ? elements : (elements * bits + 31) / 32;
 }

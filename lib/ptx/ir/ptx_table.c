@@ -69,6 +69,7 @@ enum {
     RULE_ANY = PTX_RULE_ANY,
     RULE_U32 = PTX_T_U32,
     RULE_S32 = PTX_T_S32,
+    RULE_B16 = PTX_T_B16,
     RULE_B32 = PTX_T_B32,
     RULE_B64 = PTX_T_B64,
     RULE_F32 = PTX_T_F32,

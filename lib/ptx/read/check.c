@@ -215,6 +215,10 @@ static bool check_rest(struct parser *p, const struct ptx_inst *inst, const stru
                parser_fail(p, at,
                            "alloca: expected an alignment that is a power of two, found %lld",
                            (long long)align);
+    case PTX_OP_SETMAXNREG:
+        return (inst->ops[0].imm >= 24 && inst->ops[0].imm <= 256 && inst->ops[0].imm % 8 == 0) ||
+               parser_fail(p, at, "setmaxnreg: expected a multiple of 8 from 24 to 256, found %lld",
+                           (long long)inst->ops[0].imm);
     case PTX_OP_FENCE_MBARRIER_INIT:
         return (inst->sem == PTX_SEM_RELEASE && inst->scope == PTX_SCOPE_CLUSTER) ||
                parser_fail(p, at, "fence.mbarrier_init: expected .release.cluster");
@@ -264,6 +268,8 @@ bool inst_check(struct parser *p, const struct ptx_inst *inst, const struct toke
                matrix_check(p, inst, at);
     case PTX_CLASS_MATRIX:
         return matrix_check(p, inst, at);
+    case PTX_CLASS_WGMMA:
+        return wgmma_check(p, inst, at);
     case PTX_CLASS_TEX:
     case PTX_CLASS_SURF:
         return check_vector(p, inst, at) && texture_check(p, inst, at);

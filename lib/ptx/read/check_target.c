@@ -67,6 +67,10 @@ static const struct since since[] = {
     {PTX_OP_STMATRIX, 90, 7, 8},
     {PTX_OP_SZEXT, 70, 7, 6},
     {PTX_OP_TANH, 75, 7, 0},
+    {PTX_OP_WGMMA, 90, 8, 0},
+    {PTX_OP_WGMMA_COMMIT, 90, 8, 0},
+    {PTX_OP_WGMMA_FENCE, 90, 8, 0},
+    {PTX_OP_WGMMA_WAIT, 90, 8, 0},
     {PTX_OP_WMMA_LOAD, 70, 6, 3},
     {PTX_OP_WMMA_MMA, 70, 6, 3},
     {PTX_OP_WMMA_STORE, 70, 6, 3},
@@ -118,6 +122,10 @@ bool target_check(struct parser *p, const struct ptx_inst *inst, const struct to
                                m->version_minor);
         break;
     }
+    /* No later device has it. */
+    if (ptx_op_class(inst->op) == PTX_CLASS_WGMMA && (m->sm != 90 || m->sm_suffix != 'a'))
+        return parser_fail(p, at, "%s: expected .target sm_90a, found sm_%u", ptx_op_name(inst->op),
+                           m->sm);
     if (inst->op == PTX_OP_SETMAXNREG && m->sm_suffix != 'a')
         return parser_fail(p, at, "setmaxnreg: expected .target sm_%ua, found sm_%u", m->sm, m->sm);
     return true;

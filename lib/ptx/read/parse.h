@@ -215,6 +215,7 @@ bool access_check(struct parser *p, const struct ptx_inst *inst, const struct to
 bool cache_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 bool cvta_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 bool matrix_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
+bool wgmma_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 bool texture_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 bool tensor_check(struct parser *p, const struct ptx_inst *inst, const struct token *at);
 

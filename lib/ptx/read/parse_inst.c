@@ -129,12 +129,12 @@ static const char *left_out(const char *text, size_t len)
 {
     static const struct {
         const char *word, *what;
-    } words[] = {{"multicast", "copies to several blocks of a cluster are"},
-                 {"kind::", "block-scaled and sparse matrices are"},
+    } words[] = {{"kind::", "block-scaled and sparse matrices are"},
                  {"sp::ordered_metadata", "block-scaled and sparse matrices are"},
                  {"im2col", "im2col copies are"},
                  {"tile::", "copies of gathered and scattered rows are"},
-                 {"cta_group", "copies for pairs of blocks are"}};
+                 {"cta_group", "copies for pairs of blocks are"},
+                 {"multicast", "copies to several blocks of a cluster are"}};
     size_t i;
 
     for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)

@@ -103,6 +103,7 @@ bool completion_waits(const struct ptx_inst *inst)
     case PTX_CLASS_MATRIX:
     case PTX_CLASS_MATRIX_LOAD:
     case PTX_CLASS_MATRIX_STORE:
+    case PTX_CLASS_WGMMA:
         return true;
     case PTX_CLASS_WARP:
         return inst->op != PTX_OP_ACTIVEMASK;

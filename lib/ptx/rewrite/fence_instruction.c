@@ -206,6 +206,10 @@ static bool take_by_class(struct fence *fence)
         return fence_texture(fence);
     case PTX_CLASS_TENSOR:
         return refuse_tensor_map(fence);
+    case PTX_CLASS_WGMMA:
+        return fence_refuse(fence, inst->line,
+                            "%s: a descriptor leads to shared memory that no pass sees",
+                            ptx_op_name(inst->op));
     case PTX_CLASS_STACK:
         return fence_refuse(fence, inst->line, "%s: the stack would be wherever the program says",
                             ptx_op_name(inst->op));

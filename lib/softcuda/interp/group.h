@@ -28,7 +28,9 @@ int group_take_part(struct warp *w, const struct insn *in, uint32_t mask);
 
 // The work of the instruction IN.
 group_fn *group_function(const struct insn *in);
-group_fn *matrix_function(const struct insn *in); // NULL: none of interp/matrix.c's
+// NULL: not the work of a matrix instruction; and of those, not of wgmma.
+group_fn *matrix_function(const struct insn *in);
+group_fn *wgmma_function(const struct insn *in);
 
 #define PART_SLOT(T, p, operand)                                                                   \
     ((T *)(void *)(((operand)&1 ? (p)->frame->code->pool : (p)->frame->regs) + ((operand) & ~1u)))

@@ -173,6 +173,7 @@ enum path_state {
     PATH_READY,
     PATH_BARRIER,  // at block barrier `barrier`
     PATH_CLUSTER,  // at the barrier of the cluster
+    PATH_WGMMA,    // in wgmma.fence or wgmma.wait_group, for the others of the warpgroup
     PATH_MEMBERS,  // at a warp instruction, until the lanes in `members` are there
     PATH_SLEEPING, // until `wake`
 };
@@ -189,6 +190,9 @@ struct path {
     const struct insn *at; // what it waits in
     uint64_t wake;         // CLOCK_MONOTONIC ns
 };
+
+// What a warp counts of wgmma: how often it has come to a fence, and to a commit.
+enum wgmma_count { WGMMA_FENCES, WGMMA_GROUPS, WGMMA_COUNTS };
 
 struct warp {
     // of the current path
@@ -212,6 +216,7 @@ struct warp {
     uint32_t npaths;
     uint32_t joined;     // lanes that wait in joins
     uint32_t at_cluster; // lanes that have arrived at the barrier of the cluster
+    uint64_t wgmma[WGMMA_COUNTS];
     struct path paths[LANES];
     struct frame *entry;
     struct frame *free_frames;
@@ -235,6 +240,7 @@ struct exec_block {
     uint32_t cluster_size;
     uint32_t rank;
     bool cluster_waits; // of the first block: threads have arrived at the cluster's barrier
+    bool wgmma_waits;   // a path is in PATH_WGMMA
     const struct exec_program *program;
     const struct code *code;
     const struct kernel_layout *layout;
@@ -312,6 +318,13 @@ int op_wmma_load(struct warp *w, const struct insn *in, uint32_t mask);
 int op_wmma_store(struct warp *w, const struct insn *in, uint32_t mask);
 int op_ldmatrix(struct warp *w, const struct insn *in, uint32_t mask);
 int op_stmatrix(struct warp *w, const struct insn *in, uint32_t mask);
+int op_wgmma(struct warp *w, const struct insn *in, uint32_t mask);
+// The warp counts, or waits until the others of its warpgroup have counted as far, but for insn.imm
+// times; insn.mode: what.
+int op_wgmma_arrive(struct warp *w, const struct insn *in, uint32_t mask);
+int op_wgmma_wait(struct warp *w, const struct insn *in, uint32_t mask);
+// Lanes exited, or a warp has counted: paths that waited only for that go on.
+void block_recheck_wgmma(struct exec_block *block);
 // Lanes exited or arrived: groups that are complete now run.
 void warp_recheck_members(struct warp *w);
 
@@ -337,9 +350,10 @@ void *bulk_place(struct warp *w, const struct insn *in, uint64_t address, unsign
                  uint32_t align, uint32_t bytes, uint32_t access);
 // What an op_tensor does; insn.target. insn.mode is the operation of a reduction, insn.b the number
 // of dimensions, insn.a the slot of the map's address. In code.aux: as many slots of coordinates as
-// there may be, the address of the box, the address of the mbarrier object.
+// there may be, the address of the box, the address of the mbarrier object, and the slot of a mask
+// of the blocks that have them, or NO_OPERAND.
 enum tensor_copy { TENSOR_LOAD, TENSOR_STORE, TENSOR_PREFETCH };
-enum { TENSOR_BOX_AT = 5, TENSOR_OBJECT_AT = 9, TENSOR_AUX = 13 };
+enum { TENSOR_BOX_AT = 5, TENSOR_OBJECT_AT = 9, TENSOR_MASK_AT = 13, TENSOR_AUX = 14 };
 int op_tensor(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier(struct warp *w, const struct insn *in, uint32_t mask);
 int op_mbarrier_wait(struct warp *w, const struct insn *in, uint32_t mask);

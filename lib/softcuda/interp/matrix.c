@@ -7,130 +7,17 @@
 // so the last bit of an f32 result may differ.
 #include "softcuda/interp/matrix.h"
 #include "softcuda/interp/address.h"
-#include "softcuda/interp/group.h"
+#include "softcuda/interp/fragment.h"
 
 enum { MAX_ROWS = 32, MAX_COLUMNS = 32, MAX_DEPTH = 256, MAX_FACTOR = 16 * 256 };
 
-// One matrix of an instruction, as it lies in the lanes.
-struct fragment {
-    enum ptx_type type;
-    unsigned bits, rows, columns;
-    uint32_t at;   // in the aux words of each lane: count, then slots
-    uint32_t held; // by these lanes, each a like part of it
-};
-
-// Where each lane's registers and aux words are: lanes of one group may be in different frames.
-struct lanes {
-    const struct part *of[LANES];
-    const uint32_t *aux[LANES];
-};
-
-static void find_lanes(const struct group *g, struct lanes *v)
-{
-    for (unsigned l = 0; l < LANES; l++) {
-        // Lanes that exited have no part: the first one stands for theirs.
-        const struct part *p = &g->part[0];
-        for (uint32_t i = 0; i < g->n; i++)
-            if (g->part[i].mask >> l & 1)
-                p = &g->part[i];
-        v->of[l] = p;
-        v->aux[l] = p->frame->code->aux + p->in->aux;
-    }
-}
-
-// ---- Elements in registers
-
-static uint64_t get_bits(const struct lanes *v, const struct fragment *f, unsigned lane, unsigned i)
-{
-    const uint32_t *slots = v->aux[lane] + f->at + 1;
-    if (f->bits == 64)
-        return PART_SLOT(u64, v->of[lane], slots[i])[lane];
-    unsigned per = 32 / f->bits;
-    uint32_t word = PART_SLOT(u32, v->of[lane], slots[i / per])[lane];
-    return f->bits == 32 ? word : word >> i % per * f->bits & ((1u << f->bits) - 1);
-}
-
-static void put_bits(const struct lanes *v, const struct fragment *f, unsigned lane, unsigned i,
-                     uint64_t value)
-{
-    const uint32_t *slots = v->aux[lane] + f->at + 1;
-    if (f->bits == 64) {
-        PART_SLOT(u64, v->of[lane], slots[i])[lane] = value;
-        return;
-    }
-    unsigned per = 32 / f->bits, shift = i % per * f->bits;
-    u32 *word = &PART_SLOT(u32, v->of[lane], slots[i / per])[lane];
-    uint32_t kept = f->bits == 32 ? UINT32_MAX : ((1u << f->bits) - 1) << shift;
-    *word = (*word & ~kept) | ((uint32_t)value << shift & kept);
-}
-
-static double decode(enum ptx_type t, uint64_t bits)
-{
-    switch (t) {
-    case PTX_T_F16:
-        return (double)f16_to_f32((uint32_t)bits);
-    case PTX_T_BF16:
-        return (double)bf16_to_f32((uint32_t)bits);
-    case PTX_T_E4M3:
-        return (double)fp8_to_f32(4, (uint32_t)bits);
-    case PTX_T_E5M2:
-        return (double)fp8_to_f32(5, (uint32_t)bits);
-    case PTX_T_TF32: // the low bits do not count
-        return (double)f32_from((uint32_t)bits & 0xffffe000u);
-    case PTX_T_F32:
-        return (double)f32_from((uint32_t)bits);
-    case PTX_T_F64:
-        return f64_from(bits);
-    case PTX_T_S32:
-        return (double)(int32_t)bits;
-    case PTX_T_S8:
-        return (double)(int8_t)bits;
-    case PTX_T_S4:
-        return (double)((int32_t)((uint32_t)bits << 28) >> 28);
-    default:
-        return (double)bits;
-    }
-}
-
-static uint64_t encode(enum ptx_type t, double x, bool satfinite)
-{
-    switch (t) {
-    case PTX_T_F16:
-        return f16_from_f32(f64_to_odd_f32(x));
-    case PTX_T_F32:
-        return f32_out((float)x);
-    case PTX_T_F64:
-        return f64_bits(x);
-    default: // s32: wraps, or is clamped
-        if (satfinite)
-            return (uint32_t)(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x);
-        return (uint32_t)(int64_t)x;
-    }
-}
-
 // ---- Layouts: which element of a lane is at a row and column
-
-// mma's left factor: rows g and g + 8, register pairs side by side.
-static void place_a(const struct fragment *f, unsigned lane, unsigned i, unsigned *r, unsigned *c)
-{
-    unsigned per = f->bits == 64 ? 1 : 32 / f->bits, reg = i / per;
-    bool tall = f->rows == 16;
-    *r = lane / 4 + (tall ? 8 * (reg & 1) : 0);
-    *c = lane % 4 * per + i % per + (tall ? reg / 2 : reg) * 4 * per;
-}
 
 static void place_b(const struct fragment *f, unsigned lane, unsigned i, unsigned *r, unsigned *c)
 {
     unsigned per = f->bits == 64 ? 1 : 32 / f->bits;
     *c = lane / 4;
     *r = lane % 4 * per + i % per + i / per * 4 * per;
-}
-
-static void place_c(const struct fragment *f, unsigned lane, unsigned i, unsigned *r, unsigned *c)
-{
-    (void)f;
-    *r = lane / 4 + 8 * (i / 2);
-    *c = lane % 4 * 2 + i % 2;
 }
 
 // wmma: rows behind one another, a run of elements per lane.
@@ -181,49 +68,7 @@ static void place_quad_f32(const struct fragment *f, unsigned lane, unsigned i, 
     *c = (i & 4) + (lane & 2) + (i & 1);
 }
 
-typedef void place_fn(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
-                      unsigned *c);
-
-static unsigned elements_held(const struct fragment *f)
-{
-    return f->rows * f->columns / (unsigned)__builtin_popcount(f->held);
-}
-
-static void read_fragment(const struct lanes *v, const struct fragment *f, place_fn *place,
-                          double *out)
-{
-    for (unsigned l = 0; l < LANES; l++)
-        for (unsigned i = 0; f->held >> l & 1 && i < elements_held(f); i++) {
-            unsigned r, c;
-            place(f, l, i, &r, &c);
-            out[r * f->columns + c] = decode(f->type, get_bits(v, f, l, i));
-        }
-}
-
-static void write_fragment(const struct group *g, const struct lanes *v, const struct fragment *f,
-                           place_fn *place, const double *from, bool satfinite)
-{
-    for (unsigned l = 0; l < LANES; l++)
-        for (unsigned i = 0; g->lanes & f->held & 1u << l && i < elements_held(f); i++) {
-            unsigned r, c;
-            place(f, l, i, &r, &c);
-            put_bits(v, f, l, i, encode(f->type, from[r * f->columns + c], satfinite));
-        }
-}
-
 // ---- Products
-
-// acc += a * b; A is m x k, B k x n
-static void multiply(const double *a, const double *b, double *acc, unsigned m, unsigned n,
-                     unsigned k)
-{
-    for (unsigned i = 0; i < m; i++)
-        for (unsigned d = 0; d < k; d++) {
-            double x = a[i * k + d];
-            for (unsigned j = 0; j < n; j++)
-                acc[i * n + j] += x * b[d * n + j];
-        }
-}
 
 // Of bits: the count of those set in a^b or a&b.
 static void multiply_bits(const double *a, const double *b, double *acc, unsigned m, unsigned n,
@@ -245,16 +90,6 @@ static void multiply_f64(const double *a, const double *b, double *acc, unsigned
         for (unsigned j = 0; j < n; j++)
             for (unsigned d = 0; d < k; d++)
                 acc[i * n + j] = f64_fma(a[i * k + d], b[d * n + j], acc[i * n + j]);
-}
-
-static struct fragment fragment(enum ptx_type t, unsigned rows, unsigned columns, uint32_t at)
-{
-    return (struct fragment){.type = t,
-                             .bits = ptx_type_bits(t),
-                             .rows = rows,
-                             .columns = columns,
-                             .at = at,
-                             .held = ALL_LANES};
 }
 
 // Where the elements of each matrix are.
@@ -285,28 +120,28 @@ static void product_of(const struct group *g, const struct lanes *v, const struc
         place[i] = at;
         at += aux[at] + 1;
     }
-    struct fragment fd = fragment((enum ptx_type)aux[MATRIX_TYPE_D], m, n, place[0]);
-    struct fragment fa = fragment((enum ptx_type)aux[MATRIX_TYPE_A], m, k, place[1]);
-    struct fragment fb = fragment((enum ptx_type)aux[MATRIX_TYPE_B], k, n, place[2]);
-    struct fragment fc = fragment((enum ptx_type)aux[MATRIX_TYPE_C], m, n, place[3]);
+    struct fragment fd = fragment_of((enum ptx_type)aux[MATRIX_TYPE_D], m, n, place[0]);
+    struct fragment fa = fragment_of((enum ptx_type)aux[MATRIX_TYPE_A], m, k, place[1]);
+    struct fragment fb = fragment_of((enum ptx_type)aux[MATRIX_TYPE_B], k, n, place[2]);
+    struct fragment fc = fragment_of((enum ptx_type)aux[MATRIX_TYPE_C], m, n, place[3]);
     fa.held = fb.held = fc.held = fd.held = held;
-    read_fragment(v, &fa, by->a, a);
-    read_fragment(v, &fb, by->b, b);
-    read_fragment(v, &fc, by->c, acc);
+    fragment_read(v, &fa, by->a, a);
+    fragment_read(v, &fb, by->b, b);
+    fragment_read(v, &fc, by->c, acc);
     if (fa.type == PTX_T_B1)
         multiply_bits(a, b, acc, m, n, k, aux[MATRIX_FLAGS] & MATRIX_AND);
     else if (fa.type == PTX_T_F64)
         multiply_f64(a, b, acc, m, n, k);
     else
-        multiply(a, b, acc, m, n, k);
-    write_fragment(g, v, &fd, by->d, acc, aux[MATRIX_FLAGS] & MATRIX_SATFINITE);
+        product_add(a, b, acc, m, n, k);
+    fragment_write(g, v, &fd, by->d, acc, aux[MATRIX_FLAGS] & MATRIX_SATFINITE);
 }
 
 static int do_mma(const struct group *g)
 {
     static const struct places whole = {place_a, place_b, place_c, place_c};
     struct lanes v;
-    find_lanes(g, &v);
+    lanes_find(g, &v);
     if (!(v.aux[0][MATRIX_FLAGS] & MATRIX_QUADS)) {
         product_of(g, &v, &whole, ALL_LANES);
         return STEP_NEXT;
@@ -321,7 +156,7 @@ static int do_wmma(const struct group *g)
 {
     static const struct places runs = {place_run, place_run, place_run, place_run};
     struct lanes v;
-    find_lanes(g, &v);
+    lanes_find(g, &v);
     product_of(g, &v, &runs, ALL_LANES);
     return STEP_NEXT;
 }
@@ -343,11 +178,11 @@ static uint64_t address_of(const struct part *p, unsigned lane, uint64_t behind)
 static int move_fragment(const struct group *g, bool load)
 {
     struct lanes v;
-    find_lanes(g, &v);
+    lanes_find(g, &v);
     unsigned first = (unsigned)__builtin_ctz(g->lanes);
     const uint32_t *aux = v.aux[first];
     struct fragment f =
-        fragment((enum ptx_type)aux[MATRIX_TYPE_D], aux[MATRIX_M], aux[MATRIX_N], MATRIX_LISTS);
+        fragment_of((enum ptx_type)aux[MATRIX_TYPE_D], aux[MATRIX_M], aux[MATRIX_N], MATRIX_LISTS);
     bool columns = aux[MATRIX_FLAGS] & MATRIX_BY_COLUMN;
     uint64_t stride = columns ? f.rows : f.columns;
     if (v.of[first]->in->c != NO_OPERAND)
@@ -368,9 +203,9 @@ static int move_fragment(const struct group *g, bool load)
                 return warp_fault(g->w, v.of[l]->in, 1u << l, EXEC_FAULT_ILLEGAL_ADDRESS, address);
             if (load) {
                 memcpy(&value, mem_pointer(host), bytes);
-                put_bits(&v, &f, l, i, value >> bit % 8);
+                fragment_put(&v, &f, l, i, value >> bit % 8);
             } else {
-                value = get_bits(&v, &f, l, i);
+                value = fragment_get(&v, &f, l, i);
                 memcpy(mem_pointer(host), &value, bytes);
             }
         }
@@ -394,7 +229,7 @@ static int do_wmma_store(const struct group *g)
 static int move_matrices(const struct group *g, bool load)
 {
     struct lanes v;
-    find_lanes(g, &v);
+    lanes_find(g, &v);
     const uint32_t *aux = v.aux[(unsigned)__builtin_ctz(g->lanes)];
     bool transposed = aux[MATRIX_FLAGS] & MATRIX_BY_COLUMN;
     for (unsigned m = 0; m < aux[MATRIX_LISTS]; m++) {
@@ -447,7 +282,7 @@ group_fn *matrix_function(const struct insn *in)
            : in->run == op_wmma_store ? do_wmma_store
            : in->run == op_ldmatrix   ? do_ldmatrix
            : in->run == op_stmatrix   ? do_stmatrix
-                                      : NULL;
+                                      : wgmma_function(in);
 }
 
 int op_mma(struct warp *w, const struct insn *in, uint32_t mask)

@@ -20,7 +20,8 @@ enum matrix_flag {
     MATRIX_AND = 2,
     MATRIX_BY_COLUMN = 4, // a, of a product
     MATRIX_B_BY_COLUMN = 8,
-    MATRIX_QUADS = 16, // four products at once, by eight lanes each
+    MATRIX_QUADS = 16,  // four products at once, by eight lanes each
+    MATRIX_NEGATE = 32, // a, of wgmma
 };
 
 #endif

@@ -296,6 +296,7 @@ int op_exit(struct warp *w, const struct insn *in, uint32_t mask)
     leave_joins(w, j, NULL, mask);
     warp_recheck_members(w);
     block_recheck_barriers(w->block);
+    block_recheck_wgmma(w->block);
     return step;
 }
 

@@ -150,6 +150,7 @@ static void block_start(struct exec_block *b, uint64_t cluster, uint32_t smid)
     b->next_warp = b->turn_used = 0;
     b->let_go = false;
     b->barriers_used = 0;
+    b->wgmma_waits = false;
     memset(b->barriers, 0, sizeof b->barriers);
     for (uint32_t i = 0; i < b->nwarps; i++) {
         struct warp *w = &b->warps[i];
@@ -157,6 +158,7 @@ static void block_start(struct exec_block *b, uint64_t cluster, uint32_t smid)
         warp_abandon(w);
         w->faulted = false;
         w->at_cluster = 0;
+        memset(w->wgmma, 0, sizeof w->wgmma);
         w->dead = lanes >= LANES ? 0 : ALL_LANES << lanes;
         w->entry->local_base = 0;
         w->entry->local_top = b->code->local_bytes;

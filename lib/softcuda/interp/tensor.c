@@ -1,7 +1,8 @@
 // Tensor copies (cp.async.bulk.tensor and its kin): a box of a tensor, that a map describes, into
-// shared memory or from there, done at once, lane by lane. The map is 128 bytes of the program's,
-// which are copied before they are checked. A box lies in shared memory row by row, a row being
-// what it has of dimension 0, in chunks of 16 bytes that the map may swizzle.
+// shared memory, also of several blocks of a cluster, or from there, done at once, lane by lane.
+// The map is 128 bytes of the program's, which are copied before they are checked. A box lies in
+// shared memory row by row, a row being what it has of dimension 0, in chunks of 16 bytes that the
+// map may swizzle.
 //
 // A box may have more rows than there is memory. Each of its chunks is looked up in shared memory,
 // also where the tensor has no element for it, so that such a copy ends with a fault early.
@@ -72,12 +73,14 @@ static bool can_reduce(uint32_t aop, enum ptx_type t)
     }
 }
 
-// Interleaved layouts are left out, and what no document tells: how numbers are rounded that become
-// TFLOAT32 or lose their subnormals, and the NaNs of 32 and 64 bits that are filled in.
-static bool is_known(const struct tensor_map *map)
+// Interleaved layouts are left out, and what no document tells: which numbers lose their
+// subnormals, what becomes of TFLOAT32 on its way to a tensor, and the NaNs of 32 and 64 bits that
+// are filled in.
+static bool is_known(const struct tensor_map *map, bool load)
 {
     return map->interleave == CU_TENSOR_MAP_INTERLEAVE_NONE &&
-           map->type <= CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 &&
+           (map->type <= CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 ||
+            (map->type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 && load)) &&
            (!map->fill || tensor_element_bytes(map->type) == 2);
 }
 
@@ -89,7 +92,7 @@ static bool read_map(struct warp *w, const struct insn *in, unsigned lane, struc
     if (!bytes)
         return false;
     memcpy(map, bytes, sizeof(*map));
-    if (tensor_map_valid(map) && map->rank == in->b && is_known(map) &&
+    if (tensor_map_valid(map) && map->rank == in->b && is_known(map, in->target != TENSOR_STORE) &&
         can_reduce(in->mode, reduced_type(map->type)))
         return true;
     warp_fault(w, in, 1u << lane, EXEC_FAULT_ILLEGAL_INSTRUCTION, address);
@@ -183,6 +186,22 @@ static void fill(const struct box *b, unsigned char *bytes)
         memcpy(bytes + i, &(uint16_t){OOB_HALF}, sizeof(uint16_t));
 }
 
+// To ten bits behind the point, halves to even. Infinities and NaNs stay.
+static void round_to_tf32(unsigned char *bytes, uint32_t count)
+{
+    enum { DROPPED = 13, INFINITE = 0x7f800000 };
+
+    for (uint32_t i = 0; i < count; i += sizeof(uint32_t)) {
+        uint32_t x;
+        memcpy(&x, bytes + i, sizeof(x));
+        if ((x & INFINITE) == INFINITE)
+            continue;
+        x += (1u << (DROPPED - 1)) - 1 + (x >> DROPPED & 1);
+        x &= ~0u << DROPPED;
+        memcpy(bytes + i, &x, sizeof(x));
+    }
+}
+
 static void reduce(const struct box *b, uint32_t aop, unsigned char *to, const unsigned char *from,
                    uint32_t bytes)
 {
@@ -218,37 +237,66 @@ static bool copy_row(struct warp *w, const struct insn *in, unsigned lane, const
         reduce(b, in->mode, mem_pointer(address), part, bytes);
     else if (bytes)
         memcpy(load ? part : mem_pointer(address), load ? mem_pointer(address) : part, bytes);
+    if (b->map.type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32)
+        round_to_tf32(row, b->row);
     return !load || move_row(w, in, lane, b, index, row);
+}
+
+// All rows between the tensor and a box in shared memory, of which an mbarrier object at OBJECT
+// gets the bytes if it is a load.
+static bool copy_box(struct warp *w, const struct insn *in, unsigned lane, const struct box *b,
+                     uint64_t object_at)
+{
+    u64 *object = NULL;
+
+    if (b->shared % BOX_ALIGN) {
+        warp_fault(w, in, 1u << lane, EXEC_FAULT_MISALIGNED, b->shared);
+        return false;
+    }
+    if (in->target == TENSOR_LOAD) {
+        object = bulk_place(w, in, object_at, lane, sizeof(*object), sizeof(*object),
+                            MEM_READ | MEM_WRITE);
+        if (!object)
+            return false;
+    }
+    for (uint64_t i = 0; i < b->rows; i++)
+        if (!copy_row(w, in, lane, b, i))
+            return false;
+    if (object)
+        mbarrier_complete(object, (uint32_t)b->rows * b->row);
+    const uint64_t steps = b->rows * b->row / BYTES_PER_STEP;
+    w->left -= steps < w->left ? steps : w->left;
+    return true;
+}
+
+// Where the cluster's block RANK has what is at a shared address here.
+static uint64_t in_block(uint64_t address, uint32_t rank)
+{
+    return MEM_SHARED_WINDOW | (uint64_t)(rank + 1) << CLUSTER_SHIFT |
+           (address & ((1u << CLUSTER_SHIFT) - 1));
 }
 
 static bool copy(struct warp *w, const struct insn *in, unsigned lane)
 {
-    const uint32_t *object_at = w->frame->code->aux + in->aux + TENSOR_OBJECT_AT;
+    const uint32_t *aux = w->frame->code->aux + in->aux;
     struct box b;
-    u64 *object = NULL;
 
     if (!read_map(w, in, lane, &b.map) || !starts_well(w, in, lane, &b.map))
         return false;
     if (in->target == TENSOR_PREFETCH)
         return true;
     measure(&b, w, in, lane);
-    if (b.shared % BOX_ALIGN) {
-        warp_fault(w, in, 1u << lane, EXEC_FAULT_MISALIGNED, b.shared);
-        return false;
-    }
-    if (in->target == TENSOR_LOAD) {
-        object = bulk_place(w, in, bulk_address(w, object_at, lane), lane, sizeof(*object),
-                            sizeof(*object), MEM_READ | MEM_WRITE);
-        if (!object)
+    const uint64_t object =
+        in->target == TENSOR_LOAD ? bulk_address(w, aux + TENSOR_OBJECT_AT, lane) : 0;
+    if (aux[TENSOR_MASK_AT] == NO_OPERAND)
+        return copy_box(w, in, lane, &b, object);
+    const uint64_t shared = b.shared;
+    for (uint32_t mask = SLOT(u32, w, aux[TENSOR_MASK_AT])[lane] & 0xffff; mask; mask &= mask - 1) {
+        const uint32_t rank = (uint32_t)__builtin_ctz(mask);
+        b.shared = in_block(shared, rank);
+        if (!copy_box(w, in, lane, &b, in_block(object, rank)))
             return false;
     }
-    for (uint64_t i = 0; i < b.rows; i++)
-        if (!copy_row(w, in, lane, &b, i))
-            return false;
-    if (object)
-        mbarrier_complete(object, (uint32_t)b.rows * b.row);
-    const uint64_t steps = b.rows * b.row / BYTES_PER_STEP;
-    w->left -= steps < w->left ? steps : w->left;
     return true;
 }
 

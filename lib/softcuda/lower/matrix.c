@@ -1,5 +1,5 @@
-// Matrix instructions: ldmatrix, stmatrix, movmatrix, mma, wmma. What the reader has checked of
-// them (registers per fragment) is checked again where the interpreter depends on it.
+// Matrix instructions: ldmatrix, stmatrix, movmatrix, mma, wmma, wgmma. What the reader has checked
+// of them (registers per fragment) is checked again where the interpreter depends on it.
 #include <errno.h>
 
 #include "softcuda/interp/matrix.h"
@@ -105,6 +105,69 @@ static void lower_product(struct lower *L)
     finish(L, i->op == PTX_OP_MMA ? op_mma : op_wmma, &w);
 }
 
+// Two signs make one. Matrices of shared memory are stored along their depth, rows of a and columns
+// of b, unless a constant says otherwise.
+static void lower_wgmma(struct lower *L)
+{
+    enum { ROWS = 16 }; // of a warp
+    const struct ptx_inst *i = L->inst;
+    const enum ptx_type d = (enum ptx_type)i->type[0], a = (enum ptx_type)i->type[1];
+    const bool negate = op(L, 4)->kind == PTX_OPND_IMM && op(L, 4)->imm != op(L, 5)->imm;
+    const bool a_by_column = op(L, 6)->kind == PTX_OPND_IMM && op(L, 6)->imm;
+    const bool b_by_row = op(L, 7)->kind == PTX_OPND_IMM && op(L, 7)->imm;
+    const bool in_registers = op(L, 1)->kind == PTX_OPND_VEC;
+    unsigned m, n, k;
+    ptx_shape_size((enum ptx_shape)i->shape, &m, &n, &k);
+    struct words w = {{d, a, i->type[2], d, m, n, k,
+                       (i->flags & PTX_F_SATFINITE ? MATRIX_SATFINITE : 0) |
+                           (a_by_column ? MATRIX_BY_COLUMN : 0) |
+                           (b_by_row ? 0 : MATRIX_B_BY_COLUMN) | (negate ? MATRIX_NEGATE : 0)},
+                      MATRIX_LISTS};
+    add_list(L, &w, op(L, 0), true, d, regs_for(d, ROWS * n));
+    if (in_registers)
+        add_list(L, &w, op(L, 1), false, a, regs_for(a, ROWS * k));
+    uint32_t left = in_registers ? NO_OPERAND : lower_src(L, op(L, 1), 64);
+    uint32_t right = lower_src(L, op(L, 2), 64), adds = lower_pred(L, op(L, 3));
+    finish(L, op_wgmma, &w);
+    if (L->error)
+        return;
+    struct insn *in = &L->code->insns[L->code->count - 1];
+    in->a = adds;
+    in->b = right;
+    in->c = left;
+}
+
+static void lower_wgmma_arrive(struct lower *L, enum wgmma_count count)
+{
+    uint32_t members = lower_const32(L, ALL_LANES);
+    struct insn *in = lower_emit(L, op_wgmma_arrive);
+    in->imm = members;
+    in->mode = count;
+}
+
+static void lower_wgmma_await(struct lower *L, enum wgmma_count count, uint64_t lags)
+{
+    struct insn *in = lower_emit(L, op_wgmma_wait);
+    in->imm = lags;
+    in->mode = count;
+}
+
+static void lower_wgmma_fence(struct lower *L)
+{
+    lower_wgmma_arrive(L, WGMMA_FENCES);
+    lower_wgmma_await(L, WGMMA_FENCES, 0);
+}
+
+static void lower_wgmma_commit(struct lower *L)
+{
+    lower_wgmma_arrive(L, WGMMA_GROUPS);
+}
+
+static void lower_wgmma_wait(struct lower *L)
+{
+    lower_wgmma_await(L, WGMMA_GROUPS, op(L, 0)->imm);
+}
+
 // An address operand goes into a and imm2: imm is taken by the members.
 static void set_address(struct lower *L, struct insn *in, const struct lower_mem *m)
 {
@@ -189,6 +252,18 @@ bool lower_matrix(struct lower *L)
         break;
     case PTX_OP_MOVMATRIX:
         lower = lower_movmatrix;
+        break;
+    case PTX_OP_WGMMA:
+        lower = lower_wgmma;
+        break;
+    case PTX_OP_WGMMA_COMMIT:
+        lower = lower_wgmma_commit;
+        break;
+    case PTX_OP_WGMMA_WAIT:
+        lower = lower_wgmma_wait;
+        break;
+    case PTX_OP_WGMMA_FENCE:
+        lower = lower_wgmma_fence;
         break;
     default:
         return false;

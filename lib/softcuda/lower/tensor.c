@@ -22,6 +22,7 @@ void lower_tensor(struct lower *L)
             lower_mem(L, copy == TENSOR_LOAD ? &i->ops[0] : coordinates + 1, PTX_SPACE_SHARED);
         lower_put_mem(words + TENSOR_BOX_AT, &box);
     }
+    words[TENSOR_MASK_AT] = i->flags & PTX_F_MULTICAST ? lower_src(L, &i->ops[4], 32) : NO_OPERAND;
     if (copy == TENSOR_LOAD) {
         struct lower_mem object = lower_mem(L, coordinates + 1, PTX_SPACE_SHARED);
         lower_put_mem(words + TENSOR_OBJECT_AT, &object);

@@ -1,0 +1,47 @@
+// The fragments of matrix instructions: a matrix, spread over the registers of a warp's lanes, as
+// numbers. Every product is computed in double (see matrix.c).
+#ifndef GS_SOFTCUDA_INTERP_FRAGMENT_H
+#define GS_SOFTCUDA_INTERP_FRAGMENT_H
+
+#include "softcuda/interp/group.h"
+
+// One matrix of an instruction, as it lies in the lanes.
+struct fragment {
+    enum ptx_type type;
+    unsigned bits, rows, columns;
+    uint32_t at;   // in the aux words of each lane: count, then slots
+    uint32_t held; // by these lanes, each a like part of it
+};
+
+// Where each lane's registers and aux words are: lanes of one group may be in different frames.
+struct lanes {
+    const struct part *of[LANES];
+    const uint32_t *aux[LANES];
+};
+
+// Which element of the matrix, row R and column C, is the I-th of a lane.
+typedef void place_fn(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
+                      unsigned *c);
+
+void lanes_find(const struct group *g, struct lanes *v);
+struct fragment fragment_of(enum ptx_type t, unsigned rows, unsigned columns, uint32_t at);
+uint64_t fragment_get(const struct lanes *v, const struct fragment *f, unsigned lane, unsigned i);
+void fragment_put(const struct lanes *v, const struct fragment *f, unsigned lane, unsigned i,
+                  uint64_t value);
+// All of it, row by row.
+void fragment_read(const struct lanes *v, const struct fragment *f, place_fn *place, double *out);
+// Of the lanes in G: rounded, or of whole numbers wrapped or clamped.
+void fragment_write(const struct group *g, const struct lanes *v, const struct fragment *f,
+                    place_fn *place, const double *from, bool satfinite);
+// The number of an element's bits.
+double element_decode(enum ptx_type t, uint64_t bits);
+
+// ACC += A * B; A is m x k, B k x n.
+void product_add(const double *a, const double *b, double *acc, unsigned m, unsigned n, unsigned k);
+
+// mma's left factor: rows g and g + 8, register pairs side by side.
+place_fn place_a;
+// mma's sum, eight columns after eight.
+place_fn place_c;
+
+#endif
