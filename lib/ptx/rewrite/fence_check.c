@@ -350,6 +350,7 @@ static bool check_class(struct checker *c, uint32_t i)
     case PTX_CLASS_WARP:
     case PTX_CLASS_FENCE:
     case PTX_CLASS_MATRIX:
+    case PTX_CLASS_WGMMA:
     case PTX_CLASS_ASYNC:
         return true;
     case PTX_CLASS_MATRIX_LOAD:
