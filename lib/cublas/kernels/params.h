@@ -75,6 +75,15 @@ struct elementwise_params {
     unsigned scalar_type;
 };
 
+/* A batch of matrices of m rows and n columns that are factorized or were, a block for each or for
+ * each vector of b. Addresses of 0: there is none. */
+struct factor_params {
+    struct matrix a, b, tau;
+    unsigned long long pivots, info; /* n pivots and one number for each matrix */
+    int m, n, vectors, batch;
+    unsigned transposed, conjugated;
+};
+
 /* What follows a product: the bits that cublasLtEpilogue_t is made of. */
 enum epilogue {
     EPILOGUE_NONE = 1,

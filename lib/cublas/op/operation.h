@@ -33,12 +33,14 @@ struct operation {
     cublasDiagType_t diag;
     int64_t m, n, k, batch;
     struct operand a, b, c;
+    uint64_t pivots, info; /* of factorizations: device addresses, or 0 */
     struct scalar alpha, beta;
     cudaDataType scalar_type;
     cublasComputeType_t compute;
     bool wide_index; /* a result that is an index has 64 bits */
     bool invalid;    /* something that has to be there is NULL, or no value of its type */
-    void *result;    /* as the pointer mode says: the host's or a device address */
+    void *result;    /* as the pointer mode says: the host's or a device address; of getrs, geqrf
+                        and gels the host's, for a number */
 };
 
 /* Returns a record with a batch of one. */
