@@ -17,7 +17,7 @@ template <class T> INLINE GLOBAL T *vector(u64 address)
 
 template <class T, class X> INLINE void axpy(const struct vector_params &p)
 {
-    const X alpha = scalar_read<X>(&p.alpha, p.scalar_type);
+    const X alpha = scalar_read<X>(&p.alpha);
     const GLOBAL T *x = vector<T>(p.x);
     GLOBAL T *y = vector<T>(p.y);
 
@@ -30,7 +30,7 @@ template <class T, class X> INLINE void axpy(const struct vector_params &p)
 
 template <class T, class X> INLINE void scal(const struct vector_params &p)
 {
-    const X alpha = scalar_read<X>(&p.alpha, p.scalar_type);
+    const X alpha = scalar_read<X>(&p.alpha);
     GLOBAL T *x = vector<T>(p.x);
 
     EACH(i, p.n)
@@ -56,7 +56,7 @@ template <class T> INLINE void swap(const struct vector_params &p)
 
 template <class T> INLINE void rot(const struct vector_params &p)
 {
-    const T c = scalar_read<T>(&p.alpha, p.scalar_type), s = scalar_read<T>(&p.beta, p.scalar_type);
+    const T c = scalar_read<T>(&p.alpha), s = scalar_read<T>(&p.beta);
 
     EACH(i, p.n)
     {

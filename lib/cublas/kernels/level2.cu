@@ -9,8 +9,8 @@
 template <class T, class C, class X> INLINE void gemv(const struct gemv_params &p)
 {
     static __shared__ X part[GROUPS][LANES + 1];
-    const X alpha = scalar_read<X>(&p.alpha, p.scalar_type);
-    const X beta = scalar_read<X>(&p.beta, p.scalar_type);
+    const X alpha = scalar_read<X>(&p.alpha);
+    const X beta = scalar_read<X>(&p.beta);
     const int lane = (int)threadIdx.x % LANES, group = (int)threadIdx.x / LANES;
     const bool along = p.a.row == 1;
     const int row = (int)blockIdx.x * (along ? LANES : GROUPS) + (along ? lane : group);
@@ -49,7 +49,7 @@ template <class T, class C, class X> INLINE void gemv(const struct gemv_params &
 // A thread for each element of a column, blocks of columns one after the other.
 template <class T> INLINE void ger(const struct ger_params &p)
 {
-    const T alpha = scalar_read<T>(&p.alpha, p.scalar_type);
+    const T alpha = scalar_read<T>(&p.alpha);
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     GLOBAL T *a = operand<T>(&p.a, 0);
     const GLOBAL T *x = operand<T>(&p.x, 0), *y = operand<T>(&p.y, 0);

@@ -7,7 +7,7 @@
 // part from those that follow.
 template <class T> INLINE void trsm(const struct trsm_params &p)
 {
-    const T alpha = scalar_read<T>(&p.alpha, p.scalar_type);
+    const T alpha = scalar_read<T>(&p.alpha);
     const bool lower = p.fill == FILL_LOWER;
 
     for (long long v = blockIdx.x; v < (long long)p.vectors * p.batch; v += gridDim.x) {
@@ -45,8 +45,8 @@ template <class T> INLINE void trsm(const struct trsm_params &p)
 // A thread for each element of a column. beta or alpha of 0: that matrix is not read.
 template <class T> INLINE void geam(const struct elementwise_params &p)
 {
-    const T alpha = scalar_read<T>(&p.alpha, p.scalar_type);
-    const T beta = scalar_read<T>(&p.beta, p.scalar_type);
+    const T alpha = scalar_read<T>(&p.alpha);
+    const T beta = scalar_read<T>(&p.beta);
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     const GLOBAL T *a = operand<T>(&p.a, 0), *b = operand<T>(&p.b, 0);
     GLOBAL T *c = operand<T>(&p.c, 0);

@@ -5,12 +5,22 @@
 #ifndef GS_CUBLAS_PARAMS_H
 #define GS_CUBLAS_PARAMS_H
 
-/* alpha or beta. `address` 0: the value is in `bits`; else at that device address. */
-struct scalar {
-    unsigned long long bits, address;
+enum scalar_type {
+    SCALAR_F16,
+    SCALAR_BF16,
+    SCALAR_F32,
+    SCALAR_F64,
+    SCALAR_S32,
+    SCALAR_C32,
+    SCALAR_C64
 };
 
-enum scalar_type { SCALAR_F16, SCALAR_BF16, SCALAR_F32, SCALAR_F64, SCALAR_S32 };
+/* alpha or beta. `address` 0: the value is in `bits`; else at that device address. */
+struct scalar {
+    unsigned long long bits[2], address;
+    unsigned type;       /* enum scalar_type */
+    unsigned conjugated; /* its conjugate is meant */
+};
 
 /* op(A): element (i, j) of batch b is address[b * stride + i * row + j * column]; one of row and
  * column is 1. `array`: `address` is that of an array of addresses, one a batch. Of a vector only
@@ -28,7 +38,7 @@ struct gemm_params {
     struct matrix a, b, c;
     struct scalar alpha, beta;
     int m, n, k, batch;
-    unsigned scalar_type, fill;
+    unsigned fill;
     unsigned c_wide; /* of the tensor-core kernels: C is of f32, not of the inputs' type */
 };
 
@@ -37,7 +47,6 @@ struct gemv_params {
     struct matrix a, x, y;
     struct scalar alpha, beta;
     int m, n, batch;
-    unsigned scalar_type;
 };
 
 /* A += alpha x y'; of A only the triangle `fill`. */
@@ -45,7 +54,7 @@ struct ger_params {
     struct matrix a, x, y;
     struct scalar alpha;
     int m, n;
-    unsigned scalar_type, fill;
+    unsigned fill;
 };
 
 /* Level 1. Increments may be negative: x and y are the addresses of element 0. */
@@ -53,8 +62,7 @@ struct vector_params {
     unsigned long long x, y, result;
     long long n, incx, incy;
     struct scalar alpha, beta; /* beta: the sine of a rotation */
-    unsigned scalar_type;
-    unsigned wide_index; /* the result of iamax is of 64 bits */
+    unsigned wide_index;       /* the result of iamax is of 64 bits */
 };
 
 /* op(A) X = alpha B, or X op(A) = alpha B, X over B. Vector v of B has its element i at
@@ -64,7 +72,7 @@ struct trsm_params {
     struct matrix a, b;
     struct scalar alpha;
     int m, vectors, batch;
-    unsigned scalar_type, fill, unit;
+    unsigned fill, unit;
 };
 
 /* C = alpha op(A) + beta op(B), or the product of a matrix and a diagonal. */
@@ -72,7 +80,6 @@ struct elementwise_params {
     struct matrix a, b, c;
     struct scalar alpha, beta;
     int m, n;
-    unsigned scalar_type;
 };
 
 /* A batch of matrices of m rows and n columns that are factorized or were, a block for each or for

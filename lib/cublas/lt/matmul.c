@@ -194,7 +194,7 @@ static bool scalar_is_zero(const struct scalar *scalar, cudaDataType type)
     uint64_t sign = UINT64_C(1) << (type_size(type) * 8 - 1);
 
     return scalar->address == 0 &&
-           (scalar->bits & (type == CUDA_R_32I ? ~UINT64_C(0) : ~sign)) == 0;
+           (scalar->bits[0] & (type == CUDA_R_32I ? ~UINT64_C(0) : ~sign)) == 0;
 }
 
 /* Copies C to D, where beta is not 0 and C is not D. */

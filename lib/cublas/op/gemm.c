@@ -182,7 +182,6 @@ cublasStatus_t gemm_run(cublasHandle_t handle, const struct operation *op)
         .n = (int)op->n,
         .k = (int)op->k,
         .batch = (int)op->batch,
-        .scalar_type = type_scalar(op->scalar_type),
         .fill = op->fill,
         .c_wide = op->c.type == CUDA_R_32F,
     };

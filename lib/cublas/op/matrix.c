@@ -41,7 +41,6 @@ cublasStatus_t gemv_run(cublasHandle_t handle, const struct operation *op)
         .m = (int)rows,
         .n = (int)columns,
         .batch = (int)op->batch,
-        .scalar_type = type_scalar(op->scalar_type),
     };
     struct kernel_shape shape = {
         {blocks(rows, params.a.row == 1 ? LANES : GROUPS), 1, layers(op->batch)},
@@ -73,7 +72,6 @@ cublasStatus_t ger_run(cublasHandle_t handle, const struct operation *op)
         .alpha = op->alpha,
         .m = (int)op->m,
         .n = (int)op->n,
-        .scalar_type = type_scalar(op->scalar_type),
         .fill = op->fill,
     };
     struct kernel_shape shape = {{blocks(op->m, GEMV_THREADS), 1, layers(op->n)},
@@ -112,7 +110,6 @@ cublasStatus_t trsm_run(cublasHandle_t handle, const struct operation *op)
         .m = (int)(left ? op->m : op->n),
         .vectors = (unsigned)(left ? op->n : op->m),
         .batch = (unsigned)op->batch,
-        .scalar_type = type_scalar(op->scalar_type),
         .fill = transposed ? FILL_LOWER + FILL_UPPER - op->fill : op->fill,
         .unit = op->diag == CUBLAS_DIAG_UNIT,
     };
@@ -190,7 +187,6 @@ cublasStatus_t geam_run(cublasHandle_t handle, const struct operation *op)
         .b = matrix_of(&op->b, op->transb != CUBLAS_OP_N),
         .alpha = op->alpha,
         .beta = op->beta,
-        .scalar_type = type_scalar(op->scalar_type),
     };
 
     return elementwise(

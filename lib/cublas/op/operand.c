@@ -33,6 +33,10 @@ unsigned type_scalar(cudaDataType type)
         return SCALAR_F64;
     case CUDA_R_32I:
         return SCALAR_S32;
+    case CUDA_C_32F:
+        return SCALAR_C32;
+    case CUDA_C_64F:
+        return SCALAR_C64;
     default:
         return SCALAR_F32;
     }

@@ -37,14 +37,14 @@ struct operand operand_of(const void *address, int64_t ld, cudaDataType type)
 static struct scalar scalar_of(struct operation *op, cublasHandle_t handle, const void *value,
                                cudaDataType type)
 {
-    struct scalar scalar = {0, 0};
+    struct scalar scalar = {.type = type_scalar(type)};
 
     if (value == NULL)
         op->invalid = true;
     else if (handle != NULL && handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
         scalar.address = (uintptr_t)value;
     else
-        memcpy(&scalar.bits, value, type_size(type));
+        memcpy(scalar.bits, value, type_size(type));
     return scalar;
 }
 

@@ -20,7 +20,6 @@ static struct vector_params params_of(const struct operation *op)
         .incy = op->b.ld,
         .alpha = op->alpha,
         .beta = op->beta,
-        .scalar_type = type_scalar(op->scalar_type),
         .wide_index = op->wide_index,
     };
 }
