@@ -10,17 +10,17 @@
 typedef float c32 __attribute__((ext_vector_type(2)));
 typedef double c64 __attribute__((ext_vector_type(2)));
 
-template <class T> struct part_of {
+template <class T> struct real_type_of {
     typedef T type;
 };
-template <> struct part_of<c32> {
+template <> struct real_type_of<c32> {
     typedef float type;
 };
-template <> struct part_of<c64> {
+template <> struct real_type_of<c64> {
     typedef double type;
 };
 /* The type of a number's parts: that of its magnitude. */
-template <class T> using part = typename part_of<T>::type;
+template <class T> using real_type = typename real_type_of<T>::type;
 
 INLINE float root(float x)
 {
@@ -30,10 +30,13 @@ INLINE double root(double x)
 {
     return __nvvm_sqrt_rn_d(x);
 }
+template <class T> INLINE T absolute(T x)
+{
+    return x < T(0) ? -x : x;
+}
 
-/* ---- Real numbers ---- */
-
-#define REAL(T)                                                                                    \
+/* `magnitude`, by which BLAS and LAPACK compare complex numbers, is the sum of both parts'. */
+#define REAL_NUMBERS(T)                                                                            \
     INLINE T real(T a)                                                                             \
     {                                                                                              \
         return a;                                                                                  \
@@ -42,6 +45,22 @@ INLINE double root(double x)
     {                                                                                              \
         return T(0);                                                                               \
     }                                                                                              \
+    INLINE T conjugate(T a)                                                                        \
+    {                                                                                              \
+        return a;                                                                                  \
+    }                                                                                              \
+    INLINE bool is_zero(T a)                                                                       \
+    {                                                                                              \
+        return a == T(0);                                                                          \
+    }                                                                                              \
+    INLINE T magnitude(T a)                                                                        \
+    {                                                                                              \
+        return absolute(a);                                                                        \
+    }                                                                                              \
+    INLINE T square(T a)                                                                           \
+    {                                                                                              \
+        return a * a;                                                                              \
+    }                                                                                              \
     INLINE T times(T a, T b)                                                                       \
     {                                                                                              \
         return a * b;                                                                              \
@@ -49,18 +68,10 @@ INLINE double root(double x)
     INLINE T over(T a, T b)                                                                        \
     {                                                                                              \
         return a / b;                                                                              \
-    }                                                                                              \
-    INLINE T conjugate(T a)                                                                        \
-    {                                                                                              \
-        return a;                                                                                  \
     }
 
-REAL(float)
-REAL(double)
-
-/* ---- Complex numbers. A quotient is taken of numbers near 1, so that no square overflows ---- */
-
-#define COMPLEX(C, T)                                                                              \
+/* A quotient is taken of numbers near 1, so that no square overflows. */
+#define COMPLEX_NUMBERS(C, T, SCALAR)                                                              \
     INLINE T real(C a)                                                                             \
     {                                                                                              \
         return a.x;                                                                                \
@@ -69,50 +80,62 @@ REAL(double)
     {                                                                                              \
         return a.y;                                                                                \
     }                                                                                              \
-    INLINE C times(C a, C b)                                                                       \
-    {                                                                                              \
-        return C{a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};                                    \
-    }                                                                                              \
     INLINE C conjugate(C a)                                                                        \
     {                                                                                              \
         return C{a.x, -a.y};                                                                       \
     }                                                                                              \
+    INLINE bool is_zero(C a)                                                                       \
+    {                                                                                              \
+        return a.x == T(0) && a.y == T(0);                                                         \
+    }                                                                                              \
+    INLINE T magnitude(C a)                                                                        \
+    {                                                                                              \
+        return absolute(a.x) + absolute(a.y);                                                      \
+    }                                                                                              \
+    INLINE T square(C a)                                                                           \
+    {                                                                                              \
+        return a.x * a.x + a.y * a.y;                                                              \
+    }                                                                                              \
+    INLINE C times(C a, C b)                                                                       \
+    {                                                                                              \
+        return C{a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};                                    \
+    }                                                                                              \
     INLINE C over(C a, C b)                                                                        \
     {                                                                                              \
-        const T x = b.x < 0 ? -b.x : b.x, y = b.y < 0 ? -b.y : b.y;                                \
-        const T scale = T(1) / (x + y);                                                            \
+        const T scale = T(1) / magnitude(b);                                                       \
         const C near = b * scale;                                                                  \
                                                                                                    \
-        return times(a * scale, conjugate(near)) / (near.x * near.x + near.y * near.y);            \
+        return times(a * scale, conjugate(near)) / square(near);                                   \
+    }                                                                                              \
+    template <> struct convert<C> {                                                                \
+        static INLINE C from(C x) { return x; }                                                    \
+        template <class From> static INLINE C from(From x)                                         \
+        {                                                                                          \
+            return C{convert<T>::from(x), T(0)};                                                   \
+        }                                                                                          \
+    };                                                                                             \
+    template <> INLINE C scalar_read<C>(const struct scalar *s)                                    \
+    {                                                                                              \
+        C x;                                                                                       \
+                                                                                                   \
+        if (s->type != SCALAR)                                                                     \
+            return convert<C>::from(scalar_read<T>(s));                                            \
+        if (s->address)                                                                            \
+            x = *(const GLOBAL C *)s->address;                                                     \
+        else                                                                                       \
+            __builtin_memcpy(&x, s->bits, sizeof(x));                                              \
+        return s->conjugated ? conjugate(x) : x;                                                   \
     }
 
-COMPLEX(c32, float)
-COMPLEX(c64, double)
+REAL_NUMBERS(float)
+REAL_NUMBERS(double)
+COMPLEX_NUMBERS(c32, float, SCALAR_C32)
+COMPLEX_NUMBERS(c64, double, SCALAR_C64)
 
-/* ---- Both ---- */
-
-/* The sum of the magnitudes of both parts, by which BLAS and LAPACK compare complex numbers. */
-template <class T> INLINE part<T> magnitude(T a)
-{
-    const part<T> x = real(a), y = imaginary(a);
-
-    return (x < 0 ? -x : x) + (y < 0 ? -y : y);
-}
-template <class T> INLINE part<T> square(T a)
-{
-    return real(a) * real(a) + imaginary(a) * imaginary(a);
-}
-template <class T> INLINE bool is_zero(T a)
-{
-    return real(a) == 0 && imaginary(a) == 0;
-}
 /* The number whose imaginary part, if it has one, is 0. */
-template <class T> INLINE T from_real(part<T> x)
+template <class T> INLINE T from_real(real_type<T> x)
 {
-    T a = T(0);
-
-    *(part<T> *)&a = x;
-    return a;
+    return convert<T>::from(x);
 }
 
 #endif

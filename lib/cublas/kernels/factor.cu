@@ -11,14 +11,14 @@
 // For all threads: the first row from k on whose element is the largest.
 template <class T> INLINE int pivot_find(const GLOBAL T *column, int k, int n)
 {
-    static __shared__ part<T> best[BLOCK];
+    static __shared__ real_type<T> best[BLOCK];
     static __shared__ int row[BLOCK];
     const int t = (int)threadIdx.x;
 
-    best[t] = part<T>(-1);
+    best[t] = real_type<T>(-1);
     row[t] = k;
     for (int i = k + t; i < n; i += BLOCK) {
-        const part<T> size = magnitude(T(column[i]));
+        const real_type<T> size = magnitude(T(column[i]));
 
         if (size > best[t])
             best[t] = size, row[t] = i;
@@ -240,11 +240,11 @@ template <class T> INLINE void matinv(const struct factor_params &p)
 // ---- QR ----
 
 // For all threads: the sum over the column's rows from k on.
-template <class T> INLINE part<T> squares_sum(const GLOBAL T *column, int k, int m)
+template <class T> INLINE real_type<T> squares_sum(const GLOBAL T *column, int k, int m)
 {
-    static __shared__ part<T> sum[BLOCK];
+    static __shared__ real_type<T> sum[BLOCK];
     const int t = (int)threadIdx.x;
-    part<T> own = 0;
+    real_type<T> own = 0;
 
     for (int i = k + t; i < m; i += BLOCK)
         own += square(T(column[i]));
@@ -286,13 +286,13 @@ template <class T> INLINE void qr(const struct factor_params &p)
 #pragma unroll 1
         for (int k = 0; k < steps; k++) {
             GLOBAL T *column = a + k * p.a.column;
-            const part<T> below = squares_sum<T>(column, k + 1, p.m);
+            const real_type<T> below = squares_sum<T>(column, k + 1, p.m);
             const T alpha = column[k];
             T tau = T(0), diagonal = alpha;
 
             if (below != 0 || imaginary(alpha) != 0) {
-                const part<T> norm = root(below + square(alpha));
-                const part<T> beta = real(alpha) >= 0 ? -norm : norm;
+                const real_type<T> norm = root(below + square(alpha));
+                const real_type<T> beta = real(alpha) >= 0 ? -norm : norm;
 
                 diagonal = from_real<T>(beta);
                 tau = (diagonal - alpha) / beta;

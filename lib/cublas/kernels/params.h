@@ -28,7 +28,7 @@ struct scalar {
 struct matrix {
     unsigned long long address;
     long long row, column, stride;
-    unsigned array;
+    unsigned array, conjugated; /* conjugated: its elements are the conjugates of those stored */
 };
 
 enum fill { FILL_ALL, FILL_LOWER, FILL_UPPER };
@@ -42,6 +42,15 @@ struct gemm_params {
     unsigned c_wide; /* of the tensor-core kernels: C is of f32, not of the inputs' type */
 };
 
+/* The same for other numbers and matrices: A or B may be symmetric, of which the triangle a_fill or
+ * b_fill is read. `hermitian`: such a matrix, or the C of which a triangle is computed, is. */
+struct product_params {
+    struct matrix a, b, c;
+    struct scalar alpha, beta;
+    int m, n, k, batch;
+    unsigned fill, a_fill, b_fill, hermitian;
+};
+
 /* y = alpha op(A) x + beta y, op(A) of m rows and n columns. */
 struct gemv_params {
     struct matrix a, x, y;
@@ -49,12 +58,12 @@ struct gemv_params {
     int m, n, batch;
 };
 
-/* A += alpha x y'; of A only the triangle `fill`. */
+/* A += alpha x y'; of A only the triangle `fill`, and its diagonal is real if it is hermitian. */
 struct ger_params {
     struct matrix a, x, y;
     struct scalar alpha;
     int m, n;
-    unsigned fill;
+    unsigned fill, hermitian;
 };
 
 /* Level 1. Increments may be negative: x and y are the addresses of element 0. */
@@ -62,14 +71,16 @@ struct vector_params {
     unsigned long long x, y, result;
     long long n, incx, incy;
     struct scalar alpha, beta; /* beta: the sine of a rotation */
+    unsigned conjugated;       /* of dot: x is */
     unsigned wide_index;       /* the result of iamax is of 64 bits */
 };
 
 /* op(A) X = alpha B, or X op(A) = alpha B, X over B. Vector v of B has its element i at
  * b[i * row + v * column]; a is lower triangular as it is read, or upper, with row and column of
- * op(A) taken so that each vector solves a v = b. */
-struct trsm_params {
-    struct matrix a, b;
+ * op(A) taken so that each vector solves a v = b. Of a product with such a matrix b is the result,
+ * and `from` what is multiplied. */
+struct triangle_params {
+    struct matrix a, b, from;
     struct scalar alpha;
     int m, vectors, batch;
     unsigned fill, unit;

@@ -243,8 +243,8 @@ static cublasStatus_t rows_sum(struct matrix matrix, cudaDataType type, int64_t 
     struct kernel_shape shape = {{blocks(rows, SUM_ROWS), 1, layers(params.batch)},
                                  {EPILOGUE_THREADS, 1, 1}};
 
-    return kernel_launch(kernel_by_type(type, KERNEL_row_sums_f32, KERNEL_NONE, KERNEL_row_sums_f16,
-                                        KERNEL_row_sums_bf16),
+    return kernel_launch(kernel_by_type(type, KERNEL_row_sums_f32, KERNEL_NONE, KERNEL_NONE,
+                                        KERNEL_NONE, KERNEL_row_sums_f16, KERNEL_row_sums_bf16),
                          shape, &params, stream);
 }
 
@@ -271,8 +271,8 @@ static cublasStatus_t elements_change(const struct lt_matmul *matmul, void *to, 
 
     if (params.does == 0)
         return CUBLAS_STATUS_SUCCESS;
-    return kernel_launch(kernel_by_type(d->type, KERNEL_epilogue_f32, KERNEL_NONE,
-                                        KERNEL_epilogue_f16, KERNEL_epilogue_bf16),
+    return kernel_launch(kernel_by_type(d->type, KERNEL_epilogue_f32, KERNEL_NONE, KERNEL_NONE,
+                                        KERNEL_NONE, KERNEL_epilogue_f16, KERNEL_epilogue_bf16),
                          shape, &params, stream);
 }
 

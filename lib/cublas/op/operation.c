@@ -56,13 +56,22 @@ void operation_scalars(struct operation *op, cublasHandle_t handle, const void *
     op->beta = scalar_of(op, handle, beta, type);
 }
 
+void operation_beta(struct operation *op, cublasHandle_t handle, const void *beta,
+                    cudaDataType type)
+{
+    op->beta = scalar_of(op, handle, beta, type);
+}
+
 void operation_ones(struct operation *op, cudaDataType type)
 {
     static const double one = 1;
     static const float one_f32 = 1;
 
-    operation_scalars(op, NULL, type == CUDA_R_64F ? (const void *)&one : &one_f32,
-                      type == CUDA_R_64F ? (const void *)&one : &one_f32, type);
+    if (type == CUDA_R_64F || type == CUDA_C_64F)
+        operation_scalars(op, NULL, &one, &one, CUDA_R_64F);
+    else
+        operation_scalars(op, NULL, &one_f32, &one_f32, CUDA_R_32F);
+    op->scalar_type = type;
 }
 
 static void operation_note(const struct operation *op)

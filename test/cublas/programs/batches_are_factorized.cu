@@ -1,12 +1,7 @@
 // LU and QR of batches, of real and complex numbers: factors give the matrix again, systems and
 // inverses are solved by them, least squares leave a residual that is orthogonal to the matrix, and
 // a matrix without full rank is told. What lies beside a matrix is kept.
-#include <complex>
-#include <type_traits>
-
-#include "blas.h"
-
-typedef std::complex<double> number_t;
+#include "complex.h"
 
 static const int N = 21, M = 34, LD = 37, VECTORS = 3, BATCH = 2, SIZE = LD * LD;
 
@@ -24,21 +19,6 @@ FUNCTIONS(float, S)
 FUNCTIONS(double, D)
 FUNCTIONS(cuComplex, C)
 FUNCTIONS(cuDoubleComplex, Z)
-
-template <class T> T narrow(number_t x)
-{
-    if constexpr (std::is_arithmetic_v<T>)
-        return (T)x.real();
-    else
-        return T{(decltype(T::x))x.real(), (decltype(T::x))x.imag()};
-}
-template <class T> number_t widen(T x)
-{
-    if constexpr (std::is_arithmetic_v<T>)
-        return x;
-    else
-        return {x.x, x.y};
-}
 
 /* Numbers between -1 and 1; those of blas.h make matrices of a low rank. */
 static double uniform(unsigned &state)
