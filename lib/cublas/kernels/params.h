@@ -12,7 +12,9 @@ enum scalar_type {
     SCALAR_F64,
     SCALAR_S32,
     SCALAR_C32,
-    SCALAR_C64
+    SCALAR_C64,
+    SCALAR_E4M3,
+    SCALAR_E5M2
 };
 
 /* alpha or beta. `address` 0: the value is in `bits`; else at that device address. */
@@ -100,6 +102,18 @@ struct factor_params {
     unsigned long long pivots, info; /* n pivots and one number for each matrix */
     int m, n, vectors, batch;
     unsigned transposed, conjugated;
+};
+
+/* D = d_scale (alpha a_scale b_scale op(A) op(B) + beta c_scale C), of elements of any type of enum
+ * scalar_type but for whole and complex numbers, computed in f32. Scales are at device addresses;
+ * 0: there is none. amax: where the largest magnitude of D before its scale goes, in memory of 0.
+ */
+struct float8_params {
+    struct matrix a, b, c, d;
+    struct scalar alpha, beta;
+    unsigned long long a_scale, b_scale, c_scale, d_scale, amax;
+    int m, n, k, batch;
+    unsigned a_type, b_type, c_type, d_type;
 };
 
 /* What follows a product: the bits that cublasLtEpilogue_t is made of. */

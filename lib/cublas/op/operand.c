@@ -5,6 +5,8 @@ size_t type_size(cudaDataType type)
 {
     switch (type) {
     case CUDA_R_8I:
+    case CUDA_R_8F_E4M3:
+    case CUDA_R_8F_E5M2:
         return 1;
     case CUDA_R_16F:
     case CUDA_R_16BF:
@@ -33,6 +35,10 @@ unsigned type_scalar(cudaDataType type)
         return SCALAR_F64;
     case CUDA_R_32I:
         return SCALAR_S32;
+    case CUDA_R_8F_E4M3:
+        return SCALAR_E4M3;
+    case CUDA_R_8F_E5M2:
+        return SCALAR_E5M2;
     case CUDA_C_32F:
         return SCALAR_C32;
     case CUDA_C_64F:

@@ -1,5 +1,7 @@
 // gemm and gemv of complex numbers, for each pair of transposes and conjugates, of many sizes, in
 // batches, by types and with scalars on the device: what they give is what the host computes.
+#include <cublasLt.h>
+
 #include "complex.h"
 
 static const cublasOperation_t trans_all[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C};
@@ -78,6 +80,32 @@ template <class T> void products(cublasHandle_t handle)
             }
     printf("gemm of %zu bytes: %d %d %d %d %d %d\n", sizeof(T), plain.right(), by_3m.right(),
            typed.right(), batched.right(), strided.right(), on_device.right());
+}
+
+template <class T> void by_lt(cublasHandle_t of)
+{
+    cublasLtHandle_t handle = (cublasLtHandle_t)of; // as the documentation allows
+    judge judge;
+
+    for (cublasOperation_t ta : trans_all) {
+        product<T> p(ta, CUBLAS_OP_N, 33, 70, 17);
+        cublasLtMatmulDesc_t desc;
+        cublasLtMatrixLayout_t a, b, c;
+
+        BLAS(cublasLtMatmulDescCreate(&desc, blas<T>::compute, blas<T>::type));
+        BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &ta, sizeof(ta)));
+        BLAS(cublasLtMatrixLayoutCreate(&a, blas<T>::type, ta == CUBLAS_OP_N ? p.m : p.k,
+                                        p.a.columns, p.a.rows));
+        BLAS(cublasLtMatrixLayoutCreate(&b, blas<T>::type, p.k, p.n, p.b.rows));
+        BLAS(cublasLtMatrixLayoutCreate(&c, blas<T>::type, p.m, p.n, p.c.rows));
+        BLAS(cublasLtMatmul(handle, desc, &p.alpha, p.a.device, a, p.b.device, b, &p.beta,
+                            p.c.device, c, p.c.device, c, nullptr, nullptr, 0, nullptr));
+        p.see_c(judge);
+        for (cublasLtMatrixLayout_t layout : {a, b, c})
+            cublasLtMatrixLayoutDestroy(layout);
+        cublasLtMatmulDescDestroy(desc);
+    }
+    printf("cublasLtMatmul of %zu bytes: %d\n", sizeof(T), judge.right());
 }
 
 template <class T> void vectors(cublasHandle_t handle)
@@ -175,6 +203,8 @@ int main()
 
     products<cuComplex>(handle);       //> gemm of 8 bytes: 1 1 1 1 1 1
     products<cuDoubleComplex>(handle); //> gemm of 16 bytes: 1 1 1 1 1 1
+    by_lt<cuComplex>(handle);          //> cublasLtMatmul of 8 bytes: 1
+    by_lt<cuDoubleComplex>(handle);    //> cublasLtMatmul of 16 bytes: 1
     vectors<cuComplex>(handle);        //> gemv of 8 bytes: 1
     vectors<cuDoubleComplex>(handle);  //> gemv of 16 bytes: 1
     level1<cuComplex>(handle);         //> vectors of 8 bytes: 1 1
