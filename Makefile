@@ -484,7 +484,7 @@ $(BUILD)/obj/test/cudart/separate/%.o: test/cudart/separate/%.cu
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC_SEPARATE) -c -o $@ $<
 $(BUILD)/obj/test/cudart/separate/%.link.o: $(BUILD)/obj/test/cudart/programs/%.o $(BUILD)/obj/test/cudart/separate/%.o
-	$(Q)$(NVCC) $(NVCC_ARCHES) -Xcompiler -fPIC -dlink -o $@ $^
+	$(Q)$(NVCC) $(NVCC_ARCHES) -Xcompiler -fPIC -dlink -o $@ $^ -lcudadevrt
 $(SEPARATE:%=$(BUILD)/test/cudart/programs/%): $(BUILD)/test/cudart/programs/%: $(BUILD)/obj/test/cudart/programs/%.o \
         $(BUILD)/obj/test/cudart/separate/%.o $(BUILD)/obj/test/cudart/separate/%.link.o $(BUILD)/lib/libgshare_cudart.so
 	@mkdir -p $(@D)

@@ -103,7 +103,9 @@ typedef enum {
     CUDA_C_32F = 4,
     CUDA_C_64F = 5,
     CUDA_R_32I = 10,
-    CUDA_R_16BF = 14
+    CUDA_R_16BF = 14,
+    CUDA_R_8F_E4M3 = 28,
+    CUDA_R_8F_E5M2 = 29
 } cudaDataType;
 typedef enum { MAJOR_VERSION = 0, MINOR_VERSION = 1, PATCH_LEVEL = 2 } libraryPropertyType;
 

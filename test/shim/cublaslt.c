@@ -181,12 +181,14 @@ static struct matrix matrix_of(const void *at, lt_layout layout, int transposed)
 
 static struct scalar scalar_of(const void *at, lt_desc desc)
 {
-    struct scalar scalar = {0, 0};
+    struct scalar scalar = {.type = desc->scale == LT_R_64F   ? SCALAR_F64
+                                    : desc->scale == LT_R_32I ? SCALAR_S32
+                                                              : SCALAR_F32};
 
     if (desc->pointer_mode == LT_POINTER_MODE_DEVICE)
         scalar.address = (uintptr_t)at;
     else
-        memcpy(&scalar.bits, at, desc->scale == LT_R_64F ? 8 : 4);
+        memcpy(scalar.bits, at, desc->scale == LT_R_64F ? 8 : 4);
     return scalar;
 }
 
@@ -223,14 +225,15 @@ static int sum_launch(lt_handle handle, const struct gemm_params *params,
     struct elementwise_params sum = {.a = *partial,
                                      .b = params->c,
                                      .c = params->c,
+                                     .alpha.type = SCALAR_F32,
+                                     .beta.type = SCALAR_F32,
                                      .m = params->m,
-                                     .n = params->n,
-                                     .scalar_type = SCALAR_F32};
+                                     .n = params->n};
     void *arguments[] = {&sum};
     CUfunction function;
 
-    memcpy(&sum.alpha.bits, &one, sizeof(one));
-    memcpy(&sum.beta.bits, &one, sizeof(one));
+    memcpy(sum.alpha.bits, &one, sizeof(one));
+    memcpy(sum.beta.bits, &one, sizeof(one));
     if (cuModuleGetFunction(&function, handle->level3, "geam_f32"))
         return LT_EXECUTION_FAILED;
     for (int batch = 0; batch < params->batch; batch++) {
@@ -255,7 +258,7 @@ static int split_launch(lt_handle handle, const struct gemm_params *params, void
                               .row = 1,
                               .column = params->m,
                               .stride = (long long)params->m * params->n};
-    first.beta = (struct scalar){0, 0};
+    first.beta = (struct scalar){.type = SCALAR_F32};
     second.k -= first.k;
     second.a.address += (uint64_t)(first.k * params->a.column) * sizeof(float);
     second.b.address += (uint64_t)(first.k * params->b.row) * sizeof(float);
@@ -281,9 +284,6 @@ EXPORT int cublasLtMatmul(lt_handle handle, lt_desc desc, const void *alpha, con
         .n = (int)c_layout->columns,
         .k = (int)(desc->trans_a ? a_layout->rows : a_layout->columns),
         .batch = c_layout->batch,
-        .scalar_type = desc->scale == LT_R_64F   ? SCALAR_F64
-                       : desc->scale == LT_R_32I ? SCALAR_S32
-                                                 : SCALAR_F32,
         .c_wide = half && c_layout->type == LT_R_32F,
     };
     const size_t needed = algo->data[1];

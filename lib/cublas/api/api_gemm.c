@@ -7,12 +7,12 @@ struct types {
     cublasComputeType_t compute;
 };
 
-static const struct types types_f32 = {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F,
-                                       CUBLAS_COMPUTE_32F},
-                          types_f64 = {CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, CUDA_R_64F,
-                                       CUBLAS_COMPUTE_64F},
-                          types_f16 = {CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F,
-                                       CUBLAS_COMPUTE_16F};
+static const struct types
+    types_f32 = {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    types_f64 = {CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F},
+    types_c32 = {CUDA_C_32F, CUDA_C_32F, CUDA_C_32F, CUDA_C_32F, CUBLAS_COMPUTE_32F},
+    types_c64 = {CUDA_C_64F, CUDA_C_64F, CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F},
+    types_f16 = {CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F};
 
 /* The types of a call that names them: scalars have the type in which sums are computed. */
 static struct types types_of(cudaDataType a, cudaDataType b, cudaDataType c,
@@ -20,6 +20,10 @@ static struct types types_of(cudaDataType a, cudaDataType b, cudaDataType c,
 {
     struct types types = {a, b, c, CUDA_R_32F, compute};
 
+    if (a == CUDA_C_32F || a == CUDA_C_64F) {
+        types.scalars = a;
+        return types;
+    }
     switch (compute) {
     case CUBLAS_COMPUTE_16F:
     case CUBLAS_COMPUTE_16F_PEDANTIC:
@@ -77,8 +81,8 @@ static cublasStatus_t gemm(cublasHandle_t handle, cublasOperation_t transa,
 }
 
 /* T is void for numbers of 16 bits, whose types are the toolkit's. */
-#define BATCHED(form, N, S, T, types)                                                              \
-    CUBLAS_API cublasStatus_t cublas##S##gemmBatched##form(                                        \
+#define BATCHED(form, N, name, T, types)                                                           \
+    CUBLAS_API cublasStatus_t cublas##name##Batched##form(                                         \
         cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, N m, N n, N k,  \
         const T *alpha, const T *const a[], N lda, const T *const b[], N ldb, const T *beta,       \
         T *const c[], N ldc, N batch)                                                              \
@@ -86,7 +90,7 @@ static cublasStatus_t gemm(cublasHandle_t handle, cublasOperation_t transa,
         return gemm(handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, types,   \
                     ARRAY(batch));                                                                 \
     }                                                                                              \
-    CUBLAS_API cublasStatus_t cublas##S##gemmStridedBatched##form(                                 \
+    CUBLAS_API cublasStatus_t cublas##name##StridedBatched##form(                                  \
         cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, N m, N n, N k,  \
         const T *alpha, const T *a, N lda, long long a_stride, const T *b, N ldb,                  \
         long long b_stride, const T *beta, T *c, N ldc, long long c_stride, N batch)               \
@@ -107,9 +111,17 @@ static cublasStatus_t gemm(cublasHandle_t handle, cublasOperation_t transa,
 BOTH_FORMS(PLAIN, Sgemm_v2, float, types_f32)
 BOTH_FORMS(PLAIN, Dgemm_v2, double, types_f64)
 BOTH_FORMS(PLAIN, Hgemm, void, types_f16)
-BOTH_FORMS(BATCHED, S, float, types_f32)
-BOTH_FORMS(BATCHED, D, double, types_f64)
-BOTH_FORMS(BATCHED, H, void, types_f16)
+BOTH_FORMS(BATCHED, Sgemm, float, types_f32)
+BOTH_FORMS(BATCHED, Dgemm, double, types_f64)
+BOTH_FORMS(BATCHED, Hgemm, void, types_f16)
+
+BOTH_FORMS(PLAIN, Cgemm_v2, cuComplex, types_c32)
+BOTH_FORMS(PLAIN, Zgemm_v2, cuDoubleComplex, types_c64)
+BOTH_FORMS(PLAIN, Cgemm3m, cuComplex, types_c32)
+BOTH_FORMS(PLAIN, Zgemm3m, cuDoubleComplex, types_c64)
+BOTH_FORMS(BATCHED, Cgemm, cuComplex, types_c32)
+BOTH_FORMS(BATCHED, Zgemm, cuDoubleComplex, types_c64)
+BOTH_FORMS(BATCHED, Cgemm3m, cuComplex, types_c32)
 
 /* ---- Types by parameter. Which algorithm is asked for does not matter ------------------------ */
 

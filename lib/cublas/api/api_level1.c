@@ -107,6 +107,54 @@ static cublasStatus_t reduce(enum operator_name name, cublasHandle_t handle, int
         return reduce(OPERATOR_IAMIN, handle, n, x, incx, NULL, 1, result, type, WIDE(N));         \
     }
 
+static cublasStatus_t dot_conjugated(cublasHandle_t handle, int64_t n, const void *x, int64_t incx,
+                                     const void *y, int64_t incy, void *result, cudaDataType type)
+{
+    struct operation op = vectors(OPERATOR_DOT, n, x, incx, y, incy, type);
+
+    op.transa = CUBLAS_OP_C;
+    op.result = result;
+    return operation_run(handle, &op);
+}
+
+/* R is the real type: Y scales with such a number, X has such a result. */
+#define COMPLEX(form, N, S, X, Y, T, R, type, real)                                                \
+    CUBLAS_API cublasStatus_t cublas##S##axpy_v2##form(cublasHandle_t handle, N n, const T *alpha, \
+                                                       const T *x, N incx, T *y, N incy)           \
+    {                                                                                              \
+        return axpy(handle, n, alpha, x, incx, y, incy, type, type);                               \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublas##S##scal_v2##form(cublasHandle_t handle, N n, const T *alpha, \
+                                                       T *x, N incx)                               \
+    {                                                                                              \
+        return scal(handle, n, alpha, x, incx, type, type);                                        \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublas##Y##scal_v2##form(cublasHandle_t handle, N n, const R *alpha, \
+                                                       T *x, N incx)                               \
+    {                                                                                              \
+        return scal(handle, n, alpha, x, incx, type, real);                                        \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublas##S##dotu_v2##form(cublasHandle_t handle, N n, const T *x,     \
+                                                       N incx, const T *y, N incy, T *result)      \
+    {                                                                                              \
+        return reduce(OPERATOR_DOT, handle, n, x, incx, y, incy, result, type, false);             \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublas##S##dotc_v2##form(cublasHandle_t handle, N n, const T *x,     \
+                                                       N incx, const T *y, N incy, T *result)      \
+    {                                                                                              \
+        return dot_conjugated(handle, n, x, incx, y, incy, result, type);                          \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublas##X##nrm2_v2##form(cublasHandle_t handle, N n, const T *x,     \
+                                                       N incx, R *result)                          \
+    {                                                                                              \
+        return reduce(OPERATOR_NRM2, handle, n, x, incx, NULL, 1, result, type, false);            \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublas##X##asum_v2##form(cublasHandle_t handle, N n, const T *x,     \
+                                                       N incx, R *result)                          \
+    {                                                                                              \
+        return reduce(OPERATOR_ASUM, handle, n, x, incx, NULL, 1, result, type, false);            \
+    }
+
 /* These move complex numbers too, since they compute nothing. */
 #define MOVES(form, N, S, T, type)                                                                 \
     CUBLAS_API cublasStatus_t cublas##S##copy_v2##form(cublasHandle_t handle, N n, const T *x,     \
@@ -124,6 +172,10 @@ BOTH_FORMS(REAL, S, float, CUDA_R_32F)
 BOTH_FORMS(REAL, D, double, CUDA_R_64F)
 BOTH_FORMS(INDEX, s, float, CUDA_R_32F)
 BOTH_FORMS(INDEX, d, double, CUDA_R_64F)
+BOTH_FORMS(INDEX, c, cuComplex, CUDA_C_32F)
+BOTH_FORMS(INDEX, z, cuDoubleComplex, CUDA_C_64F)
+BOTH_FORMS(COMPLEX, C, Sc, Cs, cuComplex, float, CUDA_C_32F, CUDA_R_32F)
+BOTH_FORMS(COMPLEX, Z, Dz, Zd, cuDoubleComplex, double, CUDA_C_64F, CUDA_R_64F)
 BOTH_FORMS(MOVES, S, float, CUDA_R_32F)
 BOTH_FORMS(MOVES, D, double, CUDA_R_64F)
 BOTH_FORMS(MOVES, C, cuComplex, CUDA_C_32F)

@@ -23,7 +23,7 @@ static cublasStatus_t gemv(cublasHandle_t handle, cublasOperation_t trans, int64
     op.c = operand_of(y, incy, y_type);
     op.a.stride = strides.a, op.b.stride = strides.x, op.c.stride = strides.y;
     op.a.array = op.b.array = op.c.array = strides.array;
-    operation_scalars(&op, handle, alpha, beta, type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F);
+    operation_scalars(&op, handle, alpha, beta, type_size(type) == 2 ? CUDA_R_32F : type);
     return operation_run(handle, &op);
 }
 
@@ -59,6 +59,11 @@ BOTH_FORMS(GEMV, S, float, CUDA_R_32F)
 BOTH_FORMS(GEMV, D, double, CUDA_R_64F)
 BOTH_FORMS(GEMV_BATCHED, S, float, float, float, CUDA_R_32F, CUDA_R_32F)
 BOTH_FORMS(GEMV_BATCHED, D, double, double, double, CUDA_R_64F, CUDA_R_64F)
+BOTH_FORMS(GEMV, C, cuComplex, CUDA_C_32F)
+BOTH_FORMS(GEMV, Z, cuDoubleComplex, CUDA_C_64F)
+BOTH_FORMS(GEMV_BATCHED, C, cuComplex, cuComplex, cuComplex, CUDA_C_32F, CUDA_C_32F)
+BOTH_FORMS(GEMV_BATCHED, Z, cuDoubleComplex, cuDoubleComplex, cuDoubleComplex, CUDA_C_64F,
+           CUDA_C_64F)
 BOTH_FORMS(GEMV_BATCHED, HSH, void, void, float, CUDA_R_16F, CUDA_R_16F)
 BOTH_FORMS(GEMV_BATCHED, HSS, void, float, float, CUDA_R_16F, CUDA_R_32F)
 BOTH_FORMS(GEMV_BATCHED, TST, void, void, float, CUDA_R_16BF, CUDA_R_16BF)
@@ -102,11 +107,52 @@ static cublasStatus_t syr2(cublasHandle_t handle, cublasFillMode_t uplo, int64_t
     return status;
 }
 
-static cublasStatus_t trsv(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
-                           cublasDiagType_t diag, int64_t n, const void *a, int64_t lda, void *x,
-                           int64_t incx, cudaDataType type)
+/* Adds alpha x y' and, of her2 alone, the conjugate transpose of that. */
+static cublasStatus_t her(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n,
+                          const void *alpha, cudaDataType alpha_type, const void *x, int64_t incx,
+                          const void *y, int64_t incy, bool both, void *a, int64_t lda,
+                          cudaDataType type)
 {
-    struct operation op = operation_of(OPERATOR_TRSV);
+    struct operation op = ger(handle, n, n, alpha, x, incx, y, incy, a, lda, type);
+    cublasStatus_t status;
+
+    operation_scalars(&op, handle, alpha, alpha, alpha_type);
+    op.transb = CUBLAS_OP_C;
+    op.fill = fill_of(&op, uplo);
+    op.hermitian = true;
+    status = operation_run(handle, &op);
+    if (status != CUBLAS_STATUS_SUCCESS || !both)
+        return status;
+    op.a = operand_of(y, incy, type);
+    op.b = operand_of(x, incx, type);
+    op.alpha.conjugated = true;
+    return operation_run(handle, &op);
+}
+
+static cublasStatus_t symv(cublasHandle_t handle, cublasFillMode_t uplo, int64_t n,
+                           const void *alpha, const void *a, int64_t lda, const void *x,
+                           int64_t incx, const void *beta, void *y, int64_t incy, bool hermitian,
+                           cudaDataType type)
+{
+    struct operation op = operation_of(OPERATOR_SYMV);
+
+    op.m = n;
+    op.a = operand_of(a, lda, type);
+    op.b = operand_of(x, incx, type);
+    op.c = operand_of(y, incy, type);
+    op.fill = fill_of(&op, uplo);
+    op.hermitian = hermitian;
+    operation_scalars(&op, handle, alpha, beta, type);
+    return operation_run(handle, &op);
+}
+
+/* trsv or trmv. */
+static cublasStatus_t triangular(enum operator_name name, cublasHandle_t handle,
+                                 cublasFillMode_t uplo, cublasOperation_t trans,
+                                 cublasDiagType_t diag, int64_t n, const void *a, int64_t lda,
+                                 void *x, int64_t incx, cudaDataType type)
+{
+    struct operation op = operation_of(name);
 
     op.transa = trans;
     op.diag = diag;
@@ -118,14 +164,30 @@ static cublasStatus_t trsv(cublasHandle_t handle, cublasFillMode_t uplo, cublasO
     return operation_run(handle, &op);
 }
 
-#define RANK(form, N, S, T, type)                                                                  \
-    CUBLAS_API cublasStatus_t cublas##S##ger_v2##form(cublasHandle_t handle, N m, N n,             \
+#define GER(form, N, name, T, type, trans)                                                         \
+    CUBLAS_API cublasStatus_t cublas##name##_v2##form(cublasHandle_t handle, N m, N n,             \
                                                       const T *alpha, const T *x, N incx,          \
                                                       const T *y, N incy, T *a, N lda)             \
     {                                                                                              \
         struct operation op = ger(handle, m, n, alpha, x, incx, y, incy, a, lda, type);            \
                                                                                                    \
+        op.transb = trans;                                                                         \
         return operation_run(handle, &op);                                                         \
+    }
+
+BOTH_FORMS(GER, Sger, float, CUDA_R_32F, CUBLAS_OP_T)
+BOTH_FORMS(GER, Dger, double, CUDA_R_64F, CUBLAS_OP_T)
+BOTH_FORMS(GER, Cgeru, cuComplex, CUDA_C_32F, CUBLAS_OP_T)
+BOTH_FORMS(GER, Cgerc, cuComplex, CUDA_C_32F, CUBLAS_OP_C)
+BOTH_FORMS(GER, Zgeru, cuDoubleComplex, CUDA_C_64F, CUBLAS_OP_T)
+BOTH_FORMS(GER, Zgerc, cuDoubleComplex, CUDA_C_64F, CUBLAS_OP_C)
+
+#define SYMMETRIC(form, N, S, T, type)                                                             \
+    CUBLAS_API cublasStatus_t cublas##S##symv_v2##form(                                            \
+        cublasHandle_t handle, cublasFillMode_t uplo, N n, const T *alpha, const T *a, N lda,      \
+        const T *x, N incx, const T *beta, T *y, N incy)                                           \
+    {                                                                                              \
+        return symv(handle, uplo, n, alpha, a, lda, x, incx, beta, y, incy, false, type);          \
     }                                                                                              \
     CUBLAS_API cublasStatus_t cublas##S##syr_v2##form(cublasHandle_t handle,                       \
                                                       cublasFillMode_t uplo, N n, const T *alpha,  \
@@ -143,8 +205,39 @@ static cublasStatus_t trsv(cublasHandle_t handle, cublasFillMode_t uplo, cublasO
         cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,                     \
         cublasDiagType_t diag, N n, const T *a, N lda, T *x, N incx)                               \
     {                                                                                              \
-        return trsv(handle, uplo, trans, diag, n, a, lda, x, incx, type);                          \
+        return triangular(OPERATOR_TRSV, handle, uplo, trans, diag, n, a, lda, x, incx, type);     \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublas##S##trmv_v2##form(                                            \
+        cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,                     \
+        cublasDiagType_t diag, N n, const T *a, N lda, T *x, N incx)                               \
+    {                                                                                              \
+        return triangular(OPERATOR_TRMV, handle, uplo, trans, diag, n, a, lda, x, incx, type);     \
     }
 
-BOTH_FORMS(RANK, S, float, CUDA_R_32F)
-BOTH_FORMS(RANK, D, double, CUDA_R_64F)
+BOTH_FORMS(SYMMETRIC, S, float, CUDA_R_32F)
+BOTH_FORMS(SYMMETRIC, D, double, CUDA_R_64F)
+BOTH_FORMS(SYMMETRIC, C, cuComplex, CUDA_C_32F)
+BOTH_FORMS(SYMMETRIC, Z, cuDoubleComplex, CUDA_C_64F)
+
+#define HERMITIAN(form, N, S, T, R, type, real)                                                    \
+    CUBLAS_API cublasStatus_t cublas##S##hemv_v2##form(                                            \
+        cublasHandle_t handle, cublasFillMode_t uplo, N n, const T *alpha, const T *a, N lda,      \
+        const T *x, N incx, const T *beta, T *y, N incy)                                           \
+    {                                                                                              \
+        return symv(handle, uplo, n, alpha, a, lda, x, incx, beta, y, incy, true, type);           \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublas##S##her_v2##form(cublasHandle_t handle,                       \
+                                                      cublasFillMode_t uplo, N n, const R *alpha,  \
+                                                      const T *x, N incx, T *a, N lda)             \
+    {                                                                                              \
+        return her(handle, uplo, n, alpha, real, x, incx, x, incx, false, a, lda, type);           \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublas##S##her2_v2##form(                                            \
+        cublasHandle_t handle, cublasFillMode_t uplo, N n, const T *alpha, const T *x, N incx,     \
+        const T *y, N incy, T *a, N lda)                                                           \
+    {                                                                                              \
+        return her(handle, uplo, n, alpha, type, x, incx, y, incy, true, a, lda, type);            \
+    }
+
+BOTH_FORMS(HERMITIAN, C, cuComplex, float, CUDA_C_32F, CUDA_R_32F)
+BOTH_FORMS(HERMITIAN, Z, cuDoubleComplex, double, CUDA_C_64F, CUDA_R_64F)

@@ -9,6 +9,8 @@
 
 #ifndef GS_CUDART_TOOLKIT
 cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
 cudaError_t cudaFree(void *memory);
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared,
@@ -21,6 +23,7 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
 cudaError_t cudaMalloc(void **memory, size_t size);
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind);
+cudaError_t cudaMemsetAsync(void *ptr, int value, size_t count, cudaStream_t stream);
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, enum cudaMemcpyKind kind,
                               cudaStream_t stream);

@@ -61,8 +61,8 @@ INLINE void gemm(const struct gemm_params &p)
     enum { THREADS = BM * BN / TM / TN, ACROSS = BM / TM };
     typedef X four __attribute__((ext_vector_type(4)));
     static __shared__ __attribute__((aligned(32))) X a_tile[BK][BM + 4], b_tile[BK][BN + 4];
-    const X alpha = scalar_read<X>(&p.alpha, p.scalar_type);
-    const X beta = scalar_read<X>(&p.beta, p.scalar_type);
+    const X alpha = scalar_read<X>(&p.alpha);
+    const X beta = scalar_read<X>(&p.beta);
     const int k = alpha == X(0) ? 0 : p.k;
     const int tiles = (p.m + BM - 1) / BM;
     const int first_i = (int)blockIdx.x % tiles * BM, first_j = (int)blockIdx.x / tiles * BN;

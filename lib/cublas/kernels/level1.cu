@@ -1,6 +1,6 @@
 // level1.cu - operations on vectors. Those with one result run in one block, in an order of their
 // own that does not change, so that a sum is the same each time.
-#include "cublas/kernels/words.h"
+#include "cublas/kernels/complex.h"
 
 #define BLOCK 512
 
@@ -17,30 +17,30 @@ template <class T> INLINE GLOBAL T *vector(u64 address)
 
 template <class T, class X> INLINE void axpy(const struct vector_params &p)
 {
-    const X alpha = scalar_read<X>(&p.alpha, p.scalar_type);
+    const X alpha = scalar_read<X>(&p.alpha);
     const GLOBAL T *x = vector<T>(p.x);
     GLOBAL T *y = vector<T>(p.y);
 
-    if (alpha == X(0))
+    if (is_zero(alpha))
         return;
     EACH(i, p.n)
-        y[i * p.incy] = convert<T>::from(alpha * convert<X>::from(T(x[i * p.incx])) +
-                                         convert<X>::from(T(y[i * p.incy])));
+    y[i * p.incy] = convert<T>::from(times(alpha, convert<X>::from(T(x[i * p.incx]))) +
+                                     convert<X>::from(T(y[i * p.incy])));
 }
 
 template <class T, class X> INLINE void scal(const struct vector_params &p)
 {
-    const X alpha = scalar_read<X>(&p.alpha, p.scalar_type);
+    const X alpha = scalar_read<X>(&p.alpha);
     GLOBAL T *x = vector<T>(p.x);
 
     EACH(i, p.n)
-        x[i * p.incx] = convert<T>::from(alpha * convert<X>::from(T(x[i * p.incx])));
+    x[i * p.incx] = convert<T>::from(times(alpha, convert<X>::from(T(x[i * p.incx]))));
 }
 
 template <class T> INLINE void copy(const struct vector_params &p)
 {
     EACH(i, p.n)
-        vector<T>(p.y)[i * p.incy] = vector<T>(p.x)[i * p.incx];
+    vector<T>(p.y)[i * p.incy] = vector<T>(p.x)[i * p.incx];
 }
 
 template <class T> INLINE void swap(const struct vector_params &p)
@@ -56,7 +56,7 @@ template <class T> INLINE void swap(const struct vector_params &p)
 
 template <class T> INLINE void rot(const struct vector_params &p)
 {
-    const T c = scalar_read<T>(&p.alpha, p.scalar_type), s = scalar_read<T>(&p.beta, p.scalar_type);
+    const T c = scalar_read<T>(&p.alpha), s = scalar_read<T>(&p.beta);
 
     EACH(i, p.n)
     {
@@ -89,9 +89,12 @@ template <class T, class X> INLINE void dot(const struct vector_params &p)
     X sum = X(0);
 
 #pragma unroll 4
-    for (long long i = threadIdx.x; i < p.n; i += BLOCK)
-        sum += convert<X>::from(T(vector<T>(p.x)[i * p.incx])) *
-               convert<X>::from(T(vector<T>(p.y)[i * p.incy]));
+    for (long long i = threadIdx.x; i < p.n; i += BLOCK) {
+        const X x = convert<X>::from(T(vector<T>(p.x)[i * p.incx]));
+
+        sum +=
+            times(p.conjugated ? conjugate(x) : x, convert<X>::from(T(vector<T>(p.y)[i * p.incy])));
+    }
     part[threadIdx.x] = sum;
     REDUCE(part, left += right);
     if (threadIdx.x == 0)
@@ -100,19 +103,25 @@ template <class T, class X> INLINE void dot(const struct vector_params &p)
 
 template <class T> INLINE void asum(const struct vector_params &p)
 {
-    static __shared__ T part[BLOCK];
-    T sum = T(0);
+    static __shared__ real_type<T> part[BLOCK];
+    real_type<T> sum = 0;
 
 #pragma unroll 4
-    for (long long i = threadIdx.x; i < p.n; i += BLOCK) {
-        T x = vector<T>(p.x)[i * p.incx];
-
-        sum += x < T(0) ? -x : x;
-    }
+    for (long long i = threadIdx.x; i < p.n; i += BLOCK)
+        sum += magnitude(T(vector<T>(p.x)[i * p.incx]));
     part[threadIdx.x] = sum;
     REDUCE(part, left += right);
     if (threadIdx.x == 0)
-        *vector<T>(p.result) = part[0];
+        *vector<real_type<T>>(p.result) = part[0];
+}
+
+template <class T> INLINE double square_wide(T x)
+{
+    return square(convert<double>::from(x));
+}
+INLINE double square_wide(c32 x)
+{
+    return square(c64{x.x, x.y});
 }
 
 // The sum of squares of f32 and narrower cannot overflow in f64.
@@ -122,27 +131,23 @@ template <class T> INLINE void nrm2(const struct vector_params &p)
     double sum = 0;
 
 #pragma unroll 4
-    for (long long i = threadIdx.x; i < p.n; i += BLOCK) {
-        double x = convert<double>::from(T(vector<T>(p.x)[i * p.incx]));
-
-        sum += x * x;
-    }
+    for (long long i = threadIdx.x; i < p.n; i += BLOCK)
+        sum += square_wide(T(vector<T>(p.x)[i * p.incx]));
     part[threadIdx.x] = sum;
     REDUCE(part, left += right);
     if (threadIdx.x == 0)
-        *vector<T>(p.result) = convert<T>::from(__nvvm_sqrt_rn_d(part[0]));
+        *vector<real_type<T>>(p.result) = convert<real_type<T>>::from(root(part[0]));
 }
 
 // That of f64 can, so it is that of the vector over its largest element.
-template <> INLINE void nrm2<double>(const struct vector_params &p)
+template <class T> INLINE void nrm2_wide(const struct vector_params &p)
 {
     static __shared__ double part[BLOCK];
     double largest = 0, sum = 0;
 
     for (long long i = threadIdx.x; i < p.n; i += BLOCK) {
-        double x = vector<double>(p.x)[i * p.incx];
+        const double x = magnitude(T(vector<T>(p.x)[i * p.incx]));
 
-        x = x < 0 ? -x : x;
         largest = x > largest || x != x ? x : largest;
     }
     part[threadIdx.x] = largest;
@@ -152,13 +157,13 @@ template <> INLINE void nrm2<double>(const struct vector_params &p)
     if (largest > 0 && largest * 0 == 0) {
 #pragma unroll 4
         for (long long i = threadIdx.x; i < p.n; i += BLOCK) {
-            double x = vector<double>(p.x)[i * p.incx] / largest;
+            const T x = vector<T>(p.x)[i * p.incx];
 
-            sum += x * x;
+            sum += square(T(x / largest));
         }
         part[threadIdx.x] = sum;
         REDUCE(part, left += right);
-        largest *= __nvvm_sqrt_rn_d(part[0]);
+        largest *= root(part[0]);
     }
     if (threadIdx.x == 0)
         *vector<double>(p.result) = largest;
@@ -168,16 +173,15 @@ template <> INLINE void nrm2<double>(const struct vector_params &p)
 template <class T, bool Smallest> INLINE void extreme(const struct vector_params &p)
 {
     struct best {
-        T value;
+        real_type<T> value;
         long long index;
     };
     static __shared__ best part[BLOCK];
-    best mine = {T(0), -1};
+    best mine = {0, -1};
 
     for (long long i = threadIdx.x; i < p.n; i += BLOCK) {
-        T x = vector<T>(p.x)[i * p.incx];
+        const real_type<T> x = magnitude(T(vector<T>(p.x)[i * p.incx]));
 
-        x = x < T(0) ? -x : x;
         if (mine.index < 0 || (Smallest ? x < mine.value : x > mine.value))
             mine = {x, i};
     }
@@ -251,11 +255,25 @@ VECTOR(dot_bf16,  dot<bf16, float>)
 VECTOR(asum_f32,  asum<float>)
 VECTOR(asum_f64,  asum<double>)
 VECTOR(nrm2_f32,  nrm2<float>)
-VECTOR(nrm2_f64,  nrm2<double>)
+VECTOR(nrm2_f64,  nrm2_wide<double>)
 VECTOR(nrm2_f16,  nrm2<f16>)
 VECTOR(nrm2_bf16, nrm2<bf16>)
 VECTOR(iamax_f32, extreme<float, false>)
 VECTOR(iamax_f64, extreme<double, false>)
 VECTOR(iamin_f32, extreme<float, true>)
 VECTOR(iamin_f64, extreme<double, true>)
+VECTOR(axpy_c32,  axpy<c32, c32>)
+VECTOR(axpy_c64,  axpy<c64, c64>)
+VECTOR(scal_c32,  scal<c32, c32>)
+VECTOR(scal_c64,  scal<c64, c64>)
+VECTOR(dot_c32,   dot<c32, c32>)
+VECTOR(dot_c64,   dot<c64, c64>)
+VECTOR(asum_c32,  asum<c32>)
+VECTOR(asum_c64,  asum<c64>)
+VECTOR(nrm2_c32,  nrm2<c32>)
+VECTOR(nrm2_c64,  nrm2_wide<c64>)
+VECTOR(iamax_c32, extreme<c32, false>)
+VECTOR(iamax_c64, extreme<c64, false>)
+VECTOR(iamin_c32, extreme<c32, true>)
+VECTOR(iamin_c64, extreme<c64, true>)
 // clang-format on

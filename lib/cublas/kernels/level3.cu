@@ -1,13 +1,20 @@
-// level3.cu - triangular systems, and sums and diagonal products of matrices.
-#include "cublas/kernels/words.h"
+// level3.cu - triangular systems and products, and sums and diagonal products of matrices.
+#include "cublas/kernels/complex.h"
 
 #define BLOCK 128
 
+template <class T> INLINE T element(const struct matrix &m, const GLOBAL T *first, int i, int j)
+{
+    const T x = first[i * m.row + j * m.column];
+
+    return m.conjugated ? conjugate(x) : x;
+}
+
 // A block solves one vector: it takes one element after the other, and its threads take that one's
 // part from those that follow.
-template <class T> INLINE void trsm(const struct trsm_params &p)
+template <class T> INLINE void trsm(const struct triangle_params &p)
 {
-    const T alpha = scalar_read<T>(&p.alpha, p.scalar_type);
+    const T alpha = scalar_read<T>(&p.alpha);
     const bool lower = p.fill == FILL_LOWER;
 
     for (long long v = blockIdx.x; v < (long long)p.vectors * p.batch; v += gridDim.x) {
@@ -15,9 +22,9 @@ template <class T> INLINE void trsm(const struct trsm_params &p)
         GLOBAL T *b = operand<T>(&p.b, batch) + v % p.vectors * p.b.column;
 
         for (int i = (int)threadIdx.x; i < p.m; i += BLOCK)
-            b[i * p.b.row] = alpha == T(0) ? T(0) : alpha * b[i * p.b.row];
+            b[i * p.b.row] = is_zero(alpha) ? T(0) : times(alpha, T(b[i * p.b.row]));
         __syncthreads();
-        if (alpha == T(0))
+        if (is_zero(alpha))
             continue;
 
         const GLOBAL T *a = operand<T>(&p.a, batch);
@@ -27,7 +34,7 @@ template <class T> INLINE void trsm(const struct trsm_params &p)
             T x = b[k * p.b.row];
 
             if (!p.unit)
-                x = x / a[k * (p.a.row + p.a.column)];
+                x = over(x, element<T>(p.a, a, k, k));
             __syncthreads(); // all have read what the first thread writes
             if (threadIdx.x == 0)
                 b[k * p.b.row] = x;
@@ -35,7 +42,45 @@ template <class T> INLINE void trsm(const struct trsm_params &p)
             for (int t = s + 1 + (int)threadIdx.x; t < p.m; t += BLOCK) {
                 const int i = lower ? t : p.m - 1 - t;
 
-                b[i * p.b.row] -= a[i * p.a.row + k * p.a.column] * x;
+                b[i * p.b.row] -= times(element<T>(p.a, a, i, k), x);
+            }
+            __syncthreads();
+        }
+    }
+}
+
+// A block multiplies one vector, in place: each element is added to those that follow it in the
+// triangle, once these are done with their own.
+template <class T> INLINE void trmm(const struct triangle_params &p)
+{
+    const T alpha = scalar_read<T>(&p.alpha);
+    const bool lower = p.fill == FILL_LOWER;
+
+    for (long long v = blockIdx.x; v < (long long)p.vectors * p.batch; v += gridDim.x) {
+        const int batch = (int)(v / p.vectors);
+        const GLOBAL T *from = operand<T>(&p.from, batch) + v % p.vectors * p.from.column;
+        GLOBAL T *b = operand<T>(&p.b, batch) + v % p.vectors * p.b.column;
+
+        for (int i = (int)threadIdx.x; i < p.m; i += BLOCK)
+            b[i * p.b.row] = is_zero(alpha) ? T(0) : times(alpha, T(from[i * p.from.row]));
+        __syncthreads();
+        if (is_zero(alpha))
+            continue;
+
+        const GLOBAL T *a = operand<T>(&p.a, batch);
+#pragma unroll 1
+        for (int s = p.m - 1; s >= 0; s--) {
+            const int k = lower ? s : p.m - 1 - s;
+            const T x = b[k * p.b.row];
+
+            __syncthreads(); // all have read what the first thread writes
+            if (threadIdx.x == 0 && !p.unit)
+                b[k * p.b.row] = times(element<T>(p.a, a, k, k), x);
+#pragma unroll 1
+            for (int t = s + 1 + (int)threadIdx.x; t < p.m; t += BLOCK) {
+                const int i = lower ? t : p.m - 1 - t;
+
+                b[i * p.b.row] += times(element<T>(p.a, a, i, k), x);
             }
             __syncthreads();
         }
@@ -45,8 +90,8 @@ template <class T> INLINE void trsm(const struct trsm_params &p)
 // A thread for each element of a column. beta or alpha of 0: that matrix is not read.
 template <class T> INLINE void geam(const struct elementwise_params &p)
 {
-    const T alpha = scalar_read<T>(&p.alpha, p.scalar_type);
-    const T beta = scalar_read<T>(&p.beta, p.scalar_type);
+    const T alpha = scalar_read<T>(&p.alpha);
+    const T beta = scalar_read<T>(&p.beta);
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     const GLOBAL T *a = operand<T>(&p.a, 0), *b = operand<T>(&p.b, 0);
     GLOBAL T *c = operand<T>(&p.c, 0);
@@ -56,10 +101,10 @@ template <class T> INLINE void geam(const struct elementwise_params &p)
     for (int j = (int)blockIdx.z; j < p.n; j += (int)gridDim.z) {
         T value = T(0);
 
-        if (alpha != T(0))
-            value = alpha * a[i * p.a.row + j * p.a.column];
-        if (beta != T(0))
-            value += beta * b[i * p.b.row + j * p.b.column];
+        if (!is_zero(alpha))
+            value = times(alpha, element<T>(p.a, a, i, j));
+        if (!is_zero(beta))
+            value += times(beta, element<T>(p.b, b, i, j));
         c[i + j * p.c.column] = value;
     }
 }
@@ -72,9 +117,8 @@ template <class T> INLINE void dgmm(const struct elementwise_params &p)
     if (i >= p.m)
         return;
     for (int j = (int)blockIdx.z; j < p.n; j += (int)gridDim.z)
-        operand<T>(&p.c, 0)[i + j * p.c.column] =
-            operand<T>(&p.a, 0)[i + j * p.a.column] *
-            operand<T>(&p.b, 0)[i * p.b.row + j * p.b.column];
+        operand<T>(&p.c, 0)[i + j * p.c.column] = times(element<T>(p.a, operand<T>(&p.a, 0), i, j),
+                                                        element<T>(p.b, operand<T>(&p.b, 0), i, j));
 }
 
 #define LEVEL3(name, params, ...)                                                                  \
@@ -83,11 +127,13 @@ template <class T> INLINE void dgmm(const struct elementwise_params &p)
         __VA_ARGS__(p);                                                                            \
     }
 
-// clang-format off
-LEVEL3(trsm_f32, trsm_params, trsm<float>)
-LEVEL3(trsm_f64, trsm_params, trsm<double>)
-LEVEL3(geam_f32, elementwise_params, geam<float>)
-LEVEL3(geam_f64, elementwise_params, geam<double>)
-LEVEL3(dgmm_f32, elementwise_params, dgmm<float>)
-LEVEL3(dgmm_f64, elementwise_params, dgmm<double>)
-// clang-format on
+#define LEVEL3_ALL(type, T)                                                                        \
+    LEVEL3(trsm_##type, triangle_params, trsm<T>)                                                  \
+    LEVEL3(trmm_##type, triangle_params, trmm<T>)                                                  \
+    LEVEL3(geam_##type, elementwise_params, geam<T>)                                               \
+    LEVEL3(dgmm_##type, elementwise_params, dgmm<T>)
+
+LEVEL3_ALL(f32, float)
+LEVEL3_ALL(f64, double)
+LEVEL3_ALL(c32, c32)
+LEVEL3_ALL(c64, c64)

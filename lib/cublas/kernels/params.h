@@ -5,12 +5,24 @@
 #ifndef GS_CUBLAS_PARAMS_H
 #define GS_CUBLAS_PARAMS_H
 
-/* alpha or beta. `address` 0: the value is in `bits`; else at that device address. */
-struct scalar {
-    unsigned long long bits, address;
+enum scalar_type {
+    SCALAR_F16,
+    SCALAR_BF16,
+    SCALAR_F32,
+    SCALAR_F64,
+    SCALAR_S32,
+    SCALAR_C32,
+    SCALAR_C64,
+    SCALAR_E4M3,
+    SCALAR_E5M2
 };
 
-enum scalar_type { SCALAR_F16, SCALAR_BF16, SCALAR_F32, SCALAR_F64, SCALAR_S32 };
+/* alpha or beta. `address` 0: the value is in `bits`; else at that device address. */
+struct scalar {
+    unsigned long long bits[2], address;
+    unsigned type;       /* enum scalar_type */
+    unsigned conjugated; /* its conjugate is meant */
+};
 
 /* op(A): element (i, j) of batch b is address[b * stride + i * row + j * column]; one of row and
  * column is 1. `array`: `address` is that of an array of addresses, one a batch. Of a vector only
@@ -18,7 +30,7 @@ enum scalar_type { SCALAR_F16, SCALAR_BF16, SCALAR_F32, SCALAR_F64, SCALAR_S32 }
 struct matrix {
     unsigned long long address;
     long long row, column, stride;
-    unsigned array;
+    unsigned array, conjugated; /* conjugated: its elements are the conjugates of those stored */
 };
 
 enum fill { FILL_ALL, FILL_LOWER, FILL_UPPER };
@@ -28,8 +40,17 @@ struct gemm_params {
     struct matrix a, b, c;
     struct scalar alpha, beta;
     int m, n, k, batch;
-    unsigned scalar_type, fill;
+    unsigned fill;
     unsigned c_wide; /* of the tensor-core kernels: C is of f32, not of the inputs' type */
+};
+
+/* The same for other numbers and matrices: A or B may be symmetric, of which the triangle a_fill or
+ * b_fill is read. `hermitian`: such a matrix, or the C of which a triangle is computed, is. */
+struct product_params {
+    struct matrix a, b, c;
+    struct scalar alpha, beta;
+    int m, n, k, batch;
+    unsigned fill, a_fill, b_fill, hermitian;
 };
 
 /* y = alpha op(A) x + beta y, op(A) of m rows and n columns. */
@@ -37,15 +58,14 @@ struct gemv_params {
     struct matrix a, x, y;
     struct scalar alpha, beta;
     int m, n, batch;
-    unsigned scalar_type;
 };
 
-/* A += alpha x y'; of A only the triangle `fill`. */
+/* A += alpha x y'; of A only the triangle `fill`, and its diagonal is real if it is hermitian. */
 struct ger_params {
     struct matrix a, x, y;
     struct scalar alpha;
     int m, n;
-    unsigned scalar_type, fill;
+    unsigned fill, hermitian;
 };
 
 /* Level 1. Increments may be negative: x and y are the addresses of element 0. */
@@ -53,18 +73,19 @@ struct vector_params {
     unsigned long long x, y, result;
     long long n, incx, incy;
     struct scalar alpha, beta; /* beta: the sine of a rotation */
-    unsigned scalar_type;
-    unsigned wide_index; /* the result of iamax is of 64 bits */
+    unsigned conjugated;       /* of dot: x is */
+    unsigned wide_index;       /* the result of iamax is of 64 bits */
 };
 
 /* op(A) X = alpha B, or X op(A) = alpha B, X over B. Vector v of B has its element i at
  * b[i * row + v * column]; a is lower triangular as it is read, or upper, with row and column of
- * op(A) taken so that each vector solves a v = b. */
-struct trsm_params {
-    struct matrix a, b;
+ * op(A) taken so that each vector solves a v = b. Of a product with such a matrix b is the result,
+ * and `from` what is multiplied. */
+struct triangle_params {
+    struct matrix a, b, from;
     struct scalar alpha;
     int m, vectors, batch;
-    unsigned scalar_type, fill, unit;
+    unsigned fill, unit;
 };
 
 /* C = alpha op(A) + beta op(B), or the product of a matrix and a diagonal. */
@@ -72,7 +93,27 @@ struct elementwise_params {
     struct matrix a, b, c;
     struct scalar alpha, beta;
     int m, n;
-    unsigned scalar_type;
+};
+
+/* A batch of matrices of m rows and n columns that are factorized or were, a block for each or for
+ * each vector of b. Addresses of 0: there is none. */
+struct factor_params {
+    struct matrix a, b, tau;
+    unsigned long long pivots, info; /* n pivots and one number for each matrix */
+    int m, n, vectors, batch;
+    unsigned transposed, conjugated;
+};
+
+/* D = d_scale (alpha a_scale b_scale op(A) op(B) + beta c_scale C), of elements of any type of enum
+ * scalar_type but for whole and complex numbers, computed in f32. Scales are at device addresses;
+ * 0: there is none. amax: where the largest magnitude of D before its scale goes, in memory of 0.
+ */
+struct float8_params {
+    struct matrix a, b, c, d;
+    struct scalar alpha, beta;
+    unsigned long long a_scale, b_scale, c_scale, d_scale, amax;
+    int m, n, k, batch;
+    unsigned a_type, b_type, c_type, d_type;
 };
 
 /* What follows a product: the bits that cublasLtEpilogue_t is made of. */

@@ -207,8 +207,8 @@ template <class T, bool ALined, bool BLined> INLINE void tensor(const struct gem
     };
     static __shared__ __attribute__((aligned(128))) char memory[BYTES];
     const unsigned shared = shared_address(memory);
-    const float alpha = scalar_read<float>(&p.alpha, p.scalar_type);
-    const float beta = scalar_read<float>(&p.beta, p.scalar_type);
+    const float alpha = scalar_read<float>(&p.alpha);
+    const float beta = scalar_read<float>(&p.beta);
     const int k = alpha == 0 ? 0 : p.k;
     const int tiles = (p.m + TILE - 1) / TILE;
     const int first_i = (int)blockIdx.x % tiles * TILE, first_j = (int)blockIdx.x / tiles * TILE;

@@ -55,12 +55,12 @@ template <> struct convert<bf16> {
     static INLINE bf16 from(bf16 x) { return x; }
 };
 
-template <class T> INLINE T scalar_read(const struct scalar *s, unsigned type)
+template <class T> INLINE T scalar_read(const struct scalar *s)
 {
-    u64 bits = s->bits;
+    u64 bits = s->bits[0];
     u64 at = s->address;
 
-    switch (type) {
+    switch (s->type) {
     case SCALAR_F16:
         return convert<T>::from(
             f16(at ? *(const GLOBAL unsigned short *)at : (unsigned short)bits));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cublas/base/runtime.h"
+#include "cublas/lt/float8.h"
 #include "cublas/op/operators.h"
 
 /* ---- Which products there are ---------------------------------------------------------------- */
@@ -141,8 +142,8 @@ static struct operation operation_of_matmul(const struct lt_matmul *matmul,
 
 cublasStatus_t lt_matmul_check(const struct lt_matmul *matmul)
 {
-    static const double zero = 0; /* a zero of every type of scalar */
-    static const struct lt_operands none = {.alpha = &zero, .beta = &zero};
+    static const double zero[2]; /* a zero of every type of scalar */
+    static const struct lt_operands none = {.alpha = zero, .beta = zero};
     const struct lt_layout *const layouts[] = {matmul->a, matmul->b, matmul->c, matmul->d};
     const struct lt_desc *desc = matmul->desc;
     struct operation op;
@@ -164,14 +165,24 @@ cublasStatus_t lt_matmul_check(const struct lt_matmul *matmul)
         desc->pointer_mode != CUBLASLT_POINTER_MODE_DEVICE)
         return CUBLAS_STATUS_NOT_SUPPORTED;
     if (desc->transc != CUBLAS_OP_N || desc->fill != CUBLAS_FILL_MODE_FULL ||
-        matmul->c->type != matmul->d->type || matmul->c->order != matmul->d->order ||
-        matmul->a->batch_mode != matmul->d->batch_mode ||
+        matmul->c->order != matmul->d->order || matmul->a->batch_mode != matmul->d->batch_mode ||
         matmul->b->batch_mode != matmul->d->batch_mode ||
         matmul->c->batch_mode != matmul->d->batch_mode)
         return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (lt_float8_is(matmul)) {
+        status = lt_float8_check(matmul);
+        return status == CUBLAS_STATUS_SUCCESS ? epilogue_check(matmul) : status;
+    }
     for (unsigned i = 0; i < sizeof(desc->scales) / sizeof(desc->scales[0]); i++)
         if (desc->scales[i] != NULL)
             return CUBLAS_STATUS_NOT_SUPPORTED;
+    /* Where a matrix stored by rows is taken as its transpose, nothing conjugates it. */
+    if (matmul->c->type != matmul->d->type ||
+        (type_complex(matmul->a->type) &&
+         (desc->transa == CUBLAS_OP_C || desc->transb == CUBLAS_OP_C) &&
+         (matmul->a->order != CUBLASLT_ORDER_COL || matmul->b->order != CUBLASLT_ORDER_COL ||
+          matmul->d->order != CUBLASLT_ORDER_COL)))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     status = epilogue_check(matmul);
     if (status != CUBLAS_STATUS_SUCCESS)
         return status;
@@ -191,10 +202,13 @@ static struct matrix matrix_of_layout(const struct lt_layout *layout, const void
 
 static bool scalar_is_zero(const struct scalar *scalar, cudaDataType type)
 {
-    uint64_t sign = UINT64_C(1) << (type_size(type) * 8 - 1);
+    const size_t part = type_size(type) / (type_complex(type) ? 2 : 1);
+    uint64_t signs = type == CUDA_R_32I ? 0 : UINT64_C(1) << (part * 8 - 1);
 
-    return scalar->address == 0 &&
-           (scalar->bits & (type == CUDA_R_32I ? ~UINT64_C(0) : ~sign)) == 0;
+    if (type == CUDA_C_32F)
+        signs |= signs << 32;
+    return scalar->address == 0 && (scalar->bits[0] & ~signs) == 0 &&
+           (scalar->bits[1] & ~signs) == 0;
 }
 
 /* Copies C to D, where beta is not 0 and C is not D. */
@@ -243,8 +257,8 @@ static cublasStatus_t rows_sum(struct matrix matrix, cudaDataType type, int64_t 
     struct kernel_shape shape = {{blocks(rows, SUM_ROWS), 1, layers(params.batch)},
                                  {EPILOGUE_THREADS, 1, 1}};
 
-    return kernel_launch(kernel_by_type(type, KERNEL_row_sums_f32, KERNEL_NONE, KERNEL_row_sums_f16,
-                                        KERNEL_row_sums_bf16),
+    return kernel_launch(kernel_by_type(type, KERNEL_row_sums_f32, KERNEL_NONE, KERNEL_NONE,
+                                        KERNEL_NONE, KERNEL_row_sums_f16, KERNEL_row_sums_bf16),
                          shape, &params, stream);
 }
 
@@ -271,8 +285,8 @@ static cublasStatus_t elements_change(const struct lt_matmul *matmul, void *to, 
 
     if (params.does == 0)
         return CUBLAS_STATUS_SUCCESS;
-    return kernel_launch(kernel_by_type(d->type, KERNEL_epilogue_f32, KERNEL_NONE,
-                                        KERNEL_epilogue_f16, KERNEL_epilogue_bf16),
+    return kernel_launch(kernel_by_type(d->type, KERNEL_epilogue_f32, KERNEL_NONE, KERNEL_NONE,
+                                        KERNEL_NONE, KERNEL_epilogue_f16, KERNEL_epilogue_bf16),
                          shape, &params, stream);
 }
 
@@ -315,10 +329,14 @@ cublasStatus_t lt_matmul_run(const struct lt_matmul *matmul, const struct lt_ope
         return CUBLAS_STATUS_INVALID_VALUE;
     if (matmul->d->rows == 0 || matmul->d->columns == 0)
         return CUBLAS_STATUS_SUCCESS;
-    op = operation_of_matmul(matmul, operands, &handle);
-    status = addend_copy(matmul, operands, &op.beta, stream);
-    if (status == CUBLAS_STATUS_SUCCESS)
-        status = operation_run(&handle, &op);
+    if (lt_float8_is(matmul)) {
+        status = lt_float8_run(matmul, operands, stream);
+    } else {
+        op = operation_of_matmul(matmul, operands, &handle);
+        status = addend_copy(matmul, operands, &op.beta, stream);
+        if (status == CUBLAS_STATUS_SUCCESS)
+            status = operation_run(&handle, &op);
+    }
     if (status == CUBLAS_STATUS_SUCCESS)
         status = elements_change(matmul, operands->d, stream);
     if (status == CUBLAS_STATUS_SUCCESS &&

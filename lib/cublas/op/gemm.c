@@ -25,7 +25,7 @@ static const struct tensor tensor_f16 = TENSOR(f16), tensor_bf16 = TENSOR(bf16),
                            tensor_tf32 = TENSOR(tf32);
 enum { TENSOR_TILE = 128, TENSOR_THREADS = 256 };
 
-/* The types that cublasGemmEx documents, but for complex numbers and those of 8-bit floats.
+/* The types that cublasGemmEx documents, but for those of 8 bits that are floats or complex.
  * `wide`: for a C of many tiles. `tensor`: where tensor cores may compute it. */
 static const struct gemm_types {
     cublasComputeType_t compute;
@@ -35,6 +35,7 @@ static const struct gemm_types {
 } gemm_table[] = {
 // clang-format off
 #define ONE(name) {KERNEL_##name, 64, 64, 256}, {KERNEL_NONE, 0, 0, 0}
+#define PRODUCT   {KERNEL_NONE, 0, 0, 0}, {KERNEL_NONE, 0, 0, 0} /* see product.c */
     {CUBLAS_COMPUTE_16F, CUDA_R_16F,  CUDA_R_16F,  CUDA_R_16F, &tensor_f16,  ONE(gemm_f16)},
     {CUBLAS_COMPUTE_32I, CUDA_R_8I,   CUDA_R_32I,  CUDA_R_32I, NULL,         ONE(gemm_s8_s32)},
     {CUBLAS_COMPUTE_32F, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, &tensor_bf16, ONE(gemm_bf16)},
@@ -46,7 +47,10 @@ static const struct gemm_types {
      {KERNEL_gemm_f32, 32, 32, 64}, {KERNEL_gemm_f32_wide, 128, 128, 256}},
     {CUBLAS_COMPUTE_64F, CUDA_R_64F,  CUDA_R_64F,  CUDA_R_64F, NULL,
      {KERNEL_gemm_f64, 32, 32, 64}, {KERNEL_gemm_f64_wide, 64, 64, 256}},
+    {CUBLAS_COMPUTE_32F, CUDA_C_32F,  CUDA_C_32F,  CUDA_C_32F, NULL,         PRODUCT},
+    {CUBLAS_COMPUTE_64F, CUDA_C_64F,  CUDA_C_64F,  CUDA_C_64F, NULL,         PRODUCT},
 #undef ONE
+#undef PRODUCT
     // clang-format on
 };
 
@@ -163,13 +167,13 @@ static struct operation gemm_as_gemv(const struct operation *op)
     else
         gemv.b.ld = op->transa == CUBLAS_OP_N ? op->a.ld : 1;
     gemv.c.ld = column ? 1 : op->c.ld;
-    gemv.transa = stored ? CUBLAS_OP_N : CUBLAS_OP_T;
+    gemv.transa = stored ? CUBLAS_OP_N : column ? op->transa : CUBLAS_OP_T;
     gemv.m = stored ? rows : op->k;
     gemv.n = stored ? op->k : rows;
     return gemv;
 }
 
-cublasStatus_t gemm_run(cublasHandle_t handle, const struct operation *op)
+static cublasStatus_t gemm_run_real(cublasHandle_t handle, const struct operation *op)
 {
     struct tiling tiling = tiling_choose(types_find(op), op);
     struct gemm_params params = {
@@ -182,7 +186,6 @@ cublasStatus_t gemm_run(cublasHandle_t handle, const struct operation *op)
         .n = (int)op->n,
         .k = (int)op->k,
         .batch = (int)op->batch,
-        .scalar_type = type_scalar(op->scalar_type),
         .fill = op->fill,
         .c_wide = op->c.type == CUDA_R_32F,
     };
@@ -202,4 +205,19 @@ cublasStatus_t gemm_run(cublasHandle_t handle, const struct operation *op)
     shape.grid.x = (unsigned)tiles(&tiling, op);
     shape.grid.z = layers(op->batch);
     return kernel_launch(tiling.kernel, shape, &params, handle->stream);
+}
+
+cublasStatus_t gemm_run(cublasHandle_t handle, const struct operation *op)
+{
+    struct operation gemv;
+
+    if (!type_complex(op->a.type))
+        return gemm_run_real(handle, op);
+    if (op->m == 0 || op->n == 0 || op->batch == 0)
+        return CUBLAS_STATUS_SUCCESS;
+    /* gemv conjugates no vector, and no matrix that it does not transpose. */
+    if (!gemm_is_gemv(op) || op->transb == CUBLAS_OP_C || (op->transa == CUBLAS_OP_C && op->n != 1))
+        return product_launch(handle, op, FILL_ALL, FILL_ALL);
+    gemv = gemm_as_gemv(op);
+    return gemv_run(handle, &gemv);
 }

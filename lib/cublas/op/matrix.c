@@ -8,10 +8,9 @@ enum { LANES = 32, GROUPS = 8, GEMV_THREADS = LANES * GROUPS, LEVEL3_THREADS = 1
 static enum kernel_name gemv_kernel(const struct operation *op)
 {
     if (op->a.type == op->c.type)
-        return kernel_by_type(op->a.type, KERNEL_gemv_f32, KERNEL_gemv_f64, KERNEL_gemv_f16,
-                              KERNEL_gemv_bf16);
-    return kernel_by_type(op->a.type, KERNEL_NONE, KERNEL_NONE, KERNEL_gemv_f16_f32,
-                          KERNEL_gemv_bf16_f32);
+        return KERNEL_BY_TYPE_16(op->a.type, gemv);
+    return kernel_by_type(op->a.type, KERNEL_NONE, KERNEL_NONE, KERNEL_NONE, KERNEL_NONE,
+                          KERNEL_gemv_f16_f32, KERNEL_gemv_bf16_f32);
 }
 
 cublasStatus_t gemv_check(const struct operation *op)
@@ -33,7 +32,7 @@ cublasStatus_t gemv_run(cublasHandle_t handle, const struct operation *op)
     bool transposed = op->transa != CUBLAS_OP_N;
     int64_t rows = transposed ? op->n : op->m, columns = transposed ? op->m : op->n;
     struct gemv_params params = {
-        .a = matrix_of(&op->a, transposed),
+        .a = matrix_op(&op->a, op->transa),
         .x = batch_vector(&op->b, columns),
         .y = batch_vector(&op->c, rows),
         .alpha = op->alpha,
@@ -41,7 +40,6 @@ cublasStatus_t gemv_run(cublasHandle_t handle, const struct operation *op)
         .m = (int)rows,
         .n = (int)columns,
         .batch = (int)op->batch,
-        .scalar_type = type_scalar(op->scalar_type),
     };
     struct kernel_shape shape = {
         {blocks(rows, params.a.row == 1 ? LANES : GROUPS), 1, layers(op->batch)},
@@ -73,88 +71,16 @@ cublasStatus_t ger_run(cublasHandle_t handle, const struct operation *op)
         .alpha = op->alpha,
         .m = (int)op->m,
         .n = (int)op->n,
-        .scalar_type = type_scalar(op->scalar_type),
         .fill = op->fill,
+        .hermitian = op->hermitian,
     };
     struct kernel_shape shape = {{blocks(op->m, GEMV_THREADS), 1, layers(op->n)},
                                  {GEMV_THREADS, 1, 1}};
 
     if (op->m == 0 || op->n == 0)
         return CUBLAS_STATUS_SUCCESS;
-    return kernel_launch(
-        kernel_by_type(op->c.type, KERNEL_ger_f32, KERNEL_ger_f64, KERNEL_NONE, KERNEL_NONE), shape,
-        &params, handle->stream);
-}
-
-/* ---- trsm ------------------------------------------------------------------------------------ */
-
-cublasStatus_t trsm_check(const struct operation *op)
-{
-    int64_t order = op->side == CUBLAS_SIDE_LEFT ? op->m : op->n;
-
-    if ((op->side != CUBLAS_SIDE_LEFT && op->side != CUBLAS_SIDE_RIGHT) ||
-        (op->fill != FILL_LOWER && op->fill != FILL_UPPER) || !trans_valid(op->transa) ||
-        (op->diag != CUBLAS_DIAG_NON_UNIT && op->diag != CUBLAS_DIAG_UNIT) || op->m < 0 ||
-        op->n < 0 || op->batch < 0 || !ld_valid(op->a.ld, order) || !ld_valid(op->b.ld, op->m))
-        return CUBLAS_STATUS_INVALID_VALUE;
-    return CUBLAS_STATUS_SUCCESS;
-}
-
-/* X op(A) = alpha B is op(A)' X' = alpha B': the vectors are the rows of B then. */
-cublasStatus_t trsm_run(cublasHandle_t handle, const struct operation *op)
-{
-    bool left = op->side == CUBLAS_SIDE_LEFT;
-    bool transposed = (op->transa != CUBLAS_OP_N) == left;
-    struct trsm_params params = {
-        .a = matrix_of(&op->a, transposed),
-        .b = matrix_of(&op->b, !left),
-        .alpha = op->alpha,
-        .m = (int)(left ? op->m : op->n),
-        .vectors = (unsigned)(left ? op->n : op->m),
-        .batch = (unsigned)op->batch,
-        .scalar_type = type_scalar(op->scalar_type),
-        .fill = transposed ? FILL_LOWER + FILL_UPPER - op->fill : op->fill,
-        .unit = op->diag == CUBLAS_DIAG_UNIT,
-    };
-    int64_t vectors = (int64_t)params.vectors * op->batch;
-    struct kernel_shape shape = {{vectors < SIZE_MOST ? (unsigned)vectors : SIZE_MOST, 1, 1},
-                                 {LEVEL3_THREADS, 1, 1}};
-
-    if (op->m == 0 || op->n == 0 || op->batch == 0)
-        return CUBLAS_STATUS_SUCCESS;
-    return kernel_launch(
-        kernel_by_type(op->a.type, KERNEL_trsm_f32, KERNEL_trsm_f64, KERNEL_NONE, KERNEL_NONE),
-        shape, &params, handle->stream);
-}
-
-/* The vector is a matrix of one row: x' op(A)' = b'. */
-static struct operation trsv_as_trsm(const struct operation *op)
-{
-    struct operation trsm = *op;
-
-    trsm.side = CUBLAS_SIDE_RIGHT;
-    trsm.transa = op->transa == CUBLAS_OP_N ? CUBLAS_OP_T : CUBLAS_OP_N;
-    trsm.m = 1;
-    trsm.n = op->m;
-    trsm.b.address = vector_of(&op->b, op->m).address;
-    return trsm;
-}
-
-cublasStatus_t trsv_check(const struct operation *op)
-{
-    struct operation trsm = trsv_as_trsm(op);
-
-    if (op->b.ld == 0 || !trans_valid(op->transa))
-        return CUBLAS_STATUS_INVALID_VALUE;
-    trsm.b.ld = 1;
-    return trsm_check(&trsm);
-}
-
-cublasStatus_t trsv_run(cublasHandle_t handle, const struct operation *op)
-{
-    struct operation trsm = trsv_as_trsm(op);
-
-    return trsm_run(handle, &trsm);
+    params.y.conjugated = op->transb == CUBLAS_OP_C;
+    return kernel_launch(KERNEL_BY_TYPE(op->c.type, ger), shape, &params, handle->stream);
 }
 
 /* ---- Element by element ---------------------------------------------------------------------- */
@@ -186,16 +112,13 @@ cublasStatus_t geam_check(const struct operation *op)
 cublasStatus_t geam_run(cublasHandle_t handle, const struct operation *op)
 {
     struct elementwise_params params = {
-        .a = matrix_of(&op->a, op->transa != CUBLAS_OP_N),
-        .b = matrix_of(&op->b, op->transb != CUBLAS_OP_N),
+        .a = matrix_op(&op->a, op->transa),
+        .b = matrix_op(&op->b, op->transb),
         .alpha = op->alpha,
         .beta = op->beta,
-        .scalar_type = type_scalar(op->scalar_type),
     };
 
-    return elementwise(
-        handle, op, &params,
-        kernel_by_type(op->c.type, KERNEL_geam_f32, KERNEL_geam_f64, KERNEL_NONE, KERNEL_NONE));
+    return elementwise(handle, op, &params, KERNEL_BY_TYPE(op->c.type, geam));
 }
 
 cublasStatus_t dgmm_check(const struct operation *op)
@@ -216,7 +139,5 @@ cublasStatus_t dgmm_run(cublasHandle_t handle, const struct operation *op)
 
     params.b.row = left ? op->b.ld : 0;
     params.b.column = left ? 0 : op->b.ld;
-    return elementwise(
-        handle, op, &params,
-        kernel_by_type(op->c.type, KERNEL_dgmm_f32, KERNEL_dgmm_f64, KERNEL_NONE, KERNEL_NONE));
+    return elementwise(handle, op, &params, KERNEL_BY_TYPE(op->c.type, dgmm));
 }

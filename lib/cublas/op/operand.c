@@ -5,6 +5,8 @@ size_t type_size(cudaDataType type)
 {
     switch (type) {
     case CUDA_R_8I:
+    case CUDA_R_8F_E4M3:
+    case CUDA_R_8F_E5M2:
         return 1;
     case CUDA_R_16F:
     case CUDA_R_16BF:
@@ -33,6 +35,14 @@ unsigned type_scalar(cudaDataType type)
         return SCALAR_F64;
     case CUDA_R_32I:
         return SCALAR_S32;
+    case CUDA_R_8F_E4M3:
+        return SCALAR_E4M3;
+    case CUDA_R_8F_E5M2:
+        return SCALAR_E5M2;
+    case CUDA_C_32F:
+        return SCALAR_C32;
+    case CUDA_C_64F:
+        return SCALAR_C64;
     default:
         return SCALAR_F32;
     }
@@ -72,14 +82,32 @@ struct matrix vector_of(const struct operand *operand, int64_t n)
     return matrix;
 }
 
+struct matrix matrix_op(const struct operand *operand, cublasOperation_t trans)
+{
+    struct matrix matrix = matrix_of(operand, trans != CUBLAS_OP_N);
+
+    matrix.conjugated = trans == CUBLAS_OP_C;
+    return matrix;
+}
+
+bool type_complex(cudaDataType type)
+{
+    return type == CUDA_C_32F || type == CUDA_C_64F;
+}
+
 enum kernel_name kernel_by_type(cudaDataType type, enum kernel_name f32, enum kernel_name f64,
-                                enum kernel_name f16, enum kernel_name bf16)
+                                enum kernel_name c32, enum kernel_name c64, enum kernel_name f16,
+                                enum kernel_name bf16)
 {
     switch (type) {
     case CUDA_R_32F:
         return f32;
     case CUDA_R_64F:
         return f64;
+    case CUDA_C_32F:
+        return c32;
+    case CUDA_C_64F:
+        return c64;
     case CUDA_R_16F:
         return f16;
     case CUDA_R_16BF:

@@ -37,14 +37,14 @@ struct operand operand_of(const void *address, int64_t ld, cudaDataType type)
 static struct scalar scalar_of(struct operation *op, cublasHandle_t handle, const void *value,
                                cudaDataType type)
 {
-    struct scalar scalar = {0, 0};
+    struct scalar scalar = {.type = type_scalar(type)};
 
     if (value == NULL)
         op->invalid = true;
     else if (handle != NULL && handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
         scalar.address = (uintptr_t)value;
     else
-        memcpy(&scalar.bits, value, type_size(type));
+        memcpy(scalar.bits, value, type_size(type));
     return scalar;
 }
 
@@ -56,13 +56,22 @@ void operation_scalars(struct operation *op, cublasHandle_t handle, const void *
     op->beta = scalar_of(op, handle, beta, type);
 }
 
+void operation_beta(struct operation *op, cublasHandle_t handle, const void *beta,
+                    cudaDataType type)
+{
+    op->beta = scalar_of(op, handle, beta, type);
+}
+
 void operation_ones(struct operation *op, cudaDataType type)
 {
     static const double one = 1;
     static const float one_f32 = 1;
 
-    operation_scalars(op, NULL, type == CUDA_R_64F ? (const void *)&one : &one_f32,
-                      type == CUDA_R_64F ? (const void *)&one : &one_f32, type);
+    if (type == CUDA_R_64F || type == CUDA_C_64F)
+        operation_scalars(op, NULL, &one, &one, CUDA_R_64F);
+    else
+        operation_scalars(op, NULL, &one_f32, &one_f32, CUDA_R_32F);
+    op->scalar_type = type;
 }
 
 static void operation_note(const struct operation *op)

@@ -29,16 +29,19 @@ struct operation {
     enum operator_name name;
     cublasOperation_t transa, transb;
     cublasSideMode_t side;
-    unsigned fill; /* enum fill */
+    unsigned fill;  /* enum fill */
+    bool hermitian; /* the matrix of which `fill` is a triangle is Hermitian, not symmetric */
     cublasDiagType_t diag;
     int64_t m, n, k, batch;
     struct operand a, b, c;
+    uint64_t pivots, info; /* of factorizations: device addresses, or 0 */
     struct scalar alpha, beta;
     cudaDataType scalar_type;
     cublasComputeType_t compute;
     bool wide_index; /* a result that is an index has 64 bits */
     bool invalid;    /* something that has to be there is NULL, or no value of its type */
-    void *result;    /* as the pointer mode says: the host's or a device address */
+    void *result;    /* as the pointer mode says: the host's or a device address; of getrs, geqrf
+                        and gels the host's, for a number */
 };
 
 /* Returns a record with a batch of one. */
@@ -47,7 +50,10 @@ struct operand operand_of(const void *address, int64_t ld, cudaDataType type);
 /* Sets alpha and beta, which are on the host or the device by the handle's pointer mode. */
 void operation_scalars(struct operation *op, cublasHandle_t handle, const void *alpha,
                        const void *beta, cudaDataType type);
-/* Sets alpha and beta to 1, of f32 or f64, whatever the pointer mode. */
+/* Sets beta, which has another type than alpha. */
+void operation_beta(struct operation *op, cublasHandle_t handle, const void *beta,
+                    cudaDataType type);
+/* Sets alpha and beta to 1, whatever the pointer mode. */
 void operation_ones(struct operation *op, cudaDataType type);
 
 /* Checks the record and carries it out. */

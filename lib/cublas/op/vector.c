@@ -20,8 +20,8 @@ static struct vector_params params_of(const struct operation *op)
         .incy = op->b.ld,
         .alpha = op->alpha,
         .beta = op->beta,
-        .scalar_type = type_scalar(op->scalar_type),
         .wide_index = op->wide_index,
+        .conjugated = op->transa == CUBLAS_OP_C,
     };
 }
 
@@ -66,25 +66,28 @@ static cublasStatus_t run_result(cublasHandle_t handle, const struct operation *
     return status;
 }
 
-#define BY_TYPE(name)                                                                              \
-    kernel_by_type(op->a.type, KERNEL_##name##_f32, KERNEL_##name##_f64, KERNEL_NONE, KERNEL_NONE)
-#define BY_TYPE_16(name)                                                                           \
-    kernel_by_type(op->a.type, KERNEL_##name##_f32, KERNEL_##name##_f64, KERNEL_##name##_f16,      \
-                   KERNEL_##name##_bf16)
+/* The type of a result that is a length. */
+static cudaDataType type_real(cudaDataType type)
+{
+    return type == CUDA_C_32F ? CUDA_R_32F : type == CUDA_C_64F ? CUDA_R_64F : type;
+}
 
 cublasStatus_t axpy_run(cublasHandle_t handle, const struct operation *op)
 {
-    return run_each(handle, op, BY_TYPE_16(axpy));
+    return run_each(handle, op, KERNEL_BY_TYPE_16(op->a.type, axpy));
 }
 
 cublasStatus_t scal_run(cublasHandle_t handle, const struct operation *op)
 {
-    return op->a.ld <= 0 ? CUBLAS_STATUS_SUCCESS : run_each(handle, op, BY_TYPE_16(scal));
+    return op->a.ld <= 0 ? CUBLAS_STATUS_SUCCESS
+                         : run_each(handle, op, KERNEL_BY_TYPE_16(op->a.type, scal));
 }
 
 cublasStatus_t rot_run(cublasHandle_t handle, const struct operation *op)
 {
-    return run_each(handle, op, BY_TYPE(rot));
+    return run_each(handle, op,
+                    kernel_by_type(op->a.type, KERNEL_rot_f32, KERNEL_rot_f64, KERNEL_NONE,
+                                   KERNEL_NONE, KERNEL_NONE, KERNEL_NONE));
 }
 
 #define BY_SIZE(name)                                                                              \
@@ -105,25 +108,27 @@ cublasStatus_t swap_run(cublasHandle_t handle, const struct operation *op)
 
 cublasStatus_t dot_run(cublasHandle_t handle, const struct operation *op)
 {
-    return run_result(handle, op, BY_TYPE_16(dot), type_size(op->a.type));
+    return run_result(handle, op, KERNEL_BY_TYPE_16(op->a.type, dot), type_size(op->a.type));
 }
 
 cublasStatus_t nrm2_run(cublasHandle_t handle, const struct operation *op)
 {
-    return run_result(handle, op, BY_TYPE_16(nrm2), type_size(op->a.type));
+    return run_result(handle, op, KERNEL_BY_TYPE_16(op->a.type, nrm2),
+                      type_size(type_real(op->a.type)));
 }
 
 cublasStatus_t asum_run(cublasHandle_t handle, const struct operation *op)
 {
-    return run_result(handle, op, BY_TYPE(asum), type_size(op->a.type));
+    return run_result(handle, op, KERNEL_BY_TYPE(op->a.type, asum),
+                      type_size(type_real(op->a.type)));
 }
 
 cublasStatus_t iamax_run(cublasHandle_t handle, const struct operation *op)
 {
-    return run_result(handle, op, BY_TYPE(iamax), op->wide_index ? 8 : 4);
+    return run_result(handle, op, KERNEL_BY_TYPE(op->a.type, iamax), op->wide_index ? 8 : 4);
 }
 
 cublasStatus_t iamin_run(cublasHandle_t handle, const struct operation *op)
 {
-    return run_result(handle, op, BY_TYPE(iamin), op->wide_index ? 8 : 4);
+    return run_result(handle, op, KERNEL_BY_TYPE(op->a.type, iamin), op->wide_index ? 8 : 4);
 }

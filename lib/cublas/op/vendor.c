@@ -76,10 +76,10 @@ static double scalar_value(const struct scalar *scalar, cudaDataType type)
     float f32;
     int s32;
 
-    memcpy(&half, &scalar->bits, sizeof(half));
-    memcpy(&f32, &scalar->bits, sizeof(f32));
-    memcpy(&f64, &scalar->bits, sizeof(f64));
-    memcpy(&s32, &scalar->bits, sizeof(s32));
+    memcpy(&half, scalar->bits, sizeof(half));
+    memcpy(&f32, scalar->bits, sizeof(f32));
+    memcpy(&f64, scalar->bits, sizeof(f64));
+    memcpy(&s32, scalar->bits, sizeof(s32));
     return type == CUDA_R_64F   ? f64
            : type == CUDA_R_32F ? (double)f32
            : type == CUDA_R_32I ? s32

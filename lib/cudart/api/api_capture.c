@@ -60,8 +60,6 @@ static cudaError_t end(cudaStream_t handle, cudaGraph_t *graph, bool per_thread)
     struct stream *stream;
     cudaError_t error = stream_find(handle, per_thread, &stream);
 
-    if (error == cudaSuccess && graph == NULL)
-        error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
         error = capture_end(stream, graph);
     return error_record(error);

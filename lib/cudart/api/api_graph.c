@@ -2,6 +2,7 @@
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
 #include "cudart/graph/capture.h"
+#include "cudart/graph/condition.h"
 #include "cudart/graph/exec.h"
 #include "cudart/graph/graph.h"
 
@@ -40,6 +41,34 @@ CUDART_API cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t 
                                              size_t *count)
 {
     return error_record(graph_nodes(graph, true, nodes, count));
+}
+
+/* The handle of a condition is a kernel's argument too. */
+static cudaError_t condition_create(cudaGraphConditionalHandle *handle, cudaGraph_t graph,
+                                    unsigned value, unsigned flags)
+{
+    struct condition *condition;
+    cudaError_t error;
+
+    if (handle == NULL || !graph_is(graph) || (flags & ~(unsigned)cudaGraphCondAssignDefault) != 0)
+        return cudaErrorInvalidValue;
+    error = device_use();
+    if (error == cudaSuccess)
+        error = condition_new(value, flags == cudaGraphCondAssignDefault, &condition);
+    if (error != cudaSuccess)
+        return error;
+    *handle = condition_handle(condition);
+    error = graph_add_condition(graph, condition);
+    if (error != cudaSuccess)
+        condition_drop(condition);
+    return error;
+}
+
+CUDART_API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle,
+                                                        cudaGraph_t graph, unsigned value,
+                                                        unsigned flags)
+{
+    return error_record(condition_create(handle, graph, value, flags));
 }
 
 /* ---- Edges ----------------------------------------------------------------------------------- */

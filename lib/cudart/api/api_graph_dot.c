@@ -18,7 +18,8 @@ static const char *type_name(enum cudaGraphNodeType type)
                                         [cudaGraphNodeTypeWaitEvent] = "EVENT_WAIT",
                                         [cudaGraphNodeTypeEventRecord] = "EVENT_RECORD",
                                         [cudaGraphNodeTypeMemAlloc] = "MEM_ALLOC",
-                                        [cudaGraphNodeTypeMemFree] = "MEM_FREE"};
+                                        [cudaGraphNodeTypeMemFree] = "MEM_FREE",
+                                        [cudaGraphNodeTypeConditional] = "CONDITIONAL"};
 
     return (size_t)type < sizeof(names) / sizeof(names[0]) && names[type] != NULL ? names[type]
                                                                                   : "OTHER";

@@ -460,7 +460,7 @@ static cudaError_t op_of_params(struct op *op, struct cudaGraphNodeParams *param
     case cudaGraphNodeTypeMemFree:
         return op_free_memory(op, params->free.dptr);
     case cudaGraphNodeTypeConditional:
-        return error_unsupported("a conditional node, whose condition a kernel would set");
+        return error_unsupported("another condition of a conditional node");
     default: /* semaphores */
         return error_unsupported("a node of this kind");
     }
@@ -475,6 +475,9 @@ CUDART_API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph
 
     if (params != NULL && params->type == cudaGraphNodeTypeGraph)
         return error_record(graph_add_child(graph, deps, data, count, params->graph.graph, node));
+    if (params != NULL && params->type == cudaGraphNodeTypeConditional)
+        return error_record(
+            graph_add_conditional(graph, deps, data, count, &params->conditional, node));
     error = op_of_params(&op, params);
     return error_record(error == cudaSuccess ? graph_add(graph, deps, data, count, &op, node)
                                              : error);

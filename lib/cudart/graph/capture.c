@@ -177,6 +177,8 @@ static cudaError_t end_locked(struct stream *stream, cudaGraph_t *graph)
 
     if (capture == NULL)
         return cudaErrorIllegalState;
+    if (graph == NULL && !capture->graph_given)
+        return cudaErrorInvalidValue;
     if (capture->origin != stream)
         return capture_invalidate(capture, cudaErrorStreamCaptureUnmatched);
     if (capture->mode != cudaStreamCaptureModeRelaxed &&
@@ -186,9 +188,9 @@ static cudaError_t end_locked(struct stream *stream, cudaGraph_t *graph)
         error = cudaErrorStreamCaptureInvalidated;
     else if (!capture_joined(capture))
         error = cudaErrorStreamCaptureUnjoined;
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && graph != NULL)
         *graph = capture->graph;
-    else if (!capture->graph_given)
+    else if (error != cudaSuccess && !capture->graph_given)
         graph_end(capture->graph);
     capture_free(capture);
     return error;
@@ -198,7 +200,8 @@ cudaError_t capture_end(struct stream *stream, cudaGraph_t *graph)
 {
     cudaError_t error;
 
-    *graph = NULL;
+    if (graph != NULL)
+        *graph = NULL;
     pthread_mutex_lock(&lock);
     error = end_locked(stream, graph);
     pthread_mutex_unlock(&lock);

@@ -15,6 +15,7 @@
 /* Begins a capture into the graph, behind the nodes `deps`. graph NULL: into a new graph. */
 cudaError_t capture_begin(struct stream *stream, enum cudaStreamCaptureMode mode, cudaGraph_t graph,
                           const cudaGraphNode_t *deps, size_t count);
+/* graph NULL: of a capture into a graph, which its program knows. */
 cudaError_t capture_end(struct stream *stream, cudaGraph_t *graph);
 /* Before the stream is destroyed: takes it out of its capture, which has to join its work all the
  * same. cudaErrorStreamCaptureUnsupported: the capture began in this stream. */

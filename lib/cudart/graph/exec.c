@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cudart/base/handles.h"
+#include "cudart/graph/condition.h"
 #include "cudart/graph/exec_nodes.h"
 #include "cudart/graph/graph.h"
 #include "cudart/graph/graph_memory.h"
@@ -24,6 +25,7 @@ struct exec {
     unsigned wait;            /* launches to come before they are recorded anew */
     unsigned patience;        /* the same the next time */
     bool memory;              /* some nodes allocate or free */
+    bool conditional;         /* some nodes have conditions */
     struct user_refs objects;
     unsigned users; /* under execs_lock: the handle, and calls in progress */
 };
@@ -52,9 +54,23 @@ static struct exec *exec_use(cudaGraphExec_t handle)
     return exec;
 }
 
+static void bodies_free(struct exec_nodes *nodes)
+{
+    for (size_t i = 0; i < nodes->count; i++) {
+        for (unsigned j = 0; nodes->at[i].bodies != NULL && j < nodes->at[i].op.conditional.count;
+             j++) {
+            if (nodes->at[i].bodies[j] != NULL)
+                exec_end(nodes->at[i].bodies[j]);
+        }
+        free(nodes->at[i].bodies);
+        nodes->at[i].bodies = NULL;
+    }
+}
+
 static void exec_free(struct exec *exec)
 {
     recorded_free(&exec->recorded);
+    bodies_free(&exec->nodes);
     exec_nodes_deinit(&exec->nodes);
     user_refs_free(&exec->objects);
     pthread_mutex_destroy(&exec->lock);
@@ -80,6 +96,26 @@ static void exec_leave(struct exec *exec)
 
 /* ---- Making and ending ----------------------------------------------------------------------- */
 
+/* Instantiates the bodies of conditional nodes. Each is launched as a graph of its own. */
+static cudaError_t bodies_make(struct exec *exec)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (size_t i = 0; i < exec->nodes.count && error == cudaSuccess; i++) {
+        struct exec_node *node = &exec->nodes.at[i];
+
+        if (node->op.type != cudaGraphNodeTypeConditional)
+            continue;
+        exec->conditional = true;
+        node->bodies = calloc(node->op.conditional.count, sizeof(cudaGraphExec_t));
+        if (node->bodies == NULL)
+            error = cudaErrorMemoryAllocation;
+        for (unsigned j = 0; j < node->op.conditional.count && error == cudaSuccess; j++)
+            error = exec_new(node->op.conditional.handles[j], exec->flags, &node->bodies[j]);
+    }
+    return error;
+}
+
 cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_t *out)
 {
     struct exec *exec = calloc(1, sizeof(*exec));
@@ -96,6 +132,8 @@ cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_
     error = exec_nodes_init(&exec->nodes, graph);
     if (error == cudaSuccess && !graph_objects_copy(graph, &exec->objects))
         error = cudaErrorMemoryAllocation;
+    if (error == cudaSuccess)
+        error = bodies_make(exec);
     number = error == cudaSuccess ? handles_take(&handles, &handle) : -1;
     if (number < 0) {
         exec_free(exec);
@@ -170,6 +208,29 @@ static cudaError_t recorded_launch(gs_graph graph, struct stream *stream)
     return stream_error(stream, status);
 }
 
+static cudaError_t exec_run(cudaGraphExec_t handle, struct stream *stream, bool whole);
+
+/* Waits for what comes before the node, to learn the value that it has set, and gives the stream
+ * the body that the value chooses. */
+static cudaError_t conditional_issue(const struct exec_node *node, struct stream *stream)
+{
+    const bool loop = node->op.conditional.type == cudaGraphCondTypeWhile;
+    cudaError_t error;
+
+    do {
+        unsigned value, chosen;
+
+        error = condition_read(node->op.conditional.condition, stream, &value);
+        if (error != cudaSuccess)
+            return error;
+        chosen = node->op.conditional.type == cudaGraphCondTypeSwitch ? value : value == 0;
+        if (chosen >= node->op.conditional.count)
+            return cudaSuccess;
+        error = exec_run(node->bodies[chosen], stream, false);
+    } while (error == cudaSuccess && loop);
+    return error;
+}
+
 /* One after the other. What a node of a branch follows in the stream is not what it waits for, so
  * none may begin before that has ended. */
 static cudaError_t nodes_issue(const struct exec *exec, struct stream *stream)
@@ -177,7 +238,9 @@ static cudaError_t nodes_issue(const struct exec *exec, struct stream *stream)
     cudaError_t error = cudaSuccess;
 
     for (size_t i = 0; i < exec->nodes.count && error == cudaSuccess; i++) {
-        if (!exec->nodes.at[i].disabled)
+        if (exec->nodes.at[i].op.type == cudaGraphNodeTypeConditional)
+            error = conditional_issue(&exec->nodes.at[i], stream);
+        else if (!exec->nodes.at[i].disabled)
             error = op_issue(&exec->nodes.at[i].op, stream, false);
     }
     return error;
@@ -241,7 +304,31 @@ static cudaError_t nodes_memory(const struct exec *exec)
     return error;
 }
 
-cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
+/* Gives the conditions the values that a launch begins with, those within bodies too. */
+static cudaError_t conditions_assign(const struct exec *exec, struct stream *stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (size_t i = 0; i < exec->nodes.count && error == cudaSuccess; i++) {
+        const struct exec_node *node = &exec->nodes.at[i];
+
+        if (node->op.type != cudaGraphNodeTypeConditional)
+            continue;
+        error = condition_assign(node->op.conditional.condition, stream);
+        for (unsigned j = 0; j < node->op.conditional.count && error == cudaSuccess; j++) {
+            struct exec *body = exec_use(node->bodies[j]);
+
+            if (body == NULL)
+                return cudaErrorInvalidValue;
+            error = conditions_assign(body, stream);
+            exec_leave(body);
+        }
+    }
+    return error;
+}
+
+/* whole: it is no body of another one's node. */
+static cudaError_t exec_run(cudaGraphExec_t handle, struct stream *stream, bool whole)
 {
     struct exec *exec = exec_use(handle);
     cudaError_t error;
@@ -249,6 +336,8 @@ cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
     if (exec == NULL)
         return cudaErrorInvalidValue;
     error = exec->memory ? nodes_memory(exec) : cudaSuccess;
+    if (error == cudaSuccess && whole && exec->conditional)
+        error = conditions_assign(exec, stream);
     if (error != cudaSuccess) {
         exec_leave(exec);
         return error;
@@ -259,6 +348,11 @@ cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
         error = nodes_issue(exec, stream);
     exec_leave(exec);
     return error;
+}
+
+cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
+{
+    return exec_run(handle, stream, true);
 }
 
 /* ---- Changes --------------------------------------------------------------------------------- */
@@ -348,6 +442,8 @@ static enum cudaGraphExecUpdateResult nodes_compare(const struct exec_node *own,
         *wrong = i;
         if (own[i].op.type != other->at[i].op.type)
             return cudaGraphExecUpdateErrorNodeTypeChanged;
+        if (own[i].op.type == cudaGraphNodeTypeConditional)
+            return cudaGraphExecUpdateErrorNotSupported;
         if (before_count != other->at[i].before_count ||
             own[i].programmatic != other->at[i].programmatic)
             return cudaGraphExecUpdateErrorTopologyChanged;

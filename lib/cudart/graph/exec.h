@@ -7,7 +7,9 @@
  *
  * Where some node is of a kind that a session's graph cannot hold (op_recordable), or a change is
  * one that it cannot take, a launch gives the nodes to the stream one after the other, each as a
- * call of its own, in an order that the edges allow: then branches do not overlap.
+ * call of its own, in an order that the edges allow: then branches do not overlap. A conditional
+ * node is of that kind. Its bodies are executable graphs of their own, and a launch waits for the
+ * work before the node, since it has to know the condition's value to choose one.
  */
 #ifndef GS_CUDART_EXEC_H
 #define GS_CUDART_EXEC_H

@@ -158,7 +158,9 @@ static cudaError_t nodes_add(struct exec_nodes *nodes, const struct node *from, 
         if (error == cudaSuccess)
             error = child_end(nodes, from, number + 1);
     } else {
-        error = op_clone(&node->op, &from->op);
+        error = from->op.type == cudaGraphNodeTypeConditional
+                    ? op_clone_condition(&node->op, &from->op)
+                    : op_clone(&node->op, &from->op);
         if (error != cudaSuccess)
             node->op = (struct op){.type = cudaGraphNodeTypeEmpty}; /* it has nothing of its own */
     }

@@ -38,6 +38,17 @@ cudaError_t graph_add(cudaGraph_t graph, const cudaGraphNode_t *deps, const cuda
 cudaError_t graph_add_child(cudaGraph_t graph, const cudaGraphNode_t *deps,
                             const cudaGraphEdgeData *data, size_t count, cudaGraph_t child,
                             cudaGraphNode_t *out);
+/* Adds a conditional node with empty bodies; what the parameters name as its bodies is the node's.
+ */
+cudaError_t graph_add_conditional(cudaGraph_t graph, const cudaGraphNode_t *deps,
+                                  const cudaGraphEdgeData *data, size_t count,
+                                  struct cudaConditionalNodeParams *params, cudaGraphNode_t *out);
+/* Makes the bodies of a conditional op, copies of the other's; the lock is held. On an error the op
+ * is empty. */
+cudaError_t graph_conditional_copy(struct op *op, const struct op *from);
+/* The graph takes the caller's hold over; its handle does not outlive the graph, its conditional
+ * nodes, and what was instantiated of these. */
+cudaError_t graph_add_condition(cudaGraph_t graph, struct condition *condition);
 /* An edge that is to be removed is named with its data. */
 cudaError_t graph_connect(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                           const cudaGraphEdgeData *data, size_t count, bool add);

@@ -27,6 +27,8 @@ struct graph {
     struct node **nodes; /* in the order in which they were added */
     size_t count, room;
     struct user_refs objects;
+    struct condition **conditions; /* made for it, and held by it */
+    size_t condition_count, condition_room;
     bool within_node; /* it is a child graph's node's, which ends it */
 };
 

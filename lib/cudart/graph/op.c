@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cudart/base/error.h"
+#include "cudart/graph/condition.h"
 #include "cudart/graph/graph.h"
 #include "cudart/graph/graph_memory.h"
 #include "cudart/state/array.h"
@@ -165,9 +166,25 @@ static cudaError_t args_clone(const struct kernel *kernel, void **args, void ***
     return cudaSuccess;
 }
 
+cudaError_t op_clone_condition(struct op *op, const struct op *from)
+{
+    const size_t size = from->conditional.count * sizeof(cudaGraph_t);
+
+    *op = *from;
+    op->conditional.bodies = NULL;
+    op->conditional.handles = malloc(size);
+    if (op->conditional.handles == NULL)
+        return cudaErrorMemoryAllocation;
+    memcpy(op->conditional.handles, from->conditional.handles, size);
+    condition_hold(op->conditional.condition);
+    return cudaSuccess;
+}
+
 cudaError_t op_clone(struct op *op, const struct op *from)
 {
     *op = *from;
+    if (from->type == cudaGraphNodeTypeConditional)
+        return graph_conditional_copy(op, from);
     if (op_has_memory(op))
         graph_memory_hold(op->memory);
     if (from->type == cudaGraphNodeTypeKernel && from->launch.product != NULL)
@@ -187,6 +204,14 @@ void op_free(struct op *op)
         free(op->launch.product);
     } else if (op->type == cudaGraphNodeTypeGraph && op->child != NULL) {
         graph_free(op->child);
+    } else if (op->type == cudaGraphNodeTypeConditional) {
+        for (unsigned i = 0; op->conditional.bodies != NULL && i < op->conditional.count; i++) {
+            if (op->conditional.bodies[i] != NULL)
+                graph_free(op->conditional.bodies[i]);
+        }
+        free(op->conditional.bodies);
+        free(op->conditional.handles);
+        condition_drop(op->conditional.condition);
     } else if (op_has_memory(op) && op->memory != NULL) {
         graph_memory_drop(op->memory);
     }
@@ -296,7 +321,7 @@ cudaError_t op_issue(const struct op *op, struct stream *stream, bool programmat
         return event_record_issue(op, stream);
     case cudaGraphNodeTypeWaitEvent:
         return event_let_wait(op->event, stream);
-    default: /* empty, memory, and a child graph, whose nodes follow it */
+    default: /* empty, memory, what exec.c does, and a child graph, whose nodes follow it */
         return cudaSuccess;
     }
 }

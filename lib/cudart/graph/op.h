@@ -9,6 +9,7 @@
 #include "cudart/state/launch_attribute.h"
 #include "cudart/state/stream.h"
 
+struct condition;
 struct graph;
 struct graph_memory;
 struct kernel;
@@ -30,6 +31,13 @@ struct op {
         struct graph *child; /* the op's own */
         cudaEvent_t event;
         struct graph_memory *memory; /* held by the op */
+        struct {
+            struct condition *condition; /* held by the op */
+            enum cudaGraphConditionalNodeType type;
+            unsigned count;
+            cudaGraph_t *handles;  /* of the bodies, as the program is given them */
+            struct graph **bodies; /* the op's own; NULL: those of the op that it was made from */
+        } conditional;
     };
 };
 
@@ -52,6 +60,8 @@ cudaError_t op_event(struct op *op, enum cudaGraphNodeType type, cudaEvent_t eve
 cudaError_t op_alloc(struct op *op, size_t size, void **out);
 cudaError_t op_free_memory(struct op *op, const void *ptr);
 cudaError_t op_clone(struct op *op, const struct op *from);
+/* Makes a conditional op with the handles of another's bodies, which are not its own. */
+cudaError_t op_clone_condition(struct op *op, const struct op *from);
 void op_free(struct op *op);
 /* Whether it is an allocation or a free. */
 bool op_has_memory(const struct op *op);
@@ -61,7 +71,7 @@ bool op_same(const struct op *a, const struct op *b);
 /* ---- Use ------------------------------------------------------------------------------------- */
 
 /* Gives the op to the stream, which does not capture; not an allocation or a free, which exec.c
- * does for a launch as a whole. programmatic: of a kernel, see gs_launch. */
+ * does for a launch as a whole, nor a condition. programmatic: of a kernel, see gs_launch. */
 cudaError_t op_issue(const struct op *op, struct stream *stream, bool programmatic);
 /* Whether a graph of the session can hold the op: see gs_graph_begin. */
 bool op_recordable(const struct op *op);

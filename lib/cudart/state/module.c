@@ -209,19 +209,39 @@ static unsigned image_parts(const struct image *image)
     return count;
 }
 
+/* What NVIDIA's device runtime has of functions that kernels call. A condition's handle is the
+ * address of its value: see condition.h. */
+static const char device_runtime[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
+                                     ".visible .func cudaGraphSetConditional\n"
+                                     "    (.param .b64 handle, .param .b32 value)\n"
+                                     "{\n"
+                                     "    .reg .b64 %at;\n"
+                                     "    .reg .b32 %value;\n"
+                                     "    ld.param.b64 %at, [handle];\n"
+                                     "    ld.param.b32 %value, [value];\n"
+                                     "    st.volatile.global.b32 [%at], %value;\n"
+                                     "    ret;\n"
+                                     "}\n";
+
 /* What a device link made is machine code alone, whose kernels print where only the server sees it.
  * So the PTX of the objects is linked anew. */
 static gs_status parts_load(struct image *image, unsigned count)
 {
-    size_t *sizes = calloc(count, sizeof(*sizes));
+    const void **parts = calloc(count + 1, sizeof(*parts));
+    size_t *sizes = calloc(count + 1, sizeof(*sizes));
     gs_status status = GS_ERR_NO_MEMORY;
 
-    if (sizes == NULL)
-        return status;
-    for (unsigned i = 0; i < count; i++)
-        sizes[i] = image_size(image->wrapper->parts[i]);
-    status = gs_module_link(device_session(), image->wrapper->parts, sizes, count,
-                            &image_here(image)->module);
+    if (parts != NULL && sizes != NULL) {
+        for (unsigned i = 0; i < count; i++) {
+            parts[i] = image->wrapper->parts[i];
+            sizes[i] = image_size(parts[i]);
+        }
+        parts[count] = device_runtime;
+        sizes[count] = sizeof(device_runtime);
+        status =
+            gs_module_link(device_session(), parts, sizes, count + 1, &image_here(image)->module);
+    }
+    free(parts);
     free(sizes);
     return status;
 }

@@ -1,0 +1,6 @@
+#include <cuda_runtime.h>
+
+__device__ void choose(cudaGraphConditionalHandle condition, unsigned value)
+{
+    cudaGraphSetConditional(condition, value);
+}
