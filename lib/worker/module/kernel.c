@@ -31,8 +31,8 @@ static void kernel_prepare(struct job *job)
     module_prepare(job);
     if (!job->object)
         return;
-    job->index =
-        table_slot((void ***)&session->kernels.table, &session->kernels.capacity, SEG_KERNELS);
+    job->index = table_slot((void ***)&session->kernels.table, &session->kernels.capacity,
+                            &session->kernels.lowest, SEG_KERNELS);
     if (job->index == UINT32_MAX)
         job_fail(job, GS_ERR_LIMIT, "the session has %u kernel handles, the limit", SEG_KERNELS);
 }

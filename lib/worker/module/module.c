@@ -80,8 +80,10 @@ static void load_prepare(struct job *job)
                  "an image of %" PRIu64 " bytes is not in the host block given", job->arg[1]);
         return;
     }
-    job->index = table_slot((void ***)&job->session->module.modules,
-                            &job->session->module.module_capacity, SEG_MODULES);
+    struct session_module *own = &job->session->module;
+
+    job->index = table_slot((void ***)&own->modules, &own->module_capacity, &own->module_lowest,
+                            SEG_MODULES);
     if (job->index == UINT32_MAX)
         job_fail(job, GS_ERR_LIMIT, "the session has %u modules, the limit", SEG_MODULES);
 }
@@ -471,10 +473,13 @@ static void unload_install(struct job *job)
     struct session *session = job->session;
     struct module *module = job->object;
 
-    for (struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
+    for (struct kernel *kernel = module->kernels; kernel; kernel = kernel->next) {
         session->kernels.table[kernel->id] = NULL;
+        table_free(&session->kernels.lowest, kernel->id);
+    }
     variables_remove(session, module);
     session->module.modules[module->id] = NULL;
+    table_free(&session->module.module_lowest, module->id);
     session->memory.generation++;
     module_record_free(module);
 }
@@ -490,7 +495,7 @@ void modules_deinit(struct session *session)
     free(session->module.modules);
     free(session->kernels.table);
     session->module.modules = NULL;
-    session->module.module_capacity = 0;
+    session->module.module_capacity = session->module.module_lowest = 0;
     session->kernels = (struct session_kernels){0};
 }
 

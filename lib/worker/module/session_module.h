@@ -40,7 +40,7 @@ struct module {
 
 struct session_module {
     struct module **modules;
-    uint32_t module_capacity;
+    uint32_t module_capacity, module_lowest; /* no number below module_lowest is free */
     uint32_t stack; /* bytes that each thread of its kernels has at least; 0: as CUDA has it */
     struct host_block *print; /* the print block; NULL: no kernel prints or traps */
     int print_id;             /* its System V segment's id */
