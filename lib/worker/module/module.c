@@ -370,7 +370,7 @@ gs_status modules_resume(struct job *job)
         if (!module)
             return job->status;
         if (image_binary(module->code, module->code_size) ||
-            image_find_code(&module->code, &module->code_size))
+            image_find_code(job, &module->code, &module->code_size))
             continue;
         module_drop(job->session, module);
         resume->late = true;
