@@ -318,6 +318,8 @@ void kernels_free(struct module *module)
     }
     free(module->kernel_names);
     module->kernel_names = NULL;
+    free(module->named);
+    module->named = NULL;
 }
 
 /* ---- Globals --------------------------------------------------------------------------------- */
@@ -347,13 +349,35 @@ static void global_work(struct job *job)
     job->ret[1] = size;
 }
 
+/* Lets copies name the variable. False: there is no memory. */
+static bool variable_name(struct session *session, struct module *module, uint64_t address,
+                          uint64_t size)
+{
+    if (module->named_count == module->named_capacity) {
+        const uint32_t capacity = module->named_capacity ? 2 * module->named_capacity : 4;
+        uint64_t *named = reallocarray(module->named, capacity, sizeof(*named));
+        if (!named)
+            return false;
+        module->named = named;
+        module->named_capacity = capacity;
+    }
+    if (!allocations_put(&session->memory.allocations, address, size, module))
+        return false;
+    module->named[module->named_count++] = address;
+    return true;
+}
+
+void variables_forget(struct session *session, struct module *module)
+{
+    while (module->named_count)
+        allocations_remove(&session->memory.allocations, module->named[--module->named_count]);
+}
+
 static void global_install(struct job *job)
 {
-    struct allocations *allocations = &job->session->memory.allocations;
-
     /* A variable that the tenant has asked for before is in the table already. */
-    if (!allocations_at(allocations, job->ret[0]) &&
-        !allocations_put(allocations, job->ret[0], job->ret[1], job->object))
+    if (!allocations_at(&job->session->memory.allocations, job->ret[0]) &&
+        !variable_name(job->session, job->object, job->ret[0], job->ret[1]))
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a global variable's record");
 }
 
@@ -392,9 +416,10 @@ gs_status kernels_resume(struct job *job)
         if (e->kind == JOURNAL_KERNEL && kernel_resume(job, e) != GS_OK)
             return job->status;
         serial = session->serial > serial ? session->serial : serial;
-        if (e->kind == JOURNAL_VARIABLE && !allocations_at(&session->memory.allocations, e->key) &&
-            !allocations_put(&session->memory.allocations, e->key, e->value[0],
-                             module_find(session, e->value[1])))
+        if (e->kind != JOURNAL_VARIABLE || allocations_at(&session->memory.allocations, e->key))
+            continue;
+        struct module *module = module_find(session, e->value[1]);
+        if (!module || !variable_name(session, module, e->key, e->value[0]))
             return job_fail(job, GS_ERR_INTERRUPTED, "a variable has no place in its module");
     }
     session->serial = serial;

@@ -452,21 +452,6 @@ static void unload_work(struct job *job)
     module_code_unload(job->session, job->object);
 }
 
-/* Where the variables lie in the window their places are known; else all allocations are looked at.
- */
-static void variables_remove(struct session *session, const struct module *module)
-{
-    struct allocations *allocations = &session->memory.allocations;
-
-    if (!module->variables) {
-        allocations_remove_tagged(allocations, module);
-        return;
-    }
-    for (uint32_t i = 0; i < module->rewrite->fence.nvariables; i++)
-        allocations_remove(allocations,
-                           module->variables + module->rewrite->fence.variables[i].offset);
-}
-
 /* The session's new work waits until now, so no lane has looked at the module since its end. */
 static void unload_install(struct job *job)
 {
@@ -477,7 +462,7 @@ static void unload_install(struct job *job)
         session->kernels.table[kernel->id] = NULL;
         table_free(&session->kernels.lowest, kernel->id);
     }
-    variables_remove(session, module);
+    variables_forget(session, module);
     session->module.modules[module->id] = NULL;
     table_free(&session->module.module_lowest, module->id);
     session->memory.generation++;

@@ -26,8 +26,10 @@ struct module {
     char *left_out; /* the software device's lines on kernels that it cannot run; may be NULL */
     struct grid_sync grid; /* the kernels that need a cooperative launch */
     uint64_t variables;    /* where the global variables of a fenced module lie; 0: it has none */
-    CUdeviceptr window;    /* the address of its struct fence_window; 0: it has none */
-    unsigned char *code;   /* the image that the driver is to load; NULL once it has */
+    uint64_t *named;       /* the addresses of its variables that the session's copies may name */
+    uint32_t named_count, named_capacity;
+    CUdeviceptr window;  /* the address of its struct fence_window; 0: it has none */
+    unsigned char *code; /* the image that the driver is to load; NULL once it has */
     uint64_t code_size;
     /* what of it a next worker could not make again; NULL: nothing, or the journal says so already
      */
