@@ -308,14 +308,41 @@ static void kernel_install(struct job *job)
     job->session->kernels.table[job->index] = module->kernels;
 }
 
-void kernels_free(struct module *module)
+struct kernel *kernels_forget(struct session *session, struct module *module, uint32_t most)
 {
-    while (module->kernels) {
-        struct kernel *next = module->kernels->next;
-        free(module->kernels->param_offset);
-        free(module->kernels);
-        module->kernels = next;
+    struct kernel *first = NULL, *kernel;
+
+    for (uint32_t n = 0; n < most && (kernel = module->kernels); n++) {
+        session->kernels.table[kernel->id] = NULL;
+        table_free(&session->kernels.lowest, kernel->id);
+        module->kernels = kernel->next;
+        kernel->next = first;
+        first = kernel;
     }
+    for (uint32_t n = 0; n < most && module->named_count; n++)
+        allocations_remove(&session->memory.allocations, module->named[--module->named_count]);
+    return first;
+}
+
+bool kernels_left(const struct module *module)
+{
+    return module->kernels || module->named_count;
+}
+
+void kernels_free(struct kernel *first)
+{
+    while (first) {
+        struct kernel *next = first->next;
+        free(first->param_offset);
+        free(first);
+        first = next;
+    }
+}
+
+void kernels_deinit(struct module *module)
+{
+    kernels_free(module->kernels);
+    module->kernels = NULL;
     free(module->kernel_names);
     module->kernel_names = NULL;
     free(module->named);
@@ -365,12 +392,6 @@ static bool variable_name(struct session *session, struct module *module, uint64
         return false;
     module->named[module->named_count++] = address;
     return true;
-}
-
-void variables_forget(struct session *session, struct module *module)
-{
-    while (module->named_count)
-        allocations_remove(&session->memory.allocations, module->named[--module->named_count]);
 }
 
 static void global_install(struct job *job)

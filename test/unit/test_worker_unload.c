@@ -1,6 +1,6 @@
 /*
- * test_worker_variables.c - which addresses of a module's variables copies may name, until the
- * module is unloaded.
+ * test_worker_unload.c - what goes when a module is unloaded: its kernels from their table and its
+ * variables from what copies may name, a few at a time, since the main lane does it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,11 +36,19 @@ static void variable_asked(struct module *module, uint64_t address)
     assert_int_equal(job.status, GS_OK);
 }
 
+/* As route.c has it done, when the module is out of the context. */
 static void unloaded(struct module *module)
 {
-    struct job job = {.session = &session, .object = module};
+    struct job job = {.session = &session, .object = module, .kind = &job_module_unload};
 
-    job_module_unload.install(&job);
+    while (job.kind) {
+        if (job.kind->install)
+            job.kind->install(&job);
+        job.kind = job.kind->then;
+        if (job.kind)
+            job.kind->work(&job);
+    }
+    assert_int_equal(job.status, GS_OK);
 }
 
 /* The places of variables lie between allocations: MANY of SIZE bytes each, every other one free.
@@ -83,10 +91,57 @@ static void variables_go_with_their_module_and_nothing_else_does(void **state)
     free(session.module.modules);
 }
 
+static uint32_t kernels_there(void)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < session.kernels.capacity; i++)
+        count += session.kernels.table[i] != NULL;
+    return count;
+}
+
+/* Others' launches wait for each step. */
+static void no_step_of_the_main_lane_is_long(void **state)
+{
+    struct job job = {.session = &session, .kind = &job_module_unload};
+    uint32_t before = MANY, steps = 0;
+
+    (void)state;
+    session.module.modules = calloc(1, sizeof(struct module *));
+    session.kernels.table = calloc(MANY, sizeof(struct kernel *));
+    assert_true(session.module.modules && session.kernels.table);
+    session.module.module_capacity = 1;
+    session.kernels.capacity = MANY;
+    struct module *module = job.object = module_loaded(0);
+    for (uint32_t i = 0; i < MANY; i++) {
+        struct kernel *kernel = calloc(1, sizeof(*kernel));
+        assert_non_null(kernel);
+        *kernel = (struct kernel){.id = i, .next = module->kernels};
+        session.kernels.table[i] = module->kernels = kernel;
+        variable_asked(module, place(i));
+    }
+    for (bool more = true; more; steps++) {
+        job.kind->install(&job);
+        assert_in_range(before - kernels_there(), 1, 256);
+        before = kernels_there();
+        job.kind = job.kind->then;
+        job.kind->work(&job);
+        more = job.kind->install;
+    }
+    assert_int_equal(before, 0);
+    assert_in_range(steps, MANY / 256, MANY / 256 + 1);
+    assert_int_equal(session.memory.allocations.count, 0);
+    assert_null(session.module.modules[0]);
+    assert_int_equal(session.kernels.lowest, 0);
+    free(session.kernels.table);
+    free(session.module.modules);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variables_go_with_their_module_and_nothing_else_does),
+        cmocka_unit_test(no_step_of_the_main_lane_is_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
