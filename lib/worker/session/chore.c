@@ -16,10 +16,10 @@
 #include "worker/session/chore.h"
 
 #include "common/util.h"
+#include "worker/session/look.h"
 #include "worker/session/polling.h"
 #include "worker/submit/stream.h"
 
-#define POLL_NS         20000u /* how often chores are looked at */
 /* how often the driver is asked though the completion words say that work runs */
 #define CONFIRM_NS      1000000u
 #define HOLD_FIRST_NS   3000000u
@@ -28,7 +28,8 @@
 
 static struct {
     struct job *first;
-    uint64_t next_poll, next_confirm;
+    struct look look;
+    uint64_t next_confirm;
 } chores;
 
 void chore_add(struct job *job)
@@ -44,7 +45,7 @@ void chore_add(struct job *job)
     job->hold.since_ns = clock_ns();
     job->next = chores.first;
     chores.first = job;
-    chores.next_poll = 0;
+    look_soon(&chores.look, !job->next);
 }
 
 bool chores_any(void)
@@ -121,7 +122,9 @@ static void hold_turn(struct job *job, uint64_t now)
 
 struct job *chore_due(uint64_t now)
 {
-    if (!chores.first || now < chores.next_poll)
+    uint32_t waiting = 0;
+
+    if (!chores.first || !look_due(&chores.look, now))
         return NULL;
     for (struct job **link = &chores.first; *link;) {
         struct job *job = *link;
@@ -136,10 +139,11 @@ struct job *chore_due(uint64_t now)
         }
         if (begins || holds_on(job, now))
             hold_turn(job, now);
+        waiting++;
         link = &job->next;
     }
     if (now >= chores.next_confirm)
         chores.next_confirm = now + CONFIRM_NS;
-    chores.next_poll = now + POLL_NS;
+    look_over(&chores.look, now, waiting);
     return NULL;
 }
