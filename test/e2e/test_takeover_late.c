@@ -4,6 +4,7 @@
  *
  * The compiler, which the test holds up, is that of the software device.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,11 +80,22 @@ static void check_filled(const struct tenant *tenant, uint32_t value)
         CHECK_EQUAL(words[i], value + i);
 }
 
-static void scene_set(struct scene *s)
+static void scene_start(struct scene *s, const char *const *arguments)
 {
-    s->server = driver_server_start(server_unfenced.arguments, 0, &s->plan);
+    s->server = driver_server_start(arguments, 0, &s->plan);
     late_set(&s->late);
     tenant_set(&s->other, small_ptx, sizeof(small_ptx) - 1);
+}
+
+static void scene_set(struct scene *s)
+{
+    scene_start(s, server_unfenced.arguments);
+}
+
+/* Without a standby, whose own loads would take the failure of a load. */
+static void scene_set_alone(struct scene *s)
+{
+    scene_start(s, (const char *const[]){"--fence", "never", "--no-standby", NULL});
 }
 
 /* Replaces the worker. The next one's compiler waits for driver_go_on. */
@@ -182,6 +194,88 @@ static void a_worker_that_is_lost_meanwhile_loses_nothing_of_it(void)
     scene_end(&s);
 }
 
+/* The late session gets all of the other's memory, which counts for both. */
+static gs_devptr lend(const struct scene *s, size_t size)
+{
+    gs_devptr own, got;
+    gs_mem_handle handle;
+    size_t bytes;
+
+    CHECK_OK(gs_malloc(s->other.session, size, &own));
+    CHECK_OK(gs_mem_export(s->other.session, own, GS_EXPORT_TO_USER, &handle));
+    CHECK_OK(gs_mem_import(s->late.session, &handle, &got, &bytes));
+    return own;
+}
+
+/* Its owner has what the memory takes again, and need not wait for another's compiler. */
+static void what_is_taken_back_from_it_is_free_at_once(void)
+{
+    struct scene s;
+
+    scene_set(&s);
+    fill(&s.late, 3);
+    CHECK_OK(gs_sync(s.late.session));
+    const uint64_t used = server_memory_used(s.server);
+    const gs_devptr lent = lend(&s, 64 * MIB);
+    worker_lost(&s);
+    fill(&s.late, 4);
+    CHECK_OK(gs_mem_revoke(s.other.session, lent));
+    CHECK_OK(gs_free(s.other.session, lent));
+    CHECK_WITHIN(20000, server_memory_used(s.server) <= used);
+    others_go_on(&s, 1);
+    driver_go_on(s.plan);
+    check_filled(&s.late, 4);
+    CHECK_OK(gs_detach(s.late.session));
+    scene_end(&s);
+}
+
+static void *load_run(void *session)
+{
+    char *text = malloc(LARGE);
+    gs_module module;
+
+    CHECK(text != NULL);
+    memset(text, '\n', LARGE);
+    memcpy(text, small_ptx, sizeof(small_ptx) - 1);
+    CHECK_OK(gs_module_load(session, text, LARGE, &module));
+    free(text);
+    return NULL;
+}
+
+/* The same of a session that asks for a compilation, with work on the device when its owner takes
+ * the memory back. */
+static void nor_does_an_owner_wait_for_a_module_that_an_importer_loads(void)
+{
+    const uint32_t one = 1;
+    pthread_t thread;
+    struct scene s;
+
+    scene_set(&s);
+    /* The program's next copy makes no request, which would wait for the one in progress. */
+    CHECK_OK(gs_memcpy_htod_async(s.late.session, s.late.data, &one, sizeof(one), s.late.aside));
+    fill(&s.late, 1);
+    check_filled(&s.late, 1);
+    const uint64_t used = server_memory_used(s.server);
+    const gs_devptr lent = lend(&s, 64 * MIB);
+    const uint32_t waiting = atomic_load(&s.plan->waiting);
+    driver_hold(s.plan, COMPILE);
+    CHECK_EQUAL(pthread_create(&thread, NULL, load_run, s.late.session), 0);
+    CHECK_WITHIN(20000, atomic_load(&s.plan->waiting) > waiting);
+    CHECK_OK(kernels_launch(NULL, s.late.hold, 1, 1, (void *[]){&s.late.words}));
+    CHECK_OK(gs_mem_revoke(s.other.session, lent));
+    CHECK_OK(gs_free(s.other.session, lent));
+    CHECK(server_memory_used(s.server) >= used + 64 * MIB);
+    CHECK_OK(gs_memcpy_htod_async(s.late.session, s.late.words, &one, sizeof(one), s.late.aside));
+    CHECK_WITHIN(20000, server_memory_used(s.server) <= used);
+    fill(&s.late, 2);
+    check_filled(&s.late, 2);
+    others_go_on(&s, 1);
+    driver_go_on(s.plan);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK_OK(gs_detach(s.late.session));
+    scene_end(&s);
+}
+
 static void late_run(void *argument)
 {
     struct gate *loaded = argument;
@@ -217,7 +311,7 @@ static void what_cannot_be_loaded_again_ends_its_session_alone(void)
 {
     struct scene s;
 
-    scene_set(&s);
+    scene_set_alone(&s);
     worker_lost(&s);
     fill(&s.late, 1);
     others_go_on(&s, 1);
@@ -249,7 +343,7 @@ static void a_module_that_is_there_by_half_cannot_be_named(void)
     struct scene s;
     char *block;
 
-    scene_set(&s);
+    scene_set_alone(&s);
     CHECK_OK(gs_detach(s.late.session));
     CHECK_EQUAL(raw_attach(&raw, s.server->instance), GS_OK);
     CHECK_EQUAL(raw_ask(&raw, &request), GS_OK);
@@ -302,6 +396,8 @@ static const struct test tests[] = {
     TEST(nobody_waits_for_the_compiler),
     TEST(work_of_it_that_was_unfinished_runs_again),
     TEST(a_worker_that_is_lost_meanwhile_loses_nothing_of_it),
+    TEST(what_is_taken_back_from_it_is_free_at_once),
+    TEST(nor_does_an_owner_wait_for_a_module_that_an_importer_loads),
     TEST(a_tenant_that_is_killed_meanwhile_leaves_nothing),
     TEST(what_cannot_be_loaded_again_ends_its_session_alone),
     TEST(a_module_that_is_there_by_half_cannot_be_named),

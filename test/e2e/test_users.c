@@ -1248,6 +1248,100 @@ static void all_sessions_of_two_users_get_on(void)
     server_stop(server);
 }
 
+/* ---- Cooperative grids ---- */
+
+#define GRIDS 24u
+
+struct grids {
+    struct gate begun, go;
+    _Atomic uint32_t ended;
+};
+
+static gs_status cooperative_launch(gs_stream stream, gs_kernel kernel, gs_devptr words)
+{
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+
+    config.cooperative = 1;
+    return gs_launch(stream, kernel, &config, (void *[]){&words});
+}
+
+/* Lets those of the grids end that have begun and are held. Returns how many these are. */
+static unsigned grids_end(gs_session session, gs_stream aside, gs_devptr held)
+{
+    uint32_t words[GRIDS][2];
+    const uint32_t one = 1;
+    unsigned count = 0;
+
+    CHECK_OK(gs_memcpy_dtoh_async(session, words, held, sizeof(words), aside));
+    CHECK_OK(gs_stream_sync(session, aside));
+    for (unsigned i = 0; i < GRIDS; i++) {
+        if (!words[i][1] || words[i][0])
+            continue;
+        CHECK_OK(
+            gs_memcpy_htod_async(session, held + i * sizeof(words[0]), &one, sizeof(one), aside));
+        count++;
+    }
+    return count;
+}
+
+/* Has a grid in each of many streams, and lets one after the other end. */
+static void grids_run(void *argument)
+{
+    struct grids *grids = argument;
+    gs_stream stream[GRIDS], aside;
+    uint32_t begun = 0;
+    gs_session session;
+    gs_module module;
+    gs_kernel hold;
+    gs_devptr held;
+
+    become_stranger();
+    CHECK_OK(gs_attach(NULL, &session));
+    CHECK_OK(gs_module_load(session, PTX_HEAD PTX_HOLD, 0, &module));
+    hold = kernels_get(module, "hold");
+    CHECK_OK(gs_malloc(session, GRIDS * 2 * sizeof(uint32_t), &held));
+    CHECK_OK(gs_stream_create(session, NULL, &aside));
+    for (unsigned i = 0; i < GRIDS; i++) {
+        CHECK_OK(gs_stream_create(session, NULL, &stream[i]));
+        CHECK_OK(cooperative_launch(stream[i], hold, held + i * 2 * sizeof(uint32_t)));
+    }
+    while (!begun) {
+        CHECK_OK(gs_memcpy_dtoh_async(session, &begun, held + sizeof(begun), sizeof(begun), aside));
+        CHECK_OK(gs_stream_sync(session, aside));
+    }
+    gate_pass(&grids->begun);
+    gate_wait(&grids->go, 1);
+    while (atomic_load(&grids->ended) < GRIDS)
+        atomic_fetch_add(&grids->ended, grids_end(session, aside, held));
+    CHECK_OK(gs_sync(session));
+    CHECK_OK(gs_detach(session));
+}
+
+/* Cooperative grids run one after the other. */
+static void who_has_many_cooperative_grids_holds_up_anothers_for_a_few(void)
+{
+    struct server *server = shared_server(NULL);
+    struct grids *grids = shared_alloc(sizeof(*grids));
+    const uint32_t one = 1;
+    gs_session session;
+    gs_module module;
+    gs_devptr word;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_module_load(session, PTX_HEAD PTX_HOLD, 0, &module));
+    CHECK_OK(gs_malloc(session, 2 * sizeof(one), &word));
+    CHECK_OK(gs_memcpy_htod(session, word, &one, sizeof(one)));
+    pid_t pid = tenant_start(grids_run, grids);
+    gate_wait(&grids->begun, 1);
+    CHECK_OK(cooperative_launch(NULL, kernels_get(module, "hold"), word));
+    gate_pass(&grids->go);
+    CHECK_OK(gs_sync(session));
+    CHECK(atomic_load(&grids->ended) <= GRIDS / 2);
+    tenant_join(pid);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(each_has_a_part_of_the_sessions_and_the_operator_the_rest),
     TEST(host_blocks_are_counted_for_the_user),
@@ -1266,6 +1360,7 @@ static const struct test tests[] = {
     TEST(all_sessions_of_two_users_get_on),
     TEST(textures_of_ended_sessions_are_counted_for_the_user),
     TEST(textures_are_counted_for_the_user),
+    TEST(who_has_many_cooperative_grids_holds_up_anothers_for_a_few),
 };
 
 int main(int argc, char **argv)

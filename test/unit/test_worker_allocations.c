@@ -67,33 +67,6 @@ static void a_range_is_contained_whole_or_not_at_all(void **state)
     allocations_deinit(&table);
 }
 
-static void all_with_a_tag_go_and_the_others_stay(void **state)
-{
-    enum { COUNT = 10000 };
-    struct allocations table = {0};
-    static const char tags[3];
-
-    (void)state;
-    allocations_remove_tagged(&table, &tags[0]);
-    for (uint64_t i = 0; i < COUNT; i++)
-        assert_true(
-            allocations_put(&table, i * 16, 8, (void *)(uintptr_t)&tags[i < 4000 ? 1 : i * i % 3]));
-    allocations_remove_tagged(&table, &tags[1]);
-    allocations_remove_tagged(&table, &tags[2]); /* nothing has it */
-    for (uint64_t i = 0; i < COUNT; i++) {
-        const struct span *span = allocations_at(&table, i * 16);
-        assert_int_equal(span != NULL, i >= 4000 && i % 3 == 0);
-        if (span)
-            assert_ptr_equal(span->tag, &tags[0]);
-    }
-    assert_true(allocations_put(&table, 16, 8, (void *)(uintptr_t)&tags[1]));
-    allocations_remove_tagged(&table, &tags[0]);
-    assert_non_null(allocations_at(&table, 16));
-    allocations_remove_tagged(&table, &tags[1]);
-    assert_int_equal(table.count, 0);
-    allocations_deinit(&table);
-}
-
 /* Each place of the map is free, or has an allocation of some of the places from there on. */
 static void random_use_agrees_with_a_map(void **state)
 {
@@ -159,7 +132,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_range_is_contained_whole_or_not_at_all),
-        cmocka_unit_test(all_with_a_tag_go_and_the_others_stay),
         cmocka_unit_test(random_use_agrees_with_a_map),
         cmocka_unit_test(a_change_moves_little_however_many_there_are),
     };

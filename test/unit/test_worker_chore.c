@@ -26,6 +26,9 @@ static const struct job_kind beside = {"beside", JOB_CHORE, NULL, NULL, NULL, NU
 
 static struct lane lane;
 static struct session session;
+static const struct job_kind ask = {"ask", JOB_PATIENT, NULL, NULL, NULL, NULL};
+static const struct job_kind compile = {"compile", JOB_PATIENT | JOB_COMPILES, NULL, NULL, NULL,
+                                        NULL};
 static struct job request;
 static _Alignas(64) unsigned char segment[SEG_OFF_COMPLETE + sizeof(struct seg_complete)];
 static bool kernel_runs;
@@ -135,6 +138,7 @@ static void nor_do_requests_one_after_another(void **state)
     struct job *job = waits(&awaited);
 
     (void)state;
+    request.kind = &ask;
     session.jobs.current = &request;
     assert_null(polled(LIMIT_MS - 100));
     assert_false(session.jobs.paused); /* a kernel may wait for what the program does next */
@@ -148,6 +152,24 @@ static void nor_do_requests_one_after_another(void **state)
     runs(false);
     assert_ptr_equal(polled(1), job);
     ends(job);
+}
+
+/* Which may take minutes. Other chores wait for its end, and so does a second one beside it. */
+static void nor_does_a_compilation(void **state)
+{
+    (void)state;
+    request.kind = &compile;
+    session.jobs.current = &request;
+    runs(false);
+    waits(&patient);
+    waits(&beside);
+    struct job *job = waits(&awaited);
+    assert_ptr_equal(polled(1), job);
+    assert_ptr_equal(session.jobs.aside, job);
+    assert_ptr_equal(session.jobs.current, &request);
+    waits(&awaited);
+    assert_null(polled(HOLDS_MS));
+    job_free(job);
 }
 
 static void nobody_waits_for_other_chores_and_the_session_goes_on(void **state)
@@ -172,6 +194,7 @@ int main(void)
         CHORE_TEST(what_another_tenant_waits_for_holds_on_in_the_end),
         CHORE_TEST(other_chores_of_the_session_do_not_let_it_go_on),
         CHORE_TEST(nor_do_requests_one_after_another),
+        CHORE_TEST(nor_does_a_compilation),
         CHORE_TEST(nobody_waits_for_other_chores_and_the_session_goes_on),
     };
 

@@ -742,6 +742,28 @@ static void a_variant_of_a_graph_that_went_is_not_made(void **state)
     assert_int_equal(launch_at(1), RECORD_TAKEN);
 }
 
+/* They would be made one after the other anyway, and a tenant has many streams. */
+static void one_variant_of_a_session_is_made_at_a_time(void **state)
+{
+    struct rec_graph second = {.h = {.op = REC_GRAPH, .size = sizeof(second)}, .graph = 1};
+
+    (void)state;
+    job_run(job_new(&session, &job_graph_create));
+    assert_int_equal(launch_at(1), RECORD_STALLED);
+    struct job *first = pushed;
+    assert_non_null(first);
+    pushed = NULL;
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(graph_launch(&session, 1, &second), RECORD_STALLED);
+        assert_null(pushed);
+    }
+    job_run(first);
+    assert_int_equal(graph_launch(&session, 1, &second), RECORD_STALLED);
+    pushed_run();
+    assert_int_equal(graph_launch(&session, 1, &second), RECORD_TAKEN);
+    assert_int_equal(launch_at(1), RECORD_TAKEN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -762,6 +784,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_node_of_what_is_gone_is_made_anew, set, unset),
         cmocka_unit_test_setup_teardown(changes_name_bytes_of_steps_in_order, set, unset),
         cmocka_unit_test_setup_teardown(a_variant_of_a_graph_that_went_is_not_made, set, unset),
+        cmocka_unit_test_setup_teardown(one_variant_of_a_session_is_made_at_a_time, set, unset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

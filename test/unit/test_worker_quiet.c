@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "fake_driver.h"
 #include "worker/sched/domain.h"
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
@@ -202,6 +203,43 @@ static void what_runs_after_them_does(void **state)
     quiet_returned(&job[1], now);
 }
 
+#define CROWD 512u
+
+static unsigned asked; /* about streams */
+
+static CUresult stream_query(CUstream stream)
+{
+    (void)stream;
+    asked++;
+    return CUDA_ERROR_NOT_READY;
+}
+
+/* All launches wait for a look at them. */
+static void many_that_wait_for_their_kernels_are_seldom_looked_at(void **state)
+{
+    static const struct job_kind idle = {"idle", JOB_SESSION_IDLE, NULL, NULL, NULL, NULL};
+    static struct job waiting[CROWD];
+
+    (void)state;
+    fake_cu.cuStreamQuery = stream_query;
+    long_kernel_runs(true);
+    for (unsigned i = 0; i < CROWD; i++) {
+        waiting[i] = (struct job){.kind = &idle, .session = &session};
+        quiet_add(&waiting[i], now);
+    }
+    asked = 0;
+    now += SECOND;
+    /* The driver would be asked in each millisecond. */
+    for (const uint64_t until = now + SECOND / 50; now < until; now += SECOND / 100000)
+        quiet_poll(now);
+    assert_in_range(asked, CROWD, 14 * CROWD);
+    long_kernel_runs(false);
+    polled(1);
+    assert_ptr_equal(pushed, &waiting[CROWD - 1]);
+    assert_false(quiet_first());
+    session.jobs.paused = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +249,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_concerns_others_waits_until_all_are_taken_up, set,
                                         unset),
         cmocka_unit_test_setup_teardown(what_runs_after_them_does, set, unset),
+        cmocka_unit_test_setup_teardown(many_that_wait_for_their_kernels_are_seldom_looked_at, set,
+                                        unset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

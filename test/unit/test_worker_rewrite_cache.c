@@ -16,6 +16,8 @@
 
 #define PASSES (PTX_PASS_TRAP | PTX_PASS_FENCE)
 
+static uint32_t user; // whose the loads are
+
 // A report that is told apart by a number.
 static struct ptx_rewrite_report *put(const char *text, size_t length, unsigned passes,
                                       const char *made, unsigned number)
@@ -24,7 +26,7 @@ static struct ptx_rewrite_report *put(const char *text, size_t length, unsigned 
 
     assert_non_null(report);
     report->fence.align = number;
-    rewrite_cache_put(text, length, passes, made, made ? strlen(made) : 0, report);
+    rewrite_cache_put(text, length, passes, made, made ? strlen(made) : 0, report, user);
     return report;
 }
 
@@ -35,7 +37,7 @@ static void found(const char *text, unsigned passes, const char *made, unsigned 
     size_t length = 1000;
     char *out = NULL;
 
-    assert_true(rewrite_cache_find(text, strlen(text), passes, &out, &length, &report));
+    assert_true(rewrite_cache_find(text, strlen(text), passes, &out, &length, &report, user));
     assert_int_equal(report->fence.align, number);
     assert_int_equal(length, made ? strlen(made) : 0);
     if (made)
@@ -52,7 +54,7 @@ static void not_found(const char *text, size_t length, unsigned passes)
     char *out = NULL;
     size_t out_length;
 
-    assert_false(rewrite_cache_find(text, length, passes, &out, &out_length, &report));
+    assert_false(rewrite_cache_find(text, length, passes, &out, &out_length, &report, user));
 }
 
 static void results_are_found_by_text_and_passes(void **state)
@@ -101,7 +103,7 @@ static void what_is_used_stays_and_the_rest_gives_way(void **state)
         char *out;
 
         memcpy(text, &i, sizeof(i));
-        if (!rewrite_cache_find(text, SIZE, PASSES, &out, &length, &report))
+        if (!rewrite_cache_find(text, SIZE, PASSES, &out, &length, &report, user))
             continue;
         assert_int_equal(report->fence.align, i);
         there++;
@@ -129,6 +131,29 @@ static void many_small_ones_give_way_too(void **state)
     not_found("text 0", 6, PASSES);
 }
 
+static void a_user_who_loads_without_end_drives_out_nobody_elses(void **state)
+{
+    char text[32];
+
+    (void)state;
+    user = 1;
+    for (unsigned i = 0; i < 100; i++) {
+        const int length = snprintf(text, sizeof(text), "honest %u", i);
+        report_release(put(text, (size_t)length, PASSES, text, i));
+    }
+    user = 2;
+    for (unsigned i = 0; i < 2000; i++) {
+        const int length = snprintf(text, sizeof(text), "flood %u", i);
+        report_release(put(text, (size_t)length, PASSES, text, i));
+    }
+    user = 1;
+    for (unsigned i = 0; i < 100; i++) {
+        snprintf(text, sizeof(text), "honest %u", i);
+        found(text, PASSES, text, i);
+    }
+    user = 0;
+}
+
 static void a_text_that_is_large_by_itself_is_not_kept(void **state)
 {
     enum { SIZE = 10 << 20 };
@@ -152,7 +177,7 @@ static void put_reported(const char *text, size_t bytes)
     report->memory = arena_new(bytes);
     assert_non_null(report->memory);
     assert_non_null(arena_alloc(report->memory, bytes));
-    rewrite_cache_put(text, strlen(text), PASSES, "x", 1, report);
+    rewrite_cache_put(text, strlen(text), PASSES, "x", 1, report, user);
     report_release(report);
 }
 
@@ -174,7 +199,7 @@ static void reports_count_as_what_they_take(void **state)
         size_t length;
 
         snprintf(text, sizeof(text), "many kernels %u", i);
-        if (!rewrite_cache_find(text, strlen(text), PASSES, &out, &length, &report))
+        if (!rewrite_cache_find(text, strlen(text), PASSES, &out, &length, &report, user))
             continue;
         there++;
         free(out);
@@ -212,6 +237,7 @@ int main(void)
         cmocka_unit_test(a_text_that_is_large_by_itself_is_not_kept),
         cmocka_unit_test(reports_count_as_what_they_take),
         cmocka_unit_test(a_report_takes_its_records_and_names),
+        cmocka_unit_test(a_user_who_loads_without_end_drives_out_nobody_elses),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,6 +184,30 @@ static void who_has_the_fewest_threads_is_next(void **state)
     drain();
 }
 
+/* Of the users without a thread the one that was served longest ago is next, though the others'
+ * jobs have waited for longer. */
+static void who_was_served_longest_ago_is_next(void **state)
+{
+    static const struct job_kind *const kinds[] = {&compile, &wait_long};
+    static const uint32_t most[] = {2, 3}; /* threads of one user */
+
+    (void)state;
+    for (uint32_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+        push(kinds[i], 3, 1);
+        assert_true(reaches(&begun[3], 1, LONG_NS));
+        drain();
+        push(kinds[i], 0, MANY);
+        assert_true(reaches(&begun[0], most[i], LONG_NS));
+        push(kinds[i], 1, MANY);
+        assert_true(reaches(&begun[1], 1, LONG_NS));
+        push(kinds[i], 3, 1);
+        atomic_fetch_add(&may_end[1], 1);
+        assert_true(reaches(&begun[3], 1, LONG_NS));
+        assert_int_equal(begun[1], 1);
+        drain();
+    }
+}
+
 /* A percent of a CPU: 0.3 s are saved up, 30 jobs, and each further one is due 1 s after the one
  * before. Three more may have begun when the account is full. */
 static void who_compiles_without_end_waits_and_nobody_else(void **state)
@@ -262,6 +286,7 @@ int main(void)
         cmocka_unit_test(what_waits_for_its_own_user_goes_on),
         cmocka_unit_test(who_has_the_fewest_threads_is_next),
         cmocka_unit_test(compilations_hold_up_neither_other_jobs_nor_another_users),
+        cmocka_unit_test(who_was_served_longest_ago_is_next),
         cmocka_unit_test(a_session_that_closes_waits_for_no_compilation),
         cmocka_unit_test(who_compiles_without_end_waits_and_nobody_else),
     };

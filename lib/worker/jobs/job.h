@@ -38,13 +38,14 @@ enum job_flags {
     JOB_TAKEN_UP = 128,
     /* With JOB_PATIENT: the job compiles what a tenant sends, and waits until its user may have
      * that done (pace.h), and for other compilations (service.c). The work of a session that is
-     * closing begins at once, and is not to compile. */
+     * closing begins at once, and is not to compile. A chore may be done beside it (chore.c). */
     JOB_COMPILES = 256,
     /* The job's work only asks the supervisor: the job comes back with the answer, by the control
      * thread, and holds no thread meanwhile. */
     JOB_ASKS = 512,
     /* With JOB_HOLD: another tenant waits for the job, so that in the end it holds the session's
-     * new work back until the device has finished (chore.c). */
+     * new work back until the device has finished, and is done beside a job that compiles
+     * (chore.c). */
     JOB_HOLD_ON = 1024
 };
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/log.h"
@@ -23,6 +24,7 @@
 
 #define THREADS_MAX 4u
 #define NOBODY      UINT32_MAX /* the uid of a job without a session */
+#define SERVED_MAX  64u
 
 /* A group of threads that serve one kind of job. There are three groups, because a job that may
  * wait for the device must not hold up those that do not (attaching, allocating), and because all
@@ -30,9 +32,11 @@
  * compilations.
  *
  * The jobs of one user have all threads but one at most, and the user with the fewest is served
- * first, so that no user's slow jobs hold up another's. A compilation may take minutes and cannot
- * be ended, so all users' compilations together leave a thread free, and one user's another one for
- * the others' compilations. They also wait while their user has had more than its share of a CPU.
+ * first, so that no user's slow jobs hold up another's. Of several such users it is the one that
+ * was served longest ago, however many jobs the others have had waiting for longer: so a user waits
+ * for one job of each other at most. A compilation may take minutes and cannot be ended, so all
+ * users' compilations together leave a thread free, and one user's another one for the others'
+ * compilations. They also wait while their user has had more than its share of a CPU.
  */
 struct thread_group {
     const char *name; /* the threads' name, as ps -L and gdb show it */
@@ -40,11 +44,12 @@ struct thread_group {
     _Atomic(struct job *) inbox; /* newest first */
     sem_t *ready;                /* counts jobs, and wake-ups without a job */
     sem_t own;
-    pthread_mutex_t lock;               /* protects the rest */
-    struct job *first;                  /* oldest first */
-    uint32_t uid[THREADS_MAX], running; /* whose jobs the threads have */
-    uint32_t compiling;                 /* how many of these compile */
-    struct pace pace;                   /* what compiling has taken */
+    pthread_mutex_t lock;                      /* protects the rest */
+    struct job *first;                         /* oldest first */
+    uint32_t uid[THREADS_MAX], running;        /* whose jobs the threads have */
+    uint32_t compiling;                        /* how many of these compile */
+    uint32_t served[SERVED_MAX], served_count; /* users, the one served last first */
+    struct pace pace;                          /* what compiling has taken */
     uint64_t due_ns; /* when the first job that waits for its share may begin; 0: none waits */
 };
 static struct thread_group quick = {
@@ -130,6 +135,29 @@ static uint32_t running_of(const struct thread_group *thread_group, uint32_t uid
     return count;
 }
 
+/* How many users were served after the user was; more: it was served longer ago, or never. */
+static uint32_t served_since(const struct thread_group *thread_group, uint32_t uid)
+{
+    uint32_t i = 0;
+
+    while (i < thread_group->served_count && thread_group->served[i] != uid)
+        i++;
+    return i;
+}
+
+/* Notes that the user is served now. */
+static void served_note(struct thread_group *thread_group, uint32_t uid)
+{
+    uint32_t *served = thread_group->served, i = served_since(thread_group, uid);
+
+    if (i == thread_group->served_count && i < SERVED_MAX)
+        thread_group->served_count++;
+    else if (i == SERVED_MAX)
+        i--;
+    memmove(&served[1], &served[0], i * sizeof(served[0]));
+    served[0] = uid;
+}
+
 /* Puts the jobs that have come in behind those that wait. */
 static void inbox_take(struct thread_group *thread_group)
 {
@@ -200,22 +228,27 @@ static bool kept_back(struct thread_group *thread_group, const struct job *job, 
     return true;
 }
 
-/* Takes the oldest job of those whose users have the fewest threads. NULL: no job may begin now.
- * *due: when the first that waits for its user's share may; 0: none waits so. */
+/* Takes the oldest job of the user that has the fewest threads and was served longest ago. NULL: no
+ * job may begin now. *due: when the first that waits for its user's share may; 0: none waits so. */
 static struct job *pop(struct thread_group *thread_group, uint64_t *due)
 {
-    uint32_t fewest = thread_group->threads > 1 ? thread_group->threads - 1 : 1;
+    const uint32_t most = thread_group->threads > 1 ? thread_group->threads - 1 : 1;
+    uint32_t fewest = most, longest = 0;
     struct job **found = NULL, *job = NULL;
     const uint64_t now = clock_ns();
 
     pthread_mutex_lock(&thread_group->lock);
     inbox_take(thread_group);
     thread_group->due_ns = 0;
-    for (struct job **at = &thread_group->first; *at && fewest; at = &(*at)->next) {
+    for (struct job **at = &thread_group->first; *at; at = &(*at)->next) {
         const uint32_t running = running_of(thread_group, owner(*at));
-        if (running >= fewest || kept_back(thread_group, *at, running, now))
+        const uint32_t since = served_since(thread_group, owner(*at));
+        if (running >= most || (found && running > fewest) ||
+            (found && running == fewest && since <= longest) ||
+            kept_back(thread_group, *at, running, now))
             continue;
         fewest = running;
+        longest = since;
         found = at;
     }
     if (found) {
@@ -226,6 +259,7 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
             thread_group->compiling++;
         }
         thread_group->uid[thread_group->running++] = owner(job);
+        served_note(thread_group, owner(job));
     }
     *due = thread_group->due_ns;
     /* This thread will be busy, so another one looks at the rest, and waits until one of these may

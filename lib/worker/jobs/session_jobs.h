@@ -11,6 +11,9 @@ struct job;
 
 struct session_jobs {
     struct job *current; /* the request or close in progress */
+    /* the chore that is done beside `current`, which compiles (session/chore.c); NULL: none */
+    struct job *aside;
+    struct job *back; /* `current`, once it is back and `aside` is not; else NULL */
     /* the close job, kept when LINK_CLOSE came while another job was in progress */
     struct job *close;
     bool paused; /* a job waits for the device to finish the session's work */

@@ -90,6 +90,32 @@ static void close_begin(struct session *session, struct job *job)
     job_begin(job);
 }
 
+static void hole_fault(struct session *session, const struct job *job)
+{
+    session_fault(
+        session,
+        &(struct fault){.kind = GS_FAULT_LAUNCH,
+                        .status = GS_ERR_DRIVER,
+                        .message = job->message[0] ? job->message : "a sink could not be mapped"});
+}
+
+/* Ends a chore that was done beside another job, which goes on if it is back. */
+static void aside_end(struct job *job)
+{
+    struct session *session = job->session;
+    struct job *back = session->jobs.back;
+
+    if (job->status != GS_OK)
+        hole_fault(session, job);
+    session->jobs.aside = session->jobs.back = NULL;
+    session->jobs.paused = chores_hold(session);
+    job_free(job);
+    if (back)
+        job_returned(session->lane, back);
+    else if (session->phase == SESSION_LIVE)
+        session_poll_begin(session);
+}
+
 /* Ends a job: a tenant's request is answered, or a chore is done. */
 static void request_end(struct job *job)
 {
@@ -98,11 +124,7 @@ static void request_end(struct job *job)
     if (!(job->kind->flags & JOB_CHORE))
         request_answer(job);
     if (session->memory.hole)
-        session_fault(session,
-                      &(struct fault){.kind = GS_FAULT_LAUNCH,
-                                      .status = GS_ERR_DRIVER,
-                                      .message = job->message[0] ? job->message
-                                                                 : "a sink could not be mapped"});
+        hole_fault(session, job);
     session->jobs.current = NULL;
     session->jobs.paused = chores_hold(session); /* a job that failed in prepare has set it too */
     partition_release(job->partition);
@@ -295,9 +317,26 @@ static void close_end(struct job *job)
     job_free(job);
 }
 
+/* Takes a chore that was done beside another job of its session, or that job, which waits for the
+ * chore. Returns false for others. */
+static bool aside_take(struct job *job)
+{
+    struct session *session = job->session;
+
+    if (!session || !session->jobs.aside)
+        return false;
+    if (job == session->jobs.aside)
+        aside_end(job);
+    else if (job == session->jobs.current)
+        session->jobs.back = job;
+    else
+        return false;
+    return true;
+}
+
 void job_returned(struct lane *lane, struct job *job)
 {
-    if (quiet_returned(job, lane->now) || order_take(job))
+    if (quiet_returned(job, lane->now) || order_take(job) || aside_take(job))
         return;
     if (partition_is_job(job))
         partition_end(lane, job);

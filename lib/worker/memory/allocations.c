@@ -152,24 +152,3 @@ void allocations_remove(struct allocations *allocations, uint64_t address)
     if (--page->count == 0)
         page_free(allocations, pages - 1);
 }
-
-void allocations_remove_tagged(struct allocations *allocations, const void *tag)
-{
-    size_t kept_pages = 0;
-
-    for (size_t i = 0; i < allocations->count; i++) {
-        struct allocation_page *page = allocations->pages[i];
-        size_t kept = 0;
-
-        for (size_t n = 0; n < page->count; n++) {
-            if (page->spans[n].tag != tag)
-                page->spans[kept++] = page->spans[n];
-        }
-        page->count = kept;
-        if (kept)
-            allocations->pages[kept_pages++] = page;
-        else
-            free(page);
-    }
-    allocations->count = kept_pages;
-}

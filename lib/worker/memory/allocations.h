@@ -33,7 +33,4 @@ const struct span *allocations_containing(const struct allocations *allocations,
 /* Removes the one that begins at `address`, if any does. */
 void allocations_remove(struct allocations *allocations, uint64_t address);
 
-/* Removes all with this tag, in one pass. */
-void allocations_remove_tagged(struct allocations *allocations, const void *tag);
-
 #endif

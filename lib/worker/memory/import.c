@@ -347,9 +347,13 @@ static void unshare_work(struct job *job)
         struct chunk *chunk = session->memory.window.spans[i].tag;
         if (chunk->holder.import == IMPORT_NONE || chunk->sunk || !physical_revoked(&chunk->holder))
             continue;
+        pthread_mutex_lock(&session->memory.sinks_lock);
         CUresult result = chunk_sink(session, chunk);
         if (result)
             job_fail_driver(job, result);
+        else if (session->memory.hole && job->status == GS_OK)
+            job_fail(job, GS_ERR_DRIVER, "a sink could not be mapped");
+        pthread_mutex_unlock(&session->memory.sinks_lock);
     }
 }
 

@@ -5,6 +5,7 @@
 #ifndef GS_WORKER_MEMORY_SESSION_MEMORY_H
 #define GS_WORKER_MEMORY_SESSION_MEMORY_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,6 +67,9 @@ struct session_memory {
     uint32_t peer_count;
     CUdeviceptr *bound; /* struct fence_window of each module that is fenced */
     uint32_t bound_count;
+    /* Held by what changes the sinks, `cover`, `covered_end` or `hole` where another job of the
+     * session may be in progress (session/chore.c). */
+    pthread_mutex_t sinks_lock;
     struct space sinks; /* where in the window, and behind it, sinks are mapped (sink.h) */
     enum cover cover;
     uint64_t covered_end; /* sinks or chunks are mapped from the window's beginning to here */

@@ -398,13 +398,16 @@ static CUresult cover_first(struct session *session)
 gs_status window_cover(struct job *job, bool reach)
 {
     struct session_memory *memory = &job->session->memory;
-    CUresult result = memory->cover == COVER_NONE ? cover_first(job->session) : CUDA_SUCCESS;
+    CUresult result;
 
+    pthread_mutex_lock(&memory->sinks_lock);
+    result = memory->cover == COVER_NONE ? cover_first(job->session) : CUDA_SUCCESS;
     if (!result && reach) {
         result = cover_more(job->session, cover_end(memory, memory->window_open, COVER_REACH));
         if (!result)
             memory->cover = COVER_REACH;
     }
+    pthread_mutex_unlock(&memory->sinks_lock);
     return result ? job_fail_driver(job, result) : GS_OK;
 }
 

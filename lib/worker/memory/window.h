@@ -51,7 +51,7 @@ bool window_put(struct session *session, uint64_t address, uint64_t size, void *
 
 /* Covers all of the open part that has no memory with sinks, from now on; before the first kernel
  * that is fenced. reach: and what indices reach behind it, 3 ms. On failure the job has failed, and
- * what was covered before is. */
+ * what was covered before is. A job_unshare may be done beside the job (session/chore.c). */
 gs_status window_cover(struct job *job, bool reach);
 
 /* ---- Beside kernels ----

@@ -8,9 +8,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/util.h"
+#include "worker/module/cache_share.h"
 #include "worker/module/code_disk.h"
 
-#define ENTRY_MAX (LINK_CODE_BYTES / 8)
+#define ENTRY_MAX   (LINK_CODE_BYTES / 8)
+/* What an entry counts as at least, so that a look through all does not take long. */
+#define ENTRY_LEAST (LINK_CODE_BYTES / ENTRIES_MAX)
+#define ENTRIES_MAX 4096u
 
 /* The beginning of the memory. Entries follow, one behind the other. */
 struct cache {
@@ -21,6 +26,7 @@ struct cache {
 
 struct entry {
     uint64_t text_size, code_size;
+    struct cache_share share;
     unsigned char bytes[]; /* text, code; then up to a multiple of 8 */
 };
 
@@ -46,9 +52,21 @@ bool code_cache_open(int fd, const struct link_device *info)
     return true;
 }
 
-static uint64_t entry_size(uint64_t text_size, uint64_t code_size)
+/* The bytes that it takes. */
+static uint64_t entry_size(const struct entry *entry)
 {
-    return (sizeof(struct entry) + text_size + code_size + 7) & ~UINT64_C(7);
+    return (sizeof(*entry) + entry->text_size + entry->code_size + 7) & ~UINT64_C(7);
+}
+
+/* The bytes that it counts as. */
+static uint64_t entry_counts(const struct entry *entry)
+{
+    return entry_size(entry) < ENTRY_LEAST ? ENTRY_LEAST : entry_size(entry);
+}
+
+static bool is_too_large(size_t text_size, size_t code_size)
+{
+    return text_size > ENTRY_MAX || code_size > ENTRY_MAX - text_size;
 }
 
 static unsigned char *entries(void)
@@ -56,24 +74,93 @@ static unsigned char *entries(void)
     return (unsigned char *)(opened.cache + 1);
 }
 
+static struct entry *entry_at(uint64_t at)
+{
+    return (void *)(entries() + at);
+}
+
+static uint64_t used_load(void)
+{
+    return atomic_load_explicit(&opened.cache->used, memory_order_relaxed);
+}
+
+static void used_store(uint64_t used)
+{
+    /* release: the entries before their size, for a worker that comes when this one is killed */
+    atomic_store_explicit(&opened.cache->used, used, memory_order_release);
+}
+
 /* Under the lock. NULL: there is none. Compares the texts and no hash, for the reason in
  * rewrite_cache.c. */
-static const struct entry *entry_find(const unsigned char *text, size_t size)
+static struct entry *entry_find(const unsigned char *text, size_t size)
 {
-    const uint64_t used = atomic_load_explicit(&opened.cache->used, memory_order_relaxed);
-    const struct entry *entry;
+    const uint64_t used = used_load();
+    struct entry *entry;
 
-    for (uint64_t at = 0; at < used; at += entry_size(entry->text_size, entry->code_size)) {
-        entry = (const void *)(entries() + at);
+    for (uint64_t at = 0; at < used; at += entry_size(entry)) {
+        entry = entry_at(at);
         if (entry->text_size == size && memcmp(entry->bytes, text, size) == 0)
             return entry;
     }
     return NULL;
 }
 
-static unsigned char *memory_find(const unsigned char *text, size_t size, size_t *code_size)
+/* Takes the entries that are nobody's out, and moves what is behind them. Where the worker is
+ * killed meanwhile, what has not been moved is lost. */
+static void memory_compact(void)
 {
-    const struct entry *entry;
+    const uint64_t end = used_load();
+    uint64_t kept = 0, size;
+
+    for (uint64_t at = 0; at < end; at += size) {
+        const struct entry *entry = entry_at(at);
+
+        size = entry_size(entry);
+        if (entry->share.count == 0) {
+            if (kept == at)
+                used_store(kept);
+            continue;
+        }
+        if (kept != at) {
+            memmove(entries() + kept, entry, size);
+            used_store(kept + size);
+        }
+        kept += size;
+    }
+}
+
+/* Makes room for an eighth of the memory, so that what stays is not moved for each entry. */
+static void memory_make_room(uint32_t uid)
+{
+    const uint64_t capacity = LINK_CODE_BYTES - sizeof(struct cache), used = used_load();
+    CLEANUP_FREE struct cache_item *items = calloc(ENTRIES_MAX, sizeof(*items));
+    size_t count = 0;
+
+    if (!items) {
+        used_store(0);
+        return;
+    }
+    for (uint64_t at = 0; at < used; at += entry_size(entry_at(at)))
+        items[count++] = (struct cache_item){&entry_at(at)->share, entry_counts(entry_at(at))};
+    cache_share_evict(items, count, uid, ENTRY_MAX + sizeof(struct entry) + 8, capacity);
+    memory_compact();
+}
+
+/* Whether an entry of that size fits in beside all others. */
+static bool has_room(uint64_t size)
+{
+    const uint64_t capacity = LINK_CODE_BYTES - sizeof(struct cache), used = used_load();
+    uint64_t counted = size < ENTRY_LEAST ? ENTRY_LEAST : size;
+
+    for (uint64_t at = 0; at < used; at += entry_size(entry_at(at)))
+        counted += entry_counts(entry_at(at));
+    return counted <= capacity;
+}
+
+static unsigned char *memory_find(const unsigned char *text, size_t size, size_t *code_size,
+                                  uint32_t uid)
+{
+    struct entry *entry;
     unsigned char *code = NULL;
 
     pthread_mutex_lock(&opened.lock);
@@ -81,54 +168,56 @@ static unsigned char *memory_find(const unsigned char *text, size_t size, size_t
     if (entry && (code = malloc(entry->code_size))) {
         memcpy(code, entry->bytes + size, entry->code_size);
         *code_size = entry->code_size;
+        cache_share_note(&entry->share, uid, clock_ns());
     }
     pthread_mutex_unlock(&opened.lock);
     return code;
 }
 
-static void memory_put(const unsigned char *text, size_t size, const void *code, size_t code_size)
+static void memory_put(const unsigned char *text, size_t size, const void *code, size_t code_size,
+                       uint32_t uid)
 {
-    const uint64_t capacity = LINK_CODE_BYTES - sizeof(struct cache);
+    const struct entry made = {.text_size = size, .code_size = code_size};
     struct entry *entry;
-    uint64_t used;
 
     pthread_mutex_lock(&opened.lock);
-    if (!entry_find(text, size)) { /* two may compile the same text side by side */
-        used = atomic_load_explicit(&opened.cache->used, memory_order_relaxed);
-        if (entry_size(size, code_size) > capacity - used) {
-            used = 0;
-            atomic_store_explicit(&opened.cache->used, 0, memory_order_relaxed);
-        }
-        entry = (void *)(entries() + used);
-        *entry = (struct entry){.text_size = size, .code_size = code_size};
+    entry = entry_find(text, size); /* two may compile the same text side by side */
+    if (entry) {
+        cache_share_note(&entry->share, uid, clock_ns());
+    } else {
+        if (!has_room(entry_size(&made)))
+            memory_make_room(uid);
+        entry = entry_at(used_load());
+        *entry = made;
+        cache_share_note(&entry->share, uid, clock_ns());
         memcpy(entry->bytes, text, size);
         memcpy(entry->bytes + size, code, code_size);
-        /* release: the entry before its size, for a worker that comes when this one is killed */
-        atomic_store_explicit(&opened.cache->used, used + entry_size(size, code_size),
-                              memory_order_release);
+        used_store(used_load() + entry_size(entry));
     }
     pthread_mutex_unlock(&opened.lock);
 }
 
-unsigned char *code_cache_find(const unsigned char *text, size_t size, size_t *code_size)
+unsigned char *code_cache_find(const unsigned char *text, size_t size, size_t *code_size,
+                               uint32_t uid)
 {
     unsigned char *code;
 
     if (!opened.cache)
         return NULL;
-    code = memory_find(text, size, code_size);
+    code = memory_find(text, size, code_size, uid);
     if (code || size > ENTRY_MAX)
         return code;
     code = code_disk_find(opened.cache->made_for, text, size, code_size);
-    if (code)
-        memory_put(text, size, code, *code_size);
+    if (code && !is_too_large(size, *code_size))
+        memory_put(text, size, code, *code_size, uid);
     return code;
 }
 
-void code_cache_put(const unsigned char *text, size_t size, const void *code, size_t code_size)
+void code_cache_put(const unsigned char *text, size_t size, const void *code, size_t code_size,
+                    uint32_t uid)
 {
-    if (!opened.cache || size > ENTRY_MAX || code_size > ENTRY_MAX - size)
+    if (!opened.cache || is_too_large(size, code_size))
         return;
-    memory_put(text, size, code, code_size);
+    memory_put(text, size, code, code_size, uid);
     code_disk_put(opened.cache->made_for, text, size, code, code_size);
 }

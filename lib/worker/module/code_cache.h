@@ -22,9 +22,11 @@
 bool code_cache_open(int fd, const struct link_device *info);
 /* Returns a copy of the code for the text, to be freed, and its size; NULL: there is none. May wait
  * for the disk, two seconds at most. */
-unsigned char *code_cache_find(const unsigned char *text, size_t size, size_t *code_size);
-/* Keeps a copy. When the memory is full all that is kept goes first; what is larger than an eighth
- * of it is not kept. */
-void code_cache_put(const unsigned char *text, size_t size, const void *code, size_t code_size);
+unsigned char *code_cache_find(const unsigned char *text, size_t size, size_t *code_size,
+                               uint32_t uid);
+/* Keeps a copy, for the user. When the memory is full other code goes first (cache_share.h); what
+ * is larger than an eighth of it is not kept. */
+void code_cache_put(const unsigned char *text, size_t size, const void *code, size_t code_size,
+                    uint32_t uid);
 
 #endif

@@ -164,10 +164,10 @@ static void image_replace(unsigned char **image, uint64_t *size, unsigned char *
     *size = code_size;
 }
 
-bool image_find_code(unsigned char **image, uint64_t *size)
+bool image_find_code(const struct job *job, unsigned char **image, uint64_t *size)
 {
     size_t code_size = 0;
-    unsigned char *code = code_cache_find(*image, *size, &code_size);
+    unsigned char *code = code_cache_find(*image, *size, &code_size, job->session->uid);
 
     if (code)
         image_replace(image, size, code, code_size);
@@ -182,7 +182,7 @@ gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, 
     CLEANUP_COMPILED struct compiled third = {0};
 
     /* A compilation that has begun cannot be ended, so the session is looked at before each. */
-    if (image_find_code(image, size) || job_go_on(job) != GS_OK)
+    if (image_find_code(job, image, size) || job_go_on(job) != GS_OK)
         return job->status;
     const CUresult result = text_compile(job, (const char *)*image, *size, threads, &first);
     if (result)
@@ -196,7 +196,7 @@ gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, 
         return job_fail(job, GS_ERR_NO_MEMORY, "no memory for %zu bytes of machine code",
                         best->size);
     memcpy(code, best->code, best->size);
-    code_cache_put(*image, *size, code, best->size);
+    code_cache_put(*image, *size, code, best->size, job->session->uid);
     image_replace(image, size, code, best->size);
     return job->status;
 }

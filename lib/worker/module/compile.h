@@ -19,7 +19,7 @@ struct image_log {
 gs_status image_refused(struct job *job, CUresult result, struct image_log *log);
 /* Replaces *image, PTX of *size bytes with a NUL behind it, by its machine code, where that is
  * kept. Service threads, as the next. */
-bool image_find_code(unsigned char **image, uint64_t *size);
+bool image_find_code(const struct job *job, unsigned char **image, uint64_t *size);
 /* Compiles PTX of *size bytes, with a NUL behind it, to machine code, which replaces *image and
  * *size: malloc'ed, as *image is. Code that is kept is not compiled again. one_by_one: not several
  * functions at once, for which several CPUs are taken where there are many. */

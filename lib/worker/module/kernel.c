@@ -31,8 +31,8 @@ static void kernel_prepare(struct job *job)
     module_prepare(job);
     if (!job->object)
         return;
-    job->index =
-        table_slot((void ***)&session->kernels.table, &session->kernels.capacity, SEG_KERNELS);
+    job->index = table_slot((void ***)&session->kernels.table, &session->kernels.capacity,
+                            &session->kernels.lowest, SEG_KERNELS);
     if (job->index == UINT32_MAX)
         job_fail(job, GS_ERR_LIMIT, "the session has %u kernel handles, the limit", SEG_KERNELS);
 }
@@ -308,16 +308,45 @@ static void kernel_install(struct job *job)
     job->session->kernels.table[job->index] = module->kernels;
 }
 
-void kernels_free(struct module *module)
+struct kernel *kernels_forget(struct session *session, struct module *module, uint32_t most)
 {
-    while (module->kernels) {
-        struct kernel *next = module->kernels->next;
-        free(module->kernels->param_offset);
-        free(module->kernels);
-        module->kernels = next;
+    struct kernel *first = NULL, *kernel;
+
+    for (uint32_t n = 0; n < most && (kernel = module->kernels); n++) {
+        session->kernels.table[kernel->id] = NULL;
+        table_free(&session->kernels.lowest, kernel->id);
+        module->kernels = kernel->next;
+        kernel->next = first;
+        first = kernel;
     }
+    for (uint32_t n = 0; n < most && module->named_count; n++)
+        allocations_remove(&session->memory.allocations, module->named[--module->named_count]);
+    return first;
+}
+
+bool kernels_left(const struct module *module)
+{
+    return module->kernels || module->named_count;
+}
+
+void kernels_free(struct kernel *first)
+{
+    while (first) {
+        struct kernel *next = first->next;
+        free(first->param_offset);
+        free(first);
+        first = next;
+    }
+}
+
+void kernels_deinit(struct module *module)
+{
+    kernels_free(module->kernels);
+    module->kernels = NULL;
     free(module->kernel_names);
     module->kernel_names = NULL;
+    free(module->named);
+    module->named = NULL;
 }
 
 /* ---- Globals --------------------------------------------------------------------------------- */
@@ -347,13 +376,29 @@ static void global_work(struct job *job)
     job->ret[1] = size;
 }
 
+/* Lets copies name the variable. False: there is no memory. */
+static bool variable_name(struct session *session, struct module *module, uint64_t address,
+                          uint64_t size)
+{
+    if (module->named_count == module->named_capacity) {
+        const uint32_t capacity = module->named_capacity ? 2 * module->named_capacity : 4;
+        uint64_t *named = reallocarray(module->named, capacity, sizeof(*named));
+        if (!named)
+            return false;
+        module->named = named;
+        module->named_capacity = capacity;
+    }
+    if (!allocations_put(&session->memory.allocations, address, size, module))
+        return false;
+    module->named[module->named_count++] = address;
+    return true;
+}
+
 static void global_install(struct job *job)
 {
-    struct allocations *allocations = &job->session->memory.allocations;
-
     /* A variable that the tenant has asked for before is in the table already. */
-    if (!allocations_at(allocations, job->ret[0]) &&
-        !allocations_put(allocations, job->ret[0], job->ret[1], job->object))
+    if (!allocations_at(&job->session->memory.allocations, job->ret[0]) &&
+        !variable_name(job->session, job->object, job->ret[0], job->ret[1]))
         job_fail(job, GS_ERR_NO_MEMORY, "no host memory for a global variable's record");
 }
 
@@ -392,9 +437,10 @@ gs_status kernels_resume(struct job *job)
         if (e->kind == JOURNAL_KERNEL && kernel_resume(job, e) != GS_OK)
             return job->status;
         serial = session->serial > serial ? session->serial : serial;
-        if (e->kind == JOURNAL_VARIABLE && !allocations_at(&session->memory.allocations, e->key) &&
-            !allocations_put(&session->memory.allocations, e->key, e->value[0],
-                             module_find(session, e->value[1])))
+        if (e->kind != JOURNAL_VARIABLE || allocations_at(&session->memory.allocations, e->key))
+            continue;
+        struct module *module = module_find(session, e->value[1]);
+        if (!module || !variable_name(session, module, e->key, e->value[0]))
             return job_fail(job, GS_ERR_INTERRUPTED, "a variable has no place in its module");
     }
     session->serial = serial;

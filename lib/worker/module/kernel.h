@@ -7,8 +7,15 @@
 /* Finds the kernels and variables that the session's journal names in its modules, which are
  * loaded. On failure the job has failed. */
 gs_status kernels_resume(struct job *job);
-/* Frees the records of a module's kernels. The session's table of kernels names none of them any
- * more, or is never used again. */
-void kernels_free(struct module *module);
+/* Takes so many of the module's kernels out of the session's table at most, and as many of its
+ * variables out of what copies may name. Returns the kernels, for kernels_free. Main lane. */
+struct kernel *kernels_forget(struct session *session, struct module *module, uint32_t most);
+/* Whether the module has any of these. */
+bool kernels_left(const struct module *module);
+/* Frees the records of kernels that the session's table does not name. Service threads. */
+void kernels_free(struct kernel *first);
+/* Frees the records of a module's kernels and variables. The session's table of kernels names none
+ * of them any more, or is never used again. */
+void kernels_deinit(struct module *module);
 
 #endif

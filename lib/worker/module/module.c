@@ -54,7 +54,7 @@ static void module_code_unload(struct session *session, struct module *module)
 /* Frees the worker's record of a module that is out of the context. */
 static void module_record_free(struct module *module)
 {
-    kernels_free(module);
+    kernels_deinit(module);
     report_release(module->rewrite);
     free(module->code);
     free(module->source);
@@ -80,8 +80,10 @@ static void load_prepare(struct job *job)
                  "an image of %" PRIu64 " bytes is not in the host block given", job->arg[1]);
         return;
     }
-    job->index = table_slot((void ***)&job->session->module.modules,
-                            &job->session->module.module_capacity, SEG_MODULES);
+    struct session_module *own = &job->session->module;
+
+    job->index = table_slot((void ***)&own->modules, &own->module_capacity, &own->module_lowest,
+                            SEG_MODULES);
     if (job->index == UINT32_MAX)
         job_fail(job, GS_ERR_LIMIT, "the session has %u modules, the limit", SEG_MODULES);
 }
@@ -368,7 +370,7 @@ gs_status modules_resume(struct job *job)
         if (!module)
             return job->status;
         if (image_binary(module->code, module->code_size) ||
-            image_find_code(&module->code, &module->code_size))
+            image_find_code(job, &module->code, &module->code_size))
             continue;
         module_drop(job->session, module);
         resume->late = true;
@@ -450,33 +452,42 @@ static void unload_work(struct job *job)
     module_code_unload(job->session, job->object);
 }
 
-/* Where the variables lie in the window their places are known; else all allocations are looked at.
- */
-static void variables_remove(struct session *session, const struct module *module)
-{
-    struct allocations *allocations = &session->memory.allocations;
+/* Kernels that are taken out of their table at a time, and variables: a module may have 65,536,
+ * which take the main lane 6 ms, and others wait for it. */
+#define UNLOAD_STEP 256u
 
-    if (!module->variables) {
-        allocations_remove_tagged(allocations, module);
-        return;
-    }
-    for (uint32_t i = 0; i < module->rewrite->fence.nvariables; i++)
-        allocations_remove(allocations,
-                           module->variables + module->rewrite->fence.variables[i].offset);
+static void unload_install(struct job *job);
+
+static void unload_more_work(struct job *job)
+{
+    kernels_free(job->made);
 }
 
-/* The session's new work waits until now, so no lane has looked at the module since its end. */
+static void unload_end_work(struct job *job)
+{
+    kernels_free(job->made);
+    module_record_free(job->object);
+}
+
+static const struct job_kind job_unload_end = {"module_unload_end", JOB_QUICK, NULL,
+                                               unload_end_work,     NULL,      NULL};
+static const struct job_kind job_unload_more = {
+    "module_unload_more", JOB_QUICK, NULL, unload_more_work, unload_install, &job_unload_more};
+
+/* The session's new work waits until the last step, so no lane has looked at the module since its
+ * end. */
 static void unload_install(struct job *job)
 {
     struct session *session = job->session;
     struct module *module = job->object;
 
-    for (struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
-        session->kernels.table[kernel->id] = NULL;
-    variables_remove(session, module);
+    job->made = kernels_forget(session, module, UNLOAD_STEP);
+    job->kind = kernels_left(module) ? &job_unload_more : &job_module_unload;
+    if (kernels_left(module))
+        return;
     session->module.modules[module->id] = NULL;
+    table_free(&session->module.module_lowest, module->id);
     session->memory.generation++;
-    module_record_free(module);
 }
 
 void modules_deinit(struct session *session)
@@ -490,7 +501,7 @@ void modules_deinit(struct session *session)
     free(session->module.modules);
     free(session->kernels.table);
     session->module.modules = NULL;
-    session->module.module_capacity = 0;
+    session->module.module_capacity = session->module.module_lowest = 0;
     session->kernels = (struct session_kernels){0};
 }
 
@@ -501,4 +512,4 @@ const struct job_kind job_module_load = {"module_load", JOB_PATIENT | JOB_COMPIL
                                          NULL,          &job_module_code_load};
 const struct job_kind job_module_unload = {"module_unload", JOB_SESSION_IDLE | JOB_PATIENT,
                                            unload_prepare,  unload_work,
-                                           unload_install,  NULL};
+                                           unload_install,  &job_unload_end};

@@ -35,12 +35,13 @@ static bool table_grow(void ***table, uint32_t *capacity, uint32_t max)
     return true;
 }
 
-uint32_t table_slot(void ***table, uint32_t *capacity, uint32_t max)
+uint32_t table_slot(void ***table, uint32_t *capacity, uint32_t *lowest, uint32_t max)
 {
-    uint32_t i = 0;
+    uint32_t i = *lowest;
 
     while (i < *capacity && (*table)[i])
         i++;
+    *lowest = i;
     return i < *capacity || table_grow(table, capacity, max) ? i : UINT32_MAX;
 }
 

@@ -96,7 +96,7 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
     int result = -ENOMEM;
 
     *out = NULL;
-    if (rewrite_cache_find(text, length, passes, out, out_length, report)) {
+    if (rewrite_cache_find(text, length, passes, out, out_length, report, job->session->uid)) {
         if (!*out) {
             report_release(*report);
             *report = NULL;
@@ -109,11 +109,11 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
     if (!result || result == -ENOENT)
         report_log(*report);
     if (!result && !(*report)->fence.stack_line) {
-        rewrite_cache_put(text, length, passes, *out, *out_length, *report);
+        rewrite_cache_put(text, length, passes, *out, *out_length, *report, job->session->uid);
         return GS_OK;
     }
     if (result == -ENOENT)
-        rewrite_cache_put(text, length, passes, NULL, 0, *report);
+        rewrite_cache_put(text, length, passes, NULL, 0, *report, job->session->uid);
     if (result == -EPERM)
         fence_refused(job, (*report)->fence.reason);
     else if (!result)

@@ -7,9 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_MAX (UINT64_C(64) << 20) /* of all texts and reports */
-#define ENTRY_MAX (BYTES_MAX / 8)
-#define ENTRIES   512u
+#include "common/util.h"
+#include "worker/module/cache_share.h"
+
+#define BYTES_MAX   (UINT64_C(64) << 20) /* of all texts and reports */
+#define ENTRY_MAX   (BYTES_MAX / 8)
+#define ENTRIES     512u
+/* What an entry counts as at least, so that there are no more. */
+#define ENTRY_LEAST (BYTES_MAX / ENTRIES)
 
 /* ---- Reports --------------------------------------------------------------------------------- */
 
@@ -61,13 +66,13 @@ struct entry {
     uint64_t bytes; /* what the entry counts as */
     bool changed;   /* there is a new text */
     struct ptx_rewrite_report *report;
-    uint64_t used; /* by the cache's clock */
+    struct cache_share share;
 };
 
 static struct {
     pthread_mutex_t lock;
     struct entry entries[ENTRIES];
-    uint64_t bytes, clock;
+    uint64_t bytes;
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Texts of one length mostly differ soon, and comparing takes a fifteenth of what hashing does: the
@@ -92,35 +97,38 @@ static void entry_drop(struct entry *entry)
     *entry = (struct entry){0};
 }
 
-/* The entry that was used longest ago; a free one, where there is any. */
-static struct entry *entry_oldest(bool in_use)
+/* Drops entries until there is room for so many bytes of the user. */
+static void entries_drop(uint64_t bytes, uint32_t uid)
 {
-    struct entry *oldest = NULL;
+    struct cache_item items[ENTRIES];
+    size_t count = 0;
 
     for (uint32_t i = 0; i < ENTRIES; i++) {
-        struct entry *entry = &cache.entries[i];
-
-        if ((entry->text || !in_use) && (!oldest || entry->used < oldest->used))
-            oldest = entry;
+        if (cache.entries[i].text)
+            items[count++] = (struct cache_item){&cache.entries[i].share, cache.entries[i].bytes};
     }
-    return oldest;
+    cache_share_evict(items, count, uid, bytes, BYTES_MAX);
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        if (cache.entries[i].text && cache.entries[i].share.count == 0)
+            entry_drop(&cache.entries[i]);
+    }
 }
 
-static struct entry *entry_take(uint64_t bytes)
+/* Takes a free entry for so many bytes of the user. */
+static struct entry *entry_take(uint64_t bytes, uint32_t uid)
 {
-    struct entry *entry;
+    struct entry *entry = cache.entries;
 
-    while (cache.bytes + bytes > BYTES_MAX)
-        entry_drop(entry_oldest(true));
-    entry = entry_oldest(false);
-    if (entry->text)
-        entry_drop(entry);
+    if (cache.bytes + bytes > BYTES_MAX)
+        entries_drop(bytes, uid);
+    while (entry->text)
+        entry++;
     cache.bytes += bytes;
     return entry;
 }
 
 bool rewrite_cache_find(const char *text, size_t length, unsigned passes, char **out,
-                        size_t *out_length, struct ptx_rewrite_report **report)
+                        size_t *out_length, struct ptx_rewrite_report **report, uint32_t uid)
 {
     struct entry *entry;
     bool found = false;
@@ -136,14 +144,14 @@ bool rewrite_cache_find(const char *text, size_t length, unsigned passes, char *
             memcpy(*out, entry->text + length, entry->out_length + 1);
         *out_length = entry->out_length;
         *report = report_hold(entry->report);
-        entry->used = ++cache.clock;
+        cache_share_note(&entry->share, uid, clock_ns());
     }
     pthread_mutex_unlock(&cache.lock);
     return found;
 }
 
 void rewrite_cache_put(const char *text, size_t length, unsigned passes, const char *out,
-                       size_t out_length, struct ptx_rewrite_report *report)
+                       size_t out_length, struct ptx_rewrite_report *report, uint32_t uid)
 {
     struct entry made = {.passes = passes,
                          .length = length,
@@ -153,6 +161,7 @@ void rewrite_cache_put(const char *text, size_t length, unsigned passes, const c
 
     if (made.bytes > ENTRY_MAX)
         return;
+    made.bytes = made.bytes < ENTRY_LEAST ? ENTRY_LEAST : made.bytes;
     made.text = malloc(length + out_length + 1);
     if (!made.text)
         return;
@@ -164,10 +173,10 @@ void rewrite_cache_put(const char *text, size_t length, unsigned passes, const c
     if (entry_find(text, length, passes)) { /* another thread was quicker */
         free(made.text);
     } else {
-        struct entry *entry = entry_take(made.bytes);
+        struct entry *entry = entry_take(made.bytes, uid);
 
         made.report = report_hold(report);
-        made.used = ++cache.clock;
+        cache_share_note(&made.share, uid, clock_ns());
         *entry = made;
     }
     pthread_mutex_unlock(&cache.lock);

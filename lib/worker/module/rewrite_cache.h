@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "ptx/rewrite/rewrite.h"
 
@@ -25,11 +26,11 @@ void report_release(struct ptx_rewrite_report *report);
 /* True: *report is held for the caller, and *out a copy of the new text, NUL-terminated and the
  * caller's to free, or NULL where nothing had to change. */
 bool rewrite_cache_find(const char *text, size_t length, unsigned passes, char **out,
-                        size_t *out_length, struct ptx_rewrite_report **report);
-/* Keeps copies of the texts, and holds the report; out NULL: nothing had to change, and out_length
- * is 0. Where that is too much, what was used longest ago goes first; a text that is large by
- * itself, or with its report, is not kept. */
+                        size_t *out_length, struct ptx_rewrite_report **report, uint32_t uid);
+/* Keeps copies of the texts, for the user, and holds the report; out NULL: nothing had to change,
+ * and out_length is 0. Where that is too much, other texts go first (cache_share.h); a text that is
+ * large by itself, or with its report, is not kept. */
 void rewrite_cache_put(const char *text, size_t length, unsigned passes, const char *out,
-                       size_t out_length, struct ptx_rewrite_report *report);
+                       size_t out_length, struct ptx_rewrite_report *report, uint32_t uid);
 
 #endif

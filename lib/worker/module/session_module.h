@@ -26,8 +26,10 @@ struct module {
     char *left_out; /* the software device's lines on kernels that it cannot run; may be NULL */
     struct grid_sync grid; /* the kernels that need a cooperative launch */
     uint64_t variables;    /* where the global variables of a fenced module lie; 0: it has none */
-    CUdeviceptr window;    /* the address of its struct fence_window; 0: it has none */
-    unsigned char *code;   /* the image that the driver is to load; NULL once it has */
+    uint64_t *named;       /* the addresses of its variables that the session's copies may name */
+    uint32_t named_count, named_capacity;
+    CUdeviceptr window;  /* the address of its struct fence_window; 0: it has none */
+    unsigned char *code; /* the image that the driver is to load; NULL once it has */
     uint64_t code_size;
     /* what of it a next worker could not make again; NULL: nothing, or the journal says so already
      */
@@ -40,7 +42,7 @@ struct module {
 
 struct session_module {
     struct module **modules;
-    uint32_t module_capacity;
+    uint32_t module_capacity, module_lowest; /* no number below module_lowest is free */
     uint32_t stack; /* bytes that each thread of its kernels has at least; 0: as CUDA has it */
     struct host_block *print; /* the print block; NULL: no kernel prints or traps */
     int print_id;             /* its System V segment's id */

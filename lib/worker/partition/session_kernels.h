@@ -48,6 +48,7 @@ struct kernel {
 struct session_kernels {
     struct kernel **table; /* by id */
     uint32_t capacity;
+    uint32_t lowest; /* no id below is free */
 };
 
 /* NULL: there is no kernel with this id. */

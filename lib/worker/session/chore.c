@@ -9,15 +9,17 @@
  * 12 ... up to a second, so that a busy session falls idle, with four times as long in between. A
  * chore that another tenant waits for (JOB_HOLD_ON) holds on once it has waited for as long as the
  * session's kernels may run, and no request is taken after the one in progress: then the session
- * falls idle, or is ended for a kernel that does not end (evict.c).
+ * falls idle, or is ended for a kernel that does not end (evict.c). Such a chore is also done
+ * beside a job that compiles, which may take minutes: of what the chore changes that job changes
+ * the sinks alone, under a lock (memory/window.h).
  */
 #include "worker/session/chore.h"
 
 #include "common/util.h"
+#include "worker/session/look.h"
 #include "worker/session/polling.h"
 #include "worker/submit/stream.h"
 
-#define POLL_NS         20000u /* how often chores are looked at */
 /* how often the driver is asked though the completion words say that work runs */
 #define CONFIRM_NS      1000000u
 #define HOLD_FIRST_NS   3000000u
@@ -26,7 +28,8 @@
 
 static struct {
     struct job *first;
-    uint64_t next_poll, next_confirm;
+    struct look look;
+    uint64_t next_confirm;
 } chores;
 
 void chore_add(struct job *job)
@@ -42,7 +45,7 @@ void chore_add(struct job *job)
     job->hold.since_ns = clock_ns();
     job->next = chores.first;
     chores.first = job;
-    chores.next_poll = 0;
+    look_soon(&chores.look, !job->next);
 }
 
 bool chores_any(void)
@@ -54,6 +57,8 @@ bool chores_hold(const struct session *session)
 {
     const struct job *job = chores.first;
 
+    if (session->resume)
+        return true;
     while (job && (job->session != session || !job->hold.on))
         job = job->next;
     return job;
@@ -86,6 +91,15 @@ static bool holds_on(const struct job *job, uint64_t now)
     return (job->kind->flags & JOB_HOLD_ON) && limit && now - job->hold.since_ns >= limit;
 }
 
+/* Whether the chore need not wait for the job in progress. */
+static bool may_begin(const struct job *job)
+{
+    const struct session_jobs *jobs = &job->session->jobs;
+
+    return !jobs->current || (job->kind->flags & JOB_HOLD_ON && !jobs->aside &&
+                              jobs->current->kind->flags & JOB_COMPILES);
+}
+
 /* Begins or ends holding the session's work back, when that is due. */
 static void hold_turn(struct job *job, uint64_t now)
 {
@@ -108,25 +122,28 @@ static void hold_turn(struct job *job, uint64_t now)
 
 struct job *chore_due(uint64_t now)
 {
-    if (!chores.first || now < chores.next_poll)
+    uint32_t waiting = 0;
+
+    if (!chores.first || !look_due(&chores.look, now))
         return NULL;
     for (struct job **link = &chores.first; *link;) {
         struct job *job = *link;
         struct session *session = job->session;
-        bool holds = job->kind->flags & JOB_HOLD;
+        bool holds = job->kind->flags & JOB_HOLD, begins = may_begin(job);
 
-        if (!session->jobs.current && (!holds || session_idle(session, now))) {
+        if (begins && (!holds || session_idle(session, now))) {
             *link = job->next;
-            session->jobs.current = job;
+            *(session->jobs.current ? &session->jobs.aside : &session->jobs.current) = job;
             session->jobs.paused = holds || chores_hold(session); /* until the job returns */
             return job;
         }
-        if (!session->jobs.current || holds_on(job, now))
+        if (begins || holds_on(job, now))
             hold_turn(job, now);
+        waiting++;
         link = &job->next;
     }
     if (now >= chores.next_confirm)
         chores.next_confirm = now + CONFIRM_NS;
-    chores.next_poll = now + POLL_NS;
+    look_over(&chores.look, now, waiting);
     return NULL;
 }

@@ -15,7 +15,7 @@ bool chores_any(void);
 /* The next chore that its session is to do now; NULL: none. The caller repeats the call until it
  * returns NULL. */
 struct job *chore_due(uint64_t now);
-/* Whether a chore that waits holds the session's new work back now. */
+/* Whether the session's new work waits: for a chore, or since the session is still taken up. */
 bool chores_hold(const struct session *session);
 /* Drops the chores of a session that is being closed. */
 void chores_cancel(const struct session *session);

@@ -14,10 +14,10 @@
 #include "worker/sched/domain.h"
 #include "worker/sched/session_table.h"
 #include "worker/session/busy.h"
+#include "worker/session/look.h"
 #include "worker/session/polling.h"
 #include "worker/submit/stream.h"
 
-#define POLL_NS         20000u    /* how often waiting jobs are looked at */
 #define SIGNALLED_NS    100000u   /* how long a kernel may run on after it has signalled its end */
 #define CONFIRM_NS      1000000u  /* how often the driver is asked though the words show work */
 #define PATIENCE_NS     10000000u /* how long a job waits for a quiet moment by chance */
@@ -32,7 +32,11 @@
 
 static struct {
     struct job *first;
-    uint64_t next_poll, next_confirm;
+    struct look look;
+    uint64_t next_confirm;
+    /* the looks in which the device had work, and in which streams that are held had: the same
+     * holds for all other jobs of that look */
+    uint64_t found_busy, found_held;
     struct job *quiet_job; /* the job that has the device to itself */
     uint64_t begun_ns;     /* when that job was given to its thread */
     uint64_t freed_ns;     /* when the last job gave the device back */
@@ -184,7 +188,9 @@ static void hold_for(const struct job *job, uint64_t now)
 
     hold_cut(now);
     if (quiet.stream_hold.on && hurried) {
-        stream_hold_look(now);
+        if (quiet.found_held != now)
+            stream_hold_look(now);
+        quiet.found_held = now;
         return;
     }
     if (now < quiet.hold.next ||
@@ -202,8 +208,10 @@ static void hold_for(const struct job *job, uint64_t now)
  * goes out then until the job is under way. */
 static bool quiet_now(uint64_t now)
 {
-    if (!sessions_idle())
+    if (quiet.found_busy == now || !sessions_idle()) {
+        quiet.found_busy = now;
         return false;
+    }
     quiet.hold.ns = 0;
     quiet.hold.end = now + HOLD_FIRST_NS;
     return true;
@@ -277,12 +285,13 @@ static void quiet_begin(struct job *job, uint64_t now)
 void quiet_poll(uint64_t now)
 {
     struct job **link = &quiet.first;
+    uint32_t asked = 0; /* about their sessions */
 
-    if (!quiet.first || now < quiet.next_poll)
+    if (!quiet.first || !look_due(&quiet.look, now))
         return;
-    quiet.next_poll = now + POLL_NS;
     while (*link) {
         struct job *job = *link;
+        asked += awaits_session(job);
         if (may_start(job, now)) {
             *link = job->next;
             if (job->kind->flags & JOB_QUIET && job->status == GS_OK)
@@ -294,6 +303,7 @@ void quiet_poll(uint64_t now)
     }
     if (now >= quiet.next_confirm)
         quiet.next_confirm = now + CONFIRM_NS;
+    look_over(&quiet.look, now, asked);
     if (quiet.quiet_job || !quiet_pressing())
         stream_hold_end(now);
 }
@@ -314,7 +324,7 @@ void quiet_add(struct job *job, uint64_t now)
         end = &(*end)->next;
     job->next = NULL;
     *end = job;
-    quiet.next_poll = 0; /* looks at once, because mostly the work is done already */
+    look_soon(&quiet.look, quiet.first == job);
 }
 
 const struct job *quiet_first(void)

@@ -58,6 +58,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     session->pid = open->pid;
     session->fenced = open->fenced;
     session->module.heap_asked = open->kernel_heap;
+    pthread_mutex_init(&session->memory.sinks_lock, NULL);
     memcpy(session->name, open->name, sizeof(session->name));
     session->name[sizeof(session->name) - 1] = '\0';
     snprintf(session->user, sizeof(session->user), "%s", log_user_name(open->uid));
@@ -116,6 +117,7 @@ void session_free(struct session *session)
         return;
     journal_free(session->journal);
     resume_free(session->resume);
+    pthread_mutex_destroy(&session->memory.sinks_lock);
     free(session);
 }
 

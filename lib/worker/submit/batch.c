@@ -134,7 +134,7 @@ static enum outcome take_alone(struct session *session, uint32_t index, struct l
         return RECORD_STALLED;
     if (alone.partition == home)
         alone.partition = NULL;
-    if (alone.cooperative && !cooperative_ready(stream))
+    if (alone.cooperative && !cooperative_ready(session, stream, &alone))
         return RECORD_STALLED;
     if (alone.cooperative && !cooperative_fits(&alone, text, sizeof(text)))
         return record_impossible(session, index, GS_ERR_LAUNCH_CONFIG, alone.kernel, text);

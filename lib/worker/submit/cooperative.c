@@ -6,9 +6,10 @@
  * ever. No page of the driver's says that it keeps grids of different contexts apart, and
  * partitions are contexts; so a cooperative grid waits for every earlier one with which it shares
  * an SM. Those grids are issued only when their streams have nothing else on the device, or else a
- * tenant could keep others waiting with an endless kernel before its own. In a fenced session a
- * grid also waits for all earlier ones of its session, because the kernels of a module share the
- * workspace of their barriers (ptx/rewrite/grid_pass.c).
+ * tenant could keep others waiting with an endless kernel before its own; and only a few of a user
+ * at a time, or another's grid would wait for one in each of the user's streams. In a fenced
+ * session a grid also waits for all earlier ones of its session, because the kernels of a module
+ * share the workspace of their barriers (ptx/rewrite/grid_pass.c).
  */
 #include "worker/submit/cooperative.h"
 
@@ -21,6 +22,7 @@
 #include "worker/partition/partition.h"
 
 #define RUNNING_MAX 32u
+#define USER_MAX    4u /* of a user, of which one runs: the device need not wait for the lane */
 
 /* The cooperative grids that may not have ended. */
 static struct running {
@@ -28,6 +30,7 @@ static struct running {
     bool busy;
     struct sm_mask sms;
     const struct session *session; /* to compare only: it may be gone */
+    uint32_t uid;
 } running[RUNNING_MAX];
 static uint32_t running_last; /* the entry of the newest */
 
@@ -58,11 +61,6 @@ bool cooperative_fits(const struct launch *launch, char *text, size_t size)
     return blocks <= (uint64_t)each * sms;
 }
 
-bool cooperative_ready(const struct stream *stream)
-{
-    return DRV_ASK(cuStreamQuery, stream->cu) != CUDA_ERROR_NOT_READY;
-}
-
 /* Whether the grid of this entry has ended. */
 static bool has_ended(struct running *r)
 {
@@ -77,11 +75,27 @@ static bool must_wait(const struct running *r, const struct session *session,
     return sm_mask_meets(&r->sms, sms) || (session->fenced && r->session == session);
 }
 
+static struct sm_mask sms_of(const struct launch *launch)
+{
+    return launch->partition ? launch->partition->mask : sm_mask_first(worker->info.sm_count);
+}
+
+bool cooperative_ready(const struct session *session, const struct stream *stream,
+                       const struct launch *launch)
+{
+    const struct sm_mask sms = sms_of(launch);
+    uint32_t before = 0;
+
+    for (uint32_t i = 0; i < RUNNING_MAX && before < USER_MAX; i++)
+        before += running[i].uid == session->uid && must_wait(&running[i], session, &sms) &&
+                  !has_ended(&running[i]);
+    return before < USER_MAX && DRV_ASK(cuStreamQuery, stream->cu) != CUDA_ERROR_NOT_READY;
+}
+
 CUresult cooperative_begin(const struct session *session, const struct launch *launch,
                            CUstream stream)
 {
-    const struct sm_mask sms =
-        launch->partition ? launch->partition->mask : sm_mask_first(worker->info.sm_count);
+    const struct sm_mask sms = sms_of(launch);
     /* Where no entry is free, the oldest grid's is used, and the new grid waits for that grid. */
     uint32_t entry = (running_last + 1) % RUNNING_MAX;
     CUresult result = CUDA_SUCCESS;
@@ -103,6 +117,7 @@ CUresult cooperative_begin(const struct session *session, const struct launch *l
         return result;
     new->sms = sms;
     new->session = session;
+    new->uid = session->uid;
     running_last = entry;
     return CUDA_SUCCESS;
 }

@@ -248,6 +248,7 @@ static void variant_prepare(struct job *job)
 
     job->object = graph;
     if (!graph || !graph->making) {
+        job->session->submit.making_variant = false;
         job_fail(job, GS_ERR_INVALID_HANDLE, "graph %" PRIu64 " is gone", job->arg[1]);
         return;
     }
@@ -274,7 +275,7 @@ static void variant_install(struct job *job)
 {
     struct session_graph *graph = job->object;
 
-    graph->making = false;
+    graph->making = job->session->submit.making_variant = false;
     wanted_free(graph);
     graph->trouble = (gs_status)job->ret[0];
     snprintf(graph->text, sizeof(graph->text), "%.190s", job->message);
@@ -303,10 +304,11 @@ static bool wanted_note(struct session_graph *graph, const struct graph_changes 
 }
 
 /* Begins the chore that makes a variant for the launch at the stream's head. Without memory for the
- * chore, the next round tries again. */
-static void variant_begin(const struct session *session, uint32_t index,
-                          struct session_graph *graph, const struct rec_graph *record,
-                          const struct graph_changes *changes, int priority)
+ * chore, the next round tries again; also while another one of the session is under way, since a
+ * session has one job at a time, and the main lane looks at all chores that wait. */
+static void variant_begin(struct session *session, uint32_t index, struct session_graph *graph,
+                          const struct rec_graph *record, const struct graph_changes *changes,
+                          int priority)
 {
     const struct stream *stream = &session->submit.streams[index];
     struct job *job = job_new_chore(session, &job_variant);
@@ -318,7 +320,7 @@ static void variant_begin(const struct session *session, uint32_t index,
     job->arg[1] = record->graph;
     job->arg[2] = (uint64_t)(int64_t)priority;
     job->arg[3] = stream->cls;
-    graph->making = true;
+    graph->making = session->submit.making_variant = true;
     graph->trouble = GS_OK;
     graph->launch.stream = index;
     graph->launch.position = stream->head;
@@ -515,7 +517,7 @@ enum outcome graph_launch(struct session *session, uint32_t index, const struct 
     struct graph_variant *variant =
         variant_find(session, graph, graph_placement(session, graph, stream->cls), priority);
     /* Each round asks again, so the changes, which may be many, are not read yet. */
-    if (!variant && graph->making)
+    if (!variant && session->submit.making_variant)
         return RECORD_STALLED;
     refusal = changes_read(graph, record, &changes);
     if (refusal)
@@ -532,7 +534,7 @@ enum outcome graph_launch(struct session *session, uint32_t index, const struct 
         variant->used = 0; /* the chore destroys it: the driver may take long for that */
     if (launch_failed(session, index, graph))
         return record_impossible(session, index, graph->trouble, NULL, graph->text);
-    if (!graph->making)
+    if (!session->submit.making_variant)
         variant_begin(session, index, graph, record, &changes, priority);
     return RECORD_STALLED;
 }

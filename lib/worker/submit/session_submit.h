@@ -89,6 +89,7 @@ struct session_submit {
     /* an event was recorded without a CUDA event, for which its user had no room */
     bool events_short;
     struct session_graph **graphs; /* SEG_GRAPHS entries, or NULL */
+    bool making_variant;           /* a chore that makes a variant of one is under way */
     /* while a graph is checked, requests wait until then; 0: none is checked */
     uint64_t requests_from_ns;
     struct report *reports; /* SEG_REPORTS entries, or NULL */

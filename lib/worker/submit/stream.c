@@ -69,7 +69,12 @@ uint64_t session_busy_streams(const struct session *session)
 
 bool session_seems_idle(const struct session *session)
 {
-    return !session_busy_streams(session);
+    for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left);
+        if (stream_completed(session, i) < session->submit.streams[i].issued)
+            return false;
+    }
+    return true;
 }
 
 bool session_transferred(const struct session *session)
