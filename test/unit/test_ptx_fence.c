@@ -1473,8 +1473,8 @@ static void matrices_that_descriptors_name_are_let_through(void **state)
 {
     static const char *const all[] = {
         "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r1, %r2, %r3, %r4}, %d1, %d2, 0;",
-        "@%p1 wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r1, %r2, %r3, %r4}, "
-        "{%r1, %r2, %r3, %r4}, %d2, 1;",
+        ("@%p1 wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r1, %r2, %r3, %r4}, "
+         "{%r1, %r2, %r3, %r4}, %d2, 1;"),
         "wgmma.fence.sync.aligned;",
         "wgmma.commit_group.sync.aligned;",
         "wgmma.wait_group.sync.aligned 0;",

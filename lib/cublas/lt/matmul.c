@@ -268,7 +268,7 @@ static cublasStatus_t elements_change(const struct lt_matmul *matmul, void *to, 
     const struct lt_layout *d = matmul->d;
     struct epilogue_params params = {
         .d = matrix_of_layout(d, to),
-        .aux = {(uintptr_t)desc->aux, 1, desc->aux_ld, desc->aux_stride, 0},
+        .aux = {(uintptr_t)desc->aux, 1, desc->aux_ld, desc->aux_stride, 0, 0},
         .bias = (uintptr_t)desc->bias,
         .bias_stride = desc->bias_stride,
         .bias_type = type_scalar(type_or(desc->bias_type, d->type)),
