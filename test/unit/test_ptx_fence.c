@@ -261,6 +261,26 @@ static void a_parameter_of_a_function_stays_as_it_is(void **state)
     if (fence(text, 0, &out, &report))
         fail_msg("%s", report.fence.reason);
     expect_text(out, "or.b64 gshare$at, gshare$far, gshare$start;", true);
+    expect_text(out, "or.b64 a,", false);
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+}
+
+/* Longer than what the checker compares as text. */
+static void a_register_of_a_long_name_is_forced(void **state)
+{
+    struct ptx_rewrite_report report;
+    char name[400], text[4096], *out;
+
+    (void)state;
+    memset(name, 'n', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    snprintf(text, sizeof(text),
+             HEAD ENTRY "{ .reg .b64 %s; .reg .b32 r; ld.param.u64 %s, [a]; "
+                        "ld.global.u32 r, [%s]; st.global.u32 [%s+4], r; ret; }",
+             name, name, name, name);
+    if (fence(text, 0, &out, &report))
+        fail_msg("%s", report.fence.reason);
     free(out);
     ptx_rewrite_report_deinit(&report);
 }
@@ -1468,8 +1488,8 @@ static void what_the_pass_must_not_leave_is_seen(void **state)
     free(out);
 }
 
-/* Of the target that alone has them. The hardware bounds what descriptors name. */
-static void matrices_that_descriptors_name_are_let_through(void **state)
+/* Of the target that alone has them. */
+static void products_that_come_later_are_refused(void **state)
 {
     static const char *const all[] = {
         "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r1, %r2, %r3, %r4}, %d1, %d2, 0;",
@@ -1482,16 +1502,11 @@ static void matrices_that_descriptors_name_are_let_through(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        struct ptx_rewrite_report report;
-        char text[1024], *out;
+        char text[1024];
 
         snprintf(text, sizeof(text), "%s%s ret; }",
                  ".version 8.4\n.target sm_90a\n.address_size 64\n" ENTRY "{ " REGS "\n", all[i]);
-        if (fence(text, 0, &out, &report))
-            fail_msg("%s", report.fence.reason);
-        expect_text(out, all[i], true);
-        free(out);
-        ptx_rewrite_report_deinit(&report);
+        expect_refused(text, "its results may come behind a fence");
     }
 }
 
@@ -1825,6 +1840,7 @@ int main(void)
         cmocka_unit_test(a_register_is_forced_once),
         cmocka_unit_test(negative_offsets_are_fenced_together),
         cmocka_unit_test(a_parameter_of_a_function_stays_as_it_is),
+        cmocka_unit_test(a_register_of_a_long_name_is_forced),
         cmocka_unit_test(what_is_forced_once_is_checked),
         cmocka_unit_test(generic_addresses_are_told_apart_where_there_are_others),
         cmocka_unit_test(a_place_in_a_variable_needs_no_fence),
@@ -1870,7 +1886,7 @@ int main(void)
         cmocka_unit_test(what_is_no_fixed_base_is_fenced_at_each_access),
         cmocka_unit_test(a_long_way_to_an_address_is_given_up),
         cmocka_unit_test(what_the_pass_must_not_leave_is_seen),
-        cmocka_unit_test(matrices_that_descriptors_name_are_let_through),
+        cmocka_unit_test(products_that_come_later_are_refused),
         cmocka_unit_test(a_tensor_map_that_the_pass_left_is_seen),
         cmocka_unit_test(what_only_advises_and_has_no_bound_is_dropped),
         cmocka_unit_test(targets_are_functions_of_the_tenant),

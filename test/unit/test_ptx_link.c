@@ -201,6 +201,29 @@ static void the_device_runtime_is_left_out_where_nobody_calls_it(void **state)
     ptx_module_free(m);
 }
 
+/* Each program of -rdc=true has it among its modules. */
+static void what_sets_conditions_is_left_out_where_nobody_calls_it(void **state)
+{
+    static const char sets[] =
+        HEAD ".visible .func cudaGraphSetConditional(.param .b64 a, .param .b32 b) { ret; }\n";
+
+    (void)state;
+    struct ptx_module *m =
+        linked((const char *const[]){HEAD ".visible .entry k() { ret; }\n", sets, NULL});
+
+    assert_int_equal(named(m, "k"), 1);
+    assert_int_equal(named(m, "cudaGraphSetConditional"), 0);
+    ptx_module_free(m);
+
+    m = linked((const char *const[]){
+        HEAD ".extern .func cudaGraphSetConditional(.param .b64 a, .param .b32 b);\n"
+             ".visible .entry k() { .param .b64 a; .param .b32 b;\n"
+             "  call.uni cudaGraphSetConditional, (a, b); ret; }\n",
+        sets, NULL});
+    assert_int_equal(named(m, "k") + named(m, "cudaGraphSetConditional"), 2);
+    ptx_module_free(m);
+}
+
 /* A variable comes behind those whose addresses it holds, whatever the order of the modules. */
 static void initial_values_name_what_other_modules_define(void **state)
 {
@@ -300,6 +323,7 @@ int main(void)
         cmocka_unit_test(dynamic_shared_memory_has_the_strictest_alignment),
         cmocka_unit_test(functions_of_the_device_stay_declared),
         cmocka_unit_test(the_device_runtime_is_left_out_where_nobody_calls_it),
+        cmocka_unit_test(what_sets_conditions_is_left_out_where_nobody_calls_it),
         cmocka_unit_test(initial_values_name_what_other_modules_define),
         cmocka_unit_test(the_newest_target_and_version_count),
         cmocka_unit_test(what_does_not_fit_together_is_refused_by_name),

@@ -20,7 +20,9 @@
 /* A kernel that registers keep at one block an SM, and what the compiler says of it (occupancy.h).
  */
 static const char text[] = ".visible .entry gemm(\n\t.param .u64 p\n)\n.maxntid 256, 1, 1\n"
-                           "{\n\tret;\n}\n";
+                           "{\n\tret;\n}\n.entry a() {}\n.func b() {}\n.entry c() {}\n"
+                           ".entry d() {}\n";
+static const char alone[] = ".visible .entry gemm() { ret; }\n";
 static const char said[] = "ptxas info    : Compiling entry function 'gemm' for 'sm_90a'\n"
                            "ptxas info    : Function properties for gemm\n"
                            "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes "
@@ -116,18 +118,23 @@ static int set(void **state)
     return 0;
 }
 
-static gs_status compile(bool one_by_one)
+static gs_status compile_text(const char *given, bool one_by_one)
 {
     struct job job = {.session = &session};
-    unsigned char *image = (unsigned char *)strdup(text);
-    uint64_t size = sizeof(text) - 1;
+    unsigned char *image = (unsigned char *)strdup(given);
+    uint64_t size = strlen(given);
 
     assert_non_null(image);
     const gs_status status = image_compile(&job, &image, &size, one_by_one);
     charged = job.helpers_ns;
-    assert_string_equal(image, status == GS_OK ? code : text);
+    assert_string_equal(image, status == GS_OK ? code : given);
     free(image);
     return status;
+}
+
+static gs_status compile(bool one_by_one)
+{
+    return compile_text(text, one_by_one);
 }
 
 static void room_for_a_second_block_takes_another_compilation(void **state)
@@ -167,6 +174,15 @@ static void several_functions_are_compiled_at_once_where_there_are_cpus(void **s
     assert_int_equal(split, 4);
 }
 
+static void a_function_alone_has_one_thread(void **state)
+{
+    (void)state;
+    cpus = 128;
+    assert_int_equal(compile_text(alone, false), GS_OK);
+    assert_int_equal(split, 0);
+    assert_int_equal(charged, 0);
+}
+
 static void functions_too_large_for_that_are_compiled_one_by_one(void **state)
 {
     (void)state;
@@ -201,6 +217,7 @@ int main(void)
         COMPILE_TEST(none_begins_for_a_session_that_closes),
         COMPILE_TEST(nor_another_one_where_it_closes_meanwhile),
         COMPILE_TEST(several_functions_are_compiled_at_once_where_there_are_cpus),
+        COMPILE_TEST(a_function_alone_has_one_thread),
         COMPILE_TEST(functions_too_large_for_that_are_compiled_one_by_one),
         COMPILE_TEST(a_driver_that_cannot_is_not_asked),
         COMPILE_TEST(threads_that_help_are_charged),

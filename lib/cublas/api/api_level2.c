@@ -113,7 +113,8 @@ static cublasStatus_t her(cublasHandle_t handle, cublasFillMode_t uplo, int64_t 
                           const void *y, int64_t incy, bool both, void *a, int64_t lda,
                           cudaDataType type)
 {
-    struct operation op = ger(handle, n, n, alpha, x, incx, y, incy, a, lda, type);
+    static const double none[2]; /* of TYPE, which alpha need not have */
+    struct operation op = ger(handle, n, n, none, x, incx, y, incy, a, lda, type);
     cublasStatus_t status;
 
     operation_scalars(&op, handle, alpha, alpha, alpha_type);

@@ -32,8 +32,8 @@ static struct operation herk(cublasHandle_t handle, cublasFillMode_t uplo, cubla
                              const void *beta, cudaDataType beta_type, void *c, int64_t ldc,
                              cudaDataType type)
 {
-    struct operation op =
-        syrk(handle, uplo, trans, n, k, alpha, a, lda, b, ldb, alpha, c, ldc, type);
+    static const double none[2]; /* of TYPE, which the caller's scalars need not have */
+    struct operation op = syrk(handle, uplo, trans, n, k, none, a, lda, b, ldb, none, c, ldc, type);
 
     op.transb = trans == CUBLAS_OP_N ? CUBLAS_OP_C : CUBLAS_OP_N;
     op.hermitian = true;

@@ -204,6 +204,8 @@ static int group_choose(const struct linker *l, struct symbol *group, size_t cou
 /* nvcc links the device runtime (libcudadevrt) with every program of -rdc=true. It is what kernels
  * launch kernels with, by functions of the driver that PTX cannot reach. */
 #define DEVICE_RUNTIME_CALL "__cuda_syscall_cnpv2LaunchDeviceV2"
+/* What libgshare_cudart links for programs with conditional nodes (cudart/state/module.c). */
+#define CONDITION_FUNCTION  "cudaGraphSetConditional"
 
 /* How many symbols have the name of the one at `group`. */
 static size_t group_count(const struct linker *l, const struct symbol *group)
@@ -215,10 +217,11 @@ static size_t group_count(const struct linker *l, const struct symbol *group)
     return (size_t)(s - group);
 }
 
-static bool device_runtime_find(const struct linker *l, uint32_t *module)
+/* The first module that defines, or declares, the name. */
+static bool module_find(const struct linker *l, const char *name, bool defined, uint32_t *module)
 {
     for (size_t i = 0; i < l->symbol_count; i++) {
-        if (strcmp(l->symbols[i].name, DEVICE_RUNTIME_CALL) == 0 && !defines(&l->symbols[i])) {
+        if (strcmp(l->symbols[i].name, name) == 0 && defines(&l->symbols[i]) == defined) {
             *module = l->symbols[i].module;
             return true;
         }
@@ -243,14 +246,16 @@ static bool module_is_used(const struct linker *l, uint32_t module)
     return false;
 }
 
-/* Leaves the device runtime out where no other module calls it. Else each indirect call could mean
- * one of its functions, and its target could be newer than the device. */
-static void device_runtime_leave_out(struct linker *l)
+/* Leaves out the module that defines, or declares, the name, where no other module calls it. Else
+ * each indirect call could mean one of its functions, its target could be newer than the device,
+ * and a fenced module that has functions takes its window from a constant, which costs each launch.
+ */
+static void unused_leave_out(struct linker *l, const char *name, bool defined)
 {
     uint32_t module;
     size_t kept = 0;
 
-    if (l->count == 1 || !device_runtime_find(l, &module) || module_is_used(l, module))
+    if (l->count == 1 || !module_find(l, name, defined, &module) || module_is_used(l, module))
         return;
     for (size_t i = 0; i < l->symbol_count; i++) {
         if (l->symbols[i].module == module)
@@ -467,7 +472,8 @@ int ptx_link(const char *const texts[], const size_t lengths[], unsigned count, 
     if (result == 0)
         result = symbols_collect(&l);
     if (result == 0) {
-        device_runtime_leave_out(&l);
+        unused_leave_out(&l, DEVICE_RUNTIME_CALL, false);
+        unused_leave_out(&l, CONDITION_FUNCTION, true);
         target_choose(&l);
         result = symbols_resolve(&l);
     }

@@ -34,8 +34,8 @@
  * Trusted besides: the reader and the printer (the text is a printed module, so it has one
  * meaning), names that begin with gshare$ or _ZN12gshare_print, which no tenant's text may hold:
  * such functions may access .global freely, and the registers gshare$w and gshare$a of a
- * kernel hold addresses of the server's; and each opcode's class in ptx_ops.def, which says whether
- * it can address memory at all, here as in the pass. */
+ * kernel hold addresses of the server's; and ptx_ops.def, here as in the pass: each opcode's class,
+ * which says whether it can address memory at all, and which of its operands it writes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,11 +94,12 @@ static bool check_prologue(struct checker *c)
     c->base = checker_register(c, "gshare$base");
     c->inside = checker_register(c, "gshare$inside");
     c->start = checker_register(c, "gshare$start");
+    c->far = checker_register(c, "gshare$far");
     c->globals = checker_register(c, "gshare$globals");
     c->at = checker_register(c, "gshare$at");
     if (c->mask == PTX_NO_REG || c->base == PTX_NO_REG || c->inside == PTX_NO_REG ||
-        c->start == PTX_NO_REG || c->globals == PTX_NO_REG || c->at == PTX_NO_REG ||
-        (!none && !begins_with_window(c) && !begins_with_parameter(c)))
+        c->start == PTX_NO_REG || c->far == PTX_NO_REG || c->globals == PTX_NO_REG ||
+        c->at == PTX_NO_REG || (!none && !begins_with_window(c) && !begins_with_parameter(c)))
         return checker_fails(c, 0, "the function does not begin with the window");
     c->begun = none ? 3 : 2;
     if (!checker_reads(c, c->begun++, "mov.b64 gshare$inside, {-1, gshare$mask};") ||
@@ -131,14 +132,11 @@ static bool check_fixed(struct checker *c, uint32_t i, unsigned k)
 /* Instruction I moves into the window what goes inside, of a register other than the window's. */
 static bool starts_window(const struct checker *c, uint32_t i)
 {
-    const struct ptx_operand *to = &c->f->insts[i].ops[0];
-    char name[256];
+    const struct ptx_operand *o = c->f->insts[i].ops;
 
-    if (c->f->insts[i].op != PTX_OP_OR || to->kind != PTX_OPND_REG || to->reg == c->mask ||
-        to->reg == c->base || to->reg == c->inside || to->reg == c->start)
-        return false;
-    ptx_reg_name(c->f, to->reg, name, sizeof(name));
-    return checker_reads(c, i, "or.b64 %s, gshare$far, gshare$start;", name);
+    return checker_combines(c, i, PTX_OP_OR, c->start) && o[1].reg == c->far &&
+           o[0].reg != c->mask && o[0].reg != c->base && o[0].reg != c->inside &&
+           o[0].reg != c->start;
 }
 
 /* Instruction I is one of those that put an address into the window. */
@@ -350,7 +348,6 @@ static bool check_class(struct checker *c, uint32_t i)
     case PTX_CLASS_WARP:
     case PTX_CLASS_FENCE:
     case PTX_CLASS_MATRIX:
-    case PTX_CLASS_WGMMA:
     case PTX_CLASS_ASYNC:
         return true;
     case PTX_CLASS_MATRIX_LOAD:

@@ -18,7 +18,7 @@ struct checker {
     uint64_t globals_bytes;
     uint64_t stack_bytes; /* of gshare$stack in every kernel that has it */
     uint32_t bottom;      /* register with its address; PTX_NO_REG: the function has none */
-    uint32_t mask, base, inside, start, globals, at, fixed[MOST_FIXED]; /* registers */
+    uint32_t mask, base, inside, start, far, globals, at, fixed[MOST_FIXED]; /* registers */
     uint32_t begun; /* so many instructions begin the function */
     char *why;
     size_t why_size;
@@ -44,6 +44,9 @@ uint32_t checker_register(const struct checker *c, const char *name);
 
 /* ---- fence_check_access.c ---- */
 
+/* Whether instruction I always is "OP.b64 a register, another one, LAST". (By numbers, since a
+ * tenant's names may be longer than what checker_reads compares.) */
+bool checker_combines(const struct checker *c, uint32_t i, enum ptx_op op, uint32_t last);
 /* Whether instruction I leaves in gshare$far the bits of a register that gshare$inside has. */
 bool checker_goes_inside(const struct checker *c, uint32_t i);
 /* Whether what always runs right before instruction I does. */

@@ -110,15 +110,20 @@ static bool is_bounded_if_local(const struct checker *c, uint32_t i, uint64_t by
                             from, from);
 }
 
-bool checker_goes_inside(const struct checker *c, uint32_t i)
+bool checker_combines(const struct checker *c, uint32_t i, enum ptx_op op, uint32_t last)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
-    char from[256];
 
-    if (inst->op != PTX_OP_AND || inst->ops[1].kind != PTX_OPND_REG)
-        return false;
-    ptx_reg_name(c->f, inst->ops[1].reg, from, sizeof(from));
-    return checker_reads(c, i, "and.b64 gshare$far, %s, gshare$inside;", from);
+    return inst->op == op && inst->type[0] == PTX_T_B64 && inst->guard == PTX_NO_REG &&
+           !inst->flags && inst->nops == 3 && inst->ops[0].kind == PTX_OPND_REG &&
+           inst->ops[1].kind == PTX_OPND_REG && inst->ops[2].kind == PTX_OPND_REG &&
+           inst->ops[2].reg == last;
+}
+
+bool checker_goes_inside(const struct checker *c, uint32_t i)
+{
+    return checker_combines(c, i, PTX_OP_AND, c->inside) && c->f->insts[i].ops[0].reg == c->far &&
+           c->f->insts[i].ops[1].reg != c->inside;
 }
 
 bool checker_is_inside(const struct checker *c, uint32_t i)

@@ -185,7 +185,7 @@ static void late_end(struct job *job)
 {
     struct session *session = job->session;
 
-    if (job->status == GS_OK && !session->jobs.close)
+    if (job->status == GS_OK && !session->jobs.close && !session->submit.faulted)
         session_taken_up(session);
     else if (!session->jobs.close)
         session_fault(session, &(struct fault){.kind = GS_FAULT_DEVICE,

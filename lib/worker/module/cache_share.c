@@ -89,6 +89,8 @@ void cache_share_evict(const struct cache_item *items, size_t count, uint32_t ui
     uint64_t bytes = more;
 
     for (size_t i = 0; i < count; i++) {
+        if (items[i].share->count == 0)
+            continue; /* it goes anyway: a worker ended while it drove others out */
         bytes += items[i].bytes;
         for (uint32_t u = 0; room && u < items[i].share->count; u++)
             account_add(&accounts, items[i].share->uid[u], items[i].bytes);

@@ -129,8 +129,9 @@ static void memory_compact(void)
     }
 }
 
-/* Makes room for an eighth of the memory, so that what stays is not moved for each entry. */
-static void memory_make_room(uint32_t uid)
+/* Makes room for an entry of that size and, so that what stays is not moved for each entry, for an
+ * eighth of the memory in all. */
+static void memory_make_room(uint32_t uid, uint64_t size)
 {
     const uint64_t capacity = LINK_CODE_BYTES - sizeof(struct cache), used = used_load();
     CLEANUP_FREE struct cache_item *items = calloc(ENTRIES_MAX, sizeof(*items));
@@ -142,7 +143,8 @@ static void memory_make_room(uint32_t uid)
     }
     for (uint64_t at = 0; at < used; at += entry_size(entry_at(at)))
         items[count++] = (struct cache_item){&entry_at(at)->share, entry_counts(entry_at(at))};
-    cache_share_evict(items, count, uid, ENTRY_MAX + sizeof(struct entry) + 8, capacity);
+    cache_share_evict(items, count, uid, size,
+                      capacity - (ENTRY_MAX + sizeof(struct entry) + 8) + size);
     memory_compact();
 }
 
@@ -186,7 +188,7 @@ static void memory_put(const unsigned char *text, size_t size, const void *code,
         cache_share_note(&entry->share, uid, clock_ns());
     } else {
         if (!has_room(entry_size(&made)))
-            memory_make_room(uid);
+            memory_make_room(uid, entry_size(&made));
         entry = entry_at(used_load());
         *entry = made;
         cache_share_note(&entry->share, uid, clock_ns());

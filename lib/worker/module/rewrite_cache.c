@@ -170,7 +170,9 @@ void rewrite_cache_put(const char *text, size_t length, unsigned passes, const c
         memcpy(made.text + length, out, out_length);
     made.text[length + out_length] = '\0';
     pthread_mutex_lock(&cache.lock);
-    if (entry_find(text, length, passes)) { /* another thread was quicker */
+    struct entry *found = entry_find(text, length, passes);
+    if (found) { /* another thread was quicker */
+        cache_share_note(&found->share, uid, clock_ns());
         free(made.text);
     } else {
         struct entry *entry = entry_take(made.bytes, uid);

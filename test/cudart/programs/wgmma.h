@@ -347,13 +347,15 @@ static int wrong(const product &p)
     return n;
 }
 
-/* Ends the program as one that is skipped where no kernel can have wgmma: on any but Hopper. */
-static void need_wgmma()
+/* Ends the program as one that is skipped where no kernel can have wgmma: on any but Hopper, and in
+ * a session whose kernels are kept to its memory. */
+template <typename kernel> static void need_wgmma(kernel *of)
 {
+    cudaFuncAttributes attributes;
     int major;
 
     MUST(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
-    if (major != 9)
+    if (major != 9 || cudaFuncGetAttributes(&attributes, of) == cudaErrorNotPermitted)
         exit(77);
 }
 
