@@ -196,3 +196,17 @@ enum ptx_class ptx_op_class(enum ptx_op op)
 {
     return op > PTX_OP_NONE && op < PTX_OP_COUNT ? ptx_ops[op].class : PTX_CLASS_REFUSED;
 }
+
+bool ptx_operand_written(const struct ptx_inst *inst, unsigned operand)
+{
+    switch (ptx_forms[inst->form].opnds[operand].kind) {
+    case PTX_DESC_DST:
+    case PTX_DESC_DSTVEC:
+    case PTX_DESC_VECDST:
+    case PTX_DESC_DSTPRED:
+    case PTX_DESC_PIPE:
+        return true;
+    default:
+        return inst->op == PTX_OP_CALL && operand == 0;
+    }
+}

@@ -4,20 +4,6 @@
 #include "ptx/ptx_table.h"
 #include "ptx/rewrite/definitions.h"
 
-bool definitions_is_destination(const struct ptx_inst *inst, unsigned operand)
-{
-    switch (ptx_forms[inst->form].opnds[operand].kind) {
-    case PTX_DESC_DST:
-    case PTX_DESC_DSTVEC:
-    case PTX_DESC_VECDST:
-    case PTX_DESC_DSTPRED:
-    case PTX_DESC_PIPE:
-        return true;
-    default:
-        return inst->op == PTX_OP_CALL && operand == 0;
-    }
-}
-
 static void note_operand(uint32_t *defined, const struct ptx_operand *o, uint32_t inst)
 {
     if (o->kind == PTX_OPND_REG)
@@ -35,7 +21,7 @@ uint32_t *definitions_find(const struct ptx_func *f)
             defined[f->params[i]->offset] = DEFINED_MANY;
     for (uint32_t i = 0; defined && i < f->ninsts; i++)
         for (unsigned k = 0; k < f->insts[i].nops; k++)
-            if (definitions_is_destination(&f->insts[i], k))
+            if (ptx_operand_written(&f->insts[i], k))
                 note_operand(defined, &f->insts[i].ops[k], i);
     return defined;
 }
@@ -63,7 +49,7 @@ static bool operand_is(const struct ptx_operand *o, uint32_t reg)
 bool definitions_writes(const struct ptx_inst *inst, uint32_t reg)
 {
     for (unsigned k = 0; k < inst->nops; k++)
-        if (definitions_is_destination(inst, k) && operand_is(&inst->ops[k], reg))
+        if (ptx_operand_written(inst, k) && operand_is(&inst->ops[k], reg))
             return true;
     return false;
 }
@@ -79,6 +65,6 @@ static void clear_operand(const struct ptx_operand *o, uint32_t *values)
 void definitions_clear(const struct ptx_inst *inst, uint32_t *values)
 {
     for (unsigned k = 0; k < inst->nops; k++)
-        if (definitions_is_destination(inst, k))
+        if (ptx_operand_written(inst, k))
             clear_operand(&inst->ops[k], values);
 }

@@ -12,8 +12,6 @@ uint32_t *definitions_find(const struct ptx_func *f);
 /* The only instruction that writes the register, which always runs; NULL: there is none such. */
 const struct ptx_inst *definitions_only(const struct ptx_func *f, const uint32_t *definitions,
                                         uint32_t reg);
-/* The instruction writes what is, or stands in, that operand. */
-bool definitions_is_destination(const struct ptx_inst *inst, unsigned operand);
 /* Zeroes what VALUES, by register, has of those that the instruction writes. */
 void definitions_clear(const struct ptx_inst *inst, uint32_t *values);
 bool definitions_writes(const struct ptx_inst *inst, uint32_t reg);

@@ -126,6 +126,10 @@ void fence_find_generic(struct fence *fence);
 /* Generic addresses of other spaces may come up in the module. */
 bool fence_knows_other_spaces(const struct fence *fence);
 
+/* The address of a load, store or atomic that goes to global memory, whatever the register holds
+ * that it goes off; NULL: the instruction is none. */
+const struct ptx_mem *fence_register_access(const struct fence *fence, const struct ptx_inst *inst);
+
 /* Forces an address into the window: the register TO becomes what it is of FROM, a %s. */
 #define FENCE_FORCE(to)                                                                            \
     "and.b64 gshare$far, %s, gshare$inside; or.b64 " to ", gshare$far, gshare$start; "

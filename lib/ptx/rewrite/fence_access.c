@@ -104,6 +104,20 @@ bool fence_knows_other_spaces(const struct fence *fence)
            fence->generic[PTX_SPACE_LOCAL] || fence->generic[PTX_SPACE_CONST];
 }
 
+const struct ptx_mem *fence_register_access(const struct fence *fence, const struct ptx_inst *inst)
+{
+    const enum ptx_class class = ptx_op_class(inst->op);
+
+    if ((class != PTX_CLASS_LOAD && class != PTX_CLASS_STORE && class != PTX_CLASS_ATOM) ||
+        (inst->space != PTX_SPACE_GLOBAL &&
+         (inst->space != PTX_SPACE_GENERIC || fence_knows_other_spaces(fence))))
+        return NULL;
+    for (unsigned k = 0; k < inst->nops; k++)
+        if (inst->ops[k].kind == PTX_OPND_MEM)
+            return inst->ops[k].mem.base == PTX_BASE_REG ? &inst->ops[k].mem : NULL;
+    return NULL;
+}
+
 static void fence_register(struct fence *fence, const char *from, bool generic,
                            enum fence_local local)
 {

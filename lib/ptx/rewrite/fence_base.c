@@ -203,23 +203,6 @@ static uint32_t *find_loops(struct fence *fence)
 
 /* ---- The bases of a function ----------------------------------------------------------------- */
 
-static bool is_taken(const struct fence *fence, const struct ptx_inst *inst,
-                     const struct ptx_mem **mem)
-{
-    const enum ptx_class class = ptx_op_class(inst->op);
-
-    for (unsigned k = 0; k < inst->nops; k++) {
-        *mem = &inst->ops[k].mem;
-        if (inst->ops[k].kind == PTX_OPND_MEM)
-            return (class == PTX_CLASS_LOAD || class == PTX_CLASS_STORE ||
-                    class == PTX_CLASS_ATOM) &&
-                   (inst->space == PTX_SPACE_GLOBAL ||
-                    (inst->space == PTX_SPACE_GENERIC && !fence_knows_other_spaces(fence))) &&
-                   (*mem)->base == PTX_BASE_REG;
-    }
-    return false;
-}
-
 /* The text calls a register by its name, and means another one where a scope has the name too. */
 static bool names_are_plain(const struct ptx_func *f)
 {
@@ -249,7 +232,8 @@ static void find_bases(struct fence *fence, const uint32_t *loop, uint32_t *uses
     for (uint32_t i = 0; i < f->ninsts; i++) {
         uint32_t loaded;
 
-        if (!is_taken(fence, &f->insts[i], &mem) || !is_sum(fence, i, mem->reg, &sum))
+        mem = fence_register_access(fence, &f->insts[i]);
+        if (!mem || !is_sum(fence, i, mem->reg, &sum))
             continue;
         loaded = loaded_at(fence, sum.base);
         if (loaded < f->ninsts && (loop[i] > loaded + 1 || ++uses[sum.base] == MANY_USES))
@@ -297,11 +281,10 @@ bool fence_bases_begin(struct fence *fence)
 bool fence_off_base(struct fence *fence, const struct ptx_mem *mem)
 {
     const uint32_t at = (uint32_t)(fence->inst - fence->f->insts);
-    const struct ptx_mem *taken;
     struct sum sum;
     char name[256];
 
-    if (!fence->nbases || !is_taken(fence, fence->inst, &taken) || taken != mem ||
+    if (!fence->nbases || fence_register_access(fence, fence->inst) != mem ||
         !is_sum(fence, at, mem->reg, &sum))
         return false;
     for (unsigned k = 0; k < fence->nbases; k++) {

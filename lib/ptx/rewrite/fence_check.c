@@ -430,21 +430,6 @@ static bool check_alias(struct checker *c)
            checker_fails(c, UINT32_MAX, "an alias with other parameters");
 }
 
-/* Known of the reader's table; the pass has a function of its own for it. */
-static bool is_destination(const struct ptx_inst *inst, unsigned operand)
-{
-    switch (ptx_forms[inst->form].opnds[operand].kind) {
-    case PTX_DESC_DST:
-    case PTX_DESC_DSTVEC:
-    case PTX_DESC_VECDST:
-    case PTX_DESC_DSTPRED:
-    case PTX_DESC_PIPE:
-        return true;
-    default:
-        return inst->op == PTX_OP_CALL && operand == 0;
-    }
-}
-
 static void forget_forced(struct checker *c, const struct ptx_operand *o)
 {
     if (o->kind == PTX_OPND_REG)
@@ -459,7 +444,7 @@ static void note_forced(struct checker *c, uint32_t i)
     const struct ptx_inst *inst = &c->f->insts[i];
 
     for (unsigned k = 0; k < inst->nops; k++)
-        if (is_destination(inst, k))
+        if (ptx_operand_written(inst, k))
             forget_forced(c, &inst->ops[k]);
     if (starts_window(c, i) && checker_is_inside(c, i) && inst->ops[0].reg != c->at &&
         ptx_type_bits(c->f->regs[inst->ops[0].reg].type) == 64)

@@ -8,6 +8,7 @@
  * gshare's own functions (printing, the heap) store through none that they are given. */
 #include <stdlib.h>
 
+#include "ptx/ptx_table.h"
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
@@ -56,7 +57,7 @@ static bool takes_marked(const struct search *s, const struct ptx_inst *inst)
         const struct ptx_operand given =
             inst->op == PTX_OP_CALL && k == 2 ? own_arguments(s, &inst->ops[k]) : inst->ops[k];
 
-        if (!definitions_is_destination(inst, k) && is_marked(s, &given))
+        if (!ptx_operand_written(inst, k) && is_marked(s, &given))
             return true;
     }
     return false;
@@ -185,7 +186,7 @@ static void follow(struct search *s, const struct ptx_inst *inst)
     case PTX_CLASS_BRANCH:
     case PTX_CLASS_WARP:
         for (unsigned k = 0; k < inst->nops; k++)
-            if (definitions_is_destination(inst, k))
+            if (ptx_operand_written(inst, k))
                 mark(s, &inst->ops[k]);
         return;
     default:

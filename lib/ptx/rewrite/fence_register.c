@@ -28,22 +28,13 @@ enum {
     SWEEPS = 4       /* over a function, for what comparisons depend on */
 };
 
-/* The address of an access to global memory off a register, which this file is for; NULL: it is
- * another instruction. */
+/* The address of an access that this file is for; NULL: it is another instruction. */
 static const struct ptx_mem *address_of(const struct fence *fence, const struct ptx_inst *inst)
 {
-    const enum ptx_class class = ptx_op_class(inst->op);
-    const struct ptx_mem *mem = NULL;
+    const struct ptx_mem *mem = fence_register_access(fence, inst);
 
-    if ((class != PTX_CLASS_LOAD && class != PTX_CLASS_STORE && class != PTX_CLASS_ATOM) ||
-        (inst->space != PTX_SPACE_GLOBAL &&
-         (inst->space != PTX_SPACE_GENERIC || fence_knows_other_spaces(fence))))
-        return NULL;
-    for (unsigned k = 0; k < inst->nops && !mem; k++)
-        if (inst->ops[k].kind == PTX_OPND_MEM)
-            mem = &inst->ops[k].mem;
-    return mem && mem->base == PTX_BASE_REG && mem->offset >= -FENCE_OFFSET &&
-                   mem->offset <= FENCE_OFFSET && ptx_type_bits(fence->f->regs[mem->reg].type) == 64
+    return mem && mem->offset >= -FENCE_OFFSET && mem->offset <= FENCE_OFFSET &&
+                   ptx_type_bits(fence->f->regs[mem->reg].type) == 64
                ? mem
                : NULL;
 }

@@ -1,6 +1,7 @@
 /* See live.h. Each register is followed on its own, from the blocks that read it before they write
  * it to the blocks before these, until it is written. */
 #include "ptx/rewrite/live.h"
+#include "ptx/ptx_table.h"
 
 #include <stdlib.h>
 
@@ -134,10 +135,10 @@ static void each_mention(struct live *live, mention_visit *visit)
         if (inst->guard != PTX_NO_REG)
             visit(live, inst->guard, read);
         for (unsigned k = 0; k < inst->nops; k++)
-            if (!definitions_is_destination(inst, k))
+            if (!ptx_operand_written(inst, k))
                 each_in_operand(live, &inst->ops[k], read, visit);
         for (unsigned k = 0; k < inst->nops; k++)
-            if (definitions_is_destination(inst, k))
+            if (ptx_operand_written(inst, k))
                 each_in_operand(live, &inst->ops[k], written, visit);
     }
 }
