@@ -16,8 +16,7 @@ static cublasStatus_t wrong(const struct operation *op, int position)
 
 /* Runs a kernel with a block for each of `units`. */
 static cublasStatus_t factor_run(cublasHandle_t handle, const struct operation *op, int64_t units,
-                                 enum kernel_name f32, enum kernel_name f64, enum kernel_name c32,
-                                 enum kernel_name c64)
+                                 enum kernel_name kernel)
 {
     struct factor_params params = {
         .a = matrix_of(&op->a, false),
@@ -34,10 +33,6 @@ static cublasStatus_t factor_run(cublasHandle_t handle, const struct operation *
     };
     struct kernel_shape shape = {{units < SIZE_MOST ? (unsigned)units : SIZE_MOST, 1, 1},
                                  {FACTOR_THREADS, 1, 1}};
-    enum kernel_name kernel = op->a.type == CUDA_R_32F   ? f32
-                              : op->a.type == CUDA_R_64F ? f64
-                              : op->a.type == CUDA_C_32F ? c32
-                                                         : c64;
 
     if (units == 0)
         return CUBLAS_STATUS_SUCCESS;
@@ -46,9 +41,7 @@ static cublasStatus_t factor_run(cublasHandle_t handle, const struct operation *
     return kernel_launch(kernel, shape, &params, handle->stream);
 }
 
-#define RUN(name, units)                                                                           \
-    factor_run(handle, op, units, KERNEL_##name##_f32, KERNEL_##name##_f64, KERNEL_##name##_c32,   \
-               KERNEL_##name##_c64)
+#define RUN(name, units) factor_run(handle, op, units, KERNEL_BY_TYPE(op->a.type, name))
 
 /* ---- LU -------------------------------------------------------------------------------------- */
 
