@@ -189,7 +189,6 @@ bool image_find_code(const struct job *job, unsigned char **image, uint64_t *siz
 
 gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, bool one_by_one)
 {
-    const uint32_t threads = one_by_one ? 1 : threads_wanted((const char *)*image);
     CLEANUP_COMPILED struct compiled first = {0};
     CLEANUP_COMPILED struct compiled second = {0};
     CLEANUP_COMPILED struct compiled third = {0};
@@ -197,6 +196,7 @@ gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, 
     /* A compilation that has begun cannot be ended, so the session is looked at before each. */
     if (image_find_code(job, image, size) || job_go_on(job) != GS_OK)
         return job->status;
+    const uint32_t threads = one_by_one ? 1 : threads_wanted((const char *)*image);
     const CUresult result = text_compile(job, (const char *)*image, *size, threads, &first);
     if (result)
         return image_refused(job, result, &first.log);
