@@ -20,4 +20,25 @@ static inline unsigned fill_of(struct operation *op, cublasFillMode_t uplo)
     return uplo == CUBLAS_FILL_MODE_UPPER ? FILL_UPPER : FILL_LOWER;
 }
 
+/* The functions that set and get a handle's member. */
+#define SETTING_OF(prefix, H, name, type, member, valid)                                           \
+    CUBLAS_API cublasStatus_t prefix##Set##name(H handle, type value)                              \
+    {                                                                                              \
+        if (handle == NULL)                                                                        \
+            return CUBLAS_STATUS_NOT_INITIALIZED;                                                  \
+        if (!(valid))                                                                              \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        handle->member = value;                                                                    \
+        return CUBLAS_STATUS_SUCCESS;                                                              \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t prefix##Get##name(H handle, type *value)                             \
+    {                                                                                              \
+        if (handle == NULL)                                                                        \
+            return CUBLAS_STATUS_NOT_INITIALIZED;                                                  \
+        if (value == NULL)                                                                         \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        *value = handle->member;                                                                   \
+        return CUBLAS_STATUS_SUCCESS;                                                              \
+    }
+
 #endif

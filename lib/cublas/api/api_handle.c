@@ -1,5 +1,6 @@
 /* api_handle.c - handles and their settings, versions and texts of statuses. */
 #include "cublas/abi.h"
+#include "cublas/api/api.h"
 #include "cublas/base/handle.h"
 
 CUBLAS_API cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
@@ -75,24 +76,7 @@ CUBLAS_API cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *wor
 }
 
 #define SETTING(name, type, member, valid)                                                         \
-    CUBLAS_API cublasStatus_t cublasSet##name(cublasHandle_t handle, type value)                   \
-    {                                                                                              \
-        if (handle == NULL)                                                                        \
-            return CUBLAS_STATUS_NOT_INITIALIZED;                                                  \
-        if (!(valid))                                                                              \
-            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
-        handle->member = value;                                                                    \
-        return CUBLAS_STATUS_SUCCESS;                                                              \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublasGet##name(cublasHandle_t handle, type *value)                  \
-    {                                                                                              \
-        if (handle == NULL)                                                                        \
-            return CUBLAS_STATUS_NOT_INITIALIZED;                                                  \
-        if (value == NULL)                                                                         \
-            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
-        *value = handle->member;                                                                   \
-        return CUBLAS_STATUS_SUCCESS;                                                              \
-    }
+    SETTING_OF(cublas, cublasHandle_t, name, type, member, valid)
 
 /* The flag that forbids narrow sums changes nothing, since no kernel here has narrow sums. */
 static bool math_valid(cublasMath_t mode)

@@ -62,7 +62,7 @@ static cublasStatus_t reduce(enum operator_name name, cublasHandle_t handle, int
 
 #define WIDE(N) (sizeof(N) == 8)
 
-#define REAL(form, N, S, T, type)                                                                  \
+#define SUMS(form, N, S, T, type)                                                                  \
     CUBLAS_API cublasStatus_t cublas##S##axpy_v2##form(cublasHandle_t handle, N n, const T *alpha, \
                                                        const T *x, N incx, T *y, N incy)           \
     {                                                                                              \
@@ -72,7 +72,22 @@ static cublasStatus_t reduce(enum operator_name name, cublasHandle_t handle, int
                                                        T *x, N incx)                               \
     {                                                                                              \
         return scal(handle, n, alpha, x, incx, type, type);                                        \
+    }
+
+/* R is the type of the result, a real one. */
+#define NORMS(form, N, X, T, R, type)                                                              \
+    CUBLAS_API cublasStatus_t cublas##X##nrm2_v2##form(cublasHandle_t handle, N n, const T *x,     \
+                                                       N incx, R *result)                          \
+    {                                                                                              \
+        return reduce(OPERATOR_NRM2, handle, n, x, incx, NULL, 1, result, type, false);            \
     }                                                                                              \
+    CUBLAS_API cublasStatus_t cublas##X##asum_v2##form(cublasHandle_t handle, N n, const T *x,     \
+                                                       N incx, R *result)                          \
+    {                                                                                              \
+        return reduce(OPERATOR_ASUM, handle, n, x, incx, NULL, 1, result, type, false);            \
+    }
+
+#define REAL(form, N, S, T, type)                                                                  \
     CUBLAS_API cublasStatus_t cublas##S##rot_v2##form(cublasHandle_t handle, N n, T *x, N incx,    \
                                                       T *y, N incy, const T *c, const T *s)        \
     {                                                                                              \
@@ -82,16 +97,6 @@ static cublasStatus_t reduce(enum operator_name name, cublasHandle_t handle, int
                                                       N incx, const T *y, N incy, T *result)       \
     {                                                                                              \
         return reduce(OPERATOR_DOT, handle, n, x, incx, y, incy, result, type, false);             \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublas##S##nrm2_v2##form(cublasHandle_t handle, N n, const T *x,     \
-                                                       N incx, T *result)                          \
-    {                                                                                              \
-        return reduce(OPERATOR_NRM2, handle, n, x, incx, NULL, 1, result, type, false);            \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublas##S##asum_v2##form(cublasHandle_t handle, N n, const T *x,     \
-                                                       N incx, T *result)                          \
-    {                                                                                              \
-        return reduce(OPERATOR_ASUM, handle, n, x, incx, NULL, 1, result, type, false);            \
     }
 
 /* A result that is an index has the type of sizes. */
@@ -117,18 +122,8 @@ static cublasStatus_t dot_conjugated(cublasHandle_t handle, int64_t n, const voi
     return operation_run(handle, &op);
 }
 
-/* R is the real type: Y scales with such a number, X has such a result. */
-#define COMPLEX(form, N, S, X, Y, T, R, type, real)                                                \
-    CUBLAS_API cublasStatus_t cublas##S##axpy_v2##form(cublasHandle_t handle, N n, const T *alpha, \
-                                                       const T *x, N incx, T *y, N incy)           \
-    {                                                                                              \
-        return axpy(handle, n, alpha, x, incx, y, incy, type, type);                               \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublas##S##scal_v2##form(cublasHandle_t handle, N n, const T *alpha, \
-                                                       T *x, N incx)                               \
-    {                                                                                              \
-        return scal(handle, n, alpha, x, incx, type, type);                                        \
-    }                                                                                              \
+/* R is the real type, with a number of which Y scales. */
+#define COMPLEX(form, N, S, Y, T, R, type, real)                                                   \
     CUBLAS_API cublasStatus_t cublas##Y##scal_v2##form(cublasHandle_t handle, N n, const R *alpha, \
                                                        T *x, N incx)                               \
     {                                                                                              \
@@ -143,16 +138,6 @@ static cublasStatus_t dot_conjugated(cublasHandle_t handle, int64_t n, const voi
                                                        N incx, const T *y, N incy, T *result)      \
     {                                                                                              \
         return dot_conjugated(handle, n, x, incx, y, incy, result, type);                          \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublas##X##nrm2_v2##form(cublasHandle_t handle, N n, const T *x,     \
-                                                       N incx, R *result)                          \
-    {                                                                                              \
-        return reduce(OPERATOR_NRM2, handle, n, x, incx, NULL, 1, result, type, false);            \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublas##X##asum_v2##form(cublasHandle_t handle, N n, const T *x,     \
-                                                       N incx, R *result)                          \
-    {                                                                                              \
-        return reduce(OPERATOR_ASUM, handle, n, x, incx, NULL, 1, result, type, false);            \
     }
 
 /* These move complex numbers too, since they compute nothing. */
@@ -168,14 +153,22 @@ static cublasStatus_t dot_conjugated(cublasHandle_t handle, int64_t n, const voi
         return transfer(OPERATOR_SWAP, handle, n, x, incx, y, incy, type);                         \
     }
 
+BOTH_FORMS(SUMS, S, float, CUDA_R_32F)
+BOTH_FORMS(SUMS, D, double, CUDA_R_64F)
+BOTH_FORMS(SUMS, C, cuComplex, CUDA_C_32F)
+BOTH_FORMS(SUMS, Z, cuDoubleComplex, CUDA_C_64F)
+BOTH_FORMS(NORMS, S, float, float, CUDA_R_32F)
+BOTH_FORMS(NORMS, D, double, double, CUDA_R_64F)
+BOTH_FORMS(NORMS, Sc, cuComplex, float, CUDA_C_32F)
+BOTH_FORMS(NORMS, Dz, cuDoubleComplex, double, CUDA_C_64F)
 BOTH_FORMS(REAL, S, float, CUDA_R_32F)
 BOTH_FORMS(REAL, D, double, CUDA_R_64F)
 BOTH_FORMS(INDEX, s, float, CUDA_R_32F)
 BOTH_FORMS(INDEX, d, double, CUDA_R_64F)
 BOTH_FORMS(INDEX, c, cuComplex, CUDA_C_32F)
 BOTH_FORMS(INDEX, z, cuDoubleComplex, CUDA_C_64F)
-BOTH_FORMS(COMPLEX, C, Sc, Cs, cuComplex, float, CUDA_C_32F, CUDA_R_32F)
-BOTH_FORMS(COMPLEX, Z, Dz, Zd, cuDoubleComplex, double, CUDA_C_64F, CUDA_R_64F)
+BOTH_FORMS(COMPLEX, C, Cs, cuComplex, float, CUDA_C_32F, CUDA_R_32F)
+BOTH_FORMS(COMPLEX, Z, Zd, cuDoubleComplex, double, CUDA_C_64F, CUDA_R_64F)
 BOTH_FORMS(MOVES, S, float, CUDA_R_32F)
 BOTH_FORMS(MOVES, D, double, CUDA_R_64F)
 BOTH_FORMS(MOVES, C, cuComplex, CUDA_C_32F)

@@ -81,25 +81,8 @@ CUBLAS_API cublasStatus_t cublasXtMaxBoards(int *boards)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-#define SETTING(Name, field, valid)                                                                \
-    CUBLAS_API cublasStatus_t cublasXtSet##Name(cublasXtHandle_t handle, int value)                \
-    {                                                                                              \
-        if (handle == NULL)                                                                        \
-            return CUBLAS_STATUS_NOT_INITIALIZED;                                                  \
-        if (!(valid))                                                                              \
-            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
-        handle->field = value;                                                                     \
-        return CUBLAS_STATUS_SUCCESS;                                                              \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublasXtGet##Name(cublasXtHandle_t handle, int *value)               \
-    {                                                                                              \
-        if (handle == NULL)                                                                        \
-            return CUBLAS_STATUS_NOT_INITIALIZED;                                                  \
-        if (value == NULL)                                                                         \
-            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
-        *value = handle->field;                                                                    \
-        return CUBLAS_STATUS_SUCCESS;                                                              \
-    }
+#define SETTING(name, member, valid)                                                               \
+    SETTING_OF(cublasXt, cublasXtHandle_t, name, int, member, valid)
 
 SETTING(BlockDim, block_dim, value > 0)
 SETTING(PinningMemMode, pinning, value == 0 || value == 1)
