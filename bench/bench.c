@@ -55,7 +55,7 @@ static struct row rows[] = {
          "Request of 20 small kernels, beside best effort that saturates"),
      .settled = true},
     {ROW(weights, M | G, 0, 60, "Shares by weight, kernels of 20 us to 20 ms, 2 s")},
-    {ROW(accounting, G, 0, 45, "GPU time counted and shared by weight, and not")},
+    {ROW(accounting, G, 0, 60, "GPU time counted and shared by weight, and not")},
     {ROW(takeover, G, 0, 120, "Another worker takes over from one that is lost or replaced")},
     {ROW(standby, G, 0, 90, "Standby, vault and journals, and none of them (--no-takeover)")},
     {ROW(fenceload, N | G, N | G, 60,
