@@ -56,7 +56,22 @@ static const char indices_ptx[] =
          "  ld.param.u64 %rd0, [at]; ld.param.u32 %r0, [first]; ld.param.u32 %r1, [count];\n"
          "again: mul.wide.u32 %rd1, %r0, 4; add.s64 %rd2, %rd0, %rd1; st.global.u32 [%rd2], %r0;\n"
          "  sub.u32 %r0, %r0, 1; sub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0; @%p bra again;\n"
-         "  ret; }\n";
+         "  ret; }\n"
+         ".visible .entry signed(.param .u64 at, .param .u32 first, .param .u32 count)\n"
+         "{ .reg .b64 %rd<3>; .reg .b32 %r<2>; .reg .pred %p;\n"
+         "  ld.param.u64 %rd0, [at]; ld.param.u32 %r0, [first]; ld.param.u32 %r1, [count];\n"
+         "again: mul.wide.s32 %rd1, %r0, 4; add.s64 %rd2, %rd0, %rd1; st.global.u32 [%rd2], %r0;\n"
+         "  sub.u32 %r0, %r0, 1; sub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0; @%p bra again;\n"
+         "  ret; }\n"
+         ".visible .entry strides(.param .u64 at, .param .u32 stride, .param .u32 count)\n"
+         "{ .reg .b64 %rd<5>; .reg .b32 %r<2>; .reg .pred %p;\n"
+         "  ld.param.u64 %rd0, [at]; ld.param.u32 %r0, [stride]; ld.param.u32 %r1, [count];\n"
+         "  mul.wide.s32 %rd1, %r0, 4;\n"
+         "again: st.global.u32 [%rd0], %r0; add.s64 %rd2, %rd0, %rd1; st.global.u32 [%rd2], %r0;\n"
+         "  add.s64 %rd3, %rd2, %rd1; st.global.u32 [%rd3], %r0; add.s64 %rd4, %rd3, %rd1;\n"
+         "  st.global.u32 [%rd4+-1048576], %r0; st.global.u32 [%rd4+1048576], %r0;\n"
+         "  add.s64 %rd0, %rd0, 65536; sub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0;\n"
+         "  @%p bra again; ret; }\n";
 
 /* first holds the address of second's third word. */
 static const char variables_ptx[] =
@@ -401,14 +416,17 @@ static void an_index_leads_nowhere(void)
     CHECK_OK(load(session, indices_ptx, &module));
     const gs_session_desc desc = info_of(session);
     const gs_devptr at[] = {own, desc.window_base + desc.window_size - 4, others, 0};
-    const uint32_t from[] = {UINT32_MAX, 0x80000000, 4096};
-    gs_kernel kernel = kernels_get(module, "indices");
-    for (size_t i = 0; i < ARRAY_SIZE(at); i++) {
+    const uint32_t from[] = {UINT32_MAX, 0x80000000, 0x7fffffff, 4096};
+    const char *const kernels[] = {"indices", "signed", "strides"};
+    for (size_t i = 0; i < ARRAY_SIZE(at) * ARRAY_SIZE(kernels); i++) {
+        gs_kernel kernel = kernels_get(module, kernels[i % ARRAY_SIZE(kernels)]);
+        gs_devptr there = at[i / ARRAY_SIZE(kernels)];
         for (size_t k = 0; k < ARRAY_SIZE(from); k++)
-            CHECK_OK(kernels_launch(NULL, kernel, 1, 1,
-                                    (void *[]){(void *)&at[i], (void *)&from[k], &many}));
+            CHECK_OK(
+                kernels_launch(NULL, kernel, 1, 1, (void *[]){&there, (void *)&from[k], &many}));
+        CHECK_OK(gs_sync(session));
     }
-    CHECK_OK(gs_sync(session));
+    gs_kernel kernel = kernels_get(module, "signed");
     CHECK_OK(kernels_launch(NULL, kernel, 1, 1, (void *[]){&own, &(uint32_t){7}, &few}));
     CHECK_OK(gs_sync(session));
     CHECK_OK(gs_memcpy_dtoh(session, words, own, sizeof(words)));

@@ -22,7 +22,7 @@ enum {
 };
 #define WINDOW_BYTES ((uint64_t)8 << 30)
 #define BLOCK_AT     ((uint64_t)1 << 20) /* of the module's variables, in the window */
-#define BEHIND       (FENCE_GUARD + FENCE_REACH)
+#define BEYOND       (FENCE_GUARD + FENCE_REACH)
 #define TEXELS_AT    ((uint64_t)8 << 20) /* of all textures and surfaces, in the window */
 #define OBJECT       0x0b1ec7000000u     /* an object of the table's: this, its column, its row */
 #define TABLE_BYTES  (TEXTURE_ROWS * sizeof(struct texture_row))
@@ -38,31 +38,36 @@ struct loaded {
     struct mem_map *map;
 };
 
+static void *begin_of(const struct fence_rig *rig)
+{
+    return (void *)(uintptr_t)(rig->base - BEYOND);
+}
+
 void fence_rig_init(struct fence_rig *rig)
 {
-    uint64_t all = 2 * WINDOW_BYTES + BEHIND, at;
+    uint64_t all = 2 * WINDOW_BYTES + 2 * BEYOND, at;
     void *memory = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (memory == MAP_FAILED)
         abort();
     at = (uint64_t)(uintptr_t)memory;
     rig->size = WINDOW_BYTES;
-    rig->base = (at + WINDOW_BYTES - 1) / WINDOW_BYTES * WINDOW_BYTES;
+    rig->base = (at + BEYOND + WINDOW_BYTES - 1) / WINDOW_BYTES * WINDOW_BYTES;
     munmap(memory, all);
-    memory = mmap((void *)(uintptr_t)rig->base, rig->size + BEHIND, PROT_READ | PROT_WRITE,
+    memory = mmap(begin_of(rig), rig->size + 2 * BEYOND, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (memory != (void *)(uintptr_t)rig->base)
+    if (memory != begin_of(rig))
         abort();
 }
 
 void fence_rig_deinit(struct fence_rig *rig)
 {
-    munmap((void *)(uintptr_t)rig->base, rig->size + BEHIND);
+    munmap(begin_of(rig), rig->size + 2 * BEYOND);
 }
 
 void fence_rig_clear(struct fence_rig *rig)
 {
-    madvise((void *)(uintptr_t)rig->base, rig->size + BEHIND, MADV_DONTNEED);
+    madvise(begin_of(rig), rig->size + 2 * BEYOND, MADV_DONTNEED);
 }
 
 /* ---- What the worker does ---- */
@@ -185,9 +190,9 @@ static int by_base(const void *a, const void *b)
 
 static void map_memory(struct loaded *l, bool indexed)
 {
-    const uint64_t behind = indexed ? BEHIND : FENCE_GUARD;
+    const uint64_t beyond = indexed ? BEYOND : FENCE_GUARD;
     const struct mem_extent all[] = {
-        {l->rig->base, l->rig->base + l->rig->size + behind, MEM_READ | MEM_WRITE},
+        {l->rig->base - beyond, l->rig->base + l->rig->size + beyond, MEM_READ | MEM_WRITE},
         {(uint64_t)(uintptr_t)l->constants, (uint64_t)(uintptr_t)l->constants + CONSTANT_BYTES,
          MEM_READ},
         {(uint64_t)(uintptr_t)l->server, (uint64_t)(uintptr_t)l->server + SERVER_BYTES,

@@ -106,20 +106,20 @@ static void expect_checked(const char *out, const char *what, const char *with, 
 
 /* ---- What comes out ---- */
 
-/* Behind the fence an offset leads forward only, into the guard. */
-static void no_access_lies_before_the_window(void **state)
+/* Behind the fence an offset leads into the guard. */
+static void no_offset_leads_beyond_the_guard(void **state)
 {
     char *out = fenced_body("ld.global.u32 %r1, [%d1+-4]; st.u32 [%d1+-1048576], %r1;"
-                            "ld.global.u32 %r1, [%d1+1048576];");
+                            "ld.global.u32 %r1, [%d1+1048576]; @%p1 ld.global.u32 %r1, [%d2+-8];");
 
     (void)state;
     expect_text(out, "\tadd.s64 gshare$low0, %d1, -1048576;\n", true);
     expect_text(out, "ld.global.u32 %r1, [gshare$low0+1048572];", true);
     expect_text(out, "st.u32 [gshare$low0], %r1;", true);
     expect_text(out, "ld.global.u32 %r1, [%d1+1048576];", true);
-    expect_checked(out, "[gshare$low0]", "[gshare$low0+-4]", "the address is not fenced");
+    expect_checked(out, "[gshare$low0]", "[gshare$low0+-1048577]", "the address is not fenced");
     expect_checked(out, "[%d1+1048576]", "[%d1+1048577]", "the address is not fenced");
-    expect_checked(out, "[%d1+1048576]", "[%d1+-4]", "the address is not fenced");
+    expect_checked(out, "[%d1+1048576]", "[%d1+-1048577]", "the address is not fenced");
     free(out);
 }
 
@@ -183,14 +183,14 @@ static void a_register_is_forced_once(void **state)
         {"ld.global.u32 %r1, [%d1]; st.global.u32 [%d1+8], %r1; red.global.add.u32 [%d1], %r1;", 1,
          0},
         {"ld.global.u32 %r1, [%d1]; add.s64 %d2, %d1, 4; ld.global.u32 %r2, [%d1+4];", 1, 0},
-        {"ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, 4; ld.global.u32 %r2, [%d1];", 2, 0},
+        {"ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, %d2; ld.global.u32 %r2, [%d1];", 2, 0},
         {"ld.global.u32 %r1, [%d1]; @%p1 add.s64 %d1, %d1, 4; ld.global.u32 %r2, [%d1];", 2, 0},
         {"ld.global.v2.u64 {%d2, %d1}, [%d1]; ld.global.u32 %r2, [%d1];", 2, 0},
         {"ld.global.u32 %r1, [%d1]; X: ld.global.u32 %r2, [%d1]; @%p1 bra X;", 2, 0},
         {"ld.global.u32 %r1, [%d1]; @%p1 bra X; ld.global.u32 %r2, [%d1]; X:", 1, 0},
         /* where it does not run, the register may lead anywhere */
         {"@%p1 ld.global.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1];", 1, 1},
-        {"ld.global.u32 %r1, [%d1]; @%p1 ld.global.u32 %r2, [%d1];", 1, 1},
+        {"ld.global.u32 %r1, [%d1]; @%p1 ld.global.u32 %r2, [%d1];", 1, 0},
         /* it may end a loop */
         {"X: ld.global.u32 %r1, [%d1]; add.s64 %d2, %d1, 4; mov.u64 %d1, %d2; setp.lt.u64 %p1, "
          "%d2, %d3; @%p1 bra X;",
@@ -224,7 +224,7 @@ static void negative_offsets_are_fenced_together(void **state)
          "\t@%p1 st.global.u32 [gshare$low0+12], %r1;",
          1},
         /* a register that is written, and a place where control may come from elsewhere */
-        {"ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, 8; ld.global.u32 %r2, [%d1+-8];",
+        {"ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, %d2; ld.global.u32 %r2, [%d1+-8];",
          "add.s64 gshare$low0, %d1, -8;", 2},
         {"ld.global.u32 %r1, [%d1+-4]; X: ld.global.u32 %r2, [%d1+-8]; @%p1 bra X;",
          "add.s64 gshare$low1, %d1, -8;", 2},
@@ -232,7 +232,7 @@ static void negative_offsets_are_fenced_together(void **state)
          "add.s64 gshare$low1, %d1, -8;", 2},
         /* further apart than an offset may be */
         {"ld.global.u32 %r1, [%d1+8]; ld.global.u32 %r2, [%d1+-1048576];",
-         "ld.global.u32 %r2, [gshare$low0];", 2},
+         "ld.global.u32 %r2, [%d1+-1048576];", 2},
         {"ld.global.u32 %r1, [%d1+-1048577];", "ld.global.u32 %r1, [gshare$at];", 1},
         /* each register by itself, as many as there are */
         {"ld.global.u32 %r1, [%d1+-4]; ld.global.u32 %r2, [%d2+-4]; ld.global.u32 %r2, [%d1+-4];",
@@ -247,6 +247,132 @@ static void negative_offsets_are_fenced_together(void **state)
             fail_msg("%s becomes\n%s", all[i].body, out);
         free(out);
     }
+}
+
+/* What is made of a forced register by constants, and by strides and indices of 32 bits, as long as
+ * that leads nowhere else. */
+static void steps_from_a_forced_register_need_no_fence(void **state)
+{
+    static const char stride[] = "mul.wide.s32 %d2, %r4, 4; X: ";
+    static const struct {
+        const char *before, *body;
+        unsigned forced;
+        bool reach;
+    } all[] = {
+        {"", "ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, 524288; ld.global.u32 %r2, [%d1+-8];", 1,
+         false},
+        {"", "ld.global.u32 %r1, [%d1]; add.s64 %d3, -524289, %d1; ld.global.u32 %r2, [%d3];", 1,
+         true},
+        {"", "ld.global.u32 %r1, [%d1]; add.s64 %d3, %d1, 25769803777; ld.global.u32 %r2, [%d3];",
+         2, false},
+        {stride, "ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, %d2; st.global.u32 [%d1], %r1;", 1,
+         true},
+        {stride,
+         "ld.global.u32 %r1, [%d1]; add.u64 %d3, %d2, %d1; @%p1 red.global.add.u32 [%d3], 1;", 1,
+         true},
+        /* the first access follows the sum */
+        {stride, "add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; ld.global.u32 %r1, [%d1];", 1,
+         true},
+        {stride,
+         "add.s64 %d3, %d1, %d2; @%p1 bra X; ld.global.u32 %r1, [%d3]; ld.global.u32 %r1, [%d1];",
+         2, false},
+        {stride, "add.s64 %d1, %d1, %d2; ld.global.u32 %r1, [%d1]; ld.global.u32 %r1, [%d1];", 1,
+         false},
+        /* three steps of 8 GiB are 24, and a fourth is too many */
+        {stride,
+         "ld.global.u32 %r1, [%d1]; add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; add.s64 %d4, "
+         "%d3, %d2; ld.global.u32 %r1, [%d4]; add.s64 %d5, %d4, %d2; ld.global.u32 %r1, [%d5];",
+         1, true},
+        {stride,
+         "ld.global.u32 %r1, [%d1]; add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; add.s64 %d4, "
+         "%d3, %d2; ld.global.u32 %r1, [%d4]; add.s64 %d5, %d4, %d2; ld.global.u32 %r1, [%d5]; "
+         "add.s64 %d6, %d5, %d2; ld.global.u32 %r1, [%d6];",
+         2, true},
+        {"mul.wide.u32 %d2, %r4, 6; X: ",
+         "ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, %d2; ld.global.u32 %r1, [%d1];", 1, true},
+        {"mul.wide.u32 %d2, %r4, 7; X: ",
+         "ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, %d2; ld.global.u32 %r1, [%d1];", 2, false},
+        {"cvt.s64.s32 %d2, %r4; shl.b64 %d2, %d2, 3; X: ",
+         "ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, %d2; ld.global.u32 %r1, [%d1];", 2, false},
+        {"cvt.s64.s32 %d4, %r4; shl.b64 %d2, %d4, 3; X: ",
+         "ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, %d2; ld.global.u32 %r1, [%d1];", 1, true},
+        {"", "ld.global.u32 %r1, [%d1]; mad.wide.s32 %d3, %r4, 12, %d1; ld.global.u32 %r1, [%d3];",
+         1, true},
+        {"", "ld.global.u32 %r1, [%d1]; mad.wide.s32 %d3, %r4, 13, %d1; ld.global.u32 %r1, [%d3];",
+         2, false},
+        /* strides that may be anything */
+        {"ld.global.u64 %d2, [%d1]; X: ",
+         "ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, %d2; ld.global.u32 %r1, [%d1];", 3, false},
+        {"@%p1 mul.wide.s32 %d2, %r4, 4; X: ",
+         "ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, %d2; ld.global.u32 %r1, [%d1];", 2, false},
+        {"mul.wide.s32 %d2, %r4, 4; @%p1 mov.u64 %d2, 7; X: ",
+         "ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, %d2; ld.global.u32 %r1, [%d1];", 2, false},
+        /* sums that may be anything */
+        {stride, "ld.global.u32 %r1, [%d1]; @%p1 add.s64 %d1, %d1, %d2; ld.global.u32 %r1, [%d1];",
+         2, false},
+        {stride,
+         "ld.global.u32 %r1, [%d1]; add.s64 %d3, %d1, %d2; Y: ld.global.u32 %r1, [%d3]; "
+         "@%p1 bra Y;",
+         2, false},
+        {stride, "ld.global.u32 %r1, [%d1]; sub.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3];", 2,
+         false},
+        {stride,
+         "@%p1 ld.global.u32 %r1, [%d1]; add.s64 %d3, %d1, %d2; @%p1 st.global.u32 [%d3], 1;", 2,
+         false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct ptx_rewrite_report report;
+        char text[2048], *out;
+
+        snprintf(text, sizeof(text), "%s%s %s @%%p1 bra X; %s ret; }", HEAD ENTRY "{ " REGS,
+                 all[i].before, all[i].body, strstr(all[i].before, "X:") ? "" : "X:");
+        assert_int_equal(fence(text, 0, &out, &report), 0);
+        if (times(out, ", gshare$far, gshare$start;") != all[i].forced ||
+            report.fence.indexed != all[i].reach)
+            fail_msg("%s %s becomes\n%s", all[i].before, all[i].body, out);
+        ptx_rewrite_report_deinit(&report);
+        free(out);
+    }
+}
+
+static void a_stride_is_checked_wherever_it_is_written(void **state)
+{
+    static const char product[] = "mul.wide.s32 gshare$stride0, %r4, 4;",
+                      refused[] = "the address is not fenced", unbounded[] = "is not bounded";
+    static const struct {
+        const char *text, *other, *why;
+    } all[] = {
+        {"mov.b64 gshare$stride0, 0;", "mov.b64 gshare$stride0, 1;", "does not begin with nothing"},
+        {"mov.b64 gshare$stride0, 0;", "", "does not begin with nothing"},
+        {product, "mul.wide.s32 gshare$stride0, %r4, 25;", refused},
+        {product, "mul.wide.s32 gshare$stride0, %r4, 256;", unbounded},
+        {product, "mul.wide.s32 gshare$stride0, %r4, %r5;", unbounded},
+        {product, "mul.lo.s64 gshare$stride0, %d4, 4;", unbounded},
+        {product, "mov.b64 gshare$stride0, %d4;", unbounded},
+        {product, "mul.wide.s32 gshare$stride0, %r4, 4; ld.global.u64 gshare$stride0, [%d1];",
+         unbounded},
+        {product, "mul.wide.s32 gshare$stride0, %r4, 13;", refused},
+        {"%d3, %d1, gshare$stride0;", "%d3, %d1, %d2;", refused},
+        {"%d3, %d1, gshare$stride0;", "%d3, %d2, gshare$stride0;", refused},
+        {"%d3, %d1, gshare$stride0;", "%d3, gshare$stride0, gshare$stride0;", refused},
+        {"add.s64 %d3", "sub.s64 %d3", refused},
+        {"add.s64 %d3", "@%p1 add.s64 %d3", refused},
+        {"add.s64 %d3", "add.s64 %d1, %d1, %d4; add.s64 %d3", refused},
+        {"ld.global.u32 %r1, [%d3]", "mov.u64 %d3, %d4; ld.global.u32 %r1, [%d3]", refused},
+        {"ld.global.u32 %r1, [%d3]", "Y: ld.global.u32 %r1, [%d3]", refused},
+        {"ld.global.u32 %r1, [%d3]", "ld.global.u32 %r1, [%d3+-1048577]", refused},
+    };
+    char *out = fenced_body("mul.wide.s32 %d2, %r4, 4; X: ld.global.u32 %r1, [%d1]; add.s64 %d3, "
+                            "%d1, %d2; add.s64 %d4, %d3, %d2; ld.global.u32 %r1, [%d3]; "
+                            "ld.global.u32 %r1, [%d4]; @%p1 bra X;");
+
+    (void)state;
+    assert_int_equal(times(out, ", gshare$far, gshare$start;"), 1);
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        expect_checked(out, all[i].text, all[i].other, all[i].why);
+    free(out);
 }
 
 static void a_parameter_of_a_function_stays_as_it_is(void **state)
@@ -300,7 +426,7 @@ static void what_is_forced_once_is_checked(void **state)
         {"or.b64 %d1, gshare$far", "@%p1 or.b64 %d1, gshare$far", "used otherwise"},
         {"or.b64 %d1, gshare$far", "or.b64 gshare$inside, gshare$far", "used otherwise"},
         {"or.b64 %d1, gshare$far", "or.b64 gshare$globals, gshare$far", "used otherwise"},
-        {"st.global.u32 [%d1+8]", "add.s64 %d1, %d1, 4; st.global.u32 [%d1+8]", refused},
+        {"st.global.u32 [%d1+8]", "add.s64 %d1, %d1, %d2; st.global.u32 [%d1+8]", refused},
         {"st.global.u32 [%d1+8]", "@%p2 mov.u64 %d1, 4; st.global.u32 [%d1+8]", refused},
         {"st.global.u32 [%d1+8]", "mov.b64 {%r1, %r2}, %d1; X: st.global.u32 [%d1+8]", refused},
         {"st.global.u32 [%d1+8]", "st.global.u32 [%d2+8]", refused},
@@ -1409,9 +1535,11 @@ static void a_base_is_checked_wherever_it_is_written(void **state)
     expect_checked(out, "or.b64 gshare$fixed0, gshare$far, gshare$start;",
                    "add.s64 gshare$fixed0, gshare$fixed0, 4;", "is used otherwise");
     expect_checked(out, "mad.wide.u32 gshare$at, %r2, 4, gshare$fixed0;",
-                   "mad.wide.u32 gshare$at, %r2, 8, gshare$fixed0;", "the fence is not whole");
+                   "mad.wide.u32 gshare$at, %r2, 7, gshare$fixed0;", "the fence is not whole");
     expect_checked(out, "mad.wide.u32 gshare$at, %r2, 4, gshare$fixed0;",
-                   "mad.wide.s32 gshare$at, %r2, 4, gshare$fixed0;", "the fence is not whole");
+                   "mad.wide.s32 gshare$at, %r2, 13, gshare$fixed0;", "the fence is not whole");
+    expect_checked(out, "mad.wide.u32 gshare$at, %r2, 4, gshare$fixed0;",
+                   "mad.lo.u64 gshare$at, %d2, 4, gshare$fixed0;", "the fence is not whole");
     expect_checked(out, "mad.wide.u32 gshare$at, %r2, 4, gshare$fixed0;",
                    "@%p1 mad.wide.u32 gshare$at, %r2, 4, gshare$fixed0;", "is used otherwise");
     expect_checked(out, "mad.wide.u32 gshare$at, %r2, 4, gshare$fixed0;",
@@ -1426,7 +1554,7 @@ static void what_is_no_fixed_base_is_fenced_at_each_access(void **state)
 {
     static const char *const all[] = {
         "X: mul.wide.s32 %d7, %r2, 4; add.s64 %d7, %d6, %d7; st.global.u32 [%d7], 1;",
-        "X: mul.wide.u32 %d7, %r2, 8; add.s64 %d7, %d6, %d7; st.global.u32 [%d7], 1;",
+        "X: mul.wide.u32 %d7, %r2, 7; add.s64 %d7, %d6, %d7; st.global.u32 [%d7], 1;",
         "X: mul.wide.u32 %d7, %r2, 4; add.s64 %d7, %d6, %d7; add.u32 %r2, %r2, 1; "
         "st.global.u32 [%d7], 1;",
         "mul.wide.u32 %d7, %r2, 4; add.s64 %d7, %d6, %d7; X: st.global.u32 [%d7], 1;",
@@ -1436,7 +1564,7 @@ static void what_is_no_fixed_base_is_fenced_at_each_access(void **state)
         "sub.s64 %d5, %d6, 4096; X: mul.wide.u32 %d7, %r2, 4; add.s64 %d7, %d5, %d7; "
         "st.global.u32 [%d7], 1;",
         "X: cvt.u64.u32 %d7, %d1; add.s64 %d7, %d6, %d7; st.global.u32 [%d7], 1;",
-        "X: mul.wide.u32 %d7, %r2, 4; add.s64 %d7, %d6, %d7; st.global.u32 [%d7+-4], 1;",
+        "X: mul.wide.u32 %d7, %r2, 4; add.s64 %d7, %d6, %d7; st.global.u32 [%d7+-1048577], 1;",
         /* Names that mean another register where the access stands. */
         "X: mul.wide.u32 %d7, %r2, 4; add.s64 %d7, %d6, %d7; "
         "{ .reg .b32 %r<4>; mov.u32 %r2, 7; st.global.u32 [%d7], %r2; }",
@@ -1834,11 +1962,13 @@ static void any_part_of_a_module_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_access_lies_before_the_window),
+        cmocka_unit_test(no_offset_leads_beyond_the_guard),
         cmocka_unit_test(an_access_is_fenced_by_what_is_one_instruction),
         cmocka_unit_test(what_fences_an_access_is_checked),
         cmocka_unit_test(a_register_is_forced_once),
         cmocka_unit_test(negative_offsets_are_fenced_together),
+        cmocka_unit_test(steps_from_a_forced_register_need_no_fence),
+        cmocka_unit_test(a_stride_is_checked_wherever_it_is_written),
         cmocka_unit_test(a_parameter_of_a_function_stays_as_it_is),
         cmocka_unit_test(a_register_of_a_long_name_is_forced),
         cmocka_unit_test(what_is_forced_once_is_checked),

@@ -137,11 +137,13 @@ static void indices_off_a_base_stay_in_reach(void **state)
         "mul.wide.u32 %y, %i, 3; add.s64 %z, %own, %y;",
         "cvt.u64.u32 %y, %i; add.s64 %z, %own, %y;",
         "cvt.u64.u32 %y, %i; shl.b64 %y, %y, 2; add.s64 %z, %own, %y;",
-        "mad.wide.u32 %z, %i, 4, %own;"};
-    static const char *const accesses[] = {
-        "ld.global.u8 %c, [%z];", "ld.volatile.global.u8 %c, [%z+1048576];",
-        "st.global.u8 [%z], 1;", "st.relaxed.gpu.global.u8 [%z+3], %c;",
-        "@%p st.global.u8 [%z], 1; setp.eq.u32 %p, %c, %c;"};
+        "mad.wide.u32 %z, %i, 6, %own;"};
+    static const char *const accesses[] = {"ld.global.u8 %c, [%z];",
+                                           "ld.volatile.global.u8 %c, [%z+-1048576];",
+                                           "ld.volatile.global.u8 %c, [%z+1048576];",
+                                           "st.global.u8 [%z], 1;",
+                                           "st.relaxed.gpu.global.u8 [%z+3], %c;",
+                                           "@%p st.global.u8 [%z], 1; setp.eq.u32 %p, %c, %c;"};
     struct instruction in = {0};
 
     (void)state;
@@ -163,6 +165,38 @@ static void indices_off_a_base_stay_in_reach(void **state)
     }
 }
 
+/* The same for pointers that take strides from a fenced one. */
+static void steps_stay_in_reach(void **state)
+{
+    static const char *const steps[] = {
+        "mul.wide.s32 %y, %i, 4; $X: ld.global.u8 %c, [%z]; add.s64 %z, %z, %y; "
+        "ld.global.u8 %c, [%z]; add.s64 %z, %y, %z; st.global.u8 [%z], 1; add.s64 %z, %z, %y; "
+        "st.global.u8 [%z+1048576], 1;",
+        "mul.wide.u32 %y, %i, 6; $X: ld.global.u8 %c, [%z]; add.s64 %z, %z, %y; "
+        "ld.global.u8 %c, [%z+-1048576];",
+        "mul.wide.s32 %y, %i, 12; $X: add.s64 %v, %z, %y; st.global.u8 [%v+-1048576], 1; "
+        "ld.global.u8 %c, [%z]; mov.u64 %z, %v;",
+        "mul.wide.s32 %y, %i, 4; $X: ld.global.u8 %c, [%z]; mad.wide.u32 %z, %i, 4, %z; "
+        "ld.global.u8 %c, [%z]; add.s64 %z, %z, -8589934592; st.global.u8 [%z], 1;",
+    };
+    struct instruction in = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        snprintf(
+            in.ptx, sizeof(in.ptx),
+            ".reg .b32 %%i, %%n, %%c; .reg .b64 %%y, %%z, %%v; .reg .pred %%p; mov.u32 %%n, 3; "
+            "mad.lo.u32 %%i, %%t, 1103515245, 12345; and.b32 %%i, %%i, 0xf0000380; "
+            "sub.u32 %%i, %%i, 1; mov.u64 %%z, %%own; %s sub.u32 %%n, %%n, 1; "
+            "setp.ne.u32 %%p, %%n, 0; @%%p bra $X;",
+            steps[i]);
+        assert_true(try_form(&in, 0));
+        assert_true(indexed);
+        assert_true(try_form(&in, PTX_PASS_STRAYS));
+        assert_false(indexed);
+    }
+}
+
 /* The rig sees what the test is about. */
 static void an_access_without_a_fence_is_seen(void **state)
 {
@@ -178,6 +212,7 @@ static void an_access_without_a_fence_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_stay_in_reach),
         cmocka_unit_test(an_access_without_a_fence_is_seen),
         cmocka_unit_test(forms_of_the_table_stay_inside),
         cmocka_unit_test(forms_of_the_list_stay_inside),

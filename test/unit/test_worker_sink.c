@@ -20,11 +20,12 @@
 
 #define GRANULE  (UINT64_C(2) << 20)
 #define BASE     (UINT64_C(0x7000) << 32)
-#define GRANULES 2049u /* a window of 4 GiB, and the granule behind it */
+#define GRANULES 2049u               /* a window of 4 GiB, and the granule behind it */
+#define ALL      (GRANULES + 12288u) /* and 24 GiB that indices reach behind it */
 #define CHUNK    0xffffu
 
 /* The number of the mapping that each granule belongs to; 0: none; CHUNK: a chunk. */
-static uint32_t map[GRANULES];
+static uint32_t map[ALL];
 static uint32_t mappings, maps_made, created, fail_from = UINT32_MAX;
 static uint64_t handle_size[64], largest_creatable, cleared;
 static struct session session;
@@ -54,7 +55,7 @@ static CUresult map_piece(CUdeviceptr address, size_t size, size_t offset,
     (void)flags;
     assert_int_equal(offset, 0);
     assert_int_equal(size, handle_size[handle]);
-    assert_true(address >= BASE && address + size <= BASE + GRANULES * GRANULE);
+    assert_true(address >= BASE && address + size <= BASE + ALL * GRANULE);
     if (maps_made++ >= fail_from)
         return CUDA_ERROR_UNKNOWN;
     mappings++;
@@ -81,7 +82,7 @@ static CUresult unmap_pieces(CUdeviceptr address, size_t size)
     const uint64_t first = (address - BASE) / GRANULE, end = first + size / GRANULE;
 
     assert_true(first == 0 || map[first] != map[first - 1]);
-    assert_true(end == GRANULES || map[end - 1] != map[end]);
+    assert_true(end == ALL || map[end - 1] != map[end]);
     for (uint64_t i = first; i < end; i++) {
         assert_true(map[i] != 0 && map[i] != CHUNK);
         map[i] = 0;
@@ -115,6 +116,7 @@ static int set(void **state)
     fake_cu.cuMemsetD8Async = clear;
     fake_cu.cuStreamSynchronize = synchronize;
     worker_begin()->granularity = GRANULE;
+    worker_begin()->info.memory_total = UINT64_C(140) << 30;
     return 0;
 }
 
@@ -131,7 +133,7 @@ static int session_begin(void **state)
     session.memory.window_size = (GRANULES - 1) * GRANULE;
     session.memory.covered_end = BASE + GRANULES * GRANULE;
     space_init(&session.memory.window, BASE + GRANULE, (GRANULES - 2) * GRANULE);
-    sinks_init(&session, GRANULES * GRANULE);
+    sinks_init(&session, (struct window_range){BASE, ALL * GRANULE});
     session.memory.user = user_hold(1000);
     return 0;
 }
@@ -144,7 +146,7 @@ static int session_end(void **state)
     sinks_deinit(&session);
     space_deinit(&session.memory.window);
     user_release(session.memory.user);
-    for (uint32_t i = 0; i < GRANULES; i++)
+    for (uint32_t i = 0; i < ALL; i++)
         assert_int_equal(map[i], 0);
     for (uint32_t i = 1; i <= created; i++)
         assert_int_equal(handle_size[i], 0);
@@ -165,6 +167,27 @@ static void a_window_takes_few_mappings(void **state)
     expect_covered();
     assert_int_equal(mappings, 33);
     assert_int_equal(cleared, 65 * GRANULE); /* each memory once, whatever maps it */
+}
+
+/* What kernels reach beyond a window is covered by larger pieces, where a device has the memory for
+ * one. */
+static void a_wide_range_takes_few_mappings(void **state)
+{
+    (void)state;
+    assert_int_equal(sinks_cover(&session, BASE, ALL * GRANULE), CUDA_SUCCESS);
+    for (uint32_t i = 0; i < ALL; i++)
+        assert_true(map[i] != 0);
+    assert_int_equal(mappings, 28 * 2 + 1);
+}
+
+static void a_small_device_keeps_its_memory(void **state)
+{
+    (void)state;
+    worker_begin()->info.memory_total = UINT64_C(24) << 30;
+    assert_int_equal(sinks_cover(&session, BASE, ALL * GRANULE), CUDA_SUCCESS);
+    worker_begin()->info.memory_total = UINT64_C(140) << 30;
+    assert_int_equal(mappings, 28 * 8 + 1);
+    assert_int_equal(cleared, 65 * GRANULE);
 }
 
 /* As chunk.c does: the place is opened before the chunk is mapped there, and closed after it is
@@ -255,6 +278,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_window_takes_few_mappings, session_begin, session_end),
+        cmocka_unit_test_setup_teardown(a_wide_range_takes_few_mappings, session_begin,
+                                        session_end),
+        cmocka_unit_test_setup_teardown(a_small_device_keeps_its_memory, session_begin,
+                                        session_end),
         cmocka_unit_test_setup_teardown(what_is_taken_back_takes_few_mappings, session_begin,
                                         session_end),
         cmocka_unit_test_setup_teardown(what_is_no_chunk_is_a_sink, session_begin, session_end),

@@ -13,9 +13,10 @@
 #define FENCE_HOUSE_FUNCTION "_ZN12gshare_print"
 #define FENCE_HOUSE_NAME     "gshare$"
 
-/* Constant offsets from 0 to this stay in the instruction; with the widest access behind it, still
- * within FENCE_GUARD. The rows of a matrix reach half as far again. */
-enum { FENCE_OFFSET = 1 << 20 };
+/* Constant offsets to this, in either direction, stay in the instruction: with the widest access
+ * behind it, still within FENCE_GUARD. The rows of a matrix reach half as far again. So far does an
+ * address lead without FENCE_REACH that is made of a fenced one by constants (fence_step.c). */
+enum { FENCE_OFFSET = 1 << 20, FENCE_NEAR = FENCE_OFFSET / 2 };
 
 /* Bytes of a bulk copy: what a block can have of shared memory. */
 enum { FENCE_BULK = 227 << 10 };
@@ -25,10 +26,10 @@ enum { FENCE_BULK = 227 << 10 };
 enum { FENCE_ADDRESSES = 16384 };
 
 enum {
-    FENCE_REGS = 34,    /* that the prologue declares, with that for strays and bases */
+    FENCE_REGS = 50,    /* that the prologue declares, with those for strays, bases, strides */
     FENCE_BASES = 8,    /* of a function, see fence_base.c */
     FENCE_LOWS = 8,     /* of a stretch, see fence_register.c */
-    FENCE_FACTOR = 4,   /* of an index of 32 bits, so that it stays within FENCE_REACH */
+    FENCE_STRIDES = 8,  /* of a function, see fence_step.c */
     FENCE_TARGETS = 256 /* functions that an indirect call may go to */
 };
 
@@ -66,13 +67,18 @@ struct fence {
     uint64_t frames_bytes;       /* of the module's FENCE_STACK, see fence_frames.c */
     uint32_t *definitions;       /* see definitions_find */
     bool *labelled;              /* by instruction: control may come from elsewhere */
-    uint32_t *forced;            /* by register: the stretch in which it leads into the window */
-    bool *compared;              /* by register: a comparison depends on it */
-    uint32_t stretch;            /* of text that runs from its beginning on, from 1 on */
+    bool plain;                  /* no scope in it gives a register the name of another one */
+    uint32_t *loop;   /* by instruction: 1 + where its innermost loop begins, 0: it is in none */
+    uint32_t *forced; /* by register: the stretch in which it leads into the window ... */
+    uint64_t *beyond; /* ... or so many bytes at most beyond its ends */
+    bool *compared;   /* by register: a comparison depends on it */
+    uint32_t stretch; /* of text that runs from its beginning on, from 1 on */
     struct fence_low lows[FENCE_LOWS];
     unsigned nlows, next_low; /* how many of their registers are declared; the next one's number */
     uint32_t bases[FENCE_BASES]; /* registers of its pointers that are fenced once */
     unsigned nbases;
+    uint32_t strides[FENCE_STRIDES]; /* registers of what is added to fenced pointers */
+    unsigned nstrides;
     uint32_t loop_work; /* of find_loops so far, in the module */
     uint64_t call_work; /* of calls by an address so far, in the module */
     uint64_t live_work; /* to find what lives at once (fence_size.c) so far, in the module */
@@ -139,12 +145,39 @@ const struct ptx_mem *fence_register_access(const struct fence *fence, const str
 /* Instead of the fence, for one function: finds its variables at their new places. */
 bool fence_variables(struct fence *fence, const struct ptx_func *f);
 
+/* ---- fence_sum.c ---- */
+
+/* An address that is BASE + INDEX * FACTOR, with an index of 32 bits. */
+struct fence_sum {
+    uint32_t base, index; /* registers */
+    unsigned factor;
+    bool is_signed; /* the index */
+};
+
+/* So far the sum leads from its base at most. */
+uint64_t fence_sum_bound(const struct fence_sum *sum);
+/* Whether a mul or mad multiplies 32 bits so that the bound is FENCE_REACH at most: SUM's factor.
+ */
+bool fence_is_product(const struct ptx_inst *inst, struct fence_sum *sum);
+/* Whether what instruction AT reads from the register is such a sum whose bound is FENCE_REACH at
+ * most; base and index have the same values at AT. */
+bool fence_sum(const struct fence *fence, uint32_t at, uint32_t reg, struct fence_sum *sum);
+/* The only instruction that writes the register, where that is INDEX * FACTOR, whose bound is
+ * FENCE_REACH at most; the index is the same behind it. NULL: the register is none. */
+const struct ptx_inst *fence_stride(const struct fence *fence, uint32_t reg, struct fence_sum *sum);
+
+/* ---- fence_loop.c ---- */
+
+/* Finds the loops of the current function; none where there are too many in one another. False: no
+ * memory. */
+bool fence_loops_begin(struct fence *fence);
+
 /* ---- fence_base.c ---- */
 
 /* Chooses the bases of the current function and fences them. False: no memory. */
 bool fence_bases_begin(struct fence *fence);
 /* Where the current instruction's address is off a base: true with the sum in gshare$at, within
- * FENCE_REACH behind the window. */
+ * FENCE_REACH of the window. */
 bool fence_off_base(struct fence *fence, const struct ptx_mem *mem);
 
 /* ---- fence_symbol.c ---- */
@@ -262,7 +295,19 @@ bool fence_off_register(struct fence *fence, const struct ptx_mem *mem, const ch
                         struct fence_span brackets);
 /* Begins a function. False: no memory. */
 bool fence_registers_begin(struct fence *fence);
-/* Takes note of what the current instruction writes. */
+/* Takes note of what the current instruction writes, and of the step that it may be. */
 void fence_registers_written(struct fence *fence);
+/* Whether the register is forced already, or will be for an access that always follows. */
+bool fence_will_be_forced(const struct fence *fence, uint32_t reg);
+/* Forces it, which the text calls NAME, before the current instruction unless it is. */
+void fence_force_now(struct fence *fence, uint32_t reg, const char *name);
+/* Whether an access follows that goes off what the current instruction writes into the register. */
+bool fence_will_be_accessed(const struct fence *fence, uint32_t reg);
+
+/* ---- fence_step.c ---- */
+
+/* Where the current instruction adds a stride to a pointer that is fenced, and an access goes off
+ * the sum: true, with how far that leads beyond the window at most. */
+bool fence_step(struct fence *fence, uint64_t *beyond);
 
 #endif

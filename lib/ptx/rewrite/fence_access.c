@@ -184,6 +184,12 @@ static unsigned brackets_before(const struct ptx_inst *inst, unsigned operand)
     return n;
 }
 
+/* The offset may stay in the instruction. */
+static bool is_small(int64_t offset)
+{
+    return offset >= -FENCE_OFFSET && offset <= FENCE_OFFSET;
+}
+
 bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t bytes)
 {
     const struct ptx_inst *inst = fence->inst;
@@ -207,7 +213,7 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
     } else {
         from = edits_text(&fence->edits, "%.*s", (int)name.len, name.text);
         offset = mem->offset;
-        if (offset >= 0 && offset <= FENCE_OFFSET && fence_off_base(fence, mem)) {
+        if (is_small(offset) && fence_off_base(fence, mem)) {
             replace_address(fence, brackets, offset);
             return true;
         }
@@ -218,7 +224,7 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
             from = "gshare$at";
         }
         /* A generic address is told apart by what the instruction will access. */
-        if (offset > FENCE_OFFSET || offset < 0 ||
+        if (!is_small(offset) ||
             (offset && (is_recorded(fence) || (generic && fence_knows_other_spaces(fence))))) {
             fence_before(fence, "add.s64 gshare$at, %s, %lld; ", from, (long long)offset);
             from = "gshare$at";

@@ -53,6 +53,14 @@ static bool is_house_function(const struct ptx_func *f)
 
 /* ---- 1. The registers with the window ---- */
 
+static bool writes(const struct ptx_inst *inst, uint32_t reg)
+{
+    for (unsigned k = 0; k < inst->nops; k++)
+        if (ptx_operand_written(inst, k) && checker_mentions(&inst->ops[k], reg))
+            return true;
+    return false;
+}
+
 /* An address of the window, which begins at a multiple of 4 GiB. */
 static bool is_first_address(const struct checker *c, uint32_t i, unsigned k)
 {
@@ -86,6 +94,37 @@ static bool begins_with_none(const struct checker *c)
            checker_reads(c, 2, "mov.b64 gshare$globals, 0;");
 }
 
+/* What the registers of strides hold at most: 0, from the function's first instructions on, and
+ * products. */
+static bool check_strides(struct checker *c)
+{
+    for (unsigned k = 0; k < MOST_STRIDES; k++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "gshare$stride%u", k);
+        c->strides[k] = checker_register(c, name);
+        c->stride_bound[k] = 0;
+        if (c->strides[k] != PTX_NO_REG &&
+            !checker_reads(c, c->begun++, "mov.b64 gshare$stride%u, 0;", k))
+            return checker_fails(c, c->begun - 1, "a stride does not begin with nothing");
+    }
+    for (uint32_t i = c->begun; i < c->f->ninsts; i++) {
+        const struct ptx_inst *inst = &c->f->insts[i];
+
+        for (unsigned k = 0; k < MOST_STRIDES && c->strides[k] != PTX_NO_REG; k++) {
+            const uint64_t bound = checker_product_bound(inst);
+
+            if (!writes(inst, c->strides[k]))
+                continue;
+            if (inst->op != PTX_OP_MUL || bound == UINT64_MAX)
+                return checker_fails(c, i, "a stride is not bounded");
+            if (bound > c->stride_bound[k])
+                c->stride_bound[k] = bound;
+        }
+    }
+    return true;
+}
+
 static bool check_prologue(struct checker *c)
 {
     const bool none = begins_with_none(c);
@@ -114,7 +153,7 @@ static bool check_prologue(struct checker *c)
         if (c->fixed[k] != PTX_NO_REG && !is_first_address(c, c->begun++, k))
             return checker_fails(c, c->begun - 1, "a fixed base does not begin in the window");
     }
-    return true;
+    return check_strides(c);
 }
 
 /* Instruction I leaves in a fixed base what a fence made, or only reads it. */
@@ -442,13 +481,17 @@ static void forget_forced(struct checker *c, const struct ptx_operand *o)
 static void note_forced(struct checker *c, uint32_t i)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
+    uint64_t distance = 0;
+    const bool step = checker_is_step(c, i, &distance);
 
     for (unsigned k = 0; k < inst->nops; k++)
         if (ptx_operand_written(inst, k))
             forget_forced(c, &inst->ops[k]);
-    if (starts_window(c, i) && checker_is_inside(c, i) && inst->ops[0].reg != c->at &&
-        ptx_type_bits(c->f->regs[inst->ops[0].reg].type) == 64)
+    if (step || (starts_window(c, i) && checker_is_inside(c, i) && inst->ops[0].reg != c->at &&
+                 ptx_type_bits(c->f->regs[inst->ops[0].reg].type) == 64)) {
         c->forced[inst->ops[0].reg] = c->stretch;
+        c->beyond[inst->ops[0].reg] = distance;
+    }
 }
 
 static bool check_function(struct checker *c)
@@ -524,11 +567,13 @@ int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stac
         c.house = is_house_function(c.f);
         c.labelled = calloc((size_t)c.f->ninsts + 1, sizeof(*c.labelled));
         c.forced = calloc((size_t)c.f->nregs + 1, sizeof(*c.forced));
+        c.beyond = calloc((size_t)c.f->nregs + 1, sizeof(*c.beyond));
         c.stretch = 1;
-        result = c.labelled && c.forced ? 0 : -ENOMEM;
+        result = c.labelled && c.forced && c.beyond ? 0 : -ENOMEM;
         fine = !result && check_function(&c);
         free(c.labelled);
         free(c.forced);
+        free(c.beyond);
     }
     ptx_module_free(m);
     *stack = c.stack;

@@ -5,6 +5,8 @@
 #include "ptx/rewrite/fence_check.h"
 
 enum { MOST_OFFSET = 1 << 20, MOST_BULK = 227 << 10 };
+/* Memory of others is so far away from a window and a guard of twice MOST_OFFSET at its ends. */
+static const uint64_t MOST_REACH = (uint64_t)24 << 30;
 
 /* Whether instruction I always copies something into the register, with no label behind it. */
 static bool is_copy(const struct checker *c, uint32_t i, const char *to)
@@ -243,21 +245,71 @@ static bool is_of_epilogue(const struct checker *c, uint32_t reg)
     return name[8] == '$' && digits && !strcmp(name + 9 + digits, "_");
 }
 
+uint64_t checker_product_bound(const struct ptx_inst *inst)
+{
+    const struct ptx_operand *factor = &inst->ops[2];
+
+    if (inst->mode != PTX_MODE_WIDE || factor->kind != PTX_OPND_IMM || factor->imm > UINT8_MAX)
+        return UINT64_MAX;
+    return inst->type[0] == PTX_T_S32   ? factor->imm << 31
+           : inst->type[0] == PTX_T_U32 ? factor->imm << 32
+                                        : UINT64_MAX;
+}
+
 /* What always runs right before instruction I puts a fixed base and an index in gshare$at. */
 static bool is_indexed(const struct checker *c, uint32_t i)
 {
     const struct ptx_inst *mad = i && !c->labelled[i] ? &c->f->insts[i - 1] : NULL;
-    char index[256];
 
-    if (!mad || mad->op != PTX_OP_MAD || mad->ops[1].kind != PTX_OPND_REG ||
-        mad->ops[2].kind != PTX_OPND_IMM || mad->ops[2].imm > MOST_FACTOR)
+    if (!mad || mad->op != PTX_OP_MAD || mad->guard != PTX_NO_REG ||
+        mad->ops[0].kind != PTX_OPND_REG || mad->ops[0].reg != c->at ||
+        mad->ops[3].kind != PTX_OPND_REG || checker_product_bound(mad) > MOST_REACH)
         return false;
-    ptx_reg_name(c->f, mad->ops[1].reg, index, sizeof(index));
     for (unsigned k = 0; k < MOST_FIXED; k++)
-        if (checker_reads(c, i - 1, "mad.wide.u32 gshare$at, %s, %llu, gshare$fixed%u;", index,
-                          (unsigned long long)mad->ops[2].imm, k))
+        if (c->fixed[k] != PTX_NO_REG && mad->ops[3].reg == c->fixed[k])
             return true;
     return false;
+}
+
+/* The number of bytes that the operand adds to an address, or takes from it; UINT64_MAX: any. */
+static uint64_t operand_bound(const struct checker *c, const struct ptx_operand *o)
+{
+    if (o->kind == PTX_OPND_IMM)
+        return (int64_t)o->imm < 0 ? -o->imm : o->imm;
+    for (unsigned k = 0; k < MOST_STRIDES; k++)
+        if (o->kind == PTX_OPND_REG && o->reg == c->strides[k])
+            return c->stride_bound[k];
+    return UINT64_MAX;
+}
+
+/* The sum of what the operand's register leads beyond the window, and so many bytes; UINT64_MAX:
+ * the register may lead anywhere. */
+static uint64_t beyond(const struct checker *c, const struct ptx_operand *o, uint64_t bound)
+{
+    const bool forced = o->kind == PTX_OPND_REG && c->forced[o->reg] == c->stretch;
+
+    return forced && bound <= MOST_REACH ? c->beyond[o->reg] + bound : UINT64_MAX;
+}
+
+bool checker_is_step(const struct checker *c, uint32_t i, uint64_t *distance)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    const struct ptx_operand *o = inst->ops;
+    uint64_t other;
+
+    if (inst->guard != PTX_NO_REG || inst->flags || o[0].kind != PTX_OPND_REG ||
+        o[0].reg == c->at || ptx_type_bits(c->f->regs[o[0].reg].type) != 64)
+        return false;
+    if (inst->op == PTX_OP_MAD) {
+        *distance = beyond(c, &o[3], checker_product_bound(inst));
+    } else if (inst->op == PTX_OP_ADD && ptx_type_bits(inst->type[0]) == 64) {
+        *distance = beyond(c, &o[1], operand_bound(c, &o[2]));
+        other = beyond(c, &o[2], operand_bound(c, &o[1]));
+        *distance = other < *distance ? other : *distance;
+    } else {
+        return false;
+    }
+    return *distance <= MOST_REACH;
 }
 
 /* A bulk copy's size is a constant, or gshare$s, bounded right before. *I: what runs before that.
@@ -277,6 +329,11 @@ static bool is_bulk_bounded(const struct checker *c, uint32_t *i, const struct p
            o[0].reg == size->reg && o[2].kind == PTX_OPND_IMM && o[2].imm <= MOST_BULK;
 }
 
+static bool is_small(int64_t offset)
+{
+    return offset >= -MOST_OFFSET && offset <= MOST_OFFSET;
+}
+
 static bool check_register_access(struct checker *c, uint32_t i, const struct ptx_mem *mem,
                                   bool generic)
 {
@@ -294,15 +351,16 @@ static bool check_register_access(struct checker *c, uint32_t i, const struct pt
             return checker_fails(c, i, "outside of the block of variables");
         return true;
     }
-    if (c->forced[mem->reg] == c->stretch && !matrix && !bulk && mem->offset >= 0 &&
-        mem->offset <= MOST_OFFSET)
+    if (c->forced[mem->reg] == c->stretch && !matrix && !bulk && is_small(mem->offset)) {
+        c->indexed |= c->beyond[mem->reg] > MOST_OFFSET / 2;
         return true;
+    }
     if (mem->reg != c->at)
         return (!generic && is_of_epilogue(c, mem->reg)) ||
                checker_fails(c, i, "the address is not fenced");
     if (!generic && checker_is_table_load(c, i))
         return true;
-    if (!matrix && !bulk && mem->offset >= 0 && mem->offset <= MOST_OFFSET && is_indexed(c, i)) {
+    if (!matrix && !bulk && is_small(mem->offset) && is_indexed(c, i)) {
         c->indexed = true;
         return true;
     }
@@ -313,7 +371,7 @@ static bool check_register_access(struct checker *c, uint32_t i, const struct pt
     c->stack |= local && is_store(c, inst);
     if (exact && !elsewhere)
         return checker_fails(c, i, "rows in another space are not bounded");
-    if (mem->offset > (exact ? 0 : MOST_OFFSET) || mem->offset < 0)
+    if (exact ? mem->offset != 0 : !is_small(mem->offset))
         return checker_fails(c, i, "the offset leads too far");
     return true;
 }

@@ -26,9 +26,21 @@
 /* A place in any device's memory can be so aligned. */
 #define VARIABLES_ALIGN 65536u
 
+enum { MOST_NAME = 200 }; /* of a register whose name the pass writes */
+
 static const char strays_prologue[] = " .reg .b64 gshare$old; .reg .pred gshare$r;";
 
 /* ---- Functions ---- */
+
+/* The text calls a register by its name, and means another one where a scope has the name too. */
+static bool names_are_plain(const struct ptx_func *f)
+{
+    for (uint32_t i = 0; i < f->ndecls; i++)
+        if ((f->decls[i].nested && !fence_is_house_name(f->decls[i].name)) ||
+            strlen(f->decls[i].name) > MOST_NAME)
+            return false;
+    return true;
+}
 
 /* What the parts want to know of the whole function. False: no memory. */
 static bool function_begin(struct fence *fence)
@@ -43,8 +55,9 @@ static bool function_begin(struct fence *fence)
         return false;
     for (uint32_t i = 0; i < f->nlabels; i++)
         fence->labelled[f->labels[i].inst] = true;
+    fence->plain = names_are_plain(f);
     fence_stack_begin(fence);
-    return true;
+    return fence_loops_begin(fence);
 }
 
 static bool take_function(struct fence *fence, const struct ptx_func *f)
@@ -350,7 +363,9 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
     edits_deinit(&fence.edits);
     free(fence.definitions);
     free(fence.labelled);
+    free(fence.loop);
     free(fence.forced);
+    free(fence.beyond);
     free(fence.compared);
     free(fence.gets_locals);
     ptx_module_free(m);

@@ -1,22 +1,21 @@
 /* Accesses off a register: forced once, they serve further accesses off it in the same stretch, the
  * text from one label to the next.
  *
- * Where no offset is negative and the instruction always runs, the register itself is forced. That
- * changes nothing of an address in the window, and so of no register that an access of at most
- * FENCE_OFFSET goes off. (Where the instruction does not run the register may lead anywhere.) With
- * the pointers of a loop forced in copies, the moves that line a copy's halves up took 6% of a
- * naive SGEMM on an H200. But a pointer that a comparison depends on, which may end a loop, is
- * forced in a copy: ptxas unrolls no loop whose end it cannot tell.
+ * Where the instruction always runs, the register itself is forced. That changes nothing of an
+ * address in the window; and a register that an access of at most FENCE_OFFSET goes off, in either
+ * direction, is in the window where the access goes to the tenant's memory, for none of that lies
+ * in the FENCE_GUARD bytes at the window's ends. (Where the instruction does not run the register
+ * may lead anywhere.) With the pointers of a loop forced in copies, the moves that line a copy's
+ * halves up took 6% of a naive SGEMM on an H200. But a pointer that a comparison depends on, which
+ * may end a loop, is forced in a copy: ptxas unrolls no loop whose end it cannot tell.
  *
- * Compilers that unroll a loop put the pointer in the middle: [p-8], [p-4], [p], [p+4]. A negative
- * offset is added before the fence, so that no access lies before the window; one at a time, that
- * kept ptxas from unrolling further, and left a sparse product 18 of 90 loads in flight. So the
- * lowest offset that follows in the stretch is added once, in a register of the fence's:
+ * Compilers that unroll a loop put the pointer in the middle: [p-8], [p-4], [p], [p+4]. There the
+ * lowest address of the stretch is forced, in a register of the fence's:
  *
  *     add.s64 gshare$low0, p, -8; (gshare$low0 is forced) ... [gshare$low0], [gshare$low0+4] ...
  *
- * Whether or not all of these accesses run, p-8 is in the window if any of the addresses is: no
- * memory lies in the first FENCE_GUARD bytes. */
+ * With p forced in its place, a sparse product was 6% slower instead of as fast: ptxas had the
+ * loads in another order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +36,11 @@ static const struct ptx_mem *address_of(const struct fence *fence, const struct 
                    ptx_type_bits(fence->f->regs[mem->reg].type) == 64
                ? mem
                : NULL;
+}
+
+static uint32_t at_of(const struct fence *fence)
+{
+    return (uint32_t)(fence->inst - fence->f->insts);
 }
 
 /* A function's parameter may be the caller's register. */
@@ -77,39 +81,79 @@ static void find_compared(struct fence *fence)
 bool fence_registers_begin(struct fence *fence)
 {
     free(fence->forced);
+    free(fence->beyond);
     free(fence->compared);
+    fence->beyond = calloc((size_t)fence->f->nregs + 1, sizeof(*fence->beyond));
     fence->forced = calloc((size_t)fence->f->nregs + 1, sizeof(*fence->forced));
     fence->compared = calloc((size_t)fence->f->nregs + 1, sizeof(*fence->compared));
-    memset(fence->lows, 0, sizeof(fence->lows));
     fence->stretch = 1;
-    fence->nlows = fence->next_low = 0;
-    if (!fence->forced || !fence->compared)
+    memset(fence->lows, 0, sizeof(fence->lows));
+    fence->nlows = fence->next_low = fence->nstrides = 0;
+    if (!fence->forced || !fence->beyond || !fence->compared)
         return false;
     find_compared(fence);
     return true;
 }
 
-/* ---- Offsets ---- */
+/* ---- What follows ---- */
 
-/* The lowest offset of this access and of those off the register that follow. */
-static int64_t lowest_offset(const struct fence *fence, const struct ptx_mem *mem)
+/* Accesses off a register, up to where it is written or the stretch ends. */
+struct ahead {
+    bool any, always; /* always: one runs whatever the others do */
+    int64_t lowest;   /* offset */
+};
+
+/* Those from instruction FROM on. */
+static struct ahead look_ahead(const struct fence *fence, uint32_t from, uint32_t reg)
 {
     const struct ptx_func *f = fence->f;
-    const uint32_t at = (uint32_t)(fence->inst - f->insts);
-    int64_t lowest = mem->offset;
+    const uint32_t at = at_of(fence);
+    struct ahead ahead = {.lowest = INT64_MAX};
+    bool straight = true;
 
-    for (uint32_t i = at; i < f->ninsts && i < at + MOST_AHEAD; i++) {
-        const struct ptx_mem *next = address_of(fence, &f->insts[i]);
+    for (uint32_t i = from; i < f->ninsts && i < at + MOST_AHEAD; i++) {
+        const struct ptx_inst *inst = &f->insts[i];
+        const struct ptx_mem *mem = address_of(fence, inst);
+        const enum ptx_class class = ptx_op_class(inst->op);
 
         if (i > at && fence->labelled[i])
             break;
-        if (next && next->reg == mem->reg && next->offset < lowest)
-            lowest = next->offset;
-        if (definitions_writes(&f->insts[i], mem->reg))
+        if (mem && mem->reg == reg) {
+            ahead.any = true;
+            ahead.always |= straight && inst->guard == PTX_NO_REG;
+            ahead.lowest = mem->offset < ahead.lowest ? mem->offset : ahead.lowest;
+        }
+        if (definitions_writes(inst, reg))
             break;
+        straight &= class != PTX_CLASS_BRANCH && class != PTX_CLASS_CALL && class != PTX_CLASS_END;
     }
-    return lowest;
+    return ahead;
 }
+
+bool fence_will_be_accessed(const struct fence *fence, uint32_t reg)
+{
+    return look_ahead(fence, at_of(fence) + 1, reg).any;
+}
+
+bool fence_will_be_forced(const struct fence *fence, uint32_t reg)
+{
+    const struct ahead ahead = look_ahead(fence, at_of(fence) + 1, reg);
+
+    return fence->forced[reg] == fence->stretch ||
+           (ahead.always && ahead.lowest >= 0 && !fence->compared[reg] &&
+            !is_parameter(fence->f, reg) && !definitions_writes(fence->inst, reg));
+}
+
+void fence_force_now(struct fence *fence, uint32_t reg, const char *name)
+{
+    if (fence->forced[reg] == fence->stretch)
+        return;
+    fence_before(fence, FENCE_FORCE("%s"), name, name);
+    fence->forced[reg] = fence->stretch;
+    fence->beyond[reg] = 0;
+}
+
+/* ---- Offsets ---- */
 
 /* The number of what is forced for the register already; FENCE_LOWS: nothing. */
 static unsigned find_low(const struct fence *fence, uint32_t reg)
@@ -139,43 +183,58 @@ static unsigned force_low(struct fence *fence, const struct ptx_mem *mem, const 
     return k;
 }
 
+/* The access goes off what is forced for its lowest offset. False: none is negative. */
+static bool fence_off_low(struct fence *fence, const struct ptx_mem *mem, const char *name,
+                          struct fence_span brackets)
+{
+    unsigned k = find_low(fence, mem->reg);
+
+    if (k == FENCE_LOWS) {
+        const int64_t lowest = look_ahead(fence, at_of(fence), mem->reg).lowest;
+
+        if (lowest >= 0)
+            return false;
+        k = force_low(fence, mem, name, lowest);
+    }
+    if (mem->offset < fence->lows[k].low || mem->offset - fence->lows[k].low > FENCE_OFFSET)
+        return false;
+    fence_replace(fence, brackets,
+                  edits_text(&fence->edits, "[gshare$low%u+%lld]", k,
+                             (long long)(mem->offset - fence->lows[k].low)));
+    return true;
+}
+
 /* ---- The access ---- */
 
 bool fence_off_register(struct fence *fence, const struct ptx_mem *mem, const char *name,
                         struct fence_span brackets)
 {
-    unsigned k;
+    const bool forced = fence->forced[mem->reg] == fence->stretch;
 
     if (fence->strays || fence_is_house_function(fence->f) || address_of(fence, fence->inst) != mem)
         return false;
-    k = find_low(fence, mem->reg);
-    if (k == FENCE_LOWS) {
-        const int64_t lowest = lowest_offset(fence, mem);
-
-        if (lowest < 0)
-            k = force_low(fence, mem, name, lowest);
-    }
-    if (k < FENCE_LOWS && mem->offset >= fence->lows[k].low &&
-        mem->offset - fence->lows[k].low <= FENCE_OFFSET) {
-        fence_replace(fence, brackets,
-                      edits_text(&fence->edits, "[gshare$low%u+%lld]", k,
-                                 (long long)(mem->offset - fence->lows[k].low)));
+    if (!forced && fence_off_low(fence, mem, name, brackets))
         return true;
-    }
-    if (mem->offset < 0 || fence->inst->guard != PTX_NO_REG || is_parameter(fence->f, mem->reg) ||
-        fence->compared[mem->reg])
+    if (!forced && (fence->inst->guard != PTX_NO_REG || is_parameter(fence->f, mem->reg) ||
+                    fence->compared[mem->reg]))
         return false;
-    if (fence->forced[mem->reg] != fence->stretch)
-        fence_before(fence, FENCE_FORCE("%s"), name, name);
-    fence->forced[mem->reg] = fence->stretch;
+    fence_force_now(fence, mem->reg, name);
+    fence->report->indexed |= fence->beyond[mem->reg] > FENCE_NEAR;
     return true;
 }
 
 void fence_registers_written(struct fence *fence)
 {
+    uint64_t beyond;
+    const bool step = fence_step(fence, &beyond);
+
     definitions_clear(fence->inst, fence->forced);
     for (unsigned k = 0; k < FENCE_LOWS; k++)
         if (fence->lows[k].stretch == fence->stretch &&
             definitions_writes(fence->inst, fence->lows[k].reg))
             fence->lows[k].stretch = 0;
+    if (step) {
+        fence->forced[fence->inst->ops[0].reg] = fence->stretch;
+        fence->beyond[fence->inst->ops[0].reg] = beyond;
+    }
 }

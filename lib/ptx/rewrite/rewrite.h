@@ -66,13 +66,15 @@ enum { GRID_BYTES = 16 };
 /* ---- PTX_PASS_FENCE ----
  *
  * A window is a range of device addresses: a power of two in size, at least 4 GiB, aligned to its
- * size. A fenced access stays within the window and the FENCE_GUARD bytes behind it, and never lies
- * before it. So no memory of another session may lie in these bytes: put nothing into the first
- * FENCE_GUARD bytes of each window, or leave that much between two. */
+ * size. A fenced access stays within the window and FENCE_GUARD bytes before and behind it. So no
+ * memory of another session may lie in these bytes; and none of the tenant's in the first and the
+ * last FENCE_GUARD bytes of the window, so that a pointer which an access goes off by an offset is
+ * in the window itself. */
 #define FENCE_GUARD ((uint64_t)2 << 20)
-/* So much further behind the window and its guard reach the accesses of a module whose report says
- * `indexed`: 4 times an index of 32 bits. No memory of another session may lie there either. */
-#define FENCE_REACH ((uint64_t)16 << 30)
+/* So much further than the guard, before and behind the window, reach the accesses of a module
+ * whose report says `indexed`: off a fenced pointer by indices and strides of 32 bits times a
+ * constant. No memory of another session may lie there either. */
+#define FENCE_REACH ((uint64_t)24 << 30)
 
 /* The .const variable that the pass adds: a struct fence_window. Whoever loads the module writes it
  * before the first launch; as loaded it is zero, and every access faults. The rewritten text is the
@@ -163,7 +165,7 @@ struct ptx_fence_report {
     "(__forceinline__), and compile with optimization and without -G"
     bool textures; /* it has FENCE_TEXTURES, see texture_table.h */
     bool large;    /* some function may take the compiler GiBs: compile one at a time */
-    bool indexed;  /* accesses reach up to FENCE_REACH further behind the window */
+    bool indexed;  /* accesses reach up to FENCE_REACH further from the window */
     uint32_t nwindowed;
     const struct ptx_fence_kernel *windowed; /* of PTX_PASS_WINDOW */
     char reason[320];                        /* of a refusal: "line 12: cp.async.bulk: ..." */

@@ -316,16 +316,16 @@ void preload_drop(uint32_t slot, uint64_t number)
     }
 }
 
-/* Whether a window and what is behind it meet those of the session. */
+/* Whether a window's addresses meet those of the session's. */
 static bool in_the_way(const struct preload *preload, const struct link_open *open)
 {
-    const uint64_t end =
-        preload->window_base + preload->window_size + window_behind_of(preload->fenced);
+    const struct window_range here = window_range(preload->window_base, preload->window_size,
+                                                  preload->fenced),
+                              there =
+                                  window_range(open->window_base, open->window_size, open->fenced);
 
-    return preload->window &&
-           preload->window_base <
-               open->window_base + open->window_size + window_behind_of(open->fenced) &&
-           open->window_base < end;
+    return preload->window && here.begin < there.begin + there.size &&
+           there.begin < here.begin + here.size;
 }
 
 struct preload *preload_take(uint32_t slot, const struct link_open *open)

@@ -16,8 +16,13 @@
 /* Where a session's kernels that stray meet sinks. */
 enum cover {
     COVER_NONE,
-    COVER_WINDOW, /* in the window's open part, and a granule behind it */
-    COVER_REACH   /* there and as far behind it as indices of 32 bits reach */
+    COVER_WINDOW, /* in the window's open part, and a granule at its ends */
+    COVER_REACH   /* there and as far beyond both ends as indices and strides reach */
+};
+
+/* Addresses that are reserved for a window. */
+struct window_range {
+    uint64_t begin, size;
 };
 
 struct chunk;

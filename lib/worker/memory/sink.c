@@ -8,8 +8,12 @@
 #include "worker/session_parts.h"
 
 /* The sizes of pieces in units of the driver's granularity, which is 2 MiB on NVIDIA's devices: 4
- * GiB are 32 pieces of the largest, 0.9 ms, and a user's sinks take 146 MiB. */
-static const uint64_t units[SINK_SIZES] = {64, 8, 1};
+ * GiB are 32 pieces of 128 MiB, 0.9 ms, and a user's sinks take 146 MiB. The largest pieces, of 512
+ * MiB, are for what indices reach beyond a window, which is 48 GiB, and for devices of which one is
+ * a small part. */
+static const uint64_t units[SINK_SIZES] = {256, 64, 8, 1};
+#define LARGEST_FROM  (UINT64_C(16) << 30) /* to be covered at once */
+#define LARGEST_PARTS 256u /* of the device's memory that a largest sink takes one */
 
 /* Protects the making and clearing of sinks. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -62,11 +66,9 @@ static CUresult piece_add(struct session *session, uint64_t address, unsigned ki
     return result;
 }
 
-/* The largest kind of piece that may begin at the address and ends by `end`. */
-static unsigned kind_fitting(uint64_t address, uint64_t end)
+/* The largest kind of piece that may begin at the address and ends by `end`; `kind`: at most. */
+static unsigned kind_fitting(uint64_t address, uint64_t end, unsigned kind)
 {
-    unsigned kind = 0;
-
     while (kind < SINK_SIZES - 1 &&
            (address % piece_size(kind) || piece_size(kind) > end - address))
         kind++;
@@ -76,9 +78,11 @@ static unsigned kind_fitting(uint64_t address, uint64_t end)
 CUresult sinks_cover(struct session *session, uint64_t address, uint64_t size)
 {
     const uint64_t end = address + size;
+    const unsigned largest =
+        size < LARGEST_FROM || piece_size(0) > worker->info.memory_total / LARGEST_PARTS;
 
     while (address < end) {
-        unsigned kind = kind_fitting(address, end);
+        unsigned kind = kind_fitting(address, end, largest);
         CUresult result;
 
         /* A device that is nearly full may still have memory for a smaller sink. */
@@ -135,7 +139,7 @@ CUresult sinks_close(struct session *session, uint64_t address, uint64_t size)
     const uint64_t behind = chunk + 1 < window->spans + window->count ? chunk[1].address : end;
     uint64_t low = address, high = address + size;
 
-    for (unsigned kind = SINK_SIZES; kind-- > 0;) {
+    for (unsigned kind = SINK_SIZES; kind-- > 1;) { /* the largest do not come back */
         const uint64_t piece = piece_size(kind), down = address - address % piece,
                        up = round_up(address + size, piece);
         low = down >= before ? down : low;
@@ -145,9 +149,9 @@ CUresult sinks_close(struct session *session, uint64_t address, uint64_t size)
     return sinks_cover(session, low, high - low);
 }
 
-void sinks_init(struct session *session, uint64_t size)
+void sinks_init(struct session *session, struct window_range range)
 {
-    space_init(&session->memory.sinks, session->memory.window_base, size);
+    space_init(&session->memory.sinks, range.begin, range.size);
 }
 
 void sinks_deinit(struct session *session)

@@ -23,8 +23,9 @@
 #include "worker/driver/driver.h"
 
 struct session;
+struct window_range;
 
-#define SINK_SIZES 3
+#define SINK_SIZES 4
 
 /* The sinks of a user, by size of piece. Zeroed: none. Changed under the lock in sink.c. */
 struct user_sinks {
@@ -34,8 +35,8 @@ struct user_sinks {
     } sink[SINK_SIZES];
 };
 
-/* Before the other functions. Sinks may come to the first `size` bytes from the window on. */
-void sinks_init(struct session *session, uint64_t size);
+/* Before the other functions. Sinks may come to all of the range. */
+void sinks_init(struct session *session, struct window_range range);
 /* Maps sinks in a part of the session's window where nothing is mapped. On failure part of it is
  * covered, and the session has a hole (session_memory.hole). */
 CUresult sinks_cover(struct session *session, uint64_t address, uint64_t size);

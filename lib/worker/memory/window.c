@@ -20,7 +20,7 @@
  * be widened beyond their reach, to 32, 64 and 128 GiB. The thread sanitizer leaves no addresses
  * for that. */
 #define WINDOW_BESIDE (THREAD_SANITIZER ? WINDOW_MIN : UINT64_C(128) << 30)
-/* Of the addresses, for windows that are so large: some 96 sessions' of a single device. */
+/* Of the addresses, for windows that are so large: some 32 sessions' of a single device. */
 #define BESIDE_SHARE  4u
 /* What all sessions of a user have open together, where one opens more for memory beside its
  * kernels. To cover it takes 0.1 s, which the next worker has to do again. */
@@ -33,24 +33,26 @@ static _Atomic uint64_t windows_reserved;
 
 /* ---- Addresses ------------------------------------------------------------------------------- */
 
-/* What is reserved behind a fenced session's window: a granule for accesses that begin at its last
- * addresses, since the fence sees to where an access begins and offsets in an instruction come on
- * top, and what an index may reach. Nothing keeps an unfenced session's kernels to its window. */
-uint64_t window_behind_of(bool fenced)
+/* What kernels reach behind a fenced session's window, and before it: a granule, since the fence
+ * sees to where an access begins and offsets in an instruction come on top, and what indices and
+ * strides add. Nothing keeps an unfenced session's kernels to its window. */
+static uint64_t margin_of(bool fenced)
 {
     return fenced ? worker->granularity + FENCE_REACH : 0;
 }
 
-static uint64_t window_behind(const struct session *session)
+/* All begins at a multiple of the window's size, as the window does. */
+struct window_range window_range(uint64_t base, uint64_t size, bool fenced)
 {
-    return window_behind_of(session->fenced);
+    const uint64_t before = round_up(margin_of(fenced), size);
+
+    return (struct window_range){base - before, before + size + margin_of(fenced)};
 }
 
-/* The addresses that a window of this size takes from other windows of its size: each begins at a
- * multiple of it, so that what is reserved behind a window takes a multiple, too. */
+/* The addresses that a window of this size takes from other windows of its size. */
 static uint64_t window_stride(const struct session *session, uint64_t size)
 {
-    return round_up(size + window_behind(session), size);
+    return round_up(window_range(0, size, session->fenced).size, size);
 }
 
 static uint64_t addresses_all(void)
@@ -60,15 +62,15 @@ static uint64_t addresses_all(void)
     return region ? region : WINDOW_BUDGET;
 }
 
-/* A window may take a 128th of the addresses that are still free: the first of a 139 GiB device's
- * sessions get room for all of its memory, and thousands still get 4 GiB each. A region is smaller:
- * of one of 24 TiB a window may take a 32nd, which is enough for some 270 sessions. */
+/* A window may take a 96th of the addresses that are still free: the first of a 139 GiB device's
+ * sessions get room for all of its memory, and a thousand still get 4 GiB each. A region is
+ * smaller: of one of 24 TiB a window may take a 32nd, which is enough for some 190 sessions. */
 static uint64_t window_share(void)
 {
     const uint64_t region = region_size(), budget = addresses_all();
     const uint64_t reserved = atomic_load_explicit(&windows_reserved, memory_order_relaxed);
 
-    return (budget - (reserved < budget ? reserved : budget)) / (region ? 32 : 128);
+    return (budget - (reserved < budget ? reserved : budget)) / (region ? 32 : 96);
 }
 
 /* Whether a fenced session gets a window of that size only for memory beside its kernels. */
@@ -80,35 +82,47 @@ static bool window_beside(const struct session *session, uint64_t size)
                addresses_all() / BESIDE_SHARE;
 }
 
-/* Reserves a window in the device's region. *address 0, without an error: there is no place. A
- * place where the driver has something of its own stays taken. */
-static CUresult window_reserve_near(uint64_t wanted, uint64_t behind, CUdeviceptr *address)
+/* Reserves a window in the device's region. *base 0, without an error: there is no place. A place
+ * where the driver has something of its own stays taken. */
+static CUresult window_reserve_near(uint64_t size, bool fenced, CUdeviceptr *base)
 {
+    const struct window_range range = window_range(0, size, fenced);
     CUresult result = CUDA_SUCCESS;
-    CUdeviceptr hint;
+    CUdeviceptr hint, address;
 
-    *address = 0;
+    *base = 0;
     for (unsigned tries = 0; tries < HINTS_MAX && !result; tries++) {
-        hint = region_take(wanted + behind, wanted);
+        hint = region_take(range.size, size);
         if (!hint)
             return CUDA_SUCCESS;
-        result = DRV(cuMemAddressReserve, address, wanted + behind, wanted, hint, 0);
-        if (!result && *address == hint)
+        result = DRV(cuMemAddressReserve, &address, range.size, size, hint, 0);
+        if (!result && address == hint) {
+            *base = hint - range.begin;
             return CUDA_SUCCESS;
+        }
         if (result)
             region_give(hint);
         else
-            result = DRV(cuMemAddressFree, *address, wanted + behind);
-        *address = 0;
+            result = DRV(cuMemAddressFree, address, range.size);
     }
     return driver_fatal(result) ? result : CUDA_SUCCESS;
+}
+
+/* Reserves a window wherever the driver has addresses. */
+static CUresult window_reserve_anywhere(uint64_t size, bool fenced, CUdeviceptr *base)
+{
+    const struct window_range range = window_range(0, size, fenced);
+    CUdeviceptr address = 0;
+    const CUresult result = DRV(cuMemAddressReserve, &address, range.size, size, 0, 0);
+
+    *base = address - range.begin;
+    return result;
 }
 
 static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
 {
     const struct session *session = job->session;
     const uint64_t limit = memory_limits(session).session, share = window_share();
-    const uint64_t behind = window_behind(session);
     uint64_t wanted = WINDOW_MIN;
     CUdeviceptr address = 0;
     CUresult result;
@@ -117,13 +131,13 @@ static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
            window_beside(session, wanted * 2))
         wanted *= 2;
     *size = wanted;
-    while (!(result = window_reserve_near(*size, behind, &address)) && !address &&
+    while (!(result = window_reserve_near(*size, session->fenced, &address)) && !address &&
            *size / 2 >= WINDOW_MIN && *size / 2 > limit)
         *size /= 2;
     if (!result && !address) {
         /* Outside of the region, as it comes. */
         *size = wanted;
-        while ((result = DRV(cuMemAddressReserve, &address, *size + behind, *size, 0, 0)) &&
+        while ((result = window_reserve_anywhere(*size, session->fenced, &address)) &&
                !driver_fatal(result) && *size > WINDOW_MIN)
             *size /= 2;
     }
@@ -133,15 +147,15 @@ static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
 
 CUresult window_reserve_at(uint64_t base, uint64_t size, bool fenced, bool *there)
 {
+    const struct window_range range = window_range(base, size, fenced);
     CUdeviceptr address = 0;
-    CUresult result =
-        DRV(cuMemAddressReserve, &address, size + window_behind_of(fenced), size, base, 0);
+    CUresult result = DRV(cuMemAddressReserve, &address, range.size, size, range.begin, 0);
 
-    *there = !result && address == base;
+    *there = !result && address == range.begin;
     if (*there)
-        region_put(base, size + window_behind_of(fenced));
+        region_put(range.begin, range.size);
     else if (!result)
-        result = DRV(cuMemAddressFree, address, size + window_behind_of(fenced));
+        result = DRV(cuMemAddressFree, address, range.size);
     return result;
 }
 
@@ -179,14 +193,14 @@ static bool opened_charge(struct session *session, uint64_t size, uint64_t limit
 }
 
 /* The first granule stays free, so that a null pointer which the fence has forced into the window
- * meets a sink. */
+ * meets a sink; and the last, so that a pointer to the end of an allocation is in the window. */
 static void window_open(struct session *session, uint64_t size)
 {
     struct session_memory *memory = &session->memory;
 
     /* release: the part has its sinks; pairs with window_open_size */
     atomic_store_explicit(&memory->window_open, size, memory_order_release);
-    memory->window.size = size - worker->granularity;
+    memory->window.size = size - 2 * worker->granularity;
     opened_charge(session, size, 0);
 }
 
@@ -215,19 +229,21 @@ gs_status window_init(struct job *job)
     memory->window_size = size;
     space_init(&memory->window, base + worker->granularity, 0);
     window_open(session, session->fenced ? WINDOW_MIN : size);
-    sinks_init(session, size + window_behind(session));
+    sinks_init(session, window_range(base, size, session->fenced));
     memory_limit_set(session, limits.session, limits.user);
     return GS_OK;
 }
 
 void window_unreserve(uint64_t base, uint64_t size, bool fenced, bool places)
 {
+    const struct window_range range = window_range(base, size, fenced);
+
     if (places) {
-        deferred_release_window(base, size + window_behind_of(fenced));
+        deferred_release_window(range.begin, range.size);
         return;
     }
-    DRV_MUST(cuMemAddressFree, base, size + window_behind_of(fenced));
-    region_give(base);
+    DRV_MUST(cuMemAddressFree, range.begin, range.size);
+    region_give(range.begin);
 }
 
 void window_deinit(struct session *session)
@@ -254,7 +270,7 @@ void window_deinit(struct session *session)
 
 uint64_t window_capacity(const struct session *session)
 {
-    return session->memory.window_size ? session->memory.window_size - worker->granularity : 0;
+    return session->memory.window_size ? session->memory.window_size - 2 * worker->granularity : 0;
 }
 
 /* ---- Windows of other devices ---------------------------------------------------------------- */
@@ -367,8 +383,8 @@ static uint64_t gap_at(const struct session_memory *memory, size_t number, uint6
     return begin;
 }
 
-/* Covers all between the chunks, for the first time. On failure all is as it was: chunks may be
- * sinks themselves, of imports that were taken back, and those stay. */
+/* Covers all between the chunks, and a granule at the ends, for the first time. On failure all is
+ * as it was: chunks may be sinks themselves, of imports that were taken back, and those stay. */
 static CUresult cover_first(struct session *session)
 {
     struct session_memory *memory = &session->memory;
@@ -377,6 +393,7 @@ static CUresult cover_first(struct session *session)
     size_t covered = 0;
     uint64_t size;
 
+    result = sinks_cover(session, memory->window_base - worker->granularity, worker->granularity);
     for (; covered <= memory->window.count && !result; covered++) {
         const uint64_t at = gap_at(memory, covered, end, &size);
         result = sinks_cover(session, at, size);
@@ -386,12 +403,32 @@ static CUresult cover_first(struct session *session)
         memory->cover = COVER_WINDOW;
         return result;
     }
+    sinks_drop(session, memory->window_base - worker->granularity, worker->granularity);
     while (covered-- > 0) {
         const uint64_t at = gap_at(memory, covered, end, &size);
         if (size > 0) /* 0: a chunk begins at `at`, which may itself be a sink */
             sinks_drop(session, at, size);
     }
     memory->hole = false; /* holes do no harm: the session has no kernel yet */
+    return result;
+}
+
+/* Covers what indices and strides reach at both ends. */
+static CUresult cover_reach(struct session *session)
+{
+    struct session_memory *memory = &session->memory;
+    const uint64_t before = memory->window_base - margin_of(session->fenced);
+    const bool hole = memory->hole;
+    CUresult result = sinks_cover(session, before, FENCE_REACH);
+
+    if (!result)
+        result = cover_more(session, cover_end(memory, memory->window_open, COVER_REACH));
+    if (result) {
+        sinks_drop(session, before, FENCE_REACH);
+        memory->hole = hole;
+    } else {
+        memory->cover = COVER_REACH;
+    }
     return result;
 }
 
@@ -402,11 +439,8 @@ gs_status window_cover(struct job *job, bool reach)
 
     pthread_mutex_lock(&memory->sinks_lock);
     result = memory->cover == COVER_NONE ? cover_first(job->session) : CUDA_SUCCESS;
-    if (!result && reach) {
-        result = cover_more(job->session, cover_end(memory, memory->window_open, COVER_REACH));
-        if (!result)
-            memory->cover = COVER_REACH;
-    }
+    if (!result && reach && memory->cover != COVER_REACH)
+        result = cover_reach(job->session);
     pthread_mutex_unlock(&memory->sinks_lock);
     return result ? job_fail_driver(job, result) : GS_OK;
 }
@@ -419,7 +453,7 @@ static uint64_t open_wanted(const struct session_memory *memory, uint64_t size)
     struct space window = memory->window; /* its spans are not changed */
 
     for (uint64_t open = memory->window_open; open <= memory->window_size; open *= 2) {
-        window.size = open - worker->granularity;
+        window.size = open - 2 * worker->granularity;
         if (space_has(&window, size, worker->granularity))
             return open;
     }
@@ -455,12 +489,12 @@ static CUresult open_wider(struct session *session, uint64_t open)
 
 /* ---- Beside the session's kernels ------------------------------------------------------------ */
 
-/* The open part that ends at `end` or behind it, or the whole window. */
+/* The open part that ends a granule behind `end` or later, or the whole window. */
 static uint64_t open_up_to(const struct session_memory *memory, uint64_t end)
 {
     uint64_t open = memory->window_open;
 
-    while (open < memory->window_size && end > memory->window_base + open)
+    while (open < memory->window_size && end + worker->granularity > memory->window_base + open)
         open *= 2;
     return open;
 }
@@ -468,7 +502,8 @@ static uint64_t open_up_to(const struct session_memory *memory, uint64_t end)
 void window_await(struct job *job, uint64_t size)
 {
     const struct session_memory *memory = &job->session->memory;
-    const bool room = memory->covered_end + size <= memory->window_base + memory->window_size;
+    const bool room = memory->covered_end + size + worker->granularity <=
+                      memory->window_base + memory->window_size;
 
     job->session_idle = memory->cover != COVER_NONE;
     job->beside = job->session_idle && room ? size : 0;

@@ -17,14 +17,14 @@
 
 /* Reserves the addresses; may lower mem_limit to what fits. On failure the job has failed. */
 gs_status window_init(struct job *job);
-/* Reserves a window's addresses again, and what is behind them. *there: they were free; else,
- * without an error, nothing is reserved. */
+/* Reserves a window's addresses again, and what belongs to it at its ends. *there: they were free;
+ * else, without an error, nothing is reserved. */
 CUresult window_reserve_at(uint64_t base, uint64_t size, bool fenced, bool *there);
 /* Gives the addresses up. places: once host memory is gone from them, which was given to the
  * deferred release. */
 void window_unreserve(uint64_t base, uint64_t size, bool fenced, bool places);
-/* How much is reserved behind a window. */
-uint64_t window_behind_of(bool fenced);
+/* All addresses that are reserved for a window. */
+struct window_range window_range(uint64_t base, uint64_t size, bool fenced);
 /* Frees the window, which has no chunks any more. Safe when window_init failed. */
 void window_deinit(struct session *session);
 /* How many bytes of chunks the window can hold; 0: it is not open yet. */
@@ -50,8 +50,9 @@ struct span *window_take(struct job *job, uint64_t size);
 bool window_put(struct session *session, uint64_t address, uint64_t size, void *tag);
 
 /* Covers all of the open part that has no memory with sinks, from now on; before the first kernel
- * that is fenced. reach: and what indices reach behind it, 3 ms. On failure the job has failed, and
- * what was covered before is. A job_unshare may be done beside the job (session/chore.c). */
+ * that is fenced. reach: and what indices and strides reach beyond its ends, 3 ms. On failure the
+ * job has failed, and what was covered before is. A job_unshare may be done beside the job
+ * (session/chore.c). */
 gs_status window_cover(struct job *job, bool reach);
 
 /* ---- Beside kernels ----

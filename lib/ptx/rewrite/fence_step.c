@@ -1,0 +1,119 @@
+/* Steps: pointers that are made of a fenced one by adding a stride.
+ *
+ * Compilers unroll a loop over rows so that a pointer takes several strides in each round:
+ *
+ *     ld.global [p]; add.s64 q, p, stride; ld.global [q]; add.s64 r, q, stride; ld.global [r]; ...
+ *
+ * Where the stride is a product of 32 bits and a constant, q and r lie within FENCE_REACH of the
+ * window if p lies in it: its fence serves them too. Three such strides are 24 GiB with elements of
+ * four bytes.
+ *
+ * The strides are in registers of the fence's own, 0 from the function's first instruction on and
+ * else such products: so nothing has to be known of the order in which blocks run. (As mad.wide q,
+ * index, 4, p the sum would show its bound by itself, but ptxas makes two instructions of that
+ * where it has the product already, and one of the add.) */
+#include "ptx/rewrite/definitions.h"
+#include "ptx/rewrite/fence.h"
+
+/* What an instruction adds to a pointer. */
+struct step {
+    unsigned from; /* the operand with the pointer */
+    uint64_t bound;
+    const struct ptx_inst *stride; /* that makes what is added; NULL: that is a constant */
+    struct fence_sum product;      /* of the stride */
+};
+
+static bool is_register(const struct fence *fence, const struct ptx_operand *o)
+{
+    return o->kind == PTX_OPND_REG && ptx_type_bits(fence->f->regs[o->reg].type) == 64;
+}
+
+/* How far the operand, which is added to an address, leads at most. */
+static uint64_t bound_of(const struct fence *fence, const struct ptx_operand *o, struct step *step)
+{
+    step->stride = NULL;
+    if (o->kind == PTX_OPND_IMM)
+        return (int64_t)o->imm < 0 ? -o->imm : o->imm;
+    if (o->kind == PTX_OPND_REG && (step->stride = fence_stride(fence, o->reg, &step->product)))
+        return fence_sum_bound(&step->product);
+    return UINT64_MAX;
+}
+
+/* The current instruction adds to operand FROM, which is or will be forced. */
+static bool is_step(const struct fence *fence, unsigned from, struct step *step)
+{
+    const struct ptx_inst *inst = fence->inst;
+
+    step->from = from;
+    if (!is_register(fence, &inst->ops[from]) || !fence_will_be_forced(fence, inst->ops[from].reg))
+        return false;
+    if (inst->op == PTX_OP_MAD) {
+        step->stride = NULL;
+        step->bound = from == 3 && fence_is_product(inst, &step->product)
+                          ? fence_sum_bound(&step->product)
+                          : UINT64_MAX;
+    } else {
+        step->bound = bound_of(fence, &inst->ops[3 - from], step);
+    }
+    return step->bound <= FENCE_REACH;
+}
+
+static bool find_step(const struct fence *fence, struct step *step)
+{
+    const struct ptx_inst *inst = fence->inst;
+
+    if (fence->strays || !fence->plain || fence_is_house_function(fence->f) ||
+        inst->guard != PTX_NO_REG || inst->flags || !is_register(fence, &inst->ops[0]))
+        return false;
+    if (inst->op == PTX_OP_MAD)
+        return is_step(fence, 3, step);
+    return inst->op == PTX_OP_ADD && ptx_type_bits(inst->type[0]) == 64 &&
+           (is_step(fence, 1, step) || is_step(fence, 2, step));
+}
+
+/* The number of the register that has the stride; FENCE_STEPS: there are too many. */
+static unsigned take_stride(struct fence *fence, uint32_t reg, const struct step *step)
+{
+    char index[256];
+    unsigned k = 0;
+
+    while (k < fence->nstrides && fence->strides[k] != reg)
+        k++;
+    if (k < fence->nstrides || k == FENCE_STRIDES)
+        return k;
+    fence->strides[fence->nstrides++] = reg;
+    edits_insert(
+        &fence->edits, fence->f->body_begin,
+        edits_text(&fence->edits, " .reg .b64 gshare$stride%u; mov.b64 gshare$stride%u, 0;", k, k));
+    edits_insert(&fence->edits, step->stride->end,
+                 edits_text(&fence->edits, " mul.wide.%s gshare$stride%u, %s, %u;",
+                            step->product.is_signed ? "s32" : "u32", k,
+                            ptx_reg_name(fence->f, step->product.index, index, sizeof(index)),
+                            step->product.factor));
+    return k;
+}
+
+bool fence_step(struct fence *fence, uint64_t *beyond)
+{
+    const struct ptx_operand *o = fence->inst->ops;
+    unsigned k = 0, by;
+    struct fence_span name;
+    struct step step;
+
+    if (!find_step(fence, &step) || !fence_will_be_accessed(fence, o[0].reg))
+        return false;
+    by = 3 - step.from;
+    *beyond = step.bound;
+    if (fence->forced[o[step.from].reg] == fence->stretch)
+        *beyond += fence->beyond[o[step.from].reg];
+    if (*beyond > FENCE_REACH ||
+        (step.stride && (k = take_stride(fence, o[by].reg, &step)) == FENCE_STRIDES))
+        return false;
+    name = fence_operand(fence, step.from);
+    fence_force_now(fence, o[step.from].reg,
+                    edits_text(&fence->edits, "%.*s", (int)name.len, name.text));
+    if (step.stride)
+        fence_replace(fence, fence_operand(fence, by),
+                      edits_text(&fence->edits, "gshare$stride%u", k));
+    return true;
+}
