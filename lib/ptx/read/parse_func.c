@@ -196,8 +196,10 @@ static bool parse_params(struct parser *p, const struct token *name, struct ptx_
 
     if (!header)
         return false;
-    header->at = (uint32_t)(name->text + name->len - p->text);
+    header->first = header->at = (uint32_t)(name->text + name->len - p->text);
     header->list = p->tok.kind == '(';
+    if (header->list)
+        header->first = parser_offset(p) + 1;
     if (header->list && !parse_param_list(p, f, &sig->params, &sig->nparams, &header->at))
         return false;
     header->next = f->headers;
