@@ -33,6 +33,8 @@ struct operation {
     bool hermitian; /* the matrix of which `fill` is a triangle is Hermitian, not symmetric */
     cublasDiagType_t diag;
     int64_t m, n, k, batch;
+    int64_t above; /* diagonals of a band above its main one, which has k below */
+    bool packed;   /* a triangle, of a or of SPR's c, is stored without gaps */
     struct operand a, b, c;
     uint64_t pivots, info; /* of factorizations: device addresses, or 0 */
     struct scalar alpha, beta;
