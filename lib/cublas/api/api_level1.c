@@ -31,15 +31,6 @@ static cublasStatus_t scal(cublasHandle_t handle, int64_t n, const void *alpha, 
     return operation_run(handle, &op);
 }
 
-static cublasStatus_t rot(cublasHandle_t handle, int64_t n, void *x, int64_t incx, void *y,
-                          int64_t incy, const void *c, const void *s, cudaDataType type)
-{
-    struct operation op = vectors(OPERATOR_ROT, n, x, incx, y, incy, type);
-
-    operation_scalars(&op, handle, c, s, type);
-    return operation_run(handle, &op);
-}
-
 static cublasStatus_t transfer(enum operator_name name, cublasHandle_t handle, int64_t n,
                                const void *x, int64_t incx, void *y, int64_t incy,
                                cudaDataType type)
@@ -88,11 +79,6 @@ static cublasStatus_t reduce(enum operator_name name, cublasHandle_t handle, int
     }
 
 #define REAL(form, N, S, T, type)                                                                  \
-    CUBLAS_API cublasStatus_t cublas##S##rot_v2##form(cublasHandle_t handle, N n, T *x, N incx,    \
-                                                      T *y, N incy, const T *c, const T *s)        \
-    {                                                                                              \
-        return rot(handle, n, x, incx, y, incy, c, s, type);                                       \
-    }                                                                                              \
     CUBLAS_API cublasStatus_t cublas##S##dot_v2##form(cublasHandle_t handle, N n, const T *x,      \
                                                       N incx, const T *y, N incy, T *result)       \
     {                                                                                              \

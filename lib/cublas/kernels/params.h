@@ -107,6 +107,12 @@ struct vector_params {
     unsigned wide_index;       /* the result of iamax is of 64 bits */
 };
 
+/* The addresses of what makes a rotation: of rotg a, b, c and s, of rotmg d1, d2, x1, y1 and where
+ * the parameters go. */
+struct rotation_params {
+    unsigned long long at[5];
+};
+
 /* op(A) X = alpha B, or X op(A) = alpha B, X over B. Vector v of B has its element i at
  * b[i * row + v * column]; a is lower triangular as it is read, or upper, with row and column of
  * op(A) taken so that each vector solves a v = b. Of a product with such a matrix b is the result,

@@ -4,11 +4,12 @@
 int main()
 {
     blas_handle handle;
-    float a = 1, b = 2, c, s;
+    array<float> x(4);
+    float sum;
 
     setvbuf(stdout, nullptr, _IONBF, 0);
     for (int i = 0; i < 2; i++)
-        STATUS_OF("srotg", cublasSrotg(handle, &a, &b, &c, &s)); //> libgshare_cublas: cublasSrotg_v2 is not supported
-    //> srotg: CUBLAS_STATUS_NOT_SUPPORTED
-    //> srotg: CUBLAS_STATUS_NOT_SUPPORTED
+        STATUS_OF("asum", cublasAsumEx(handle, 4, x.device, CUDA_R_32F, 1, &sum, CUDA_R_32F, CUDA_R_32F)); //> libgshare_cublas: cublasAsumEx is not supported
+    //> asum: CUBLAS_STATUS_NOT_SUPPORTED
+    //> asum: CUBLAS_STATUS_NOT_SUPPORTED
 }
