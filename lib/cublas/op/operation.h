@@ -65,6 +65,7 @@ cublasStatus_t operation_run(cublasHandle_t handle, struct operation *op);
 void operation_log(void (*write_line)(const char *line));
 
 size_t type_size(cudaDataType type);
+bool type_complex(cudaDataType type);
 unsigned type_scalar(cudaDataType type); /* enum scalar_type */
 
 #endif

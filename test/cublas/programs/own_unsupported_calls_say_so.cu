@@ -4,12 +4,11 @@
 int main()
 {
     blas_handle handle;
-    array<float> x(4);
-    float sum;
+    float a = 3, b = 4, c, s;
 
     setvbuf(stdout, nullptr, _IONBF, 0);
     for (int i = 0; i < 2; i++)
-        STATUS_OF("asum", cublasAsumEx(handle, 4, x.device, CUDA_R_32F, 1, &sum, CUDA_R_32F, CUDA_R_32F)); //> libgshare_cublas: cublasAsumEx is not supported
-    //> asum: CUBLAS_STATUS_NOT_SUPPORTED
-    //> asum: CUBLAS_STATUS_NOT_SUPPORTED
+        STATUS_OF("rotg", cublasRotgEx(handle, &a, &b, CUDA_R_32F, &c, &s, CUDA_R_32F, CUDA_R_32F)); //> libgshare_cublas: cublasRotgEx is not supported
+    //> rotg: CUBLAS_STATUS_NOT_SUPPORTED
+    //> rotg: CUBLAS_STATUS_NOT_SUPPORTED
 }
