@@ -245,7 +245,7 @@ $(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION): $(BUILD)/room/cublas$(2).a $(
 	$$(call say,LINK,$$@)
 	$(Q)$$(LINK) -shared -Wl,-z,nodelete -Wl,-soname,$$(@F) -Wl,--version-script=$(BUILD)/obj/lib/cublas/cublas$(1).map \
 	    $(NO_UNDEFINED) -o $$@ -Wl,--whole-archive $(BUILD)/room/cublas$(2).a -Wl,--no-whole-archive \
-	    -L$(BUILD)/lib -lgshare_cudart$(2) -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..' -Wl,-rpath-link,$(BUILD)/lib
+	    -L$(BUILD)/lib -lgshare_cudart$(2) -lm -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..' -Wl,-rpath-link,$(BUILD)/lib
 $(BUILD)/lib/libgshare_cublas$(2).so: $(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION)
 	$(Q)ln -sf $$(<F) $$@
 $(BUILD)/lib/gshare/libcublas.so.$(1) $(BUILD)/lib/gshare/libcublasLt.so.$(1): $(BUILD)/lib/libgshare_cublas$(2).so.$(SOVERSION)

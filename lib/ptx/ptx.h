@@ -176,7 +176,7 @@ struct ptx_proto {
     struct ptx_var **rets, **params; /* space PTX_SPACE_PARAM or PTX_SPACE_REG; names may be "_" */
     bool noreturn;
     uint32_t line;
-    uint32_t at; /* as in struct ptx_header, behind the '_' */
+    uint32_t first; /* as in struct ptx_header, behind the '_' */
     bool list;
 };
 
@@ -186,7 +186,7 @@ struct ptx_error;
 struct ptx_header {
     struct ptx_header *next;
     uint32_t begin, end; /* bytes of the text: from the linkage to behind the ';' or '}' */
-    uint32_t at;         /* of the list's ')'; where there is no list, the byte behind the name */
+    uint32_t first, at;  /* behind the list's '(', of its ')'; else both behind the name */
     bool list;
 };
 

@@ -34,6 +34,7 @@ struct fake {
     pthread_t control_thread, dispatch_thread;
     atomic_bool stop, paused, break_next, end_at_next;
     atomic_uint patience_ms; /* of the last attach */
+    _Atomic uint64_t late;   /* streams whose words stay, by bit */
     atomic_uint lost_bells;
     int page_id;
     struct status_page *page;
@@ -107,7 +108,7 @@ static void segment_free(void *memory, size_t size)
 
 /* ---- Records ---- */
 
-static bool stream_drain(struct tenant *tenant, unsigned stream)
+static bool stream_drain(struct tenant *tenant, unsigned stream, bool late)
 {
     /* pairs with stream_commit; seq_cst: after the exchange of activity */
     uint64_t tail = atomic_load_explicit(&tenant->client->tail[stream], memory_order_seq_cst);
@@ -133,8 +134,9 @@ static bool stream_drain(struct tenant *tenant, unsigned stream)
         worked = true;
     }
     /* release: pairs with position_complete's acquire */
-    atomic_store_explicit(&tenant->complete->position[stream], tenant->head[stream],
-                          memory_order_release);
+    if (!late)
+        atomic_store_explicit(&tenant->complete->position[stream], tenant->head[stream],
+                              memory_order_release);
     return worked;
 }
 
@@ -322,7 +324,7 @@ static bool tenant_dispatch(struct fake *fake, struct tenant *tenant)
     }
     /* Every stream: one that waits for another has no bit of its own. */
     for (unsigned i = 0; i < SEG_STREAMS; i++)
-        worked |= stream_drain(tenant, i);
+        worked |= stream_drain(tenant, i, atomic_load(&fake->late) >> i & 1);
     return worked;
 }
 
@@ -677,6 +679,11 @@ void fake_stop(struct fake *fake)
     free(fake->memory);
     pthread_mutex_destroy(&fake->lock);
     free(fake);
+}
+
+void fake_words_late(struct fake *fake, uint64_t streams)
+{
+    atomic_store(&fake->late, streams);
 }
 
 void fake_pause(struct fake *fake, bool paused)

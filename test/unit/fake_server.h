@@ -38,6 +38,9 @@ void fake_stop(struct fake *fake);
 void fake_die(struct fake *fake);
 /* Leaves rings alone while the server is paused; requests are answered. */
 void fake_pause(struct fake *fake, bool paused);
+/* From now on leaves the completion words of these streams, by bit, as they are, as if the device
+ * had yet to write them. */
+void fake_words_late(struct fake *fake, uint64_t streams);
 /* Ends all sessions as by a fault of their own. */
 void fake_fault(struct fake *fake, gs_status status, const char *message);
 /* Answers the next request of each session with this status. */

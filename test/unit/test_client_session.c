@@ -345,6 +345,47 @@ static void a_padding_that_leaves_no_room_goes_ahead(void **state)
     assert_int_equal(last, 2);
 }
 
+/* The device writes the words of streams in no order. */
+static void what_was_waited_for_is_complete(void **state)
+{
+    struct fixture *f = *state;
+    gs_stream first, second, third;
+    gs_event event, next;
+    gs_devptr x;
+
+    OK(gs_stream_create(f->s, NULL, &first)); /* numbers 1, 2, 3 */
+    OK(gs_stream_create(f->s, NULL, &second));
+    OK(gs_stream_create(f->s, NULL, &third));
+    OK(gs_event_create(f->s, &event));
+    OK(gs_event_create(f->s, &next));
+    OK(gs_malloc(f->s, 256, &x));
+    fake_words_late(f->fake, 1u << 1 | 1u << 2);
+    OK(fill_on(f, first, x, 1, 1));
+    OK(gs_event_record(event, first));
+    OK(gs_stream_wait_event(second, event));
+    OK(gs_event_record(next, second));
+    OK(gs_stream_wait_event(third, next));
+    OK(fill_on(f, third, x, 2, 1));
+    OK(gs_stream_sync(f->s, third));
+    OK(gs_event_query(event));
+    OK(gs_event_query(next));
+    OK(gs_stream_query(f->s, first));
+    OK(gs_stream_query(f->s, second));
+
+    OK(fill_on(f, first, x, 3, 1)); /* which nobody has waited for */
+    assert_int_equal(gs_stream_query(f->s, first), GS_NOT_READY);
+    OK(gs_event_query(event));
+    OK(gs_event_record(event, first));
+    assert_int_equal(gs_event_query(event), GS_NOT_READY);
+    fake_pause(f->fake, true);
+    OK(gs_stream_wait_event(third, event));
+    assert_int_equal(gs_event_query(event), GS_NOT_READY);
+    fake_words_late(f->fake, 0);
+    fake_pause(f->fake, false);
+    OK(gs_event_sync(event));
+    OK(gs_stream_query(f->s, first));
+}
+
 static void a_wait_makes_one_stream_follow_another(void **state)
 {
     struct fixture *f = *state;
@@ -849,6 +890,7 @@ int main(void)
         T(the_padding_of_an_older_launch_config_is_not_read),
         T(large_parameters_arrive_whole_across_the_rings_end),
         T(a_padding_that_leaves_no_room_goes_ahead),
+        T(what_was_waited_for_is_complete),
         T(a_wait_makes_one_stream_follow_another),
         T(elapsed_time_needs_two_complete_events),
         T(there_are_65536_events_and_no_more),

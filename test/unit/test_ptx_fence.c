@@ -866,12 +866,12 @@ static void a_callers_variable_lies_in_a_frame(void **state)
 
     (void)state;
     assert_int_equal(report.fence.stack_line, 0);
-    expect_text(out, ".func f(.param .b64 fp, .reg .b32 gshare$bottom, .reg .b32 gshare$frame)",
+    expect_text(out, ".func f(.reg .b32 gshare$bottom, .reg .b32 gshare$frame, .param .b64 fp)",
                 true);
     expect_text(out, ".local .align 16 .b8 gshare$stack[32];", true);
     expect_text(out, "\tadd.u32 gshare$top, gshare$frame, 32;\n", true);
     expect_text(out, "\tcvt.u64.u32 %d2, gshare$place;\n\tcvta.local.u64 %d2, %d2;\n", true);
-    expect_text(out, "\tcall f, (p, gshare$bottom, gshare$top);\n", true);
+    expect_text(out, "\tcall f, (gshare$bottom, gshare$top, p);\n", true);
     expect_text(out,
                 "\tmov.u32 gshare$y, gshare$bottom;\n\tsub.s32 gshare$x, gshare$x, gshare$y;\n"
                 "\tmin.u32 gshare$x, gshare$x, 28;\n",
@@ -897,7 +897,7 @@ static void frames_have_room_for_the_longest_chain(void **state)
     assert_int_equal(report.fence.stack_line, 0);
     expect_text(out, "gshare$stack[144];", true); /* 32 of k, 64 of h, 48 of g */
     expect_text(out, "\tcall h, (gshare$bottom, gshare$top);\n", true);
-    expect_text(out, "\tcall g, (7, gshare$bottom, gshare$top);\n", true);
+    expect_text(out, "\tcall g, (gshare$bottom, gshare$top, 7);\n", true);
     expect_text(out, "gshare$over", false);
     free(out);
     ptx_rewrite_report_deinit(&report);
@@ -958,6 +958,28 @@ static void a_parameters_address_is_that_of_a_copy(void **state)
     "mov.u64 %d3, f; { .param .b64 p; st.param.b64 [p], %d2;"                                      \
     " q: .callprototype _ (.param .b64 _); call %d3, (p), q; } "
 
+/* Variable arguments stay the last parameter, and a call may have none. */
+static void a_frame_comes_before_variable_arguments(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *out =
+        framed(STORE_BY_POINTER ".func g(.reg .b32 n, .param .align 8 .b8 v[]) { .reg .b64 %d<3>;"
+                                " .local .align 4 .b8 m[8]; mov.u64 %d2, m;"
+                                " cvta.local.u64 %d2, %d2; " CALL_F " ret; }\n",
+               OWN_VARIABLE CALL_F "{ .param .b32 w[4]; call g, (1, w); call g, (2); }", &report);
+
+    (void)state;
+    assert_int_equal(report.fence.stack_line, 0);
+    expect_text(out,
+                ".func g(.reg .b32 gshare$bottom, .reg .b32 gshare$frame, .reg .b32 n, "
+                ".param .align 8 .b8 v[])",
+                true);
+    expect_text(out, "\tcall g, (gshare$bottom, gshare$top, 1, w);\n", true);
+    expect_text(out, "\tcall g, (gshare$bottom, gshare$top, 2);\n", true);
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+}
+
 static void a_call_by_address_gives_a_frame(void **state)
 {
     struct ptx_rewrite_report report;
@@ -966,10 +988,10 @@ static void a_call_by_address_gives_a_frame(void **state)
 
     (void)state;
     assert_int_equal(report.fence.stack_line, 0);
-    expect_text(out, "gshare$to, (p, gshare$bottom, gshare$top), q;", true);
-    expect_text(out, ".func g(.param .b64 gp, .reg .b32 gshare$bottom, .reg .b32 gshare$frame)",
+    expect_text(out, "gshare$to, (gshare$bottom, gshare$top, p), q;", true);
+    expect_text(out, ".func g(.reg .b32 gshare$bottom, .reg .b32 gshare$frame, .param .b64 gp)",
                 true);
-    expect_text(out, "\tcall g, (%d1, gshare$bottom, gshare$top);\n", true);
+    expect_text(out, "\tcall g, (gshare$bottom, gshare$top, %d1);\n", true);
     free(out);
     ptx_rewrite_report_deinit(&report);
 }
@@ -1832,9 +1854,9 @@ static void a_store_to_a_frame_is_seen(void **state)
     static const struct {
         const char *what, *with, *why;
     } all[] = {
-        {"(p, gshare$bottom, gshare$top)", "(p, gshare$top, gshare$top)", "a frame from elsewhere"},
-        {"call f, (%d1, gshare$bottom", "call f, (%d1, %r1", "a frame from elsewhere"},
-        {"gshare$bottom, gshare$top), q", "%r1, gshare$top), q", "a target"},
+        {"(gshare$bottom, gshare$top, p)", "(gshare$top, gshare$top, p)", "a frame from elsewhere"},
+        {"call f, (gshare$bottom", "call f, (%r1", "a frame from elsewhere"},
+        {"gshare$to, (gshare$bottom", "gshare$to, (%r1", "a target"},
         {"mov.u32 gshare$bottom, gshare$stack;", "mov.u32 gshare$bottom, gshare$stack+4;",
          "is changed"},
         {"mov.u32 gshare$bottom, gshare$stack;", "@%p1 mov.u32 gshare$bottom, gshare$stack;",
@@ -1992,6 +2014,7 @@ int main(void)
         cmocka_unit_test(frames_have_room_for_the_longest_chain),
         cmocka_unit_test(a_frame_without_room_is_a_fault),
         cmocka_unit_test(a_parameters_address_is_that_of_a_copy),
+        cmocka_unit_test(a_frame_comes_before_variable_arguments),
         cmocka_unit_test(a_call_by_address_gives_a_frame),
         cmocka_unit_test(what_can_have_no_frame_is_told),
         cmocka_unit_test(frames_take_no_longer_than_the_text),

@@ -131,6 +131,7 @@ static gs_status wait_record(struct session *session, struct stream *stream, gs_
         .position = captured->position,
     };
     stream_commit(session, stream, sizeof(*record));
+    waits_note(&session->waits, stream->number, stream->tail, captured->stream, captured->position);
     return GS_OK;
 }
 
@@ -195,10 +196,10 @@ gs_status gs_event_fd(gs_event handle, int *fd)
     return status;
 }
 
-static gs_status event_ready(const struct session *session, const struct event *captured)
+static gs_status event_ready(struct session *session, const struct event *captured)
 {
-    return !captured->position ||
-                   position_passed(position_complete(session, captured->stream), captured->position)
+    return !captured->position || waits_passed(&session->waits, session->complete, captured->stream,
+                                               captured->position)
                ? GS_OK
                : GS_NOT_READY;
 }

@@ -138,8 +138,8 @@ gs_status gs_stream_query(gs_session session_handle, gs_stream handle)
     status = stream_find(session, handle, &stream);
     if (status == GS_OK)
         status = stream_not_recording(stream, "gs_stream_query");
-    if (status == GS_OK && !position_passed(position_complete(session, stream->number),
-                                            position_tail(session, stream->number)))
+    if (status == GS_OK && !waits_passed(&session->waits, session->complete, stream->number,
+                                         position_tail(session, stream->number)))
         status = GS_NOT_READY;
     status = fault_check(session, status);
     session_leave(session);

@@ -56,6 +56,7 @@ static void session_deinit(struct session *session)
     control_close(&session->control);
     memory_free(session->memory);
     pthread_mutex_destroy(&session->request_lock);
+    waits_deinit(&session->waits);
     pthread_mutex_destroy(&session->object_lock);
     pthread_mutex_destroy(&session->report_lock);
     printing_deinit(&session->printing);
@@ -71,6 +72,7 @@ static void session_init(struct session *session)
         session->stream[i].number = i;
     }
     pthread_mutex_init(&session->request_lock, NULL);
+    waits_init(&session->waits);
     pthread_mutex_init(&session->object_lock, NULL);
     pthread_mutex_init(&session->report_lock, NULL);
     printing_init(&session->printing);

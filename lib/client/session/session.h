@@ -32,6 +32,7 @@
 #include "client/base/env.h"
 #include "client/base/handle.h"
 #include "client/print/print.h"
+#include "client/session/waits.h"
 #include "common/request.h"
 #include "common/sm_mask.h"
 #include "common/wire.h"
@@ -143,6 +144,7 @@ struct session {
     struct env_limits env; /* the upper limits that gs_attach found in the environment */
 
     struct stream stream[SEG_STREAMS];
+    struct waits waits;
 
     pthread_mutex_t request_lock; /* held while seg_request is not idle */
 

@@ -31,15 +31,6 @@ static cublasStatus_t scal(cublasHandle_t handle, int64_t n, const void *alpha, 
     return operation_run(handle, &op);
 }
 
-static cublasStatus_t rot(cublasHandle_t handle, int64_t n, void *x, int64_t incx, void *y,
-                          int64_t incy, const void *c, const void *s, cudaDataType type)
-{
-    struct operation op = vectors(OPERATOR_ROT, n, x, incx, y, incy, type);
-
-    operation_scalars(&op, handle, c, s, type);
-    return operation_run(handle, &op);
-}
-
 static cublasStatus_t transfer(enum operator_name name, cublasHandle_t handle, int64_t n,
                                const void *x, int64_t incx, void *y, int64_t incy,
                                cudaDataType type)
@@ -88,11 +79,6 @@ static cublasStatus_t reduce(enum operator_name name, cublasHandle_t handle, int
     }
 
 #define REAL(form, N, S, T, type)                                                                  \
-    CUBLAS_API cublasStatus_t cublas##S##rot_v2##form(cublasHandle_t handle, N n, T *x, N incx,    \
-                                                      T *y, N incy, const T *c, const T *s)        \
-    {                                                                                              \
-        return rot(handle, n, x, incx, y, incy, c, s, type);                                       \
-    }                                                                                              \
     CUBLAS_API cublasStatus_t cublas##S##dot_v2##form(cublasHandle_t handle, N n, const T *x,      \
                                                       N incx, const T *y, N incy, T *result)       \
     {                                                                                              \
@@ -181,7 +167,15 @@ static bool types_agree(cudaDataType type, cudaDataType other, cudaDataType exec
     bool narrow = type == CUDA_R_16F || type == CUDA_R_16BF;
 
     return type == other && execution == (narrow ? CUDA_R_32F : type) &&
-           (narrow || type == CUDA_R_32F || type == CUDA_R_64F);
+           (narrow || type == CUDA_R_32F || type == CUDA_R_64F || type_complex(type));
+}
+
+/* The same where the result is a length, of a real type, in which it is computed. */
+static bool length_agrees(cudaDataType type, cudaDataType result, cudaDataType execution)
+{
+    if (type_complex(type))
+        return result == execution && result == (type == CUDA_C_32F ? CUDA_R_32F : CUDA_R_64F);
+    return types_agree(type, result, execution);
 }
 
 #define TYPED(form, N, unused)                                                                     \
@@ -216,9 +210,52 @@ static bool types_agree(cudaDataType type, cudaDataType other, cudaDataType exec
                                                  cudaDataType x_type, N incx, void *result,        \
                                                  cudaDataType result_type, cudaDataType execution) \
     {                                                                                              \
-        if (handle != NULL && (!types_agree(x_type, x_type, execution) || result_type != x_type))  \
+        if (handle != NULL && !length_agrees(x_type, result_type, execution))                      \
             return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
         return reduce(OPERATOR_NRM2, handle, n, x, incx, NULL, 1, result, x_type, false);          \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublasDotcEx##form(cublasHandle_t handle, N n, const void *x,        \
+                                                 cudaDataType x_type, N incx, const void *y,       \
+                                                 cudaDataType y_type, N incy, void *result,        \
+                                                 cudaDataType result_type, cudaDataType execution) \
+    {                                                                                              \
+        if (handle != NULL && (!types_agree(x_type, y_type, execution) || result_type != x_type))  \
+            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
+        return dot_conjugated(handle, n, x, incx, y, incy, result, x_type);                        \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublasAsumEx##form(cublasHandle_t handle, N n, const void *x,        \
+                                                 cudaDataType x_type, N incx, void *result,        \
+                                                 cudaDataType result_type, cudaDataType execution) \
+    {                                                                                              \
+        if (handle != NULL && !length_agrees(x_type, result_type, execution))                      \
+            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
+        return reduce(OPERATOR_ASUM, handle, n, x, incx, NULL, 1, result, x_type, false);          \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublasIamaxEx##form(cublasHandle_t handle, N n, const void *x,       \
+                                                  cudaDataType x_type, N incx, N *result)          \
+    {                                                                                              \
+        return reduce(OPERATOR_IAMAX, handle, n, x, incx, NULL, 1, result, x_type, WIDE(N));       \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublasIaminEx##form(cublasHandle_t handle, N n, const void *x,       \
+                                                  cudaDataType x_type, N incx, N *result)          \
+    {                                                                                              \
+        return reduce(OPERATOR_IAMIN, handle, n, x, incx, NULL, 1, result, x_type, WIDE(N));       \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublasCopyEx##form(cublasHandle_t handle, N n, const void *x,        \
+                                                 cudaDataType x_type, N incx, void *y,             \
+                                                 cudaDataType y_type, N incy)                      \
+    {                                                                                              \
+        if (handle != NULL && (x_type != y_type || type_size(x_type) < 2))                         \
+            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
+        return transfer(OPERATOR_COPY, handle, n, x, incx, y, incy, x_type);                       \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublasSwapEx##form(cublasHandle_t handle, N n, void *x,              \
+                                                 cudaDataType x_type, N incx, void *y,             \
+                                                 cudaDataType y_type, N incy)                      \
+    {                                                                                              \
+        if (handle != NULL && (x_type != y_type || type_size(x_type) < 2))                         \
+            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
+        return transfer(OPERATOR_SWAP, handle, n, x, incx, y, incy, x_type);                       \
     }
 
 BOTH_FORMS(TYPED, )

@@ -282,3 +282,21 @@ BOTH_FORMS(ELEMENTWISE, S, float, CUDA_R_32F)
 BOTH_FORMS(ELEMENTWISE, D, double, CUDA_R_64F)
 BOTH_FORMS(ELEMENTWISE, C, cuComplex, CUDA_C_32F)
 BOTH_FORMS(ELEMENTWISE, Z, cuDoubleComplex, CUDA_C_64F)
+
+/* Types by parameter: complex numbers of f32 alone. X is syrk or herk, R the type of its scalars.
+ */
+#define TYPED(form, N, Ex, X, R)                                                                   \
+    CUBLAS_API cublasStatus_t cublas##Ex##form(cublasHandle_t handle, cublasFillMode_t uplo,       \
+                                               cublasOperation_t trans, N n, N k, const R *alpha,  \
+                                               const void *a, cudaDataType a_type, N lda,          \
+                                               const R *beta, void *c, cudaDataType c_type, N ldc) \
+    {                                                                                              \
+        if (handle != NULL && (a_type != CUDA_C_32F || c_type != CUDA_C_32F))                      \
+            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
+        return cublas##X##_v2##form(handle, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);       \
+    }
+
+BOTH_FORMS(TYPED, CsyrkEx, Csyrk, cuComplex)
+BOTH_FORMS(TYPED, Csyrk3mEx, Csyrk, cuComplex)
+BOTH_FORMS(TYPED, CherkEx, Cherk, float)
+BOTH_FORMS(TYPED, Cherk3mEx, Cherk, float)

@@ -1,6 +1,7 @@
 // level1.cu - operations on vectors. Those with one result run in one block, in an order of their
 // own that does not change, so that a sum is the same each time.
 #include "cublas/kernels/complex.h"
+#include "cublas/kernels/givens.h"
 
 #define BLOCK 512
 
@@ -54,18 +55,77 @@ template <class T> INLINE void swap(const struct vector_params &p)
     }
 }
 
-template <class T> INLINE void rot(const struct vector_params &p)
+template <class T, class X> INLINE void rot(const struct vector_params &p)
 {
-    const T c = scalar_read<T>(&p.alpha), s = scalar_read<T>(&p.beta);
+    const X c = scalar_read<X>(&p.alpha), s = scalar_read<X>(&p.beta);
 
     EACH(i, p.n)
     {
-        T x = vector<T>(p.x)[i * p.incx], y = vector<T>(p.y)[i * p.incy];
+        const X x = convert<X>::from(T(vector<T>(p.x)[i * p.incx]));
+        const X y = convert<X>::from(T(vector<T>(p.y)[i * p.incy]));
 
-        vector<T>(p.x)[i * p.incx] = c * x + s * y;
-        vector<T>(p.y)[i * p.incy] = c * y - s * x;
+        vector<T>(p.x)[i * p.incx] = convert<T>::from(times(c, x) + times(s, y));
+        vector<T>(p.y)[i * p.incy] = convert<T>::from(times(c, y) - times(conjugate(s), x));
     }
 }
+
+GIVENS(float, float, INLINE, root)
+GIVENS(double, double, INLINE, root)
+
+// The matrix is in alpha and beta, or rotm's parameters are at alpha's address.
+#define ROTM(type, T)                                                                              \
+    INLINE void rotm_of_##type(const struct vector_params &p)                                      \
+    {                                                                                              \
+        T h[4], param[5];                                                                          \
+                                                                                                   \
+        for (int i = 0; i < 4; i++)                                                                \
+            __builtin_memcpy(&h[i], &(i < 2 ? p.alpha : p.beta).bits[i % 2], sizeof(T));           \
+        if (p.alpha.address) {                                                                     \
+            for (int i = 0; i < 5; i++)                                                            \
+                param[i] = vector<T>(p.alpha.address)[i];                                          \
+            if (!rotm_matrix_##T(param, h))                                                        \
+                return;                                                                            \
+        }                                                                                          \
+        EACH(i, p.n)                                                                               \
+        {                                                                                          \
+            const T x = vector<T>(p.x)[i * p.incx], y = vector<T>(p.y)[i * p.incy];                \
+                                                                                                   \
+            vector<T>(p.x)[i * p.incx] = h[0] * x + h[1] * y;                                      \
+            vector<T>(p.y)[i * p.incy] = h[2] * x + h[3] * y;                                      \
+        }                                                                                          \
+    }                                                                                              \
+    KERNEL(1) void rotg_##type(struct rotation_params p)                                           \
+    {                                                                                              \
+        T a = *vector<T>(p.at[0]), b = *vector<T>(p.at[1]), c, s;                                  \
+                                                                                                   \
+        rotg_##T(&a, &b, &c, &s);                                                                  \
+        *vector<T>(p.at[0]) = a, *vector<T>(p.at[1]) = b;                                          \
+        *vector<T>(p.at[2]) = c, *vector<T>(p.at[3]) = s;                                          \
+    }                                                                                              \
+    KERNEL(1) void rotmg_##type(struct rotation_params p)                                          \
+    {                                                                                              \
+        T d1 = *vector<T>(p.at[0]), d2 = *vector<T>(p.at[1]), x1 = *vector<T>(p.at[2]), param[5];  \
+                                                                                                   \
+        for (int i = 0; i < 5; i++)                                                                \
+            param[i] = vector<T>(p.at[4])[i];                                                      \
+        rotmg_##T(&d1, &d2, &x1, *vector<T>(p.at[3]), param);                                      \
+        *vector<T>(p.at[0]) = d1, *vector<T>(p.at[1]) = d2, *vector<T>(p.at[2]) = x1;              \
+        for (int i = 0; i < 5; i++)                                                                \
+            vector<T>(p.at[4])[i] = param[i];                                                      \
+    }
+
+#define ROTG_COMPLEX(type, T)                                                                      \
+    KERNEL(1) void rotg_##type(struct rotation_params p)                                           \
+    {                                                                                              \
+        T a[2], b[2], c, s[2];                                                                     \
+                                                                                                   \
+        for (int i = 0; i < 2; i++)                                                                \
+            a[i] = vector<T>(p.at[0])[i], b[i] = vector<T>(p.at[1])[i];                            \
+        rotg_complex_##T(a, b, &c, s);                                                             \
+        *vector<T>(p.at[2]) = c;                                                                   \
+        for (int i = 0; i < 2; i++)                                                                \
+            vector<T>(p.at[0])[i] = a[i], vector<T>(p.at[3])[i] = s[i];                            \
+    }
 
 // ---- One result ----
 
@@ -246,8 +306,18 @@ VECTOR(swap_2,    swap<unsigned short>)
 VECTOR(swap_4,    swap<unsigned>)
 VECTOR(swap_8,    swap<u64>)
 VECTOR(swap_16,   swap<pair>)
-VECTOR(rot_f32,   rot<float>)
-VECTOR(rot_f64,   rot<double>)
+VECTOR(rot_f32,   rot<float, float>)
+VECTOR(rot_f64,   rot<double, double>)
+VECTOR(rot_f16,   rot<f16, float>)
+VECTOR(rot_bf16,  rot<bf16, float>)
+VECTOR(rot_c32,   rot<c32, c32>)
+VECTOR(rot_c64,   rot<c64, c64>)
+ROTM(f32, float)
+ROTM(f64, double)
+VECTOR(rotm_f32,  rotm_of_f32)
+VECTOR(rotm_f64,  rotm_of_f64)
+ROTG_COMPLEX(c32, float)
+ROTG_COMPLEX(c64, double)
 VECTOR(dot_f32,   dot<float, float>)
 VECTOR(dot_f64,   dot<double, double>)
 VECTOR(dot_f16,   dot<f16, float>)

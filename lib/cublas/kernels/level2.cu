@@ -1,5 +1,6 @@
-// level2.cu - a matrix and a vector: gemv, for one and for many, and ger.
-#include "cublas/kernels/complex.h"
+// level2.cu - a matrix and vectors: gemv, for one and for many, ger, and both where a band or a
+// triangle without gaps is stored.
+#include "cublas/kernels/elements.h"
 
 #define LANES  32
 #define GROUPS 8
@@ -50,7 +51,7 @@ template <class T, class C, class X> INLINE void gemv(const struct gemv_params &
 }
 
 // A thread for each element of a column, blocks of columns one after the other.
-template <class T> INLINE void ger(const struct ger_params &p)
+template <class T, class P> INLINE void ger(const P &p)
 {
     const T alpha = scalar_read<T>(&p.alpha);
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -61,12 +62,62 @@ template <class T> INLINE void ger(const struct ger_params &p)
         return;
     for (int j = (int)blockIdx.z; j < p.n; j += (int)gridDim.z)
         if (filled(p.fill, i, j)) {
-            GLOBAL T *at = &a[i + j * p.a.column];
+            GLOBAL T *at = &a[place(p.a, i, j)];
             const T right = y[j * p.y.row];
             const T sum = *at + times(times(alpha, T(x[i * p.x.row])),
                                       p.y.conjugated ? conjugate(right) : right);
 
             *at = p.hermitian && i == j ? from_real<T>(real(sum)) : sum;
+        }
+}
+
+// A group has a row, and the lanes share its columns.
+template <class T> INLINE void gbmv(const struct packed_params &p)
+{
+    static __shared__ T part[GROUPS][LANES + 1];
+    const T alpha = scalar_read<T>(&p.alpha);
+    const T beta = scalar_read<T>(&p.beta);
+    const int lane = (int)threadIdx.x % LANES, group = (int)threadIdx.x / LANES;
+    const int row = (int)blockIdx.x * GROUPS + group;
+    const long long before = row - p.a.before, behind = row + p.a.behind;
+    const int first = before > 0 ? (int)before : 0;
+    const int end = behind < p.n ? (int)behind + 1 : p.n;
+    T sum = T(0);
+
+    if (row < p.m && !is_zero(alpha)) {
+        const GLOBAL T *a = operand<T>(&p.a, 0), *x = operand<T>(&p.x, 0);
+
+#pragma unroll 1
+        for (int j = first + lane; j < end; j += LANES)
+            sum += times(element<T>(p.a, a, row, j), T(x[j * p.x.row]));
+    }
+    part[group][lane] = sum;
+    __syncthreads();
+    if (row < p.m && lane == 0) {
+        GLOBAL T *y = operand<T>(&p.y, 0) + row * p.y.row;
+
+        sum = T(0);
+        for (int i = 0; i < LANES; i++)
+            sum += part[group][i];
+        sum = times(alpha, sum);
+        *y = is_zero(beta) ? sum : sum + times(beta, T(*y));
+    }
+}
+
+// A thread for each element of a column.
+template <class T> INLINE void repack(const struct repack_params &p)
+{
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    GLOBAL T *a = operand<T>(&p.a, 0), *c = operand<T>(&p.c, 0);
+
+    if (i >= p.n)
+        return;
+    for (int j = (int)blockIdx.z; j < p.n; j += (int)gridDim.z)
+        if (filled(p.a.fill, i, j)) {
+            if (p.unpack)
+                c[place(p.c, i, j)] = a[place(p.a, i, j)];
+            else
+                a[place(p.a, i, j)] = c[place(p.c, i, j)];
         }
 }
 
@@ -79,6 +130,20 @@ template <class T> INLINE void ger(const struct ger_params &p)
     KERNEL(LANES *GROUPS) void name(struct ger_params p)                                           \
     {                                                                                              \
         ger<T>(p);                                                                                 \
+    }
+
+#define PACKED(type, T)                                                                            \
+    KERNEL(LANES *GROUPS) void gbmv_##type(struct packed_params p)                                 \
+    {                                                                                              \
+        gbmv<T>(p);                                                                                \
+    }                                                                                              \
+    KERNEL(LANES *GROUPS) void spr_##type(struct packed_params p)                                  \
+    {                                                                                              \
+        ger<T>(p);                                                                                 \
+    }                                                                                              \
+    KERNEL(LANES *GROUPS) void repack_##type(struct repack_params p)                               \
+    {                                                                                              \
+        repack<T>(p);                                                                              \
     }
 
 // clang-format off
@@ -94,4 +159,8 @@ GEMV(gemv_c32,      c32,    c32,    c32)
 GEMV(gemv_c64,      c64,    c64,    c64)
 GER(ger_c32, c32)
 GER(ger_c64, c64)
+PACKED(f32, float)
+PACKED(f64, double)
+PACKED(c32, c32)
+PACKED(c64, c64)
 // clang-format on

@@ -1,18 +1,11 @@
 // level3.cu - triangular systems and products, and sums and diagonal products of matrices.
-#include "cublas/kernels/complex.h"
+#include "cublas/kernels/elements.h"
 
 #define BLOCK 128
 
-template <class T> INLINE T element(const struct matrix &m, const GLOBAL T *first, int i, int j)
-{
-    const T x = first[i * m.row + j * m.column];
-
-    return m.conjugated ? conjugate(x) : x;
-}
-
 // A block solves one vector: it takes one element after the other, and its threads take that one's
 // part from those that follow.
-template <class T> INLINE void trsm(const struct triangle_params &p)
+template <class T, class P> INLINE void trsm(const P &p)
 {
     const T alpha = scalar_read<T>(&p.alpha);
     const bool lower = p.fill == FILL_LOWER;
@@ -39,7 +32,7 @@ template <class T> INLINE void trsm(const struct triangle_params &p)
             if (threadIdx.x == 0)
                 b[k * p.b.row] = x;
 #pragma unroll 1
-            for (int t = s + 1 + (int)threadIdx.x; t < p.m; t += BLOCK) {
+            for (int t = s + 1 + (int)threadIdx.x; t < reach(p.a, s, p.m); t += BLOCK) {
                 const int i = lower ? t : p.m - 1 - t;
 
                 b[i * p.b.row] -= times(element<T>(p.a, a, i, k), x);
@@ -51,7 +44,7 @@ template <class T> INLINE void trsm(const struct triangle_params &p)
 
 // A block multiplies one vector, in place: each element is added to those that follow it in the
 // triangle, once these are done with their own.
-template <class T> INLINE void trmm(const struct triangle_params &p)
+template <class T, class P> INLINE void trmm(const P &p)
 {
     const T alpha = scalar_read<T>(&p.alpha);
     const bool lower = p.fill == FILL_LOWER;
@@ -77,7 +70,7 @@ template <class T> INLINE void trmm(const struct triangle_params &p)
             if (threadIdx.x == 0 && !p.unit)
                 b[k * p.b.row] = times(element<T>(p.a, a, k, k), x);
 #pragma unroll 1
-            for (int t = s + 1 + (int)threadIdx.x; t < p.m; t += BLOCK) {
+            for (int t = s + 1 + (int)threadIdx.x; t < reach(p.a, s, p.m); t += BLOCK) {
                 const int i = lower ? t : p.m - 1 - t;
 
                 b[i * p.b.row] += times(element<T>(p.a, a, i, k), x);
@@ -130,6 +123,8 @@ template <class T> INLINE void dgmm(const struct elementwise_params &p)
 #define LEVEL3_ALL(type, T)                                                                        \
     LEVEL3(trsm_##type, triangle_params, trsm<T>)                                                  \
     LEVEL3(trmm_##type, triangle_params, trmm<T>)                                                  \
+    LEVEL3(tbsv_##type, packed_triangle_params, trsm<T>)                                           \
+    LEVEL3(tbmv_##type, packed_triangle_params, trmm<T>)                                           \
     LEVEL3(geam_##type, elementwise_params, geam<T>)                                               \
     LEVEL3(dgmm_##type, elementwise_params, dgmm<T>)
 

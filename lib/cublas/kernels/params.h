@@ -35,6 +35,19 @@ struct matrix {
 
 enum fill { FILL_ALL, FILL_LOWER, FILL_UPPER };
 
+/* op(A) where not all of A is stored. Of a band element (i, j) is address[above + i - j + j * ld];
+ * packed, the columns of the triangle `fill` follow one another without gaps. op(A) has elements
+ * (i, j) for i - before <= j <= i + behind. */
+struct packed_matrix {
+    unsigned long long address;
+    long long ld, above, before, behind;
+    int order; /* of a packed one */
+    unsigned packed, fill;
+    unsigned mirrored, hermitian; /* the other triangle is the transpose of `fill`, or the conjugate
+                                     of that */
+    unsigned transposed, conjugated;
+};
+
 /* C = alpha op(A) op(B) + beta C; of C, which has row 1, only the triangle `fill`. */
 struct gemm_params {
     struct matrix a, b, c;
@@ -68,6 +81,23 @@ struct ger_params {
     unsigned fill, hermitian;
 };
 
+/* The same two where not all of A is stored. */
+struct packed_params {
+    struct packed_matrix a;
+    struct matrix x, y;
+    struct scalar alpha, beta;
+    int m, n;
+    unsigned fill, hermitian;
+};
+
+/* A triangle that is stored without gaps is copied to one of C, or from it. */
+struct repack_params {
+    struct packed_matrix a;
+    struct matrix c;
+    int n;
+    unsigned unpack;
+};
+
 /* Level 1. Increments may be negative: x and y are the addresses of element 0. */
 struct vector_params {
     unsigned long long x, y, result;
@@ -77,12 +107,27 @@ struct vector_params {
     unsigned wide_index;       /* the result of iamax is of 64 bits */
 };
 
+/* The addresses of what makes a rotation: of rotg a, b, c and s, of rotmg d1, d2, x1, y1 and where
+ * the parameters go. */
+struct rotation_params {
+    unsigned long long at[5];
+};
+
 /* op(A) X = alpha B, or X op(A) = alpha B, X over B. Vector v of B has its element i at
  * b[i * row + v * column]; a is lower triangular as it is read, or upper, with row and column of
  * op(A) taken so that each vector solves a v = b. Of a product with such a matrix b is the result,
  * and `from` what is multiplied. */
 struct triangle_params {
     struct matrix a, b, from;
+    struct scalar alpha;
+    int m, vectors, batch;
+    unsigned fill, unit;
+};
+
+/* The same for one vector, where not all of A is stored. */
+struct packed_triangle_params {
+    struct packed_matrix a;
+    struct matrix b, from;
     struct scalar alpha;
     int m, vectors, batch;
     unsigned fill, unit;

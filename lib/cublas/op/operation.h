@@ -33,6 +33,8 @@ struct operation {
     bool hermitian; /* the matrix of which `fill` is a triangle is Hermitian, not symmetric */
     cublasDiagType_t diag;
     int64_t m, n, k, batch;
+    int64_t above; /* diagonals of a band above its main one, which has k below */
+    bool packed;   /* a triangle, of a or of SPR's c, is stored without gaps */
     struct operand a, b, c;
     uint64_t pivots, info; /* of factorizations: device addresses, or 0 */
     struct scalar alpha, beta;
@@ -63,6 +65,7 @@ cublasStatus_t operation_run(cublasHandle_t handle, struct operation *op);
 void operation_log(void (*write_line)(const char *line));
 
 size_t type_size(cudaDataType type);
+bool type_complex(cudaDataType type);
 unsigned type_scalar(cudaDataType type); /* enum scalar_type */
 
 #endif

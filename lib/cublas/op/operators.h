@@ -34,7 +34,6 @@ enum kernel_name kernel_by_type(cudaDataType type, enum kernel_name f32, enum ke
 #define KERNEL_BY_TYPE(type, name)                                                                 \
     kernel_by_type(type, KERNEL_##name##_f32, KERNEL_##name##_f64, KERNEL_##name##_c32,            \
                    KERNEL_##name##_c64, KERNEL_NONE, KERNEL_NONE)
-bool type_complex(cudaDataType type);
 
 /* Computes the record's product by the kernel that takes complex numbers, and A or B of which one
  * triangle is read: FILL_ALL is none. */

@@ -85,9 +85,33 @@ cublasStatus_t scal_run(cublasHandle_t handle, const struct operation *op)
 
 cublasStatus_t rot_run(cublasHandle_t handle, const struct operation *op)
 {
-    return run_each(handle, op,
-                    kernel_by_type(op->a.type, KERNEL_rot_f32, KERNEL_rot_f64, KERNEL_NONE,
-                                   KERNEL_NONE, KERNEL_NONE, KERNEL_NONE));
+    return run_each(handle, op, KERNEL_BY_TYPE_16(op->a.type, rot));
+}
+
+cublasStatus_t rotm_run(cublasHandle_t handle, const struct operation *op)
+{
+    return run_each(handle, op, op->a.type == CUDA_R_64F ? KERNEL_rotm_f64 : KERNEL_rotm_f32);
+}
+
+static cublasStatus_t make_rotation(cublasHandle_t handle, enum kernel_name kernel,
+                                    struct rotation_params params)
+{
+    return kernel_launch(kernel, (struct kernel_shape){{1, 1, 1}, {1, 1, 1}}, &params,
+                         handle->stream);
+}
+
+cublasStatus_t rotg_run(cublasHandle_t handle, const struct operation *op)
+{
+    return make_rotation(handle, KERNEL_BY_TYPE(op->a.type, rotg),
+                         (struct rotation_params){
+                             {op->a.address, op->b.address, op->alpha.address, op->beta.address}});
+}
+
+cublasStatus_t rotmg_run(cublasHandle_t handle, const struct operation *op)
+{
+    return make_rotation(handle, op->a.type == CUDA_R_64F ? KERNEL_rotmg_f64 : KERNEL_rotmg_f32,
+                         (struct rotation_params){{op->a.address, op->b.address, op->c.address,
+                                                   op->alpha.address, op->beta.address}});
 }
 
 #define BY_SIZE(name)                                                                              \

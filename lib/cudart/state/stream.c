@@ -79,6 +79,12 @@ static gs_status join_legacy(gs_session session, struct stream *stream)
     uint64_t work = atomic_load_explicit(&here->order.legacy_work, memory_order_acquire);
     gs_status status = GS_OK;
 
+    /* A copy that waited has left nothing to wait for. A wait all the same would be the stream's
+     * work: cudaStreamQuery would not find the stream idle. */
+    if (gs_stream_query(session, NULL) == GS_OK) {
+        atomic_store_explicit(&stream->legacy_seen, work, memory_order_release);
+        return GS_OK;
+    }
     if (here->event == NULL)
         status = gs_event_create(session, &here->event);
     if (status == GS_OK && here->recorded != work) {

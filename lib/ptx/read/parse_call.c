@@ -102,6 +102,9 @@ static bool build_actuals(struct parser *p, const struct list *tops, struct ptx_
     const struct raw *r;
     uint32_t i;
 
+    /* Variable arguments may be none. */
+    if (count && tops->n == count - 1 && formals[count - 1]->unsized)
+        count--;
     if (tops->n != count)
         return parser_fail(p, at, "the call has %u %s, its callee %u", tops->n, what, count);
     if (!count)

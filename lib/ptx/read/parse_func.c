@@ -123,6 +123,9 @@ static bool layout_params(struct parser *p, const struct token *name, struct ptx
             return parser_fail(p, name,
                                "'%.64s': a parameter of an .entry has a size and is no vector",
                                f->params[i]->name);
+        if (f->params[i]->unsized && i != f->nparams - 1)
+            return parser_fail(p, name, "'%.64s': only the last parameter may be without a size",
+                               f->params[i]->name);
         if (f->params[i]->space != PTX_SPACE_PARAM)
             continue;
         at = (at + f->params[i]->align - 1) & ~((uint64_t)f->params[i]->align - 1);
@@ -193,8 +196,10 @@ static bool parse_params(struct parser *p, const struct token *name, struct ptx_
 
     if (!header)
         return false;
-    header->at = (uint32_t)(name->text + name->len - p->text);
+    header->first = header->at = (uint32_t)(name->text + name->len - p->text);
     header->list = p->tok.kind == '(';
+    if (header->list)
+        header->first = parser_offset(p) + 1;
     if (header->list && !parse_param_list(p, f, &sig->params, &sig->nparams, &header->at))
         return false;
     header->next = f->headers;

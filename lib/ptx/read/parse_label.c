@@ -219,11 +219,13 @@ bool parse_prototype(struct parser *p, const struct token *name)
     *slot = s->ptr = proto;
     if (p->tok.kind == '(' && !parse_param_list(p, NULL, &proto->rets, &proto->nrets, NULL))
         return false;
-    proto->at = (uint32_t)(p->tok.text + p->tok.len - p->text);
+    proto->first = (uint32_t)(p->tok.text + p->tok.len - p->text);
     if (!parser_need(p, TOK_IDENT, "'_'"))
         return false;
     proto->list = p->tok.kind == '(';
-    if (proto->list && !parse_param_list(p, NULL, &proto->params, &proto->nparams, &proto->at))
+    if (proto->list)
+        proto->first = parser_offset(p) + 1;
+    if (proto->list && !parse_param_list(p, NULL, &proto->params, &proto->nparams, NULL))
         return false;
     while (p->tok.kind == TOK_DOT) {
         if (parser_is_word(p, "noreturn"))

@@ -219,11 +219,11 @@ static const struct ptx_var *stack_of(const struct ptx_func *f)
     return NULL;
 }
 
-/* The function has gshare$bottom as its last parameter but one. */
+/* The function has gshare$bottom as its first parameter. */
 static bool has_bottom(const struct ptx_func *f)
 {
-    return f->nparams > 1 && f->params[f->nparams - 2]->space == PTX_SPACE_REG &&
-           !strcmp(f->params[f->nparams - 2]->name, "gshare$bottom");
+    return f->nparams > 1 && f->params[0]->space == PTX_SPACE_REG &&
+           !strcmp(f->params[0]->name, "gshare$bottom");
 }
 
 static bool mentions(const struct ptx_inst *inst, uint32_t reg)
@@ -255,7 +255,7 @@ static bool check_bottom(struct checker *c)
     c->bottom = checker_register(c, "gshare$bottom");
     if (c->bottom == PTX_NO_REG)
         return true;
-    if (f->entry ? !stack_of(f) : !has_bottom(f) || f->params[f->nparams - 2]->offset != c->bottom)
+    if (f->entry ? !stack_of(f) : !has_bottom(f) || f->params[0]->offset != c->bottom)
         return checker_fails(c, UINT32_MAX, "what stores are bounded to is not known");
     for (uint32_t i = 0; i < f->ninsts; i++) {
         straight &= !c->labelled[i] && ptx_op_class(f->insts[i].op) != PTX_CLASS_BRANCH;
@@ -273,14 +273,15 @@ static bool check_bottom(struct checker *c)
 static bool gets_bottom(const struct checker *c, const struct ptx_inst *call,
                         const struct ptx_func *callee)
 {
-    const struct ptx_operand *list = &call->ops[2], *bottom;
+    const struct ptx_operand *list = &call->ops[2];
+    uint32_t count = callee->nparams;
 
     if (!has_bottom(callee))
         return true;
-    if (list->kind != PTX_OPND_LIST || list->count != callee->nparams || c->bottom == PTX_NO_REG)
+    if (list->kind != PTX_OPND_LIST || c->bottom == PTX_NO_REG ||
+        (list->count != count && !(callee->params[count - 1]->unsized && list->count == count - 1)))
         return false;
-    bottom = &list->list[list->count - 2];
-    return bottom->kind == PTX_OPND_REG && bottom->reg == c->bottom;
+    return list->list[0].kind == PTX_OPND_REG && list->list[0].reg == c->bottom;
 }
 
 /* ---- 3. Computed targets ---- */

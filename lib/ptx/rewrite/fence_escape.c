@@ -37,16 +37,17 @@ static bool is_marked(const struct search *s, const struct ptx_operand *o)
     return false;
 }
 
-/* The arguments of the tenant's own: where the callee's frame is comes behind them
+/* The arguments of the tenant's own: where the callee's frame is comes before them
  * (fence_frames.c). */
 static struct ptx_operand own_arguments(const struct search *s, const struct ptx_operand *list)
 {
     struct ptx_operand own = *list;
-    const struct ptx_operand *last =
-        list->kind == PTX_OPND_LIST && list->count ? &list->list[list->count - 1] : NULL;
 
-    if (last && last->kind == PTX_OPND_REG && last->reg == s->top)
+    if (list->kind == PTX_OPND_LIST && list->count >= FENCE_FRAME_PARAMS &&
+        list->list[1].kind == PTX_OPND_REG && list->list[1].reg == s->top) {
+        own.list += FENCE_FRAME_PARAMS;
         own.count -= FENCE_FRAME_PARAMS;
+    }
     return own;
 }
 

@@ -11,7 +11,8 @@
  *     gshare$frame    the function's own part of it
  *     gshare$top      behind that: the frame of whoever it calls
  *
- * Functions get the first two as parameters behind their own. A store is then bounded to all of
+ * Functions get the first two as parameters before their own, of which the last may be variable
+ * arguments. A store is then bounded to all of
  * gshare$stack, as in a kernel to its variable: whatever it hits is a variable of the thread's.
  *
  * The frames of a call chain need as many bytes as the longest chain of calls. With recursion there
@@ -308,8 +309,8 @@ static void take_call(struct fence *fence)
     if (!list.len || *list.text != '(')
         edits_insert(&fence->edits, at, ", (" FENCE_BOTTOM ", " FENCE_TOP ")");
     else
-        edits_insert(&fence->edits, (size_t)(list.text + list.len - 1 - fence->text),
-                     arguments->kind == PTX_OPND_LIST ? ", " FENCE_BOTTOM ", " FENCE_TOP
+        edits_insert(&fence->edits, (size_t)(list.text + 1 - fence->text),
+                     arguments->kind == PTX_OPND_LIST ? FENCE_BOTTOM ", " FENCE_TOP ", "
                                                       : FENCE_BOTTOM ", " FENCE_TOP);
 }
 
@@ -332,9 +333,9 @@ static void take_body(struct frames *frames, const struct ptx_func *f)
             take_call(fence);
     }
     for (uint32_t i = 0; i < f->nprotos && frames->indirect; i++)
-        edits_insert(&fence->edits, f->protos[i]->at,
+        edits_insert(&fence->edits, f->protos[i]->first,
                      !f->protos[i]->list     ? "(.reg .b32 _, .reg .b32 _)"
-                     : f->protos[i]->nparams ? ", .reg .b32 _, .reg .b32 _"
+                     : f->protos[i]->nparams ? ".reg .b32 _, .reg .b32 _, "
                                              : ".reg .b32 _, .reg .b32 _");
 }
 
@@ -372,7 +373,10 @@ static void begin_body(struct frames *frames, const struct ptx_func *f)
 static void take_header(struct frames *frames, const struct ptx_func *f)
 {
     for (const struct ptx_header *h = f->headers; h; h = h->next)
-        edits_add_parameters(&frames->fence.edits, f, h, PARAMETERS);
+        edits_insert(&frames->fence.edits, h->first,
+                     !h->list     ? "(" PARAMETERS ")"
+                     : f->nparams ? PARAMETERS ", "
+                                  : PARAMETERS);
 }
 
 static void take_functions(struct frames *frames)

@@ -81,10 +81,12 @@ static void copy_arguments(struct warp *w, const struct frame *f, const uint32_t
 {
     const struct ptx_func *func = f->code->func;
     const uint32_t *args = aux + 2 + 2 * aux[0];
-    for (uint32_t i = 0; i < aux[1] && i < func->nparams; i++)
+    for (uint32_t i = 0; i < aux[1] && i < func->nparams; i++) {
+        const struct ptx_var *param = func->params[i];
         copy_local(w, mask, (uint64_t)f->local_base + f->code->param_at[i],
                    (uint64_t)f->up->local_base + args[2 * i],
-                   least(args[2 * i + 1], func->params[i]->size));
+                   least(args[2 * i + 1], param->unsized ? f->code->variadic_bytes : param->size));
+    }
 }
 
 void frame_copy_results(struct warp *w, const struct frame *f, uint32_t mask)

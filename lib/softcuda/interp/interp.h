@@ -111,6 +111,7 @@ struct code {
     uint32_t local_bytes; // .local variables and .param space of one activation, per lane
     uint32_t *param_at;   // place of each parameter within local_bytes, for a non-entry function
     uint32_t *ret_at;
+    uint32_t variadic_bytes; // room of the parameter without a size
 };
 
 // What exec_program_bind still has to write into constant pools.

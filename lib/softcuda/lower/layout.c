@@ -5,6 +5,7 @@
 // common one that it can reach, and unsized ones (dynamic shared memory) behind all. Works on the
 // PTX, before anything is lowered; follows direct calls, and takes an indirect one to reach every
 // function that is no entry.
+// The same walk finds how many bytes of variable arguments a function is given at most.
 #include "softcuda/lower/layout.h"
 
 #include <errno.h>
@@ -41,6 +42,8 @@ struct shared_layout {
     uint64_t *func_bytes;   // of them
     struct reach *reach;    // by function
     uint64_t *end;          // by function: of the objects that a kernel can reach
+    uint32_t *variadic;     // by function: the most bytes for its parameter without a size
+    uint32_t variadic_any;  // the same, by calls that may be of any function
     uint32_t dynamic_align; // of the unsized variables
 };
 
@@ -104,7 +107,18 @@ static bool name_operand(const struct shared_layout *s, struct reach *r,
     return good;
 }
 
-static bool scan_func(const struct shared_layout *s, const struct ptx_func *f, struct reach *r)
+// The variable arguments of a call are its last argument, a .param array.
+static void note_variadic(const struct ptx_inst *call, uint32_t *most)
+{
+    const struct ptx_operand *args = &call->ops[2], *last;
+    if (call->nops < 3 || args->kind != PTX_OPND_LIST || !args->count)
+        return;
+    last = &args->list[args->count - 1];
+    if (last->kind == PTX_OPND_MEM && last->mem.base == PTX_BASE_VAR && last->mem.var->size > *most)
+        *most = last->mem.var->size > STACK_LIMIT ? STACK_LIMIT : (uint32_t)last->mem.var->size;
+}
+
+static bool scan_func(struct shared_layout *s, const struct ptx_func *f, struct reach *r)
 {
     for (uint32_t i = 0; i < f->ninsts; i++) {
         const struct ptx_inst *inst = &f->insts[i];
@@ -117,11 +131,14 @@ static bool scan_func(const struct shared_layout *s, const struct ptx_func *f, s
             continue;
         for (uint32_t k = 0; k < inst->nops; k++) {
             const struct ptx_operand *o = &inst->ops[k];
-            if (o->kind == PTX_OPND_REG)
+            if (o->kind == PTX_OPND_REG) {
                 r->indirect = r->unbounded = true;
+                note_variadic(inst, &s->variadic_any);
+            }
             if (o->kind != PTX_OPND_FUNC)
                 continue;
             const struct ptx_func *callee = o->func->alias ? o->func->alias : o->func;
+            note_variadic(inst, &s->variadic[callee->id]);
             if (!list_add(&r->callees, callee->id))
                 return false;
         }
@@ -317,7 +334,10 @@ int shared_layout_new(const struct ptx_module *m, struct shared_layout **out, ch
     s->func_bytes = calloc(m->nfuncs + 1, sizeof *s->func_bytes);
     s->reach = calloc(m->nfuncs + 1, sizeof *s->reach);
     s->end = calloc(m->nfuncs + 1, sizeof *s->end);
-    int error = s->module_at && s->func_base && s->func_bytes && s->reach && s->end ? 0 : -ENOMEM;
+    s->variadic = calloc(m->nfuncs + 1, sizeof *s->variadic);
+    int error = s->module_at && s->func_base && s->func_bytes && s->reach && s->end && s->variadic
+                    ? 0
+                    : -ENOMEM;
     for (uint32_t i = 0; !error && i < m->nfuncs; i++)
         if (!scan_func(s, m->funcs[i], &s->reach[i]))
             error = -ENOMEM;
@@ -345,6 +365,7 @@ void shared_layout_free(struct shared_layout *s)
     }
     free(s->reach);
     free(s->end);
+    free(s->variadic);
     free(s->module_at);
     free(s->func_base);
     free(s->func_bytes);
@@ -361,6 +382,11 @@ uint64_t *shared_layout_take(struct shared_layout *s)
 void shared_layout_func(const struct shared_layout *s, const struct ptx_func *f, uint64_t *at)
 {
     place_own(f, s->func_base[f->id], at);
+}
+
+uint32_t shared_layout_variadic(const struct shared_layout *s, const struct ptx_func *f)
+{
+    return s->variadic[f->id] > s->variadic_any ? s->variadic[f->id] : s->variadic_any;
 }
 
 void shared_layout_kernel(const struct shared_layout *s, const struct ptx_func *f,

@@ -14,6 +14,8 @@ void shared_layout_free(struct shared_layout *s);
 uint64_t *shared_layout_take(struct shared_layout *s);
 // Places of F's own .shared variables into AT, by index in f->vars.
 void shared_layout_func(const struct shared_layout *s, const struct ptx_func *f, uint64_t *at);
+// Bytes that the calls of F give its parameter without a size (variable arguments) at most.
+uint32_t shared_layout_variadic(const struct shared_layout *s, const struct ptx_func *f);
 void shared_layout_kernel(const struct shared_layout *s, const struct ptx_func *f,
                           struct kernel_layout *out);
 // WHOM has for each function the function whose code it lacks, and spreads to callers; a function

@@ -58,12 +58,13 @@ static uint64_t align_up(uint64_t x, uint64_t to)
 static bool place_local(struct lower *L, const struct ptx_var *v, uint32_t *at)
 {
     uint64_t start = align_up(L->local_bytes, v->align ? v->align : 1);
-    if (v->size > LOWER_MAX_LOCAL || start + v->size > LOWER_MAX_LOCAL) {
+    uint64_t size = v->unsized ? L->code->variadic_bytes : v->size;
+    if (size > LOWER_MAX_LOCAL || start + size > LOWER_MAX_LOCAL) {
         lower_fail(L, -E2BIG, "%s: more than %u bytes of local memory", v->name, LOWER_MAX_LOCAL);
         return false;
     }
     *at = (uint32_t)start;
-    L->local_bytes = (uint32_t)(start + v->size);
+    L->local_bytes = (uint32_t)(start + size);
     return true;
 }
 
@@ -186,6 +187,7 @@ static struct code *lower_func(struct exec_program *p, const struct ptx_func *f,
     } else {
         L.code->func = f;
         L.code->program = p;
+        L.code->variadic_bytes = shared_layout_variadic(shared, f);
         if (place_vars(&L, shared) && !(L.error = lower_find_joins(&L)) &&
             !lower_assign_slots(&L)) {
             lower_body(&L);

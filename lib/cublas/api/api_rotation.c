@@ -1,0 +1,183 @@
+/*
+ * api_rotation.c - rotations of two vectors, and making them. What is made of numbers on the host
+ * is computed there at once.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cublas/api/api.h"
+#include "cublas/kernels/givens.h"
+
+GIVENS(float, float, static, sqrtf)
+GIVENS(double, double, static, sqrt)
+
+static struct operation rotation(enum operator_name name, int64_t n, const void *x, int64_t incx,
+                                 const void *y, int64_t incy, cudaDataType type)
+{
+    struct operation op = operation_of(name);
+
+    op.n = n;
+    op.a = operand_of(x, incx, type);
+    op.b = operand_of(y, incy, type);
+    return op;
+}
+
+static cublasStatus_t rot(cublasHandle_t handle, int64_t n, void *x, int64_t incx, void *y,
+                          int64_t incy, const void *c, cudaDataType c_type, const void *s,
+                          cudaDataType s_type, cudaDataType type)
+{
+    struct operation op = rotation(OPERATOR_ROT, n, x, incx, y, incy, type);
+
+    operation_scalars(&op, handle, c, c, c_type);
+    operation_beta(&op, handle, s, s_type);
+    return operation_run(handle, &op);
+}
+
+/* R is the type of c, of S the type of s. */
+#define ROT(form, N, X, T, R, S, type, c_type, s_type)                                             \
+    CUBLAS_API cublasStatus_t cublas##X##rot_v2##form(cublasHandle_t handle, N n, T *x, N incx,    \
+                                                      T *y, N incy, const R *c, const S *s)        \
+    {                                                                                              \
+        return rot(handle, n, x, incx, y, incy, c, c_type, s, s_type, type);                       \
+    }
+
+BOTH_FORMS(ROT, S, float, float, float, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F)
+BOTH_FORMS(ROT, D, double, double, double, CUDA_R_64F, CUDA_R_64F, CUDA_R_64F)
+BOTH_FORMS(ROT, C, cuComplex, float, cuComplex, CUDA_C_32F, CUDA_R_32F, CUDA_C_32F)
+BOTH_FORMS(ROT, Z, cuDoubleComplex, double, cuDoubleComplex, CUDA_C_64F, CUDA_R_64F, CUDA_C_64F)
+BOTH_FORMS(ROT, Cs, cuComplex, float, float, CUDA_C_32F, CUDA_R_32F, CUDA_R_32F)
+BOTH_FORMS(ROT, Zd, cuDoubleComplex, double, double, CUDA_C_64F, CUDA_R_64F, CUDA_R_64F)
+
+/* ---- Modified rotations ---------------------------------------------------------------------- */
+
+/* On the host the matrix is H, which is NULL if it is the identity. */
+static cublasStatus_t rotm(cublasHandle_t handle, int64_t n, void *x, int64_t incx, void *y,
+                           int64_t incy, const void *param, const void *h, size_t each,
+                           cudaDataType type)
+{
+    struct operation op = rotation(OPERATOR_ROTM, n, x, incx, y, incy, type);
+
+    if (handle != NULL && handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE) {
+        operation_scalars(&op, handle, param, param, type);
+    } else if (param == NULL) {
+        op.invalid = true;
+    } else {
+        for (size_t i = 0; h != NULL && i < 4; i++)
+            memcpy(&(i < 2 ? &op.alpha : &op.beta)->bits[i % 2], (const char *)h + i * each, each);
+        op.n = h != NULL ? n : 0;
+    }
+    return operation_run(handle, &op);
+}
+
+static bool on_host(cublasHandle_t handle)
+{
+    return handle != NULL && handle->pointer_mode == CUBLAS_POINTER_MODE_HOST;
+}
+
+#define ROTM(form, N, S, T, type)                                                                  \
+    CUBLAS_API cublasStatus_t cublas##S##rotm_v2##form(cublasHandle_t handle, N n, T *x, N incx,   \
+                                                       T *y, N incy, const T *param)               \
+    {                                                                                              \
+        T h[4];                                                                                    \
+        const bool turns = on_host(handle) && param != NULL && rotm_matrix_##T(param, h);          \
+                                                                                                   \
+        return rotm(handle, n, x, incx, y, incy, param, turns ? h : NULL, sizeof(T), type);        \
+    }
+
+BOTH_FORMS(ROTM, S, float, CUDA_R_32F)
+BOTH_FORMS(ROTM, D, double, CUDA_R_64F)
+
+/* ---- Making them ----------------------------------------------------------------------------- */
+
+static cublasStatus_t rotg(cublasHandle_t handle, void *a, void *b, const void *c, const void *s,
+                           cudaDataType type)
+{
+    struct operation op = rotation(OPERATOR_ROTG, 1, a, 1, b, 1, type);
+
+    operation_scalars(&op, handle, c, s, type);
+    op.invalid |= a == NULL || b == NULL;
+    return operation_run(handle, &op);
+}
+
+static cublasStatus_t rotmg(cublasHandle_t handle, void *d1, void *d2, void *x1, const void *y1,
+                            const void *param, cudaDataType type)
+{
+    struct operation op = rotation(OPERATOR_ROTMG, 1, d1, 1, d2, 1, type);
+
+    op.c = operand_of(x1, 1, type);
+    operation_scalars(&op, handle, y1, param, type);
+    op.invalid |= d1 == NULL || d2 == NULL || x1 == NULL;
+    return operation_run(handle, &op);
+}
+
+#define MAKE(S, T, type)                                                                           \
+    CUBLAS_API cublasStatus_t cublas##S##rotg_v2(cublasHandle_t handle, T *a, T *b, T *c, T *s)    \
+    {                                                                                              \
+        if (!on_host(handle))                                                                      \
+            return rotg(handle, a, b, c, s, type);                                                 \
+        if (a == NULL || b == NULL || c == NULL || s == NULL)                                      \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        rotg_##T(a, b, c, s);                                                                      \
+        return CUBLAS_STATUS_SUCCESS;                                                              \
+    }                                                                                              \
+    CUBLAS_API cublasStatus_t cublas##S##rotmg_v2(cublasHandle_t handle, T *d1, T *d2, T *x1,      \
+                                                  const T *y1, T *param)                           \
+    {                                                                                              \
+        if (!on_host(handle))                                                                      \
+            return rotmg(handle, d1, d2, x1, y1, param, type);                                     \
+        if (d1 == NULL || d2 == NULL || x1 == NULL || y1 == NULL || param == NULL)                 \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        rotmg_##T(d1, d2, x1, *y1, param);                                                         \
+        return CUBLAS_STATUS_SUCCESS;                                                              \
+    }
+
+MAKE(S, float, CUDA_R_32F)
+MAKE(D, double, CUDA_R_64F)
+
+#define MAKE_COMPLEX(S, T, R, type)                                                                \
+    CUBLAS_API cublasStatus_t cublas##S##rotg_v2(cublasHandle_t handle, T *a, T *b, R *c, T *s)    \
+    {                                                                                              \
+        if (!on_host(handle))                                                                      \
+            return rotg(handle, a, b, c, s, type);                                                 \
+        if (a == NULL || b == NULL || c == NULL || s == NULL)                                      \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        rotg_complex_##R(&a->x, &b->x, c, &s->x);                                                  \
+        return CUBLAS_STATUS_SUCCESS;                                                              \
+    }
+
+MAKE_COMPLEX(C, cuComplex, float, CUDA_C_32F)
+MAKE_COMPLEX(Z, cuDoubleComplex, double, CUDA_C_64F)
+
+/* ---- Types by parameter ---------------------------------------------------------------------- */
+
+/* c and s have one type: that of the vectors, or of their parts. */
+static bool types_agree(cudaDataType type, cudaDataType scalars, cudaDataType execution)
+{
+    switch (type) {
+    case CUDA_R_16F:
+    case CUDA_R_16BF:
+        return execution == CUDA_R_32F && (scalars == type || scalars == CUDA_R_32F);
+    case CUDA_R_32F:
+    case CUDA_R_64F:
+        return execution == type && scalars == type;
+    case CUDA_C_32F:
+        return execution == type && (scalars == type || scalars == CUDA_R_32F);
+    case CUDA_C_64F:
+        return execution == type && (scalars == type || scalars == CUDA_R_64F);
+    default:
+        return false;
+    }
+}
+
+#define TYPED(form, N, unused)                                                                     \
+    CUBLAS_API cublasStatus_t cublasRotEx##form(                                                   \
+        cublasHandle_t handle, N n, void *x, cudaDataType x_type, N incx, void *y,                 \
+        cudaDataType y_type, N incy, const void *c, const void *s, cudaDataType scalar_type,       \
+        cudaDataType execution)                                                                    \
+    {                                                                                              \
+        if (handle != NULL && (x_type != y_type || !types_agree(x_type, scalar_type, execution)))  \
+            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
+        return rot(handle, n, x, incx, y, incy, c, scalar_type, s, scalar_type, x_type);           \
+    }
+
+BOTH_FORMS(TYPED, )
