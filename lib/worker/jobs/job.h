@@ -89,6 +89,7 @@ struct job {
     /* not 0: the job waits only for a while, and then has memory of so many bytes mapped where no
      * kernel reaches (window.h) */
     uint64_t beside;
+    bool brief;   /* with JOB_COMPILES: it is thought to be done soon (job_takes_long) */
     bool at_once; /* it fails with GS_NOT_READY where it would have to wait so */
 
     /* the reply */
@@ -129,6 +130,10 @@ gs_status job_fail_driver(struct job *job, CUresult result);
 
 /* Fails a job whose session is being closed. Service threads, before work that takes long. */
 gs_status job_go_on(struct job *job);
+
+/* Fails a brief job that turns out to take long. It begins again, from its work on, among the jobs
+ * that may. Service threads. */
+gs_status job_takes_long(struct job *job);
 
 /* Whether the job has waited long enough, and runs beside the session's kernels. */
 static inline bool job_beside(const struct job *job)

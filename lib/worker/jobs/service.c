@@ -26,21 +26,26 @@
 #define NOBODY      UINT32_MAX /* the uid of a job without a session */
 #define SERVED_MAX  64u
 
-/* A group of threads that serve one kind of job. There are three groups, because a job that may
- * wait for the device must not hold up those that do not (attaching, allocating), and because all
+/* A group of threads that serve one kind of job. There are four groups, because a job that may
+ * wait for the device must not hold up those that do not (attaching, allocating), because all
  * tenants' work is held back while a quiet job is under way, so that job must not wait behind
- * compilations.
+ * compilations, and because a short text must not wait behind long ones, which users enough could
+ * fill any number of threads with.
  *
  * The jobs of one user have all threads but one at most, and the user with the fewest is served
  * first, so that no user's slow jobs hold up another's. Of several such users it is the one that
  * was served longest ago, however many jobs the others have had waiting for longer: so a user waits
- * for one job of each other at most. A compilation may take minutes and cannot be ended, so all
- * users' compilations together leave a thread free, and one user's another one for the others'
- * compilations. They also wait while their user has had more than its share of a CPU.
+ * for one job of each other at most. A compilation may take minutes and cannot be ended, so among
+ * the patient threads all users' compilations together leave one free, and one user's another one
+ * for the others' compilations. They also wait while their user has had more than its share of a
+ * CPU.
+ *
+ * A load begins among the brief threads. It is done there where its text is short, or needs no
+ * compiling, and else begins again among the patient ones (job_takes_long).
  */
 struct thread_group {
-    const char *name; /* the threads' name, as ps -L and gdb show it */
-    uint32_t threads;
+    const char *name;            /* the threads' name, as ps -L and gdb show it */
+    uint32_t threads, spare;     /* spare: how many of these compilations leave free */
     _Atomic(struct job *) inbox; /* newest first */
     sem_t *ready;                /* counts jobs, and wake-ups without a job */
     sem_t own;
@@ -49,15 +54,22 @@ struct thread_group {
     uint32_t uid[THREADS_MAX], running;        /* whose jobs the threads have */
     uint32_t compiling;                        /* how many of these compile */
     uint32_t served[SERVED_MAX], served_count; /* users, the one served last first */
-    struct pace pace;                          /* what compiling has taken */
     uint64_t due_ns; /* when the first job that waits for its share may begin; 0: none waits */
 };
 static struct thread_group quick = {
     .name = "gs-quick", .threads = THREADS_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
 static struct thread_group patient = {
-    .name = "gs-patient", .threads = THREADS_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
+    .name = "gs-patient", .threads = THREADS_MAX, .spare = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
+static struct thread_group brief = {
+    .name = "gs-brief", .threads = THREADS_MAX - 1, .lock = PTHREAD_MUTEX_INITIALIZER};
 static struct thread_group quiet = {
     .name = "gs-quiet", .threads = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* What compiling has taken. Its lock is taken under a group's. */
+static struct {
+    pthread_mutex_t lock;
+    struct pace pace;
+} accounts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Jobs that are on their way to a service thread or with one. A job that compiles counts once it
  * has begun: it may wait for its user's share for long, and the next worker makes it again. */
@@ -74,6 +86,8 @@ static struct thread_group *thread_group_of(const struct job *job)
 {
     if (job->kind->flags & JOB_QUIET)
         return &quiet;
+    if (job->brief)
+        return &brief;
     return job->kind->flags & JOB_PATIENT ? &patient : &quick;
 }
 
@@ -92,10 +106,11 @@ void service_push(struct job *job)
     sem_post(thread_group->ready);
 }
 
-/* Wakes a thread that looks whether a job that waits for its user's share may begin now. */
+/* Wakes threads that look whether a job that waits for its user's share may begin now. */
 static void look_again(void)
 {
     sem_post(patient.ready);
+    sem_post(brief.ready);
 }
 
 void service_compile_limit(struct session *session, uint32_t percent)
@@ -216,10 +231,12 @@ static bool kept_back(struct thread_group *thread_group, const struct job *job, 
 
     if (!is_to_compile(job))
         return false;
-    if (thread_group->compiling + 1 >= thread_group->threads ||
-        running + 2 >= thread_group->threads)
+    if (thread_group->compiling + thread_group->spare >= thread_group->threads ||
+        running + thread_group->spare + 1 >= thread_group->threads)
         return true;
-    due = pace_due(&thread_group->pace, owner(job), compile_percent(job), now);
+    pthread_mutex_lock(&accounts.lock);
+    due = pace_due(&accounts.pace, owner(job), compile_percent(job), now);
+    pthread_mutex_unlock(&accounts.lock);
     if (due <= now)
         return false;
     held_log(job->session, compile_percent(job), due - now);
@@ -321,7 +338,7 @@ static uint64_t thread_cpu_ns(void)
 
 /* Does the job. The user of a job that compiles is charged with the CPU time of this thread and of
  * those that help it. */
-static void job_work(struct thread_group *thread_group, struct job *job)
+static void job_work(struct job *job)
 {
     const bool compiles = job->kind->flags & JOB_COMPILES;
     const uint64_t began = compiles ? thread_cpu_ns() : 0;
@@ -329,10 +346,22 @@ static void job_work(struct thread_group *thread_group, struct job *job)
     job->kind->work(job);
     if (!compiles)
         return;
-    pthread_mutex_lock(&thread_group->lock);
-    pace_take(&thread_group->pace, owner(job), compile_percent(job),
+    pthread_mutex_lock(&accounts.lock);
+    pace_take(&accounts.pace, owner(job), compile_percent(job),
               thread_cpu_ns() - began + job->helpers_ns, clock_ns());
-    pthread_mutex_unlock(&thread_group->lock);
+    pthread_mutex_unlock(&accounts.lock);
+}
+
+/* Hands the job back; or to the patient threads, where it has turned out to take long. */
+static void job_pass_on(const struct thread_group *thread_group, struct job *job)
+{
+    if (thread_group != &brief || job->brief) {
+        job_return(job);
+        return;
+    }
+    job->status = GS_OK;
+    job->message[0] = '\0';
+    service_push(job);
 }
 
 static void *service_main(void *argument)
@@ -352,9 +381,9 @@ static void *service_main(void *argument)
         const uint32_t uid = owner(job);
         const bool asks = job->kind->flags & JOB_ASKS; /* it may be back before its work returns */
         const bool compiles = job->kind->flags & JOB_COMPILES;
-        job_work(thread_group, job);
+        job_work(job);
         if (!asks)
-            job_return(job);
+            job_pass_on(thread_group, job);
         pop_end(thread_group, uid, compiles);
         /* release: what the job has left behind; pairs with service_idle */
         atomic_fetch_sub_explicit(&jobs_out, 1, memory_order_release);
@@ -378,5 +407,6 @@ static bool thread_group_start(struct thread_group *thread_group)
 
 bool service_start(void)
 {
-    return thread_group_start(&quick) && thread_group_start(&patient) && thread_group_start(&quiet);
+    return thread_group_start(&quick) && thread_group_start(&patient) &&
+           thread_group_start(&brief) && thread_group_start(&quiet);
 }

@@ -86,6 +86,7 @@ static void load_prepare(struct job *job)
                             SEG_MODULES);
     if (job->index == UINT32_MAX)
         job_fail(job, GS_ERR_LIMIT, "the session has %u modules, the limit", SEG_MODULES);
+    job->brief = true;
 }
 
 #define SOURCE_MAX (UINT64_C(64) << 20)
