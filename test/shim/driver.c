@@ -103,6 +103,9 @@ WRAP(cuMemImportFromShareableHandle,
 WRAP(cuMemHostRegister_v2, (void *address, size_t size, unsigned int flags), (address, size, flags))
 WRAP(cuMemHostGetDevicePointer_v2, (CUdeviceptr * address, void *host, unsigned int flags),
      (address, host, flags))
+WRAP(cuOccupancyMaxActiveClusters,
+     (int *clusters, CUfunction function, const CUlaunchConfig *config),
+     (clusters, function, config))
 
 /* It never fails, and is only held up. */
 EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
