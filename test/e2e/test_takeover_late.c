@@ -392,6 +392,96 @@ static void a_session_that_costs_one_worker_after_the_other_ends(void)
     scene_end(&s);
 }
 
+/* ---- Host memory ------------------------------------------------------------------------------
+ */
+
+#define HOST_BLOCKS 8u
+#define REGISTER_MS 1000u /* for each; nobody else waits for more than five of these */
+
+static uint32_t *host_block(gs_session session, uint32_t value)
+{
+    void *memory;
+
+    CHECK_OK(gs_host_alloc(session, 2 * MIB, &memory));
+    *(uint32_t *)memory = value;
+    return memory;
+}
+
+/* Makes what copies of ordinary memory need. */
+static void check_copies(const struct tenant *tenant)
+{
+    fill(tenant, 0);
+    check_filled(tenant, 0);
+}
+
+/* Nor for all of a session's host memory, which copies and kernels use again once it is there. */
+static void nobody_waits_for_much_host_memory(void)
+{
+    uint32_t *block[HOST_BLOCKS], value = 40, n = 1;
+    struct scene s;
+
+    s.server = driver_server_start(server_unfenced.arguments, 0, &s.plan);
+    tenant_set(&s.late, small_ptx, sizeof(small_ptx) - 1);
+    tenant_set(&s.other, small_ptx, sizeof(small_ptx) - 1);
+    check_copies(&s.late);
+    check_copies(&s.other);
+    for (uint32_t i = 0; i < HOST_BLOCKS; i++)
+        block[i] = host_block(s.late.session, i);
+    atomic_store(&s.plan->register_ms, REGISTER_MS);
+    server_worker_replace(s.server, 0);
+    fill(&s.other, 1);
+    check_filled(&s.other, 1);
+    const uint32_t registered = atomic_load(&s.plan->registered);
+    CHECK_OK(kernels_launch(NULL, s.late.fill, 1, 128,
+                            (void *[]){(void *)&block[HOST_BLOCKS - 1], &value, &n}));
+    CHECK_OK(gs_sync(s.late.session));
+    CHECK_EQUAL(*block[HOST_BLOCKS - 1], 40);
+    CHECK_OK(gs_memcpy_htod(s.late.session, s.late.data, block[5], sizeof(uint32_t)));
+    CHECK_OK(gs_memcpy_dtoh(s.late.session, &n, s.late.data, sizeof(n)));
+    CHECK_EQUAL(n, 5);
+    CHECK(atomic_load(&s.plan->registered) > registered);
+    CHECK_OK(gs_detach(s.late.session));
+    scene_end(&s);
+}
+
+static void host_memory_run(void *argument)
+{
+    struct gate *made = argument;
+    struct tenant tenant;
+
+    tenant_set(&tenant, small_ptx, sizeof(small_ptx) - 1);
+    for (uint32_t i = 0; i < HOST_BLOCKS; i++)
+        host_block(tenant.session, i);
+    gate_pass(made);
+    for (;;)
+        pause();
+}
+
+/* It ends while some of its host memory is not registered, and the rest of it never is. */
+static void a_tenant_that_is_killed_meanwhile_leaves_no_host_memory(void)
+{
+    struct gate *made = shared_alloc(sizeof(*made));
+    struct scene s;
+    pid_t pid;
+
+    s.server = driver_server_start(server_unfenced.arguments, 0, &s.plan);
+    tenant_set(&s.other, small_ptx, sizeof(small_ptx) - 1);
+    check_copies(&s.other);
+    pid = tenant_start(host_memory_run, made);
+    gate_wait(made, 1);
+    atomic_store(&s.plan->register_ms, REGISTER_MS);
+    server_worker_replace(s.server, 0);
+    fill(&s.other, 1);
+    check_filled(&s.other, 1);
+    const uint32_t registered = atomic_load(&s.plan->registered);
+    tenant_kill(pid, SIGKILL);
+    server_wait_tenants(s.server, 1, 10000);
+    CHECK(atomic_load(&s.plan->registered) <= registered + 1); /* which was under way */
+    atomic_store(&s.plan->register_ms, 0);
+    others_go_on(&s, 2);
+    scene_end(&s);
+}
+
 static const struct test tests[] = {
     TEST(nobody_waits_for_the_compiler),
     TEST(work_of_it_that_was_unfinished_runs_again),
@@ -401,6 +491,8 @@ static const struct test tests[] = {
     TEST(a_tenant_that_is_killed_meanwhile_leaves_nothing),
     TEST(what_cannot_be_loaded_again_ends_its_session_alone),
     TEST(a_module_that_is_there_by_half_cannot_be_named),
+    TEST(nobody_waits_for_much_host_memory),
+    TEST(a_tenant_that_is_killed_meanwhile_leaves_no_host_memory),
     TEST(a_session_that_costs_one_worker_after_the_other_ends),
 };
 

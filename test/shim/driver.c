@@ -100,7 +100,23 @@ WRAP(cuMemExportToShareableHandle,
 WRAP(cuMemImportFromShareableHandle,
      (CUmemGenericAllocationHandle * handle, void *os_handle, CUmemAllocationHandleType type),
      (handle, os_handle, type))
-WRAP(cuMemHostRegister_v2, (void *address, size_t size, unsigned int flags), (address, size, flags))
+
+EXPORT CUresult cuMemHostRegister_v2(void *address, size_t size, unsigned int flags);
+CUresult cuMemHostRegister_v2(void *address, size_t size, unsigned int flags)
+{
+    CUresult (*take)(void *, size_t, unsigned int) =
+        (CUresult(*)(void *, size_t, unsigned int))(uintptr_t)next("cuMemHostRegister_v2");
+    const uint32_t ms = atomic_load(&plan->register_ms);
+
+    if (fail_now("cuMemHostRegister_v2"))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (ms && size >= (1u << 20)) {
+        usleep(ms * 1000);
+        atomic_fetch_add(&plan->registered, 1);
+    }
+    return take(address, size, flags);
+}
+
 WRAP(cuMemHostGetDevicePointer_v2, (CUdeviceptr * address, void *host, unsigned int flags),
      (address, host, flags))
 WRAP(cuOccupancyMaxActiveClusters,

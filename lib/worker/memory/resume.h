@@ -28,8 +28,8 @@ struct resume {
     struct resume_piece *pieces;
     uint32_t count, capacity;
     struct preload *preload; /* what the standby made of it beforehand; NULL: nothing */
-    /* The others wait while the session is taken up, but not for its modules beyond that time, nor
-     * for the compiler: then it is late, and they go on (session/resume.c). */
+    /* The others wait while the session is taken up, but not for its modules and host memory beyond
+     * that time, nor for the compiler: then it is late, and they go on (session/resume.c). */
     uint64_t prompt_until;
     bool late;
     /* Of one that is late: its modules are loaded a few at a time, so that nobody waits for all. */

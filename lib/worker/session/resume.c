@@ -9,9 +9,10 @@
  *
  * Three jobs follow each other: job_resume makes memory and tables, job_resume_modules the modules
  * whose machine code is kept, and job_resume_load has the driver load them at a quiet moment. All
- * others wait meanwhile, so a session whose modules have to be compiled, or take long, is late: it
- * enters the session table before, as one whose job is in progress, and the others go on. Then
- * job_resume_compile comes third, under the rule for all that compile (jobs/service.c).
+ * others wait meanwhile, so a session whose modules have to be compiled, or take long, or whose
+ * host memory takes long to register, is late: it enters the session table before, as one whose job
+ * is in progress, and the others go on. Then job_resume_compile comes third, under the rule for all
+ * that compile (jobs/service.c).
  */
 #include "worker/session/resume.h"
 
@@ -90,7 +91,7 @@ static void modules_work(struct job *job)
 
 static void compile_work(struct job *job)
 {
-    if (modules_resume_late(job) != GS_OK)
+    if (host_blocks_resume_late(job) != GS_OK || modules_resume_late(job) != GS_OK)
         modules_deinit(job->session);
 }
 
