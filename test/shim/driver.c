@@ -45,9 +45,21 @@ static void *next(const char *name)
     return function;
 }
 
+/* Takes its time where the test has it so. */
+static void slow_down(const char *name)
+{
+    const uint32_t ms = atomic_load_explicit(&plan->slow_ms, memory_order_acquire);
+
+    if (!ms || strcmp(plan->slow, name))
+        return;
+    usleep(ms * 1000);
+    atomic_fetch_add(&plan->slow_calls, 1);
+}
+
 /* Waits while the test holds this function up. */
 static void hold(const char *name)
 {
+    slow_down(name);
     if (atomic_load_explicit(&plan->holding, memory_order_acquire) && !strcmp(plan->held, name)) {
         atomic_fetch_add(&plan->waiting, 1);
         while (atomic_load(&plan->holding))
@@ -106,14 +118,11 @@ CUresult cuMemHostRegister_v2(void *address, size_t size, unsigned int flags)
 {
     CUresult (*take)(void *, size_t, unsigned int) =
         (CUresult(*)(void *, size_t, unsigned int))(uintptr_t)next("cuMemHostRegister_v2");
-    const uint32_t ms = atomic_load(&plan->register_ms);
 
     if (fail_now("cuMemHostRegister_v2"))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (ms && size >= (1u << 20)) {
-        usleep(ms * 1000);
-        atomic_fetch_add(&plan->registered, 1);
-    }
+    if (size >= 1u << 20)
+        slow_down(HOST_LARGE);
     return take(address, size, flags);
 }
 

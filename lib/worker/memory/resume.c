@@ -60,6 +60,7 @@ void resume_free(struct resume *resume)
         close(resume->journal);
     preload_free(resume->preload);
     free(resume->pieces);
+    free(resume->names);
     free(resume);
 }
 

@@ -15,6 +15,7 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/kept.h"
+#include "worker/memory/resume.h"
 #include "worker/module/fenced.h"
 #include "worker/module/kernel_names.h"
 #include "worker/module/local_memory.h"
@@ -428,20 +429,61 @@ static gs_status kernel_resume(struct job *job, const struct journal_entry *entr
     return GS_OK;
 }
 
-gs_status kernels_resume(struct job *job)
+static bool is_name(const struct journal_entry *entry)
+{
+    return entry->kind == JOURNAL_KERNEL || entry->kind == JOURNAL_VARIABLE;
+}
+
+gs_status kernels_list(struct job *job)
+{
+    const struct journal *journal = job->session->journal;
+    struct resume *resume = job->session->resume;
+    uint32_t count = 0;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));)
+        count += is_name(e);
+    resume->names = calloc(count + 1, sizeof(*resume->names));
+    if (!resume->names)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a session's kernels");
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        if (is_name(e))
+            resume->names[resume->name_count++] = (struct resume_name){e->kind, e->key};
+    }
+    return GS_OK;
+}
+
+static gs_status variable_resume(struct job *job, const struct journal_entry *entry)
 {
     struct session *session = job->session;
+    struct module *module = module_find(session, entry->value[1]);
+
+    if (allocations_at(&session->memory.allocations, entry->key) ||
+        (module && variable_name(session, module, entry->key, entry->value[0])))
+        return GS_OK;
+    return job_fail(job, GS_ERR_INTERRUPTED, "a variable has no place in its module");
+}
+
+gs_status kernels_resume(struct job *job, uint64_t until)
+{
+    struct session *session = job->session;
+    struct resume *resume = session->resume;
     uint64_t serial = session->serial;
 
-    for (const struct journal_entry *e = NULL; (e = journal_next(session->journal, e));) {
-        if (e->kind == JOURNAL_KERNEL && kernel_resume(job, e) != GS_OK)
+    for (bool first = true; resume->named < resume->name_count; first = false) {
+        const struct resume_name *name = &resume->names[resume->named];
+        const struct journal_entry *entry;
+
+        if (!first && clock_ns() > until)
+            break;
+        entry = journal_find(session->journal, (enum journal_kind)name->kind, name->key);
+        if (entry && entry->kind == JOURNAL_KERNEL)
+            kernel_resume(job, entry);
+        else if (entry)
+            variable_resume(job, entry);
+        if (job->status != GS_OK)
             return job->status;
         serial = session->serial > serial ? session->serial : serial;
-        if (e->kind != JOURNAL_VARIABLE || allocations_at(&session->memory.allocations, e->key))
-            continue;
-        struct module *module = module_find(session, e->value[1]);
-        if (!module || !variable_name(session, module, e->key, e->value[0]))
-            return job_fail(job, GS_ERR_INTERRUPTED, "a variable has no place in its module");
+        resume->named++;
     }
     session->serial = serial;
     return GS_OK;

@@ -12,7 +12,7 @@
  * others wait meanwhile, so a session whose modules have to be compiled, or take long, or whose
  * host memory takes long to register, is late: it enters the session table before, as one whose job
  * is in progress, and the others go on. Then job_resume_compile comes third, under the rule for all
- * that compile (jobs/service.c).
+ * that compile (jobs/service.c). Where the driver's loading takes long, it is late from then on.
  */
 #include "worker/session/resume.h"
 
@@ -157,7 +157,8 @@ bool resume_is_job(const struct job *job)
 
 bool resume_late(const struct job *job)
 {
-    return job->status == GS_OK && job->kind == &job_resume_modules && job->session->resume->late;
+    return job->status == GS_OK && job->session->resume->late &&
+           job->session->jobs.current != job && job->kind != &job_resume;
 }
 
 bool resume_next(struct job *job)
