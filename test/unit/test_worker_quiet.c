@@ -240,6 +240,25 @@ static void many_that_wait_for_their_kernels_are_seldom_looked_at(void **state)
     session.jobs.paused = false;
 }
 
+/* However many jobs another user has had waiting for longer. */
+static void a_user_waits_for_one_job_of_each_other(void **state)
+{
+    static struct session other = {.uid = 1};
+
+    (void)state;
+    kernels_run(false);
+    for (unsigned i = 0; i < 3; i++) {
+        job[i].session = i < 2 ? &session : &other;
+        quiet_add(&job[i], now);
+    }
+    assert_ptr_equal(polled(1), &job[0]);
+    quiet_returned(&job[0], now);
+    assert_ptr_equal(polled(1), &job[2]);
+    quiet_returned(&job[2], now);
+    assert_ptr_equal(polled(1), &job[1]);
+    quiet_returned(&job[1], now);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +268,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_concerns_others_waits_until_all_are_taken_up, set,
                                         unset),
         cmocka_unit_test_setup_teardown(what_runs_after_them_does, set, unset),
+        cmocka_unit_test_setup_teardown(a_user_waits_for_one_job_of_each_other, set, unset),
         cmocka_unit_test_setup_teardown(many_that_wait_for_their_kernels_are_seldom_looked_at, set,
                                         unset),
     };

@@ -122,6 +122,14 @@ static_assert(sizeof(struct req_texture) <= sizeof(((struct job *)0)->payload) &
                   sizeof(struct rec_gemm) <= sizeof(((struct job *)0)->payload),
               "payload");
 
+#define JOB_NOBODY UINT32_MAX
+
+/* The user whose job it is; JOB_NOBODY: it has no session. */
+static inline uint32_t job_uid(const struct job *job)
+{
+    return job->session ? job->session->uid : JOB_NOBODY;
+}
+
 /* Notes a failure. Returns the status, for `return job_fail(...)`. */
 gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

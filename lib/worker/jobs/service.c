@@ -21,10 +21,9 @@
 #include "worker/driver/wake.h"
 #include "worker/jobs/job.h"
 #include "worker/jobs/pace.h"
+#include "worker/jobs/served.h"
 
 #define THREADS_MAX 4u
-#define NOBODY      UINT32_MAX /* the uid of a job without a session */
-#define SERVED_MAX  64u
 
 /* A group of threads that serve one kind of job. There are four groups, because a job that may
  * wait for the device must not hold up those that do not (attaching, allocating), because all
@@ -34,8 +33,7 @@
  *
  * The jobs of one user have all threads but one at most, and the user with the fewest is served
  * first, so that no user's slow jobs hold up another's. Of several such users it is the one that
- * was served longest ago, however many jobs the others have had waiting for longer: so a user waits
- * for one job of each other at most. A compilation may take minutes and cannot be ended, so among
+ * was served longest ago (served.h). A compilation may take minutes and cannot be ended, so among
  * the patient threads all users' compilations together leave one free, and one user's another one
  * for the others' compilations. They also wait while their user has had more than its share of a
  * CPU.
@@ -49,11 +47,11 @@ struct thread_group {
     _Atomic(struct job *) inbox; /* newest first */
     sem_t *ready;                /* counts jobs, and wake-ups without a job */
     sem_t own;
-    pthread_mutex_t lock;                      /* protects the rest */
-    struct job *first;                         /* oldest first */
-    uint32_t uid[THREADS_MAX], running;        /* whose jobs the threads have */
-    uint32_t compiling;                        /* how many of these compile */
-    uint32_t served[SERVED_MAX], served_count; /* users, the one served last first */
+    pthread_mutex_t lock;               /* protects the rest */
+    struct job *first;                  /* oldest first */
+    uint32_t uid[THREADS_MAX], running; /* whose jobs the threads have */
+    uint32_t compiling;                 /* how many of these compile */
+    struct served served;
     uint64_t due_ns; /* when the first job that waits for its share may begin; 0: none waits */
 };
 static struct thread_group quick = {
@@ -135,42 +133,14 @@ bool service_idle(void)
     return atomic_load_explicit(&jobs_out, memory_order_acquire) == 0;
 }
 
-static uint32_t owner(const struct job *job)
-{
-    return job->session ? job->session->uid : NOBODY;
-}
-
 /* How many of the threads have jobs of the user. */
 static uint32_t running_of(const struct thread_group *thread_group, uint32_t uid)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < thread_group->running; i++)
-        count += uid != NOBODY && thread_group->uid[i] == uid;
+        count += uid != JOB_NOBODY && thread_group->uid[i] == uid;
     return count;
-}
-
-/* How many users were served after the user was; more: it was served longer ago, or never. */
-static uint32_t served_since(const struct thread_group *thread_group, uint32_t uid)
-{
-    uint32_t i = 0;
-
-    while (i < thread_group->served_count && thread_group->served[i] != uid)
-        i++;
-    return i;
-}
-
-/* Notes that the user is served now. */
-static void served_note(struct thread_group *thread_group, uint32_t uid)
-{
-    uint32_t *served = thread_group->served, i = served_since(thread_group, uid);
-
-    if (i == thread_group->served_count && i < SERVED_MAX)
-        thread_group->served_count++;
-    else if (i == SERVED_MAX)
-        i--;
-    memmove(&served[1], &served[0], i * sizeof(served[0]));
-    served[0] = uid;
 }
 
 /* Puts the jobs that have come in behind those that wait. */
@@ -235,7 +205,7 @@ static bool kept_back(struct thread_group *thread_group, const struct job *job, 
         running + thread_group->spare + 1 >= thread_group->threads)
         return true;
     pthread_mutex_lock(&accounts.lock);
-    due = pace_due(&accounts.pace, owner(job), compile_percent(job), now);
+    due = pace_due(&accounts.pace, job_uid(job), compile_percent(job), now);
     pthread_mutex_unlock(&accounts.lock);
     if (due <= now)
         return false;
@@ -258,8 +228,8 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
     inbox_take(thread_group);
     thread_group->due_ns = 0;
     for (struct job **at = &thread_group->first; *at; at = &(*at)->next) {
-        const uint32_t running = running_of(thread_group, owner(*at));
-        const uint32_t since = served_since(thread_group, owner(*at));
+        const uint32_t running = running_of(thread_group, job_uid(*at));
+        const uint32_t since = served_since(&thread_group->served, job_uid(*at));
         if (running >= most || (found && running > fewest) ||
             (found && running == fewest && since <= longest) ||
             kept_back(thread_group, *at, running, now))
@@ -275,8 +245,8 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
             atomic_fetch_add_explicit(&jobs_out, 1, memory_order_relaxed);
             thread_group->compiling++;
         }
-        thread_group->uid[thread_group->running++] = owner(job);
-        served_note(thread_group, owner(job));
+        thread_group->uid[thread_group->running++] = job_uid(job);
+        served_note(&thread_group->served, job_uid(job));
     }
     *due = thread_group->due_ns;
     /* This thread will be busy, so another one looks at the rest, and waits until one of these may
@@ -347,7 +317,7 @@ static void job_work(struct job *job)
     if (!compiles)
         return;
     pthread_mutex_lock(&accounts.lock);
-    pace_take(&accounts.pace, owner(job), compile_percent(job),
+    pace_take(&accounts.pace, job_uid(job), compile_percent(job),
               thread_cpu_ns() - began + job->helpers_ns, clock_ns());
     pthread_mutex_unlock(&accounts.lock);
 }
@@ -378,7 +348,7 @@ static void *service_main(void *argument)
             continue;
         if (thread_group == &quiet)
             prewake_met(PREWAKE_QUIET);
-        const uint32_t uid = owner(job);
+        const uint32_t uid = job_uid(job);
         const bool asks = job->kind->flags & JOB_ASKS; /* it may be back before its work returns */
         const bool compiles = job->kind->flags & JOB_COMPILES;
         job_work(job);

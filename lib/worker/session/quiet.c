@@ -9,6 +9,7 @@
  */
 #include "worker/session/quiet.h"
 
+#include "worker/jobs/served.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/window.h"
 #include "worker/sched/domain.h"
@@ -38,6 +39,7 @@ static struct {
      * holds for all other jobs of that look */
     uint64_t found_busy, found_held;
     struct job *quiet_job; /* the job that has the device to itself */
+    struct served served;  /* users whose jobs had it */
     uint64_t begun_ns;     /* when that job was given to its thread */
     uint64_t freed_ns;     /* when the last job gave the device back */
     struct {
@@ -217,6 +219,24 @@ static bool quiet_now(uint64_t now)
     return true;
 }
 
+/* The job that has the next quiet moment: of the user that was served longest ago the oldest one. A
+ * user may have a job in each of hundreds of sessions, and each takes a moment of its own. */
+static const struct job *quiet_next(void)
+{
+    const struct job *next = NULL;
+    uint32_t longest = 0;
+
+    for (const struct job *job = quiet.first; job; job = job->next) {
+        const uint32_t since =
+            job->kind->flags & JOB_QUIET ? served_since(&quiet.served, job_uid(job)) : 0;
+        if (job->kind->flags & JOB_QUIET && (!next || since > longest)) {
+            next = job;
+            longest = since;
+        }
+    }
+    return next;
+}
+
 /* Whether running kernels have kept the job from the device for too long. The time of quiet jobs
  * before it does not count: where many modules are loaded, these alone may take longer. */
 static bool kept_out(const struct job *job, uint64_t now)
@@ -257,7 +277,7 @@ static bool may_start(struct job *job, uint64_t now)
         if (quiet.quiet_job)
             return false;
         if (quiet_now(now))
-            return true;
+            return job == quiet_next();
         hold_for(job, now);
         return false;
     }
@@ -280,6 +300,7 @@ static void quiet_begin(struct job *job, uint64_t now)
 {
     quiet.quiet_job = job;
     quiet.begun_ns = now;
+    served_note(&quiet.served, job_uid(job));
 }
 
 void quiet_poll(uint64_t now)
@@ -318,7 +339,7 @@ void quiet_add(struct job *job, uint64_t now)
     if (awaits_session(job))
         job->session->jobs.paused = true;
     job->waiting_ns = now;
-    /* Oldest first: where many modules are loaded, none waits for all that come after it. */
+    /* Oldest first: where a user loads many modules, none waits for all that come after it. */
     struct job **end = &quiet.first;
     while (*end)
         end = &(*end)->next;
