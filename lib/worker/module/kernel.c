@@ -224,11 +224,21 @@ static void kernel_list_work(struct job *job)
         snprintf(job->message, sizeof(job->message), "%s", module->kernel_names[job->arg[1]]);
 }
 
+/* A module may have a million variables, and many kernels, so it is looked for once. */
+static CUdeviceptr module_barrier(struct module *module)
+{
+    uint64_t bytes;
+
+    if (!module->barrier_sought)
+        fenced_variable(module, GRID_VARIABLE, &module->barrier, &bytes);
+    module->barrier_sought = true;
+    return module->barrier;
+}
+
 /* Finds the kernel, has the driver load it, and adds its record to the module's list. */
 static void kernel_work(struct job *job)
 {
     struct module *module = job->object;
-    uint64_t barrier_bytes;
     CUfunction function;
     CUresult result = DRV(cuModuleGetFunction, &function, module->cu, job->name);
 
@@ -261,7 +271,7 @@ static void kernel_work(struct job *job)
     kernel->windowed = added.windowed;
     kernel->variables = module->variables;
     kernel->syncs_grid = grid_sync_has(&module->grid, job->name);
-    fenced_variable(module, GRID_VARIABLE, &kernel->barrier, &barrier_bytes);
+    kernel->barrier = module_barrier(module);
     job->kernel->flags |= kernel->syncs_grid ? REQ_KERNEL_SYNCS_GRID : 0;
     /* The module is not unloaded meanwhile, because an unload would be another job of this session,
      * which has one job in progress at a time. */
