@@ -563,8 +563,9 @@ GS_API gs_status gs_mem_export(gs_session session, gs_devptr ptr, uint64_t recei
  * not fenced, *ptr is the exporter's address, unless that is taken here.
  * GS_ERR_NOT_FOUND: no such export, because it was revoked or freed, its owner has ended, or it is
  * of another server. GS_ERR_PERMISSION: it is for another receiver. GS_ERR_NOT_SUPPORTED: this
- * session's device does not reach the memory's. GS_ERR_LIMIT: too many imports, or the server has
- * no descriptor for another device's memory. GS_ERR_QUOTA, of this device. GS_ERR_NO_DEVICE_MEMORY.
+ * session's device does not reach the memory's. GS_ERR_LIMIT: too many imports, of this session or
+ * of the memory, or the server has no descriptor for another device's memory. GS_ERR_QUOTA, of this
+ * device. GS_ERR_NO_DEVICE_MEMORY.
  */
 GS_API gs_status gs_mem_import(gs_session session, const gs_mem_handle *handle, gs_devptr *ptr,
                                size_t *size);

@@ -25,6 +25,12 @@ struct server *driver_server_start(const char *const *arguments, uint64_t keeps,
         .device = "soft", .environment = environment, .arguments = arguments});
 }
 
+void driver_slow(struct driver_plan *plan, const char *function, uint32_t ms)
+{
+    snprintf(plan->slow, sizeof(plan->slow), "%s", function);
+    atomic_store_explicit(&plan->slow_ms, ms, memory_order_release);
+}
+
 void driver_hold(struct driver_plan *plan, const char *function)
 {
     snprintf(plan->held, sizeof(plan->held), "%s", function);

@@ -12,6 +12,8 @@
  * keeps: its first value of that name. */
 struct server *driver_server_start(const char *const *arguments, uint64_t keeps,
                                    struct driver_plan **plan);
+/* Calls of the function take so long from now on; 0: as long as the device does. */
+void driver_slow(struct driver_plan *plan, const char *function, uint32_t ms);
 /* Calls of the function wait from now on, ... */
 void driver_hold(struct driver_plan *plan, const char *function);
 /* ... until now. */

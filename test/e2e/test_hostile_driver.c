@@ -3,6 +3,7 @@
  * and keeps what it should give back: what a tenant gets is a status, what the others get is their
  * results.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -534,6 +535,41 @@ static void who_is_being_closed_is_suspected_of_a_fault_too(void)
     server_stop(s->server);
 }
 
+/* ---- A call takes long ------------------------------------------------------------------------
+ */
+
+static void *clusters_ask(void *argument)
+{
+    unsigned clusters;
+
+    CHECK_OK(gs_kernel_clusters(*(gs_kernel *)argument, 32, 0, (gs_dim3){2, 1, 1}, &clusters));
+    CHECK(clusters > 0);
+    return NULL;
+}
+
+static void how_many_clusters_fit_is_asked_for_by_nobody_s_lane(void)
+{
+    gs_session session;
+    gs_kernel kernel;
+    pthread_t thread;
+    gs_devptr memory;
+    struct scene s;
+
+    scene_set(&s);
+    CHECK_OK(gs_attach(NULL, &session));
+    kernel = kernels_get(kernels_load(session), "fill");
+    driver_hold(s.plan, "cuOccupancyMaxActiveClusters");
+    CHECK_EQUAL(pthread_create(&thread, NULL, clusters_ask, &kernel), 0);
+    CHECK_WITHIN(10000, atomic_load(&s.plan->waiting) == 1);
+    CHECK_OK(gs_malloc(s.before, 4096, &memory));
+    CHECK_EQUAL(atomic_load(&s.plan->waiting), 1);
+    driver_go_on(s.plan);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK_OK(gs_free(s.before, memory));
+    CHECK_OK(gs_detach(session));
+    scene_end(&s);
+}
+
 static const struct test tests[] = {
     TEST_WITHIN(each_call_of_the_driver_fails_once, 300),
     TEST(a_launch_that_has_no_memory_for_its_graph_goes_without),
@@ -543,6 +579,7 @@ static const struct test tests[] = {
     TEST(a_worker_that_has_made_many_partitions_is_replaced_when_nobody_uses_it),
     TEST(sets_of_sms_that_no_memory_is_left_for_are_refused),
     TEST(who_is_being_closed_is_suspected_of_a_fault_too),
+    TEST(how_many_clusters_fit_is_asked_for_by_nobody_s_lane),
 };
 
 int main(int argc, char **argv)

@@ -392,6 +392,158 @@ static void a_session_that_costs_one_worker_after_the_other_ends(void)
     scene_end(&s);
 }
 
+/* ---- Host memory ------------------------------------------------------------------------------
+ */
+
+#define SLOW_MS     1000u /* for each call; nobody else waits for more than five of a session */
+#define HOST_BLOCKS 8u
+
+static uint32_t *host_block(gs_session session, uint32_t value)
+{
+    void *memory;
+
+    CHECK_OK(gs_host_alloc(session, 2 * MIB, &memory));
+    *(uint32_t *)memory = value;
+    return memory;
+}
+
+/* Makes what copies of ordinary memory need. */
+static void check_copies(const struct tenant *tenant)
+{
+    fill(tenant, 0);
+    check_filled(tenant, 0);
+}
+
+/* Nor for all of a session's host memory, which copies and kernels use again once it is there. */
+static void nobody_waits_for_much_host_memory(void)
+{
+    uint32_t *block[HOST_BLOCKS], value = 40, n = 1;
+    struct scene s;
+
+    s.server = driver_server_start(server_unfenced.arguments, 0, &s.plan);
+    tenant_set(&s.late, small_ptx, sizeof(small_ptx) - 1);
+    tenant_set(&s.other, small_ptx, sizeof(small_ptx) - 1);
+    check_copies(&s.late);
+    check_copies(&s.other);
+    for (uint32_t i = 0; i < HOST_BLOCKS; i++)
+        block[i] = host_block(s.late.session, i);
+    driver_slow(s.plan, HOST_LARGE, SLOW_MS);
+    server_worker_replace(s.server, 0);
+    fill(&s.other, 1);
+    check_filled(&s.other, 1);
+    const uint32_t registered = atomic_load(&s.plan->slow_calls);
+    CHECK_OK(kernels_launch(NULL, s.late.fill, 1, 128,
+                            (void *[]){(void *)&block[HOST_BLOCKS - 1], &value, &n}));
+    CHECK_OK(gs_sync(s.late.session));
+    CHECK_EQUAL(*block[HOST_BLOCKS - 1], 40);
+    CHECK_OK(gs_memcpy_htod(s.late.session, s.late.data, block[5], sizeof(uint32_t)));
+    CHECK_OK(gs_memcpy_dtoh(s.late.session, &n, s.late.data, sizeof(n)));
+    CHECK_EQUAL(n, 5);
+    CHECK(atomic_load(&s.plan->slow_calls) > registered);
+    CHECK_OK(gs_detach(s.late.session));
+    scene_end(&s);
+}
+
+static void host_memory_run(void *argument)
+{
+    struct gate *made = argument;
+    struct tenant tenant;
+
+    tenant_set(&tenant, small_ptx, sizeof(small_ptx) - 1);
+    for (uint32_t i = 0; i < HOST_BLOCKS; i++)
+        host_block(tenant.session, i);
+    gate_pass(made);
+    for (;;)
+        pause();
+}
+
+/* It ends while some of its host memory is not registered, and the rest of it never is. */
+static void a_tenant_that_is_killed_meanwhile_leaves_no_host_memory(void)
+{
+    struct gate *made = shared_alloc(sizeof(*made));
+    struct scene s;
+    pid_t pid;
+
+    s.server = driver_server_start(server_unfenced.arguments, 0, &s.plan);
+    tenant_set(&s.other, small_ptx, sizeof(small_ptx) - 1);
+    check_copies(&s.other);
+    pid = tenant_start(host_memory_run, made);
+    gate_wait(made, 1);
+    driver_slow(s.plan, HOST_LARGE, SLOW_MS);
+    server_worker_replace(s.server, 0);
+    fill(&s.other, 1);
+    check_filled(&s.other, 1);
+    const uint32_t registered = atomic_load(&s.plan->slow_calls);
+    tenant_kill(pid, SIGKILL);
+    server_wait_tenants(s.server, 1, 10000);
+    CHECK(atomic_load(&s.plan->slow_calls) <= registered + 1); /* which was under way */
+    driver_slow(s.plan, HOST_LARGE, 0);
+    others_go_on(&s, 2);
+    scene_end(&s);
+}
+
+/* ---- Modules and kernels ----------------------------------------------------------------------
+ */
+
+#define NAMES 8u /* modules, or kernels of one */
+
+/* The session's modules are there in part when the others go on, then all of them. */
+static void others_go_on_and_then_all_is_there(struct scene *s, const char *slow)
+{
+    driver_slow(s->plan, slow, SLOW_MS);
+    server_worker_replace(s->server, 0);
+    fill(&s->other, 1);
+    check_filled(&s->other, 1);
+    const uint32_t calls = atomic_load(&s->plan->slow_calls);
+    fill(&s->late, 2);
+    check_filled(&s->late, 2);
+    CHECK(atomic_load(&s->plan->slow_calls) > calls);
+    driver_slow(s->plan, slow, 0);
+}
+
+static void nobody_waits_for_many_modules(void)
+{
+    struct scene s;
+    gs_module module;
+
+    s.server = driver_server_start(server_unfenced.arguments, 0, &s.plan);
+    tenant_set(&s.late, small_ptx, sizeof(small_ptx) - 1);
+    tenant_set(&s.other, small_ptx, sizeof(small_ptx) - 1);
+    for (uint32_t i = 0; i < NAMES; i++)
+        CHECK_OK(gs_module_load(s.late.session, small_ptx, sizeof(small_ptx) - 1, &module));
+    others_go_on_and_then_all_is_there(&s, "cuModuleLoadDataEx");
+    s.late.hold = kernels_get(module, "hold");
+    CHECK_OK(gs_detach(s.late.session));
+    scene_end(&s);
+}
+
+static void nor_for_many_kernels(void)
+{
+    char text[4096];
+    int n = snprintf(text, sizeof(text), "%s", small_ptx);
+    gs_kernel kernel[NAMES];
+    gs_module module;
+    struct scene s;
+
+    for (uint32_t i = 0; i < NAMES; i++)
+        n += snprintf(text + n, sizeof(text) - (size_t)n, ".visible .entry k%u() { ret; }\n", i);
+    s.server = driver_server_start(server_unfenced.arguments, 0, &s.plan);
+    tenant_set(&s.late, small_ptx, sizeof(small_ptx) - 1);
+    tenant_set(&s.other, small_ptx, sizeof(small_ptx) - 1);
+    CHECK_OK(gs_module_load(s.late.session, text, 0, &module));
+    for (uint32_t i = 0; i < NAMES; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "k%u", i);
+        kernel[i] = kernels_get(module, name);
+    }
+    others_go_on_and_then_all_is_there(&s, "cuModuleGetFunction");
+    for (uint32_t i = 0; i < NAMES; i++)
+        CHECK_OK(kernels_launch(NULL, kernel[i], 1, 1, NULL));
+    CHECK_OK(gs_sync(s.late.session));
+    CHECK_OK(gs_detach(s.late.session));
+    scene_end(&s);
+}
+
 static const struct test tests[] = {
     TEST(nobody_waits_for_the_compiler),
     TEST(work_of_it_that_was_unfinished_runs_again),
@@ -401,6 +553,10 @@ static const struct test tests[] = {
     TEST(a_tenant_that_is_killed_meanwhile_leaves_nothing),
     TEST(what_cannot_be_loaded_again_ends_its_session_alone),
     TEST(a_module_that_is_there_by_half_cannot_be_named),
+    TEST(nobody_waits_for_many_modules),
+    TEST(nor_for_many_kernels),
+    TEST(nobody_waits_for_much_host_memory),
+    TEST(a_tenant_that_is_killed_meanwhile_leaves_no_host_memory),
     TEST(a_session_that_costs_one_worker_after_the_other_ends),
 };
 

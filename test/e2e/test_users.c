@@ -583,120 +583,6 @@ static void what_the_driver_takes_is_counted_for_the_user(void)
     server_stop(server);
 }
 
-/* ---- Compiling ---- */
-
-#define COMPILERS 6
-
-struct compilers {
-    struct gate ready, go;
-    _Atomic unsigned loads;
-};
-
-/* A module that nobody has loaded before, of 10,000 instructions. */
-static gs_status new_text_load(gs_session session, unsigned number, gs_module *module)
-{
-    static char text[MIB];
-    size_t n = (size_t)snprintf(text, sizeof(text),
-                                ".version 7.8\n.target sm_80\n.address_size 64\n"
-                                ".visible .entry k() {\n.reg .b32 r;\nmov.b32 r, %d%u;\n",
-                                (int)getpid(), number);
-
-    for (unsigned i = 0; i < 10000; i++)
-        n += (size_t)snprintf(text + n, sizeof(text) - n, "add.u32 r, r, %u;\n", i);
-    snprintf(text + n, sizeof(text) - n, "ret;\n}\n");
-    return gs_module_load(session, text, 0, module);
-}
-
-static void compile_run(void *argument)
-{
-    struct compilers *compilers = argument;
-    gs_status status = GS_OK;
-    gs_session session;
-    gs_module module;
-
-    become_stranger();
-    CHECK_OK(gs_attach(NULL, &session));
-    gate_pass(&compilers->ready);
-    gate_wait(&compilers->go, 1);
-    for (unsigned i = 0; status == GS_OK; i++) {
-        status = new_text_load(session, i, &module);
-        compilers->loads += status == GS_OK;
-        if (status == GS_OK)
-            status = gs_module_unload(module);
-    }
-    CHECK_STATUS(status, GS_ERR_INTERRUPTED); /* the operator ends it */
-}
-
-/* CPU time of the worker's threads that compile, in seconds. */
-static double compile_seconds(const struct server *server)
-{
-    char path[64], line[512];
-    double ticks = 0;
-    struct dirent *entry;
-    const pid_t pid = server_worker_pid(server);
-
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    DIR *tasks = opendir(path);
-    CHECK(tasks != NULL);
-    while ((entry = readdir(tasks))) {
-        unsigned long user, system;
-        snprintf(path, sizeof(path), "/proc/%d/task/%.12s/stat", (int)pid, entry->d_name);
-        FILE *file = fopen(path, "r");
-        if (!file)
-            continue;
-        if (fgets(line, sizeof(line), file) && strstr(line, "(gs-patient)") &&
-            sscanf(strchr(line, ')'), ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-                   &user, &system) == 2)
-            ticks += (double)(user + system);
-        fclose(file);
-    }
-    closedir(tasks);
-    return ticks / (double)sysconf(_SC_CLK_TCK);
-}
-
-/* Six sessions of a user compile without end. Of 5 percent of a CPU 1.5 s are saved up. */
-static void who_compiles_without_end_has_its_share_of_a_cpu(void)
-{
-    struct server *server = shared_server((const char *const[]){"--cache", "none", NULL});
-    struct compilers *compilers = shared_alloc(sizeof(*compilers));
-    pid_t pid[COMPILERS];
-    gs_session session;
-    gs_module module;
-
-    CHECK_EQUAL(gsctl("set", "--others", "--user-compile", "5", NULL), 0);
-    CHECK_OK(server_attach(server, &session));
-    for (unsigned i = 0; i < COMPILERS; i++)
-        pid[i] = tenant_start(compile_run, compilers);
-    gate_wait(&compilers->ready, COMPILERS);
-    gate_pass(&compilers->go);
-    const uint64_t began = clock_ns();
-    CHECK_WITHIN(30000, server_log_lines(server, "event=compile-held user=nobody uid=65534") == 1);
-    CHECK(compile_seconds(server) >= 1.2);
-    for (unsigned i = 0; i < 5; i++) { /* nobody else waits, whatever it takes */
-        CHECK_OK(new_text_load(session, i, &module));
-        CHECK_OK(gs_module_unload(module));
-    }
-    const double own = compile_seconds(server);
-    usleep(2000000);
-    /* Three may have begun before the account was full. */
-    const double taken = compile_seconds(server), seconds = (double)(clock_ns() - began) / 1e9;
-    if (taken - own > 0.05 * seconds + 1 || compilers->loads == 0)
-        test_fail(__FILE__, __LINE__,
-                  "%.2f s of CPU time in %.2f s, %.2f at the end of its saving, %u loads", taken,
-                  seconds, own, compilers->loads);
-    /* Who waits for its share does not keep the worker, and the next one takes what waited up. */
-    CHECK_EQUAL(gsctl("restart-worker", NULL, NULL, NULL, NULL), 0);
-    const unsigned loads = compilers->loads;
-    CHECK_WITHIN(20000, compilers->loads > loads + COMPILERS && compile_seconds(server) >= 1.5);
-    /* A session that waits for its share ends at once. */
-    CHECK_EQUAL(gsctl("kill", "--user", "65534", NULL, NULL), 0);
-    server_wait_tenants(server, 1, 5000);
-    for (unsigned i = 0; i < COMPILERS; i++)
-        tenant_join(pid[i]);
-    CHECK_OK(gs_detach(session));
-    server_stop(server);
-}
-
 static void pieces_run(void *argument)
 {
     gs_session session;
@@ -1350,7 +1236,6 @@ static const struct test tests[] = {
     TEST(sets_of_sms_are_counted_for_the_user),
     TEST(one_user_s_graphs_leave_room_for_another_s),
     TEST(what_the_driver_takes_is_counted_for_the_user),
-    TEST(who_compiles_without_end_has_its_share_of_a_cpu),
     TEST(a_user_who_fills_the_vault_does_not_fill_the_log),
     TEST(who_asks_without_end_is_refused_and_nobody_else),
     TEST(who_faults_again_and_again_is_kept_out_and_named),

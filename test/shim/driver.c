@@ -45,9 +45,21 @@ static void *next(const char *name)
     return function;
 }
 
+/* Takes its time where the test has it so. */
+static void slow_down(const char *name)
+{
+    const uint32_t ms = atomic_load_explicit(&plan->slow_ms, memory_order_acquire);
+
+    if (!ms || strcmp(plan->slow, name))
+        return;
+    usleep(ms * 1000);
+    atomic_fetch_add(&plan->slow_calls, 1);
+}
+
 /* Waits while the test holds this function up. */
 static void hold(const char *name)
 {
+    slow_down(name);
     if (atomic_load_explicit(&plan->holding, memory_order_acquire) && !strcmp(plan->held, name)) {
         atomic_fetch_add(&plan->waiting, 1);
         while (atomic_load(&plan->holding))
@@ -100,9 +112,25 @@ WRAP(cuMemExportToShareableHandle,
 WRAP(cuMemImportFromShareableHandle,
      (CUmemGenericAllocationHandle * handle, void *os_handle, CUmemAllocationHandleType type),
      (handle, os_handle, type))
-WRAP(cuMemHostRegister_v2, (void *address, size_t size, unsigned int flags), (address, size, flags))
+
+EXPORT CUresult cuMemHostRegister_v2(void *address, size_t size, unsigned int flags);
+CUresult cuMemHostRegister_v2(void *address, size_t size, unsigned int flags)
+{
+    CUresult (*take)(void *, size_t, unsigned int) =
+        (CUresult(*)(void *, size_t, unsigned int))(uintptr_t)next("cuMemHostRegister_v2");
+
+    if (fail_now("cuMemHostRegister_v2"))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (size >= 1u << 20)
+        slow_down(HOST_LARGE);
+    return take(address, size, flags);
+}
+
 WRAP(cuMemHostGetDevicePointer_v2, (CUdeviceptr * address, void *host, unsigned int flags),
      (address, host, flags))
+WRAP(cuOccupancyMaxActiveClusters,
+     (int *clusters, CUfunction function, const CUlaunchConfig *config),
+     (clusters, function, config))
 
 /* It never fails, and is only held up. */
 EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle);

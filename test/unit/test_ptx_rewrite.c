@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -485,6 +486,40 @@ static void any_part_of_a_module_is_survived(void **state)
     free(text);
 }
 
+#define CROWD 30000u
+
+/* A worker asks for them one by one. */
+static void each_of_many_kernels_is_found_soon(void **state)
+{
+    struct ptx_rewrite_report report = {0};
+    struct timespec began, ended;
+    char name[16], *out;
+    size_t size = 64u * CROWD, n;
+    char *text = malloc(size);
+
+    (void)state;
+    assert_non_null(text);
+    n = (size_t)snprintf(text, size, HEAD);
+    for (uint32_t i = 0; i < CROWD; i++)
+        n += (size_t)snprintf(text + n, size - n, ".entry k%u(.param .u64 a) { ret; }\n",
+                              i * 7919 % CROWD);
+    out = rewrite(text, PTX_PASS_COMPLETION | PTX_PASS_FENCE | PTX_PASS_WINDOW, &report);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &began);
+    for (uint32_t i = 0; i < CROWD; i++) {
+        snprintf(name, sizeof(name), "k%u", i);
+        const struct ptx_rewrite_kernel *found = ptx_rewrite_report_kernel(&report, name);
+        assert_non_null(found);
+        assert_string_equal(found->name, name);
+        assert_null(ptx_fence_report_kernel(&report.fence, "none"));
+    }
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ended);
+    assert_true(ended.tv_sec - began.tv_sec < 2);
+    assert_null(ptx_rewrite_report_kernel(&report, "none"));
+    ptx_rewrite_report_deinit(&report);
+    free(out);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -512,6 +547,7 @@ int main(void)
         cmocka_unit_test(ends_that_would_hold_up_barriers_are_left),
         cmocka_unit_test(modules_that_lack_the_instructions_are_left),
         cmocka_unit_test(any_part_of_a_module_is_survived),
+        cmocka_unit_test(each_of_many_kernels_is_found_soon),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

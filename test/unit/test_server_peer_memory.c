@@ -262,13 +262,13 @@ static void a_granted_export_brings_the_memory_and_is_kept(void **state)
     assert_int_equal(message.u.peer_answer.from, OWNER);
     assert_int_equal(message.u.peer_answer.size, SIZE);
     assert_int_equal(message.u.peer_answer.window_size, 0); // of another process
-    assert_int_equal(inode(fd), inode(owner->vault.entry[0].fd));
+    assert_int_equal(inode(fd), inode(owner->vault.entry[0]->fd));
     assert_int_equal(pieces(), 2);
     mapped(importer, MAPPED, SIZE, message.u.peer_answer.number);
     assert_int_equal(importer->vault.count, 1);
-    assert_int_equal(importer->vault.entry[0].address, MAPPED);
-    assert_int_equal(inode(importer->vault.entry[0].fd), inode(fd));
-    assert_true(importer->vault.entry[0].fd != owner->vault.entry[0].fd);
+    assert_int_equal(importer->vault.entry[0]->address, MAPPED);
+    assert_int_equal(inode(importer->vault.entry[0]->fd), inode(fd));
+    assert_true(importer->vault.entry[0]->fd != owner->vault.entry[0]->fd);
     assert_int_equal(pieces(), 2);
     assert_int_equal(hears(PEER, 0).op, 0);
     says_of(PEER, LINK_VAULT_DROP, importer, MAPPED);

@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -186,6 +188,46 @@ static void nobody_waits_for_other_chores_and_the_session_goes_on(void **state)
     assert_in_range(paused, 1, HOLDS_MS / 4);
 }
 
+#define CROWD 4096u
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* As where memory is taken back that each session of a server has: all launches wait for a look at
+ * the chores, and whoever's request ends for the question whether its session has any. */
+static void many_that_begin_to_hold_at_once_take_a_look_little_time(void **state)
+{
+    struct session *crowd = aligned_alloc(_Alignof(struct session), CROWD * sizeof(*crowd));
+    uint64_t most = 0;
+
+    (void)state;
+    assert_non_null(crowd);
+    for (uint32_t i = 0; i < CROWD; i++) {
+        crowd[i] = session;
+        struct job *job = job_new(&crowd[i], &awaited);
+        assert_non_null(job);
+        chore_add(job);
+    }
+    for (uint32_t ms = 0; ms < 100; ms++) {
+        const uint64_t began = cpu_ns();
+        assert_null(polled(1));
+        const uint64_t took = cpu_ns() - began;
+        most = took > most ? took : most;
+    }
+    for (uint32_t i = 0; i < CROWD; i++) {
+        assert_true(chores_hold(&crowd[i]) == crowd[i].jobs.paused);
+        chores_cancel(&crowd[i]);
+    }
+    assert_false(chores_any());
+    assert_true(most < 10 * MS);
+    free(crowd);
+}
+
 #define CHORE_TEST(name) cmocka_unit_test_setup_teardown(name, set, unset)
 
 int main(void)
@@ -196,6 +238,7 @@ int main(void)
         CHORE_TEST(nor_do_requests_one_after_another),
         CHORE_TEST(nor_does_a_compilation),
         CHORE_TEST(nobody_waits_for_other_chores_and_the_session_goes_on),
+        CHORE_TEST(many_that_begin_to_hold_at_once_take_a_look_little_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

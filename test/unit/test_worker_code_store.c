@@ -24,6 +24,7 @@
 
 #define MADE_FOR "a device, 9.0, a driver"
 #define STRANGER 65534
+#define USER     1000u
 
 static char parent[] = "/tmp/gshare-test-store-XXXXXX", path[64];
 static int directory = -1;
@@ -50,7 +51,7 @@ static int unset(void **state)
     return system(command);
 }
 
-static void put(const char *text, const char *code)
+static void put_for(uint32_t uid, const char *text, const char *code)
 {
     char name[CODE_NAME_MAX];
     int file = code_file_make(MADE_FOR, text, strlen(text), code, strlen(code) + 1);
@@ -58,8 +59,13 @@ static void put(const char *text, const char *code)
     assert_true(file >= 0);
     code_file_name(name, MADE_FOR, text, strlen(text));
     assert_true(code_store_is_name(name));
-    assert_true(code_store_write(directory, name, file));
+    assert_true(code_store_write(directory, name, file, uid));
     close(file);
+}
+
+static void put(const char *text, const char *code)
+{
+    put_for(USER, text, code);
 }
 
 /* What is kept under the name of one text, read for another one, or another driver. NULL: nothing
@@ -72,7 +78,7 @@ static void read_as(const char *name_of, const char *made_for, const char *text,
     int file;
 
     code_file_name(name, MADE_FOR, name_of, strlen(name_of));
-    file = code_store_read(directory, name);
+    file = code_store_read(directory, name, USER);
     if (file >= 0) {
         code = code_file_read(file, made_for, text, strlen(text), &size);
         close(file);
@@ -143,6 +149,12 @@ static void what_is_for_another_text_or_driver_is_not_taken(void **state)
     read_as("one", "a device, 9.0, a driver 2", "one", NULL);
 }
 
+/* Who uses the file, which stands behind its magic, is not what it is taken for. */
+static bool is_of_use(off_t at)
+{
+    return at >= 8 && at < 8 + (off_t)sizeof(struct cache_share);
+}
+
 static void a_damaged_file_is_not_taken(void **state)
 {
     struct stat status;
@@ -156,7 +168,7 @@ static void a_damaged_file_is_not_taken(void **state)
         assert_int_equal(pread(file, &byte, 1, at), 1);
         byte ^= 0x10;
         assert_int_equal(pwrite(file, &byte, 1, at), 1);
-        found("one", NULL);
+        found("one", is_of_use(at) ? "1" : NULL);
         byte ^= 0x10;
         assert_int_equal(pwrite(file, &byte, 1, at), 1);
         close(file);
@@ -254,37 +266,73 @@ static void no_name_leads_out_of_the_directory(void **state)
     assert_false(code_store_is_name(""));
 }
 
-/* Written long ago, or read long ago. */
-static void used(const char *text, time_t when)
+/* Files count as CODE_STORE_LEAST each. */
+static void put_many(uint32_t uid, const char *name, int count)
 {
-    const struct timespec times[2] = {{when, 0}, {when, 0}};
+    char text[32];
 
-    assert_int_equal(utimensat(AT_FDCWD, path_of(text), times, 0), 0);
+    for (int i = 0; i < count; i++) {
+        snprintf(text, sizeof(text), "%s %d", name, i);
+        put_for(uid, text, "code");
+    }
 }
 
 static void what_was_used_longest_ago_goes_first(void **state)
 {
-    char text[16], code[1000];
-
     (void)state;
-    memset(code, 'c', sizeof(code));
-    code[sizeof(code) - 1] = '\0';
-    for (int i = 0; i < 10; i++) {
-        snprintf(text, sizeof(text), "text %d", i);
-        put(text, code);
-        used(text, 1000000 + i);
-    }
-    code_store_trim(directory, 20000);
+    put_many(USER, "text", 10);
+    code_store_trim(directory, 10 * CODE_STORE_LEAST);
     assert_int_equal(files_count(), 10);
-    found("text 0", code); /* is used now */
-    code_store_trim(directory, 8000);
-    found("text 0", code);
-    found("text 1", NULL);
-    found("text 2", NULL);
-    found("text 9", code);
-    assert_in_range(files_count(), 3, 5);
+    found("text 0", "code"); /* is used now */
+    code_store_trim(directory, 8 * CODE_STORE_LEAST);
+    assert_int_equal(files_count(), 6);
+    found("text 0", "code");
+    for (int i = 1; i < 10; i++) {
+        char text[16];
+        snprintf(text, sizeof(text), "text %d", i);
+        found(text, i < 5 ? NULL : "code");
+    }
     code_store_trim(directory, 0);
     assert_int_equal(files_count(), 0);
+}
+
+/* What two use stays while one of them has little. */
+static void a_user_who_fills_the_store_drives_out_only_its_own(void **state)
+{
+    (void)state;
+    put_for(USER + 1, "another's", "1");
+    put_for(USER, "both", "2");
+    put_for(USER + 1, "both", "2");
+    found("both", "2"); /* for the one who fills */
+    put_many(USER, "text", 30);
+    code_store_trim(directory, 20 * CODE_STORE_LEAST);
+    assert_int_equal(files_count(), 15);
+    put_many(USER, "more", 30);
+    code_store_trim(directory, 20 * CODE_STORE_LEAST);
+    assert_int_equal(files_count(), 15);
+    found("another's", "1");
+    found("both", "2");
+    found("text 29", NULL);
+    found("more 29", "code");
+    found("more 0", NULL);
+}
+
+/* As a version before leaves them, or an accident. They are nobody's. */
+static void what_is_not_of_this_form_goes_first(void **state)
+{
+    int file;
+
+    (void)state;
+    put("one", "1");
+    file = open(path_of("one"), O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(file, "%gscod02", 8, 0), 8);
+    close(file);
+    close(open(path_of("empty"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    put_many(USER, "text", 4);
+    code_store_trim(directory, 5 * CODE_STORE_LEAST);
+    assert_int_not_equal(access(path_of("one"), F_OK), 0);
+    assert_int_not_equal(access(path_of("empty"), F_OK), 0);
+    assert_int_equal(files_count(), 3);
 }
 
 static void what_was_left_half_written_goes(void **state)
@@ -315,8 +363,8 @@ static void a_disk_that_takes_nothing_leaves_what_was_there(void **state)
     code_file_name(name, MADE_FOR, "one", 3);
     large = memfd_create("large", MFD_CLOEXEC);
     assert_int_equal(ftruncate(large, (off_t)CODE_STORE_FILE + 1), 0);
-    assert_false(code_store_write(directory, name, large));
-    assert_false(code_store_write(-1, name, file));
+    assert_false(code_store_write(directory, name, large, USER));
+    assert_false(code_store_write(-1, name, file, USER));
     found("one", "1");
     assert_int_equal(files_count(), 1);
     close(large);
@@ -337,6 +385,8 @@ int main(void)
         STORE_TEST(a_directory_that_is_not_the_servers_alone_is_refused),
         STORE_TEST(no_name_leads_out_of_the_directory),
         STORE_TEST(what_was_used_longest_ago_goes_first),
+        STORE_TEST(a_user_who_fills_the_store_drives_out_only_its_own),
+        STORE_TEST(what_is_not_of_this_form_goes_first),
         STORE_TEST(what_was_left_half_written_goes),
         STORE_TEST(a_disk_that_takes_nothing_leaves_what_was_there),
     };

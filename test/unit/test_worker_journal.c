@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -280,6 +281,32 @@ static void of_two_entries_with_a_key_the_later_counts(void **state)
     journal_free(journal);
 }
 
+static off_t file_bytes(const struct journal *journal)
+{
+    struct stat status;
+
+    assert_int_equal(fstat(journal_descriptor(journal), &status), 0);
+    return status.st_size;
+}
+
+/* As for a variable whose address is asked for again and again. */
+static void what_is_put_again_and_again_takes_no_more_room(void **state)
+{
+    struct journal *journal = journal_new(1, UID), *next;
+
+    (void)state;
+    put(journal, JOURNAL_CHUNK, 0x1000, 5, NULL);
+    for (uint32_t i = 0; i < 100000; i++)
+        put(journal, JOURNAL_VARIABLE, 0x2000 + i % 2, i, NULL);
+    assert_true(file_bytes(journal) < 1 << 20);
+    next = reopened(journal);
+    assert_int_equal(journal_find(next, JOURNAL_VARIABLE, 0x2000)->value[0], 99998);
+    assert_int_equal(journal_find(next, JOURNAL_VARIABLE, 0x2001)->value[0], 99999);
+    assert_int_equal(journal_find(next, JOURNAL_CHUNK, 0x1000)->value[0], 5);
+    journal_free(next);
+    journal_free(journal);
+}
+
 static void what_was_taken_back_is_kept(void **state)
 {
     struct journal *journal = journal_new(1, UID), *next;
@@ -398,6 +425,7 @@ int main(void)
         cmocka_unit_test(an_entry_is_found_by_its_key),
         cmocka_unit_test(a_sweep_removes_what_it_is_told_in_one_pass),
         cmocka_unit_test(of_two_entries_with_a_key_the_later_counts),
+        cmocka_unit_test(what_is_put_again_and_again_takes_no_more_room),
         cmocka_unit_test(what_was_taken_back_is_kept),
         cmocka_unit_test(any_sequence_leaves_what_a_model_has),
         cmocka_unit_test(an_incomplete_journal_says_why),

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -240,6 +241,67 @@ static void many_that_wait_for_their_kernels_are_seldom_looked_at(void **state)
     session.jobs.paused = false;
 }
 
+static uint64_t cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Each round asks, and all launches wait for it. */
+static void whether_a_quiet_moment_is_wanted_takes_no_look_at_all_that_wait(void **state)
+{
+    static const struct job_kind idle = {"idle", JOB_SESSION_IDLE, NULL, NULL, NULL, NULL};
+    static const struct job_kind release = {
+        "release", JOB_PATIENT | JOB_QUIET | JOB_UNHURRIED, NULL, NULL, NULL, NULL};
+    static struct job waiting[CROWD];
+
+    (void)state;
+    fake_cu.cuStreamQuery = stream_query;
+    long_kernel_runs(true);
+    for (unsigned i = 0; i < CROWD; i++) {
+        waiting[i] = (struct job){.kind = &idle, .session = &session};
+        quiet_add(&waiting[i], now);
+    }
+    const uint64_t began = cpu_ns();
+    for (unsigned i = 0; i < 100000; i++)
+        assert_false(quiet_any() || quiet_pressing());
+    assert_true(cpu_ns() - began < 20000000u);
+    job[0].kind = &release;
+    quiet_add(&job[0], now);
+    assert_true(quiet_any());
+    assert_false(quiet_pressing());
+    quiet_add(&job[1], now);
+    assert_true(quiet_pressing());
+    long_kernel_runs(false);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_ptr_equal(polled(1), &job[i]);
+        quiet_returned(&job[i], now);
+    }
+    assert_false(quiet_any() || quiet_pressing() || quiet_first());
+    session.jobs.paused = false;
+}
+
+/* However many jobs another user has had waiting for longer. */
+static void a_user_waits_for_one_job_of_each_other(void **state)
+{
+    static struct session other = {.uid = 1};
+
+    (void)state;
+    kernels_run(false);
+    for (unsigned i = 0; i < 3; i++) {
+        job[i].session = i < 2 ? &session : &other;
+        quiet_add(&job[i], now);
+    }
+    assert_ptr_equal(polled(1), &job[0]);
+    quiet_returned(&job[0], now);
+    assert_ptr_equal(polled(1), &job[2]);
+    quiet_returned(&job[2], now);
+    assert_ptr_equal(polled(1), &job[1]);
+    quiet_returned(&job[1], now);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +311,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_concerns_others_waits_until_all_are_taken_up, set,
                                         unset),
         cmocka_unit_test_setup_teardown(what_runs_after_them_does, set, unset),
+        cmocka_unit_test_setup_teardown(a_user_waits_for_one_job_of_each_other, set, unset),
+        cmocka_unit_test_setup_teardown(
+            whether_a_quiet_moment_is_wanted_takes_no_look_at_all_that_wait, set, unset),
         cmocka_unit_test_setup_teardown(many_that_wait_for_their_kernels_are_seldom_looked_at, set,
                                         unset),
     };

@@ -259,6 +259,46 @@ static void compilations_hold_up_neither_other_jobs_nor_another_users(void **sta
     drain();
 }
 
+static void long_or_slow_work(struct job *job)
+{
+    if (job->brief && job->arg[0] > 1)
+        job_takes_long(job);
+    else
+        slow_work(job);
+}
+
+static const struct job_kind load = {
+    "load", JOB_PATIENT | JOB_COMPILES, NULL, long_or_slow_work, NULL, NULL};
+
+/* size: of its text; 1 is short. */
+static void push_load(uint32_t user, uint64_t size)
+{
+    struct job *job = job_new(&session[user], &load);
+
+    assert_non_null(job);
+    job->index = user;
+    job->arg[0] = size;
+    job->brief = true;
+    service_push(job);
+}
+
+/* However many users' long texts are compiled. */
+static void a_short_text_waits_for_no_long_one(void **state)
+{
+    (void)state;
+    for (uint32_t user = 0; user < 3; user++)
+        push_load(user, 2);
+    for (uint32_t user = 0; user < 3; user++)
+        assert_true(reaches(&begun[user], 1, LONG_NS));
+    push_load(3, 2);
+    push_load(3, 1);
+    assert_true(reaches(&begun[3], 1, LONG_NS));
+    atomic_store(&may_end[3], 1);
+    assert_true(reaches(&ended[3], 1, LONG_NS));
+    assert_int_equal(ended[0] + ended[1] + ended[2], 0);
+    drain();
+}
+
 /* Its compilation is not made (job.h). */
 static void a_session_that_closes_waits_for_no_compilation(void **state)
 {
@@ -287,6 +327,7 @@ int main(void)
         cmocka_unit_test(who_has_the_fewest_threads_is_next),
         cmocka_unit_test(compilations_hold_up_neither_other_jobs_nor_another_users),
         cmocka_unit_test(who_was_served_longest_ago_is_next),
+        cmocka_unit_test(a_short_text_waits_for_no_long_one),
         cmocka_unit_test(a_session_that_closes_waits_for_no_compilation),
         cmocka_unit_test(who_compiles_without_end_waits_and_nobody_else),
     };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ptx/ir/arena.h"
+#include "ptx/rewrite/by_name.h"
 #include "ptx/rewrite/grid.h"
 #include "ptx/rewrite/reach.h"
 
@@ -53,6 +54,7 @@ static bool names_take(struct grid_sync *out, const struct ptx_module *m, const 
         if (!out->names[out->count++])
             return false;
     }
+    by_name_sort(out->names, out->count, sizeof(*out->names));
     return true;
 }
 
@@ -99,10 +101,7 @@ int grid_sync_find(const char *text, size_t len, struct grid_sync *out)
 
 bool grid_sync_has(const struct grid_sync *kernels, const char *name)
 {
-    for (uint32_t i = 0; i < kernels->count; i++)
-        if (strcmp(kernels->names[i], name) == 0)
-            return true;
-    return false;
+    return by_name_find(kernels->names, kernels->count, sizeof(*kernels->names), name);
 }
 
 void grid_sync_deinit(struct grid_sync *kernels)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/rewrite/by_name.h"
 #include "ptx/rewrite/fault_text.h"
 #include "ptx/rewrite/fence_frames.h"
 #include "ptx/rewrite/fence_pass.h"
@@ -168,6 +169,15 @@ static int move_variables(struct rewrite *rw, char **text, size_t *len, int resu
     return 0;
 }
 
+/* For ptx_rewrite_report_kernel and ptx_fence_report_kernel. */
+static void report_sort(struct ptx_rewrite_report *report)
+{
+    const struct ptx_fence_report *fence = &report->fence;
+
+    by_name_sort(report->kernels, report->count, sizeof(*report->kernels));
+    by_name_sort((void *)(uintptr_t)fence->windowed, fence->nwindowed, sizeof(*fence->windowed));
+}
+
 int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t *out_len,
                 struct ptx_rewrite_report *report)
 {
@@ -214,6 +224,8 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
     free(framed);
     if (result == -ENOMEM || !report)
         ptx_rewrite_report_deinit(rw.report);
+    else
+        report_sort(report);
     ptx_module_free(rw.module);
     edits_deinit(&rw.edits);
     return result;
@@ -247,17 +259,11 @@ const char *ptx_rewrite_report_left_out(const struct ptx_rewrite_report *report,
 const struct ptx_rewrite_kernel *ptx_rewrite_report_kernel(const struct ptx_rewrite_report *report,
                                                            const char *name)
 {
-    for (uint32_t i = 0; i < report->count; i++)
-        if (strcmp(report->kernels[i].name, name) == 0)
-            return &report->kernels[i];
-    return NULL;
+    return by_name_find(report->kernels, report->count, sizeof(*report->kernels), name);
 }
 
 const struct ptx_fence_kernel *ptx_fence_report_kernel(const struct ptx_fence_report *report,
                                                        const char *name)
 {
-    for (uint32_t i = 0; i < report->nwindowed; i++)
-        if (strcmp(report->windowed[i].name, name) == 0)
-            return &report->windowed[i];
-    return NULL;
+    return by_name_find(report->windowed, report->nwindowed, sizeof(*report->windowed), name);
 }

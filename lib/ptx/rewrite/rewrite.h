@@ -173,7 +173,7 @@ struct ptx_fence_report {
     struct ptx_fault_names strays; /* of fault_notes.stray */
 };
 
-/* The kernel of that name, NULL where it has no window of its own. O(nwindowed). */
+/* The kernel of that name, NULL where it has no window of its own. O(log nwindowed). */
 const struct ptx_fence_kernel *ptx_fence_report_kernel(const struct ptx_fence_report *report,
                                                        const char *name);
 
@@ -212,9 +212,9 @@ struct ptx_left_out {
 struct ptx_rewrite_report {
     bool prints;    /* the module has PTX_PRINT_VARIABLE */
     bool allocates; /* the module has PTX_HEAP_VARIABLE */
-    /* Of PTX_PASS_COMPLETION: the kernels in the order of their first mention, or none and why the
-     * pass does not apply to the module. A module with names that begin with gshare$ is left alone
-     * by all passes. */
+    /* Of PTX_PASS_COMPLETION: the kernels in the order of their names, or none and why the pass
+     * does not apply to the module. A module with names that begin with gshare$ is left alone by
+     * all passes. */
     uint32_t count;
     struct ptx_rewrite_kernel *kernels;
     char reason[320];
@@ -243,7 +243,7 @@ size_t ptx_rewrite_report_bytes(const struct ptx_rewrite_report *report);
 /* Why the kernel of that name was left out, NULL where it was not. O(count). */
 const char *ptx_rewrite_report_left_out(const struct ptx_rewrite_report *report, const char *name);
 
-/* The kernel of that name, NULL where the report has none. O(count). */
+/* The kernel of that name, NULL where the report has none. O(log count). */
 const struct ptx_rewrite_kernel *ptx_rewrite_report_kernel(const struct ptx_rewrite_report *report,
                                                            const char *name);
 

@@ -15,7 +15,7 @@ uint32_t vault_from(const struct vault *vault, uint64_t address)
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (vault->entry[middle].address < address)
+        if (vault->entry[middle]->address < address)
             low = middle + 1;
         else
             high = middle;
@@ -26,10 +26,12 @@ uint32_t vault_from(const struct vault *vault, uint64_t address)
 bool vault_room(struct vault *vault)
 {
     uint32_t room = vault->room ? vault->room * 2 : 8;
-    struct vault_entry *entry;
+    struct vault_entry **entry;
 
-    if (vault->count < vault->room)
-        return true;
+    if (!vault->spare)
+        vault->spare = calloc(1, sizeof(*vault->spare));
+    if (!vault->spare || vault->count < vault->room)
+        return vault->spare;
     entry = reallocarray(vault->entry, room, sizeof(*entry));
     if (!entry)
         return false;
@@ -56,21 +58,23 @@ enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size
 
     if (size == 0 || address + size < address)
         return VAULT_OVERLAP;
-    if (at < vault->count && vault->entry[at].address - address < size)
+    if (at < vault->count && vault->entry[at]->address - address < size)
         return VAULT_OVERLAP;
-    if (at > 0 && address - vault->entry[at - 1].address < vault->entry[at - 1].size)
+    if (at > 0 && address - vault->entry[at - 1]->address < vault->entry[at - 1]->size)
         return VAULT_OVERLAP;
     if (!vault_room(vault))
         return VAULT_NO_MEMORY;
     memmove(vault->entry + at + 1, vault->entry + at,
             (vault->count - at) * sizeof(vault->entry[0]));
-    vault->entry[at] = (struct vault_entry){.address = address,
-                                            .size = size,
-                                            .number = vault_number(),
-                                            .loan = loan ? *loan : none,
-                                            .fd = fd};
+    vault->entry[at] = vault->spare;
+    vault->spare = NULL;
+    *vault->entry[at] = (struct vault_entry){.address = address,
+                                             .size = size,
+                                             .number = vault_number(),
+                                             .loan = loan ? *loan : none,
+                                             .fd = fd};
     vault->count++;
-    kept_piece(fd, vault->owner, &vault->entry[at]);
+    kept_piece(fd, vault->owner, vault->entry[at]);
     return VAULT_OK;
 }
 
@@ -78,7 +82,7 @@ const struct vault_entry *vault_at(const struct vault *vault, uint64_t address)
 {
     const uint32_t at = vault_from(vault, address);
 
-    return at < vault->count && vault->entry[at].address == address ? &vault->entry[at] : NULL;
+    return at < vault->count && vault->entry[at]->address == address ? vault->entry[at] : NULL;
 }
 
 const struct vault_entry *vault_find(const struct vault *vault, uint64_t address, uint64_t size)
@@ -90,26 +94,27 @@ const struct vault_entry *vault_find(const struct vault *vault, uint64_t address
 
 void vault_lend(struct vault *vault, uint64_t address, const struct vault_loan *loan)
 {
-    struct vault_entry *entry = &vault->entry[vault_from(vault, address)];
+    struct vault_entry *entry = vault->entry[vault_from(vault, address)];
     const struct vault_loan none = {0};
 
     entry->loan = loan ? *loan : none;
     kept_piece_lent(entry->fd, &entry->loan);
 }
 
-static void entry_close(const struct vault_entry *entry)
+static void entry_free(struct vault_entry *entry)
 {
     kept_forget(entry->fd);
     close(entry->fd);
+    free(entry);
 }
 
 bool vault_drop(struct vault *vault, uint64_t address)
 {
     uint32_t at = vault_from(vault, address);
 
-    if (at == vault->count || vault->entry[at].address != address)
+    if (at == vault->count || vault->entry[at]->address != address)
         return false;
-    entry_close(&vault->entry[at]);
+    entry_free(vault->entry[at]);
     vault->count--;
     memmove(vault->entry + at, vault->entry + at + 1,
             (vault->count - at) * sizeof(vault->entry[0]));
@@ -119,7 +124,8 @@ bool vault_drop(struct vault *vault, uint64_t address)
 void vault_deinit(struct vault *vault)
 {
     for (uint32_t i = 0; i < vault->count; i++)
-        entry_close(&vault->entry[i]);
+        entry_free(vault->entry[i]);
     free(vault->entry);
+    free(vault->spare);
     *vault = (struct vault){.owner = vault->owner};
 }

@@ -26,9 +26,12 @@ struct vault_entry {
 
 /* All zero: empty. */
 struct vault {
-    uint64_t owner;            /* the session's id, for whoever finds the descriptors (kept.h) */
-    struct vault_entry *entry; /* sorted by address, none overlapping */
+    uint64_t owner; /* the session's id, for whoever finds the descriptors (kept.h) */
+    /* Sorted by address, none overlapping. There may be tens of thousands, of which each one that
+     * comes or goes moves others: pointers, since an entry has nine times their size. */
+    struct vault_entry **entry;
     uint32_t count, room;
+    struct vault_entry *spare; /* for the next one (vault_room); NULL: there is none */
 };
 
 enum vault_result { VAULT_OK = 0, VAULT_OVERLAP, VAULT_NO_MEMORY };

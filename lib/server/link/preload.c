@@ -51,9 +51,9 @@ static bool session_go_on(struct device *device, const struct session *s)
         progress->address = 1;
     }
     for (uint32_t i = vault_from(&s->vault, progress->address); i < s->vault.count; i++) {
-        if (!piece_send(device, s, &s->vault.entry[i]))
+        if (!piece_send(device, s, s->vault.entry[i]))
             return false;
-        progress->address = s->vault.entry[i].address + 1;
+        progress->address = s->vault.entry[i]->address + 1;
     }
     return true;
 }

@@ -14,7 +14,7 @@ static void pieces_send(const struct session *session)
     struct link_message message = {.op = LINK_RESUME_PIECE, .slot = session->slot};
 
     for (uint32_t i = 0; i < session->vault.count; i++) {
-        const struct vault_entry *entry = &session->vault.entry[i];
+        const struct vault_entry *entry = session->vault.entry[i];
 
         message.u.vault = (struct link_vault){entry->address, entry->size, entry->number};
         worker_send_with(session->device, &message, entry->fd);

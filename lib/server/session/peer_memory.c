@@ -237,7 +237,7 @@ void peer_imports_tell(struct session *session)
 {
     granted_drop(session); /* its former worker had it */
     for (uint32_t i = 0; i < session->vault.count; i++) {
-        const struct vault_loan *name = &session->vault.entry[i].loan;
+        const struct vault_loan *name = &session->vault.entry[i]->loan;
         const struct loan *loan = name->number ? loan_find(session->server, name->number) : NULL;
 
         if (loan && loan->slot == LINK_SLOT_NONE)

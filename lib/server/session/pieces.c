@@ -110,7 +110,7 @@ void pieces_drop_all(struct session *session)
     struct account *account;
 
     for (uint32_t i = 0; i < session->vault.count; i++)
-        loan_entry_gone(session, &session->vault.entry[i].loan);
+        loan_entry_gone(session, &session->vault.entry[i]->loan);
     account = account_find(&session->server->accounts, session->uid);
     if (account)
         account->pieces -=

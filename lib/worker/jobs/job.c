@@ -76,6 +76,12 @@ gs_status job_go_on(struct job *job)
     return job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
 }
 
+gs_status job_takes_long(struct job *job)
+{
+    job->brief = false;
+    return job_fail(job, GS_NOT_READY, "the job takes long");
+}
+
 gs_status job_fail_driver(struct job *job, CUresult result)
 {
     lost_check(result);

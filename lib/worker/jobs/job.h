@@ -89,6 +89,7 @@ struct job {
     /* not 0: the job waits only for a while, and then has memory of so many bytes mapped where no
      * kernel reaches (window.h) */
     uint64_t beside;
+    bool brief;   /* with JOB_COMPILES: it is thought to be done soon (job_takes_long) */
     bool at_once; /* it fails with GS_NOT_READY where it would have to wait so */
 
     /* the reply */
@@ -121,6 +122,14 @@ static_assert(sizeof(struct req_texture) <= sizeof(((struct job *)0)->payload) &
                   sizeof(struct rec_gemm) <= sizeof(((struct job *)0)->payload),
               "payload");
 
+#define JOB_NOBODY UINT32_MAX
+
+/* The user whose job it is; JOB_NOBODY: it has no session. */
+static inline uint32_t job_uid(const struct job *job)
+{
+    return job->session ? job->session->uid : JOB_NOBODY;
+}
+
 /* Notes a failure. Returns the status, for `return job_fail(...)`. */
 gs_status job_fail(struct job *job, gs_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -129,6 +138,10 @@ gs_status job_fail_driver(struct job *job, CUresult result);
 
 /* Fails a job whose session is being closed. Service threads, before work that takes long. */
 gs_status job_go_on(struct job *job);
+
+/* Fails a brief job that turns out to take long. It begins again, from its work on, among the jobs
+ * that may. Service threads. */
+gs_status job_takes_long(struct job *job);
 
 /* Whether the job has waited long enough, and runs beside the session's kernels. */
 static inline bool job_beside(const struct job *job)

@@ -21,43 +21,53 @@
 #include "worker/driver/wake.h"
 #include "worker/jobs/job.h"
 #include "worker/jobs/pace.h"
+#include "worker/jobs/served.h"
 
 #define THREADS_MAX 4u
-#define NOBODY      UINT32_MAX /* the uid of a job without a session */
-#define SERVED_MAX  64u
 
-/* A group of threads that serve one kind of job. There are three groups, because a job that may
- * wait for the device must not hold up those that do not (attaching, allocating), and because all
+/* A group of threads that serve one kind of job. There are four groups, because a job that may
+ * wait for the device must not hold up those that do not (attaching, allocating), because all
  * tenants' work is held back while a quiet job is under way, so that job must not wait behind
- * compilations.
+ * compilations, and because a short text must not wait behind long ones, which users enough could
+ * fill any number of threads with.
  *
  * The jobs of one user have all threads but one at most, and the user with the fewest is served
  * first, so that no user's slow jobs hold up another's. Of several such users it is the one that
- * was served longest ago, however many jobs the others have had waiting for longer: so a user waits
- * for one job of each other at most. A compilation may take minutes and cannot be ended, so all
- * users' compilations together leave a thread free, and one user's another one for the others'
- * compilations. They also wait while their user has had more than its share of a CPU.
+ * was served longest ago (served.h). A compilation may take minutes and cannot be ended, so among
+ * the patient threads all users' compilations together leave one free, and one user's another one
+ * for the others' compilations. They also wait while their user has had more than its share of a
+ * CPU.
+ *
+ * A load begins among the brief threads. It is done there where its text is short, or needs no
+ * compiling, and else begins again among the patient ones (job_takes_long).
  */
 struct thread_group {
-    const char *name; /* the threads' name, as ps -L and gdb show it */
-    uint32_t threads;
+    const char *name;            /* the threads' name, as ps -L and gdb show it */
+    uint32_t threads, spare;     /* spare: how many of these compilations leave free */
     _Atomic(struct job *) inbox; /* newest first */
     sem_t *ready;                /* counts jobs, and wake-ups without a job */
     sem_t own;
-    pthread_mutex_t lock;                      /* protects the rest */
-    struct job *first;                         /* oldest first */
-    uint32_t uid[THREADS_MAX], running;        /* whose jobs the threads have */
-    uint32_t compiling;                        /* how many of these compile */
-    uint32_t served[SERVED_MAX], served_count; /* users, the one served last first */
-    struct pace pace;                          /* what compiling has taken */
+    pthread_mutex_t lock;               /* protects the rest */
+    struct job *first;                  /* oldest first */
+    uint32_t uid[THREADS_MAX], running; /* whose jobs the threads have */
+    uint32_t compiling;                 /* how many of these compile */
+    struct served served;
     uint64_t due_ns; /* when the first job that waits for its share may begin; 0: none waits */
 };
 static struct thread_group quick = {
     .name = "gs-quick", .threads = THREADS_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
 static struct thread_group patient = {
-    .name = "gs-patient", .threads = THREADS_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
+    .name = "gs-patient", .threads = THREADS_MAX, .spare = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
+static struct thread_group brief = {
+    .name = "gs-brief", .threads = THREADS_MAX - 1, .lock = PTHREAD_MUTEX_INITIALIZER};
 static struct thread_group quiet = {
     .name = "gs-quiet", .threads = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* What compiling has taken. Its lock is taken under a group's. */
+static struct {
+    pthread_mutex_t lock;
+    struct pace pace;
+} accounts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Jobs that are on their way to a service thread or with one. A job that compiles counts once it
  * has begun: it may wait for its user's share for long, and the next worker makes it again. */
@@ -74,6 +84,8 @@ static struct thread_group *thread_group_of(const struct job *job)
 {
     if (job->kind->flags & JOB_QUIET)
         return &quiet;
+    if (job->brief)
+        return &brief;
     return job->kind->flags & JOB_PATIENT ? &patient : &quick;
 }
 
@@ -92,10 +104,11 @@ void service_push(struct job *job)
     sem_post(thread_group->ready);
 }
 
-/* Wakes a thread that looks whether a job that waits for its user's share may begin now. */
+/* Wakes threads that look whether a job that waits for its user's share may begin now. */
 static void look_again(void)
 {
     sem_post(patient.ready);
+    sem_post(brief.ready);
 }
 
 void service_compile_limit(struct session *session, uint32_t percent)
@@ -120,42 +133,14 @@ bool service_idle(void)
     return atomic_load_explicit(&jobs_out, memory_order_acquire) == 0;
 }
 
-static uint32_t owner(const struct job *job)
-{
-    return job->session ? job->session->uid : NOBODY;
-}
-
 /* How many of the threads have jobs of the user. */
 static uint32_t running_of(const struct thread_group *thread_group, uint32_t uid)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < thread_group->running; i++)
-        count += uid != NOBODY && thread_group->uid[i] == uid;
+        count += uid != JOB_NOBODY && thread_group->uid[i] == uid;
     return count;
-}
-
-/* How many users were served after the user was; more: it was served longer ago, or never. */
-static uint32_t served_since(const struct thread_group *thread_group, uint32_t uid)
-{
-    uint32_t i = 0;
-
-    while (i < thread_group->served_count && thread_group->served[i] != uid)
-        i++;
-    return i;
-}
-
-/* Notes that the user is served now. */
-static void served_note(struct thread_group *thread_group, uint32_t uid)
-{
-    uint32_t *served = thread_group->served, i = served_since(thread_group, uid);
-
-    if (i == thread_group->served_count && i < SERVED_MAX)
-        thread_group->served_count++;
-    else if (i == SERVED_MAX)
-        i--;
-    memmove(&served[1], &served[0], i * sizeof(served[0]));
-    served[0] = uid;
 }
 
 /* Puts the jobs that have come in behind those that wait. */
@@ -216,10 +201,12 @@ static bool kept_back(struct thread_group *thread_group, const struct job *job, 
 
     if (!is_to_compile(job))
         return false;
-    if (thread_group->compiling + 1 >= thread_group->threads ||
-        running + 2 >= thread_group->threads)
+    if (thread_group->compiling + thread_group->spare >= thread_group->threads ||
+        running + thread_group->spare + 1 >= thread_group->threads)
         return true;
-    due = pace_due(&thread_group->pace, owner(job), compile_percent(job), now);
+    pthread_mutex_lock(&accounts.lock);
+    due = pace_due(&accounts.pace, job_uid(job), compile_percent(job), now);
+    pthread_mutex_unlock(&accounts.lock);
     if (due <= now)
         return false;
     held_log(job->session, compile_percent(job), due - now);
@@ -241,8 +228,8 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
     inbox_take(thread_group);
     thread_group->due_ns = 0;
     for (struct job **at = &thread_group->first; *at; at = &(*at)->next) {
-        const uint32_t running = running_of(thread_group, owner(*at));
-        const uint32_t since = served_since(thread_group, owner(*at));
+        const uint32_t running = running_of(thread_group, job_uid(*at));
+        const uint32_t since = served_since(&thread_group->served, job_uid(*at));
         if (running >= most || (found && running > fewest) ||
             (found && running == fewest && since <= longest) ||
             kept_back(thread_group, *at, running, now))
@@ -258,8 +245,8 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
             atomic_fetch_add_explicit(&jobs_out, 1, memory_order_relaxed);
             thread_group->compiling++;
         }
-        thread_group->uid[thread_group->running++] = owner(job);
-        served_note(thread_group, owner(job));
+        thread_group->uid[thread_group->running++] = job_uid(job);
+        served_note(&thread_group->served, job_uid(job));
     }
     *due = thread_group->due_ns;
     /* This thread will be busy, so another one looks at the rest, and waits until one of these may
@@ -321,7 +308,7 @@ static uint64_t thread_cpu_ns(void)
 
 /* Does the job. The user of a job that compiles is charged with the CPU time of this thread and of
  * those that help it. */
-static void job_work(struct thread_group *thread_group, struct job *job)
+static void job_work(struct job *job)
 {
     const bool compiles = job->kind->flags & JOB_COMPILES;
     const uint64_t began = compiles ? thread_cpu_ns() : 0;
@@ -329,10 +316,22 @@ static void job_work(struct thread_group *thread_group, struct job *job)
     job->kind->work(job);
     if (!compiles)
         return;
-    pthread_mutex_lock(&thread_group->lock);
-    pace_take(&thread_group->pace, owner(job), compile_percent(job),
+    pthread_mutex_lock(&accounts.lock);
+    pace_take(&accounts.pace, job_uid(job), compile_percent(job),
               thread_cpu_ns() - began + job->helpers_ns, clock_ns());
-    pthread_mutex_unlock(&thread_group->lock);
+    pthread_mutex_unlock(&accounts.lock);
+}
+
+/* Hands the job back; or to the patient threads, where it has turned out to take long. */
+static void job_pass_on(const struct thread_group *thread_group, struct job *job)
+{
+    if (thread_group != &brief || job->brief) {
+        job_return(job);
+        return;
+    }
+    job->status = GS_OK;
+    job->message[0] = '\0';
+    service_push(job);
 }
 
 static void *service_main(void *argument)
@@ -349,12 +348,12 @@ static void *service_main(void *argument)
             continue;
         if (thread_group == &quiet)
             prewake_met(PREWAKE_QUIET);
-        const uint32_t uid = owner(job);
+        const uint32_t uid = job_uid(job);
         const bool asks = job->kind->flags & JOB_ASKS; /* it may be back before its work returns */
         const bool compiles = job->kind->flags & JOB_COMPILES;
-        job_work(thread_group, job);
+        job_work(job);
         if (!asks)
-            job_return(job);
+            job_pass_on(thread_group, job);
         pop_end(thread_group, uid, compiles);
         /* release: what the job has left behind; pairs with service_idle */
         atomic_fetch_sub_explicit(&jobs_out, 1, memory_order_release);
@@ -378,5 +377,6 @@ static bool thread_group_start(struct thread_group *thread_group)
 
 bool service_start(void)
 {
-    return thread_group_start(&quick) && thread_group_start(&patient) && thread_group_start(&quiet);
+    return thread_group_start(&quick) && thread_group_start(&patient) &&
+           thread_group_start(&brief) && thread_group_start(&quiet);
 }

@@ -16,6 +16,8 @@ struct session_jobs {
     struct job *back; /* `current`, once it is back and `aside` is not; else NULL */
     /* the close job, kept when LINK_CLOSE came while another job was in progress */
     struct job *close;
+    /* chores that wait, and how many of these hold the session's new work back (session/chore.c) */
+    uint32_t chores, holding;
     bool paused; /* a job waits for the device to finish the session's work */
     /* streams, as bits, whose kernels are long: they are held back until the quiet
      * moment (session/quiet.c) */

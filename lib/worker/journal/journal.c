@@ -272,6 +272,13 @@ static void log_compact(struct journal *journal)
         journal_set_incomplete(journal, "no memory for the index of its journal");
 }
 
+static void log_compact_if_worth(struct journal *journal)
+{
+    if (journal->dropped > COMPACT_UNITS &&
+        journal->dropped > (log_end(journal) - log_begin(journal)) / 2)
+        log_compact(journal);
+}
+
 static void entry_add(struct journal *journal, const struct journal_entry *head, const void *bytes)
 {
     const uint64_t begin = log_begin(journal), end = log_end(journal);
@@ -311,13 +318,7 @@ void journal_put(struct journal *journal, enum journal_kind kind, uint64_t key,
     head.units = (uint32_t)((sizeof(head) + size + UNIT - 1) / UNIT);
     memcpy(head.value, value, sizeof(head.value));
     entry_add(journal, &head, bytes);
-}
-
-static void log_compact_if_worth(struct journal *journal)
-{
-    if (journal->dropped > COMPACT_UNITS &&
-        journal->dropped > (log_end(journal) - log_begin(journal)) / 2)
-        log_compact(journal);
+    log_compact_if_worth(journal); /* an entry that is put again and again */
 }
 
 void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key)

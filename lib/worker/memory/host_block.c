@@ -36,8 +36,10 @@
 #include "worker/memory/user.h"
 #include "worker/memory/window.h"
 
-#define PAGE        UINT64_C(4096)
-#define RESTING_MAX 64u
+#define PAGE         UINT64_C(4096)
+#define RESTING_MAX  64u
+/* What registering takes on an H200, about: 0.5 ms a MiB. */
+#define BYTES_PER_NS UINT64_C(2)
 
 struct host_block *host_block_find(const struct session *session, uint64_t number)
 {
@@ -141,10 +143,13 @@ void host_block_free(struct session *session, struct host_block *block)
 {
     if (!block)
         return;
-    if (block->room)
+    if (block->late && block->room)
+        host_place_detach(block->memory, block->room);
+    else if (block->room)
         deferred_release_place(block->memory, block->room);
     else
-        deferred_release_add(block->memory, block->pinned ? block->memory : NULL, block->size);
+        deferred_release_add(block->memory, block->pinned && !block->late ? block->memory : NULL,
+                             block->size);
     session->memory.host_bytes -= block->size;
     user_host_discharge(session->memory.user, block->size);
     free(block);
@@ -300,6 +305,22 @@ static void *attach_again(struct job *job, int id, uint64_t size, uint64_t addre
     return memory;
 }
 
+/* Whether the others would wait too long for a block of a session that is taken up. */
+static bool pins_late(const struct job *job, uint64_t size)
+{
+    const struct resume *resume = job->session->resume;
+
+    return resume && clock_ns() + size / BYTES_PER_NS >= resume->prompt_until;
+}
+
+/* Has the block registered later on (host_blocks_resume_late). */
+static void pin_late(const struct job *job, struct host_block *block, uint64_t address)
+{
+    block->pinned = block->late = true;
+    block->address = address;
+    job->session->resume->late = true;
+}
+
 struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum host_use use,
                                     uint64_t address)
 {
@@ -323,7 +344,11 @@ struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum
         return NULL;
     user_host_charge(own->user, 0);
     user_host_bytes_charge(own->user, size, 0);
-    block = block_of(job, memory, size, room, use, preloaded);
+    const bool late =
+        (use == HOST_COPIED || use == HOST_REACHED) && !preloaded && pins_late(job, size);
+    block = block_of(job, memory, size, room, late ? HOST_PLAIN : use, preloaded);
+    if (block && late)
+        pin_late(job, block, address);
     if (block && block->address != address) {
         job_fail(job, GS_ERR_INTERRUPTED, "kernels do not reach a host block where they did");
         host_block_free(job->session, block);
@@ -482,6 +507,33 @@ gs_status host_blocks_resume(struct job *job)
         session->memory.hosts[e->key] = block;
         if (!block_enter(session, block))
             return job_fail(job, GS_ERR_INTERRUPTED, "no memory for a host block's record");
+    }
+    return GS_OK;
+}
+
+static gs_status pin_now(struct job *job, struct host_block *block)
+{
+    const CUresult result =
+        DRV(cuMemHostRegister_v2, block->memory, block->room ? block->room : block->size,
+            block->address ? CU_MEMHOSTREGISTER_DEVICEMAP : 0);
+
+    if (result)
+        return job_fail_driver(job, result);
+    block->late = false;
+    if (block->address && !has_own_address(block))
+        return job_fail(job, GS_ERR_INTERRUPTED,
+                        "kernels do not reach a host block where they did");
+    return GS_OK;
+}
+
+gs_status host_blocks_resume_late(struct job *job)
+{
+    struct host_block *const *hosts = job->session->memory.hosts;
+
+    for (uint32_t i = 0; hosts && i < SEG_HOSTS; i++) {
+        if (hosts[i] && hosts[i]->late &&
+            (job_go_on(job) != GS_OK || pin_now(job, hosts[i]) != GS_OK))
+            return job->status;
     }
     return GS_OK;
 }

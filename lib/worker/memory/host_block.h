@@ -38,9 +38,12 @@ struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use 
  * HOST_REACHED, at the address that it had. NULL: the job has failed. Service thread. */
 struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum host_use use,
                                     uint64_t address);
-/* Makes all blocks that the session's journal names. On failure the job has failed, and
- * host_blocks_deinit undoes what was done. */
+/* Makes all blocks that the session's journal names. Those that the others would wait for too long
+ * for are not registered yet, and the session is late (resume.h). On failure the job has failed,
+ * and host_blocks_deinit undoes what was done. */
 gs_status host_blocks_resume(struct job *job);
+/* Registers the rest, while the others go on. */
+gs_status host_blocks_resume_late(struct job *job);
 /* Frees a block that the device has finished with. NULL is fine. Service thread. */
 void host_block_free(struct session *session, struct host_block *block);
 /* Frees all blocks of a session. Service thread, after the device has finished with them. */

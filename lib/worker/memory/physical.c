@@ -11,11 +11,18 @@
 #include "worker/memory/stamp.h"
 #include "worker/memory/user.h"
 
+/* Holders of a piece, all of whom are looked at under the lock where one comes or goes. So each of
+ * a server's sessions may be one. What other devices have, the supervisor bounds
+ * (LOAN_HOLDERS_MAX).
+ */
+#define HOLDERS_MAX LINK_SLOTS_MAX
+
 struct physical {
     CUmemGenericAllocationHandle handle;
     uint64_t size;
     uint64_t number;
     struct holder *first;     /* oldest first */
+    uint32_t holders;         /* how many there are */
     struct physical *adopted; /* the next one in the same row of `adopted` */
 };
 
@@ -85,6 +92,7 @@ static void holder_link(struct physical *memory, struct holder *holder)
     *at = holder;
     if (holder->next)
         holder->next->at = &holder->next;
+    memory->holders++;
 }
 
 /* Under the lock. */
@@ -93,6 +101,7 @@ static void holder_unlink(const struct holder *holder)
     *holder->at = holder->next;
     if (holder->next)
         holder->next->at = holder->at;
+    holder->memory->holders--;
 }
 
 gs_status physical_new(struct job *job, uint64_t asked, struct holder *holder)
@@ -140,6 +149,8 @@ static gs_status hold(struct job *job, struct physical *memory, uint32_t import,
 {
     const struct amount amount = {memory->size, memory->size, worker->granularity};
 
+    if (!is_peer(memory) && memory->holders >= HOLDERS_MAX)
+        return job_fail(job, GS_ERR_LIMIT, "the memory has %u holders, the limit", HOLDERS_MAX);
     if (!is_peer(memory) &&
         charge(job, &amount, !user_holds(memory, job->session->memory.user)) != GS_OK)
         return job->status;

@@ -5,6 +5,7 @@
 #include <sys/shm.h>
 #include <unistd.h>
 
+#include "common/util.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/device_memory.h"
@@ -209,23 +210,32 @@ void *preload_host_take(struct preload *preload, int id, uint64_t size, bool map
     return NULL;
 }
 
-static bool journal_names(const struct journal *journal, const struct preload_host *host)
+/* Notes the host memory, if there is any, that was mapped for the block of the entry. */
+static void host_confirm(const struct preload *preload, const struct journal_entry *entry,
+                         bool *confirmed)
 {
-    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
-        uint64_t address;
-        if (e->kind == JOURNAL_HOST && (int)e->value[0] == host->id &&
-            host_noted(e, &address) == HOST_REACHED && address == (uintptr_t)host->memory)
-            return true;
+    uint64_t address;
+
+    if (entry->kind != JOURNAL_HOST || host_noted(entry, &address) != HOST_REACHED)
+        return;
+    for (uint32_t i = 0; i < preload->host_count; i++) {
+        const struct preload_host *host = &preload->hosts[i];
+        confirmed[i] |= (int)entry->value[0] == host->id && address == (uintptr_t)host->memory;
     }
-    return false;
 }
 
+/* The journal may have millions of entries, so it is read once. Without memory for the notes all is
+ * given back, and made again. */
 void preload_hosts_settle(struct preload *preload, const struct journal *journal)
 {
+    CLEANUP_FREE bool *confirmed = preload ? calloc(preload->host_count + 1, sizeof(bool)) : NULL;
+
+    for (const struct journal_entry *e = NULL; confirmed && (e = journal_next(journal, e));)
+        host_confirm(preload, e, confirmed);
     for (uint32_t i = 0; preload && i < preload->host_count; i++) {
         struct preload_host *host = &preload->hosts[i];
 
-        if (!host->room || journal_names(journal, host))
+        if (!host->room || (confirmed && confirmed[i]))
             continue;
         DRV_MUST(cuMemHostUnregister, host->memory);
         host_place_detach(host->memory, host->room);

@@ -16,7 +16,7 @@
 #include "worker/memory/preload.h"
 #include "worker/memory/window.h"
 
-/* About the longest that all others wait for a session's modules after a loss. */
+/* About the longest that all others wait for a session's modules and host memory after a loss. */
 #define PROMPT_NS 5000000000u
 
 struct resume *resume_new(uint32_t slot)
@@ -60,6 +60,7 @@ void resume_free(struct resume *resume)
         close(resume->journal);
     preload_free(resume->preload);
     free(resume->pieces);
+    free(resume->names);
     free(resume);
 }
 

@@ -22,19 +22,28 @@ struct resume_piece {
     int descriptor; /* -1: taken */
 };
 
+/* A kernel or a variable that the journal names, by its entry. */
+struct resume_name {
+    uint32_t kind;
+    uint64_t key;
+};
+
 struct resume {
     uint32_t slot;
     int journal; /* the journal's descriptor; -1: taken */
     struct resume_piece *pieces;
     uint32_t count, capacity;
     struct preload *preload; /* what the standby made of it beforehand; NULL: nothing */
-    /* The others wait while the session is taken up, but not for its modules beyond that time, nor
-     * for the compiler: then it is late, and they go on (session/resume.c). */
+    /* The others wait while the session is taken up, but not for its modules and host memory beyond
+     * that time, nor for the compiler: then it is late, and they go on (session/resume.c). */
     uint64_t prompt_until;
     bool late;
-    /* Of one that is late: its modules are loaded a few at a time, so that nobody waits for all. */
+    /* Of one that is late: modules and kernels are loaded a few at a time, so that nobody waits for
+     * all. */
     uint32_t loaded; /* modules below that number are */
-    uint32_t tries;  /* of the load, which no quiet moment or too little memory has kept from it */
+    struct resume_name *names;
+    uint32_t name_count, named; /* those before `named` are there */
+    uint32_t tries; /* of the load, which no quiet moment or too little memory has kept from it */
 };
 
 /* NULL: no memory. */

@@ -37,6 +37,7 @@ struct host_block {
     int id;           /* System V's */
     uint64_t serial;  /* of the session, when it was made */
     bool pinned;      /* registered with the driver, so that the device copies from and to it */
+    bool late;        /* taken up, and to be registered yet, before any work */
     uint64_t address; /* where the session's kernels reach it; 0: they do not */
 };
 

@@ -209,7 +209,7 @@ unsigned char *code_cache_find(const unsigned char *text, size_t size, size_t *c
     code = memory_find(text, size, code_size, uid);
     if (code || size > ENTRY_MAX)
         return code;
-    code = code_disk_find(opened.cache->made_for, text, size, code_size);
+    code = code_disk_find(opened.cache->made_for, text, size, code_size, uid);
     if (code && !is_too_large(size, *code_size))
         memory_put(text, size, code, *code_size, uid);
     return code;
@@ -221,5 +221,5 @@ void code_cache_put(const unsigned char *text, size_t size, const void *code, si
     if (!opened.cache || is_too_large(size, code_size))
         return;
     memory_put(text, size, code, code_size, uid);
-    code_disk_put(opened.cache->made_for, text, size, code, code_size);
+    code_disk_put(opened.cache->made_for, text, size, code, code_size, uid);
 }

@@ -24,16 +24,15 @@
 #define ANSWER_MS 2000 /* a disk that takes longer is not asked again for PAUSE_NS */
 #define PAUSE_NS  60000000000u
 
-/* Bytes written, and files, after which the directory is looked through. */
+/* Bytes written, as files count, after which the directory is looked through. */
 #define TRIM_BYTES (CODE_STORE_BYTES / 16)
-#define TRIM_FILES 256u
 
 enum request { CODE_FIND = 1, CODE_PUT = 2 };
 
 /* A request, or its answer. A CODE_PUT, and the answer to a CODE_FIND whose code was found, bring a
  * descriptor. */
 struct message {
-    uint32_t request, number;
+    uint32_t request, number, uid;
     char name[CODE_NAME_MAX];
 };
 
@@ -94,20 +93,19 @@ static bool message_receive(int socket, struct message *message, int *descriptor
 static void trim_when_due(int directory, uint64_t bytes)
 {
     static uint64_t written = TRIM_BYTES; /* at the first file, others may have left too much */
-    static uint32_t files;
 
-    written += bytes;
-    if (written <= TRIM_BYTES && ++files <= TRIM_FILES)
+    written += bytes < CODE_STORE_LEAST ? CODE_STORE_LEAST : bytes;
+    if (written <= TRIM_BYTES)
         return;
     code_store_trim(directory, CODE_STORE_BYTES);
-    written = files = 0;
+    written = 0;
 }
 
 static void put_serve(int directory, const struct message *message, int from)
 {
     const off_t size = lseek(from, 0, SEEK_END);
 
-    if (size > 0 && code_store_write(directory, message->name, from))
+    if (size > 0 && code_store_write(directory, message->name, from, message->uid))
         trim_when_due(directory, (uint64_t)size);
 }
 
@@ -128,7 +126,7 @@ static void serve(int socket, int directory)
         if (message.request == CODE_PUT && came >= 0) {
             put_serve(directory, &message, came);
         } else if (message.request == CODE_FIND) {
-            found = code_store_read(directory, message.name);
+            found = code_store_read(directory, message.name, message.uid);
             message_send(socket, &message, found);
         }
     }
@@ -209,9 +207,9 @@ static bool disk_closed(void)
 }
 
 /* Under the lock. Returns the descriptor, or -1. */
-static int disk_ask(const char *name)
+static int disk_ask(const char *name, uint32_t uid)
 {
-    struct message message = {.request = CODE_FIND, .number = ++disk.asked};
+    struct message message = {.request = CODE_FIND, .number = ++disk.asked, .uid = uid};
     struct pollfd answer = {disk.socket, POLLIN, 0};
     const uint32_t number = message.number;
     int descriptor = -1;
@@ -243,7 +241,7 @@ static int disk_ask(const char *name)
 }
 
 unsigned char *code_disk_find(const char *made_for, const void *text, size_t size,
-                              size_t *code_size)
+                              size_t *code_size, uint32_t uid)
 {
     CLEANUP_FD int fd = -1;
     char name[CODE_NAME_MAX];
@@ -251,7 +249,7 @@ unsigned char *code_disk_find(const char *made_for, const void *text, size_t siz
 
     code_file_name(name, made_for, text, size);
     pthread_mutex_lock(&disk.lock);
-    fd = disk_ask(name);
+    fd = disk_ask(name, uid);
     pthread_mutex_unlock(&disk.lock);
     if (fd < 0)
         return NULL;
@@ -271,9 +269,9 @@ static bool child_behind(void)
 }
 
 void code_disk_put(const char *made_for, const void *text, size_t size, const void *code,
-                   size_t code_size)
+                   size_t code_size, uint32_t uid)
 {
-    struct message message = {.request = CODE_PUT};
+    struct message message = {.request = CODE_PUT, .uid = uid};
     CLEANUP_FD int fd = -1;
     bool taken;
 

@@ -13,10 +13,11 @@
 #include "common/siphash.h"
 #include "common/util.h"
 
-#define MAGIC UINT64_C(0x3230646f63736725) /* "%gscod02" */
+#define MAGIC UINT64_C(0x3330646f63736725) /* "%gscod03" */
 
 struct file {
     uint64_t magic;
+    struct cache_share share;
     uint64_t checksum[2]; /* of all that follows */
     uint64_t text_size, code_size;
     char made_for[CODE_MADE_FOR];
@@ -111,4 +112,22 @@ unsigned char *code_file_read(int fd, const char *made_for, const void *text, si
     memcpy(code, file->bytes + size, file->code_size);
     *code_size = file->code_size;
     return code;
+}
+
+bool code_file_share(int fd, struct cache_share *share)
+{
+    struct file file;
+
+    if (pread(fd, &file, sizeof(file), 0) != (ssize_t)sizeof(file) || file.magic != MAGIC ||
+        file.share.count > CACHE_SHARE_USERS)
+        return false;
+    *share = file.share;
+    return true;
+}
+
+void code_file_set_share(int fd, const struct cache_share *share)
+{
+    const ssize_t n = pwrite(fd, share, sizeof(*share), offsetof(struct file, share));
+
+    (void)n;
 }

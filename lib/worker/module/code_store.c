@@ -10,9 +10,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/util.h"
+#include "worker/module/cache_share.h"
 #include "worker/module/code_file.h"
 
 #define HALF_PREFIX  "half."
@@ -93,28 +95,63 @@ static bool bytes_copy(int from, int to, uint64_t size)
     return at == size;
 }
 
-int code_store_read(int directory, const char *name)
+/* The order of use goes on from one start of the machine to the next. */
+static uint64_t use_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Opens a file of the directory; -1: there is none, or it is not this user's alone. */
+static int file_open(int directory, const char *name, int flags)
 {
     /* O_NONBLOCK: what is no file, as a FIFO, is not waited for. */
-    CLEANUP_FD int file =
-        openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    const int file =
+        openat(directory, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat status;
+
+    if (file < 0 || (fstat(file, &status) == 0 && file_own(&status) &&
+                     (uint64_t)status.st_size <= CODE_STORE_FILE))
+        return file;
+    close(file);
+    return -1;
+}
+
+/* Notes that the user uses the file. Two servers that do so at a time may lose a note. */
+static void use_note(int file, uint32_t uid)
+{
+    struct cache_share share;
+
+    if (!code_file_share(file, &share))
+        return;
+    cache_share_note(&share, uid, use_clock());
+    code_file_set_share(file, &share);
+}
+
+int code_store_read(int directory, const char *name, uint32_t uid)
+{
+    CLEANUP_FD int file = file_open(directory, name, O_RDONLY);
+    CLEANUP_FD int used = -1;
     CLEANUP_FD int memory = -1;
     struct stat status;
     int read;
 
-    if (file < 0 || fstat(file, &status) < 0 || !file_own(&status) ||
-        (uint64_t)status.st_size > CODE_STORE_FILE)
+    if (file < 0 || fstat(file, &status) < 0)
         return -1;
     memory = memfd_create("gshare-code-file", MFD_CLOEXEC);
     if (memory < 0 || !bytes_copy(file, memory, (uint64_t)status.st_size))
         return -1;
-    futimens(file, NULL); /* for code_store_trim */
+    used = file_open(directory, name, O_RDWR); /* a disk may be one to read only */
+    if (used >= 0)
+        use_note(used, uid);
     read = memory;
     memory = -1;
     return read;
 }
 
-bool code_store_write(int directory, const char *name, int from)
+bool code_store_write(int directory, const char *name, int from, uint32_t uid)
 {
     char half[NAME_MAX];
     struct stat status;
@@ -125,11 +162,12 @@ bool code_store_write(int directory, const char *name, int from)
         return false;
     snprintf(half, sizeof(half), HALF_PREFIX "%d", (int)getpid());
     unlinkat(directory, half, 0); /* of another process that had this number */
-    fd = openat(directory, half, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+    fd = openat(directory, half, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                 S_IRUSR | S_IWUSR);
     if (fd < 0)
         return false;
     good = bytes_copy(from, fd, (uint64_t)status.st_size);
+    use_note(fd, uid);
     good = close(fd) == 0 && good && renameat(directory, half, directory, name) == 0;
     if (!good)
         unlinkat(directory, half, 0);
@@ -139,8 +177,8 @@ bool code_store_write(int directory, const char *name, int from)
 /* ---- All files ------------------------------------------------------------------------------- */
 
 struct kept_file {
-    struct timespec used;
-    uint64_t size;
+    struct cache_share share; /* nobody's: the file goes first */
+    uint64_t bytes;           /* what the file counts as */
     char name[CODE_NAME_MAX];
 };
 
@@ -150,18 +188,10 @@ struct kept_files {
     uint64_t bytes;
 };
 
-static int by_use(const void *a, const void *b)
+static bool file_add(struct kept_files *files, int directory, const char *name, uint64_t size)
 {
-    const struct timespec *x = &((const struct kept_file *)a)->used,
-                          *y = &((const struct kept_file *)b)->used;
+    CLEANUP_FD int fd = file_open(directory, name, O_RDONLY);
 
-    if (x->tv_sec != y->tv_sec)
-        return x->tv_sec < y->tv_sec ? -1 : 1;
-    return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
-}
-
-static bool file_add(struct kept_files *files, const char *name, const struct stat *status)
-{
     if (files->count == files->capacity) {
         const size_t capacity = files->capacity ? 2 * files->capacity : 256;
         struct kept_file *file = reallocarray(files->file, capacity, sizeof(*file));
@@ -171,9 +201,11 @@ static bool file_add(struct kept_files *files, const char *name, const struct st
         files->capacity = capacity;
     }
     struct kept_file *added = &files->file[files->count++];
-    *added = (struct kept_file){status->st_mtim, (uint64_t)status->st_size, ""};
+    *added = (struct kept_file){.bytes = size < CODE_STORE_LEAST ? CODE_STORE_LEAST : size};
     memcpy(added->name, name, sizeof(added->name));
-    files->bytes += added->size;
+    if (fd < 0 || !code_file_share(fd, &added->share))
+        added->share.count = 0;
+    files->bytes += added->bytes;
     return true;
 }
 
@@ -185,11 +217,36 @@ static bool file_take(int directory, struct kept_files *files, const char *name)
     if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
         return true;
     if (code_store_is_name(name))
-        return file_add(files, name, &status);
+        return file_add(files, directory, name, (uint64_t)status.st_size);
     if (strncmp(name, HALF_PREFIX, strlen(HALF_PREFIX)) == 0 &&
         status.st_mtim.tv_sec + HALF_SECONDS < time(NULL))
         unlinkat(directory, name, 0);
     return true;
+}
+
+/* Chooses what goes, and removes it. */
+static void files_evict(int directory, struct kept_files *files, uint64_t most)
+{
+    CLEANUP_FREE struct cache_item *items = calloc(files->count + 1, sizeof(*items));
+    CLEANUP_FREE uint32_t *users = calloc(files->count + 1, sizeof(*users));
+
+    if (!items || !users)
+        return;
+    for (size_t i = 0; i < files->count; i++) {
+        items[i] = (struct cache_item){&files->file[i].share, files->file[i].bytes};
+        users[i] = files->file[i].share.count;
+    }
+    cache_share_evict(items, files->count, 0, 0, most);
+    for (size_t i = 0; i < files->count; i++) {
+        const struct kept_file *file = &files->file[i];
+        if (file->share.count == 0) {
+            unlinkat(directory, file->name, 0);
+        } else if (file->share.count != users[i]) {
+            CLEANUP_FD int fd = file_open(directory, file->name, O_RDWR);
+            if (fd >= 0)
+                code_file_set_share(fd, &file->share);
+        }
+    }
 }
 
 void code_store_trim(int directory, uint64_t limit)
@@ -207,12 +264,7 @@ void code_store_trim(int directory, uint64_t limit)
     while ((entry = readdir(names)) && file_take(directory, &files, entry->d_name))
         continue;
     closedir(names);
-    if (files.bytes > limit) {
-        qsort(files.file, files.count, sizeof(files.file[0]), by_use);
-        for (size_t i = 0; i < files.count && files.bytes > limit / 4 * 3; i++) {
-            unlinkat(directory, files.file[i].name, 0);
-            files.bytes -= files.file[i].size;
-        }
-    }
+    if (files.bytes > limit)
+        files_evict(directory, &files, limit / 4 * 3);
     free(files.file);
 }

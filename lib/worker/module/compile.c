@@ -196,6 +196,8 @@ gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, 
     /* A compilation that has begun cannot be ended, so the session is looked at before each. */
     if (image_find_code(job, image, size) || job_go_on(job) != GS_OK)
         return job->status;
+    if (job->brief && *size > COMPILE_BRIEF)
+        return job_takes_long(job);
     const uint32_t threads = one_by_one ? 1 : threads_wanted((const char *)*image);
     const CUresult result = text_compile(job, (const char *)*image, *size, threads, &first);
     if (result)

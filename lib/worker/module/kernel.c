@@ -15,6 +15,7 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/kept.h"
+#include "worker/memory/resume.h"
 #include "worker/module/fenced.h"
 #include "worker/module/kernel_names.h"
 #include "worker/module/local_memory.h"
@@ -223,11 +224,21 @@ static void kernel_list_work(struct job *job)
         snprintf(job->message, sizeof(job->message), "%s", module->kernel_names[job->arg[1]]);
 }
 
+/* A module may have a million variables, and many kernels, so it is looked for once. */
+static CUdeviceptr module_barrier(struct module *module)
+{
+    uint64_t bytes;
+
+    if (!module->barrier_sought)
+        fenced_variable(module, GRID_VARIABLE, &module->barrier, &bytes);
+    module->barrier_sought = true;
+    return module->barrier;
+}
+
 /* Finds the kernel, has the driver load it, and adds its record to the module's list. */
 static void kernel_work(struct job *job)
 {
     struct module *module = job->object;
-    uint64_t barrier_bytes;
     CUfunction function;
     CUresult result = DRV(cuModuleGetFunction, &function, module->cu, job->name);
 
@@ -260,7 +271,7 @@ static void kernel_work(struct job *job)
     kernel->windowed = added.windowed;
     kernel->variables = module->variables;
     kernel->syncs_grid = grid_sync_has(&module->grid, job->name);
-    fenced_variable(module, GRID_VARIABLE, &kernel->barrier, &barrier_bytes);
+    kernel->barrier = module_barrier(module);
     job->kernel->flags |= kernel->syncs_grid ? REQ_KERNEL_SYNCS_GRID : 0;
     /* The module is not unloaded meanwhile, because an unload would be another job of this session,
      * which has one job in progress at a time. */
@@ -428,20 +439,61 @@ static gs_status kernel_resume(struct job *job, const struct journal_entry *entr
     return GS_OK;
 }
 
-gs_status kernels_resume(struct job *job)
+static bool is_name(const struct journal_entry *entry)
+{
+    return entry->kind == JOURNAL_KERNEL || entry->kind == JOURNAL_VARIABLE;
+}
+
+gs_status kernels_list(struct job *job)
+{
+    const struct journal *journal = job->session->journal;
+    struct resume *resume = job->session->resume;
+    uint32_t count = 0;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));)
+        count += is_name(e);
+    resume->names = calloc(count + 1, sizeof(*resume->names));
+    if (!resume->names)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a session's kernels");
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        if (is_name(e))
+            resume->names[resume->name_count++] = (struct resume_name){e->kind, e->key};
+    }
+    return GS_OK;
+}
+
+static gs_status variable_resume(struct job *job, const struct journal_entry *entry)
 {
     struct session *session = job->session;
+    struct module *module = module_find(session, entry->value[1]);
+
+    if (allocations_at(&session->memory.allocations, entry->key) ||
+        (module && variable_name(session, module, entry->key, entry->value[0])))
+        return GS_OK;
+    return job_fail(job, GS_ERR_INTERRUPTED, "a variable has no place in its module");
+}
+
+gs_status kernels_resume(struct job *job, uint64_t until)
+{
+    struct session *session = job->session;
+    struct resume *resume = session->resume;
     uint64_t serial = session->serial;
 
-    for (const struct journal_entry *e = NULL; (e = journal_next(session->journal, e));) {
-        if (e->kind == JOURNAL_KERNEL && kernel_resume(job, e) != GS_OK)
+    for (bool first = true; resume->named < resume->name_count; first = false) {
+        const struct resume_name *name = &resume->names[resume->named];
+        const struct journal_entry *entry;
+
+        if (!first && clock_ns() > until)
+            break;
+        entry = journal_find(session->journal, (enum journal_kind)name->kind, name->key);
+        if (entry && entry->kind == JOURNAL_KERNEL)
+            kernel_resume(job, entry);
+        else if (entry)
+            variable_resume(job, entry);
+        if (job->status != GS_OK)
             return job->status;
         serial = session->serial > serial ? session->serial : serial;
-        if (e->kind != JOURNAL_VARIABLE || allocations_at(&session->memory.allocations, e->key))
-            continue;
-        struct module *module = module_find(session, e->value[1]);
-        if (!module || !variable_name(session, module, e->key, e->value[0]))
-            return job_fail(job, GS_ERR_INTERRUPTED, "a variable has no place in its module");
+        resume->named++;
     }
     session->serial = serial;
     return GS_OK;

@@ -4,9 +4,12 @@
 
 #include "worker/session_parts.h"
 
-/* Finds the kernels and variables that the session's journal names in its modules, which are
- * loaded. On failure the job has failed. */
-gs_status kernels_resume(struct job *job);
+/* Lists the kernels and variables that the session's journal names. On failure the job has failed.
+ */
+gs_status kernels_list(struct job *job);
+/* Finds these in the session's modules, which are loaded: the next one, and others until then. On
+ * failure the job has failed. */
+gs_status kernels_resume(struct job *job, uint64_t until);
 /* Takes so many of the module's kernels out of the session's table at most, and as many of its
  * variables out of what copies may name. Returns the kernels, for kernels_free. Main lane. */
 struct kernel *kernels_forget(struct session *session, struct module *module, uint32_t most);

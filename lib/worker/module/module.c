@@ -86,6 +86,7 @@ static void load_prepare(struct job *job)
                             SEG_MODULES);
     if (job->index == UINT32_MAX)
         job_fail(job, GS_ERR_LIMIT, "the session has %u modules, the limit", SEG_MODULES);
+    job->brief = true;
 }
 
 #define SOURCE_MAX (UINT64_C(64) << 20)
@@ -359,7 +360,7 @@ gs_status modules_resume(struct job *job)
 {
     struct resume *resume = job->session->resume;
 
-    if (tables_resume(job) != GS_OK)
+    if (tables_resume(job) != GS_OK || kernels_list(job) != GS_OK)
         return job->status;
     for (const struct journal_entry *e = NULL; module_missing(job->session, &e);) {
         if (clock_ns() >= resume->prompt_until) {
@@ -391,26 +392,40 @@ gs_status modules_resume_late(struct job *job)
 
 bool modules_unloaded(const struct session *session)
 {
-    return session->resume->loaded < session->module.module_capacity;
+    const struct resume *resume = session->resume;
+
+    return resume->loaded < session->module.module_capacity || resume->named < resume->name_count;
+}
+
+/* The module goes to its place in the context again. */
+static gs_status module_load_again(struct job *job, struct module *module)
+{
+    memset(job->ret, 0, sizeof(job->ret));
+    if (job->session->module.print && print_open(job) != GS_OK)
+        return job->status;
+    return module_code_load(job, module);
 }
 
 gs_status modules_resume_load(struct job *job)
 {
     struct session *session = job->session;
-
     struct resume *resume = session->resume;
-    const uint64_t until = clock_ns() + LATE_LOAD_NS;
+    const bool late = resume->late;
+    const uint64_t until = late ? clock_ns() + LATE_LOAD_NS : resume->prompt_until;
 
-    while (resume->loaded < session->module.module_capacity) {
-        struct module *module = session->module.modules[resume->loaded++];
-        memset(job->ret, 0, sizeof(job->ret));
-        if (module && ((session->module.print && print_open(job) != GS_OK) ||
-                       module_code_load(job, module) != GS_OK))
-            return job->status;
-        if (resume->late && modules_unloaded(session) && clock_ns() > until)
+    /* One that is late gets on, however short its time is. */
+    for (bool first = late; resume->loaded < session->module.module_capacity; first = false) {
+        if (!first && clock_ns() > until) {
+            resume->late = true;
             return GS_OK;
+        }
+        struct module *module = session->module.modules[resume->loaded++];
+        if (module && module_load_again(job, module) != GS_OK)
+            return job->status;
     }
-    return kernels_resume(job);
+    kernels_resume(job, until);
+    resume->late = late || modules_unloaded(session);
+    return job->status;
 }
 
 void modules_resumed(struct session *session)

@@ -13,7 +13,8 @@
 gs_status modules_resume(struct job *job);
 /* The others, for a session that is late. */
 gs_status modules_resume_late(struct job *job);
-/* What the driver must do at a quiet moment, and the kernels; of a session that is late, a part. */
+/* What the driver must do at a quiet moment, and the kernels; only a part where that takes long,
+ * and then the session is late. */
 gs_status modules_resume_load(struct job *job);
 /* Whether there is another part. */
 bool modules_unloaded(const struct session *session);

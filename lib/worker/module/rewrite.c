@@ -30,6 +30,7 @@
 #include "ptx/ptx.h"
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
+#include "worker/module/compile.h"
 #include "worker/module/image.h"
 #include "worker/module/kernel_fault.h"
 #include "worker/module/print.h"
@@ -103,6 +104,8 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
         }
         return GS_OK;
     }
+    if (job->brief && length > COMPILE_BRIEF)
+        return job_takes_long(job);
     *report = report_new();
     if (*report)
         result = ptx_rewrite(text, length, passes, out, out_length, *report);
@@ -252,6 +255,8 @@ static gs_status bundle_link(struct job *job, const unsigned char *image, char *
             job_fail(job, GS_ERR_LIMIT, "the images to be linked have more than %u bytes of PTX",
                      PTX_MAX_TEXT);
     }
+    if (job->status == GS_OK && job->brief && all > COMPILE_BRIEF)
+        job_takes_long(job);
     if (job->status == GS_OK)
         failed = ptx_link(texts, lengths, count, linked, length, why);
     for (uint32_t i = 0; i < count; i++)

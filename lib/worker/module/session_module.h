@@ -28,6 +28,9 @@ struct module {
     uint64_t variables;    /* where the global variables of a fenced module lie; 0: it has none */
     uint64_t *named;       /* the addresses of its variables that the session's copies may name */
     uint32_t named_count, named_capacity;
+    /* where the barrier of its grids lies, once it was looked for; 0: it has none */
+    uint64_t barrier;
+    bool barrier_sought;
     CUdeviceptr window;  /* the address of its struct fence_window; 0: it has none */
     unsigned char *code; /* the image that the driver is to load; NULL once it has */
     uint64_t code_size;

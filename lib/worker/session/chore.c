@@ -34,7 +34,7 @@ static struct {
 
 void chore_add(struct job *job)
 {
-    bool one_does = job->kind->flags & JOB_HOLD;
+    const bool one_does = job->kind->flags & JOB_HOLD && job->session->jobs.chores;
 
     for (const struct job *other = chores.first; one_does && other; other = other->next) {
         if (other->session == job->session && other->kind == job->kind) {
@@ -45,6 +45,7 @@ void chore_add(struct job *job)
     job->hold.since_ns = clock_ns();
     job->next = chores.first;
     chores.first = job;
+    job->session->jobs.chores++;
     look_soon(&chores.look, !job->next);
 }
 
@@ -53,27 +54,30 @@ bool chores_any(void)
     return chores.first;
 }
 
+/* Without a look at all chores: who has none is asked about after each of its requests. */
 bool chores_hold(const struct session *session)
 {
-    const struct job *job = chores.first;
+    return session->resume || session->jobs.holding;
+}
 
-    if (session->resume)
-        return true;
-    while (job && (job->session != session || !job->hold.on))
-        job = job->next;
+/* Takes a chore out of those that wait. */
+static struct job *chore_remove(struct job **link)
+{
+    struct job *job = *link;
+
+    *link = job->next;
+    job->session->jobs.chores--;
+    job->session->jobs.holding -= job->hold.on;
     return job;
 }
 
 void chores_cancel(const struct session *session)
 {
-    for (struct job **link = &chores.first; *link;) {
-        struct job *job = *link;
-        if (job->session == session) {
-            *link = job->next;
-            job_free(job);
-        } else {
-            link = &job->next;
-        }
+    for (struct job **link = &chores.first; *link && session->jobs.chores;) {
+        if ((*link)->session == session)
+            job_free(chore_remove(link));
+        else
+            link = &(*link)->next;
     }
 }
 
@@ -108,6 +112,7 @@ static void hold_turn(struct job *job, uint64_t now)
     if (now < job->hold.change_ns || (job->hold.on && holds_on(job, now)))
         return;
     job->hold.on = !job->hold.on;
+    session->jobs.holding += job->hold.on ? 1 : -1;
     session->jobs.paused = chores_hold(session); /* another one may hold on */
     if (job->hold.on) {
         job->hold.ns = job->hold.ns ? 2 * job->hold.ns : HOLD_FIRST_NS;
@@ -132,7 +137,7 @@ struct job *chore_due(uint64_t now)
         bool holds = job->kind->flags & JOB_HOLD, begins = may_begin(job);
 
         if (begins && (!holds || session_idle(session, now))) {
-            *link = job->next;
+            chore_remove(link);
             *(session->jobs.current ? &session->jobs.aside : &session->jobs.current) = job;
             session->jobs.paused = holds || chores_hold(session); /* until the job returns */
             return job;

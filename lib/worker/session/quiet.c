@@ -9,6 +9,7 @@
  */
 #include "worker/session/quiet.h"
 
+#include "worker/jobs/served.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/window.h"
 #include "worker/sched/domain.h"
@@ -31,13 +32,17 @@
 #define QUIET_LIMIT_NS  10000000000u /* after this a job that somebody waits for gives up */
 
 static struct {
-    struct job *first;
+    struct job *first, **end;
+    /* Of the jobs that wait, those for a quiet moment, and those of them that somebody waits for:
+     * each round asks whether there are any. */
+    uint32_t for_moment, pressing;
     struct look look;
     uint64_t next_confirm;
     /* the looks in which the device had work, and in which streams that are held had: the same
      * holds for all other jobs of that look */
     uint64_t found_busy, found_held;
     struct job *quiet_job; /* the job that has the device to itself */
+    struct served served;  /* users whose jobs had it */
     uint64_t begun_ns;     /* when that job was given to its thread */
     uint64_t freed_ns;     /* when the last job gave the device back */
     struct {
@@ -53,7 +58,7 @@ static struct {
     } stream_hold;
     _Atomic bool resuming; /* sessions are being taken up */
     bool releasing;        /* a job runs the deferred release */
-} quiet;
+} quiet = {.end = &quiet.first};
 
 /* The completion words are asked first, which costs nothing, then the driver, because a tenant may
  * have falsified its words. */
@@ -217,6 +222,41 @@ static bool quiet_now(uint64_t now)
     return true;
 }
 
+static bool presses(const struct job *job)
+{
+    return job->kind->flags & JOB_QUIET && !(job->kind->flags & JOB_UNHURRIED);
+}
+
+/* Takes a job out of those that wait. */
+static void waiting_remove(struct job **link)
+{
+    const struct job *job = *link;
+
+    *link = job->next;
+    if (!*link)
+        quiet.end = link;
+    quiet.for_moment -= (job->kind->flags & JOB_QUIET) != 0;
+    quiet.pressing -= presses(job);
+}
+
+/* The job that has the next quiet moment: of the user that was served longest ago the oldest one. A
+ * user may have a job in each of hundreds of sessions, and each takes a moment of its own. */
+static const struct job *quiet_next(void)
+{
+    const struct job *next = NULL;
+    uint32_t longest = 0;
+
+    for (const struct job *job = quiet.first; job; job = job->next) {
+        const uint32_t since =
+            job->kind->flags & JOB_QUIET ? served_since(&quiet.served, job_uid(job)) : 0;
+        if (job->kind->flags & JOB_QUIET && (!next || since > longest)) {
+            next = job;
+            longest = since;
+        }
+    }
+    return next;
+}
+
 /* Whether running kernels have kept the job from the device for too long. The time of quiet jobs
  * before it does not count: where many modules are loaded, these alone may take longer. */
 static bool kept_out(const struct job *job, uint64_t now)
@@ -257,7 +297,7 @@ static bool may_start(struct job *job, uint64_t now)
         if (quiet.quiet_job)
             return false;
         if (quiet_now(now))
-            return true;
+            return job == quiet_next();
         hold_for(job, now);
         return false;
     }
@@ -280,6 +320,7 @@ static void quiet_begin(struct job *job, uint64_t now)
 {
     quiet.quiet_job = job;
     quiet.begun_ns = now;
+    served_note(&quiet.served, job_uid(job));
 }
 
 void quiet_poll(uint64_t now)
@@ -293,7 +334,7 @@ void quiet_poll(uint64_t now)
         struct job *job = *link;
         asked += awaits_session(job);
         if (may_start(job, now)) {
-            *link = job->next;
+            waiting_remove(link);
             if (job->kind->flags & JOB_QUIET && job->status == GS_OK)
                 quiet_begin(job, now);
             service_push(job);
@@ -318,12 +359,12 @@ void quiet_add(struct job *job, uint64_t now)
     if (awaits_session(job))
         job->session->jobs.paused = true;
     job->waiting_ns = now;
-    /* Oldest first: where many modules are loaded, none waits for all that come after it. */
-    struct job **end = &quiet.first;
-    while (*end)
-        end = &(*end)->next;
+    /* Oldest first: where a user loads many modules, none waits for all that come after it. */
     job->next = NULL;
-    *end = job;
+    *quiet.end = job;
+    quiet.end = &job->next;
+    quiet.for_moment += (job->kind->flags & JOB_QUIET) != 0;
+    quiet.pressing += presses(job);
     look_soon(&quiet.look, quiet.first == job);
 }
 
@@ -352,20 +393,12 @@ bool quiet_under_way(uint64_t now, bool *lately)
 
 bool quiet_any(void)
 {
-    for (const struct job *job = quiet.first; job; job = job->next) {
-        if (job->kind->flags & JOB_QUIET)
-            return true;
-    }
-    return quiet.quiet_job;
+    return quiet.for_moment || quiet.quiet_job;
 }
 
 bool quiet_pressing(void)
 {
-    for (const struct job *job = quiet.first; job; job = job->next) {
-        if (job->kind->flags & JOB_QUIET && !(job->kind->flags & JOB_UNHURRIED))
-            return true;
-    }
-    return false;
+    return quiet.pressing;
 }
 
 /* ---- Deferred release ------------------------------------------------------------------------ */

@@ -9,9 +9,10 @@
  *
  * Three jobs follow each other: job_resume makes memory and tables, job_resume_modules the modules
  * whose machine code is kept, and job_resume_load has the driver load them at a quiet moment. All
- * others wait meanwhile, so a session whose modules have to be compiled, or take long, is late: it
- * enters the session table before, as one whose job is in progress, and the others go on. Then
- * job_resume_compile comes third, under the rule for all that compile (jobs/service.c).
+ * others wait meanwhile, so a session whose modules have to be compiled, or take long, or whose
+ * host memory takes long to register, is late: it enters the session table before, as one whose job
+ * is in progress, and the others go on. Then job_resume_compile comes third, under the rule for all
+ * that compile (jobs/service.c). Where the driver's loading takes long, it is late from then on.
  */
 #include "worker/session/resume.h"
 
@@ -90,7 +91,7 @@ static void modules_work(struct job *job)
 
 static void compile_work(struct job *job)
 {
-    if (modules_resume_late(job) != GS_OK)
+    if (host_blocks_resume_late(job) != GS_OK || modules_resume_late(job) != GS_OK)
         modules_deinit(job->session);
 }
 
@@ -156,7 +157,8 @@ bool resume_is_job(const struct job *job)
 
 bool resume_late(const struct job *job)
 {
-    return job->status == GS_OK && job->kind == &job_resume_modules && job->session->resume->late;
+    return job->status == GS_OK && job->session->resume->late &&
+           job->session->jobs.current != job && job->kind != &job_resume;
 }
 
 bool resume_next(struct job *job)

@@ -14,7 +14,7 @@ extern const struct job_kind job_resume;
 
 /* Whether the job is one of them. */
 bool resume_is_job(const struct job *job);
-/* Whether the session enters the table now, since the others are not to wait for the rest. */
+/* Whether the session is to enter the table now, since the others are not to wait for the rest. */
 bool resume_late(const struct job *job);
 /* Makes the job the next one, or the same once more. False: there is none. */
 bool resume_next(struct job *job);

@@ -132,20 +132,26 @@ CUresult cooperative_end(CUstream stream)
 
 /* ---- The request ----------------------------------------------------------------------------- */
 
-/* How many clusters of that size the device runs at once: it knows which SMs may be of one. */
-static gs_status clusters_of_device(struct job *job, const struct kernel *kernel,
-                                    const struct wire_cluster *size)
+static struct wire_cluster cluster_asked(const struct job *job)
 {
-    const uint32_t grid[3] = {size->dim[0], size->dim[1], size->dim[2]};
+    struct wire_cluster cluster;
+
+    memcpy(&cluster, &job->arg[3], sizeof(cluster));
+    return cluster;
+}
+
+/* How many clusters of that size the device runs at once: it knows which SMs may be of one. No page
+ * of the driver's says what this call takes, so no lane makes it. */
+static void clusters_work(struct job *job)
+{
+    const struct kernel *kernel = job->object;
+    const struct wire_cluster size = cluster_asked(job);
     int clusters;
 
-    if (!cluster_blocks(size, grid))
-        return job_fail(job, GS_ERR_LAUNCH_CONFIG, "clusters of more than %u blocks, or of none",
-                        GS_CLUSTER_BLOCKS);
-    CUlaunchAttribute attribute = cluster_attribute(size->dim);
-    const CUlaunchConfig config = {.gridDimX = grid[0],
-                                   .gridDimY = grid[1],
-                                   .gridDimZ = grid[2],
+    CUlaunchAttribute attribute = cluster_attribute(size.dim);
+    const CUlaunchConfig config = {.gridDimX = size.dim[0],
+                                   .gridDimY = size.dim[1],
+                                   .gridDimZ = size.dim[2],
                                    .blockDimX = (uint32_t)job->arg[1],
                                    .blockDimY = 1,
                                    .blockDimZ = 1,
@@ -154,22 +160,39 @@ static gs_status clusters_of_device(struct job *job, const struct kernel *kernel
                                    .numAttrs = 1};
     const CUresult result =
         DRV_ASK(cuOccupancyMaxActiveClusters, &clusters, kernel->function, &config);
+    lost_check(result);
     if (result)
-        return job_fail(job, GS_ERR_LAUNCH_CONFIG, "kernel %s has no such clusters", kernel->name);
-    job->ret[1] = (uint64_t)clusters;
-    return GS_OK;
+        job_fail(job, GS_ERR_LAUNCH_CONFIG, "kernel %s has no such clusters", kernel->name);
+    else
+        job->ret[1] = (uint64_t)clusters;
+}
+
+static const struct job_kind job_kernel_clusters = {"kernel_clusters", JOB_QUICK, NULL,
+                                                    clusters_work,     NULL,      NULL};
+
+/* Has a service thread ask for clusters. */
+static void clusters_prepare(struct job *job, struct kernel *kernel)
+{
+    const struct wire_cluster size = cluster_asked(job);
+    const uint32_t grid[3] = {size.dim[0], size.dim[1], size.dim[2]};
+
+    if (!cluster_blocks(&size, grid)) {
+        job_fail(job, GS_ERR_LAUNCH_CONFIG, "clusters of more than %u blocks, or of none",
+                 GS_CLUSTER_BLOCKS);
+        return;
+    }
+    job->object = kernel;
+    job->kind = &job_kernel_clusters;
 }
 
 /* arg: kernel, threads of a block, dynamic shared memory, a wire_cluster or 0. */
 static void occupancy_prepare(struct job *job)
 {
-    const struct kernel *kernel = job->arg[0] < UINT32_MAX
-                                      ? kernel_find(&job->session->kernels, (uint32_t)job->arg[0])
-                                      : NULL;
-    struct wire_cluster cluster;
+    struct kernel *kernel = job->arg[0] < UINT32_MAX
+                                ? kernel_find(&job->session->kernels, (uint32_t)job->arg[0])
+                                : NULL;
     int blocks;
 
-    memcpy(&cluster, &job->arg[3], sizeof(cluster));
     if (!kernel) {
         job_fail(job, GS_ERR_INVALID_HANDLE, "kernel %" PRIu64 " does not exist", job->arg[0]);
     } else if (job->arg[1] == 0 || job->arg[1] > kernel->max_threads) {
@@ -185,8 +208,10 @@ static void occupancy_prepare(struct job *job)
         CUresult result = blocks_of_sm(kernel, job->arg[1], (uint32_t)job->arg[2], &blocks);
         if (result)
             job_fail_driver(job, result);
-        else if (!job->arg[3] || clusters_of_device(job, kernel, &cluster) == GS_OK)
+        else
             job->ret[0] = (uint64_t)blocks;
+        if (!result && job->arg[3])
+            clusters_prepare(job, kernel);
     }
 }
 
