@@ -295,8 +295,9 @@ bool fence_off_register(struct fence *fence, const struct ptx_mem *mem, const ch
                         struct fence_span brackets);
 /* Begins a function. False: no memory. */
 bool fence_registers_begin(struct fence *fence);
-/* Takes note of what the current instruction writes, and of the step that it may be. */
-void fence_registers_written(struct fence *fence);
+/* Takes note of what the current instruction writes. BEYOND: how far the first of that leads beyond
+ * the window at most; NULL: anywhere. */
+void fence_registers_written(struct fence *fence, const uint64_t *beyond);
 /* Whether the register is forced already, or will be for an access that always follows. */
 bool fence_will_be_forced(const struct fence *fence, uint32_t reg);
 /* Forces it, which the text calls NAME, before the current instruction unless it is. */

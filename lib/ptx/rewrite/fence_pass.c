@@ -62,6 +62,8 @@ static bool function_begin(struct fence *fence)
 
 static bool take_function(struct fence *fence, const struct ptx_func *f)
 {
+    uint64_t beyond;
+
     if (f->alias && !fence_alias(fence, f))
         return false;
     fence->f = f;
@@ -91,7 +93,7 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
         if (fence->edits.too_long)
             return fence_refuse(fence, fence->inst->line,
                                 "with its fences the text exceeds 64 MiB");
-        fence_registers_written(fence);
+        fence_registers_written(fence, fence_step(fence, &beyond) ? &beyond : NULL);
     }
     return true;
 }

@@ -223,18 +223,15 @@ bool fence_off_register(struct fence *fence, const struct ptx_mem *mem, const ch
     return true;
 }
 
-void fence_registers_written(struct fence *fence)
+void fence_registers_written(struct fence *fence, const uint64_t *beyond)
 {
-    uint64_t beyond;
-    const bool step = fence_step(fence, &beyond);
-
     definitions_clear(fence->inst, fence->forced);
     for (unsigned k = 0; k < FENCE_LOWS; k++)
         if (fence->lows[k].stretch == fence->stretch &&
             definitions_writes(fence->inst, fence->lows[k].reg))
             fence->lows[k].stretch = 0;
-    if (step) {
+    if (beyond) {
         fence->forced[fence->inst->ops[0].reg] = fence->stretch;
-        fence->beyond[fence->inst->ops[0].reg] = beyond;
+        fence->beyond[fence->inst->ops[0].reg] = *beyond;
     }
 }
