@@ -116,7 +116,6 @@ static int set(void **state)
     fake_cu.cuMemsetD8Async = clear;
     fake_cu.cuStreamSynchronize = synchronize;
     worker_begin()->granularity = GRANULE;
-    worker_begin()->info.memory_total = UINT64_C(140) << 30;
     return 0;
 }
 
@@ -129,6 +128,7 @@ static int session_begin(void **state)
     cleared = 0;
     fail_from = UINT32_MAX;
     largest_creatable = UINT64_MAX;
+    worker_begin()->info.memory_total = UINT64_C(140) << 30;
     session.memory.window_base = BASE;
     session.memory.window_size = (GRANULES - 1) * GRANULE;
     session.memory.covered_end = BASE + GRANULES * GRANULE;
@@ -180,12 +180,25 @@ static void a_wide_range_takes_few_mappings(void **state)
     assert_int_equal(mappings, 28 * 2 + 1);
 }
 
+/* Covers all on a device of so many GiB. */
+static void cover_on_a_device_of(uint64_t gib)
+{
+    worker_begin()->info.memory_total = gib << 30;
+    assert_int_equal(sinks_cover(&session, BASE, ALL * GRANULE), CUDA_SUCCESS);
+}
+
+static void a_smaller_device_has_smaller_sinks(void **state)
+{
+    (void)state;
+    cover_on_a_device_of(80);
+    assert_int_equal(mappings, 28 * 4 + 1);
+    assert_int_equal(cleared, 129 * GRANULE);
+}
+
 static void a_small_device_keeps_its_memory(void **state)
 {
     (void)state;
-    worker_begin()->info.memory_total = UINT64_C(24) << 30;
-    assert_int_equal(sinks_cover(&session, BASE, ALL * GRANULE), CUDA_SUCCESS);
-    worker_begin()->info.memory_total = UINT64_C(140) << 30;
+    cover_on_a_device_of(24);
     assert_int_equal(mappings, 28 * 8 + 1);
     assert_int_equal(cleared, 65 * GRANULE);
 }
@@ -279,6 +292,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_window_takes_few_mappings, session_begin, session_end),
         cmocka_unit_test_setup_teardown(a_wide_range_takes_few_mappings, session_begin,
+                                        session_end),
+        cmocka_unit_test_setup_teardown(a_smaller_device_has_smaller_sinks, session_begin,
                                         session_end),
         cmocka_unit_test_setup_teardown(a_small_device_keeps_its_memory, session_begin,
                                         session_end),

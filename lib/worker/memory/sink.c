@@ -9,18 +9,22 @@
 
 /* The sizes of pieces in units of the driver's granularity, which is 2 MiB on NVIDIA's devices: 4
  * GiB are 32 pieces of 128 MiB, 0.9 ms, and a user's sinks take 146 MiB. The largest pieces, of 512
- * MiB, are for what indices reach beyond a window, which is 48 GiB, and for devices of which one is
- * a small part. */
+ * MiB, are for what indices reach beyond a window, which is 48 GiB. On a device with less than 128
+ * GiB they are smaller, and below 64 GiB there are none. */
 static const uint64_t units[SINK_SIZES] = {256, 64, 8, 1};
 #define LARGEST_FROM  (UINT64_C(16) << 30) /* to be covered at once */
-#define LARGEST_PARTS 256u /* of the device's memory that a largest sink takes one */
+#define LARGEST_PARTS 256u                 /* of the device's memory: a largest sink takes one */
 
 /* Protects the making and clearing of sinks. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t piece_size(unsigned kind)
 {
-    return units[kind] * worker->granularity;
+    uint64_t size = units[kind] * worker->granularity;
+
+    while (kind == 0 && size > piece_size(1) && size > worker->info.memory_total / LARGEST_PARTS)
+        size /= 2;
+    return size;
 }
 
 /* Makes the user's sink of a kind and maps it there, its first mapping, to clear it: the driver may
@@ -78,8 +82,7 @@ static unsigned kind_fitting(uint64_t address, uint64_t end, unsigned kind)
 CUresult sinks_cover(struct session *session, uint64_t address, uint64_t size)
 {
     const uint64_t end = address + size;
-    const unsigned largest =
-        size < LARGEST_FROM || piece_size(0) > worker->info.memory_total / LARGEST_PARTS;
+    const unsigned largest = size < LARGEST_FROM || piece_size(0) == piece_size(1);
 
     while (address < end) {
         unsigned kind = kind_fitting(address, end, largest);
