@@ -13,11 +13,14 @@
  *     stands somewhere before it for the register that the access goes to, which no instruction
  *     between writes, with no label between; or, for generic ones, the choice between that and the
  *     address itself where isspacep says that the address is of another space. Or it goes to
- *     gshare$globals + a constant inside the block. Or right before it stands "gshare$at = any of
- *     32 bits without sign * at most 4 + gshare$fixedN", where only two kinds of instructions write
- *     gshare$fixedN: such a fence, and in the first ones of the function a move of an address of
- *     the window. The size of a bulk copy is a constant of at most MOST_BULK, or became at most
- *     that right before.
+ *     gshare$globals + a constant inside the block. The size of a bulk copy is a constant of at
+ *     most MOST_BULK, or became at most that right before.
+ *     Up to MOST_REACH beyond the window it goes by two kinds of sums. Right before it stands
+ *     "gshare$at = 32 bits * a constant + gshare$fixedN", where only two kinds of instructions
+ *     write gshare$fixedN: such a fence, and in the first ones of the function a move of an address
+ *     of the window. Or a register that leads into the window, and then what was made of it, had
+ *     added to it: constants, 32 bits * a constant, or gshare$strideN, to which only such products
+ *     are written, and 0 in the function's first instructions.
  *  3. A computed call goes to gshare$to, which is one of a list of functions; a brx.idx is bounded.
  *     An alias has the parameters of the function that it stands for.
  *  4. A store to the stack ends in a variable, or in gshare$stack, which each kernel has that has

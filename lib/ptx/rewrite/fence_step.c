@@ -6,7 +6,8 @@
  *
  * Where the stride is a product of 32 bits and a constant, q and r lie within FENCE_REACH of the
  * window if p lies in it: its fence serves them too. Three such strides are 24 GiB with elements of
- * four bytes.
+ * four bytes. With a fence for each, a naive SGEMM was 16% slower on an H200; with one for four
+ * strides, 6%.
  *
  * The strides are in registers of the fence's own, 0 from the function's first instruction on and
  * else such products: so nothing has to be known of the order in which blocks run. (As mad.wide q,
@@ -71,7 +72,7 @@ static bool find_step(const struct fence *fence, struct step *step)
            (is_step(fence, 1, step) || is_step(fence, 2, step));
 }
 
-/* The number of the register that has the stride; FENCE_STEPS: there are too many. */
+/* The number of the register that has the stride; FENCE_STRIDES: there are too many. */
 static unsigned take_stride(struct fence *fence, uint32_t reg, const struct step *step)
 {
     char index[256];
