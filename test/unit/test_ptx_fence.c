@@ -308,6 +308,8 @@ static void steps_from_a_forced_register_need_no_fence(void **state)
         {"mul.wide.s32 %d2, %r4, 4; @%p1 mov.u64 %d2, 7; X: ",
          "ld.global.u32 %r1, [%d1]; add.s64 %d1, %d1, %d2; ld.global.u32 %r1, [%d1];", 2, false},
         /* sums that may be anything */
+        {stride, "ld.global.u32 %r1, [%d1]; add.f64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3];", 2,
+         false},
         {stride, "ld.global.u32 %r1, [%d1]; @%p1 add.s64 %d1, %d1, %d2; ld.global.u32 %r1, [%d1];",
          2, false},
         {stride,
@@ -358,6 +360,8 @@ static void a_stride_is_checked_wherever_it_is_written(void **state)
         {"%d3, %d1, gshare$stride0;", "%d3, %d2, gshare$stride0;", refused},
         {"%d3, %d1, gshare$stride0;", "%d3, gshare$stride0, gshare$stride0;", refused},
         {"add.s64 %d3", "sub.s64 %d3", refused},
+        {"add.s64 %d3", "add.f64 %d3", refused},
+        {"add.s64 %d3", "add.rm.f64 %d3", refused},
         {"add.s64 %d3", "@%p1 add.s64 %d3", refused},
         {"add.s64 %d3", "add.s64 %d1, %d1, %d4; add.s64 %d3", refused},
         {"ld.global.u32 %r1, [%d3]", "mov.u64 %d3, %d4; ld.global.u32 %r1, [%d3]", refused},

@@ -79,7 +79,7 @@ struct fence {
     unsigned nbases;
     uint32_t strides[FENCE_STRIDES]; /* registers of what is added to fenced pointers */
     unsigned nstrides;
-    uint32_t loop_work; /* of find_loops so far, in the module */
+    uint32_t loop_work; /* of fence_loops_begin so far, in the module */
     uint64_t call_work; /* of calls by an address so far, in the module */
     uint64_t live_work; /* to find what lives at once (fence_size.c) so far, in the module */
     const struct ptx_inst *inst;
@@ -156,6 +156,8 @@ struct fence_sum {
 
 /* So far the sum leads from its base at most. */
 uint64_t fence_sum_bound(const struct fence_sum *sum);
+/* Whether the instruction is a sum of integers of 64 bits. */
+bool fence_adds_addresses(const struct ptx_inst *inst);
 /* Whether a mul or mad multiplies 32 bits so that the bound is FENCE_REACH at most: SUM's factor.
  */
 bool fence_is_product(const struct ptx_inst *inst, struct fence_sum *sum);

@@ -291,6 +291,12 @@ static uint64_t beyond(const struct checker *c, const struct ptx_operand *o, uin
     return forced && bound <= MOST_REACH ? c->beyond[o->reg] + bound : UINT64_MAX;
 }
 
+/* Of integers: a sum of floating-point numbers is no distance. */
+static bool is_sum_of_addresses(const struct ptx_inst *inst)
+{
+    return inst->op == PTX_OP_ADD && (inst->type[0] == PTX_T_S64 || inst->type[0] == PTX_T_U64);
+}
+
 bool checker_is_step(const struct checker *c, uint32_t i, uint64_t *distance)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
@@ -302,7 +308,7 @@ bool checker_is_step(const struct checker *c, uint32_t i, uint64_t *distance)
         return false;
     if (inst->op == PTX_OP_MAD) {
         *distance = beyond(c, &o[3], checker_product_bound(inst));
-    } else if (inst->op == PTX_OP_ADD && ptx_type_bits(inst->type[0]) == 64) {
+    } else if (is_sum_of_addresses(inst)) {
         *distance = beyond(c, &o[1], operand_bound(c, &o[2]));
         other = beyond(c, &o[2], operand_bound(c, &o[1]));
         *distance = other < *distance ? other : *distance;

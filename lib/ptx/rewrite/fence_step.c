@@ -68,8 +68,7 @@ static bool find_step(const struct fence *fence, struct step *step)
         return false;
     if (inst->op == PTX_OP_MAD)
         return is_step(fence, 3, step);
-    return inst->op == PTX_OP_ADD && ptx_type_bits(inst->type[0]) == 64 &&
-           (is_step(fence, 1, step) || is_step(fence, 2, step));
+    return fence_adds_addresses(inst) && (is_step(fence, 1, step) || is_step(fence, 2, step));
 }
 
 /* The number of the register that has the stride; FENCE_STRIDES: there are too many. */

@@ -55,9 +55,10 @@ bool fence_is_product(const struct ptx_inst *inst, struct fence_sum *sum)
     return fence_sum_bound(sum) <= FENCE_REACH;
 }
 
-static bool is_64(const struct ptx_inst *inst)
+bool fence_adds_addresses(const struct ptx_inst *inst)
 {
-    return ptx_type_bits(inst->type[0]) == 64 && !inst->flags;
+    return inst->op == PTX_OP_ADD && !inst->flags &&
+           (inst->type[0] == PTX_T_S64 || inst->type[0] == PTX_T_U64);
 }
 
 /* The instruction that gives the register the value that instruction AT reads, from a register;
@@ -79,8 +80,8 @@ static bool is_extended(const struct ptx_inst *inst, struct fence_sum *sum)
 
 static bool is_shifted(const struct ptx_inst *inst)
 {
-    return inst->op == PTX_OP_SHL && is_64(inst) && inst->ops[2].kind == PTX_OPND_IMM &&
-           inst->ops[2].imm <= 3;
+    return inst->op == PTX_OP_SHL && inst->type[0] == PTX_T_B64 &&
+           inst->ops[2].kind == PTX_OPND_IMM && inst->ops[2].imm <= 3;
 }
 
 /* The instruction makes SUM->index * SUM->factor. *WHERE: the instruction that reads the index. */
@@ -152,7 +153,7 @@ bool fence_sum(const struct fence *fence, uint32_t at, uint32_t reg, struct fenc
     if (inst->op == PTX_OP_MAD && fence_is_product(inst, sum) && is_reg(&inst->ops[3])) {
         sum->base = inst->ops[3].reg;
         sum->index = inst->ops[1].reg;
-    } else if (inst->op == PTX_OP_ADD && is_64(inst) && is_reg(&inst->ops[2])) {
+    } else if (fence_adds_addresses(inst) && is_reg(&inst->ops[2])) {
         unsigned scaled = 2;
 
         if (!is_scaled(&search, by, inst->ops[2].reg, sum, &where)) {
