@@ -81,6 +81,11 @@ static bool kernels_find(struct grid_sync *out, const struct ptx_module *m)
     return found;
 }
 
+bool grid_sync_reads(const char *text, size_t len)
+{
+    return memmem(text, len, "%envreg", strlen("%envreg"));
+}
+
 int grid_sync_find(const char *text, size_t len, struct grid_sync *out)
 {
     struct ptx_module *m = NULL;
@@ -88,7 +93,7 @@ int grid_sync_find(const char *text, size_t len, struct grid_sync *out)
     int result;
 
     *out = (struct grid_sync){0};
-    if (!memmem(text, len, "%envreg", strlen("%envreg")))
+    if (!grid_sync_reads(text, len))
         return 0;
     result = ptx_parse_parts(text, len, &m, &error);
     if (!result && !kernels_find(out, m))

@@ -19,6 +19,8 @@ struct grid_sync {
     void *memory;
 };
 
+/* Whether the text may have barriers of the grid; what follows has to parse it then. */
+bool grid_sync_reads(const char *text, size_t len);
 /* Fills *OUT, which holds no kernel where the reader cannot read the text. -ENOMEM or 0. A text
  * without %envreg costs a search. */
 int grid_sync_find(const char *text, size_t len, struct grid_sync *out);

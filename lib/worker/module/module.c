@@ -423,8 +423,8 @@ gs_status modules_resume_load(struct job *job)
         if (module && module_load_again(job, module) != GS_OK)
             return job->status;
     }
-    kernels_resume(job, until);
-    resume->late = late || modules_unloaded(session);
+    if (kernels_resume(job, until) == GS_OK)
+        resume->late = late || modules_unloaded(session);
     return job->status;
 }
 

@@ -165,6 +165,8 @@ static bool text_wanted(const char *text, size_t length)
 static gs_status kernels_find(struct job *job, const char *text, size_t length,
                               struct grid_sync *grid)
 {
+    if (job->brief && length > COMPILE_BRIEF && grid_sync_reads(text, length))
+        return job_takes_long(job);
     if (grid_sync_find(text, length, grid))
         job_fail(job, GS_ERR_NO_MEMORY, "no memory to read a module");
     return job->status;

@@ -280,7 +280,7 @@ static bool awaits_others(const struct job *job)
 }
 
 /* Whether the job may go to the service threads now, perhaps only to end there as failed. */
-static bool may_start(struct job *job, uint64_t now)
+static bool may_start(struct job *job, const struct job *next, uint64_t now)
 {
     char who[BUSY_TEXT_MAX];
 
@@ -296,8 +296,8 @@ static bool may_start(struct job *job, uint64_t now)
         }
         if (quiet.quiet_job)
             return false;
-        if (quiet_now(now))
-            return job == quiet_next();
+        if (next)
+            return job == next;
         hold_for(job, now);
         return false;
     }
@@ -326,14 +326,16 @@ static void quiet_begin(struct job *job, uint64_t now)
 void quiet_poll(uint64_t now)
 {
     struct job **link = &quiet.first;
-    uint32_t asked = 0; /* about their sessions */
+    const struct job *next; /* of those for a quiet moment; NULL: there is none now */
+    uint32_t asked = 0;     /* about their sessions */
 
     if (!quiet.first || !look_due(&quiet.look, now))
         return;
+    next = quiet.for_moment && !quiet.quiet_job && quiet_now(now) ? quiet_next() : NULL;
     while (*link) {
         struct job *job = *link;
         asked += awaits_session(job);
-        if (may_start(job, now)) {
+        if (may_start(job, next, now)) {
             waiting_remove(link);
             if (job->kind->flags & JOB_QUIET && job->status == GS_OK)
                 quiet_begin(job, now);
