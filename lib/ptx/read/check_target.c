@@ -65,6 +65,7 @@ static const struct since since[] = {
     {PTX_OP_STACKRESTORE, 52, 7, 3},
     {PTX_OP_STACKSAVE, 52, 7, 3},
     {PTX_OP_STMATRIX, 90, 7, 8},
+    {PTX_OP_ST_ASYNC, 90, 8, 1},
     {PTX_OP_SZEXT, 70, 7, 6},
     {PTX_OP_TANH, 75, 7, 0},
     {PTX_OP_WGMMA, 90, 8, 0},
