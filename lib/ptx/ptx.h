@@ -338,6 +338,11 @@ void ptx_shape_size(enum ptx_shape s, unsigned *m, unsigned *n, unsigned *k);
  * wmma.store, wgmma.mma_async. The reader has checked that types, shape and layouts go together and
  * that the operands have these counts. */
 unsigned ptx_matrix_regs(const struct ptx_inst *inst, char matrix);
+/* mma.sp: a lane holds half of each chunk of so many columns of a's rows, and four bits of metadata
+ * say which half. 0: a is dense. */
+unsigned ptx_sparse_chunk(const struct ptx_inst *inst);
+/* How many of each four lanes hold the metadata of mma.sp: the selector says which of them. */
+unsigned ptx_sparse_lanes(const struct ptx_inst *inst);
 /* Name of register R into BUF. */
 const char *ptx_reg_name(const struct ptx_func *f, uint32_t reg, char *buf, size_t size);
 

@@ -169,6 +169,8 @@ enum ptx_mode {
     PTX_MODE_WAIT, /* griddepcontrol */
     PTX_MODE_MMA_XOR,
     PTX_MODE_MMA_AND, /* b1 mma */
+    PTX_MODE_SPARSE,
+    PTX_MODE_SPARSE_ORDERED, /* mma.sp, mma.sp::ordered_metadata */
     PTX_MODE_WMMA_A,
     PTX_MODE_WMMA_B,
     PTX_MODE_WMMA_C,

@@ -691,7 +691,8 @@ static void what_cannot_be_fenced_is_refused_with_the_reason(void)
         ".visible .entry f(.param .u64 p)\n{ .reg .b64 %rd<2>; .reg .b32 %r;\n"
         "  .shared .align 16 .b8 s[64];\n\n"
         "  ld.param.u64 %rd0, [p];\n"
-        "  st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [s], %r, [s+8];\n"
+        "  red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [s], %r, "
+        "[s+8];\n"
         "  ret; }\n";
     static const char outside[] =
         HEAD ".extern .func (.param .b64 r) elsewhere(.param .b64 n);\n"
@@ -705,7 +706,7 @@ static void what_cannot_be_fenced_is_refused_with_the_reason(void)
     CHECK_OK(server_attach(server, &session));
     CHECK_STATUS(load(session, bulk, &module), GS_ERR_PERMISSION);
     CHECK_TEXT(gs_last_error_message(), "line 9");
-    CHECK_TEXT(gs_last_error_message(), "st.async");
+    CHECK_TEXT(gs_last_error_message(), "red.async");
     CHECK_STATUS(load(session, outside, &module), GS_ERR_PERMISSION);
     CHECK_TEXT(gs_last_error_message(), "elsewhere");
     CHECK_OK(load(session, strays_ptx, &module));

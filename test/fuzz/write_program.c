@@ -465,8 +465,8 @@ static void put_slot(struct writer *w, const struct ptx_slot *slot, unsigned *ty
 /* The words of SPEC behind the opcode's name; for matrices, whose words seldom fit by chance. */
 static void put_words(struct writer *w, const char *spec)
 {
-    static const uint8_t shapes[] = {PTX_SLOT_SHAPE, PTX_SLOT_WGMMA_SHAPE};
-    const struct ptx_word *shape;
+    static const uint8_t slots[] = {PTX_SLOT_SHAPE, PTX_SLOT_WGMMA_SHAPE, PTX_SLOT_SPARSE};
+    const struct ptx_word *word;
     unsigned types = 0;
 
     put(w, "%s", spec);
@@ -474,10 +474,10 @@ static void put_words(struct writer *w, const char *spec)
         size_t n = strcspn(++spec, ".");
         enum ptx_type type = ptx_type_find(spec, n);
 
-        for (size_t i = 0; i < sizeof shapes; i++)
-            for (shape = ptx_slots[shapes[i]].words; shape->word; shape++)
-                if (strlen(shape->word) == n && !memcmp(shape->word, spec, n))
-                    w->inst.shape = (uint8_t)shape->value;
+        for (size_t i = 0; i < sizeof slots; i++)
+            for (word = ptx_slots[slots[i]].words; word->word; word++)
+                if (strlen(word->word) == n && !memcmp(word->word, spec, n))
+                    set_field(&w->inst, &ptx_slots[slots[i]], word->value);
         if (n == 1 && *spec >= 'a' && *spec <= 'd')
             w->inst.mode = (uint8_t)(PTX_MODE_WMMA_A + (*spec - 'a'));
         if (n == 2 && *spec == 'x')
@@ -512,6 +512,11 @@ static void put_matrix_instruction(struct writer *w)
         {PTX_OP_MMA, 0, ".sync.aligned.m16n8k64.row.col.s32.u4.s4.s32", NULL},
         {PTX_OP_MMA, 0, ".sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc", NULL},
         {PTX_OP_MMA, 0, ".sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32", NULL},
+        {PTX_OP_MMA, 1, ".sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", NULL},
+        {PTX_OP_MMA, 1, ".sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32",
+         NULL},
+        {PTX_OP_MMA, 1, ".sp.sync.aligned.m16n8k64.row.col.satfinite.s32.s8.u8.s32", NULL},
+        {PTX_OP_MMA, 1, ".sp.sync.aligned.m16n8k128.row.col.s32.u4.s4.s32", NULL},
         {PTX_OP_WMMA_LOAD, 0, ".a.sync.aligned.row.m16n16k16.shared.f16", NULL},
         {PTX_OP_WMMA_LOAD, 0, ".b.sync.aligned.col.m8n32k16.u8", NULL},
         {PTX_OP_WMMA_LOAD, 0, ".c.sync.aligned.row.m16n16k16.f32", NULL},

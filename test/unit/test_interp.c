@@ -415,7 +415,8 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
     static const char *const words[] = {
         "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16",
         "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group",
-        "st.async.weak.shared::cluster.u32", "tcgen05.fence::before_thread_sync"};
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32",
+        "tcgen05.fence::before_thread_sync"};
     static const char kernel[] =
         KERNEL("stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%r0], {%r1};\nret;");
     char text[1024], log[256];

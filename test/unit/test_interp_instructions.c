@@ -72,6 +72,28 @@ static void a_phase_waits_for_the_bytes_that_were_announced(void **state)
     rig_free(r);
 }
 
+/* Of two stores, 4 and 16 bytes, to the block's own memory as the cluster's. */
+static void a_store_completes_its_bytes(void **state)
+{
+    struct rig *r;
+    const uint32_t *got =
+        run(&r,
+            HEAD KERNEL(
+                ".shared .align 16 .b8 s[32];\nmov.u32 %r1, s;\nmov.u32 %r2, bar;\n"
+                "mov.b32 %r3, 3;\nmbarrier.init.shared.b64 [bar], 1;\n"
+                "mbarrier.arrive.expect_tx.shared.b64 %y1, [bar], 20;\n"
+                "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], 7, "
+                "[%r2];\n" SAY(0) "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 "
+                                  "[%r1+16], {%y1, 9}, [bar];\n" SAY(
+                                      1) "ld.shared.u32 %r4, [s];\nld.shared.u32 %r5, [s+24];\n"
+                                         "st.global.v2.u32 [%y0+8], {%r4, %r5};\nret;"),
+            1, NULL, 0);
+
+    (void)state;
+    expect(got, (uint32_t[]){0, 1, 7, 9}, 4);
+    rig_free(r);
+}
+
 static void arrivals_are_counted_and_dropped(void **state)
 {
     struct rig *r;
@@ -471,6 +493,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_phase_waits_for_the_bytes_that_were_announced),
+        cmocka_unit_test(a_store_completes_its_bytes),
         cmocka_unit_test(arrivals_are_counted_and_dropped),
         cmocka_unit_test(warps_pass_words_on_by_parity),
         cmocka_unit_test(four_quads_multiply_at_once),

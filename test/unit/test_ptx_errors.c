@@ -197,8 +197,9 @@ static void what_is_left_out_is_refused_by_name_and_line(void **state)
         {"clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %r1;",
          "clusterlaunchcontrol"},
         {"multimem.ld_reduce.add.f32 %f1, [%q1];", "multimem"},
-        {"mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r1}, {%f1}, %r1, 0;",
-         "mma.sp"},
+        {"mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f1, %f2, %f3, %f4}, "
+         "{%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4};",
+         "block-scaled matrices"},
     };
     struct ptx_error err;
     size_t i;

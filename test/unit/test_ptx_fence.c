@@ -1278,7 +1278,8 @@ static char *long_body(char *to, const char *first, const char *then, unsigned c
 /* So many kernels with such bodies. */
 static char *long_kernels(unsigned kernels, const char *first, const char *then, unsigned count)
 {
-    char *text = malloc(((size_t)count * 2 + 20) * 64 * kernels), *to = text;
+    size_t line = strlen(first) + (then ? strlen(then) : 0) + 16;
+    char *text = malloc((count * line + 2000) * kernels), *to = text;
 
     assert_non_null(text);
     to += sprintf(to, "%s", HEAD ".func f() { ret; }\n");
@@ -1314,6 +1315,11 @@ static void functions_that_are_too_large_are_refused(void **state)
         /* what stays where the predicate is false */
         {"@%%p2 mov.b32 %%v%u, 1; st.global.b32 [%%d0], %%v%u;\n", NULL, 4000, 5000,
          "5004 registers of 32 bits that live at once, of at most 4096"},
+        /* metadata of sparse products, whose factors, sums and results are in eight more */
+        {"ld.global.b32 %%v%u, [%%d0+%u];\n",
+         "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%%r6, %%r7}, {%%r2, %%r3}, "
+         "{%%r4, %%r5}, {%%r0, %%r1}, %%v%u, 0;\n",
+         4000, 5000, "5011 registers of 32 bits that live at once, of at most 4096"},
         /* guards */
         {"setp.eq.u32 %%q%u, %%r0, %u;\n", "@%%q%u st.global.b32 [%%d0], 1;\n", 4000, 5000,
          "5004 registers of 32 bits that live at once, of at most 4096"},

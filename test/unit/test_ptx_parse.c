@@ -374,6 +374,9 @@ static void lanes_hold_the_registers_that_the_isa_says(void **state)
          4, 4, 2, 4},
         {"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1, %d2}, {%d3}, {%d4}, {%d1, %d2};", 2,
          1, 1, 2},
+        {"mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3, %r4}, {%r5, %r6}, "
+         "{%r1, %r2}, %r7, 3;",
+         2, 2, 2, 2},
         {"mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%r1, %r2}, {%r3}, {%r4}, {%r1, %r2};", 2,
          1, 1, 2},
     };

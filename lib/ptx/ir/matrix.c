@@ -62,6 +62,28 @@ unsigned ptx_matrix_regs(const struct ptx_inst *inst, char matrix)
     if (inst->op == PTX_OP_MMA && inst->shape == PTX_SHAPE_M8N8K4 && inst->type[1] == PTX_T_F16)
         return factor ? 2 : type == PTX_T_F16 ? 4 : 8;
     ptx_shape_size(inst->shape, &m, &n, &k);
+    if (matrix == 'a' && ptx_sparse_chunk(inst))
+        k /= 2;
     elements = (matrix == 'a' ? m * k : matrix == 'b' ? n * k : m * n) / lanes;
     return type == PTX_T_F64 ? elements : (elements * bits + 31) / 32;
+}
+
+/* Two of four elements are kept, which two bits each name. An element of tf32 counts as two, of
+ * which both are kept; and two of four bits count as one. */
+unsigned ptx_sparse_chunk(const struct ptx_inst *inst)
+{
+    unsigned bits = ptx_type_bits(inst->type[1]);
+
+    if (inst->op != PTX_OP_MMA || !inst->mode2)
+        return 0;
+    return bits == 32 ? 2 : bits == 4 ? 8 : 4;
+}
+
+/* Four lanes have two rows of a, and a lane 32 bits. */
+unsigned ptx_sparse_lanes(const struct ptx_inst *inst)
+{
+    unsigned m, n, k;
+
+    ptx_shape_size(inst->shape, &m, &n, &k);
+    return k / ptx_sparse_chunk(inst) * 4 * 2 / 32;
 }

@@ -194,6 +194,8 @@ static bool check_mbarrier(struct parser *p, const struct ptx_inst *inst, const 
     case PTX_OP_MBARRIER_EXPECT_TX:
     case PTX_OP_MBARRIER_COMPLETE_TX:
         return true;
+    case PTX_OP_ST_ASYNC:
+        return check_vector(p, inst, at);
     default:
         return parser_fail(p, at, "%s: not in .shared::cluster", ptx_op_name(inst->op));
     }

@@ -7,35 +7,50 @@
 /* Which shapes there are for factors of one type, and which types the sums may have. */
 struct rule {
     uint8_t factor;
-    uint32_t mma, wmma;
+    uint32_t mma, sparse, wmma;
     uint8_t sums[2];
 };
 
 static const uint32_t WMMA_LARGE = SHAPE(M16N16K16) | SHAPE(M8N32K16) | SHAPE(M32N8K16);
+static const uint32_t MMA_BYTES = SHAPE(M8N8K16) | SHAPE(M16N8K16) | SHAPE(M16N8K32);
+static const uint32_t SPARSE_BYTES = SHAPE(M16N8K32) | SHAPE(M16N8K64);
+static const uint32_t MMA_NIBBLES = SHAPE(M8N8K32) | SHAPE(M16N8K32) | SHAPE(M16N8K64);
+static const uint32_t SPARSE_NIBBLES = SHAPE(M16N8K64) | SHAPE(M16N8K128);
 
 static bool rule_for(enum ptx_type factor, struct rule *out)
 {
     const struct rule rules[] = {
         {PTX_T_F16,
          SHAPE(M8N8K4) | SHAPE(M16N8K8) | SHAPE(M16N8K16),
+         SHAPE(M16N8K16) | SHAPE(M16N8K32),
          WMMA_LARGE,
          {PTX_T_F16, PTX_T_F32}},
-        {PTX_T_BF16, SHAPE(M16N8K8) | SHAPE(M16N8K16), WMMA_LARGE, {PTX_T_F32}},
-        {PTX_T_TF32, SHAPE(M16N8K4) | SHAPE(M16N8K8), SHAPE(M16N16K8), {PTX_T_F32}},
+        {PTX_T_BF16,
+         SHAPE(M16N8K8) | SHAPE(M16N8K16),
+         SHAPE(M16N8K16) | SHAPE(M16N8K32),
+         WMMA_LARGE,
+         {PTX_T_F32}},
+        {PTX_T_TF32,
+         SHAPE(M16N8K4) | SHAPE(M16N8K8),
+         SHAPE(M16N8K8) | SHAPE(M16N8K16),
+         SHAPE(M16N16K8),
+         {PTX_T_F32}},
         {PTX_T_F64,
          SHAPE(M8N8K4) | SHAPE(M16N8K4) | SHAPE(M16N8K8) | SHAPE(M16N8K16),
+         0,
          SHAPE(M8N8K4),
          {PTX_T_F64}},
-        {PTX_T_U8, SHAPE(M8N8K16) | SHAPE(M16N8K16) | SHAPE(M16N8K32), WMMA_LARGE, {PTX_T_S32}},
-        {PTX_T_S8, SHAPE(M8N8K16) | SHAPE(M16N8K16) | SHAPE(M16N8K32), WMMA_LARGE, {PTX_T_S32}},
-        {PTX_T_U4, SHAPE(M8N8K32) | SHAPE(M16N8K32) | SHAPE(M16N8K64), SHAPE(M8N8K32), {PTX_T_S32}},
-        {PTX_T_S4, SHAPE(M8N8K32) | SHAPE(M16N8K32) | SHAPE(M16N8K64), SHAPE(M8N8K32), {PTX_T_S32}},
+        {PTX_T_U8, MMA_BYTES, SPARSE_BYTES, WMMA_LARGE, {PTX_T_S32}},
+        {PTX_T_S8, MMA_BYTES, SPARSE_BYTES, WMMA_LARGE, {PTX_T_S32}},
+        {PTX_T_U4, MMA_NIBBLES, SPARSE_NIBBLES, SHAPE(M8N8K32), {PTX_T_S32}},
+        {PTX_T_S4, MMA_NIBBLES, SPARSE_NIBBLES, SHAPE(M8N8K32), {PTX_T_S32}},
         {PTX_T_B1,
          SHAPE(M8N8K128) | SHAPE(M16N8K128) | SHAPE(M16N8K256),
+         0,
          SHAPE(M8N8K128),
          {PTX_T_S32}},
-        {PTX_T_E4M3, SHAPE(M16N8K16) | SHAPE(M16N8K32), 0, {PTX_T_F16, PTX_T_F32}},
-        {PTX_T_E5M2, SHAPE(M16N8K16) | SHAPE(M16N8K32), 0, {PTX_T_F16, PTX_T_F32}},
+        {PTX_T_E4M3, SHAPE(M16N8K16) | SHAPE(M16N8K32), SHAPE(M16N8K64), 0, {PTX_T_F16, PTX_T_F32}},
+        {PTX_T_E5M2, SHAPE(M16N8K16) | SHAPE(M16N8K32), SHAPE(M16N8K64), 0, {PTX_T_F16, PTX_T_F32}},
     };
     size_t i;
 
@@ -86,6 +101,20 @@ static unsigned reg_bits(enum ptx_type type)
     return type == PTX_T_F64 ? 64 : 32;
 }
 
+/* The register of a sparse factor's metadata, and which lanes' count. */
+static bool check_sparse(struct parser *p, const struct ptx_inst *inst, const struct token *at)
+{
+    const struct ptx_operand *metadata = &inst->ops[4], *selector = &inst->ops[5];
+    unsigned choices = 4 / ptx_sparse_lanes(inst);
+
+    if (metadata->kind != PTX_OPND_REG)
+        return parser_fail(p, at, "mma.sp: expected a register of metadata");
+    if (selector->imm >= choices)
+        return parser_fail(p, at, "mma.sp: expected a selector from 0 to %u in this shape",
+                           choices - 1);
+    return true;
+}
+
 static bool check_mma(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     bool short_form = !inst->type[2]; /* wmma.mma of f16: d and c */
@@ -94,19 +123,21 @@ static bool check_mma(struct parser *p, const struct ptx_inst *inst, const struc
                   c = short_form ? inst->type[1] : inst->type[3];
     bool free_layout =
         a == PTX_T_F16 && (inst->op == PTX_OP_WMMA_MMA || inst->shape == PTX_SHAPE_M8N8K4);
+    bool sparse = ptx_sparse_chunk(inst);
     struct rule rule;
     uint32_t shapes;
 
     if (inst->op == PTX_OP_WMMA_MMA && ptx_type_bits(a) >= 8)
         free_layout = true;
-    if (!rule_for(a, &rule) || !factors_match(a, b) || !is_sum(&rule, d) || !is_sum(&rule, c))
+    if (!rule_for(a, &rule) || !factors_match(a, b) || !is_sum(&rule, d) || !is_sum(&rule, c) ||
+        (sparse && ptx_type_bits(a) == 8 && d == PTX_T_F16))
         return parser_fail(p, at, "%s: there is no product of .%s and .%s plus .%s to .%s",
                            ptx_op_name(inst->op), ptx_type_name(a), ptx_type_name(b),
                            ptx_type_name(c), ptx_type_name(d));
     if (inst->op == PTX_OP_MMA && c != d && (inst->shape != PTX_SHAPE_M8N8K4 || c == PTX_T_F32))
         return parser_fail(p, at, "mma: a sum of .%s does not become .%s in this shape",
                            ptx_type_name(c), ptx_type_name(d));
-    shapes = inst->op == PTX_OP_MMA ? rule.mma : rule.wmma;
+    shapes = sparse ? rule.sparse : inst->op == PTX_OP_MMA ? rule.mma : rule.wmma;
     if (!(shapes >> inst->shape & 1))
         return parser_fail(p, at, "%s: .%s does not come in this shape", ptx_op_name(inst->op),
                            ptx_type_name(a));
@@ -115,7 +146,8 @@ static bool check_mma(struct parser *p, const struct ptx_inst *inst, const struc
                            ptx_op_name(inst->op));
     if ((a == PTX_T_B1) != (inst->mode != PTX_MODE_NONE))
         return parser_fail(p, at, "%s: .xor.popc or .and.popc go with .b1", ptx_op_name(inst->op));
-    return check_list(p, &inst->ops[0], ptx_matrix_regs(inst, 'd'), reg_bits(d), at) &&
+    return (!sparse || check_sparse(p, inst, at)) &&
+           check_list(p, &inst->ops[0], ptx_matrix_regs(inst, 'd'), reg_bits(d), at) &&
            check_list(p, &inst->ops[1], ptx_matrix_regs(inst, 'a'), reg_bits(a), at) &&
            check_list(p, &inst->ops[2], ptx_matrix_regs(inst, 'b'), reg_bits(b), at) &&
            check_list(p, &inst->ops[3], ptx_matrix_regs(inst, 'c'), reg_bits(c), at);

@@ -65,6 +65,7 @@ static const struct since since[] = {
     {PTX_OP_STACKRESTORE, 52, 7, 3},
     {PTX_OP_STACKSAVE, 52, 7, 3},
     {PTX_OP_STMATRIX, 90, 7, 8},
+    {PTX_OP_ST_ASYNC, 90, 8, 1},
     {PTX_OP_SZEXT, 70, 7, 6},
     {PTX_OP_TANH, 75, 7, 0},
     {PTX_OP_WGMMA, 90, 8, 0},
@@ -88,6 +89,10 @@ static const char *newer_or_gone(const struct ptx_module *m, const struct ptx_in
         return "expected .sync from sm_70 and PTX 6.4 on";
     if (inst->mode == PTX_MODE_TENSORMAP && (m->sm < 90 || version < 0x80))
         return "expected .target sm_90 and PTX 8.0 for .tensormap";
+    if (ptx_sparse_chunk(inst) && (m->sm < 80 || version < 0x71))
+        return "expected .target sm_80 and PTX 7.1 for .sp";
+    if (inst->mode2 == PTX_MODE_SPARSE_ORDERED && version < 0x85)
+        return "expected PTX 8.5 for .sp::ordered_metadata";
     if (m->sm >= 100 && version >= 0x88)
         return NULL;
     if (inst->vec * ptx_type_bits(inst->type[0]) > 128)

@@ -129,8 +129,7 @@ static const char *left_out(const char *text, size_t len)
 {
     static const struct {
         const char *word, *what;
-    } words[] = {{"kind::", "block-scaled and sparse matrices are"},
-                 {"sp::ordered_metadata", "block-scaled and sparse matrices are"},
+    } words[] = {{"kind::", "block-scaled matrices are"},
                  {"im2col", "im2col copies are"},
                  {"tile::", "copies of gathered and scattered rows are"},
                  {"cta_group", "copies for pairs of blocks are"},

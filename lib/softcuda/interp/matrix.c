@@ -9,7 +9,13 @@
 #include "softcuda/interp/address.h"
 #include "softcuda/interp/fragment.h"
 
-enum { MAX_ROWS = 32, MAX_COLUMNS = 32, MAX_DEPTH = 256, MAX_FACTOR = 16 * 256 };
+enum {
+    MAX_ROWS = 32,
+    MAX_COLUMNS = 32,
+    MAX_DEPTH = 256,
+    MAX_FACTOR = 16 * 256,
+    MAX_SPARSE_COLUMNS = 8
+};
 
 // ---- Layouts: which element of a lane is at a row and column
 
@@ -92,6 +98,43 @@ static void multiply_f64(const double *a, const double *b, double *acc, unsigned
                 acc[i * n + j] = f64_fma(a[i * k + d], b[d * n + j], acc[i * n + j]);
 }
 
+// ---- A sparse left factor: lanes hold half of it, and metadata what half that is
+
+// The four bits that say which half of chunk C of row R is kept. A lane has 16 bits of each of two
+// rows; or 32 of one row where elements have eight bits or fewer.
+static unsigned chunk_metadata(const struct lanes *v, const uint32_t *aux, uint32_t at, unsigned r,
+                               unsigned c)
+{
+    bool two_rows = ptx_type_bits((enum ptx_type)aux[MATRIX_TYPE_A]) >= 16;
+    unsigned lane = r % 8 * 4 + aux[MATRIX_HOLDER] + (two_rows ? c / 4 : r / 8 + c / 8 * 2);
+    unsigned shift = two_rows ? r / 8 * 16 + c % 4 * 4 : c % 8 * 4;
+    return PART_SLOT(u32, v->of[lane], v->aux[lane][at + 1])[lane] >> shift & 15;
+}
+
+// The column of a whose element is the E-th that is kept of row R. Two bits of metadata name a
+// quarter of the chunk; but where that is half an element, the first two name the element.
+static unsigned kept_column(const struct lanes *v, const uint32_t *aux, uint32_t at, unsigned r,
+                            unsigned e)
+{
+    unsigned chunk = aux[MATRIX_CHUNK], c = e / (chunk / 2), i = e % (chunk / 2);
+    unsigned quarter = chunk_metadata(v, aux, at, r, c) >> i * 4 / chunk * 2 & 3;
+    return c * chunk + quarter * chunk / 4 + (chunk == 8 ? i % 2 : 0);
+}
+
+// Row by row, each with the rows of b that its elements multiply: what is left out of b counts for
+// nothing, be it no number.
+static void multiply_sparse(const struct lanes *v, const uint32_t *aux, uint32_t at,
+                            const double *a, const double *b, double *acc)
+{
+    double chosen[MAX_DEPTH / 2 * MAX_SPARSE_COLUMNS];
+    unsigned n = aux[MATRIX_N], kept = aux[MATRIX_K] / 2;
+    for (unsigned r = 0; r < aux[MATRIX_M]; r++) {
+        for (unsigned e = 0; e < kept; e++)
+            memcpy(&chosen[e * n], &b[kept_column(v, aux, at, r, e) * n], n * sizeof *b);
+        product_add(a + r * kept, chosen, acc + r * n, 1, n, kept);
+    }
+}
+
 // Where the elements of each matrix are.
 struct places {
     place_fn *a, *b, *c, *d;
@@ -121,7 +164,8 @@ static void product_of(const struct group *g, const struct lanes *v, const struc
         at += aux[at] + 1;
     }
     struct fragment fd = fragment_of((enum ptx_type)aux[MATRIX_TYPE_D], m, n, place[0]);
-    struct fragment fa = fragment_of((enum ptx_type)aux[MATRIX_TYPE_A], m, k, place[1]);
+    struct fragment fa =
+        fragment_of((enum ptx_type)aux[MATRIX_TYPE_A], m, aux[MATRIX_CHUNK] ? k / 2 : k, place[1]);
     struct fragment fb = fragment_of((enum ptx_type)aux[MATRIX_TYPE_B], k, n, place[2]);
     struct fragment fc = fragment_of((enum ptx_type)aux[MATRIX_TYPE_C], m, n, place[3]);
     fa.held = fb.held = fc.held = fd.held = held;
@@ -132,6 +176,8 @@ static void product_of(const struct group *g, const struct lanes *v, const struc
         multiply_bits(a, b, acc, m, n, k, aux[MATRIX_FLAGS] & MATRIX_AND);
     else if (fa.type == PTX_T_F64)
         multiply_f64(a, b, acc, m, n, k);
+    else if (aux[MATRIX_CHUNK])
+        multiply_sparse(v, aux, at, a, b, acc);
     else
         product_add(a, b, acc, m, n, k);
     fragment_write(g, v, &fd, by->d, acc, aux[MATRIX_FLAGS] & MATRIX_SATFINITE);

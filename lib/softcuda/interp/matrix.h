@@ -1,5 +1,6 @@
 // What a matrix instruction's aux words say, from lowering to interp/matrix.c: these, then for each
-// matrix (d, a, b, c of a product; one otherwise) the count of its registers and their slots.
+// matrix (d, a, b, c of a product, and a sparse a's metadata; one otherwise) the count of its
+// registers and their slots.
 #ifndef GS_SOFTCUDA_INTERP_MATRIX_H
 #define GS_SOFTCUDA_INTERP_MATRIX_H
 
@@ -12,6 +13,8 @@ enum matrix_word {
     MATRIX_N,
     MATRIX_K,
     MATRIX_FLAGS,
+    MATRIX_CHUNK,  // columns of a sparse a, of which half are kept; 0: a is dense
+    MATRIX_HOLDER, // the first of each four lanes that holds its metadata
     MATRIX_LISTS
 };
 

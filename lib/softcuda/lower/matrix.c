@@ -5,7 +5,7 @@
 #include "softcuda/interp/matrix.h"
 #include "softcuda/lower/lower.h"
 
-enum { MAX_WORDS = MATRIX_LISTS + 4 * (PTX_MAX_VECTOR + 1) };
+enum { MAX_WORDS = MATRIX_LISTS + 5 * (PTX_MAX_VECTOR + 1) };
 
 struct words {
     uint32_t at[MAX_WORDS];
@@ -69,6 +69,13 @@ static void finish(struct lower *L, insn_fn *run, const struct words *w)
     in->aux = aux;
 }
 
+// Each row's metadata lie in one of four lanes, or in several.
+static bool is_sparse_shape(const struct lower *L, unsigned m, unsigned n, unsigned k)
+{
+    unsigned lanes = ptx_sparse_lanes(L->inst);
+    return m == 16 && n == 8 && k <= 128 && lanes && op(L, 5)->imm < 4 / lanes;
+}
+
 static void lower_product(struct lower *L)
 {
     const struct ptx_inst *i = L->inst;
@@ -82,11 +89,13 @@ static void lower_product(struct lower *L)
     }
     unsigned m, n, k;
     ptx_shape_size((enum ptx_shape)i->shape, &m, &n, &k);
+    unsigned chunk = ptx_sparse_chunk(i);
     bool quads = i->op == PTX_OP_MMA && i->shape == PTX_SHAPE_M8N8K4 && t[1] == PTX_T_F16;
     bool elements = is_element(t[0]) && is_element(t[1]) && is_element(t[2]) && is_element(t[3]);
     bool layouts = i->op == PTX_OP_WMMA_MMA || quads ||
                    (i->layout[0] != PTX_LAYOUT_COL && i->layout[1] != PTX_LAYOUT_ROW);
-    if (!elements || !k || !layouts || m * n > 1024 || m * k > 4096 || k * n > 4096) {
+    if (!elements || !k || !layouts || m * n > 1024 || m * k > 4096 || k * n > 4096 ||
+        (chunk && !is_sparse_shape(L, m, n, k))) {
         lower_fail(L, -ENOTSUP, "a product of this shape and these types");
         return;
     }
@@ -95,13 +104,16 @@ static void lower_product(struct lower *L)
                        (i->flags & PTX_F_SATFINITE ? MATRIX_SATFINITE : 0) |
                            (is_and ? MATRIX_AND : 0) | (quads ? MATRIX_QUADS : 0) |
                            (quads && i->layout[0] == PTX_LAYOUT_COL ? MATRIX_BY_COLUMN : 0) |
-                           (quads && i->layout[1] == PTX_LAYOUT_COL ? MATRIX_B_BY_COLUMN : 0)},
+                           (quads && i->layout[1] == PTX_LAYOUT_COL ? MATRIX_B_BY_COLUMN : 0),
+                       chunk, chunk ? (uint32_t)op(L, 5)->imm * ptx_sparse_lanes(i) : 0},
                       MATRIX_LISTS};
     unsigned times = quads ? 4 : 1; // as many products
     add_list(L, &w, op(L, 0), true, t[0], regs_for(t[0], times * m * n));
-    add_list(L, &w, op(L, 1), false, t[1], regs_for(t[1], times * m * k));
+    add_list(L, &w, op(L, 1), false, t[1], regs_for(t[1], times * m * (chunk ? k / 2 : k)));
     add_list(L, &w, op(L, 2), false, t[2], regs_for(t[2], times * k * n));
     add_list(L, &w, op(L, 3), false, t[3], regs_for(t[3], times * m * n));
+    if (chunk)
+        add_list(L, &w, op(L, 4), false, PTX_T_B32, 1);
     finish(L, i->op == PTX_OP_MMA ? op_mma : op_wmma, &w);
 }
 

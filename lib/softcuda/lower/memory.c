@@ -296,6 +296,22 @@ static void lower_bulk(struct lower *L)
     in->type = i->type[0];
 }
 
+// A store, and then its bytes have come.
+static void lower_st_async(struct lower *L)
+{
+    const struct ptx_inst *i = L->inst;
+    unsigned bytes = lower_type_bits((enum ptx_type)i->type[0]) / 8 * (i->vec ? i->vec : 1);
+    lower_st(L);
+    struct lower_mem object = lower_mem(L, op(L, 2), (enum ptx_space)i->space);
+    uint32_t b = lower_const32(L, bytes);
+    struct insn *in = lower_emit(L, op_mbarrier);
+    lower_set_mem(in, &object);
+    in->d = NO_OPERAND;
+    in->b = b;
+    in->target = PTX_OP_MBARRIER_COMPLETE_TX;
+    in->flags = INSN_STRONG;
+}
+
 static bool mbarrier_waits(enum ptx_op op)
 {
     return op == PTX_OP_MBARRIER_TEST_WAIT || op == PTX_OP_MBARRIER_TRY_WAIT;
@@ -405,6 +421,9 @@ bool lower_memory(struct lower *L)
     case PTX_OP_MBARRIER_EXPECT_TX:
     case PTX_OP_MBARRIER_COMPLETE_TX:
         lower_mbarrier(L);
+        return true;
+    case PTX_OP_ST_ASYNC:
+        lower_st_async(L);
         return true;
     case PTX_OP_MBARRIER_PENDING: {
         uint32_t t = lower_temp(L), a = lower_src(L, op(L, 1), 64);
