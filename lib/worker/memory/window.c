@@ -20,12 +20,14 @@
  * be widened beyond their reach, to 32, 64 and 128 GiB. The thread sanitizer leaves no addresses
  * for that. */
 #define WINDOW_BESIDE (THREAD_SANITIZER ? WINDOW_MIN : UINT64_C(128) << 30)
-/* Of the addresses, for windows that are so large: some 32 sessions' of a single device. */
+/* Of the addresses, for windows that are so large: some 42 sessions' of a single device. */
 #define BESIDE_SHARE  4u
 /* What all sessions of a user have open together, where one opens more for memory beside its
  * kernels. To cover it takes 0.1 s, which the next worker has to do again. */
 #define OPEN_BESIDE   (UINT64_C(512) << 30)
-#define WINDOW_BUDGET (UINT64_C(96) << 40) /* of the 128 TiB of addresses that a process has */
+/* Of the 128 TiB of addresses that a process has. Windows beyond it have the least size; with
+ * these, a thousand fenced sessions take 108 TiB. */
+#define WINDOW_BUDGET (UINT64_C(64) << 40)
 
 #define HINTS_MAX 64 /* each two calls of a microsecond */
 
@@ -62,15 +64,15 @@ static uint64_t addresses_all(void)
     return region ? region : WINDOW_BUDGET;
 }
 
-/* A window may take a 96th of the addresses that are still free: the first of a 139 GiB device's
- * sessions get room for all of its memory, and a thousand still get 4 GiB each. A region is
- * smaller: of one of 24 TiB a window may take a 32nd, which is enough for some 190 sessions. */
+/* A window may take a 64th of the budget's addresses that are still free: the first of a 139 GiB
+ * device's sessions get room for all of its memory, and a thousand still get 4 GiB each. A region
+ * is smaller: of one of 24 TiB a window may take a 32nd, which is enough for some 190 sessions. */
 static uint64_t window_share(void)
 {
     const uint64_t region = region_size(), budget = addresses_all();
     const uint64_t reserved = atomic_load_explicit(&windows_reserved, memory_order_relaxed);
 
-    return (budget - (reserved < budget ? reserved : budget)) / (region ? 32 : 96);
+    return (budget - (reserved < budget ? reserved : budget)) / (region ? 32 : 64);
 }
 
 /* Whether a fenced session gets a window of that size only for memory beside its kernels. */
