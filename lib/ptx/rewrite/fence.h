@@ -68,7 +68,6 @@ struct fence {
     uint32_t *definitions;       /* see definitions_find */
     bool *labelled;              /* by instruction: control may come from elsewhere */
     bool plain;                  /* no scope in it gives a register the name of another one */
-    uint32_t *loop;   /* by instruction: 1 + where its innermost loop begins, 0: it is in none */
     uint32_t *forced; /* by register: the stretch in which it leads into the window ... */
     uint64_t *beyond; /* ... or so many bytes at most beyond its ends */
     bool *compared;   /* by register: a comparison depends on it */
@@ -79,7 +78,7 @@ struct fence {
     unsigned nbases;
     uint32_t strides[FENCE_STRIDES]; /* registers of what is added to fenced pointers */
     unsigned nstrides;
-    uint32_t loop_work; /* of fence_loops_begin so far, in the module */
+    uint32_t loop_work; /* of find_loops so far, in the module */
     uint64_t call_work; /* of calls by an address so far, in the module */
     uint64_t live_work; /* to find what lives at once (fence_size.c) so far, in the module */
     const struct ptx_inst *inst;
@@ -147,7 +146,7 @@ bool fence_variables(struct fence *fence, const struct ptx_func *f);
 
 /* ---- fence_sum.c ---- */
 
-/* An address that is BASE + INDEX * FACTOR, with an index of 32 bits. */
+/* BASE + INDEX * FACTOR, with an index of 32 bits. */
 struct fence_sum {
     uint32_t base, index; /* registers */
     unsigned factor;
@@ -161,18 +160,12 @@ bool fence_adds_addresses(const struct ptx_inst *inst);
 /* Whether a mul or mad multiplies 32 bits so that the bound is FENCE_REACH at most: SUM's factor.
  */
 bool fence_is_product(const struct ptx_inst *inst, struct fence_sum *sum);
-/* Whether what instruction AT reads from the register is such a sum whose bound is FENCE_REACH at
- * most; base and index have the same values at AT. */
+/* Whether what instruction AT reads from the register is such a sum, of an index without sign,
+ * whose bound is FENCE_REACH at most; base and index have the same values at AT. */
 bool fence_sum(const struct fence *fence, uint32_t at, uint32_t reg, struct fence_sum *sum);
 /* The only instruction that writes the register, where that is INDEX * FACTOR, whose bound is
  * FENCE_REACH at most; the index is the same behind it. NULL: the register is none. */
 const struct ptx_inst *fence_stride(const struct fence *fence, uint32_t reg, struct fence_sum *sum);
-
-/* ---- fence_loop.c ---- */
-
-/* Finds the loops of the current function; none where there are too many in one another. False: no
- * memory. */
-bool fence_loops_begin(struct fence *fence);
 
 /* ---- fence_base.c ---- */
 

@@ -57,7 +57,7 @@ static bool function_begin(struct fence *fence)
         fence->labelled[f->labels[i].inst] = true;
     fence->plain = names_are_plain(f);
     fence_stack_begin(fence);
-    return fence_loops_begin(fence);
+    return true;
 }
 
 static bool take_function(struct fence *fence, const struct ptx_func *f)
@@ -365,7 +365,6 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
     edits_deinit(&fence.edits);
     free(fence.definitions);
     free(fence.labelled);
-    free(fence.loop);
     free(fence.forced);
     free(fence.beyond);
     free(fence.compared);

@@ -50,9 +50,8 @@ static bool is_step(const struct fence *fence, unsigned from, struct step *step)
         return false;
     if (inst->op == PTX_OP_MAD) {
         step->stride = NULL;
-        step->bound = from == 3 && fence_is_product(inst, &step->product)
-                          ? fence_sum_bound(&step->product)
-                          : UINT64_MAX;
+        step->bound =
+            fence_is_product(inst, &step->product) ? fence_sum_bound(&step->product) : UINT64_MAX;
     } else {
         step->bound = bound_of(fence, &inst->ops[3 - from], step);
     }

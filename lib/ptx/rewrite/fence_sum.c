@@ -166,6 +166,6 @@ bool fence_sum(const struct fence *fence, uint32_t at, uint32_t reg, struct fenc
         return false;
     }
     /* The sum is made anew at the access: nothing of it may have changed. */
-    return is_32(fence, sum->index) && stays(fence, where, at, sum->index) &&
+    return !sum->is_signed && is_32(fence, sum->index) && stays(fence, where, at, sum->index) &&
            stays(fence, where, at, sum->base);
 }
