@@ -178,6 +178,44 @@ static bool length_agrees(cudaDataType type, cudaDataType result, cudaDataType e
     return types_agree(type, result, execution);
 }
 
+#define DOT_TYPED(form, N, name, dot)                                                              \
+    CUBLAS_API cublasStatus_t cublas##name##form(cublasHandle_t handle, N n, const void *x,        \
+                                                 cudaDataType x_type, N incx, const void *y,       \
+                                                 cudaDataType y_type, N incy, void *result,        \
+                                                 cudaDataType result_type, cudaDataType execution) \
+    {                                                                                              \
+        if (handle != NULL && (!types_agree(x_type, y_type, execution) || result_type != x_type))  \
+            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
+        return dot;                                                                                \
+    }
+
+BOTH_FORMS(DOT_TYPED, DotEx,
+           reduce(OPERATOR_DOT, handle, n, x, incx, y, incy, result, x_type, false))
+BOTH_FORMS(DOT_TYPED, DotcEx, dot_conjugated(handle, n, x, incx, y, incy, result, x_type))
+
+#define LENGTH_TYPED(form, N, name, operator)                                                      \
+    CUBLAS_API cublasStatus_t cublas##name##form(cublasHandle_t handle, N n, const void *x,        \
+                                                 cudaDataType x_type, N incx, void *result,        \
+                                                 cudaDataType result_type, cudaDataType execution) \
+    {                                                                                              \
+        if (handle != NULL && !length_agrees(x_type, result_type, execution))                      \
+            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
+        return reduce(operator, handle, n, x, incx, NULL, 1, result, x_type, false);               \
+    }
+
+BOTH_FORMS(LENGTH_TYPED, Nrm2Ex, OPERATOR_NRM2)
+BOTH_FORMS(LENGTH_TYPED, AsumEx, OPERATOR_ASUM)
+
+#define INDEX_TYPED(form, N, name, operator)                                                       \
+    CUBLAS_API cublasStatus_t cublas##name##form(cublasHandle_t handle, N n, const void *x,        \
+                                                 cudaDataType x_type, N incx, N *result)           \
+    {                                                                                              \
+        return reduce(operator, handle, n, x, incx, NULL, 1, result, x_type, WIDE(N));             \
+    }
+
+BOTH_FORMS(INDEX_TYPED, IamaxEx, OPERATOR_IAMAX)
+BOTH_FORMS(INDEX_TYPED, IaminEx, OPERATOR_IAMIN)
+
 #define TYPED(form, N, unused)                                                                     \
     CUBLAS_API cublasStatus_t cublasAxpyEx##form(                                                  \
         cublasHandle_t handle, N n, const void *alpha, cudaDataType alpha_type, const void *x,     \
@@ -196,50 +234,6 @@ static bool length_agrees(cudaDataType type, cudaDataType result, cudaDataType e
                                (alpha_type != execution && alpha_type != x_type)))                 \
             return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
         return scal(handle, n, alpha, x, incx, x_type, alpha_type);                                \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublasDotEx##form(cublasHandle_t handle, N n, const void *x,         \
-                                                cudaDataType x_type, N incx, const void *y,        \
-                                                cudaDataType y_type, N incy, void *result,         \
-                                                cudaDataType result_type, cudaDataType execution)  \
-    {                                                                                              \
-        if (handle != NULL && (!types_agree(x_type, y_type, execution) || result_type != x_type))  \
-            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
-        return reduce(OPERATOR_DOT, handle, n, x, incx, y, incy, result, x_type, false);           \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublasNrm2Ex##form(cublasHandle_t handle, N n, const void *x,        \
-                                                 cudaDataType x_type, N incx, void *result,        \
-                                                 cudaDataType result_type, cudaDataType execution) \
-    {                                                                                              \
-        if (handle != NULL && !length_agrees(x_type, result_type, execution))                      \
-            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
-        return reduce(OPERATOR_NRM2, handle, n, x, incx, NULL, 1, result, x_type, false);          \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublasDotcEx##form(cublasHandle_t handle, N n, const void *x,        \
-                                                 cudaDataType x_type, N incx, const void *y,       \
-                                                 cudaDataType y_type, N incy, void *result,        \
-                                                 cudaDataType result_type, cudaDataType execution) \
-    {                                                                                              \
-        if (handle != NULL && (!types_agree(x_type, y_type, execution) || result_type != x_type))  \
-            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
-        return dot_conjugated(handle, n, x, incx, y, incy, result, x_type);                        \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublasAsumEx##form(cublasHandle_t handle, N n, const void *x,        \
-                                                 cudaDataType x_type, N incx, void *result,        \
-                                                 cudaDataType result_type, cudaDataType execution) \
-    {                                                                                              \
-        if (handle != NULL && !length_agrees(x_type, result_type, execution))                      \
-            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
-        return reduce(OPERATOR_ASUM, handle, n, x, incx, NULL, 1, result, x_type, false);          \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublasIamaxEx##form(cublasHandle_t handle, N n, const void *x,       \
-                                                  cudaDataType x_type, N incx, N *result)          \
-    {                                                                                              \
-        return reduce(OPERATOR_IAMAX, handle, n, x, incx, NULL, 1, result, x_type, WIDE(N));       \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublasIaminEx##form(cublasHandle_t handle, N n, const void *x,       \
-                                                  cudaDataType x_type, N incx, N *result)          \
-    {                                                                                              \
-        return reduce(OPERATOR_IAMIN, handle, n, x, incx, NULL, 1, result, x_type, WIDE(N));       \
     }                                                                                              \
     CUBLAS_API cublasStatus_t cublasCopyEx##form(cublasHandle_t handle, N n, const void *x,        \
                                                  cudaDataType x_type, N incx, void *y,             \

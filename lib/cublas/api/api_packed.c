@@ -110,38 +110,35 @@ static cublasStatus_t repack(enum operator_name name, cublasHandle_t handle, cub
         const T *a, N lda, const T *x, N incx, const T *beta, T *y, N incy)                        \
     {                                                                                              \
         return gbmv(handle, trans, m, n, kl, ku, alpha, a, lda, x, incx, beta, y, incy, type);     \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublas##S##tbmv_v2##form(                                            \
+    }
+
+/* OP is mv or sv. */
+#define TRIANGULAR(form, N, S, op, name, T, type)                                                  \
+    CUBLAS_API cublasStatus_t cublas##S##tb##op##_v2##form(                                        \
         cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,                     \
         cublasDiagType_t diag, N n, N k, const T *a, N lda, T *x, N incx)                          \
     {                                                                                              \
-        return triangular(OPERATOR_TBMV, handle, uplo, trans, diag, n, a, band(k, lda), x, incx,   \
-                          type);                                                                   \
+        return triangular(name, handle, uplo, trans, diag, n, a, band(k, lda), x, incx, type);     \
     }                                                                                              \
-    CUBLAS_API cublasStatus_t cublas##S##tbsv_v2##form(                                            \
-        cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,                     \
-        cublasDiagType_t diag, N n, N k, const T *a, N lda, T *x, N incx)                          \
-    {                                                                                              \
-        return triangular(OPERATOR_TBSV, handle, uplo, trans, diag, n, a, band(k, lda), x, incx,   \
-                          type);                                                                   \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublas##S##tpmv_v2##form(                                            \
+    CUBLAS_API cublasStatus_t cublas##S##tp##op##_v2##form(                                        \
         cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,                     \
         cublasDiagType_t diag, N n, const T *a, T *x, N incx)                                      \
     {                                                                                              \
-        return triangular(OPERATOR_TBMV, handle, uplo, trans, diag, n, a, packed, x, incx, type);  \
-    }                                                                                              \
-    CUBLAS_API cublasStatus_t cublas##S##tpsv_v2##form(                                            \
-        cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,                     \
-        cublasDiagType_t diag, N n, const T *a, T *x, N incx)                                      \
-    {                                                                                              \
-        return triangular(OPERATOR_TBSV, handle, uplo, trans, diag, n, a, packed, x, incx, type);  \
+        return triangular(name, handle, uplo, trans, diag, n, a, packed, x, incx, type);           \
     }
 
 BOTH_FORMS(GENERAL, S, float, CUDA_R_32F)
+BOTH_FORMS(TRIANGULAR, S, mv, OPERATOR_TBMV, float, CUDA_R_32F)
+BOTH_FORMS(TRIANGULAR, S, sv, OPERATOR_TBSV, float, CUDA_R_32F)
 BOTH_FORMS(GENERAL, D, double, CUDA_R_64F)
+BOTH_FORMS(TRIANGULAR, D, mv, OPERATOR_TBMV, double, CUDA_R_64F)
+BOTH_FORMS(TRIANGULAR, D, sv, OPERATOR_TBSV, double, CUDA_R_64F)
 BOTH_FORMS(GENERAL, C, cuComplex, CUDA_C_32F)
+BOTH_FORMS(TRIANGULAR, C, mv, OPERATOR_TBMV, cuComplex, CUDA_C_32F)
+BOTH_FORMS(TRIANGULAR, C, sv, OPERATOR_TBSV, cuComplex, CUDA_C_32F)
 BOTH_FORMS(GENERAL, Z, cuDoubleComplex, CUDA_C_64F)
+BOTH_FORMS(TRIANGULAR, Z, mv, OPERATOR_TBMV, cuDoubleComplex, CUDA_C_64F)
+BOTH_FORMS(TRIANGULAR, Z, sv, OPERATOR_TBSV, cuDoubleComplex, CUDA_C_64F)
 
 /* Symmetric matrices of real numbers (LETTER s) and Hermitian ones of complex numbers (h); R is the
  * type of the scalar of a rank 1 update. */

@@ -110,16 +110,24 @@ static cublasStatus_t rotmg(cublasHandle_t handle, void *d1, void *d2, void *x1,
     return operation_run(handle, &op);
 }
 
-#define MAKE(S, T, type)                                                                           \
-    CUBLAS_API cublasStatus_t cublas##S##rotg_v2(cublasHandle_t handle, T *a, T *b, T *c, T *s)    \
+/* R is the type of c; MADE computes on the host. */
+#define ROTG(S, T, R, type, made)                                                                  \
+    CUBLAS_API cublasStatus_t cublas##S##rotg_v2(cublasHandle_t handle, T *a, T *b, R *c, T *s)    \
     {                                                                                              \
         if (!on_host(handle))                                                                      \
             return rotg(handle, a, b, c, s, type);                                                 \
         if (a == NULL || b == NULL || c == NULL || s == NULL)                                      \
             return CUBLAS_STATUS_INVALID_VALUE;                                                    \
-        rotg_##T(a, b, c, s);                                                                      \
+        made;                                                                                      \
         return CUBLAS_STATUS_SUCCESS;                                                              \
-    }                                                                                              \
+    }
+
+ROTG(S, float, float, CUDA_R_32F, rotg_float(a, b, c, s))
+ROTG(D, double, double, CUDA_R_64F, rotg_double(a, b, c, s))
+ROTG(C, cuComplex, float, CUDA_C_32F, rotg_complex_float(&a->x, &b->x, c, &s->x))
+ROTG(Z, cuDoubleComplex, double, CUDA_C_64F, rotg_complex_double(&a->x, &b->x, c, &s->x))
+
+#define ROTMG(S, T, type)                                                                          \
     CUBLAS_API cublasStatus_t cublas##S##rotmg_v2(cublasHandle_t handle, T *d1, T *d2, T *x1,      \
                                                   const T *y1, T *param)                           \
     {                                                                                              \
@@ -131,22 +139,8 @@ static cublasStatus_t rotmg(cublasHandle_t handle, void *d1, void *d2, void *x1,
         return CUBLAS_STATUS_SUCCESS;                                                              \
     }
 
-MAKE(S, float, CUDA_R_32F)
-MAKE(D, double, CUDA_R_64F)
-
-#define MAKE_COMPLEX(S, T, R, type)                                                                \
-    CUBLAS_API cublasStatus_t cublas##S##rotg_v2(cublasHandle_t handle, T *a, T *b, R *c, T *s)    \
-    {                                                                                              \
-        if (!on_host(handle))                                                                      \
-            return rotg(handle, a, b, c, s, type);                                                 \
-        if (a == NULL || b == NULL || c == NULL || s == NULL)                                      \
-            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
-        rotg_complex_##R(&a->x, &b->x, c, &s->x);                                                  \
-        return CUBLAS_STATUS_SUCCESS;                                                              \
-    }
-
-MAKE_COMPLEX(C, cuComplex, float, CUDA_C_32F)
-MAKE_COMPLEX(Z, cuDoubleComplex, double, CUDA_C_64F)
+ROTMG(S, float, CUDA_R_32F)
+ROTMG(D, double, CUDA_R_64F)
 
 /* ---- Types by parameter ---------------------------------------------------------------------- */
 
