@@ -1645,10 +1645,6 @@ static void what_the_pass_must_not_leave_is_seen(void **state)
                    "shows what memory held before");
     expect_checked(out, "applypriority.global.L2::evict_normal", "cp.async.bulk.prefetch.L2.global",
                    "reaches as far as its size");
-    expect_checked(out, "applypriority.global.L2::evict_normal",
-                   "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, "
-                   "[%r3]; applypriority.global.L2::evict_normal",
-                   "may reach a block that has ended");
     free(out);
 }
 
@@ -1672,16 +1668,6 @@ static void products_that_come_later_are_refused(void **state)
                  ".version 8.4\n.target sm_90a\n.address_size 64\n" ENTRY "{ " REGS "\n", all[i]);
         expect_refused(text, "its results may come behind a fence");
     }
-}
-
-/* Of what it reaches of a block that has ended nothing is known. */
-static void a_store_that_completes_bytes_is_refused(void **state)
-{
-    (void)state;
-    expect_refused(HEAD ENTRY "{ " REGS
-                              "\nst.async.weak.shared::cluster.mbarrier::complete_tx::bytes."
-                              "u32 [%r1], %r2, [%r3]; ret; }",
-                   "st.async: what it reaches of a block that has ended is not known");
 }
 
 static void a_tensor_map_that_the_pass_left_is_seen(void **state)
@@ -2064,7 +2050,6 @@ int main(void)
         cmocka_unit_test(a_long_way_to_an_address_is_given_up),
         cmocka_unit_test(what_the_pass_must_not_leave_is_seen),
         cmocka_unit_test(products_that_come_later_are_refused),
-        cmocka_unit_test(a_store_that_completes_bytes_is_refused),
         cmocka_unit_test(a_tensor_map_that_the_pass_left_is_seen),
         cmocka_unit_test(what_only_advises_and_has_no_bound_is_dropped),
         cmocka_unit_test(targets_are_functions_of_the_tenant),

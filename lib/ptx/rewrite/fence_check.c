@@ -370,8 +370,6 @@ static bool check_class(struct checker *c, uint32_t i)
 
     if (inst->op == PTX_OP_DISCARD)
         return checker_fails(c, i, "shows what memory held before");
-    if (inst->op == PTX_OP_ST_ASYNC)
-        return checker_fails(c, i, "may reach a block that has ended");
     if (inst->op == PTX_OP_CP_ASYNC_BULK_PREFETCH)
         return checker_fails(c, i, "reaches as far as its size");
     if (ptx_op_class(inst->op) == PTX_CLASS_TENSOR || inst->mode == PTX_MODE_TENSORMAP)

@@ -190,13 +190,7 @@ static bool take_by_class(struct fence *fence)
     case PTX_CLASS_MATRIX_STORE:
         return take_access(fence);
     case PTX_CLASS_MBARRIER:
-        /* Fact 45 has what a store, an atomic, an arrival and a bulk copy reach of a block that has
-         * ended. */
-        return inst->op == PTX_OP_ST_ASYNC
-                   ? fence_refuse(fence, inst->line,
-                                  "%s: what it reaches of a block that has ended is not known",
-                                  ptx_op_name(inst->op))
-                   : take_shared(fence);
+        return take_shared(fence);
     case PTX_CLASS_ARITH:
     case PTX_CLASS_BRANCH:
     case PTX_CLASS_END:

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "common/descriptor_table.h"
 #include "common/log.h"
 #include "common/numa.h"
 #include "worker/blas/library.h"
@@ -256,6 +257,7 @@ static bool process_begin(const char *kind, const char *bell_name, const char *c
                           struct link_stats **stats, char *text, size_t size)
 {
     descriptors_drop();
+    descriptor_table_reserve(DESCRIPTOR_TABLE_SIZE);
     code_disk_start(code_directory);
     *stats = mmap(NULL, LINK_SLOTS_MAX * sizeof(**stats), PROT_READ | PROT_WRITE, MAP_SHARED,
                   LINK_STATS_FD, 0);
