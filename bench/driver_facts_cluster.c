@@ -19,8 +19,8 @@
 enum word { SMID, STOP, MET, DONE, READ, LOOKED, CHANGED, PRESENT = 16, WORDS = PRESENT + SMS_MAX };
 
 static const char *const op_names[] = {
-    "load",      "store",          "atomic exchange", "arrival",
-    "bulk copy", "bulk reduction", "generic load",    "bulk copy, own barrier"};
+    "load",           "store",        "atomic exchange",        "arrival",           "bulk copy",
+    "bulk reduction", "generic load", "bulk copy, own barrier", "asynchronous store"};
 enum place { ENDED, NO_RANK, BEHIND };
 
 /* %r0: bytes, %r1: operation, %r2: place, %r3: rank; %r5: the own memory; %r6: what is reached for.
@@ -30,7 +30,7 @@ enum place { ENDED, NO_RANK, BEHIND };
 #define END(n) "bra made; not" #n ":\n"
 #define BULK   "and.b32 %r9, %r6, 0xfffffff0; "
 static const char ptx_cluster[] =
-    ".version 8.0\n.target sm_90\n.address_size 64\n.extern .shared .align 16 .b32 room[];\n"
+    ".version 8.1\n.target sm_90\n.address_size 64\n.extern .shared .align 16 .b32 room[];\n"
     ".visible .entry looker" PTX_PARAMS ".reqnctapercluster 2, 1, 1\n"
     "{ .reg .b64 %t<5>; .reg .b32 %r<14>; .reg .pred %p;\n"
     "ld.param.u64 %t0, [a]; ld.param.u32 %r0, [b]; ld.param.u32 %r1, [c]; ld.param.u32 %r3, [d];\n"
@@ -66,8 +66,10 @@ static const char ptx_cluster[] =
         OP(6) "cvt.u64.u32 %t2, %r6; cvta.shared::cluster.u64 %t2, %t2; ld.volatile.u32 %r8, "
               "[%t2];" END(6) OP(7) BULK
     "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
-    " [%r9], [%r5], 16, [%r5+64];" END(
-        7) "made: add.u32 %r11, %r11, 1; st.volatile.global.u32 [%t0+12], %r11; shr.u32 %r8, %r8, "
+    " [%r9], [%r5], 16, [%r5+64];" END(7) OP(8) BULK
+    "mov.u32 %r12, 7; st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32"
+    " [%r6], %r12, [%r9+64];" END(
+        8) "made: add.u32 %r11, %r11, 1; st.volatile.global.u32 [%t0+12], %r11; shr.u32 %r8, %r8, "
            "8;\n"
            "setp.ne.u32 %p, %r8, " SECRETS "; @%p bra none; ld.volatile.global.u32 %r9, [%t0+16];\n"
            "add.u32 %r9, %r9, 1; st.volatile.global.u32 [%t0+16], %r9;\n"
