@@ -73,6 +73,37 @@ static const char indices_ptx[] =
          "  add.s64 %rd0, %rd0, 65536; sub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0;\n"
          "  @%p bra again; ret; }\n";
 
+/* walks: by a thread for each row of `columns` words: the sum of the row; twice its words of odd
+ * places less those of even ones; and twice its first word. Addresses are sums of what moves
+ * through a loop and of what does not. What moves begins a GiB away from the row; for the last one
+ * `away` MiB before it, and the address moves to the row before it is used. */
+static const char walks_ptx[] = HEAD
+    ".visible .entry walks(.param .u64 to, .param .u64 at, .param .u32 columns, .param .u32 away)\n"
+    "{ .reg .b64 %rd<11>; .reg .b32 %r<10>; .reg .pred %p<2>;\n"
+    "  ld.param.u64 %rd0, [to]; ld.param.u64 %rd1, [at]; ld.param.u32 %r0, [columns];\n"
+    "  ld.param.u32 %r1, [away]; mov.u32 %r2, %tid.x; mul.lo.s32 %r3, %r2, %r0;\n"
+    "  mul.wide.s32 %rd2, %r3, 4; add.s64 %rd2, %rd2, 1073741824; sub.s64 %rd3, %rd1, 1073741824;\n"
+    "  mov.u32 %r4, 0; mov.u32 %r5, %r0;\n"
+    "up: add.s64 %rd4, %rd3, %rd2; ld.global.u32 %r6, [%rd4]; add.u32 %r4, %r4, %r6;\n"
+    "  ld.global.u32 %r6, [%rd4+4]; add.u32 %r4, %r4, %r6; add.s64 %rd3, 8, %rd3;\n"
+    "  sub.u32 %r5, %r5, 2; setp.ne.u32 %p0, %r5, 0; @%p0 bra up;\n"
+    "  mov.u32 %r7, 0; mov.u32 %r8, 2; mov.u64 %rd5, -8;\n"
+    "again: mul.wide.s32 %rd6, %r0, 4; add.s64 %rd6, %rd6, %rd1; add.s64 %rd6, %rd6, -1073741828;\n"
+    "  mov.u32 %r5, %r0;\n"
+    "down: add.s64 %rd7, %rd2, %rd6; add.s64 %rd6, %rd6, %rd5; ld.global.u32 %r6, [%rd7];\n"
+    "  add.u32 %r7, %r7, %r6; add.s64 %rd8, %rd2, %rd6; ld.global.u32 %r6, [%rd8+4];\n"
+    "  sub.u32 %r7, %r7, %r6; sub.u32 %r5, %r5, 2; setp.ne.u32 %p0, %r5, 0; @%p0 bra down;\n"
+    "  sub.u32 %r8, %r8, 1; setp.ne.u32 %p0, %r8, 0; @%p0 bra again;\n"
+    "  mul.wide.u32 %rd9, %r1, 1048576; sub.s64 %rd3, %rd1, %rd9; add.s64 %rd3, %rd3, "
+    "-1073741824;\n"
+    "  mov.u32 %r9, 0; mov.u32 %r5, 0;\n"
+    "near: setp.ge.u32 %p1, %r5, %r1; add.s64 %rd9, %rd3, %rd2; @%p1 ld.global.u32 %r6, [%rd9];\n"
+    "  @%p1 add.u32 %r9, %r9, %r6; @!%p1 bra next; ld.global.u32 %r6, [%rd9]; add.u32 %r9, %r9, "
+    "%r6;\n"
+    "next: add.s64 %rd3, %rd3, 1048576; add.u32 %r5, %r5, 1; setp.le.u32 %p0, %r5, %r1;\n"
+    "  @%p0 bra near; mad.wide.u32 %rd10, %r2, 12, %rd0; st.global.u32 [%rd10], %r4;\n"
+    "  st.global.u32 [%rd10+4], %r7; st.global.u32 [%rd10+8], %r9; ret; }\n";
+
 /* first holds the address of second's third word. */
 static const char variables_ptx[] =
     HEAD ".visible .global .align 4 .u32 second[4] = {10, 11, 12, 13};\n"
@@ -436,6 +467,41 @@ static void an_index_leads_nowhere(void)
     CHECK(memcmp(words, zeros, sizeof(words)) == 0);
     bystanders_stop(bystanders);
     CHECK_OK(gs_detach(honest));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* What moves lies outside of the window, and only its sums inside. */
+static void sums_that_move_through_loops_reach_the_sessions_memory(void)
+{
+    enum { ROWS = 32, COLUMNS = 10 };
+    struct server *server = server_start(&always);
+    uint32_t words[ROWS][COLUMNS], sums[ROWS][3], columns = COLUMNS, away = 8192;
+    gs_session session;
+    gs_module module;
+    gs_devptr at, to;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, sizeof(words), &at));
+    CHECK_OK(gs_malloc(session, sizeof(sums), &to));
+    for (uint32_t i = 0; i < ROWS * COLUMNS; i++)
+        words[i / COLUMNS][i % COLUMNS] = i * i + 1;
+    CHECK_OK(gs_memcpy_htod(session, at, words, sizeof(words)));
+    CHECK_OK(load(session, walks_ptx, &module));
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "walks"), 1, ROWS,
+                            (void *[]){&to, &at, &columns, &away}));
+    CHECK_OK(gs_sync(session));
+    CHECK_OK(gs_memcpy_dtoh(session, sums, to, sizeof(sums)));
+    for (uint32_t row = 0; row < ROWS; row++) {
+        uint32_t all = 0, apart = 0;
+        for (uint32_t i = 0; i < COLUMNS; i++) {
+            all += words[row][i];
+            apart += i % 2 ? words[row][i] : -words[row][i];
+        }
+        CHECK_EQUAL(sums[row][0], all);
+        CHECK_EQUAL(sums[row][1], 2 * apart);
+        CHECK_EQUAL(sums[row][2], 2 * words[row][0]);
+    }
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }
@@ -998,6 +1064,7 @@ static const struct test tests[] = {
     TEST(memory_comes_beside_kernels_that_stray),
     TEST(an_offset_below_the_window_stays_in_it),
     TEST(an_index_leads_nowhere),
+    TEST(sums_that_move_through_loops_reach_the_sessions_memory),
     TEST(memory_behind_the_first_addresses_is_reached),
     TEST(what_came_before_reaches_memory_behind_the_first_addresses),
     TEST(new_memory_is_zero_and_keeps_what_is_written),

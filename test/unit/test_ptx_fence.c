@@ -379,6 +379,101 @@ static void a_stride_is_checked_wherever_it_is_written(void **state)
     free(out);
 }
 
+/* A sum of what moves through a loop and of what stays is kept in a register that moves along. */
+static void a_sum_that_moves_through_a_loop_is_forced_in_a_register_of_its_own(void **state)
+{
+    static const struct {
+        const char *before, *body;
+        unsigned moved, made, forced, elsewhere; /* of the register; and fences of others */
+    } all[] = {
+        {"X: ",
+         "add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; @%p1 st.global.u32 [%d3+4], %r1; "
+         "add.s64 %d1, %d1, 16;",
+         1, 2, 1, 0},
+        {"X: ", "add.u64 %d3, %d2, %d1; ld.global.u32 %r1, [%d3]; add.s64 %d1, %d4, %d1;", 1, 2, 1,
+         0},
+        {"mov.u64 %d1, %d5; mov.u64 %d2, %d6; X: ",
+         "add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; add.s64 %d1, %d1, -8; add.s64 %d1, %d1, "
+         "%d4;",
+         2, 4, 1, 0},
+        /* each block for itself */
+        {"X: ",
+         "add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; @%p2 bra Y; Y: ld.global.u32 %r1, "
+         "[%d3]; add.s64 %d1, %d1, 16;",
+         1, 2, 1, 1},
+        /* before the access the sum is another one already */
+        {"X: ", "add.s64 %d3, %d1, %d2; add.s64 %d1, %d1, 16; ld.global.u32 %r1, [%d3];", 1, 2, 0,
+         1},
+        /* the sum may be outside of the window */
+        {"X: ", "add.s64 %d3, %d1, %d2; @%p2 ld.global.u32 %r1, [%d3]; add.s64 %d1, %d1, 16;", 0, 0,
+         0, 1},
+        {"X: ",
+         "add.s64 %d3, %d1, %d2; @%p2 bra Y; ld.global.u32 %r1, [%d3]; Y: add.s64 %d1, %d1, 16;", 0,
+         0, 0, 1},
+        /* what does not pay, or is no such sum */
+        {"X: ", "add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3+-4]; add.s64 %d1, %d1, 16;", 0, 0,
+         0, 1},
+        {"X: ",
+         "add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; add.s64 %d1, %d1, 16; add.s64 %d2, %d2, "
+         "16;",
+         0, 0, 0, 1},
+        {"X: ", "add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; mov.u64 %d1, %d4;", 0, 0, 0, 1},
+        {"X: ", "add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; @%p2 add.s64 %d1, %d1, 16;", 0, 0,
+         0, 1},
+        {"X: ", "add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; add.f64 %d1, %d1, %d4;", 0, 0, 0,
+         1},
+        {"X: ", "add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; add.s64 %d1, %d1, %d1;", 0, 0, 0,
+         1},
+        {"mov.u64 %d3, 0; X: ",
+         "add.s64 %d3, %d1, %d2; mov.u64 %d3, %d4; ld.global.u32 %r1, [%d3]; add.s64 %d1, %d1, 16;",
+         0, 0, 0, 1},
+        {"", "add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; add.s64 %d1, %d1, 16; X: ", 0, 0, 0,
+         1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        char body[1024], *out;
+        unsigned forced;
+
+        snprintf(body, sizeof(body), "ld.global.u64 %%d2, [%%d1]; %s %s @%%p1 bra X;",
+                 all[i].before, all[i].body);
+        out = fenced_body(body);
+        forced = times(out, "or.b64 gshare$walk0, gshare$far, gshare$start;");
+        /* the load of %d2 has a fence of its own */
+        if (times(out, "add.s64 gshare$walk0, gshare$walk0, ") != all[i].moved ||
+            times(out, "add.s64 gshare$walk0, %d") != all[i].made || forced != all[i].forced ||
+            times(out, ", gshare$far, gshare$start;") != 1 + forced + all[i].elsewhere)
+            fail_msg("%s becomes\n%s", body, out);
+        free(out);
+    }
+}
+
+static void a_register_that_moves_along_is_checked(void **state)
+{
+    static const char refused[] = "the address is not fenced";
+    static const struct {
+        const char *text, *other, *why;
+    } all[] = {
+        {"or.b64 gshare$walk0, gshare$far, gshare$start;", "mov.b64 gshare$walk0, gshare$far;",
+         refused},
+        {"and.b64 gshare$far, gshare$walk0, gshare$inside;\n\tor.b64 gshare$walk0, gshare$far, "
+         "gshare$start;",
+         "", refused},
+        {"ld.global.u32 %r1, [gshare$walk0]", "Y: ld.global.u32 %r1, [gshare$walk0]", refused},
+        {"ld.global.u32 %r1, [gshare$walk0]",
+         "add.s64 gshare$walk0, %d1, %d2; ld.global.u32 %r1, [gshare$walk0]", refused},
+        {"ld.global.u32 %r1, [gshare$walk0]", "ld.global.u32 %r1, [gshare$walk0+1048577]", refused},
+    };
+    char *out = fenced_body("X: add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; "
+                            "add.s64 %d1, %d1, 16; @%p1 bra X;");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        expect_checked(out, all[i].text, all[i].other, all[i].why);
+    free(out);
+}
+
 static void a_parameter_of_a_function_stays_as_it_is(void **state)
 {
     static const char text[] = HEAD ".func f(.reg .u64 a) { ld.global.u32 _, [a]; ret; }\n"
@@ -2001,6 +2096,8 @@ int main(void)
         cmocka_unit_test(negative_offsets_are_fenced_together),
         cmocka_unit_test(steps_from_a_forced_register_need_no_fence),
         cmocka_unit_test(a_stride_is_checked_wherever_it_is_written),
+        cmocka_unit_test(a_sum_that_moves_through_a_loop_is_forced_in_a_register_of_its_own),
+        cmocka_unit_test(a_register_that_moves_along_is_checked),
         cmocka_unit_test(a_parameter_of_a_function_stays_as_it_is),
         cmocka_unit_test(a_register_of_a_long_name_is_forced),
         cmocka_unit_test(what_is_forced_once_is_checked),

@@ -25,11 +25,15 @@ enum { FENCE_BULK = 227 << 10 };
  * launches. */
 enum { FENCE_ADDRESSES = 16384 };
 
+/* Steps to find loops and what moves in them, in a module. */
+enum { FENCE_LOOP_WORK = 1 << 22 };
+
 enum {
-    FENCE_REGS = 50,    /* that the prologue declares, with those for strays, bases, strides */
+    FENCE_REGS = 54,    /* that a function may get: for its window, strays, bases, strides, walks */
     FENCE_BASES = 8,    /* of a function, see fence_base.c */
     FENCE_LOWS = 8,     /* of a stretch, see fence_register.c */
     FENCE_STRIDES = 8,  /* of a function, see fence_step.c */
+    FENCE_WALKS = 4,    /* of a function, see fence_walk.c */
     FENCE_TARGETS = 256 /* functions that an indirect call may go to */
 };
 
@@ -38,6 +42,15 @@ struct fence_low {
     uint32_t reg;
     uint32_t stretch; /* where it is forced; 0: nowhere */
     int64_t low;      /* what was added */
+};
+
+/* A sum of what moves through a loop and of what stays, in a register of the fence's:
+ * fence_walk.c. */
+struct fence_walk {
+    uint32_t walker, rest; /* registers */
+    uint32_t sum;          /* the program's register that has the sum, too ... */
+    uint32_t holds;        /* ... in this stretch; 0: in none */
+    uint32_t forced;       /* the stretch in which the fence's register leads into the window */
 };
 
 struct fence {
@@ -78,7 +91,10 @@ struct fence {
     unsigned nbases;
     uint32_t strides[FENCE_STRIDES]; /* registers of what is added to fenced pointers */
     unsigned nstrides;
-    uint32_t loop_work; /* of find_loops so far, in the module */
+    struct fence_walk walks[FENCE_WALKS];
+    unsigned nwalks;
+    uint32_t *loop;     /* see fence_loops_begin */
+    uint32_t loop_work; /* to find loops so far, in the module */
     uint64_t call_work; /* of calls by an address so far, in the module */
     uint64_t live_work; /* to find what lives at once (fence_size.c) so far, in the module */
     const struct ptx_inst *inst;
@@ -126,6 +142,12 @@ bool fence_bulk(struct fence *fence);
 /* The bytes that the instruction accesses from its address on. */
 uint64_t fence_access_bytes(const struct ptx_inst *inst);
 
+/* Forces an address into the window: the register TO becomes what it is of FROM, a %s. */
+#define FENCE_FORCE(to)                                                                            \
+    "and.b64 gshare$far, %s, gshare$inside; or.b64 " to ", gshare$far, gshare$start; "
+
+/* ---- fence_generic.c ---- */
+
 /* Looks over the module for what makes generic addresses. */
 void fence_find_generic(struct fence *fence);
 /* Generic addresses of other spaces may come up in the module. */
@@ -134,10 +156,6 @@ bool fence_knows_other_spaces(const struct fence *fence);
 /* The address of a load, store or atomic that goes to global memory, whatever the register holds
  * that it goes off; NULL: the instruction is none. */
 const struct ptx_mem *fence_register_access(const struct fence *fence, const struct ptx_inst *inst);
-
-/* Forces an address into the window: the register TO becomes what it is of FROM, a %s. */
-#define FENCE_FORCE(to)                                                                            \
-    "and.b64 gshare$far, %s, gshare$inside; or.b64 " to ", gshare$far, gshare$start; "
 
 /* ---- fence_variables.c ---- */
 
@@ -166,6 +184,13 @@ bool fence_sum(const struct fence *fence, uint32_t at, uint32_t reg, struct fenc
 /* The only instruction that writes the register, where that is INDEX * FACTOR, whose bound is
  * FENCE_REACH at most; the index is the same behind it. NULL: the register is none. */
 const struct ptx_inst *fence_stride(const struct fence *fence, uint32_t reg, struct fence_sum *sum);
+
+/* ---- fence_loop.c ---- */
+
+/* Finds the loops of the current function. By instruction: 1 + where the innermost loop that
+ * contains it begins, in the order of the text; 0: in none. NULL: no memory, or too many loops in
+ * one another. */
+void fence_loops_begin(struct fence *fence);
 
 /* ---- fence_base.c ---- */
 
@@ -299,11 +324,23 @@ bool fence_will_be_forced(const struct fence *fence, uint32_t reg);
 void fence_force_now(struct fence *fence, uint32_t reg, const char *name);
 /* Whether an access follows that goes off what the current instruction writes into the register. */
 bool fence_will_be_accessed(const struct fence *fence, uint32_t reg);
+/* The same, where one of the accesses always runs and none has a negative offset. */
+bool fence_will_always_be_accessed(const struct fence *fence, uint32_t reg);
 
 /* ---- fence_step.c ---- */
 
 /* Where the current instruction adds a stride to a pointer that is fenced, and an access goes off
  * the sum: true, with how far that leads beyond the window at most. */
 bool fence_step(struct fence *fence, uint64_t *beyond);
+
+/* ---- fence_walk.c ---- */
+
+/* Chooses the walks of the current function. */
+void fence_walks_begin(struct fence *fence);
+/* Has the current instruction's access, which always runs, go off a walk. False: there is none of
+ * that sum here. */
+bool fence_off_walk(struct fence *fence, const struct ptx_mem *mem, struct fence_span brackets);
+/* Takes note of what the current instruction writes. */
+void fence_walks_written(struct fence *fence);
 
 #endif

@@ -7,8 +7,9 @@
  * atomics, kept in .global none of both.
  *
  * Where accesses go off one register, and for offsets, see fence_register.c; where off a base that
- * a loop does not change, fence_base.c. Other addresses are fenced one by one; the compiler finds
- * the common expressions, over the whole function.
+ * a loop does not change, fence_base.c; where off a sum that moves through a loop, fence_walk.c.
+ * Other addresses are fenced one by one; the compiler finds the common expressions, over the whole
+ * function.
  *
  * The access itself stays inside the window or its guard: an aligned one of up to 128 bytes crosses
  * no boundary of 4 GiB, one that is not aligned faults before memory is reached, and an offset of
@@ -83,39 +84,6 @@ static void keep_other_spaces(struct fence *fence, const char *from, bool local)
     fence_before(fence, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 0xEA; ");
     fence_before(fence, "selp.b32 gshare$hi, gshare$hi, gshare$x, gshare$p; "
                         "mov.b64 gshare$at, {gshare$lo, gshare$hi}; ");
-}
-
-void fence_find_generic(struct fence *fence)
-{
-    for (uint32_t i = 0; i < fence->m->nfuncs; i++)
-        for (uint32_t k = 0; k < fence->m->funcs[i]->ninsts; k++) {
-            const struct ptx_inst *inst = &fence->m->funcs[i]->insts[k];
-
-            if (inst->op == PTX_OP_CVTA && !(inst->flags & PTX_F_TO))
-                fence->generic[inst->space] = true;
-            if (inst->op == PTX_OP_MAPA && inst->space == PTX_SPACE_GENERIC)
-                fence->generic[PTX_SPACE_SHARED_CLUSTER] = true;
-        }
-}
-
-bool fence_knows_other_spaces(const struct fence *fence)
-{
-    return fence->generic[PTX_SPACE_SHARED] || fence->generic[PTX_SPACE_SHARED_CLUSTER] ||
-           fence->generic[PTX_SPACE_LOCAL] || fence->generic[PTX_SPACE_CONST];
-}
-
-const struct ptx_mem *fence_register_access(const struct fence *fence, const struct ptx_inst *inst)
-{
-    const enum ptx_class class = ptx_op_class(inst->op);
-
-    if ((class != PTX_CLASS_LOAD && class != PTX_CLASS_STORE && class != PTX_CLASS_ATOM) ||
-        (inst->space != PTX_SPACE_GLOBAL &&
-         (inst->space != PTX_SPACE_GENERIC || fence_knows_other_spaces(fence))))
-        return NULL;
-    for (unsigned k = 0; k < inst->nops; k++)
-        if (inst->ops[k].kind == PTX_OPND_MEM)
-            return inst->ops[k].mem.base == PTX_BASE_REG ? &inst->ops[k].mem : NULL;
-    return NULL;
 }
 
 static void fence_register(struct fence *fence, const char *from, bool generic,
@@ -217,7 +185,7 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
             replace_address(fence, brackets, offset);
             return true;
         }
-        if (fence_off_register(fence, mem, from, brackets))
+        if (fence_off_walk(fence, mem, brackets) || fence_off_register(fence, mem, from, brackets))
             return true;
         if (ptx_type_bits(fence->f->regs[mem->reg].type) == 32) {
             fence_before(fence, "cvt.u64.u32 gshare$at, %s; ", from);

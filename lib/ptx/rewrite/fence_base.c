@@ -24,9 +24,8 @@
 #include "ptx/rewrite/fence.h"
 
 enum {
-    MOST_ROOT_STEPS = 4,     /* back from a base to the load */
-    MANY_USES = 4,           /* of a base outside of loops, that make it pay */
-    MOST_LOOP_WORK = 1 << 22 /* marks of all loops of the module together */
+    MOST_ROOT_STEPS = 4, /* back from a base to the load */
+    MANY_USES = 4        /* of a base outside of loops, that make it pay */
 };
 
 /* Where the base is loaded, by its only definition; ninsts: it is computed, or changes. */
@@ -47,47 +46,6 @@ static uint32_t loaded_at(const struct fence *fence, uint32_t base)
     return f->ninsts;
 }
 
-/* ---- Loops ----------------------------------------------------------------------------------- */
-
-/* The first instruction that a jump may go to; one behind it: it does not go back. */
-static uint32_t jumps_to(const struct ptx_func *f, uint32_t i)
-{
-    const struct ptx_inst *inst = &f->insts[i];
-    uint32_t to = i + 1;
-
-    if (inst->op == PTX_OP_BRA && inst->ops[0].kind == PTX_OPND_LABEL)
-        return f->labels[inst->ops[0].label].inst;
-    if (inst->op == PTX_OP_BRX_IDX) {
-        const struct ptx_table *table = &f->tables[inst->ops[1].table];
-
-        for (uint32_t k = 0; k < table->count; k++)
-            if (f->labels[table->labels[k]].inst < to)
-                to = f->labels[table->labels[k]].inst;
-    }
-    return to;
-}
-
-/* By instruction: 1 + where the innermost loop that contains it begins, in the order of the text;
- * 0: in none. NULL: no memory, or too many loops in one another. */
-static uint32_t *find_loops(struct fence *fence)
-{
-    const struct ptx_func *f = fence->f;
-    uint32_t *loop = calloc((size_t)f->ninsts + 1, sizeof(*loop));
-
-    for (uint32_t i = 0; loop && i < f->ninsts; i++) {
-        const uint32_t to = jumps_to(f, i);
-
-        for (uint32_t k = to; k <= i; k++) {
-            loop[k] = loop[k] > to + 1 ? loop[k] : to + 1;
-            if (++fence->loop_work > MOST_LOOP_WORK) {
-                free(loop);
-                return NULL;
-            }
-        }
-    }
-    return loop;
-}
-
 /* ---- The bases of a function ----------------------------------------------------------------- */
 
 static void take_base(struct fence *fence, uint32_t base)
@@ -100,7 +58,7 @@ static void take_base(struct fence *fence, uint32_t base)
 }
 
 /* Chooses the bases that pay. */
-static void find_bases(struct fence *fence, const uint32_t *loop, uint32_t *uses, uint32_t *last)
+static void find_bases(struct fence *fence, uint32_t *uses, uint32_t *last)
 {
     const struct ptx_func *f = fence->f;
     const struct ptx_mem *mem;
@@ -117,7 +75,7 @@ static void find_bases(struct fence *fence, const uint32_t *loop, uint32_t *uses
             continue;
         uses[sum.base] += last[sum.base] != mem->reg + 1;
         last[sum.base] = mem->reg + 1;
-        if (loop[i] > loaded + 1 || uses[sum.base] == MANY_USES)
+        if (fence->loop[i] > loaded + 1 || uses[sum.base] == MANY_USES)
             take_base(fence, sum.base);
     }
 }
@@ -142,17 +100,15 @@ static void fence_base(struct fence *fence, unsigned k)
 bool fence_bases_begin(struct fence *fence)
 {
     const struct ptx_func *f = fence->f;
-    uint32_t *loop, *uses, *last;
+    uint32_t *uses, *last;
 
     fence->nbases = 0;
     if (fence->strays || fence_is_house_function(f) || !fence->plain)
         return true;
-    loop = find_loops(fence);
     uses = calloc((size_t)f->nregs + 1, sizeof(*uses));
     last = calloc((size_t)f->nregs + 1, sizeof(*last));
-    if (loop && uses && last)
-        find_bases(fence, loop, uses, last);
-    free(loop);
+    if (fence->loop && uses && last)
+        find_bases(fence, uses, last);
     free(last);
     free(uses);
     for (unsigned k = 0; k < fence->nbases; k++)

@@ -83,8 +83,10 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
         return false;
     if (fence->strays)
         edits_insert(&fence->edits, f->body_begin, strays_prologue);
+    fence_loops_begin(fence);
     if (!fence_bases_begin(fence))
         return false;
+    fence_walks_begin(fence);
     for (uint32_t i = 0; i < f->ninsts; i++) {
         fence->inst = &f->insts[i];
         fence->stretch += fence->labelled[i];
@@ -94,6 +96,7 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
             return fence_refuse(fence, fence->inst->line,
                                 "with its fences the text exceeds 64 MiB");
         fence_registers_written(fence, fence_step(fence, &beyond) ? &beyond : NULL);
+        fence_walks_written(fence);
     }
     return true;
 }
@@ -368,6 +371,7 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
     free(fence.forced);
     free(fence.beyond);
     free(fence.compared);
+    free(fence.loop);
     free(fence.gets_locals);
     ptx_module_free(m);
     return result;

@@ -135,6 +135,13 @@ bool fence_will_be_accessed(const struct fence *fence, uint32_t reg)
     return look_ahead(fence, at_of(fence) + 1, reg).any;
 }
 
+bool fence_will_always_be_accessed(const struct fence *fence, uint32_t reg)
+{
+    const struct ahead ahead = look_ahead(fence, at_of(fence) + 1, reg);
+
+    return ahead.always && ahead.lowest >= 0;
+}
+
 bool fence_will_be_forced(const struct fence *fence, uint32_t reg)
 {
     const struct ahead ahead = look_ahead(fence, at_of(fence) + 1, reg);

@@ -1,0 +1,43 @@
+/* The loops of a function, by jumps back in its text: for what pays in a loop (fence_base.c,
+ * fence_walk.c). */
+#include <stdlib.h>
+
+#include "ptx/rewrite/fence.h"
+
+/* The first instruction that a jump may go to; one behind it: it does not go back. */
+static uint32_t jumps_to(const struct ptx_func *f, uint32_t i)
+{
+    const struct ptx_inst *inst = &f->insts[i];
+    uint32_t to = i + 1;
+
+    if (inst->op == PTX_OP_BRA && inst->ops[0].kind == PTX_OPND_LABEL)
+        return f->labels[inst->ops[0].label].inst;
+    if (inst->op == PTX_OP_BRX_IDX) {
+        const struct ptx_table *table = &f->tables[inst->ops[1].table];
+
+        for (uint32_t k = 0; k < table->count; k++)
+            if (f->labels[table->labels[k]].inst < to)
+                to = f->labels[table->labels[k]].inst;
+    }
+    return to;
+}
+
+void fence_loops_begin(struct fence *fence)
+{
+    const struct ptx_func *f = fence->f;
+
+    free(fence->loop);
+    fence->loop = calloc((size_t)f->ninsts + 1, sizeof(*fence->loop));
+    for (uint32_t i = 0; fence->loop && i < f->ninsts; i++) {
+        const uint32_t to = jumps_to(f, i);
+
+        for (uint32_t k = to; k <= i; k++) {
+            fence->loop[k] = fence->loop[k] > to + 1 ? fence->loop[k] : to + 1;
+            if (++fence->loop_work > FENCE_LOOP_WORK) {
+                free(fence->loop);
+                fence->loop = NULL;
+                return;
+            }
+        }
+    }
+}
