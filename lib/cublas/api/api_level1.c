@@ -170,12 +170,21 @@ static bool types_agree(cudaDataType type, cudaDataType other, cudaDataType exec
            (narrow || type == CUDA_R_32F || type == CUDA_R_64F || type_complex(type));
 }
 
-/* The same where the result is a length, of a real type, in which it is computed. */
-static bool length_agrees(cudaDataType type, cudaDataType result, cudaDataType execution)
+static cudaDataType type_of_parts(cudaDataType type)
 {
-    if (type_complex(type))
-        return result == execution && result == (type == CUDA_C_32F ? CUDA_R_32F : CUDA_R_64F);
-    return types_agree(type, result, execution);
+    return type == CUDA_C_32F ? CUDA_R_32F : type == CUDA_C_64F ? CUDA_R_64F : type;
+}
+
+/* A length has the real type, in which that of complex numbers is computed, too. */
+static bool nrm2_agrees(cudaDataType type, cudaDataType result, cudaDataType execution)
+{
+    return result == type_of_parts(type) && types_agree(result, result, execution);
+}
+
+/* A sum of magnitudes has the type in which it is computed, or that of its parts. */
+static bool asum_agrees(cudaDataType type, cudaDataType result, cudaDataType execution)
+{
+    return types_agree(type, type, execution) && result == type_of_parts(execution);
 }
 
 #define DOT_TYPED(form, N, name, dot)                                                              \
@@ -193,18 +202,18 @@ BOTH_FORMS(DOT_TYPED, DotEx,
            reduce(OPERATOR_DOT, handle, n, x, incx, y, incy, result, x_type, false))
 BOTH_FORMS(DOT_TYPED, DotcEx, dot_conjugated(handle, n, x, incx, y, incy, result, x_type))
 
-#define LENGTH_TYPED(form, N, name, operator)                                                      \
+#define LENGTH_TYPED(form, N, name, operator, agrees)                                              \
     CUBLAS_API cublasStatus_t cublas##name##form(cublasHandle_t handle, N n, const void *x,        \
                                                  cudaDataType x_type, N incx, void *result,        \
                                                  cudaDataType result_type, cudaDataType execution) \
     {                                                                                              \
-        if (handle != NULL && !length_agrees(x_type, result_type, execution))                      \
+        if (handle != NULL && !agrees(x_type, result_type, execution))                             \
             return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
         return reduce(operator, handle, n, x, incx, NULL, 1, result, x_type, false);               \
     }
 
-BOTH_FORMS(LENGTH_TYPED, Nrm2Ex, OPERATOR_NRM2)
-BOTH_FORMS(LENGTH_TYPED, AsumEx, OPERATOR_ASUM)
+BOTH_FORMS(LENGTH_TYPED, Nrm2Ex, OPERATOR_NRM2, nrm2_agrees)
+BOTH_FORMS(LENGTH_TYPED, AsumEx, OPERATOR_ASUM, asum_agrees)
 
 #define INDEX_TYPED(form, N, name, operator)                                                       \
     CUBLAS_API cublasStatus_t cublas##name##form(cublasHandle_t handle, N n, const void *x,        \
@@ -221,8 +230,8 @@ BOTH_FORMS(INDEX_TYPED, IaminEx, OPERATOR_IAMIN)
         cublasHandle_t handle, N n, const void *alpha, cudaDataType alpha_type, const void *x,     \
         cudaDataType x_type, N incx, void *y, cudaDataType y_type, N incy, cudaDataType execution) \
     {                                                                                              \
-        if (handle != NULL && (!types_agree(x_type, y_type, execution) ||                          \
-                               (alpha_type != execution && alpha_type != x_type)))                 \
+        if (handle != NULL &&                                                                      \
+            (!types_agree(x_type, y_type, execution) || alpha_type != execution))                  \
             return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
         return axpy(handle, n, alpha, x, incx, y, incy, x_type, alpha_type);                       \
     }                                                                                              \
@@ -230,8 +239,8 @@ BOTH_FORMS(INDEX_TYPED, IaminEx, OPERATOR_IAMIN)
         cublasHandle_t handle, N n, const void *alpha, cudaDataType alpha_type, void *x,           \
         cudaDataType x_type, N incx, cudaDataType execution)                                       \
     {                                                                                              \
-        if (handle != NULL && (!types_agree(x_type, x_type, execution) ||                          \
-                               (alpha_type != execution && alpha_type != x_type)))                 \
+        if (handle != NULL &&                                                                      \
+            (!types_agree(x_type, x_type, execution) || alpha_type != execution))                  \
             return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
         return scal(handle, n, alpha, x, incx, x_type, alpha_type);                                \
     }                                                                                              \

@@ -144,13 +144,13 @@ ROTMG(D, double, CUDA_R_64F)
 
 /* ---- Types by parameter ---------------------------------------------------------------------- */
 
-/* c and s have one type: that of the vectors, or of their parts. */
+/* c and s have one type: that of the vectors or, of complex numbers, of their parts. */
 static bool types_agree(cudaDataType type, cudaDataType scalars, cudaDataType execution)
 {
     switch (type) {
     case CUDA_R_16F:
     case CUDA_R_16BF:
-        return execution == CUDA_R_32F && (scalars == type || scalars == CUDA_R_32F);
+        return execution == CUDA_R_32F && scalars == type;
     case CUDA_R_32F:
     case CUDA_R_64F:
         return execution == type && scalars == type;

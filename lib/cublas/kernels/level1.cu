@@ -161,18 +161,19 @@ template <class T, class X> INLINE void dot(const struct vector_params &p)
         *vector<T>(p.result) = convert<T>::from(part[0]);
 }
 
-template <class T> INLINE void asum(const struct vector_params &p)
+// The result has the type of X's parts.
+template <class T, class X> INLINE void asum(const struct vector_params &p)
 {
-    static __shared__ real_type<T> part[BLOCK];
-    real_type<T> sum = 0;
+    static __shared__ real_type<X> part[BLOCK];
+    real_type<X> sum = 0;
 
 #pragma unroll 4
     for (long long i = threadIdx.x; i < p.n; i += BLOCK)
-        sum += magnitude(T(vector<T>(p.x)[i * p.incx]));
+        sum += magnitude(convert<X>::from(T(vector<T>(p.x)[i * p.incx])));
     part[threadIdx.x] = sum;
     REDUCE(part, left += right);
     if (threadIdx.x == 0)
-        *vector<real_type<T>>(p.result) = part[0];
+        *vector<real_type<X>>(p.result) = part[0];
 }
 
 template <class T> INLINE double square_wide(T x)
@@ -230,17 +231,17 @@ template <class T> INLINE void nrm2_wide(const struct vector_params &p)
 }
 
 // The first of the largest elements, or of the smallest, counted from 1.
-template <class T, bool Smallest> INLINE void extreme(const struct vector_params &p)
+template <class T, class X, bool Smallest> INLINE void extreme(const struct vector_params &p)
 {
     struct best {
-        real_type<T> value;
+        real_type<X> value;
         long long index;
     };
     static __shared__ best part[BLOCK];
     best mine = {0, -1};
 
     for (long long i = threadIdx.x; i < p.n; i += BLOCK) {
-        const real_type<T> x = magnitude(T(vector<T>(p.x)[i * p.incx]));
+        const real_type<X> x = magnitude(convert<X>::from(T(vector<T>(p.x)[i * p.incx])));
 
         if (mine.index < 0 || (Smallest ? x < mine.value : x > mine.value))
             mine = {x, i};
@@ -322,28 +323,34 @@ VECTOR(dot_f32,   dot<float, float>)
 VECTOR(dot_f64,   dot<double, double>)
 VECTOR(dot_f16,   dot<f16, float>)
 VECTOR(dot_bf16,  dot<bf16, float>)
-VECTOR(asum_f32,  asum<float>)
-VECTOR(asum_f64,  asum<double>)
+VECTOR(asum_f32,  asum<float, float>)
+VECTOR(asum_f64,  asum<double, double>)
+VECTOR(asum_f16,  asum<f16, float>)
+VECTOR(asum_bf16, asum<bf16, float>)
 VECTOR(nrm2_f32,  nrm2<float>)
 VECTOR(nrm2_f64,  nrm2_wide<double>)
 VECTOR(nrm2_f16,  nrm2<f16>)
 VECTOR(nrm2_bf16, nrm2<bf16>)
-VECTOR(iamax_f32, extreme<float, false>)
-VECTOR(iamax_f64, extreme<double, false>)
-VECTOR(iamin_f32, extreme<float, true>)
-VECTOR(iamin_f64, extreme<double, true>)
+VECTOR(iamax_f32, extreme<float, float, false>)
+VECTOR(iamax_f64, extreme<double, double, false>)
+VECTOR(iamax_f16, extreme<f16, float, false>)
+VECTOR(iamax_bf16, extreme<bf16, float, false>)
+VECTOR(iamin_f32, extreme<float, float, true>)
+VECTOR(iamin_f64, extreme<double, double, true>)
+VECTOR(iamin_f16, extreme<f16, float, true>)
+VECTOR(iamin_bf16, extreme<bf16, float, true>)
 VECTOR(axpy_c32,  axpy<c32, c32>)
 VECTOR(axpy_c64,  axpy<c64, c64>)
 VECTOR(scal_c32,  scal<c32, c32>)
 VECTOR(scal_c64,  scal<c64, c64>)
 VECTOR(dot_c32,   dot<c32, c32>)
 VECTOR(dot_c64,   dot<c64, c64>)
-VECTOR(asum_c32,  asum<c32>)
-VECTOR(asum_c64,  asum<c64>)
+VECTOR(asum_c32,  asum<c32, c32>)
+VECTOR(asum_c64,  asum<c64, c64>)
 VECTOR(nrm2_c32,  nrm2<c32>)
 VECTOR(nrm2_c64,  nrm2_wide<c64>)
-VECTOR(iamax_c32, extreme<c32, false>)
-VECTOR(iamax_c64, extreme<c64, false>)
-VECTOR(iamin_c32, extreme<c32, true>)
-VECTOR(iamin_c64, extreme<c64, true>)
+VECTOR(iamax_c32, extreme<c32, c32, false>)
+VECTOR(iamax_c64, extreme<c64, c64, false>)
+VECTOR(iamin_c32, extreme<c32, c32, true>)
+VECTOR(iamin_c64, extreme<c64, c64, true>)
 // clang-format on

@@ -141,18 +141,20 @@ cublasStatus_t nrm2_run(cublasHandle_t handle, const struct operation *op)
                       type_size(type_real(op->a.type)));
 }
 
+/* Of 16 bits the sum has 32. */
 cublasStatus_t asum_run(cublasHandle_t handle, const struct operation *op)
 {
-    return run_result(handle, op, KERNEL_BY_TYPE(op->a.type, asum),
-                      type_size(type_real(op->a.type)));
+    const size_t size = type_size(type_real(op->a.type));
+
+    return run_result(handle, op, KERNEL_BY_TYPE_16(op->a.type, asum), size == 2 ? 4 : size);
 }
 
 cublasStatus_t iamax_run(cublasHandle_t handle, const struct operation *op)
 {
-    return run_result(handle, op, KERNEL_BY_TYPE(op->a.type, iamax), op->wide_index ? 8 : 4);
+    return run_result(handle, op, KERNEL_BY_TYPE_16(op->a.type, iamax), op->wide_index ? 8 : 4);
 }
 
 cublasStatus_t iamin_run(cublasHandle_t handle, const struct operation *op)
 {
-    return run_result(handle, op, KERNEL_BY_TYPE(op->a.type, iamin), op->wide_index ? 8 : 4);
+    return run_result(handle, op, KERNEL_BY_TYPE_16(op->a.type, iamin), op->wide_index ? 8 : 4);
 }

@@ -48,7 +48,7 @@ template <class T> void vectors(cublasHandle_t handle, bool &results, bool &chan
     const T alpha = narrow<T>({0.5, -2});
 
     BLAS(F::asum(handle, N, x.device, 1, &should_length));
-    BLAS(cublasAsumEx(handle, N, x.device, t, 1, &length, r, r));
+    BLAS(cublasAsumEx(handle, N, x.device, t, 1, &length, r, t));
     results &= near(length, should_length);
     BLAS(F::nrm2(handle, N, x.device, 1, &should_length));
     BLAS(cublasNrm2Ex(handle, N, x.device, t, 1, &length, r, r));
@@ -77,6 +77,50 @@ template <class T> void vectors(cublasHandle_t handle, bool &results, bool &chan
     moves &= same(y, z);
 }
 
+/* Of 16 bits a sum of magnitudes has 32, and a length has 16. */
+template <class T> void narrow_vectors(cublasHandle_t handle, cudaDataType t, bool &results)
+{
+    T *x, length;
+    float sum = 0, should = 0, squares = 0;
+    int largest = 0, smallest = 0;
+
+    MUST(cudaMallocManaged(&x, N * sizeof(*x)));
+    for (int i = 0; i < N; i++) {
+        const float value = i == 500 ? -9 : i == 300 ? 0.25f : (float)(i % 7 - 3) + (i % 7 == 3);
+
+        x[i] = value;
+        should += std::abs(value);
+        squares += value * value;
+    }
+    BLAS(cublasAsumEx(handle, N, x, t, 1, &sum, CUDA_R_32F, CUDA_R_32F));
+    BLAS(cublasNrm2Ex(handle, N, x, t, 1, &length, t, CUDA_R_32F));
+    BLAS(cublasIamaxEx(handle, N, x, t, 1, &largest));
+    BLAS(cublasIaminEx(handle, N, x, t, 1, &smallest));
+    results &= sum == should && std::abs((float)length - std::sqrt(squares)) < 0.01 * std::sqrt(squares) && largest == 501 &&
+               smallest == 301;
+    MUST(cudaFree(x));
+}
+
+/* Which types go together. */
+static bool only_types_that_agree(cublasHandle_t handle)
+{
+    const cudaDataType h = CUDA_R_16F, s = CUDA_R_32F, c = CUDA_C_32F;
+    double result[2], alpha[2] = {0};
+    void *x;
+    bool all = true;
+
+    MUST(cudaMalloc(&x, 4096));
+    all &= cublasAsumEx(handle, 8, x, h, 1, result, h, s) == CUBLAS_STATUS_NOT_SUPPORTED;
+    all &= cublasAsumEx(handle, 8, x, c, 1, result, s, s) == CUBLAS_STATUS_NOT_SUPPORTED;
+    all &= cublasNrm2Ex(handle, 8, x, h, 1, result, s, s) == CUBLAS_STATUS_NOT_SUPPORTED;
+    all &= cublasNrm2Ex(handle, 8, x, c, 1, result, s, c) == CUBLAS_STATUS_NOT_SUPPORTED;
+    all &= cublasAxpyEx(handle, 8, alpha, h, x, h, 1, x, h, 1, s) == CUBLAS_STATUS_NOT_SUPPORTED;
+    all &= cublasScalEx(handle, 8, alpha, h, x, h, 1, s) == CUBLAS_STATUS_NOT_SUPPORTED;
+    all &= cublasRotEx(handle, 8, x, h, 1, x, h, 1, alpha, alpha, s, s) == CUBLAS_STATUS_NOT_SUPPORTED;
+    MUST(cudaFree(x));
+    return all;
+}
+
 int main()
 {
     blas_handle handle;
@@ -90,6 +134,8 @@ int main()
     vectors<double>(handle, results, changes, moves);
     vectors<cuComplex>(handle, results, changes, moves);
     vectors<cuDoubleComplex>(handle, results, changes, moves);
+    narrow_vectors<__half>(handle, CUDA_R_16F, results);
+    narrow_vectors<__nv_bfloat16>(handle, CUDA_R_16BF, results);
     for (auto syrk : {cublasCsyrkEx, cublasCsyrk3mEx}) {
         BLAS(cublasCsyrk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, K, K, &alpha, a.device, K, &beta, c.device, K));
         BLAS(syrk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, K, K, &alpha, a.device, t, K, &beta, d.device, t, K));
@@ -104,4 +150,6 @@ int main()
     HOLDS(changes); //> changes: yes
     HOLDS(moves);   //> moves: yes
     HOLDS(updates); //> updates: yes
+    const bool refused = only_types_that_agree(handle);
+    HOLDS(refused); //> refused: yes
 }
