@@ -50,7 +50,7 @@ static struct row rows[] = {
     {ROW(idle, G, G, 30, "Idle server with 100 idle tenants")},
     {ROW(neighbour, S | M | G, G, 30, "Launch + sync, while a neighbour ..."), .settled = true},
     {ROW(alloc, N | M | G, N | G, 20, "Device memory, one tenant"), .settled = true},
-    {ROW(partition, G, G, 30, "Partitions of SMs, one tenant")},
+    {ROW(partition, G, G, 30, "Partitions of SMs, one tenant"), .settled = true},
     {ROW(request, N | S | M | G, G, 60,
          "Request of 20 small kernels, beside best effort that saturates"),
      .settled = true},

@@ -14,8 +14,8 @@
 #define DESCRIPTOR_TABLE_SIZE 32768u
 
 /* Makes room for `count` descriptors, or for as many as RLIMIT_NOFILE allows; a table that is
- * larger already stays so. A fork takes only what is open, so each process calls this itself. Where
- * it fails, nothing but time is lost. */
+ * larger already stays so. A fork takes only what is open, so each process that has a table of
+ * its own calls this. Where it fails, nothing but time is lost. */
 void descriptor_table_reserve(unsigned count);
 
 #endif

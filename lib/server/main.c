@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/descriptor_table.h"
 #include "common/log_event.h"
 #include "common/setting_text.h"
 #include "common/util.h"
@@ -141,7 +142,9 @@ static bool prepare(struct kept_server *kept)
     } else {
         good = server_prepare(&kept->server, &options, on_ready) && metrics_begin(kept);
     }
-    if (!good)
+    if (good)
+        descriptor_table_reserve(DESCRIPTOR_TABLE_SIZE); /* supervisors will share this table */
+    else
         failure_tell(&kept->server);
     return good;
 }

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/descriptor_table.h"
 #include "common/log.h"
 #include "common/names.h"
 #include "common/util.h"
@@ -317,10 +316,7 @@ bool server_prepare(struct server *server, const struct server_options *options,
 static bool process_init(struct kept_server *kept)
 {
     struct server *server = &kept->server;
-    int r;
-
-    descriptor_table_reserve(DESCRIPTOR_TABLE_SIZE);
-    r = loop_init(&server->loop);
+    int r = loop_init(&server->loop);
 
     if (r == 0)
         r = signals_init(server);

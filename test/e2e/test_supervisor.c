@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "busy.h"
+#include "common/descriptor_table.h"
 #include "gsctl_run.h"
 #include "harness/harness.h"
 
@@ -506,6 +507,31 @@ static void processes_have_names_that_tell_what_they_are(void)
     server_stop(server);
 }
 
+/* Before they need them, and where none of their threads waits for it. Another supervisor has the
+ * same table. */
+static void processes_have_room_for_descriptors(void)
+{
+    struct server *server = server_start(&unfenced);
+    const pid_t pids[] = {server_supervisor(server), server_worker_pid(server)};
+
+    for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+        char path[64], line[256];
+        struct rlimit limit;
+        unsigned size = 0;
+
+        CHECK(prlimit(pids[i], RLIMIT_NOFILE, NULL, &limit) == 0);
+        snprintf(path, sizeof(path), "/proc/%d/status", (int)pids[i]);
+        FILE *file = fopen(path, "r");
+        CHECK(file);
+        while (fgets(line, sizeof(line), file))
+            sscanf(line, "FDSize: %u", &size);
+        fclose(file);
+        CHECK(size >=
+              (limit.rlim_cur < DESCRIPTOR_TABLE_SIZE ? limit.rlim_cur : DESCRIPTOR_TABLE_SIZE));
+    }
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST_WITHIN(tenants_at_work_go_on, 180),
     TEST_WITHIN(tenants_that_come_and_go_do_not_notice, 180),
@@ -525,6 +551,7 @@ static const struct test tests[] = {
     TEST(one_that_cannot_live_ends_the_server),
     TEST(a_signal_to_the_server_reaches_the_next_supervisor),
     TEST(processes_have_names_that_tell_what_they_are),
+    TEST(processes_have_room_for_descriptors),
 };
 
 int main(int argc, char **argv)
