@@ -451,49 +451,51 @@ CUDART_PROGRAMS := $(basename $(notdir $(wildcard test/cudart/programs/*.cu)))
 CUDART_NATIVE := $(addprefix $(BUILD)/test/cudart/native/,$(filter-out own_%,$(CUDART_PROGRAMS)))
 CUDART_TOOLKIT := $(firstword $(wildcard $(if $(NVCC),$(abspath $(dir $(NVCC))/../include/cuda_runtime_api.h)) /usr/local/cuda/include/cuda_runtime_api.h))
 comma := ,
+# Builds of other compilers and with sanitizers have the same objects: CUDA_OBJ names a folder that several share.
+CUDA_OBJ ?= $(BUILD)/obj
 NVCC_TEST = $(NVCC) -std=c++17 -O1 -Iinclude -MMD -MP -gencode arch=$(TEST_ARCH),code=$(TEST_ARCH) -Xcompiler -fPIC
 TEST_ARCH = compute_80
-$(BUILD)/obj/test/cudart/programs/bulk_%.o $(BUILD)/obj/test/cudart/programs/dependent_%.o: TEST_ARCH = compute_90
-$(BUILD)/obj/test/cudart/programs/cluster_%.o $(BUILD)/obj/test/cudart/programs/own_cluster_%.o: TEST_ARCH = compute_90
-$(BUILD)/obj/test/cudart/programs/tensor_%.o: TEST_ARCH = compute_90
-$(BUILD)/obj/test/cudart/programs/wgmma_%.o: TEST_ARCH = compute_90a
-$(BUILD)/obj/test/cudart/programs/tensor_tiles_are_copied_to_several_blocks.o: TEST_ARCH = compute_90a
+$(CUDA_OBJ)/test/cudart/programs/bulk_%.o $(CUDA_OBJ)/test/cudart/programs/dependent_%.o: TEST_ARCH = compute_90
+$(CUDA_OBJ)/test/cudart/programs/cluster_%.o $(CUDA_OBJ)/test/cudart/programs/own_cluster_%.o: TEST_ARCH = compute_90
+$(CUDA_OBJ)/test/cudart/programs/tensor_%.o: TEST_ARCH = compute_90
+$(CUDA_OBJ)/test/cudart/programs/wgmma_%.o: TEST_ARCH = compute_90a
+$(CUDA_OBJ)/test/cudart/programs/tensor_tiles_are_copied_to_several_blocks.o: TEST_ARCH = compute_90a
 NVCC_LINK = $(NVCC) $(foreach s,$(subst $(comma), ,$(SANITIZE)),-ccbin $(CXX) -Xcompiler -fsanitize=$(s))
-$(BUILD)/obj/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
-$(BUILD)/obj/test/cudart/programs/debug_%.o: NVCC_TEST += -G
-$(BUILD)/obj/test/cudart/programs/%.o: test/cudart/programs/%.cu
+$(CUDA_OBJ)/test/cudart/programs/ptds_%.o: NVCC_TEST += --default-stream per-thread
+$(CUDA_OBJ)/test/cudart/programs/debug_%.o: NVCC_TEST += -G
+$(CUDA_OBJ)/test/cudart/programs/%.o: test/cudart/programs/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC_TEST) -c -o $@ $<
-$(BUILD)/test/cudart/programs/%: $(BUILD)/obj/test/cudart/programs/%.o $(BUILD)/lib/libgshare_cudart.so
+$(BUILD)/test/cudart/programs/%: $(CUDA_OBJ)/test/cudart/programs/%.o $(BUILD)/lib/libgshare_cudart.so
 	@mkdir -p $(@D)
 	$(Q)$(NVCC_LINK) -cudart none -o $@ $< -L$(BUILD)/lib -lgshare_cudart -lgshare -Xlinker -rpath='$$ORIGIN/../../../lib'
-$(BUILD)/test/cudart/native/%: $(BUILD)/obj/test/cudart/programs/%.o
+$(BUILD)/test/cudart/native/%: $(CUDA_OBJ)/test/cudart/programs/%.o
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -cudart shared -o $@ $<
 # Of two files: each compiled apart, and a device link.
 SEPARATE := $(filter separate_%,$(CUDART_PROGRAMS))
 NVCC_ARCHES := -gencode arch=compute_80,code=[compute_80,sm_80] -gencode arch=compute_90,code=sm_90
 NVCC_SEPARATE = $(NVCC) -std=c++17 -O1 -Iinclude -MMD -MP $(NVCC_ARCHES) -rdc=true -Xcompiler -fPIC
-$(BUILD)/obj/test/cudart/programs/separate_%.o: test/cudart/programs/separate_%.cu
+$(CUDA_OBJ)/test/cudart/programs/separate_%.o: test/cudart/programs/separate_%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC_SEPARATE) -c -o $@ $<
-$(BUILD)/obj/test/cudart/separate/%.o: test/cudart/separate/%.cu
+$(CUDA_OBJ)/test/cudart/separate/%.o: test/cudart/separate/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC_SEPARATE) -c -o $@ $<
-$(BUILD)/obj/test/cudart/separate/%.link.o: $(BUILD)/obj/test/cudart/programs/%.o $(BUILD)/obj/test/cudart/separate/%.o
+$(CUDA_OBJ)/test/cudart/separate/%.link.o: $(CUDA_OBJ)/test/cudart/programs/%.o $(CUDA_OBJ)/test/cudart/separate/%.o
 	$(Q)$(NVCC) $(NVCC_ARCHES) -Xcompiler -fPIC -dlink -o $@ $^ -lcudadevrt
-$(SEPARATE:%=$(BUILD)/test/cudart/programs/%): $(BUILD)/test/cudart/programs/%: $(BUILD)/obj/test/cudart/programs/%.o \
-        $(BUILD)/obj/test/cudart/separate/%.o $(BUILD)/obj/test/cudart/separate/%.link.o $(BUILD)/lib/libgshare_cudart.so
+$(SEPARATE:%=$(BUILD)/test/cudart/programs/%): $(BUILD)/test/cudart/programs/%: $(CUDA_OBJ)/test/cudart/programs/%.o \
+        $(CUDA_OBJ)/test/cudart/separate/%.o $(CUDA_OBJ)/test/cudart/separate/%.link.o $(BUILD)/lib/libgshare_cudart.so
 	@mkdir -p $(@D)
 	$(Q)$(NVCC_LINK) -cudart none -o $@ $(filter %.o,$^) -L$(BUILD)/lib -lgshare_cudart -lgshare -Xlinker -rpath='$$ORIGIN/../../../lib'
-$(SEPARATE:%=$(BUILD)/test/cudart/native/%): $(BUILD)/test/cudart/native/%: $(BUILD)/obj/test/cudart/programs/%.o \
-        $(BUILD)/obj/test/cudart/separate/%.o $(BUILD)/obj/test/cudart/separate/%.link.o
+$(SEPARATE:%=$(BUILD)/test/cudart/native/%): $(BUILD)/test/cudart/native/%: $(CUDA_OBJ)/test/cudart/programs/%.o \
+        $(CUDA_OBJ)/test/cudart/separate/%.o $(CUDA_OBJ)/test/cudart/separate/%.link.o
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -cudart shared -nodlink -o $@ $^
-.SECONDARY: $(CUDART_PROGRAMS:%=$(BUILD)/obj/test/cudart/programs/%.o) $(foreach s,$(SEPARATE),$(BUILD)/obj/test/cudart/separate/$(s).o $(BUILD)/obj/test/cudart/separate/$(s).link.o)
+.SECONDARY: $(CUDART_PROGRAMS:%=$(CUDA_OBJ)/test/cudart/programs/%.o) $(foreach s,$(SEPARATE),$(CUDA_OBJ)/test/cudart/separate/$(s).o $(CUDA_OBJ)/test/cudart/separate/$(s).link.o)
 $(BUILD)/obj/test/cudart/programs.inc: $(wildcard test/cudart/programs/*.cu) test/cudart/programs
 	@mkdir -p $(@D)
 	$(Q)printf 'PROGRAM(%s)\n' $(sort $(CUDART_PROGRAMS)) >$@
@@ -508,18 +510,18 @@ $(BUILD)/test/cudart/test_programs: $(BUILD)/obj/test/cudart/test_programs.o $(H
 # The corpus through the runtime: of each case a library, of its two halves. The one that is left out has to be
 # refused.
 CUDART_CORPUS := $(filter-out dynamic_parallelism,$(basename $(notdir $(wildcard test/corpus/*.cu))))
-$(BUILD)/obj/test/cudart/corpus/%.o: test/corpus/%.cu test/corpus/corpus.h
+$(CUDA_OBJ)/test/cudart/corpus/%.o: test/corpus/%.cu test/corpus/corpus.h
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC) -arch=compute_$(or $(shell sed -n 's|.*arch: *\([0-9]*\).*|\1|p' $<),80) -Xcompiler -fPIC -c -o $@ $<
-$(CUDART_CORPUS:%=$(BUILD)/test/cudart/corpus/%.so): $(BUILD)/test/cudart/corpus/%.so: $(BUILD)/obj/test/cudart/corpus/%.o $(BUILD)/obj/test/corpus/%.o
+$(CUDART_CORPUS:%=$(BUILD)/test/cudart/corpus/%.so): $(BUILD)/test/cudart/corpus/%.so: $(CUDA_OBJ)/test/cudart/corpus/%.o $(BUILD)/obj/test/corpus/%.o
 	@mkdir -p $(@D)
 	$(Q)$(LINK_CXX) -shared -o $@ $^ -lm
 $(BUILD)/obj/test/cudart/corpus/run_case.o: GS_CFLAGS += $(if $(CUDART_TOOLKIT),-isystem $(dir $(CUDART_TOOLKIT)))
 $(BUILD)/test/cudart/corpus/run_case: $(BUILD)/obj/test/cudart/corpus/run_case.o $(BUILD)/obj/test/corpus/expect.o $(BUILD)/lib/libgshare_cudart.so
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -rdynamic -o $@ $(filter %.o,$^) -L$(BUILD)/lib -lgshare_cudart -Wl,-rpath,'$$ORIGIN/../../../lib' -Wl,-rpath-link,$(BUILD)/lib -lm -ldl
-.SECONDARY: $(CUDART_CORPUS:%=$(BUILD)/obj/test/cudart/corpus/%.o)
+.SECONDARY: $(CUDART_CORPUS:%=$(CUDA_OBJ)/test/cudart/corpus/%.o)
 $(BUILD)/obj/test/cudart/corpus.inc: $(wildcard test/corpus/*.cu) test/corpus
 	@mkdir -p $(@D)
 	$(Q)printf 'CASE(%s)\n' $(sort $(CUDART_CORPUS)) >$@
@@ -572,17 +574,17 @@ CUBLAS_PROGRAMS := $(basename $(notdir $(wildcard test/cublas/programs/*.cu)))
 CUBLAS_NATIVE := $(addprefix $(BUILD)/test/cublas/native/,$(filter-out own_%,$(CUBLAS_PROGRAMS)))
 CUBLAS_TOOLKIT := $(wildcard $(dir $(CUDART_TOOLKIT))cublas_api.h)
 CUBLAS_TOOLKIT12 := $(if $(CUDART_TOOLKIT12),$(wildcard $(dir $(CUDART_TOOLKIT12))cublas_api.h))
-$(BUILD)/obj/test/cublas/programs/%.o: test/cublas/programs/%.cu
+$(CUDA_OBJ)/test/cublas/programs/%.o: test/cublas/programs/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC_TEST) -Itest -c -o $@ $<
-$(BUILD)/test/cublas/programs/%: $(BUILD)/obj/test/cublas/programs/%.o $(BUILD)/lib/libgshare_cublas.so
+$(BUILD)/test/cublas/programs/%: $(CUDA_OBJ)/test/cublas/programs/%.o $(BUILD)/lib/libgshare_cublas.so
 	@mkdir -p $(@D)
 	$(Q)$(NVCC_LINK) -cudart none -o $@ $< -L$(BUILD)/lib -lgshare_cublas -lgshare_cudart -lgshare -Xlinker -rpath='$$ORIGIN/../../../lib'
-$(BUILD)/test/cublas/native/%: $(BUILD)/obj/test/cublas/programs/%.o
+$(BUILD)/test/cublas/native/%: $(CUDA_OBJ)/test/cublas/programs/%.o
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -cudart shared -o $@ $< -lcublas -lcublasLt
-.SECONDARY: $(CUBLAS_PROGRAMS:%=$(BUILD)/obj/test/cublas/programs/%.o)
+.SECONDARY: $(CUBLAS_PROGRAMS:%=$(CUDA_OBJ)/test/cublas/programs/%.o)
 $(BUILD)/obj/test/cublas/programs.inc: $(wildcard test/cublas/programs/*.cu) test/cublas/programs
 	@mkdir -p $(@D)
 	$(Q)printf 'PROGRAM(%s)\n' $(sort $(CUBLAS_PROGRAMS)) >$@
@@ -688,14 +690,14 @@ $(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions) 
 
 # Kernels that were not written for gshare: minutes of nvcc.
 FOREIGN := $(basename $(notdir $(wildcard test/foreign/*.cu)))
-$(BUILD)/obj/test/foreign/%.o: test/foreign/%.cu
+$(CUDA_OBJ)/test/foreign/%.o: test/foreign/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC_TEST) -keep -keep-dir $(@D) -c -o $@ $<
-$(BUILD)/test/foreign/%: $(BUILD)/obj/test/foreign/%.o $(BUILD)/lib/libgshare_cudart.so
+$(BUILD)/test/foreign/%: $(CUDA_OBJ)/test/foreign/%.o $(BUILD)/lib/libgshare_cudart.so
 	@mkdir -p $(@D)
 	$(Q)$(NVCC_LINK) -cudart none -o $@ $< -L$(BUILD)/lib -lgshare_cudart -lgshare -Xlinker -rpath='$$ORIGIN/../../lib'
-.SECONDARY: $(FOREIGN:%=$(BUILD)/obj/test/foreign/%.o)
+.SECONDARY: $(FOREIGN:%=$(CUDA_OBJ)/test/foreign/%.o)
 test-foreign: all $(BUILD)/test/ptx/fence $(if $(NVCC),$(FOREIGN:%=$(BUILD)/test/foreign/%))
 	@test/foreign/run $(BUILD) || [ $$? = 77 ]
 
@@ -893,4 +895,4 @@ format-check:
 clean:
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
+-include $(shell find $(sort $(BUILD) $(CUDA_OBJ)) -type f -name '*.d' 2>/dev/null)
