@@ -199,10 +199,17 @@ static void close_install(struct job *job)
     link_send(&message, -1);
 }
 
-/* Unloading comes last, because the driver may let it wait for every kernel on the device. */
+/* Unloading comes last, because the driver may let it wait for every kernel on the device. The
+ * journal goes here too: to unmap it takes as long as several launches, which the main lane has to
+ * give to the device. */
 static void unload_work(struct job *job)
 {
-    modules_deinit(job->session);
+    struct session *session = job->session;
+
+    modules_deinit(session);
+    journal_free(session->journal);
+    session->journal = NULL;
+    session->positions = NULL;
 }
 
 /* The other steps of these jobs are in route.c. */
