@@ -449,6 +449,26 @@ static void a_sum_that_moves_through_a_loop_is_forced_in_a_register_of_its_own(v
     }
 }
 
+/* No instruction has written what it begins with. */
+static void a_parameter_does_not_move_along(void **state)
+{
+    static const char text[] =
+        HEAD ".func f(.reg .u64 a, .reg .u64 b) { .reg .pred p; .reg .b64 d; .reg .b32 r; X: "
+             "add.s64 d, a, b; "
+             "ld.global.u32 r, [d]; add.s64 a, a, 16; setp.ne.u32 p, r, 0; @p bra X; ret; }\n"
+             ".visible .entry k(.param .u64 p) { .reg .u64 d; ld.param.u64 d, [p]; call f, (d, d); "
+             "ret; }";
+    struct ptx_rewrite_report report;
+    char *out;
+
+    (void)state;
+    if (fence(text, 0, &out, &report))
+        fail_msg("%s", report.fence.reason);
+    expect_text(out, "gshare$walk", false);
+    free(out);
+    ptx_rewrite_report_deinit(&report);
+}
+
 static void a_register_that_moves_along_is_checked(void **state)
 {
     static const char refused[] = "the address is not fenced";
@@ -2097,6 +2117,7 @@ int main(void)
         cmocka_unit_test(steps_from_a_forced_register_need_no_fence),
         cmocka_unit_test(a_stride_is_checked_wherever_it_is_written),
         cmocka_unit_test(a_sum_that_moves_through_a_loop_is_forced_in_a_register_of_its_own),
+        cmocka_unit_test(a_parameter_does_not_move_along),
         cmocka_unit_test(a_register_that_moves_along_is_checked),
         cmocka_unit_test(a_parameter_of_a_function_stays_as_it_is),
         cmocka_unit_test(a_register_of_a_long_name_is_forced),

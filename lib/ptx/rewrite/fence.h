@@ -313,6 +313,9 @@ void fence_before(struct fence *fence, const char *format, ...)
  * none that is fenced so. */
 bool fence_off_register(struct fence *fence, const struct ptx_mem *mem, const char *name,
                         struct fence_span brackets);
+/* The register is a parameter of the function: perhaps the caller's, and no instruction has written
+ * it at first. */
+bool fence_is_parameter(const struct ptx_func *f, uint32_t reg);
 /* Begins a function. False: no memory. */
 bool fence_registers_begin(struct fence *fence);
 /* Takes note of what the current instruction writes. BEYOND: how far the first of that leads beyond

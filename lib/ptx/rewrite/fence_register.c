@@ -43,8 +43,7 @@ static uint32_t at_of(const struct fence *fence)
     return (uint32_t)(fence->inst - fence->f->insts);
 }
 
-/* A function's parameter may be the caller's register. */
-static bool is_parameter(const struct ptx_func *f, uint32_t reg)
+bool fence_is_parameter(const struct ptx_func *f, uint32_t reg)
 {
     for (uint32_t i = 0; i < f->nparams; i++)
         if (f->params[i]->space == PTX_SPACE_REG && f->params[i]->offset == reg)
@@ -148,7 +147,7 @@ bool fence_will_be_forced(const struct fence *fence, uint32_t reg)
 
     return fence->forced[reg] == fence->stretch ||
            (ahead.always && ahead.lowest >= 0 && !fence->compared[reg] &&
-            !is_parameter(fence->f, reg) && !definitions_writes(fence->inst, reg));
+            !fence_is_parameter(fence->f, reg) && !definitions_writes(fence->inst, reg));
 }
 
 void fence_force_now(struct fence *fence, uint32_t reg, const char *name)
@@ -222,7 +221,7 @@ bool fence_off_register(struct fence *fence, const struct ptx_mem *mem, const ch
         return false;
     if (!forced && fence_off_low(fence, mem, name, brackets))
         return true;
-    if (!forced && (fence->inst->guard != PTX_NO_REG || is_parameter(fence->f, mem->reg) ||
+    if (!forced && (fence->inst->guard != PTX_NO_REG || fence_is_parameter(fence->f, mem->reg) ||
                     fence->compared[mem->reg]))
         return false;
     fence_force_now(fence, mem->reg, name);

@@ -109,8 +109,8 @@ static bool find_walk(struct fence *fence, uint32_t at, struct fence_walk *walk)
 
     fence->inst = &fence->f->insts[at];
     if (!fence->loop[at] || !is_sum(fence, fence->inst) ||
-        walk_of(fence, fence->inst) < fence->nwalks ||
-        !fence_will_always_be_accessed(fence, o[0].reg))
+        walk_of(fence, fence->inst) < fence->nwalks || fence_is_parameter(fence->f, o[1].reg) ||
+        fence_is_parameter(fence->f, o[2].reg) || !fence_will_always_be_accessed(fence, o[0].reg))
         return false;
     for (unsigned k = 1; k <= 2 && fence->loop_work <= FENCE_LOOP_WORK; k++) {
         *walk = (struct fence_walk){.walker = o[k].reg, .rest = o[3 - k].reg};
