@@ -21,7 +21,7 @@
 #define DEATHS_MAX 10u
 #define DEATHS_NS  UINT64_C(10000000000)
 
-static sigset_t signals_held(void)
+static sigset_t signals_blocked(void)
 {
     sigset_t set;
 
@@ -74,7 +74,7 @@ static bool supervisor_reaped(struct kept_server *kept, pid_t supervisor, int *s
 static int supervisor_await(struct kept_server *kept, pid_t supervisor, bool *upgrade)
 {
     const struct server *server = &kept->server;
-    const sigset_t set = signals_held();
+    const sigset_t set = signals_blocked();
     siginfo_t info;
     int status;
 
@@ -211,7 +211,7 @@ int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
 {
     const pid_t keeper = getpid();
     struct kept_server *kept = memory_map(memory);
-    const sigset_t held = signals_held();
+    const sigset_t blocked = signals_blocked();
     int status;
 
     if (!kept) {
@@ -220,7 +220,7 @@ int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
     }
     log_as(keeper);           /* which gsctl shows as the server's, whichever supervisor there is */
     signal(SIGCHLD, SIG_DFL); /* ignored, it would have the kernel reap workers */
-    sigprocmask(SIG_BLOCK, &held, NULL);
+    sigprocmask(SIG_BLOCK, &blocked, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (!prepare(kept))
         return EXIT_FAILURE;

@@ -158,7 +158,7 @@ static bool session_settle(struct session *session)
         qos_requests_unlist(session); /* an attach that had waited: LINK_OPENED will answer it */
         return true;
     }
-    if (grants_hold(session)) {
+    if (grants_in_force(session)) {
         qos_requests_answer(session, GS_OK, "");
         return true;
     }

@@ -320,7 +320,7 @@ static enum link_replay replay_wanted(struct session *session, const struct culp
 /* The next worker is to take the session up. */
 static void session_wait(struct session *session)
 {
-    qos_requests_hold(session);
+    qos_requests_keep(session);
     grants_forget(session);
     session->state = SESSION_WAITING;
     session->attached_base = 1; /* ours */

@@ -26,7 +26,7 @@ bool qos_requests_full(const struct session *session);
 /* Answers the request under way and takes the session out of the list. */
 void qos_requests_answer(struct session *session, gs_status status, const char *text);
 /* The worker is gone, and the requests go on with the next one. */
-void qos_requests_hold(struct session *session);
+void qos_requests_keep(struct session *session);
 /* The session ends: all requests are refused. */
 void qos_requests_refuse_all(struct session *session, gs_status status, const char *text);
 

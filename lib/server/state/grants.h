@@ -52,9 +52,9 @@ void grants_ready(struct device *device);
 void grants_load(const struct device *device, uint32_t *load, struct sm_mask *room);
 /* The session has something to be sent. */
 bool grants_due(const struct session *session);
-/* All that was decided for the session holds. */
-bool grants_hold(const struct session *session);
-/* The number of the device's sessions for which it does not hold yet. */
+/* All that was decided for the session is in force: the worker has confirmed it. */
+bool grants_in_force(const struct session *session);
+/* The number of the device's sessions for which something is not in force yet. */
 uint32_t grants_pending_count(const struct device *device);
 /* The SMs that the session has been given, spelled out; empty: none yet. */
 struct sm_mask grants_sms(const struct session *session);

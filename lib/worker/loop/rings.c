@@ -83,7 +83,7 @@ static struct sched_allowance allowance_of(const struct session *session, uint32
 /* The streams that have records and may go on. */
 static uint64_t streams_ready(const struct session *session)
 {
-    return session->round.pending & ~REQUEST_BIT & ~session->jobs.held_streams;
+    return session->round.pending & ~REQUEST_BIT & ~session->jobs.paused_streams;
 }
 
 bool rings_allowed(const struct session *session)
@@ -157,7 +157,7 @@ static unsigned stream_turn(struct session *session, uint32_t index, uint64_t *s
     if (taken > 0)
         found |= RINGS_TAKEN;
     if (drained == DRAINED_SOME && !(cut && taken == most))
-        found |= RINGS_HELD;
+        found |= RINGS_NO_ROOM;
     else if (drained == DRAINED_STALLED)
         found |= RINGS_STALLED;
     else if (drained == DRAINED_ELSEWHERE)

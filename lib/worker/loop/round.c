@@ -69,9 +69,9 @@ static bool session_serve(struct session *session)
 
     session->round.stalled = drained & RINGS_STALLED && !taken;
     session->lane->live = session->lane->live || spent || session->round.awaits;
-    if (drained & RINGS_HELD)
+    if (drained & RINGS_NO_ROOM)
         sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
-    else if (!spent) /* a session that used its budget up may have work that is held back */
+    else if (!spent) /* a session that used its budget up may still wait for room */
         sched_satisfied(domain_of(session), &session->sched.entity);
     /* An awaited arrival counts as work, so that best effort that comes later in this round keeps
      * off. */
@@ -123,7 +123,7 @@ static void waiting_find(struct lane *lane, struct waiting waiting[DOMAINS_MAX])
         const struct sched *domain = domain_of(session);
         uint64_t streams = session->round.pending & ~REQUEST_BIT;
         if (!session->sched.entity.waiting || session->round.tried == session->lane->round ||
-            session->jobs.paused || trial_holds(session) || !streams || !sched_contended(domain))
+            session->jobs.paused || trial_pauses(session) || !streams || !sched_contended(domain))
             continue;
         if (several && user_round_turns_away(session)) {
             session->round.tried = lane->round;
@@ -239,7 +239,7 @@ static void session_round(struct session *session)
             request_serve(session);
             active = true;
         }
-        if (session->jobs.paused || quiet_hold(session->lane->now) || trial_holds(session))
+        if (session->jobs.paused || quiet_pauses(session->lane->now) || trial_pauses(session))
             active = true;
         else if (sched_contended(domain_of(session)) &&
                  class_traits(session->sched.entity.cls).waits &&
@@ -334,7 +334,7 @@ void round_serve(struct lane *lane)
                 session_round(lane->polled[i - 1]);
         }
     }
-    if (any_contended() && !quiet_hold(lane->now)) {
+    if (any_contended() && !quiet_pauses(lane->now)) {
         waiting_serve(lane);
         lane->live = lane->live || any_free_soon(lane->now);
     }

@@ -358,4 +358,4 @@ static void unshare_work(struct job *job)
 }
 
 const struct job_kind job_unshare = {
-    "unshare", JOB_CHORE | JOB_HOLD | JOB_HOLD_ON, NULL, unshare_work, NULL, NULL};
+    "unshare", JOB_CHORE | JOB_PAUSE | JOB_PAUSE_UNTIL_DONE, NULL, unshare_work, NULL, NULL};

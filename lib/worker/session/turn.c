@@ -38,7 +38,7 @@ static bool suspect(const struct session *session, uint64_t now)
     return session->poll.suspect_ns > now;
 }
 
-bool turn_holds(const struct session *session)
+bool turn_pauses(const struct session *session)
 {
     return turn.until && suspect(session, session->lane->now) &&
            (session != turn.current || turn.ending);
