@@ -17,12 +17,12 @@
 gs_status chunk_address_take(struct job *job, struct chunk *chunk)
 {
     uint64_t size = physical_size(chunk->holder.memory);
-    struct span *span = window_take(job, size);
+    struct place *place = window_take(job, size);
 
-    if (!span)
+    if (!place)
         return job->status;
-    span->tag = chunk;
-    chunk->address = span->address;
+    place->tag = chunk;
+    chunk->address = place->address;
     chunk->size = size;
     return GS_OK;
 }
@@ -252,9 +252,9 @@ struct chunk *chunk_adopt(struct job *job, const struct journal_entry *entry,
 
 struct chunk *chunk_at(struct session *session, uint64_t address)
 {
-    const struct span *span = space_at(&session->memory.window, address);
+    const struct place *place = space_at(&session->memory.window, address);
 
-    return span ? span->tag : NULL;
+    return place ? place->tag : NULL;
 }
 
 static void chunk_destroy(struct session *session, struct chunk *chunk)
@@ -280,7 +280,7 @@ void chunks_deinit(struct session *session)
     session->memory.cover = COVER_NONE; /* no kernel comes there any more */
     session->memory.spare = NULL;
     while (session->memory.window.count)
-        chunk_destroy(session, session->memory.window.spans[session->memory.window.count - 1].tag);
+        chunk_destroy(session, session->memory.window.places[session->memory.window.count - 1].tag);
 }
 
 /* ---- Places of host memory ------------------------------------------------------------------- */
@@ -289,7 +289,7 @@ struct chunk *chunk_place_new(struct job *job, uint64_t address, uint64_t size)
 {
     struct session *session = job->session;
     struct chunk *chunk = chunk_begin(job);
-    struct span *span = NULL;
+    struct place *place = NULL;
     CUresult result;
 
     if (!chunk)
@@ -298,9 +298,9 @@ struct chunk *chunk_place_new(struct job *job, uint64_t address, uint64_t size)
     chunk->sunk = true;
     if (address) {
         chunk_address_put(job, chunk, address, size);
-    } else if ((span = window_take(job, size))) {
-        span->tag = chunk;
-        chunk->address = span->address;
+    } else if ((place = window_take(job, size))) {
+        place->tag = chunk;
+        chunk->address = place->address;
         chunk->size = size;
     }
     if (job->status != GS_OK) {

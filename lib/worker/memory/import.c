@@ -344,7 +344,7 @@ static void unshare_work(struct job *job)
 
     physical_unshare_begin(session);
     for (size_t i = 0; i < session->memory.window.count; i++) {
-        struct chunk *chunk = session->memory.window.spans[i].tag;
+        struct chunk *chunk = session->memory.window.places[i].tag;
         if (chunk->holder.import == IMPORT_NONE || chunk->sunk || !physical_revoked(&chunk->holder))
             continue;
         pthread_mutex_lock(&session->memory.sinks_lock);

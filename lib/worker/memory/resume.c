@@ -246,7 +246,7 @@ gs_status memory_resume(struct job *job, struct resume *resume)
 static struct chunk *unnamed_find(const struct session *session)
 {
     for (size_t i = 0; i < session->memory.window.count; i++) {
-        struct chunk *chunk = session->memory.window.spans[i].tag;
+        struct chunk *chunk = session->memory.window.places[i].tag;
         const bool empty = chunk->shared ? chunk->blocks.count == 0 : !chunk->named;
 
         if (empty && !chunk->sunk && chunk->holder.import == IMPORT_NONE &&

@@ -56,7 +56,7 @@ struct session_memory {
     /* grows when something that a record can name is freed or unloaded: recorded graphs then check
      * their records again */
     uint64_t generation;
-    /* the open part; spans: chunks (tag: struct chunk), also those in windows of other devices */
+    /* the open part; places: chunks (tag: struct chunk), also those in windows of other devices */
     struct space window;
     _Atomic uint64_t limit, user_limit; /* any thread; see memory_limit_set */
     _Atomic uint32_t user_hosts;        /* host blocks of all sessions of the user; 0: no limit */

@@ -377,11 +377,11 @@ static CUresult cover_more(struct session *session, uint64_t end)
 static uint64_t gap_at(const struct session_memory *memory, size_t number, uint64_t end,
                        uint64_t *size)
 {
-    const struct span *spans = memory->window.spans;
+    const struct place *places = memory->window.places;
     const uint64_t begin =
-        number ? spans[number - 1].address + spans[number - 1].size : memory->window_base;
+        number ? places[number - 1].address + places[number - 1].size : memory->window_base;
 
-    *size = (number < memory->window.count ? spans[number].address : end) - begin;
+    *size = (number < memory->window.count ? places[number].address : end) - begin;
     return begin;
 }
 
@@ -452,7 +452,7 @@ gs_status window_cover(struct job *job, bool reach)
 /* The size of the open part in which there is room; 0: there is none. */
 static uint64_t open_wanted(const struct session_memory *memory, uint64_t size)
 {
-    struct space window = memory->window; /* its spans are not changed */
+    struct space window = memory->window; /* its places are not changed */
 
     for (uint64_t open = memory->window_open; open <= memory->window_size; open *= 2) {
         window.size = open - 2 * worker->granularity;
@@ -524,7 +524,7 @@ void window_go_beside(struct job *job)
 
 /* Takes the first place that no kernel reaches, and covers all else that kernels will reach once
  * the open part holds it. */
-static struct span *take_beyond(struct job *job, uint64_t size)
+static struct place *take_beyond(struct job *job, uint64_t size)
 {
     struct session_memory *memory = &job->session->memory;
     const uint64_t at = memory->covered_end, open = open_up_to(memory, at + size);
@@ -547,7 +547,7 @@ static struct span *take_beyond(struct job *job, uint64_t size)
 CUresult window_follow(struct session *session)
 {
     const struct session_memory *memory = &session->memory;
-    const struct span *last = &memory->window.spans[memory->window.count - 1];
+    const struct place *last = &memory->window.places[memory->window.count - 1];
     const uint64_t open = open_up_to(memory, last->address + last->size);
 
     return open > memory->window_open ? open_covered(session, open) : CUDA_SUCCESS;
@@ -558,11 +558,11 @@ bool window_reached(const struct session *session, uint64_t address)
     return address - session->memory.window_base < session->memory.window_open;
 }
 
-struct span *window_take(struct job *job, uint64_t size)
+struct place *window_take(struct job *job, uint64_t size)
 {
     struct session_memory *memory = &job->session->memory;
     CUresult result = CUDA_SUCCESS;
-    struct span *span = NULL;
+    struct place *place = NULL;
     uint64_t open;
 
     if (job_beside(job))
@@ -572,10 +572,10 @@ struct span *window_take(struct job *job, uint64_t size)
         result = open_wider(job->session, open);
     if (result)
         job_fail_driver(job, result);
-    else if (open == 0 || !(span = space_take(&memory->window, size, worker->granularity)))
+    else if (open == 0 || !(place = space_take(&memory->window, size, worker->granularity)))
         job_fail(job, GS_ERR_NO_MEMORY,
                  "no %" PRIu64 " consecutive bytes are free in the session's window", size);
-    return span;
+    return place;
 }
 
 bool window_put(struct session *session, uint64_t address, uint64_t size, void *tag)

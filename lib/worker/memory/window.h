@@ -45,7 +45,7 @@ static inline struct fence_window window_of(const struct session *session, uint6
 }
 
 /* Finds a place for a chunk, in a wider open part if need be. NULL: the job has failed. */
-struct span *window_take(struct job *job, uint64_t size);
+struct place *window_take(struct job *job, uint64_t size);
 /* Takes the place of a former worker's chunk. false: it is not free. */
 bool window_put(struct session *session, uint64_t address, uint64_t size, void *tag);
 
