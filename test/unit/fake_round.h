@@ -82,7 +82,7 @@ void session_poll_end(struct session *session)
 
 bool session_seems_idle(const struct session *session)
 {
-    return session->inflight.streams == 0;
+    return session->inflight.awaiting_fence == 0;
 }
 
 uint64_t stream_deadline(const struct session *session, uint32_t index)

@@ -188,7 +188,7 @@ static void each_of_these_alone_keeps_a_session_with_the_main_lane(void **state)
     expect_kept(s->jobs.close = (struct job *)&thing);
     expect_kept(s->jobs.paused = true);
     expect_kept(s->submit.faulted = true);
-    expect_kept(s->inflight.streams = 1);
+    expect_kept(s->inflight.awaiting_fence = 1);
     expect_kept(s->submit.reports_open = 1);
     expect_kept(s->sched.entity.waiting = true);
     expect_kept(s->round.pending = UINT64_C(1) << SEG_REQUEST_BIT);

@@ -64,7 +64,7 @@ static void wants(uint32_t i, bool records)
 /* The device has work of the session, or none. */
 static void runs(uint32_t i, bool work)
 {
-    session[i].inflight.streams = work;
+    session[i].inflight.awaiting_fence = work;
 }
 
 /* The only suspect whose work may go; SESSIONS: none's. */

@@ -61,7 +61,7 @@ bool session_light(const struct session *session)
     return session->submit.light >= LIGHT_LEAST && session->phase == SESSION_LIVE &&
            class_traits(session->sched.entity.cls).side_lanes && !session->grant.partition &&
            !session->grant.link.deadline_ns && !session->jobs.current && !session->jobs.close &&
-           !session->jobs.paused && !session->submit.faulted && !session->inflight.streams &&
+           !session->jobs.paused && !session->submit.faulted && !session->inflight.awaiting_fence &&
            /* the main lane reads what a launch of a listed session writes there */
            !session->sched.headroom.listed && !session->submit.reports_open &&
            !session->sched.entity.waiting && !(session->round.pending & REQUEST_BIT) &&

@@ -195,7 +195,7 @@ static bool session_at_work(const struct session *session)
     if (!stays && (session->round.pending & ~REQUEST_BIT ||
                    session->lane->now - session->poll.given_ns >= rounds.polled_work_ns))
         return false;
-    return session->inflight.streams || !session_seems_idle(session);
+    return session_unfinished(session);
 }
 
 /* How long the session stays polled after its last activity. */
