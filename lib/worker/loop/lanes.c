@@ -11,7 +11,7 @@
  * sessions wait for each other, keeps SMs free for latency work, makes quiet moments and takes
  * requests. Where several tenants keep the main lane busy, it gives away sessions whose launches
  * delay no other session, because they are known to be short and fill little of the device. A side
- * lane returns a session for everything else: a request, an event, a captured graph, a kernel that
+ * lane returns a session for everything else: a request, an event, a recorded graph, a kernel that
  * is wide or not measured yet, silence, a recall. So the sessions of side lanes are never
  * contended, and side lanes read no scheduling account that another lane writes.
  *

@@ -8,7 +8,7 @@
  *   - check: every field of the copy (record.c);
  *   - gather: a launch gets its SMs and joins the batch (batch.c);
  *   - issue: the batch as exec graphs (launch.c); before any other record (operation.c) the batch,
- *     then a copy, memset, event or wait, a captured graph (graph.c) or a product (product.c);
+ *     then a copy, memset, event or wait, a recorded graph (graph.c) or a product (product.c);
  *     completion word and fence signal the end (completion.c);
  *   - account: what was issued (account.c); the inflight tracker reads the fence (inflight.c).
  * doc/protocol.md, "Records", has the way of each kind.
