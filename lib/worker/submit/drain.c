@@ -228,7 +228,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         return 0;
     CUresult result = stream->cu ? CUDA_SUCCESS : stream_make(session, stream);
     if (result) {
-        record_refused(session, index, result, NULL, 0);
+        record_driver_refused(session, index, result, NULL, 0);
         return 0;
     }
     partition_home(stream->home);

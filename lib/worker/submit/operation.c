@@ -175,7 +175,7 @@ static bool kernels_issue(struct session *session, uint32_t index, const struct 
         (other ? inflight_open_kernels(stream->inflight) : inflight_open_others(stream->inflight)))
         result = completion_fence(session, stream, stream->issued);
     if (result)
-        record_refused(session, index, result, NULL, 0);
+        record_driver_refused(session, index, result, NULL, 0);
     return !result;
 }
 
