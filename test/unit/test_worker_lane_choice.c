@@ -140,7 +140,7 @@ static void a_silent_session_stays_for_longer_where_others_are_active(void **sta
     (void)state;
     assert_true(lane_keeps(&side, 4999999));
     assert_false(lane_keeps(&side, 5000000));
-    side.lately = 1;
+    side.active_lately = 1;
     assert_true(lane_keeps(&side, 49999999));
     assert_false(lane_keeps(&side, 50000000));
 }

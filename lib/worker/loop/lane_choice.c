@@ -53,7 +53,7 @@ uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active, u
 
 bool lane_keeps(const struct lane *lane, uint64_t silent_ns)
 {
-    return silent_ns < (lane->lately > 0 ? SILENT_BUSY_NS : SILENT_NS);
+    return silent_ns < (lane->active_lately > 0 ? SILENT_BUSY_NS : SILENT_NS);
 }
 
 bool session_light(const struct session *session)

@@ -55,8 +55,8 @@ void rings_look(struct session *session)
     /* Tenants that take turns have records in different rounds, so recent activity counts. What has
      * just been announced counts at once (announced_take): a round of many sessions is longer than
      * these times. */
-    lane->active += lane->now - session->poll.active_ns < CROWD_NS;
-    lane->lately += lane->now - session->poll.active_ns < LANE_LATELY_NS;
+    lane->active_now += lane->now - session->poll.active_ns < CROWD_NS;
+    lane->active_lately += lane->now - session->poll.active_ns < LANE_LATELY_NS;
 }
 
 /* What one of the session's streams may give to the device now. */

@@ -68,7 +68,7 @@ static bool session_serve(struct session *session)
     const bool taken = drained & RINGS_TAKEN, spent = drained & RINGS_SPENT;
 
     session->round.stalled = drained & RINGS_STALLED && !taken;
-    session->lane->live = session->lane->live || spent || session->round.awaits;
+    session->lane->stay_awake = session->lane->stay_awake || spent || session->round.awaits;
     if (drained & RINGS_NO_ROOM)
         sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
     else if (!spent) /* a session that used its budget up may still wait for room */
@@ -127,7 +127,7 @@ static void waiting_find(struct lane *lane, struct waiting waiting[DOMAINS_MAX])
             continue;
         if (several && user_round_turns_away(session)) {
             session->round.tried = lane->round;
-            lane->live = true;
+            lane->stay_awake = true;
             continue;
         }
         const bool allowance = rings_allowed(session);
@@ -201,7 +201,7 @@ static bool session_at_work(const struct session *session)
 /* How long the session stays polled after its last activity. */
 static uint64_t polled_time(const struct session *session)
 {
-    const uint64_t normal = session->lane->lately > CROWD ? POLLED_CROWD_NS : POLLED_NS;
+    const uint64_t normal = session->lane->active_lately > CROWD ? POLLED_CROWD_NS : POLLED_NS;
     const bool stays = class_traits(session->sched.entity.cls).stays_polled;
 
     return stays && rounds.polled_latency_ns > normal ? rounds.polled_latency_ns : normal;
@@ -264,7 +264,7 @@ static void session_round(struct session *session)
         session_poll_end(session);
         return;
     }
-    session->lane->live = true;
+    session->lane->stay_awake = true;
 }
 
 void round_init(void)
@@ -314,15 +314,15 @@ void round_policy(struct lane *lane)
 void round_look(struct lane *lane)
 {
     lane->round++;
-    lane->live = false;
+    lane->stay_awake = false;
     lane->quiet_wanted = quiet_pressing();
-    lane->active = lane->lately = 0;
+    lane->active_now = lane->active_lately = 0;
     memset(lane->polled_of, 0, sizeof(lane->polled_of));
     inflight_poll_all(&lane->inflight_lane, lane->now);
     domains_update();
     for (uint32_t i = 0; i < lane->polled_count; i++)
         rings_look(lane->polled[i]);
-    lane->crowded = lane->active > 2;
+    lane->crowded = lane->active_now > 2;
 }
 
 void round_serve(struct lane *lane)
@@ -336,7 +336,7 @@ void round_serve(struct lane *lane)
     }
     if (any_contended() && !quiet_pauses(lane->now)) {
         waiting_serve(lane);
-        lane->live = lane->live || any_free_soon(lane->now);
+        lane->stay_awake = lane->stay_awake || any_free_soon(lane->now);
     }
 }
 
