@@ -7,6 +7,7 @@
 #include "worker/memory/device_memory.h"
 #include "worker/memory/export.h"
 #include "worker/memory/import.h"
+#include "worker/memory/peer_window.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
@@ -31,7 +32,7 @@ bool chunk_address_take_peer(struct job *job, struct chunk *chunk, uint64_t addr
 {
     const uint64_t size = physical_size(chunk->holder.memory);
 
-    if (!window_peer_put(job->session, address, size, chunk))
+    if (!peer_window_put(job->session, address, size, chunk))
         return false;
     chunk->address = address;
     chunk->size = size;
@@ -42,7 +43,7 @@ bool chunk_address_take_peer(struct job *job, struct chunk *chunk, uint64_t addr
 static gs_status chunk_address_put(struct job *job, struct chunk *chunk, uint64_t address,
                                    uint64_t size)
 {
-    if (!window_peer_put(job->session, address, size, chunk) &&
+    if (!peer_window_put(job->session, address, size, chunk) &&
         !window_put(job->session, address, size, chunk))
         return job_fail(job, GS_ERR_INTERRUPTED, "a chunk has no place in the session's window");
     chunk->address = address;
@@ -53,7 +54,7 @@ static gs_status chunk_address_put(struct job *job, struct chunk *chunk, uint64_
 void chunk_address_free(struct session *session, const struct chunk *chunk)
 {
     space_remove(&session->memory.window, space_at(&session->memory.window, chunk->address));
-    window_peer_left(session, chunk->address);
+    peer_window_left(session, chunk->address);
 }
 
 /* Covers the place of a chunk that is no longer mapped. */

@@ -25,6 +25,7 @@
 #include "worker/memory/export_table.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/peer_ask.h"
+#include "worker/memory/peer_window.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
 #include "worker/memory/window.h"
@@ -192,10 +193,10 @@ static gs_status peer_place(struct job *job, struct chunk *chunk,
 
     if (chunk_address_take_peer(job, chunk, answer->address))
         return GS_OK;
-    if (window_peer_reserve(session, answer->window_base, answer->window_size)) {
+    if (peer_window_reserve(session, answer->window_base, answer->window_size)) {
         if (chunk_address_take_peer(job, chunk, answer->address))
             return GS_OK;
-        window_peer_left(session, answer->window_base);
+        peer_window_left(session, answer->window_base);
     }
     return chunk_address_take(job, chunk);
 }

@@ -9,6 +9,7 @@
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
+#include "worker/memory/peer_window.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/region.h"
 #include "worker/memory/resume.h"
@@ -254,7 +255,7 @@ void window_deinit(struct session *session)
 
     memory->cover = COVER_NONE;
     sinks_deinit(session);
-    window_peers_settle(session);
+    peer_windows_settle(session);
     if (!memory->window_size)
         return;
     window_unreserve(memory->window_base, memory->window_size, session->fenced,
@@ -273,74 +274,6 @@ void window_deinit(struct session *session)
 uint64_t window_capacity(const struct session *session)
 {
     return session->memory.window_size ? session->memory.window_size - 2 * worker->granularity : 0;
-}
-
-/* ---- Windows of other devices ---------------------------------------------------------------- */
-
-/* NULL: the address is in no such window. */
-static struct peer_window *peer_window_of(struct session_memory *memory, uint64_t address)
-{
-    for (uint32_t i = 0; i < memory->peer_count; i++) {
-        if (address - memory->peer[i].base < memory->peer[i].size)
-            return &memory->peer[i];
-    }
-    return NULL;
-}
-
-static void peer_window_free(struct session *session, struct peer_window *window)
-{
-    struct session_memory *memory = &session->memory;
-
-    window_unreserve(window->base, window->size, false, false);
-    journal_drop(session->journal, JOURNAL_PEER, window->base);
-    *window = memory->peer[--memory->peer_count];
-}
-
-bool window_peer_reserve_again(struct session *session, uint64_t base, uint64_t size)
-{
-    struct session_memory *memory = &session->memory;
-    bool there = false;
-
-    if (session->fenced || memory->peer_count == PEER_WINDOWS_MAX || size == 0)
-        return false;
-    lost_check(window_reserve_at(base, size, false, &there));
-    if (there)
-        memory->peer[memory->peer_count++] = (struct peer_window){base, size};
-    return there;
-}
-
-bool window_peer_reserve(struct session *session, uint64_t base, uint64_t size)
-{
-    const uint64_t value[JOURNAL_VALUES] = {size};
-
-    if (!window_peer_reserve_again(session, base, size))
-        return false;
-    journal_put(session->journal, JOURNAL_PEER, base, value, NULL, 0);
-    return true;
-}
-
-bool window_peer_put(struct session *session, uint64_t address, uint64_t size, void *tag)
-{
-    struct session_memory *memory = &session->memory;
-    const struct peer_window *window = peer_window_of(memory, address);
-
-    return window && size <= window->size - (address - window->base) &&
-           space_add(&memory->window, address, size, tag);
-}
-
-void window_peer_left(struct session *session, uint64_t address)
-{
-    struct session_memory *memory = &session->memory;
-    struct peer_window *window = peer_window_of(memory, address);
-
-    if (window && !space_overlapping(&memory->window, window->base, window->size))
-        peer_window_free(session, window);
-}
-
-void window_peers_settle(struct session *session)
-{
-    for (uint32_t i = session->memory.peer_count; i-- > 0;)
-        window_peer_left(session, session->memory.peer[i].base);
 }
 
 /* ---- Sinks ----------------------------------------------------------------------------------- */
