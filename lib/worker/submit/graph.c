@@ -41,7 +41,7 @@
 #define CHECK_WAIT_NS 100000000u /* the longest that a session's requests wait for a check */
 
 #define VARIANTS 4u
-#define NODE_NS  500u /* to set a node takes 160 ns, to launch it 330 */
+#define NODE_NS  500u /* the lane's time for a node: setting it takes 160 ns, launching it 330 */
 
 struct session_graph {
     struct graph_variant variants[VARIANTS];
