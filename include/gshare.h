@@ -49,7 +49,7 @@
  * Units: sizes are in bytes, and times in nanoseconds unless the name says otherwise.
  *
  * gshare(7) has what concerns a program as a whole: the environment, kernels that print and
- * allocate, cooperative launches, fences and faults.
+ * allocate, kinds of launches, memory that is taken back, fences and faults.
  */
 #ifndef GSHARE_H
 #define GSHARE_H
@@ -557,10 +557,9 @@ GS_API gs_status gs_mem_export(gs_session session, gs_devptr ptr, uint64_t recei
  * gs_free. The memory and its contents stay when the exporter frees it or ends. An import counts
  * against this session's limit as an allocation of that size; on the device it takes no memory
  * twice. Blocks for the server, in a fenced session also for the session's work.
- * Memory of another device is its exporter's: it counts against no limit here, and is taken back,
- * as by gs_mem_revoke, when the exporter frees it or ends; until running work here has let go of
- * it, it counts against the exporter's user. Where both sessions are of one process and this one is
- * not fenced, *ptr is the exporter's address, unless that is taken here.
+ * Memory of another device counts against no limit here, and is taken back, as by gs_mem_revoke,
+ * when its exporter frees it or ends. Where both sessions are of one process and this one is not
+ * fenced, *ptr is the exporter's address, unless that is taken here.
  * GS_ERR_NOT_FOUND: no such export, because it was revoked or freed, its owner has ended, or it is
  * of another server. GS_ERR_PERMISSION: it is for another receiver. GS_ERR_NOT_SUPPORTED: this
  * session's device does not reach the memory's. GS_ERR_LIMIT: too many imports, of this session or
@@ -570,15 +569,12 @@ GS_API gs_status gs_mem_export(gs_session session, gs_devptr ptr, uint64_t recei
 GS_API gs_status gs_mem_import(gs_session session, const gs_mem_handle *handle, gs_devptr *ptr,
                                size_t *size);
 /* Takes an allocation back from all its importers. When the call returns the handles are void. An
- * importer loses the memory once the device has none of its work. For that the server holds the
- * importer's new work back, for a second at a time at first, and without end once that has gone on
- * for as long as the importer's kernels may run: then a kernel that waits for such work ends its
- * session. If they may run without limit, an importer whose kernels run longer keeps the memory
- * longer. Once it has lost the memory the importer's calls give GS_ERR_INVALID_POINTER, and its
- * kernels and graphs find other memory at the address: zeros, and what kernels of the same user
- * that strayed have written. gs_free still gives the address up. Blocks for the server, not for the
- * importers. GS_ERR_INVALID_POINTER, GS_ERR_INVALID_VALUE: as gs_mem_export. GS_ERR_PERMISSION: ptr
- * is imported. */
+ * importer loses the memory once the device has none of its work, for which the server pauses it
+ * (gshare(7)). Then its calls give GS_ERR_INVALID_POINTER, and its kernels and graphs find other
+ * memory at the address: zeros, and what kernels of the same user that strayed have written.
+ * gs_free still gives the address up. Blocks for the server, not for the importers.
+ * GS_ERR_INVALID_POINTER, GS_ERR_INVALID_VALUE: as gs_mem_export. GS_ERR_PERMISSION: ptr is
+ * imported. */
 GS_API gs_status gs_mem_revoke(gs_session session, gs_devptr ptr);
 
 /* ---- Host memory ----------------------------------------------------------------------------- */
@@ -847,18 +843,15 @@ GS_API gs_status gs_tensor_map_encode(gs_session session, const gs_tensor_map_de
  * library copies the image. Blocks for the server while the driver compiles (PTX takes far longer
  * than a cubin), and for a moment without running kernels, beside which the driver cannot load.
  *
+ * The first module whose kernels call malloc takes the session's heap from its memory
+ * (gs_kernel_heap). gshare(7) has the heap, and which calls write what kernels print to this
+ * process's stdout.
+ *
  * GS_ERR_BAD_IMAGE: the message is the driver's or the parser's log. GS_ERR_TIMEOUT: no such moment
  * came (the message says whose kernels run). GS_ERR_LIMIT: too many modules, no room for the image,
  * or too much PTX. GS_ERR_QUOTA, GS_ERR_NO_DEVICE_MEMORY: for the module's variables, or for the
  * heap. In a fenced session, GS_ERR_PERMISSION: the module cannot be fenced (the message has line
- * and reason), or is machine code without PTX; GS_ERR_NOT_SUPPORTED: for a variable's alignment.
- *
- * Kernels that call malloc allocate from a heap of the session's own. It has the size
- * gs_attach_params.kernel_heap, or that of gs_kernel_heap; the first module with such kernels takes
- * it from the session's memory, and it is freed with the session. What kernels print appears on
- * this process's stdout, and failed assertions on its stderr. The calls that print are gs_sync,
- * gs_stream_sync, gs_event_sync, copies and memsets that wait, gs_module_unload, gs_detach, and any
- * call after a fault. gshare(7) has more about both. */
+ * and reason), or is machine code without PTX; GS_ERR_NOT_SUPPORTED: for a variable's alignment. */
 GS_API gs_status gs_module_load(gs_session session, const void *image, size_t size,
                                 gs_module *module);
 /* Links `count` images into one module and loads it: what one image declares `.extern` and another
@@ -955,31 +948,19 @@ typedef struct gs_launch_config {
  * work. A launch on a set of SMs that has yet to be made waits in its stream; if the set cannot be
  * made, the session ends with GS_FAULT_LAUNCH.
  *
- * GS_ERR_LAUNCH_CONFIG, GS_ERR_PARAMS. GS_ERR_LIMIT: too many reports are open. For a qos of its
- * own: GS_ERR_INVALID_VALUE (beyond the session's grant), GS_ERR_NOT_SUPPORTED. GS_ERR_RECORDING:
- * the stream records a graph, and the launch is cooperative, or has a report or a qos of its own.
+ * GS_ERR_PARAMS. GS_ERR_LIMIT: too many reports are open. For a qos of its own:
+ * GS_ERR_INVALID_VALUE (beyond the session's grant), GS_ERR_NOT_SUPPORTED (an affinity, for a
+ * cooperative launch). GS_ERR_RECORDING: the stream records a graph, and the launch is cooperative,
+ * or has a report or a qos of its own. GS_ERR_LAUNCH_CONFIG: also
+ *   - a launch that is not cooperative of a kernel that synchronises its grid (grid.sync),
+ *   - a cooperative launch of more blocks than the session's SMs hold at once, which is
+ *     gs_kernel_occupancy times the affinity's sm_count of gs_get_qos,
+ *   - clusters of more than GS_CLUSTER_BLOCKS, or that do not divide the grid in each direction, or
+ *     of another size than the kernel's own, or none for a kernel that runs in clusters alone.
  *
- * A kernel that synchronises its grid (cooperative groups' grid.sync) needs a cooperative launch;
- * another launch of it gives GS_ERR_LAUNCH_CONFIG. So does a cooperative launch of more blocks than
- * the session's SMs hold at once, which is gs_kernel_occupancy times the affinity's sm_count of
- * gs_get_qos. A cooperative launch with an affinity of its own gives GS_ERR_NOT_SUPPORTED. The
- * first cooperative launch of a shape blocks for the server. gshare(7) has more.
- *
- * A programmatic dependent launch may begin before the launch before it in the stream has ended:
- * once all blocks of that one have ended or called griddepcontrol.launch_dependents (CUDA's
- * cudaTriggerProgrammaticLaunchCompletion). It waits for that one's end, and sees what that one
- * wrote, where it calls griddepcontrol.wait (cudaGridDependencySynchronize). Within a graph that is
- * recorded the same holds for the launch that it waits for, if it waits for one call alone. It is a
- * permission: where the server does not make use of it, the launch waits for that end. What comes
- * behind waits for the ends of both.
- *
- * The blocks of a cluster run at the same time and reach each other's shared memory (CUDA's thread
- * block clusters). There are at most GS_CLUSTER_BLOCKS in a cluster, and each of its sides divides
- * the grid's, else GS_ERR_LAUNCH_CONFIG; so it is where the kernel was compiled for clusters of
- * another size, or for those that a launch names, and the launch names none. Where the session's
- * SMs have no room for a cluster, which the device tells at the launch, the session ends with
- * GS_FAULT_LAUNCH. A block that reaches for the shared memory of one that has ended faults: blocks
- * that are reached wait for the others at their end (CUDA's cluster.sync). */
+ * The first cooperative launch of a shape blocks for the server. If the session's SMs have no room
+ * for a cluster, which the device tells at the launch, the session ends with GS_FAULT_LAUNCH.
+ * gshare(7) has cooperative launches, programmatic dependent launches and clusters. */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
                            void **args);
 

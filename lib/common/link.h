@@ -401,7 +401,7 @@ struct link_stats {
     _Atomic uint64_t deadlines_missed; /* launches that ended after their deadline */
     _Atomic uint64_t sm_ns;            /* the same time, each moment by the SMs that were taken */
     _Atomic uint64_t strays; /* accesses that the fence kept in the window, where they are told */
-    /* Times of launches and captured graphs since the lane saw their records. */
+    /* Times of launches and recorded graphs since the lane saw their records. */
     struct link_histogram {
         _Atomic uint64_t count[HISTOGRAM_BUCKETS];
         _Atomic uint64_t sum_ns;

@@ -194,9 +194,9 @@ struct ctl_tenant {
     char name[32];
     uint64_t sm_ns;  /* time on the device, each moment by the number of SMs that were taken */
     uint64_t strays; /* accesses outside of its memory, of a session whose fence reports them */
-    uint64_t depth;  /* launches and captured graphs that the device has and has not finished */
+    uint64_t depth;  /* launches and recorded graphs that the device has and has not finished */
     uint64_t driver_memory; /* what the driver takes of the device's memory beside memory_used */
-    /* Times of launches and captured graphs since the worker saw their records. */
+    /* Times of launches and recorded graphs since the worker saw their records. */
     struct ctl_histogram wait, /* until their issue to the device */
         latency;               /* until their end */
 };

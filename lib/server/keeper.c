@@ -17,11 +17,11 @@
 #include "common/util.h"
 #include "server/upgrade.h"
 
-/* A supervisor that cannot live is not started for ever. */
+/* The most supervisors in a row that die soon: after them the keeper gives the server up. */
 #define DEATHS_MAX 10u
 #define DEATHS_NS  UINT64_C(10000000000)
 
-static sigset_t signals_held(void)
+static sigset_t signals_blocked(void)
 {
     sigset_t set;
 
@@ -74,7 +74,7 @@ static bool supervisor_reaped(struct kept_server *kept, pid_t supervisor, int *s
 static int supervisor_await(struct kept_server *kept, pid_t supervisor, bool *upgrade)
 {
     const struct server *server = &kept->server;
-    const sigset_t set = signals_held();
+    const sigset_t set = signals_blocked();
     siginfo_t info;
     int status;
 
@@ -96,15 +96,15 @@ static int supervisor_await(struct kept_server *kept, pid_t supervisor, bool *up
     return status;
 }
 
-/* There is no supervisor any more. Workers that are stopped would not see that their socket closes.
- */
+/* Ends the server without a supervisor. The workers are killed, because a stopped one would not see
+ * that its socket closes. */
 static int server_give_up(const struct server *server)
 {
     server_abandon(server);
     return EXIT_FAILURE;
 }
 
-/* Another supervisor can go on where this one was killed. */
+/* Whether another supervisor can go on where this one was killed. */
 static bool supervisor_replaceable(const struct server *server)
 {
     static uint64_t first_ns;
@@ -120,7 +120,7 @@ static bool supervisor_replaceable(const struct server *server)
     return ++deaths <= DEATHS_MAX;
 }
 
-/* In a static buffer. */
+/* Says how a process ended, in a static buffer. */
 static const char *end_describe(int status)
 {
     static char text[64];
@@ -168,7 +168,8 @@ static pid_t supervisor_start(void)
     return supervisor;
 }
 
-/* One supervisor after the other. In each, and in the keeper, returns the exit status. */
+/* Runs one supervisor after the other. Returns the exit status, in each supervisor and in the
+ * keeper. */
 static int supervisors_run(struct kept_server *kept, bool again,
                            int (*supervise)(struct kept_server *kept, bool again))
 {
@@ -178,8 +179,8 @@ static int supervisors_run(struct kept_server *kept, bool again,
 
         if (supervisor == 0)
             return supervise(kept, again);
-        /* The descriptor is the supervisor's, which closes it: for both, and its number is used
-         * again. */
+        /* The warnings' descriptor is shared with the supervisor, which closes it; the number is
+         * used again. */
         log_warnings_also(-1);
         if (supervisor < 0)
             return server_give_up(&kept->server);
@@ -211,7 +212,7 @@ int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
 {
     const pid_t keeper = getpid();
     struct kept_server *kept = memory_map(memory);
-    const sigset_t held = signals_held();
+    const sigset_t blocked = signals_blocked();
     int status;
 
     if (!kept) {
@@ -220,7 +221,7 @@ int keeper_run(int memory, bool (*prepare)(struct kept_server *kept),
     }
     log_as(keeper);           /* which gsctl shows as the server's, whichever supervisor there is */
     signal(SIGCHLD, SIG_DFL); /* ignored, it would have the kernel reap workers */
-    sigprocmask(SIG_BLOCK, &held, NULL);
+    sigprocmask(SIG_BLOCK, &blocked, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (!prepare(kept))
         return EXIT_FAILURE;

@@ -22,8 +22,8 @@
 
 /* ---- Background ------------------------------------------------------------------------------ */
 
-/* In the background: where the parent waits for READY_WORD, or for why not, after any lines of
- * warnings. -1: nobody waits. */
+/* The pipe at which the parent of a background server waits for READY_WORD or for the reason of a
+ * failure, after any lines of warnings. -1: nobody waits. */
 static int ready_pipe = -1;
 
 static void ready_tell(const char *text)
@@ -39,7 +39,8 @@ static void ready_tell(const char *text)
 
 #define READY_WORD "ready"
 
-/* log_file: told to a person who waits; NULL: there is none. */
+/* Waits for the server's word, and returns the exit status. log_file: is named to the person at the
+ * terminal; NULL: there is none. */
 static int parent_wait(int pipe_end, const char *log_file)
 {
     FILE *pipe = fdopen(pipe_end, "r");
@@ -58,7 +59,8 @@ static int parent_wait(int pipe_end, const char *log_file)
     return EXIT_FAILURE;
 }
 
-/* Goes on in a child with no terminal. Returns in it; the parent waits for its word and exits. */
+/* Goes on in a child without a terminal. Returns in the child alone: the parent waits for its word
+ * and exits. */
 static void background_enter(const struct server_options *options)
 {
     int ends[2], null;
@@ -87,7 +89,7 @@ static void background_enter(const struct server_options *options)
 
 /* ---- Main ------------------------------------------------------------------------------------ */
 
-/* What MPS's variables have set, which nobody may have meant for this server. */
+/* Logs what MPS's variables have set, since nobody may have meant them for this server. */
 static void mps_say(const struct ctl_settings *mps)
 {
     for (size_t i = 0; i < setting_field_count; i++) {
@@ -154,7 +156,7 @@ static int supervise(struct kept_server *kept, bool again)
     bool good;
 
     if (again)
-        ready_pipe = -1; /* the number may be another descriptor's by now */
+        ready_pipe = -1; /* after an upgrade the number may be another descriptor's */
     good = server_init(kept, again);
     if (!good && again) { /* nothing is freed: the next supervisor takes it over */
         log_error("event=supervisor-failed reason=%s", kept->server.failure);

@@ -41,7 +41,7 @@ static void pause_ns(uint64_t ns)
 
 /* ---- The watcher ----------------------------------------------------------------------------- */
 
-static const char *log_file; /* of the handler */
+static const char *log_file; /* the file that the signal handler opens again */
 
 /* The watcher has a table of descriptors of its own, so it opens the log for itself. */
 static void hangup(int signal)
@@ -74,7 +74,7 @@ static _Noreturn void program_execute(const struct server_options *options, pid_
     _exit(EXIT_FAILURE);
 }
 
-/* A word for the keeper, if it still waits for one. */
+/* Tells the keeper how it goes, if the keeper still waits for that. */
 static void ready_tell(int *ready, const char *word)
 {
     if (*ready < 0)
@@ -85,7 +85,7 @@ static void ready_tell(int *ready, const char *word)
     *ready = -1;
 }
 
-/* Runs gsctl to its end. *why: what it said against that. */
+/* Runs gsctl to its end. *why: the reason that gsctl gave for ending. */
 static void program_run(const struct server_options *options, int *ready,
                         char why[METRICS_ERROR_MAX])
 {
@@ -169,7 +169,7 @@ static void watcher_begin(const struct server_options *options, pid_t keeper, in
     sigset_t none;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_NAME, "gshared-metrics"); /* for ps and its kind */
+    prctl(PR_SET_NAME, "gshared-metrics"); /* the name that ps shows */
     if (getppid() != keeper)
         _exit(EXIT_FAILURE);
     setpgid(0, 0);
@@ -185,7 +185,7 @@ static void watcher_begin(const struct server_options *options, pid_t keeper, in
 
 /* ---- The keeper ------------------------------------------------------------------------------ */
 
-/* gsctl is installed beside gshared. */
+/* Finds gsctl, which is installed beside gshared. */
 static void program_find(void)
 {
     const ssize_t n = readlink("/proc/self/exe", program, PATH_MAX);
@@ -209,7 +209,7 @@ static bool watcher_start(struct metrics_process *metrics, const struct server_o
     }
     if (pid < 0)
         return false;
-    setpgid(pid, pid); /* here too: whoever comes first */
+    setpgid(pid, pid); /* the child does the same: either may run first */
     metrics->started_ns = clock_ns();
     atomic_store_explicit(&metrics->pid, pid, memory_order_release);
     return true;

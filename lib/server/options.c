@@ -196,7 +196,8 @@ static uint32_t lanes_parse(const char *what, const char *text)
     return (uint32_t)number_parse(what, text, 1, LINK_LANES_MAX);
 }
 
-/* A name alone would be searched for in directories that a user can set. */
+/* A path without a slash is refused: the loader would search for it in directories that a user can
+ * set. */
 static const char *cublas_parse(const char *what, const char *name)
 {
     if (*name != '/' && strcmp(name, "auto") != 0 && strcmp(name, "none") != 0)

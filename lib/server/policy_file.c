@@ -34,7 +34,8 @@ struct policy_reading {
 
 /* ---- What the file says ---------------------------------------------------------------------- */
 
-/* Where machine code is kept if nobody says so. A user's own server has the user's cache. */
+/* Finds where machine code is kept if nobody says where. A user's own server has the user's cache.
+ */
 static void cache_default(char cache[CACHE_PATH_MAX])
 {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -117,7 +118,7 @@ static const char *users_print(const struct server_options *options)
     return text;
 }
 
-/* What [server] has changed. */
+/* Logs what the lines of [server] have changed. */
 static void server_log(const char *path, const struct server_options *old,
                        const struct server_options *options)
 {
@@ -200,7 +201,7 @@ static void reading_free(struct policy_reading *reading)
     free(reading);
 }
 
-/* failure: NULL where there is none. */
+/* Tells the service manager and the log how the reading went. failure: NULL: it went well. */
 static void reload_tell(const struct server *server, const char *failure)
 {
     const char *path = server->options.policy_file;
@@ -247,7 +248,7 @@ static void *reading_run(void *argument)
 
     reading->good =
         policy_load(&reading->settings, &reading->policy, reading->path, NULL, reading->error);
-    /* From here on the reading is the loop's. */
+    /* The reading is the loop's once this is written. */
     ssize_t n = write(fd, &one, sizeof(one));
     (void)n;
     return NULL;

@@ -30,19 +30,19 @@
 #include "server/workers/spawn.h"
 #include "server/workers/standby.h"
 
-/* In which all workers must have said what they have: their control threads have nothing else to
+/* The time in which all workers must say what they have: their control threads have nothing else to
  * wait for, and whoever asks the server meanwhile gives up after 1.9 s. */
 #define RESYNC_NS 1000000000u
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
-/* Numbers below the end of the table, each with whether somebody owns it. */
+/* By number, up to the end of the process's table of descriptors: whether somebody owns it. */
 struct owned {
     bool *fd;
     uint32_t count;
 };
 
-/* The descriptor belongs to *fd, unless it was closed already. */
+/* Notes the owner of a descriptor. One that was closed already becomes -1. */
 static void own(const struct owned *owned, int *fd)
 {
     if (*fd < 0 || (uint32_t)*fd >= owned->count || fcntl(*fd, F_GETFD) < 0)
@@ -51,7 +51,8 @@ static void own(const struct owned *owned, int *fd)
         owned->fd[*fd] = true;
 }
 
-/* A reply that is being closed is forgotten first: then its number may be another's. */
+/* A reply that was just being closed is forgotten: its number may be another descriptor's by now.
+ */
 static void own_reply(const struct owned *owned, struct reply *reply)
 {
     if (!kept_noted_reply(reply->queue, reply->token))
@@ -186,7 +187,7 @@ static void piece_restore(struct server *server, int fd, const struct kept *kept
         server_fail(server, "no memory for what sessions lend to other devices");
 }
 
-/* What its worker was given of another device's memory, and may have by now. */
+/* Restores what the session's worker was given of another device's memory, and may have by now. */
 static void granted_restore(struct session *session)
 {
     struct peer_import *peer = &session->peer;
@@ -218,7 +219,7 @@ static bool reply_owned(const struct server *server, int fd)
     return false;
 }
 
-/* *asked: where the request is answered that was being dealt with. */
+/* Finds where the request is to be answered that the killed supervisor was dealing with: *asked. */
 static void reply_restore(struct server *server, int fd, const struct kept *kept, bool crashed,
                           struct reply *asked)
 {
@@ -269,7 +270,7 @@ static void kept_restore(struct kept_server *kept, struct reply *asked)
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-/* Its sessions are counted as they are restored. */
+/* Restores the device without its sessions, which are counted as they are restored. */
 static void device_restore(struct device *device)
 {
     int r = worker_stats_restore(device);
@@ -293,7 +294,7 @@ static void workers_restore(struct device *device)
     worker_restore(device);
 }
 
-/* When the worker has said what it has. */
+/* Goes on with the device's processes, once the worker has said what it has. */
 static void workers_go_on(struct device *device, uint64_t deadline)
 {
     worker_resync_end(device, deadline);

@@ -237,7 +237,7 @@ static void starting_advance(struct server *server)
     ready_notify(server);
 }
 
-/* Only wakes the loop: the time is looked at in each round. */
+/* Does nothing but wake the loop, which looks at the time in each round. */
 static void drain_fire(struct timer *timer)
 {
     (void)timer;
@@ -353,7 +353,7 @@ bool server_init(struct kept_server *kept, bool again)
 {
     struct server *server = &kept->server;
 
-    server->failure[0] = '\0'; /* another supervisor's, which could not begin */
+    server->failure[0] = '\0'; /* left by a supervisor that could not begin */
     if (again)
         server_restore_begin(kept);
     if (server->failure[0] == 0 && process_init(kept)) {
@@ -391,7 +391,7 @@ bool server_run(struct server *server)
 void server_deinit(struct server *server)
 {
     status_page_end(&server->status);
-    /* The totals go with the workers. */
+    /* The sessions' totals are lost with the workers, so they are logged before. */
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
         session_detached_log(s);
     for (int i = 0; i < server->device_count; i++) {
@@ -399,7 +399,7 @@ void server_deinit(struct server *server)
         device_trace_end(&server->device[i]);
         worker_kill(&server->device[i]);
     }
-    /* The last of them leave words for the devices' workers (loans.h). */
+    /* The last holders of a loan leave news for the devices' workers (loans.h). */
     for (struct session *s = NULL; (s = registry_next(&server->registry, s));)
         server_session_end(s);
     for (int i = 0; i < server->device_count; i++)

@@ -45,7 +45,7 @@
  * Invariants.
  *   - Only reconcile/ sends LINK_OPEN, LINK_GRANT and LINK_POLICY; a session's target
  *     changes only by a plan into which every session of the device fits.
- *   - Two sessions never may run on SMs that are one's alone: a grant is sent when nobody else
+ *   - Two sessions may never run on SMs that are one's alone: a grant is sent when nobody else
  *     holds its SMs (grants.h), and what is sent counts as held until it is confirmed.
  *   - Who waits is answered once, and in time: attaches and QoS requests by settle.c, operators by
  *     changes.c; a session that ends answers for itself.

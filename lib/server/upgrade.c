@@ -87,7 +87,7 @@ static void flags_set(int fd, const void *flags)
     fcntl(fd, F_SETFD, *(const int *)flags);
 }
 
-/* Whether an exec closes what this program has opened. */
+/* Sets whether an exec closes the descriptors that this program has opened. */
 static void descriptors_close_on_exec(bool on)
 {
     const int flags = on ? FD_CLOEXEC : 0;

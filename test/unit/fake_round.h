@@ -36,7 +36,7 @@ void job_begin(struct job *job)
     (void)job;
 }
 
-bool quiet_hold(uint64_t time)
+bool quiet_pauses(uint64_t time)
 {
     (void)time;
     return false;
@@ -44,7 +44,7 @@ bool quiet_hold(uint64_t time)
 
 static uint64_t looked_at; /* how often a session was looked at for work that it waits to give */
 
-bool trial_holds(const struct session *session)
+bool trial_pauses(const struct session *session)
 {
     (void)session;
     looked_at++;
@@ -82,7 +82,7 @@ void session_poll_end(struct session *session)
 
 bool session_seems_idle(const struct session *session)
 {
-    return session->inflight.streams == 0;
+    return session->inflight.awaiting_fence == 0;
 }
 
 uint64_t stream_deadline(const struct session *session, uint32_t index)

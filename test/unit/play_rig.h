@@ -276,7 +276,7 @@ static inline void play_until(uint64_t end)
         stall();
         round_look(&lane);
         round_serve(&lane);
-        now += lane.live ? TURN_NS + SESSION_NS * tenant_count : round_nap(&lane) + SLACK_NS;
+        now += lane.stay_awake ? TURN_NS + SESSION_NS * tenant_count : round_nap(&lane) + SLACK_NS;
     }
 }
 

@@ -205,7 +205,7 @@ static void random_sequences_never_share_exclusive_sms(void **state)
             step_random(round % 2);
         all_ends();
         for (struct session *t = NULL; (t = registry_next(&server.registry, t));) {
-            if (!grants_hold(t))
+            if (!grants_in_force(t))
                 fail_msg("round %u: session %llu in state %d never got its grant", round,
                          (unsigned long long)t->id, (int)t->state);
         }

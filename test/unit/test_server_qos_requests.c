@@ -61,7 +61,7 @@ static void patience_with_a_silent_worker_ends(void **state)
     assert_int_equal(worker_hears(), LINK_GRANT);
     worker_answers(t->slot, GS_OK);
     assert_int_equal(sms_now(t), 16);
-    assert_true(grants_hold(t));
+    assert_true(grants_in_force(t));
 }
 
 static void qos_requests_of_one_session_wait_in_line(void **state)

@@ -53,10 +53,10 @@ static void a_range_is_contained_whole_or_not_at_all(void **state)
     assert_true(allocations_put(&table, 0x1000, 0x100, &table));
     assert_true(allocations_put(&table, UINT64_MAX, 1, NULL));
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        const struct span *span = allocations_containing(&table, cases[i].address, cases[i].size);
-        assert_int_equal(span != NULL, cases[i].inside);
-        if (span)
-            assert_ptr_equal(span->tag, &table);
+        const struct place *place = allocations_containing(&table, cases[i].address, cases[i].size);
+        assert_int_equal(place != NULL, cases[i].inside);
+        if (place)
+            assert_ptr_equal(place->tag, &table);
     }
     assert_null(allocations_at(&table, 0x1001));
     assert_non_null(allocations_at(&table, UINT64_MAX));
@@ -81,7 +81,7 @@ static void random_use_agrees_with_a_map(void **state)
         x ^= x >> 7;
         x ^= x << 17;
         const unsigned at = (unsigned)(x >> 20) % PLACES, wanted = 1 + (unsigned)(x >> 8) % 3;
-        const struct span *in = allocations_containing(&table, 0x1000 + at, 1);
+        const struct place *in = allocations_containing(&table, 0x1000 + at, 1);
 
         assert_int_equal(in != NULL, owner[at] != 0);
         if (in)

@@ -138,7 +138,7 @@ static uint32_t turns_until_taken(uint64_t *waited)
     do {
         one_round();
         if (!one->in_turn) {
-            assert_true(lane.live); /* the lane does not sleep meanwhile */
+            assert_true(lane.stay_awake); /* the lane does not sleep meanwhile */
             assert_true(now - since <= LONGEST_NS + STEP_NS);
         }
     } while (!one->in_turn);
@@ -173,7 +173,7 @@ static void an_arrival_that_is_known_is_taken_when_it_is_all_there(void **state)
         write_records(one, 1, 128);
         one_round();
         assert_int_equal(one->in_turn, 0);
-        assert_true(lane.live);
+        assert_true(lane.stay_awake);
         /* best effort keeps off already */
         assert_int_equal(headroom_now(&lane.headroom), HEADROOM_FULL);
         write_records(one, REQUEST - 2, 128);

@@ -55,7 +55,7 @@ static int unset(void **state)
 
 static void has_work(uint32_t i, uint64_t since_ns)
 {
-    session[i].inflight.streams = 1;
+    session[i].inflight.awaiting_fence = 1;
     session[i].poll.given_ns = begun - since_ns;
 }
 

@@ -17,13 +17,13 @@
 #include "worker/sched/lane.h"
 #include "worker/session/chore.h"
 
-#define MS       UINT64_C(1000000)
-#define LIMIT_MS 2000u
-#define HOLDS_MS 12000u /* by then each chore holds for as long at a time as it will */
+#define MS        UINT64_C(1000000)
+#define LIMIT_MS  2000u
+#define PAUSES_MS 12000u /* by then each chore's pauses are as long as they get */
 
 static const struct job_kind awaited = {
-    "awaited", JOB_CHORE | JOB_HOLD | JOB_HOLD_ON, NULL, NULL, NULL, NULL};
-static const struct job_kind patient = {"patient", JOB_CHORE | JOB_HOLD, NULL, NULL, NULL, NULL};
+    "awaited", JOB_CHORE | JOB_PAUSE | JOB_PAUSE_UNTIL_DONE, NULL, NULL, NULL, NULL};
+static const struct job_kind patient = {"patient", JOB_CHORE | JOB_PAUSE, NULL, NULL, NULL, NULL};
 static const struct job_kind beside = {"beside", JOB_CHORE, NULL, NULL, NULL, NULL};
 
 static struct lane lane;
@@ -90,17 +90,17 @@ static struct job *polled(uint32_t ms)
 static void ends(struct job *job)
 {
     session.jobs.current = NULL;
-    session.jobs.paused = chores_hold(&session);
+    session.jobs.paused = chores_pause(&session);
     job_free(job);
 }
 
-static void what_another_tenant_waits_for_holds_on_in_the_end(void **state)
+static void what_another_tenant_waits_for_pauses_for_good_in_the_end(void **state)
 {
     struct job *job = waits(&awaited);
 
     (void)state;
-    assert_null(polled(HOLDS_MS));
-    for (uint32_t i = 0; i < HOLDS_MS; i++) {
+    assert_null(polled(PAUSES_MS));
+    for (uint32_t i = 0; i < PAUSES_MS; i++) {
         assert_true(session.jobs.paused);
         assert_null(polled(1));
     }
@@ -110,14 +110,14 @@ static void what_another_tenant_waits_for_holds_on_in_the_end(void **state)
     assert_false(session.jobs.paused);
 }
 
-/* Each begins and ends holds of its own. */
+/* Each begins and ends pauses of its own. */
 static void other_chores_of_the_session_do_not_let_it_go_on(void **state)
 {
     struct job *job = waits(&awaited), *other = waits(&patient);
 
     (void)state;
-    assert_null(polled(HOLDS_MS));
-    for (uint32_t i = 0; i < HOLDS_MS; i++) {
+    assert_null(polled(PAUSES_MS));
+    for (uint32_t i = 0; i < PAUSES_MS; i++) {
         assert_true(session.jobs.paused);
         assert_null(polled(1));
     }
@@ -145,7 +145,7 @@ static void nor_do_requests_one_after_another(void **state)
     assert_null(polled(LIMIT_MS - 100));
     assert_false(session.jobs.paused); /* a kernel may wait for what the program does next */
     assert_null(polled(200));
-    for (uint32_t i = 0; i < HOLDS_MS; i++) {
+    for (uint32_t i = 0; i < PAUSES_MS; i++) {
         assert_true(session.jobs.paused);
         assert_null(polled(1));
     }
@@ -170,7 +170,7 @@ static void nor_does_a_compilation(void **state)
     assert_ptr_equal(session.jobs.aside, job);
     assert_ptr_equal(session.jobs.current, &request);
     waits(&awaited);
-    assert_null(polled(HOLDS_MS));
+    assert_null(polled(PAUSES_MS));
     job_free(job);
 }
 
@@ -180,12 +180,12 @@ static void nobody_waits_for_other_chores_and_the_session_goes_on(void **state)
 
     (void)state;
     waits(&patient);
-    assert_null(polled(HOLDS_MS));
-    for (uint32_t i = 0; i < HOLDS_MS; i++) {
+    assert_null(polled(PAUSES_MS));
+    for (uint32_t i = 0; i < PAUSES_MS; i++) {
         paused += session.jobs.paused;
         assert_null(polled(1));
     }
-    assert_in_range(paused, 1, HOLDS_MS / 4);
+    assert_in_range(paused, 1, PAUSES_MS / 4);
 }
 
 #define CROWD 4096u
@@ -200,7 +200,7 @@ static uint64_t cpu_ns(void)
 
 /* As where memory is taken back that each session of a server has: all launches wait for a look at
  * the chores, and whoever's request ends for the question whether its session has any. */
-static void many_that_begin_to_hold_at_once_take_a_look_little_time(void **state)
+static void many_that_begin_to_pause_at_once_take_a_look_little_time(void **state)
 {
     struct session *crowd = aligned_alloc(_Alignof(struct session), CROWD * sizeof(*crowd));
     uint64_t most = 0;
@@ -220,7 +220,7 @@ static void many_that_begin_to_hold_at_once_take_a_look_little_time(void **state
         most = took > most ? took : most;
     }
     for (uint32_t i = 0; i < CROWD; i++) {
-        assert_true(chores_hold(&crowd[i]) == crowd[i].jobs.paused);
+        assert_true(chores_pause(&crowd[i]) == crowd[i].jobs.paused);
         chores_cancel(&crowd[i]);
     }
     assert_false(chores_any());
@@ -233,12 +233,12 @@ static void many_that_begin_to_hold_at_once_take_a_look_little_time(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CHORE_TEST(what_another_tenant_waits_for_holds_on_in_the_end),
+        CHORE_TEST(what_another_tenant_waits_for_pauses_for_good_in_the_end),
         CHORE_TEST(other_chores_of_the_session_do_not_let_it_go_on),
         CHORE_TEST(nor_do_requests_one_after_another),
         CHORE_TEST(nor_does_a_compilation),
         CHORE_TEST(nobody_waits_for_other_chores_and_the_session_goes_on),
-        CHORE_TEST(many_that_begin_to_hold_at_once_take_a_look_little_time),
+        CHORE_TEST(many_that_begin_to_pause_at_once_take_a_look_little_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

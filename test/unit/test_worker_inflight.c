@@ -92,7 +92,7 @@ static void fences_end_what_was_issued_before_them(void **state)
         inflight_fence_follows(stream->inflight);
     }
     assert_int_equal(inflight_count(stream->inflight), 6);
-    assert_true(session.inflight.streams != 0);
+    assert_true(session.inflight.awaiting_fence != 0);
     inflight_poll_all(&lane.inflight_lane, clock_ns());
     assert_int_equal(inflight_count(stream->inflight), 6);
     fence_write(number[1], clock_ns());
@@ -106,7 +106,7 @@ static void fences_end_what_was_issued_before_them(void **state)
     assert_int_equal(session.sched.entity.inflight_ns, 0);
     assert_int_equal(domain->device_ns, 0);
     assert_int_equal(domain->width, 0);
-    assert_true(session.inflight.streams == 0);
+    assert_true(session.inflight.awaiting_fence == 0);
     assert_true(kernel.wave_ns > 0);
 }
 

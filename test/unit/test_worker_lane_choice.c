@@ -140,7 +140,7 @@ static void a_silent_session_stays_for_longer_where_others_are_active(void **sta
     (void)state;
     assert_true(lane_keeps(&side, 4999999));
     assert_false(lane_keeps(&side, 5000000));
-    side.lately = 1;
+    side.active_lately = 1;
     assert_true(lane_keeps(&side, 49999999));
     assert_false(lane_keeps(&side, 50000000));
 }
@@ -188,7 +188,7 @@ static void each_of_these_alone_keeps_a_session_with_the_main_lane(void **state)
     expect_kept(s->jobs.close = (struct job *)&thing);
     expect_kept(s->jobs.paused = true);
     expect_kept(s->submit.faulted = true);
-    expect_kept(s->inflight.streams = 1);
+    expect_kept(s->inflight.awaiting_fence = 1);
     expect_kept(s->submit.reports_open = 1);
     expect_kept(s->sched.entity.waiting = true);
     expect_kept(s->round.pending = UINT64_C(1) << SEG_REQUEST_BIT);

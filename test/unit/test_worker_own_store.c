@@ -296,7 +296,7 @@ static void a_node_is_set_anew_for_another_position_alone(void **state)
     uint64_t position = 0;
 
     (void)state;
-    lane.lately = 3;
+    lane.active_lately = 3;
     shape_learn(0, 1, 1);
     for (uint32_t i = 0; i < 5; i++) {
         forget();
@@ -307,7 +307,7 @@ static void a_node_is_set_anew_for_another_position_alone(void **state)
         assert_true(ran[0].signal.position > position);
         position = ran[0].signal.position;
     }
-    lane.lately = 0;
+    lane.active_lately = 0;
 }
 
 /* Launches kernel `which`, as the only session of the lane. What it signals is right, whatever its

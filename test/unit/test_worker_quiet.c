@@ -106,38 +106,38 @@ static const struct job *polled_by_ms(uint32_t most)
     return pushed;
 }
 
-/* A kernel of which no hold sees the end: its session has no new work, and others have, until it
+/* A kernel of which no pause sees the end: its session has no new work, and others have, until it
  * ends; then the job is the next. */
-static void whose_kernel_is_longer_than_holds_waits_alone(void **state)
+static void whose_kernel_is_longer_than_pauses_waits_alone(void **state)
 {
     (void)state;
     long_kernel_runs(true);
     quiet_add(&job[0], now);
-    for (unsigned i = 0; i < 3000 && !session.jobs.held_streams; i++)
+    for (unsigned i = 0; i < 3000 && !session.jobs.paused_streams; i++)
         assert_null(polled_by_ms(1));
-    assert_true(session.jobs.held_streams);
-    assert_int_equal(session.jobs.held_streams, 1); /* its other streams go on */
+    assert_true(session.jobs.paused_streams);
+    assert_int_equal(session.jobs.paused_streams, 1); /* its other streams go on */
     for (unsigned i = 0; i < 5900; i++) {
-        assert_false(quiet_hold(now));
-        assert_true(session.jobs.held_streams);
+        assert_false(quiet_pauses(now));
+        assert_true(session.jobs.paused_streams);
         assert_null(polled_by_ms(1));
     }
     long_kernel_runs(false);
     assert_ptr_equal(polled_by_ms(1), &job[0]);
     assert_int_equal(job[0].status, GS_OK);
-    assert_false(session.jobs.held_streams);
+    assert_false(session.jobs.paused_streams);
     quiet_returned(&job[0], now);
 
     /* A kernel may wait for what another stream of its session is to bring: after six seconds its
      * streams go on for a while. */
     long_kernel_runs(true);
     quiet_add(&job[0], now);
-    for (unsigned i = 0; i < 3000 && !session.jobs.held_streams; i++)
+    for (unsigned i = 0; i < 3000 && !session.jobs.paused_streams; i++)
         assert_null(polled_by_ms(1));
-    for (unsigned i = 0; i < 6100 && session.jobs.held_streams; i++)
+    for (unsigned i = 0; i < 6100 && session.jobs.paused_streams; i++)
         assert_null(polled_by_ms(1));
     for (unsigned i = 0; i < 700; i++) {
-        assert_false(session.jobs.held_streams || quiet_hold(now));
+        assert_false(session.jobs.paused_streams || quiet_pauses(now));
         assert_null(polled_by_ms(1));
     }
     long_kernel_runs(false);
@@ -150,7 +150,7 @@ static void whose_kernel_is_longer_than_holds_waits_alone(void **state)
     quiet_add(&job[1], now);
     assert_ptr_equal(polled_by_ms(11000), &job[1]);
     assert_int_equal(job[1].status, GS_ERR_TIMEOUT);
-    assert_false(session.jobs.held_streams);
+    assert_false(session.jobs.paused_streams);
     quiet_returned(&job[1], now);
     long_kernel_runs(false);
 }
@@ -306,7 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(beside_a_kernel_that_runs_on_it_gives_up, set, unset),
-        cmocka_unit_test_setup_teardown(whose_kernel_is_longer_than_holds_waits_alone, set, unset),
+        cmocka_unit_test_setup_teardown(whose_kernel_is_longer_than_pauses_waits_alone, set, unset),
         cmocka_unit_test_setup_teardown(the_time_of_jobs_before_it_does_not_count, set, unset),
         cmocka_unit_test_setup_teardown(what_concerns_others_waits_until_all_are_taken_up, set,
                                         unset),

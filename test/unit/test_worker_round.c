@@ -124,7 +124,7 @@ static void a_session_has_so_many_records_a_round_over_all_its_streams(void **st
         send(&senders[1], 0, 1);
         one_round();
         assert_in_range(senders[0].in_turn, 1, TURN_MOST);
-        assert_true(lane.live); /* the session has more, and nothing to wait for */
+        assert_true(lane.stay_awake); /* the session has more, and nothing to wait for */
         assert_int_equal(senders[1].in_turn, 1);
     }
 }
@@ -138,8 +138,8 @@ static void who_has_something_new_is_active_however_long_the_round_before_was(vo
             announce(&senders[i], 0);
         now += 10 * LANE_LATELY_NS;
         one_round();
-        assert_int_equal(lane.lately, 3);
-        assert_int_equal(lane.active, 3);
+        assert_int_equal(lane.active_lately, 3);
+        assert_int_equal(lane.active_now, 3);
     }
 }
 
@@ -158,7 +158,7 @@ static void so_it_has_where_several_wait(void **state)
         one_round();
         for (uint32_t i = 0; i < 2; i++)
             assert_in_range(senders[i].in_turn, 1, TURN_MOST);
-        assert_true(lane.live);
+        assert_true(lane.stay_awake);
     }
 }
 
@@ -218,7 +218,7 @@ static void in_a_crowd_requests_begin_side_by_side(void **state)
         assert_int_equal(senders[i].in_turn, 16);
         assert_false(senders[i].session.sched.entity.waiting);
     }
-    assert_true(lane.live);
+    assert_true(lane.stay_awake);
     one_round();
     for (uint32_t i = 0; i < SESSIONS; i++)
         assert_int_equal(senders[i].in_turn, 4);
@@ -232,24 +232,24 @@ static void a_session_that_waits_for_another_stream_lets_the_lane_nap(void **sta
     senders[0].session.poll.active_ns = now;
     send(&senders[0], 1, 1);
     one_round();
-    assert_true(lane.live); /* what it waits for mostly comes at once */
+    assert_true(lane.stay_awake); /* what it waits for mostly comes at once */
     now += 1000000;
     one_round();
-    assert_false(lane.live);
+    assert_false(lane.stay_awake);
     one_round();
-    assert_false(lane.live);
+    assert_false(lane.stay_awake);
     /* Its other streams go on, and keep the lane awake. */
     send(&senders[0], 2, 1);
     one_round();
     assert_int_equal(senders[0].taken[2], 1);
-    assert_true(lane.live);
+    assert_true(lane.stay_awake);
     now += 1000000;
     one_round();
-    assert_false(lane.live);
+    assert_false(lane.stay_awake);
     senders[0].stalls[1] = false;
     one_round();
     assert_int_equal(senders[0].taken[1], 1);
-    assert_true(lane.live);
+    assert_true(lane.stay_awake);
     assert_true(senders[0].session.round.pending == 0);
 }
 
@@ -293,7 +293,8 @@ static void a_side_lane_takes_as_much_of_a_session_in_a_round(void **state)
     for (uint32_t n = 0; n < 10; n++) {
         side.round++;
         senders[0].in_turn = 0;
-        assert_int_equal(rings_drain(&senders[0].session), RINGS_TAKEN | RINGS_HELD | RINGS_SPENT);
+        assert_int_equal(rings_drain(&senders[0].session),
+                         RINGS_TAKEN | RINGS_NO_ROOM | RINGS_SPENT);
         assert_in_range(senders[0].in_turn, 1, TURN_MOST);
     }
     senders[0].session.lane = &lane;
@@ -334,7 +335,7 @@ static void others_wait_for_one_of_a_users_sessions_and_not_for_all(void **state
         assert_int_equal(served, 1);
         assert_true(senders[3].in_turn > 0);
         assert_in_range(now - begin, 1, 2 * TURN_MOST * record_ns);
-        assert_true(lane.live);
+        assert_true(lane.stay_awake);
     }
     for (uint32_t i = 0; i < 3; i++) { /* each in its turn */
         uint32_t taken = 0;
@@ -371,7 +372,7 @@ static void a_crowd_that_is_turned_away_costs_others_nothing(void **state)
         assert_int_equal(served, n + 1);
         assert_true(senders[0].in_turn > 0);
         assert_in_range(looked_at, 1, 8 * CROWD);
-        assert_true(lane.live);
+        assert_true(lane.stay_awake);
     }
     for (uint32_t i = 0; i < CROWD; i++)
         user_release(senders[i].session.memory.user);
@@ -399,7 +400,7 @@ static void others_do_not_wait_for_the_requests_of_all_of_a_users_sessions(void 
             one_round();
             assert_in_range(now - lane.now, 0, most);
             assert_int_equal(senders[ASKING].in_turn, 1);
-            assert_true(lane.live); /* there is more to take */
+            assert_true(lane.stay_awake); /* there is more to take */
         }
         assert_int_equal(requests, ASKING);
         assert_int_equal(requested, (UINT64_C(1) << ASKING) - 1);

@@ -217,14 +217,14 @@ static bool chunk_put(uint64_t at, uint64_t count)
     return true;
 }
 
-static void chunk_drop(struct span *span)
+static void chunk_drop(struct place *place)
 {
-    const uint64_t at = (span->address - BASE) / GRANULE;
+    const uint64_t at = (place->address - BASE) / GRANULE;
 
-    for (uint64_t i = at; i < at + span->size / GRANULE; i++)
+    for (uint64_t i = at; i < at + place->size / GRANULE; i++)
         map[i] = 0;
-    assert_int_equal(sinks_close(&session, span->address, span->size), CUDA_SUCCESS);
-    space_remove(&session.memory.window, span);
+    assert_int_equal(sinks_close(&session, place->address, place->size), CUDA_SUCCESS);
+    space_remove(&session.memory.window, place);
 }
 
 /* A large import that is taken back is covered as the whole window is, not piece by piece: its
@@ -256,14 +256,14 @@ static void what_is_no_chunk_is_a_sink(void **state)
         x ^= x >> 7;
         x ^= x << 17;
         if (x % 5 < 2 && window->count > 0)
-            chunk_drop(&window->spans[(x >> 30) % window->count]);
+            chunk_drop(&window->places[(x >> 30) % window->count]);
         else
             chunk_put(1 + (x >> 10) % (GRANULES - 2), 1 + (x >> 40) % (round % 50 ? 5 : 300));
         expect_covered();
     }
     assert_true(session.memory.sinks.count > 100);
     while (window->count > 0)
-        chunk_drop(&window->spans[x++ % window->count]);
+        chunk_drop(&window->places[x++ % window->count]);
     expect_covered();
     assert_int_equal(session.memory.sinks.count, 33); /* they are as large as at first */
 }

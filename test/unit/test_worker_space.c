@@ -1,4 +1,4 @@
-/* test_worker_space.c - spans of addresses: taken, put, found and removed, at the edges of 64 bits
+/* test_worker_space.c - places of addresses: taken, put, found and removed, at the edges of 64 bits
  * too. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,23 +14,23 @@
 static void the_lowest_gap_that_fits_is_taken(void **state)
 {
     struct space space;
-    struct span *span;
+    struct place *place;
 
     (void)state;
     space_init(&space, 0x1000, 0x1000);
-    span = space_take(&space, 0x100, 1);
-    assert_non_null(span);
-    assert_int_equal(span->address, 0x1000);
-    span = space_take(&space, 0x10, 0x200);
-    assert_int_equal(span->address, 0x1200);
-    span = space_take(&space, 0x80, 1); /* before the aligned span */
-    assert_int_equal(span->address, 0x1100);
+    place = space_take(&space, 0x100, 1);
+    assert_non_null(place);
+    assert_int_equal(place->address, 0x1000);
+    place = space_take(&space, 0x10, 0x200);
+    assert_int_equal(place->address, 0x1200);
+    place = space_take(&space, 0x80, 1); /* before the aligned place */
+    assert_int_equal(place->address, 0x1100);
     space_remove(&space, space_at(&space, 0x1000));
-    span = space_take(&space, 0x100, 0x100);
-    assert_int_equal(span->address, 0x1000);
+    place = space_take(&space, 0x100, 0x100);
+    assert_int_equal(place->address, 0x1000);
     assert_null(space_take(&space, 0x1000, 1));
-    span = space_take(&space, 0x2000 - 0x1210, 1); /* exactly the remaining gap */
-    assert_int_equal(span->address, 0x1210);
+    place = space_take(&space, 0x2000 - 0x1210, 1); /* exactly the remaining gap */
+    assert_int_equal(place->address, 0x1210);
     assert_null(space_take(&space, 0x81, 1));
     space_deinit(&space);
 }
@@ -112,10 +112,10 @@ static void a_range_is_contained_whole_or_not_at_all(void **state)
     assert_true(space_put(&space, 0x1000, 0x100, &space));
     assert_true(space_put(&space, 0x1200, 0x100, NULL));
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        const struct span *span = space_containing(&space, cases[i].address, cases[i].size);
-        assert_int_equal(span != NULL, cases[i].inside);
-        if (span != NULL)
-            assert_ptr_equal(span->tag, &space);
+        const struct place *place = space_containing(&space, cases[i].address, cases[i].size);
+        assert_int_equal(place != NULL, cases[i].inside);
+        if (place != NULL)
+            assert_ptr_equal(place->tag, &space);
     }
     assert_null(space_at(&space, 0x1001));
     assert_non_null(space_at(&space, 0x1200));
@@ -138,7 +138,7 @@ static void random_use_agrees_with_a_map_of_bytes(void **state)
         x ^= x << 17;
         uint64_t size = 1 + (x >> 8) % 200, align = UINT64_C(1) << (x >> 20) % 7;
         if (x % 3 != 0 || space.count == 0) {
-            const struct span *span = space_take(&space, size, align);
+            const struct place *place = space_take(&space, size, align);
             uint64_t at = 0;
 
             /* The lowest place at which the map is free. */
@@ -149,17 +149,17 @@ static void random_use_agrees_with_a_map_of_bytes(void **state)
                 if (n == size)
                     break;
             }
-            assert_int_equal(span != NULL, at + size <= SIZE);
-            if (span == NULL)
+            assert_int_equal(place != NULL, at + size <= SIZE);
+            if (place == NULL)
                 continue;
-            assert_int_equal(span->address, 0x10000 + at);
+            assert_int_equal(place->address, 0x10000 + at);
             for (uint64_t n = 0; n < size; n++)
                 map[at + n] = 1;
         } else {
-            struct span *span = &space.spans[(x >> 30) % space.count];
-            for (uint64_t n = 0; n < span->size; n++)
-                map[span->address - 0x10000 + n] = 0;
-            space_remove(&space, span);
+            struct place *place = &space.places[(x >> 30) % space.count];
+            for (uint64_t n = 0; n < place->size; n++)
+                map[place->address - 0x10000 + n] = 0;
+            space_remove(&space, place);
         }
     }
     space_deinit(&space);

@@ -116,7 +116,7 @@ static uint32_t alone(void)
     uint32_t found = SESSIONS;
 
     for (uint32_t i = 0; i < SESSIONS; i++) {
-        if (trial_holds(&session[i]))
+        if (trial_pauses(&session[i]))
             continue;
         assert_int_equal(found, SESSIONS);
         found = i;
@@ -128,7 +128,7 @@ static void all_go_on(void)
 {
     assert_false(trial_any());
     for (uint32_t i = 0; i < SESSIONS; i++)
-        assert_false(trial_holds(&session[i]));
+        assert_false(trial_pauses(&session[i]));
 }
 
 static void suspects_run_alone_one_after_the_other(void **state)

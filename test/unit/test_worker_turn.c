@@ -64,7 +64,7 @@ static void wants(uint32_t i, bool records)
 /* The device has work of the session, or none. */
 static void runs(uint32_t i, bool work)
 {
-    session[i].inflight.streams = work;
+    session[i].inflight.awaiting_fence = work;
 }
 
 /* The only suspect whose work may go; SESSIONS: none's. */
@@ -72,9 +72,9 @@ static uint32_t whose_turn(void)
 {
     uint32_t found = SESSIONS;
 
-    assert_false(turn_holds(&session[SESSIONS - 1]));
+    assert_false(turn_pauses(&session[SESSIONS - 1]));
     for (uint32_t i = 0; i < SESSIONS - 1; i++) {
-        if (turn_holds(&session[i]))
+        if (turn_pauses(&session[i]))
             continue;
         assert_int_equal(found, SESSIONS);
         found = i;
@@ -165,10 +165,10 @@ static void a_suspect_that_is_being_closed_still_counts(void **state)
     turn_remove(&session[0]);
     session_table_closing(&session[0]);
     passes(MS);
-    assert_true(turn_holds(&session[1]));
+    assert_true(turn_pauses(&session[1]));
     runs(0, false);
     passes(MS);
-    assert_false(turn_holds(&session[1]));
+    assert_false(turn_pauses(&session[1]));
 }
 
 static void suspicion_ends(void **state)
@@ -177,11 +177,11 @@ static void suspicion_ends(void **state)
     assert_true(turn_any());
     wants(0, true);
     passes(29000 * MS);
-    assert_true(turn_holds(&session[1]));
+    assert_true(turn_pauses(&session[1]));
     passes(1001 * MS);
     assert_false(turn_any());
     for (uint32_t i = 0; i < SESSIONS; i++)
-        assert_false(turn_holds(&session[i]));
+        assert_false(turn_pauses(&session[i]));
 }
 
 /* Of users that became suspects at different times. */
@@ -189,10 +189,10 @@ static void the_suspicion_of_one_ends_before_anothers(void **state)
 {
     (void)state;
     turn_add(&session[1], lane.now + 10 * MS);
-    assert_true(turn_holds(&session[1]));
+    assert_true(turn_pauses(&session[1]));
     passes(11 * MS);
-    assert_false(turn_holds(&session[1]));
-    assert_true(turn_holds(&session[2]));
+    assert_false(turn_pauses(&session[1]));
+    assert_true(turn_pauses(&session[2]));
 }
 
 int main(void)

@@ -146,7 +146,7 @@ gs_status gs_set_qos(gs_session handle, const gs_qos *given)
         return status;
     status = qos_read(&qos, given);
     if (status == GS_OK) {
-        qos_hold(session, &qos);
+        qos_lower_on_device(session, &qos);
         status = qos_ask(session, &qos);
     }
     session_leave(session);

@@ -225,11 +225,11 @@ static gs_status grant_ask(struct session *session, const struct attach_request 
 }
 
 /* Lowers a count or mask of SMs to the environment's percentage, now that the device is known. */
-static gs_status percentage_hold(struct session *session, const gs_qos *asked)
+static gs_status percentage_lower(struct session *session, const gs_qos *asked)
 {
     gs_qos qos = *asked;
 
-    return qos_hold(session, &qos) ? qos_ask(session, &qos) : GS_OK;
+    return qos_lower_on_device(session, &qos) ? qos_ask(session, &qos) : GS_OK;
 }
 
 gs_status attach_session(const struct attach_request *request, struct session **session)
@@ -251,7 +251,7 @@ gs_status attach_session(const struct attach_request *request, struct session **
         /* A reservation is of one device. */
         made->device_count = *request->reservation ? 1 : made->info.device_count;
         if (status == GS_OK)
-            status = percentage_hold(made, &request->qos);
+            status = percentage_lower(made, &request->qos);
         /* If the server has ended, its segments are gone with it: that is the cause to report, not
          * the failed call. */
         if (status != GS_OK && !control_served(&made->control))

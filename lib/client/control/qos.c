@@ -141,12 +141,12 @@ uint32_t qos_environment(const struct wire_qos *qos, const struct env_limits *en
 }
 
 /* The server refuses SMs that the device does not have. */
-bool qos_hold(const struct session *session, gs_qos *qos)
+bool qos_lower_on_device(const struct session *session, gs_qos *qos)
 {
     const struct seg_info *info = &session->info;
     uint32_t most = sm_count_of_hundredths(info->sm_count, session->env.hundredths);
     gs_exec_affinity *affinity = &qos->affinity;
-    struct wire_qos asked = qos_wire(qos), held;
+    struct wire_qos asked = qos_wire(qos), lowered;
     struct sm_mask mask;
 
     qos_lower(qos, &session->env);
@@ -163,8 +163,8 @@ bool qos_hold(const struct session *session, gs_qos *qos)
         mask = sm_groups_first(&mask, most, info->sm_group, info->sm_count);
         memcpy(affinity->sm_mask, mask.word, sizeof(mask.word));
     }
-    held = qos_wire(qos);
-    return memcmp(&asked, &held, sizeof(asked)) != 0;
+    lowered = qos_wire(qos);
+    return memcmp(&asked, &lowered, sizeof(asked)) != 0;
 }
 
 /* ---- The grant ------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@ gs_status qos_read(gs_qos *qos, const gs_qos *given);
 /* Lowers a request to the environment's limits, except limits that depend on the device. */
 void qos_lower(gs_qos *qos, const struct env_limits *env);
 /* Lowers a request to the environment's limits on the session's device. True: it exceeded them. */
-bool qos_hold(const struct session *session, gs_qos *qos);
+bool qos_lower_on_device(const struct session *session, gs_qos *qos);
 /* The wire form of a gs_qos. */
 struct wire_qos qos_wire(const gs_qos *qos);
 /* Fields, bits of enum ctl_field, that a request has from the environment, to which it was lowered;

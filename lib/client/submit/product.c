@@ -8,10 +8,10 @@
 #include "common/siphash.h"
 #include "common/util.h"
 
-#define ALIGN_MOST 256u
+#define ALIGN_MOST   256u
 /* How long nothing is asked for after a time-out, for each question takes the server 10 s and holds
  * other tenants up. */
-#define PAUSE_NS   UINT64_C(60000000000)
+#define ASK_AGAIN_NS UINT64_C(60000000000)
 
 /* By all that an algorithm is chosen by. Never 0. */
 static uint64_t kind_of(const struct rec_gemm *record)
@@ -49,7 +49,7 @@ gs_status product_prepare(struct session *session, const struct rec_gemm *record
     else if (status == GS_ERR_NOT_SUPPORTED)
         atomic_store_explicit(refused, kind, memory_order_relaxed);
     else if (status == GS_ERR_TIMEOUT)
-        atomic_store_explicit(&session->products.ask_from_ns, clock_ns() + PAUSE_NS,
+        atomic_store_explicit(&session->products.ask_from_ns, clock_ns() + ASK_AGAIN_NS,
                               memory_order_relaxed);
     return status;
 }

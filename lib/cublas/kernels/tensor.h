@@ -1,8 +1,15 @@
 // tensor.h - C = alpha op(A) op(B) + beta C on tensor cores, for inputs of f16, bf16 and, as tf32,
-// f32; sums are of f32. A block of 8 warps computes 128 by 128 elements, a warp 64 by 32 of them,
-// by mma instructions of 16 by 8. Slices of op(A) and op(B), 64 bytes deep in the direction of k,
-// are copied into shared memory as they lie, the next one while one is computed with: rows of
-// lines, or rows of k, which is a parameter of the kernel.
+// f32; sums are of f32.
+//
+// A block of 8 warps computes a tile of C of 128 by 128 elements, a warp 64 by 32 of them, by mma
+// instructions of 16 by 8. The block goes through k in slices of 64 bytes. Shared memory has two
+// buffers, each for a slice of op(A) and one of op(B): while the warps compute with one buffer,
+// cp.async fills the other.
+//
+// A line is a row of op(A) or a column of op(B). An operand is lined where neighbouring addresses
+// belong to neighbouring lines; otherwise they belong to neighbouring k. A slice lies in shared
+// memory as its operand does in global memory, in rows of lines or of k. Which it is for A and for
+// B is a parameter of the kernel.
 #ifndef GS_CUBLAS_TENSOR_H
 #define GS_CUBLAS_TENSOR_H
 
@@ -13,7 +20,7 @@ enum {
     THREADS = 256,
     CHUNK_BYTES = 16,
     SLICE_BYTES = 64,
-    CHUNKS = TILE * SLICE_BYTES / CHUNK_BYTES / THREADS, // of a thread, for one operand
+    CHUNKS = TILE * SLICE_BYTES / CHUNK_BYTES / THREADS, // that a thread copies of an operand
     HALF = 64                                            // columns of C that are staged at a time
 };
 
@@ -22,51 +29,53 @@ INLINE unsigned shared_address(const void *p)
     return (unsigned)(u64)(const __attribute__((address_space(3))) void *)p;
 }
 
-// A slice of one operand. Lined: its lines (rows of op(A), columns of op(B)) lie beside each other.
+// The slices of one operand, one after the other, and the chunks of them that this thread copies.
 template <class T, bool Lined> struct slice {
     enum {
-        EACH = CHUNK_BYTES / sizeof(T),
-        DEPTH = SLICE_BYTES / sizeof(T),
-        // Rows that begin 16 bytes (32 for rows of f32 lines) further than a multiple of 128, or
-        // every 80 bytes: reading a fragment then meets each bank once.
+        PER_CHUNK = CHUNK_BYTES / sizeof(T), // elements
+        DEPTH = SLICE_BYTES / sizeof(T),     // in the direction of k
+        // Bytes from row to row: 16 more than a multiple of 128 (32 more for rows of f32 lines), or
+        // 80, so that reading a fragment meets each bank once.
         ROW = Lined ? TILE * sizeof(T) + (sizeof(T) == 4 ? 32 : 16) : SLICE_BYTES + 16,
         BYTES = Lined ? ROW * DEPTH : ROW * TILE
     };
 
-    const GLOBAL T *from[CHUNKS];
-    unsigned to[CHUNKS]; // in the slice, in bytes
-    int beside[CHUNKS];  // elements that there are from the chunk's first on, in its direction
-    int across[CHUNKS];  // and across
-    long long step;
-    bool aligned;
+    const GLOBAL T *from[CHUNKS]; // in the operand
+    unsigned to[CHUNKS];          // in the slice, in bytes
+    // Elements that the operand has from the chunk's first on: along the chunk's row, and from row
+    // to row. Not positive: none.
+    int along[CHUNKS];
+    int across[CHUNKS];
+    long long step; // from a slice to the next one
+    bool aligned;   // all chunks are, so that cp.async can copy them
 
     INLINE void start(const GLOBAL T *base, long long line_step, long long k_step, int lines, int k)
     {
-        const long long far = Lined ? k_step : line_step;
+        const long long row_step = Lined ? k_step : line_step;
 
-        aligned = ((u64)base | (u64)(far * (long long)sizeof(T))) % CHUNK_BYTES == 0;
+        aligned = ((u64)base | (u64)(row_step * (long long)sizeof(T))) % CHUNK_BYTES == 0;
         step = DEPTH * k_step;
 #pragma unroll
         for (int c = 0; c < CHUNKS; c++) {
-            const int per_row = (Lined ? TILE : DEPTH) / EACH;
+            const int per_row = (Lined ? TILE : DEPTH) / PER_CHUNK;
             const int chunk = (int)threadIdx.x + c * THREADS;
-            const int row = chunk / per_row, first = chunk % per_row * EACH;
+            const int row = chunk / per_row, first = chunk % per_row * PER_CHUNK;
 
             to[c] = row * ROW + first * sizeof(T);
-            from[c] = base + row * far + first;
-            beside[c] = (Lined ? lines : k) - first;
+            from[c] = base + row * row_step + first;
+            along[c] = (Lined ? lines : k) - first;
             across[c] = (Lined ? k : lines) - row;
         }
     }
 
-    // Begins to copy the next slice to `shared`. What the matrix does not have becomes 0.
+    // Begins to copy the next slice to `shared`. Elements that the operand does not have become 0.
     INLINE void copy(unsigned shared)
     {
 #pragma unroll
         for (int c = 0; c < CHUNKS; c++) {
-            int have = across[c] > 0 ? beside[c] : 0;
+            int have = across[c] > 0 ? along[c] : 0;
 
-            have = have < 0 ? 0 : have > EACH ? (int)EACH : have;
+            have = have < 0 ? 0 : have > PER_CHUNK ? (int)PER_CHUNK : have;
             if (aligned) {
                 asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared + to[c]),
                              "l"(have > 0 ? (u64)from[c] : (u64)from[c] & ~(u64)15),
@@ -74,7 +83,7 @@ template <class T, bool Lined> struct slice {
                              : "memory");
             } else {
 #pragma unroll 1
-                for (int e = 0; e < EACH; e++) {
+                for (int e = 0; e < PER_CHUNK; e++) {
                     unsigned bits = 0;
 
                     if (sizeof(T) == 2) {
@@ -96,7 +105,7 @@ template <class T, bool Lined> struct slice {
             if (Lined)
                 across[c] -= DEPTH;
             else
-                beside[c] -= DEPTH;
+                along[c] -= DEPTH;
         }
     }
 };
@@ -115,7 +124,7 @@ INLINE void ldmatrix(unsigned (&r)[4], unsigned at, bool transposed)
                      : "memory");
 }
 
-// Of f32 at `at`, rounded to tf32.
+// Loads the f32 at `at`, rounded to tf32.
 INLINE unsigned tf32_load(unsigned at)
 {
     float x;
@@ -126,32 +135,35 @@ INLINE unsigned tf32_load(unsigned at)
     return y;
 }
 
-// The fragments that a step of the product takes: 32 bytes deep. A: 16 lines from `line`; B: two
-// times 8 lines, which are registers 0 and 1, and 2 and 3.
+// Loads the fragments of a step, which is 32 bytes deep from `k` on, out of a slice. a: of 16 lines
+// from `line` on. b: of two times 8 lines, in registers 0 and 1, and in 2 and 3. In halves ldmatrix
+// loads four matrices of 8 by 8, of which each thread names a row: of k, by (plain_line, plain_k),
+// or of lines, by (lined_line, lined_k), which it transposes.
 template <class T, bool Lined> struct fragments {
     static INLINE void a(unsigned (&r)[4], unsigned slice, int line, int k)
     {
         const int lane = (int)threadIdx.x % 32;
-        const int l = line + lane % 8 + lane / 8 % 2 * 8, d = k + lane / 16 * 8;
-        const int lt = line + lane / 8 % 2 * 8, dt = k + lane % 8 + lane / 16 * 8;
+        const int plain_line = line + lane % 8 + lane / 8 % 2 * 8, plain_k = k + lane / 16 * 8;
+        const int lined_line = line + lane / 8 % 2 * 8, lined_k = k + lane % 8 + lane / 16 * 8;
 
         ldmatrix(r,
-                 slice + (Lined ? dt * ::slice<T, true>::ROW + lt * 2
-                                : l * ::slice<T, false>::ROW + d * 2),
+                 slice + (Lined ? lined_k * ::slice<T, true>::ROW + lined_line * 2
+                                : plain_line * ::slice<T, false>::ROW + plain_k * 2),
                  Lined);
     }
     static INLINE void b(unsigned (&r)[4], unsigned slice, int line, int k)
     {
         const int lane = (int)threadIdx.x % 32;
-        const int l = line + lane % 8 + lane / 16 * 8, d = k + lane / 8 % 2 * 8;
-        const int lt = line + lane / 16 * 8, dt = k + lane % 8 + lane / 8 % 2 * 8;
+        const int plain_line = line + lane % 8 + lane / 16 * 8, plain_k = k + lane / 8 % 2 * 8;
+        const int lined_line = line + lane / 16 * 8, lined_k = k + lane % 8 + lane / 8 % 2 * 8;
 
         ldmatrix(r,
-                 slice + (Lined ? dt * ::slice<T, true>::ROW + lt * 2
-                                : l * ::slice<T, false>::ROW + d * 2),
+                 slice + (Lined ? lined_k * ::slice<T, true>::ROW + lined_line * 2
+                                : plain_line * ::slice<T, false>::ROW + plain_k * 2),
                  Lined);
     }
 };
+// ldmatrix knows halves alone: each thread loads its four elements.
 template <bool Lined> struct fragments<float, Lined> {
     static INLINE unsigned at(unsigned slice, int line, int k)
     {
@@ -192,8 +204,8 @@ INLINE void mma(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
     MMA("m16n8k8", "f32.tf32.tf32.f32");
 }
 
-// One function, since clang makes other code of it where a part is taken out, even one that is
-// inlined: with other registers, which decide how many blocks an SM has room for.
+// This is one function, since clang makes other code of it where a part is taken out, even one that
+// is inlined: with other registers, which decide how many blocks an SM has room for.
 template <class T, bool ALined, bool BLined> INLINE void tensor(const struct gemm_params &p)
 {
     typedef slice<T, ALined> a_slice;
@@ -227,6 +239,7 @@ template <class T, bool ALined, bool BLined> INLINE void tensor(const struct gem
 #pragma unroll
         for (int i = 0; i < 64; i++)
             sum[i / 16][i / 4 % 4][i % 4] = 0;
+        // The first slice goes into the first buffer.
         if (k > 0) {
             a.start(operand<T>(&p.a, batch) + first_i * p.a.row, p.a.row, p.a.column, p.m - first_i,
                     k);
@@ -241,7 +254,7 @@ template <class T, bool ALined, bool BLined> INLINE void tensor(const struct gem
             unsigned next = shared + (stage == shared ? STAGE : 0);
 
             asm volatile("cp.async.wait_group 0;" ::: "memory");
-            __syncthreads(); // the slice is there, and nobody reads the other one any more
+            __syncthreads(); // this slice is there, and nobody reads the other buffer any more
             if (from + DEPTH < k) {
                 a.copy(next);
                 b.copy(next + a_slice::BYTES);
@@ -266,7 +279,8 @@ template <class T, bool ALined, bool BLined> INLINE void tensor(const struct gem
             stage = next;
         }
 
-        // C by columns, so that neighbouring threads write neighbouring addresses.
+        // The sums are staged in shared memory, 64 columns of the tile at a time, so that
+        // neighbouring threads write neighbouring addresses of C, which lies by columns.
         float(*staged)[TILE + 1] = (float(*)[TILE + 1]) memory;
 #pragma unroll 1
         for (int half = 0; half < TILE; half += HALF) {

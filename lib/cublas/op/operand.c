@@ -53,6 +53,17 @@ bool trans_valid(cublasOperation_t trans)
     return trans == CUBLAS_OP_N || trans == CUBLAS_OP_T || trans == CUBLAS_OP_C;
 }
 
+bool fill_valid(const struct operation *op)
+{
+    return op->fill == FILL_LOWER || op->fill == FILL_UPPER;
+}
+
+bool triangle_valid(const struct operation *op)
+{
+    return fill_valid(op) && trans_valid(op->transa) &&
+           (op->diag == CUBLAS_DIAG_NON_UNIT || op->diag == CUBLAS_DIAG_UNIT);
+}
+
 bool ld_valid(int64_t ld, int64_t rows)
 {
     return ld >= 1 && ld >= rows;

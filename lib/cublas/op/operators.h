@@ -15,6 +15,10 @@
 #define SIZE_MOST 0x7fff0000
 
 bool trans_valid(cublasOperation_t trans);
+/* Whether the record names a triangle. */
+bool fill_valid(const struct operation *op);
+/* Whether it says how a triangular A is read: which triangle, by op(), and what its diagonal is. */
+bool triangle_valid(const struct operation *op);
 /* Whether a stored matrix of that many rows can have this leading dimension. */
 bool ld_valid(int64_t ld, int64_t rows);
 /* The matrix, or its transpose, as kernels take it. */

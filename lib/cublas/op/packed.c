@@ -1,24 +1,22 @@
 /*
- * packed.c - matrices of which a band is stored, or a triangle without gaps, with vectors and as
- * copies. A packed triangle is one whose band has all diagonals.
+ * packed.c - level 2 where not all of A is stored, but a band of diagonals, or a triangle without
+ * gaps (packed); and copies of packed triangles. matrix.c and triangle.c have the same operators
+ * for matrices that are stored whole. A packed triangle is a band with all diagonals of its side,
+ * so both take one struct packed_matrix and one set of kernels.
  */
 #include "cublas/op/operators.h"
 
 enum { LANES = 32, GROUPS = 8, PACKED_THREADS = LANES * GROUPS, TRIANGLE_THREADS = 128 };
 
-static bool fill_valid(const struct operation *op)
-{
-    return op->fill == FILL_LOWER || op->fill == FILL_UPPER;
-}
-
-/* The leading dimension has room for all diagonals. */
+/* Whether the numbers of diagonals are none below zero, and the leading dimension has room for all
+ * of them. A packed matrix has neither. */
 static bool band_valid(const struct operation *op)
 {
     return op->packed || (op->k >= 0 && op->above >= 0 && op->a.ld >= 1 &&
                           op->above <= op->a.ld - 1 && op->k <= op->a.ld - 1 - op->above);
 }
 
-/* Op() of the matrix, of order m, with all that is stored of it. */
+/* op() of the record's band, of order m. */
 static struct packed_matrix packed_of(const struct operation *op, const struct operand *operand)
 {
     const bool transposed = op->transa != CUBLAS_OP_N;
@@ -37,7 +35,7 @@ static struct packed_matrix packed_of(const struct operation *op, const struct o
     };
 }
 
-/* Of a triangle: its k diagonals lie on one side of the main one. */
+/* op() of the record's triangle, whose k diagonals all lie on one side of the main one. */
 static struct packed_matrix triangle_of(const struct operation *op, const struct operand *operand)
 {
     struct operation one = *op;
@@ -53,6 +51,7 @@ static struct packed_matrix triangle_of(const struct operation *op, const struct
 
 /* ---- Products with a vector ------------------------------------------------------------------ */
 
+/* y = alpha A x + beta y, where A has so many rows and columns. */
 static cublasStatus_t multiply(cublasHandle_t handle, const struct operation *op,
                                struct packed_matrix a, int64_t rows, int64_t columns)
 {
@@ -139,9 +138,7 @@ cublasStatus_t spr_run(cublasHandle_t handle, const struct operation *op)
 
 cublasStatus_t tbmv_check(const struct operation *op)
 {
-    if (!fill_valid(op) || !trans_valid(op->transa) ||
-        (op->diag != CUBLAS_DIAG_NON_UNIT && op->diag != CUBLAS_DIAG_UNIT) || op->m < 0 ||
-        !band_valid(op) || op->b.ld == 0)
+    if (!triangle_valid(op) || op->m < 0 || !band_valid(op) || op->b.ld == 0)
         return CUBLAS_STATUS_INVALID_VALUE;
     return CUBLAS_STATUS_SUCCESS;
 }

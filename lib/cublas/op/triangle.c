@@ -7,10 +7,9 @@ cublasStatus_t trsm_check(const struct operation *op)
 {
     int64_t order = op->side == CUBLAS_SIDE_LEFT ? op->m : op->n;
 
-    if ((op->side != CUBLAS_SIDE_LEFT && op->side != CUBLAS_SIDE_RIGHT) ||
-        (op->fill != FILL_LOWER && op->fill != FILL_UPPER) || !trans_valid(op->transa) ||
-        (op->diag != CUBLAS_DIAG_NON_UNIT && op->diag != CUBLAS_DIAG_UNIT) || op->m < 0 ||
-        op->n < 0 || op->batch < 0 || !ld_valid(op->a.ld, order) || !ld_valid(op->b.ld, op->m))
+    if ((op->side != CUBLAS_SIDE_LEFT && op->side != CUBLAS_SIDE_RIGHT) || !triangle_valid(op) ||
+        op->m < 0 || op->n < 0 || op->batch < 0 || !ld_valid(op->a.ld, order) ||
+        !ld_valid(op->b.ld, op->m))
         return CUBLAS_STATUS_INVALID_VALUE;
     return CUBLAS_STATUS_SUCCESS;
 }

@@ -9,11 +9,13 @@ enum { MOST_FIXED = 8, MOST_STRIDES = 8 };
 struct checker {
     const struct ptx_module *m;
     const struct ptx_func *f;
-    bool house;       /* f is gshare's own */
-    bool *labelled;   /* by instruction: control may come from elsewhere */
-    uint32_t *forced; /* by register: the stretch of text in which it leads into the window ... */
-    uint64_t *beyond; /* ... or so many bytes at most beyond its ends */
-    uint32_t stretch; /* that of the instruction at hand */
+    bool house;     /* f is gshare's own */
+    bool *labelled; /* by instruction: control may come from elsewhere */
+    /* By register: the last stretch of text, without labels, in which its address lies in the
+     * window or `beyond` bytes at most outside of its ends. */
+    uint32_t *forced;
+    uint64_t *beyond;
+    uint32_t stretch; /* the number of the stretch that is being checked */
     bool stack;       /* a store may hit any byte of it */
     bool indexed;     /* an access may lie beyond the window and its guard */
     uint64_t globals_bytes;
@@ -21,8 +23,8 @@ struct checker {
     uint32_t bottom;      /* register with its address; PTX_NO_REG: the function has none */
     uint32_t mask, base, inside, start, far, globals, at, fixed[MOST_FIXED]; /* registers */
     uint32_t strides[MOST_STRIDES];
-    uint64_t stride_bound[MOST_STRIDES]; /* so much is in the register at most */
-    uint32_t begun;                      /* so many instructions begin the function */
+    uint64_t stride_bound[MOST_STRIDES]; /* the most that the register holds */
+    uint32_t begun;                      /* the number of instructions that the pass begins with */
     char *why;
     size_t why_size;
 };
@@ -57,11 +59,11 @@ bool checker_is_inside(const struct checker *c, uint32_t i);
 
 /* Whether instruction I may use the address in that state space; if not, it has said why. */
 bool checker_address(struct checker *c, uint32_t i, const struct ptx_mem *mem, unsigned space);
-/* So far a product of 32 bits and a constant, by a mul or mad, leads from where it is added. */
+/* How far a product of 32 bits and a constant, by a mul or mad, leads from where it is added. */
 uint64_t checker_product_bound(const struct ptx_inst *inst);
 /* Whether instruction I adds a constant, a stride, or a product of 32 bits and a constant, to a
- * register that leads into the window or not far beyond: so far does the sum lead beyond it at
- * most. */
+ * register whose address lies in the window or not far beyond. *distance: how far beyond the sum
+ * lies at most. */
 bool checker_is_step(const struct checker *c, uint32_t i, uint64_t *distance);
 /* Whether an access that is not told apart at run time may write any byte of the thread's stack. */
 bool checker_may_hit_stack(const struct checker *c, uint32_t i, const struct ptx_mem *mem);

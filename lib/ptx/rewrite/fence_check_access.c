@@ -340,37 +340,36 @@ static bool is_small(int64_t offset)
     return offset >= -MOST_OFFSET && offset <= MOST_OFFSET;
 }
 
-static bool check_register_access(struct checker *c, uint32_t i, const struct ptx_mem *mem,
-                                  bool generic)
+static bool is_matrix_access(const struct ptx_inst *inst)
+{
+    return inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE;
+}
+
+static bool is_bulk_copy(const struct ptx_inst *inst)
+{
+    return inst->op == PTX_OP_CP_ASYNC_BULK || inst->op == PTX_OP_CP_REDUCE_ASYNC_BULK;
+}
+
+/* Off the register of the block of variables: the access lies inside the block. */
+static bool check_variable_access(struct checker *c, uint32_t i, const struct ptx_mem *mem)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
-    bool matrix = inst->op == PTX_OP_WMMA_LOAD || inst->op == PTX_OP_WMMA_STORE;
-    bool exact, local, elsewhere = true;
-    bool bulk = inst->op == PTX_OP_CP_ASYNC_BULK || inst->op == PTX_OP_CP_REDUCE_ASYNC_BULK;
-    uint32_t before = i;
 
-    if (bulk && !is_bulk_bounded(c, &before, inst))
-        return checker_fails(c, i, "the size is not bounded");
-    if (mem->reg == c->globals) {
-        if (matrix || mem->offset < 0 || (uint64_t)mem->offset > c->globals_bytes ||
-            access_bytes(inst) > c->globals_bytes - (uint64_t)mem->offset)
-            return checker_fails(c, i, "outside of the block of variables");
-        return true;
-    }
-    if (c->forced[mem->reg] == c->stretch && !matrix && !bulk && is_small(mem->offset)) {
-        c->indexed |= c->beyond[mem->reg] > MOST_OFFSET / 2;
-        return true;
-    }
-    if (mem->reg != c->at)
-        return (!generic && is_of_epilogue(c, mem->reg)) ||
-               checker_fails(c, i, "the address is not fenced");
-    if (!generic && checker_is_table_load(c, i))
-        return true;
-    if (!matrix && !bulk && is_small(mem->offset) && is_indexed(c, i)) {
-        c->indexed = true;
-        return true;
-    }
-    if (matrix && !is_stride_bounded(c, &before, inst, &elsewhere))
+    if (is_matrix_access(inst) || mem->offset < 0 || (uint64_t)mem->offset > c->globals_bytes ||
+        access_bytes(inst) > c->globals_bytes - (uint64_t)mem->offset)
+        return checker_fails(c, i, "outside of the block of variables");
+    return true;
+}
+
+/* Off gshare$at: a whole fence of the register runs right before the access, and before what bounds
+ * the access itself, which begins at instruction BEFORE. */
+static bool check_fenced_access(struct checker *c, uint32_t i, uint32_t before,
+                                const struct ptx_mem *mem, bool generic)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    bool exact, local, elsewhere = true;
+
+    if (is_matrix_access(inst) && !is_stride_bounded(c, &before, inst, &elsewhere))
         return checker_fails(c, i, "the stride is not bounded");
     if (!is_fenced(c, before, inst, generic, &exact, &local))
         return checker_fails(c, i, "the fence is not whole");
@@ -380,6 +379,35 @@ static bool check_register_access(struct checker *c, uint32_t i, const struct pt
     if (exact ? mem->offset != 0 : !is_small(mem->offset))
         return checker_fails(c, i, "the offset leads too far");
     return true;
+}
+
+/* Whether instruction I may use the register's address, generic or global: by one of the ways in
+ * which the pass leaves it, from the cheapest to the whole fence. */
+static bool check_register_access(struct checker *c, uint32_t i, const struct ptx_mem *mem,
+                                  bool generic)
+{
+    const struct ptx_inst *inst = &c->f->insts[i];
+    const bool plain = !is_matrix_access(inst) && !is_bulk_copy(inst) && is_small(mem->offset);
+    uint32_t before = i;
+
+    if (is_bulk_copy(inst) && !is_bulk_bounded(c, &before, inst))
+        return checker_fails(c, i, "the size is not bounded");
+    if (mem->reg == c->globals)
+        return check_variable_access(c, i, mem);
+    if (plain && c->forced[mem->reg] == c->stretch) {
+        c->indexed |= c->beyond[mem->reg] > MOST_OFFSET / 2;
+        return true;
+    }
+    if (mem->reg != c->at)
+        return (!generic && is_of_epilogue(c, mem->reg)) ||
+               checker_fails(c, i, "the address is not fenced");
+    if (!generic && checker_is_table_load(c, i))
+        return true;
+    if (plain && is_indexed(c, i)) {
+        c->indexed = true;
+        return true;
+    }
+    return check_fenced_access(c, i, before, mem, generic);
 }
 
 /* ---- 4. The stack ---- */

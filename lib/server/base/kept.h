@@ -39,18 +39,18 @@ struct kept_table {
     struct kept at[KEPT_MAX];
 };
 
-/* Notes in that table from now on, whose memory is zero or a former supervisor's. Without a table,
- * as in unit tests, nothing is noted. */
+/* Has descriptors noted in that table from now on, whose memory is zero or a former supervisor's.
+ * Without a table, as in unit tests, nothing is noted. */
 void kept_init(struct kept_table *table);
 void kept_piece(int fd, uint64_t session_id, const struct vault_entry *entry);
 /* As vault_lend. */
 void kept_piece_lent(int fd, const struct vault_loan *loan);
 void kept_reply(int fd, uint16_t op, uid_t uid, uint64_t token);
-/* Whether the descriptor is noted, ... */
+/* Whether the descriptor is noted. */
 bool kept_noted(int fd);
-/* ... as where the request of that token is answered. */
+/* Whether it is noted as the descriptor at which the request of that token is answered. */
 bool kept_noted_reply(int fd, uint64_t token);
-/* The descriptor is about to be closed. */
+/* Forgets a descriptor that is about to be closed. */
 void kept_forget(int fd);
 
 #endif

@@ -15,9 +15,9 @@ struct status_map {
 /* Makes the page of an instance and has the kernel mark it at the death of the calling thread,
  * which must be the one that serves. open_to_all: readable by every user. 0 or -errno. */
 int status_page_init(struct status_map *map, const char *instance, bool open_to_all);
-/* The calling process becomes another program, and lives: the kernel is not to mark the page. */
+/* Keeps the kernel from marking the page while the calling process becomes another program. */
 void status_page_pause(void);
-/* The kernel marks the page at the death of the calling thread, as before. 0 or -errno. */
+/* Has the kernel mark the page at the death of the calling thread again. 0 or -errno. */
 int status_page_go_on(const struct status_map *map);
 /* Attaches the page of the program that this process was. false: nobody had it attached, and it is
  * gone. */

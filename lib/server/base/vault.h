@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* By what, of what memory and by whom sessions of other devices are lent it (state/loans.h). All
- * zero: they are not. */
+/* The loan by which sessions of other devices have an entry's memory (state/loans.h), and whose
+ * memory it is. All zero: there is none. */
 struct vault_loan {
-    uint64_t number;      /* no other loan has, had, or will have it while the machine runs */
+    uint64_t number; /* no other loan has, had or will have this number while the machine runs */
     uint64_t session_id;  /* the owner */
     uint64_t address;     /* in the owner's window */
     uint32_t uid, device; /* the owner's */
@@ -19,7 +19,7 @@ struct vault_loan {
 
 struct vault_entry {
     uint64_t address, size;
-    uint64_t number;        /* no other entry has, had, or will have it while the machine runs */
+    uint64_t number; /* no other entry has, had or will have this number while the machine runs */
     struct vault_loan loan; /* that the session gives, if it is the owner, or has */
     int fd;
 };
@@ -44,17 +44,18 @@ bool vault_room(struct vault *vault);
  * the entry is of none. */
 enum vault_result vault_put(struct vault *vault, uint64_t address, uint64_t size,
                             const struct vault_loan *loan, int fd);
-/* The entry that begins there, which must be one, is lent so from now on; NULL: not any more. */
+/* Notes by which loan the entry that begins there, which must be one, is lent from now on; NULL: by
+ * none. */
 void vault_lend(struct vault *vault, uint64_t address, const struct vault_loan *loan);
 /* The entry of exactly that range; NULL: there is none. Valid until the vault changes. */
 const struct vault_entry *vault_find(const struct vault *vault, uint64_t address, uint64_t size);
-/* The same of the entry that begins there. */
+/* The same for the entry that begins there. */
 const struct vault_entry *vault_at(const struct vault *vault, uint64_t address);
-/* The index of the first entry that begins there or behind; count: there is none. */
+/* The index of the first entry that begins at this address or behind it; count: there is none. */
 uint32_t vault_from(const struct vault *vault, uint64_t address);
 /* Closes the descriptor of the entry that begins there. false: there is none. */
 bool vault_drop(struct vault *vault, uint64_t address);
-/* Closes all. */
+/* Closes all descriptors and frees the table. */
 void vault_deinit(struct vault *vault);
 
 #endif

@@ -68,7 +68,7 @@ static void device_describe(const struct device *device, struct ctl_device *row)
         row->state = CTL_DEVICE_FAILED;
 }
 
-/* What is to be said of a server that is to end. */
+/* Describes when a server that is to end does so. */
 static void ending_describe(const struct server *server, char *text, size_t size)
 {
     const uint64_t now = clock_ns();
@@ -101,7 +101,8 @@ void admin_status(struct server *server, const struct ctl_admin *request, const 
     reply_send(reply, &answer.h, sizeof(answer));
 }
 
-/* The worker writes it meanwhile: a sum may be of a moment later than its counts. */
+/* Copies a histogram that the worker may be writing: its sum may be of a later moment than its
+ * counts. */
 static void histogram_copy(struct ctl_histogram *to, const struct link_histogram *from)
 {
     for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)

@@ -58,7 +58,8 @@ static struct device *device_choose(struct server *server, uint32_t local_rank)
     return best;
 }
 
-/* A reservation decides the device; a device that is asked for besides must be the same. */
+/* Finds the session's reservation, which decides the device; a device that is asked for besides
+ * must be the same. */
 static gs_status reservation_admit(struct server *server, const struct ctl_attach *request,
                                    struct admission *admission, int32_t *device,
                                    char text[REFUSAL_TEXT_MAX])
@@ -89,7 +90,7 @@ static gs_status reservation_admit(struct server *server, const struct ctl_attac
     return GS_OK;
 }
 
-/* `gsctl ps` prints the name: it has nothing that a terminal would obey. */
+/* Copies the name without what a terminal would obey, since `gsctl ps` prints it. */
 static void name_clean(char out[32], const char name[32])
 {
     size_t n = strnlen(name, 31);
@@ -99,7 +100,7 @@ static void name_clean(char out[32], const char name[32])
         out[i] = name[i] >= 0x20 && name[i] < 0x7f ? name[i] : '?';
 }
 
-/* The sessions that other users together may not have, kept for the operator. */
+/* The number of sessions that are kept for the operator: other users together may not have them. */
 static uint32_t sessions_reserved(const struct server *server)
 {
     return server->registry.capacity / 8 < 8 ? server->registry.capacity / 8 : 8;
@@ -196,7 +197,7 @@ static gs_status segment_refusal(int error, char text[REFUSAL_TEXT_MAX])
     return refusal(text, GS_ERR_SYSTEM, "making the session segment: %s", strerror(-error));
 }
 
-/* True if the operator trusts the user with the memory of all sessions of the device. */
+/* Whether the operator trusts the user with the memory of all sessions of the device. */
 static bool user_trusted(const struct server *server, uid_t uid)
 {
     const struct ctl_settings set = qos_set_user(server, uid);

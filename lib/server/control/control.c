@@ -123,14 +123,16 @@ static void handle_silent(struct server *server, const struct ctl_header *h)
         server_session_close(session);
 }
 
-/* A request whose answer may take long keeps its reply queue's descriptor meanwhile. */
+/* Whether only reserved descriptors are left for a request whose answer may take long: it keeps its
+ * reply queue's descriptor meanwhile. */
 static bool descriptors_low(const struct server *server, const struct reply *reply)
 {
     return (reply->op == CTL_ATTACH || reply->op == CTL_SET_QOS) &&
            server_descriptor_reserved(server, reply->queue);
 }
 
-/* A user who asks without end keeps the server from answering the others. */
+/* Whether the user has used its allowance of requests up: one who asks without end would keep the
+ * server from answering the others. */
 static bool asks_too_much(struct server *server, uid_t uid)
 {
     struct account *account;
@@ -141,7 +143,8 @@ static bool asks_too_much(struct server *server, uid_t uid)
     return !account || !account_ask(account, clock_ns());
 }
 
-/* The log tells what all users do. */
+/* What the operation wants that only the server's owner and root may have, such as the log, which
+ * tells what all users do; NULL: everybody may ask. */
 static const char *owners_right(uint16_t op)
 {
 #define RIGHT(op, member, right, handler) [op] = right,
@@ -151,7 +154,7 @@ static const char *owners_right(uint16_t op)
     return rights[op];
 }
 
-/* Whether the asker may have it; if not, the reply and the log say so. */
+/* Whether the asker has the right to the request; if not, the reply and the log say so. */
 static bool asker_permitted(struct server *server, const struct reply *reply)
 {
     const char *wanted = owners_right(reply->op);
@@ -217,7 +220,8 @@ static void request_do(struct server *server, const union control_request *reque
     }
 }
 
-/* The supervisor's own time: that of others on a busy machine is nobody's doing. */
+/* The processor time of the supervisor's thread: a user is not charged for the time of others on a
+ * busy machine. */
 static uint64_t thread_ns(void)
 {
     struct timespec now;
@@ -244,7 +248,7 @@ static void handle_asking(struct server *server, const union control_request *re
         account_took(account, thread_ns() - begun_ns);
 }
 
-/* Closes the reply unless somebody has taken it over. */
+/* Deals with a request, and closes its reply unless somebody has taken it over. */
 static void handle(struct server *server, const union control_request *request, size_t size,
                    struct reply *reply)
 {
@@ -301,6 +305,7 @@ void control_ready(struct watch *watch, uint32_t events)
             return;
         }
         handle(server, request, (size_t)n, &reply);
-        memset(request, 0, sizeof(*request)); /* a shorter one has nothing of this one behind it */
+        memset(request, 0,
+               sizeof(*request)); /* a shorter message finds nothing of this one behind it */
     }
 }

@@ -35,7 +35,7 @@ static void session_count(struct killing *killing, struct session *session, uint
     session->kill_token = killing->token;
 }
 
-/* Nobody is meant: says of whom there is no session. */
+/* Refuses a request that no session fits: says what there is none of. */
 static void nobody_refuse(const struct ctl_kill *request, struct reply *reply)
 {
     const unsigned long long id = request->id;

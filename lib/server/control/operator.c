@@ -13,10 +13,11 @@
 #include "server/state/settings_fit.h"
 #include "server/state/settings_log.h"
 
-/* The change holds: it is saved, and the operator answered when the workers have it too. */
+/* Keeps a change that was made: has it saved, and the operator answered when the workers have it
+ * too. */
 static void change_keep(struct server *server, struct reply *reply, const char *note)
 {
-    /* A next supervisor sees whose change holds, and answers (restore.c). */
+    /* By the token a next supervisor sees that the change was made, and answers (restore.c). */
     server_commit(server, reply->token);
     changes_await(server, reply, note);
     state_writer_write(&server->state, &server->settings);
@@ -72,7 +73,7 @@ static bool settings_put(struct server *server, uint32_t target, uint64_t id,
     }
 }
 
-/* Only an open session can be given other settings. */
+/* Checks that the session is open: no other can be given settings. */
 static gs_status session_check_open(const struct session *session, char text[REFUSAL_TEXT_MAX])
 {
     const char *why = "has lost its device";
@@ -159,7 +160,7 @@ static gs_status reserve_check(const struct server *server, const struct ctl_res
     return settings_check_sms(&server->device[request->device].sms, &wanted, text);
 }
 
-/* With no tenant there, a reservation of all SMs harms nobody yet. */
+/* Remarks on a reservation of all SMs, which is allowed: without a tenant it harms nobody yet. */
 static void reservation_note(const struct device *device, char note[OPERATOR_NOTE_MAX])
 {
     note[0] = 0;
@@ -290,7 +291,8 @@ void operator_provision(struct server *server, const struct ctl_provision *reque
 
 /* ---- Draining -------------------------------------------------------------------------------- */
 
-/* It lasts until it is taken back, or the server ends: a server that starts serves. */
+/* A drain lasts until it is taken back or the server ends: a server that starts serves all its
+ * devices. */
 void operator_drain(struct server *server, const struct ctl_drain *request, struct reply *reply)
 {
     const uint32_t all = (1u << server->device_count) - 1;

@@ -153,7 +153,7 @@ static uint64_t session_used(const struct session *s)
     return atomic_load_explicit(&stats[s->slot].memory_used, memory_order_relaxed);
 }
 
-/* What the user of that session holds on its device. */
+/* The memory that the session's user holds on the session's device. */
 static uint64_t user_used(const struct session *of)
 {
     uint64_t used = 0;

@@ -35,7 +35,7 @@ static void sources_fill(const struct session *session, struct ctl_settings set[
     set[CTL_SOURCE_SESSION] = session->set;
 }
 
-/* Says why what was decided for the session does not hold yet, and names whom it waits for. */
+/* Says why what was decided for the session is not in force yet, and names whom it waits for. */
 static void wait_fill(const struct session *session, struct ctl_explain_reply *answer)
 {
     const struct session_grant *grant = &session->grant;
@@ -43,7 +43,7 @@ static void wait_fill(const struct session *session, struct ctl_explain_reply *a
     struct sm_mask alone;
 
     if ((session->state != SESSION_OPEN && session->state != SESSION_WAITING) ||
-        grants_hold(session))
+        grants_in_force(session))
         return;
     if (session->device->worker.state != WORKER_READY) {
         snprintf(answer->waits, sizeof(answer->waits),

@@ -22,7 +22,8 @@ static uint32_t unfit_anywhere(const struct server *server, const struct ctl_set
     return unfit;
 }
 
-/* Each gives the first row of its kind whose id is at least `from`. false: there is none. */
+/* Each of these gives the first row of its kind whose id is at least `from`. false: there is none.
+ */
 static bool row_default(const struct server *server, uint64_t from, struct ctl_row *row)
 {
     if (from > 0)

@@ -11,7 +11,8 @@ static bool session_wanted(const struct session *session, const struct device *d
     return session->device == device && session->state == SESSION_OPEN;
 }
 
-/* False: the socket does not take it now, or never will: then the standby's watch will say so. */
+/* Sends a message. False: the socket does not take it now, or never will, which the standby's watch
+ * will tell. */
 static bool send(struct device *device, const struct link_message *message, int descriptor)
 {
     return link_write(device->standby.child.link.fd, message, descriptor);

@@ -58,7 +58,7 @@ static bool outbox_grow(struct outbox *outbox)
     return true;
 }
 
-/* The descriptor stays the caller's. */
+/* Adds a message with a copy of the descriptor, which stays the caller's. */
 static bool outbox_push(struct outbox *outbox, const struct link_message *message, int descriptor)
 {
     const bool piece = message->op == LINK_RESUME_PIECE;
@@ -82,7 +82,7 @@ static bool outbox_push(struct outbox *outbox, const struct link_message *messag
     return true;
 }
 
-/* Clients wait for the answers to these. */
+/* Whether a client waits for the answer to the message. */
 static bool message_awaited(const struct link_message *message)
 {
     return message->op == LINK_OPEN || message->op == LINK_GRANT;

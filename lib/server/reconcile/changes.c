@@ -16,8 +16,8 @@ static const struct session *device_refused(const struct device *device)
     return NULL;
 }
 
-/* remark: of what all wait for; "": all has come about. A change that may be lost with the server
- * is no success, whatever else is to be said of it. */
+/* remark: what has not come about; "": all has. A change that may be lost with the server is no
+ * success, whatever else is to be said of it. */
 static void operator_answer(struct server *server, struct reply *reply, const char *remark,
                             const char *note)
 {
@@ -39,7 +39,7 @@ static void operator_answer(struct server *server, struct reply *reply, const ch
     reply_close(reply);
 }
 
-/* Answers all: they wait for the same. */
+/* Answers all operators, who wait for the same. */
 static void changes_answer(struct server *server, const char *remark)
 {
     struct changes *changes = &server->changes;
@@ -85,13 +85,13 @@ void changes_settle(struct server *server)
             snprintf(text, sizeof(text), "session %llu keeps its former grant: %.60s",
                      (unsigned long long)refused->id, refused->grant.refusal);
         else if (grants_pending_count(device) || device->plan_soon.due_ns)
-            return; /* the SMs that have just become free are yet to be planned */
+            return; /* SMs that have just become free are planned first */
     }
     if (state_writer_idle(&server->state))
         changes_answer(server, text);
 }
 
-/* From the first one's request on: a second must not use up the first one's time. */
+/* Starts the time with the first operator's request: a second one does not prolong it. */
 static void patience_begin(struct server *server)
 {
     struct timer *patience = &server->changes.patience;

@@ -10,10 +10,10 @@
 
 /* ---- What goes into a candidate -------------------------------------------------------------- */
 
-/* The session that asks, and whether for something new. */
+/* Who asks for the plan. */
 struct ask {
-    const struct session *session; /* NULL: nobody */
-    bool anew;
+    const struct session *session; /* the session that asks; NULL: nobody */
+    bool anew;                     /* the session gets all that it asks for, or a refusal */
 };
 
 struct placement {

@@ -118,8 +118,8 @@ void settle_begin(struct session *session)
         request_begin(session);
 }
 
-/* The session has again what it had. Where that has been given away since, it keeps its new
- * request, which is tried on. */
+/* Gives the session again what it had. Where that has been given away since, the session keeps its
+ * new request, which is tried again. */
 static void request_undo(struct session *session)
 {
     struct wire_qos wanted = session->qos;
@@ -147,7 +147,8 @@ static void wait_fail(struct session *session, gs_status status, const char *tex
 
 /* ---- Those who wait -------------------------------------------------------------------------- */
 
-/* true: the session's wait has come to an end. */
+/* Answers the session's wait if what it waits for has come or cannot come. Returns whether the wait
+ * has ended. */
 static bool session_settle(struct session *session)
 {
     const struct session *blamed;
@@ -158,7 +159,7 @@ static bool session_settle(struct session *session)
         qos_requests_unlist(session); /* an attach that had waited: LINK_OPENED will answer it */
         return true;
     }
-    if (grants_hold(session)) {
+    if (grants_in_force(session)) {
         qos_requests_answer(session, GS_OK, "");
         return true;
     }
@@ -188,8 +189,8 @@ static void patience_fire(struct timer *timer)
     device_due(device, DUE_SETTLE);
 }
 
-/* Settling one changes nothing in the list but its own place, and perhaps what others wait for: so
- * once more, until nothing changes, and what has been planned is sent first. */
+/* Settling one session takes no other out of the list, but may change what others wait for. So the
+ * list is walked again until nothing changes, and what has been planned is sent before. */
 void settle_device(struct device *device)
 {
     struct session *next;
@@ -207,7 +208,7 @@ void settle_device(struct device *device)
 
 /* ---- Attaches -------------------------------------------------------------------------------- */
 
-/* The attach is answered now, whatever becomes of the session. */
+/* The client waits no longer: the attach is refused, whatever the session waits for. */
 static void answer_fire(struct timer *timer)
 {
     struct session *session = container_of(timer, struct session, answer_by);

@@ -102,7 +102,7 @@ void server_session_resume_over(struct session *session)
         log_info("event=takeover device=%d worker=%d ms=%.1f", device->index,
                  (int)device->worker.child.pid, (double)(clock_ns() - device->lost_ns) / 1e6);
     }
-    device_due(device, DUE_SEND); /* attaches have waited */
+    device_due(device, DUE_SEND); /* attaches may have waited for this session's end */
 }
 
 /* ---- Refused, or lost with the worker -------------------------------------------------------- */
@@ -144,7 +144,7 @@ static void session_not_resumed(struct session *session, const char *text)
 
 void server_session_refuse(struct session *session, gs_status status, const char *text)
 {
-    if (session->resuming) { /* the attach of a resumed session was answered long ago */
+    if (session->resuming) { /* its attach was answered before the worker was lost */
         const bool gone = session->close_wanted;
 
         session_not_resumed(session, text);
@@ -320,7 +320,7 @@ static enum link_replay replay_wanted(struct session *session, const struct culp
 /* The next worker is to take the session up. */
 static void session_wait(struct session *session)
 {
-    qos_requests_hold(session);
+    qos_requests_keep(session);
     grants_forget(session);
     session->state = SESSION_WAITING;
     session->attached_base = 1; /* ours */

@@ -10,25 +10,27 @@
 #include "server/state/device.h"
 #include "server/state/session.h"
 
-/* The client has gone or detached, or never came: the worker frees what the session holds. */
+/* Closes a session whose client has gone or detached, or never came: the worker frees what the
+ * session holds. */
 void server_session_close(struct session *session);
 /* The operator ends the session: what it has queued is dropped, and what still runs after
  * `grace_ms` ends with the worker. */
 void server_session_kill(struct session *session, uint32_t grace_ms);
-/* LINK_CLOSED: the worker has freed it. false: the message makes no sense in this state. */
+/* Takes LINK_CLOSED: the worker has freed the session. false: the message makes no sense in this
+ * state. */
 bool server_session_closed(struct session *session);
 /* Goes on with the end of a session that a former supervisor has begun. asked: the worker knows. */
 void server_session_close_again(struct session *session, bool asked);
-/* The worker is gone; see session_segment_fault. */
+/* Notes that the session's worker is gone; see session_segment_fault for the parameters. */
 void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
                                 const struct culprit *culprit, const char *why);
-/* The session does not wait to be taken up any more. */
+/* Notes that the session does not wait to be taken up any more. */
 void server_session_resume_over(struct session *session);
 /* Answers the attach with a refusal and ends the session. */
 void server_session_refuse(struct session *session, gs_status status, const char *text);
-/* Frees all, at once. */
+/* Frees all that the session has, at once. */
 void server_session_end(struct session *session);
-/* The client's process is not watched any more. */
+/* Ends watching the client's process. */
 void server_session_unwatch(struct session *session);
 
 #endif

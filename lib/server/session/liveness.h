@@ -16,11 +16,11 @@
 /* Watches the process that asks, if it can be seen; the reply queue must be open. false: the
  * process has ended. */
 bool liveness_begin(struct session *session);
-/* The attach has been answered: starts the time in which the client must map its segment. */
+/* Starts the time in which the client, whose attach has been answered, must map its segment. */
 void liveness_expect(struct session *session);
 /* Watches the client of a session that a former supervisor has made, by the pidfd of that one. */
 void liveness_restore(struct session *session);
-/* The client says that it has mapped its segment. */
+/* Notes that the client says that it has mapped its segment. */
 void liveness_confirm(struct session *session);
 
 #endif

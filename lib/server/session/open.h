@@ -4,11 +4,11 @@
 
 #include "server/state/session.h"
 
-/* LINK_OPENED. false: the message makes no sense in this state. */
+/* Takes LINK_OPENED. false: the message makes no sense in this state. */
 bool server_session_opened(struct session *session, const struct link_opened *opened,
                            const char *text);
-/* LINK_TAKEN_UP, or a LINK_OPENED that was not late: no worker was lost by taking the session up.
- */
+/* Takes LINK_TAKEN_UP, or a LINK_OPENED that was not late: no worker was lost by taking the session
+ * up. */
 void server_session_taken_up(struct session *session);
 
 #endif

@@ -20,24 +20,25 @@ struct device;
 struct server;
 struct session;
 
-/* LINK_PEER_IMPORT: the session wants to import. false: the message makes no sense. */
+/* Takes LINK_PEER_IMPORT: the session wants to import. false: the message makes no sense. */
 bool peer_import_ask(struct session *session, const struct link_peer_ask *ask);
-/* The session ends, so its import is refused, if it has asked for one. */
+/* Refuses the import of a session that ends, if it has asked for one. */
 void peer_import_refuse(struct session *session);
-/* Its worker is lost, so nobody waits for the answer. The next one asks again. */
+/* Forgets what a session whose worker is lost has asked for: nobody waits for the answer, and the
+ * next worker asks again. */
 void peer_import_forget(struct session *session);
-/* LINK_PEER_EXPORTED: the answer of the owner's device. */
+/* Takes LINK_PEER_EXPORTED, the answer of the owner's device. */
 bool peer_exported(struct device *device, const struct link_message *message);
-/* LINK_VAULT_PEER: the session has mapped what it was given, or, of 0 bytes, could not. */
+/* Takes LINK_VAULT_PEER: the session has mapped what it was given, or, of 0 bytes, could not. */
 bool peer_import_keep(struct session *session, const struct link_vault *vault);
-/* The session has a next worker: tells it what was taken back meanwhile. */
+/* Tells the session's next worker what was taken back meanwhile. */
 void peer_imports_tell(struct session *session);
-/* The session has lost its memory. */
+/* Ends the loans and imports of a session that has lost its memory. */
 void peer_memory_end(struct session *session);
 /* Asks and tells workers, at the end of each round. */
 void peer_memory_go_on(struct server *server);
-/* Workers are asked and told from now on, all of it once more: they have all said what they have
- * (server->restoring). */
+/* Has workers asked and told once more, now that all have said what they have (server->restoring).
+ */
 void peer_memory_restore(struct server *server);
 
 #endif

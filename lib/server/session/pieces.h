@@ -22,15 +22,16 @@ const char *piece_refusal(const struct session *session, int fd);
 /* LINK_VAULT_PUT. fd: the descriptor that came along, or -1; one that the vault keeps becomes -1.
  * What the vault cannot keep is noted in the session. false: the message makes no sense. */
 bool piece_put(struct session *session, const struct link_vault *vault, int *fd);
-/* One more, or less, of the user's pieces: of an import that the vault does not have yet. */
+/* Counts one of the user's pieces, of an import that the vault does not have yet, or (below) no
+ * longer. */
 void piece_charge(const struct session *session);
 void piece_discharge(const struct session *session);
-/* LINK_VAULT_SHARE; the same. */
+/* The same for LINK_VAULT_SHARE. */
 bool piece_share(struct session *session, const struct link_vault_share *share);
 /* LINK_VAULT_DROP. The vault may have no descriptor: it was full when the memory was made. What
  * other devices' sessions have of the memory goes too. */
 void piece_drop(struct session *session, const struct link_vault *vault);
-/* All of the session. */
+/* Drops all pieces of the session. */
 void pieces_drop_all(struct session *session);
 
 #endif

@@ -46,7 +46,7 @@ void qos_requests_answer(struct session *session, gs_status status, const char *
     free(request);
 }
 
-void qos_requests_hold(struct session *session)
+void qos_requests_keep(struct session *session)
 {
     /* An open session in the list has a request under way, which begins anew. */
     if (session->state == SESSION_OPEN && session->requests.listed && session->requests.first)

@@ -21,17 +21,17 @@ struct qos_request {
 
 /* Puts a request at the end of the queue and takes the reply over. false: there is no memory. */
 bool qos_requests_push(struct session *session, const struct wire_qos *qos, struct reply *reply);
-/* The queue is full. */
+/* Whether the queue is full. */
 bool qos_requests_full(const struct session *session);
 /* Answers the request under way and takes the session out of the list. */
 void qos_requests_answer(struct session *session, gs_status status, const char *text);
-/* The worker is gone, and the requests go on with the next one. */
-void qos_requests_hold(struct session *session);
-/* The session ends: all requests are refused. */
+/* Keeps the requests of a session whose worker is gone for the next one. */
+void qos_requests_keep(struct session *session);
+/* Refuses all requests of a session that ends. */
 void qos_requests_refuse_all(struct session *session, gs_status status, const char *text);
 
-/* Somebody waits for the session's grant, until the time of its request, or for
- * GRANT_PATIENCE_NS; then `fire` is called. Harmless on a session that is in the list. */
+/* Puts the session, whose grant somebody waits for, into the list, until the time of its request,
+ * or for GRANT_PATIENCE_NS; then `fire` is called. Harmless on a session that is in the list. */
 void qos_requests_await(struct session *session, void (*fire)(struct timer *patience));
 /* Takes the session out of the list; its requests stay in the queue. Harmless on a session that is
  * not in the list. */

@@ -22,12 +22,12 @@ int session_segment_restore(struct session *session);
  * culprit: whom they are about, or NULL. */
 struct seg_fault session_verdict(const struct session *session, const struct link_fatal *fatal,
                                  const struct culprit *culprit, const char *why);
-/* Tells it. */
+/* Tells the session its verdict. */
 void session_segment_fault(struct session *session, const struct link_fatal *fatal,
                            const struct culprit *culprit, const char *why);
 /* Tells the client that the session is being ended, and why. */
 void session_segment_end(struct session *session, const char *why);
-/* No session will be opened with the segment again. */
+/* Tells the device's worker that no session will be opened with the segment again. */
 void session_segment_drop(struct device *device, int id);
 /* Whether the session has no fault of its own, as the segment says. */
 bool session_segment_open(const struct session *session);

@@ -15,10 +15,10 @@
 #include "server/link/worker_link.h"
 #include "server/state/server.h"
 
-#define LEASE_NS 3000000000u /* several renewals of gsctl's */
+#define LEASE_NS     3000000000u /* gsctl renews it several times in this time */
 /* Between two traces of users other than the operator: the worker takes all sessions back from its
  * side lanes at the begin and the end of each. */
-#define PAUSE_NS 1000000000u
+#define TRACE_GAP_NS 1000000000u
 
 /* ---- What is told ---------------------------------------------------------------------------- */
 
@@ -109,7 +109,7 @@ static void lease_renew(struct device *device)
     timer_set(&device->server->loop, &device->trace.lease, clock_ns() + LEASE_NS, lease_fire);
 }
 
-/* A program may begin traces without end. */
+/* Logs that a trace begins. The lines are limited, since a program may begin traces without end. */
 static void begin_log(const struct device *device, const struct reply *by)
 {
     struct account *account = account_get(&device->server->accounts, device->trace.uid);
@@ -208,7 +208,7 @@ void device_trace_end(struct device *device)
     if (device->worker.state == WORKER_READY)
         worker_send(device, &message);
     shmdt(device->trace.segment);
-    device->trace = (struct device_trace){.next_ns = clock_ns() + PAUSE_NS};
+    device->trace = (struct device_trace){.next_ns = clock_ns() + TRACE_GAP_NS};
 }
 
 void device_trace_restore(struct device *device)

@@ -37,8 +37,8 @@ struct account {
     uint64_t lingering[SETTINGS_DEVICES_MAX];
     uint32_t lingering_due;  /* as bits: devices whose worker is about to be told of it */
     uint32_t lingering_sent; /* as bits: devices whose worker may count some of it */
-    /* Requests. */
-    int32_t tokens; /* below 0: what its requests took that it did not have */
+    /* The allowance of requests. */
+    int32_t tokens; /* below 0: the user's requests took more than there was */
     uint64_t refilled_ns;
     /* Faults of its kernels that lost a device. */
     uint32_t faults;
@@ -54,27 +54,30 @@ struct accounts {
     struct account entry[ACCOUNTS_MAX]; /* by uid */
 };
 
-/* Takes over what a former supervisor has left: what users have is to be counted anew, what they
- * may not do stays. */
+/* Takes over the accounts of a former supervisor: what users have is counted anew, what they are
+ * kept from stays. */
 void accounts_restore(struct accounts *accounts);
-/* NULL: the user has none. Valid until the next account is made. */
+/* The user's account, valid until the next account is made. NULL: there is none. */
 struct account *account_find(const struct accounts *accounts, uid_t uid);
-/* Makes one where there is none. NULL: all are in use. */
+/* The same, made if there is none. NULL: all accounts are in use. */
 struct account *account_get(struct accounts *accounts, uid_t uid);
 /* Takes a request from the user's allowance. false: it is used up for now. */
 bool account_ask(struct account *account, uint64_t now_ns);
-/* A request has taken the supervisor so long: what is beyond one request goes off the allowance. */
+/* Notes how long a request took the supervisor: what is beyond one request's time goes off the
+ * user's allowance. */
 void account_took(struct account *account, uint64_t ns);
-/* The device's worker has gone, with all that it counted. */
+/* Forgets what the device's worker counted, which has ended. */
 void accounts_worker_gone(struct accounts *accounts, int device);
-/* Another fault: how long the user is kept out from now on; 0: not this time. */
+/* Notes another fault, and returns for how long the user is kept out from now on; 0: not this time.
+ */
 uint64_t account_fault(struct account *account, uint64_t now_ns);
-/* The user's session has lost a device. If the user was a suspect, nobody is one any more. */
+/* Notes that the user's session has lost a device. If the user was a suspect, nobody is one any
+ * more. */
 void accounts_culprit(struct accounts *accounts, uid_t uid, uint64_t now_ns);
-/* One more line about the user may be logged; a line that says how many were left out may come
- * before. NULL is allowed nothing. */
+/* Whether one more line about the user may be logged. May log a line before that says how many were
+ * left out. NULL: an account that may log nothing. */
 bool account_log(struct account *account, uint64_t now_ns);
-/* The same for a line on a session of its, of which there may be more. */
+/* The same for a line about a session of the user's, of which more are allowed. */
 bool account_event(struct account *account, uint64_t now_ns);
 
 #endif

@@ -73,18 +73,20 @@ struct device {
     char bell[WIRE_BELL_MAX];
     mqd_t bell_queue;
     uint32_t sessions;
-    struct segment_pool segments;         /* of closed sessions, all of which the worker keeps */
-    uint32_t faults;                      /* workers lost after they were ready */
-    uint32_t takeovers[CTL_TAKEOVERS];    /* by enum ctl_takeover */
-    struct ctl_blamed blamed[CTL_BLAMED]; /* users whose kernels lost workers; count 0: none */
-    uint32_t failures;                    /* starts that failed in a row */
+    struct segment_pool segments;      /* of closed sessions, all of which the worker keeps */
+    uint32_t faults;                   /* workers lost after they were ready */
+    uint32_t takeovers[CTL_TAKEOVERS]; /* by enum ctl_takeover */
+    struct ctl_blamed
+        blamed[CTL_BLAMED];       /* users whose kernels lost workers; count 0: an unused entry */
+    uint32_t failures;            /* starts that failed in a row */
     struct timer timer;           /* start deadline, next start, or patience with one that ends */
-    char failure[ERROR_TEXT_MAX]; /* of the last worker lost */
-    uint64_t lost_ns;             /* when it was seen to be lost */
-    struct culprit culprit;       /* who lost it; session_id 0: not known */
-    struct suspects suspects;     /* of the worker's last words; none once its loss is told */
-    uint32_t resuming;            /* sessions that the next worker takes up, or does so now */
-    struct link_stats *stats;     /* by slot; NULL: not made yet. A next worker goes on with them */
+    char failure[ERROR_TEXT_MAX]; /* why the last worker was lost */
+    uint64_t lost_ns;             /* when the loss was seen */
+    struct culprit culprit;       /* who lost the last worker; session_id 0: not known */
+    struct suspects
+        suspects;      /* from the worker's last words; none once sessions are told of its loss */
+    uint32_t resuming; /* sessions that the next worker takes up, or does so now */
+    struct link_stats *stats; /* by slot; NULL: not made yet. A next worker goes on with them */
     int stats_fd;
     int code_fd; /* the memfd in which its workers keep machine code; -1: not made yet */
 
@@ -107,28 +109,29 @@ struct device {
 };
 
 void device_init(struct device *device, struct server *server, int index);
-/* Cancels its timers and removes its doorbell queue. Its worker is gone. */
+/* Cancels the device's timers and removes its doorbell queue, once its worker is gone. */
 void device_deinit(struct device *device);
 /* Makes the doorbell queue. 0 or -errno. */
 int device_bell_open(struct device *device, mode_t mode);
-/* The device's sessions one after the other, as registry_next gives the server's. */
+/* Walks through the device's sessions, as registry_next does through the server's. */
 struct session *device_session_next(const struct device *device, const struct session *session);
 /* The session in a slot, or NULL: the slot is empty, another device's, or no slot at all. */
 struct session *device_session(const struct device *device, uint32_t slot);
-/* due: of enum device_due. */
+/* Notes that these steps, of enum device_due, are due. */
 void device_due(struct device *device, uint32_t due);
-/* Has sessions placed anew in a round of its own: many such calls in the meantime are one placing,
- * and other events have their turn before it. */
+/* Has sessions placed anew in a round of its own. Many such calls until then are one placing, and
+ * other events have their turn before it. */
 void device_plan_soon(struct device *device);
-/* Sessions are served, now or in a moment. */
+/* Whether the device serves sessions, now or in a moment. */
 bool device_usable(const struct device *device);
-/* The operator lets no new sessions on it. */
+/* Whether the operator lets no new sessions on the device. */
 bool device_drained(const struct device *device);
-/* The worker is ready, but has left a ping unanswered for at_least_ns, or is stuck for so long. */
+/* Whether the worker is ready, but has left a ping unanswered for at_least_ns, or a lane of it is
+ * stuck for so long. */
 bool device_silent(const struct device *device, uint64_t at_least_ns);
-/* Of one that is silent: it answers, but a lane of it is stuck in a driver call. */
+/* Whether a silent worker answers, but has a lane that is stuck in a driver call. */
 bool device_stuck(const struct device *device);
-/* What is said of its worker: "does not answer", or "is stuck in a driver call". */
+/* What the log says of a silent worker: "does not answer", or "is stuck in a driver call". */
 const char *device_silence(const struct device *device);
 uint64_t device_memory_used(const struct device *device);
 

@@ -69,7 +69,7 @@ bool grant_same(const struct link_grant *a, const struct link_grant *b)
     return memcmp(a, &c, sizeof(c)) == 0;
 }
 
-bool grants_hold(const struct session *s)
+bool grants_in_force(const struct session *s)
 {
     return s->state == SESSION_OPEN && !s->grant.awaited &&
            grant_same(&s->grant.target, &s->grant.applied);
@@ -80,10 +80,10 @@ uint32_t grants_pending_count(const struct device *device)
     uint32_t count = 0;
 
     for (struct session *s = NULL; (s = device_session_next(device, s));) {
-        if (s->state == SESSION_OPENING) /* the grant holds from the first launch on */
+        if (s->state == SESSION_OPENING) /* the grant is in force from the first launch on */
             count += !grant_same(&s->grant.target, &s->grant.sent);
         else if (s->state == SESSION_OPEN)
-            count += !grants_hold(s);
+            count += !grants_in_force(s);
     }
     return count;
 }
@@ -213,7 +213,7 @@ void grants_opened(struct session *s)
     s->grant.applied = s->grant.sent;
     if (s->device->blocked)
         device_plan_soon(s->device);
-    device_due(s->device, grants_hold(s) ? DUE_SETTLE : DUE_SEND | DUE_SETTLE);
+    device_due(s->device, grants_in_force(s) ? DUE_SETTLE : DUE_SEND | DUE_SETTLE);
 }
 
 void grants_forget(struct session *s)

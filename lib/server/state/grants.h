@@ -35,26 +35,26 @@ struct session_grant {
 
 /* ---- Changes: each notes what is due on the device ------------------------------------------- */
 
-/* The worker's answer. false: it makes no sense. */
+/* Takes LINK_GRANTED, the worker's answer. false: it makes no sense. */
 bool grants_granted(struct session *session, const struct link_granted *granted, const char *text);
-/* LINK_OPENED has confirmed the first grant. */
+/* Notes that LINK_OPENED has confirmed the first grant. */
 void grants_opened(struct session *session);
-/* The session has no SMs any more. */
+/* Forgets all grants of a session that has no SMs any more. */
 void grants_forget(struct session *session);
-/* The device's worker is ready: the sessions that wait for it are placed in the next rounds, in the
- * order in which they came. */
+/* Has the sessions that wait for the device's worker, which is ready now, placed in the next
+ * rounds, in the order in which they came. */
 void grants_ready(struct device *device);
 
 /* ---- Questions ------------------------------------------------------------------------------- */
 
-/* Adds the capped sessions of each group to load, and takes what is a session's alone out of room.
- */
+/* Adds to load the number of capped sessions of each group, and takes the SMs that are a session's
+ * alone out of room. */
 void grants_load(const struct device *device, uint32_t *load, struct sm_mask *room);
-/* The session has something to be sent. */
+/* Whether a grant is to be sent to the session's worker. */
 bool grants_due(const struct session *session);
-/* All that was decided for the session holds. */
-bool grants_hold(const struct session *session);
-/* The number of the device's sessions for which it does not hold yet. */
+/* Whether all that was decided for the session is in force: the worker has confirmed it. */
+bool grants_in_force(const struct session *session);
+/* The number of the device's sessions for which something is not in force yet. */
 uint32_t grants_pending_count(const struct device *device);
 /* The SMs that the session has been given, spelled out; empty: none yet. */
 struct sm_mask grants_sms(const struct session *session);
@@ -64,14 +64,14 @@ struct sm_mask grants_sure(const struct session *session);
 /* The SMs that its kernels have or may still be given. exclusive: of these, those that are the
  * session's alone. */
 struct sm_mask grants_held(const struct session *session, bool exclusive);
-/* The SMs of the device that are anybody's alone. */
+/* The SMs of the device that are some session's alone. */
 struct sm_mask grants_alone(const struct device *device);
 /* The session whose SMs this one waits for, or NULL. A grant waits while another session may still
  * run on SMs that are to be one's alone: so others let go first, then the owner is given them. With
  * the placer's rules that keeps waits from forming a circle. alone: grants_alone of the device, as
  * a first look. */
 const struct session *grants_blocker(const struct session *session, const struct sm_mask *alone);
-/* Two grants are the same apart from their sequence. */
+/* Whether two grants are the same apart from their sequence. */
 bool grant_same(const struct link_grant *a, const struct link_grant *b);
 
 #endif

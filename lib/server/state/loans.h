@@ -55,27 +55,26 @@ struct loan_news {
 };
 #define LOAN_LINGERS (UINT64_C(1) << 63)
 
-/* NULL: there is none. */
+/* The loan of that number. NULL: there is none. */
 struct loan *loan_find(const struct server *server, uint64_t number);
-/* The loan of an entry of the session's, which becomes one of it if it is not. NULL: there is no
- * memory. */
+/* The loan of an entry of the session's vault, begun if there is none. NULL: there is no memory. */
 struct loan *loan_begin(struct session *owner, uint64_t address, uint64_t size);
-/* An import on that device more, or less. */
+/* Counts an import on that device, or (below) no longer. */
 void loan_hold(struct loan *loan, const struct device *device);
 void loan_release(struct server *server, struct loan *loan);
-/* The owner takes the memory back that it has at that address, if it lends it. */
+/* Ends the loan of the owner's memory at that address, if there is one. */
 void loan_take_back(struct session *owner, uint64_t address);
-/* The session gives up the entry, which is of the loan's owner, of an import, or of neither. */
+/* Notes that the session gives up the entry, which may be a loan's or an import's. */
 void loan_entry_gone(struct session *session, const struct vault_loan *name);
-/* Tells the device's worker what of the user's memory lingers there, unless that is about to be
- * done. */
+/* Has the device's worker told how much of the user's memory lingers there, unless that is about to
+ * be done. */
 void loan_linger_on(struct device *device, struct account *account);
 /* Has the device's worker take back all that its sessions have of a loan. */
 void loan_revoke_on(struct device *device, uint64_t number);
 
 /* Enters what an entry of the vault, or an import under way, says. false: there is no memory. */
 bool loan_restore(struct session *session, const struct vault_loan *name, uint64_t size);
-/* All has been entered: what no owner lends any more was taken back. */
+/* Takes back the loans that no owner has entered, once all has been entered. */
 void loans_restored(struct server *server);
 
 #endif

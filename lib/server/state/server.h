@@ -143,24 +143,25 @@ struct server {
     struct device device[DEVICES_MAX];
 };
 
-/* Users besides root and the server's own are served. */
+/* Whether users besides root and the server's own are served. */
 bool server_serves_others(const struct server_options *options);
-/* True for a user besides root and the server's own. What is finite is bounded for these users, and
- * a part of it kept from them. */
+/* Whether the user is neither root nor the server's own. What is finite is bounded for such users,
+ * and a part of it kept from them. */
 bool server_other(const struct server *server, uid_t uid);
 /* GS_OK if the server has a device of that number; else the status and a text. */
 gs_status server_device_check(const struct server *server, int64_t index,
                               char text[REFUSAL_TEXT_MAX]);
-/* The descriptor is one of those that tenants may not keep. The kernel gives the lowest that is
- * free, so what is kept fills the numbers from below. */
+/* Whether the descriptor is one of those that tenants may not keep. The kernel gives the lowest
+ * that is free, so what is kept fills the numbers from below. */
 bool server_descriptor_reserved(const struct server *server, int fd);
 #define DESCRIPTORS_NONE_LEFT "the server has no descriptor left (RLIMIT_NOFILE %u)"
 
-/* The server ends at once, without order: kills the processes of all devices, and removes what
+/* Ends the server at once, without order: kills the processes of all devices, and removes what
  * would stay behind: the names of the queues, if the instance is ours (while its lock is held no
  * other server has them), and segments that no client knows yet. */
 void server_abandon(const struct server *server);
-/* Settings, policy and options hold as they are now. token: of the request that wanted it, or 0. */
+/* Commits settings, policy and options as they are now: the next supervisor goes on with them.
+ * token: of the request that wanted it, or 0. */
 void server_commit(struct server *server, uint64_t token);
 /* Restores the settings, policy and options that were committed last. */
 void server_uncommitted_drop(struct server *server);

@@ -37,8 +37,8 @@ enum session_state {
 
 enum session_client {
     CLIENT_UNCONFIRMED = 0, /* the client has not said that it mapped its segment */
-    CLIENT_WATCHED = 1,     /* it has mapped it; a pidfd tells its end */
-    CLIENT_POLLED = 2,      /* it has mapped it; the segment's count of attachments tells its end */
+    CLIENT_WATCHED = 1,     /* it has mapped its segment; a pidfd tells its end */
+    CLIENT_POLLED = 2,      /* it has mapped its segment; the count of attachments tells its end */
     CLIENT_GONE = 3
 };
 
@@ -61,8 +61,8 @@ struct session_requests {
 /* Its import of another device's memory; see peer_memory.h. */
 struct peer_import {
     struct link_peer_ask ask; /* what its worker wants; ask.ask 0: nothing */
-    /* What its worker was given and has not said that it has: a hold of the loan, a piece of its
-     * user's, and a descriptor for the vault. loan.number 0: nothing. */
+    /* What its worker was given and has not confirmed: a loan, counted as held, one of its user's
+     * pieces, and a descriptor for the vault. loan.number 0: nothing. */
     struct vault_loan loan;
     uint64_t size;
     int fd;
@@ -85,7 +85,7 @@ struct session {
     uint64_t losses_ns;
     bool attached;       /* its attach was answered */
     bool by_operator;    /* an operator ended it */
-    bool killed;         /* the same, and its client has not gone yet */
+    bool killed;         /* an operator ended it, and its client has not gone yet */
     uint64_t kill_token; /* of the last request to end it; 0: none */
     uint32_t grace_ms;   /* while it is closing: how long its work may run on; 0: no limit */
     bool vault_short;    /* some of its memory would not outlive the worker */
@@ -111,7 +111,8 @@ struct session {
     unsigned char *segment; /* NULL: none */
     enum segment_kept segment_kept;
     uint64_t attached_base; /* attachments of the segment without the client's */
-    uint64_t missing_ns;  /* since when the client's attachment seems to be gone; 0: it does not */
+    uint64_t missing_ns;  /* since when the client's attachment seems to be gone; 0: it seems to be
+                             there */
     struct watch process; /* pidfd of the client */
     struct timer answer_by;  /* its client waits for the attach until then, with time to spare */
     uint64_t give_up_ns;     /* when the worker should give up opening it; 0: never */
@@ -122,7 +123,7 @@ struct session {
     struct peer_import peer;
 };
 
-/* The worker may hold memory for the session, in this state. */
+/* Whether the worker may hold memory for the session in this state. */
 static inline bool session_has_memory(const struct session *session)
 {
     return session->state == SESSION_OPENING || session->state == SESSION_OPEN ||

@@ -35,9 +35,9 @@ struct state_writer {
 int state_writer_init(struct state_writer *writer, struct loop *loop, const char *path, int held);
 /* Waits for what is to be written. Harmless on one that is not initialised. */
 void state_writer_deinit(struct state_writer *writer, struct loop *loop);
-/* Takes a copy. */
+/* Has a copy of the text written. */
 void state_writer_write(struct state_writer *writer, const struct settings *settings);
-/* All that was handed over has been written, or state_writer_failure() says why not. */
+/* Whether all that was handed over has been written, or state_writer_failure() says why not. */
 bool state_writer_idle(const struct state_writer *writer);
 /* Why the last write failed, or NULL. */
 const char *state_writer_failure(const struct state_writer *writer);

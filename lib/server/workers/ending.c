@@ -59,7 +59,8 @@ static void culprit_log(const struct device *device, const struct link_fatal *fa
     log_event_write(&event, LOG_LEVEL_ERROR);
 }
 
-/* Nobody is blamed. Those with unfinished work are named, the first of many. */
+/* Logs a loss for which nobody is blamed, with the sessions that had unfinished work, or the first
+ * of many. */
 static void unknown_log(const struct device *device)
 {
     const struct suspects *suspects = &device->suspects;
@@ -100,8 +101,8 @@ static enum ctl_takeover takeover_of(const struct link_fatal *fatal)
     return fatal->kind == GS_FAULT_EVICTED ? CTL_TAKEOVER_EVICTION : CTL_TAKEOVER_FAULT;
 }
 
-/* A user of a shared server whose kernels lose the device again and again is kept out for a growing
- * time. */
+/* Counts the fault for the user's account: a user of a shared server whose kernels lose the device
+ * again and again is kept out for a growing time. */
 static void culprit_charge(struct server *server, const struct culprit *culprit)
 {
     struct account *account = account_find(&server->accounts, culprit->uid);

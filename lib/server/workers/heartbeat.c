@@ -8,11 +8,12 @@
 #include "server/workers/ending.h"
 
 #define BEAT_NS   1000000000u
-/* Beats without an answer, and not time: a supervisor that was stopped itself counts one. */
+/* Beats without an answer are counted, and not time: a supervisor that was stopped itself has
+ * missed one. */
 #define BEATS_LOG 3u
 #define BEATS_MAX 30u
 
-/* Says it once, and once that it is over. */
+/* Logs once that the worker is silent, and once that it answers again. */
 static void silence_log(struct device *device)
 {
     struct worker_process *worker = &device->worker;

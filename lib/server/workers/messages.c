@@ -47,7 +47,7 @@ static void ready_note(struct worker_process *worker, const struct link_device *
     worker->child.said_ready = true;
 }
 
-/* May be called again, by a next supervisor: until all is done the worker has had nothing but its
+/* May be called again by a next supervisor: until all is done the worker has been sent nothing but
  * LINK_BEGIN. */
 static bool on_ready(struct device *device)
 {
@@ -90,7 +90,7 @@ void worker_ready(struct device *device)
                     (int)device->worker.child.pid);
 }
 
-/* Without its journal a session ends with its worker. */
+/* Takes a session's journal, without which the session ends with its worker. */
 static void on_journal(const struct device *device, struct session *session, int *fd)
 {
     if (*fd < 0 || session->journal >= 0 || session->state != SESSION_OPENING ||
@@ -100,7 +100,7 @@ static void on_journal(const struct device *device, struct session *session, int
     *fd = -1;
 }
 
-/* What is told of a session's memory counts also as a worker's last words. */
+/* Takes a message about a session's memory, which counts also as a worker's last words. */
 static bool on_memory(struct session *session, const struct link_message *message, int *fd)
 {
     switch (message->op) {
@@ -223,8 +223,8 @@ static bool on_message(struct device *device, struct link_message *message, int 
     }
 }
 
-/* A worker that is being ended says nothing that counts any more, but for the memory that it has
- * made for those whom the next one takes up. It may wait to be killed. */
+/* Takes a message of a worker that is being ended, and may wait to be killed. Nothing of it counts
+ * but the memory that it has made for sessions which the next worker takes up. */
 static void on_last_words(struct device *device, const struct link_message *message, int *fd)
 {
     struct session *session = device_session(device, message->slot);

@@ -42,7 +42,7 @@ static void worker_forget(struct device *device)
 static void worker_process_ready(struct watch *watch, uint32_t events);
 static void start_deadline(struct timer *timer);
 
-/* The device's worker, whose process is there, is starting. */
+/* Begins the start of the device's worker, whose process is there. */
 static void starting_begin(struct device *device)
 {
     device->worker.state = WORKER_STARTING;
@@ -69,8 +69,8 @@ static bool worker_promote(struct device *device)
     return true;
 }
 
-/* The worker is gone, and reaped: the next one starts at once where tenants wait for it and nothing
- * says that it will fail too, else after a pause. */
+/* Starts the next worker after one that is gone and reaped: at once where tenants wait for it and
+ * nothing says that it will fail too, else after a pause. */
 static void worker_next(struct device *device)
 {
     struct server *server = device->server;
@@ -171,7 +171,7 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     worker_next(device);
 }
 
-/* The supervisor was killed while it told the sessions that the worker is lost. */
+/* Goes on where a supervisor was killed while it told the sessions that the worker is lost. */
 static void worker_loss_tell(struct device *device)
 {
     const struct culprit *culprit = device->culprit.session_id ? &device->culprit : NULL;

@@ -112,7 +112,8 @@ void restart_begin(struct device *device, bool force, struct reply *reply)
         reply_refuse(reply, GS_ERR_REFUSED, "device %d has no worker that is ready", device->index);
         return;
     }
-    /* First: a restart that has begun has its answer with it, for a next supervisor too. */
+    /* The reply is noted first, so that a next supervisor finds it with a restart that has begun.
+     */
     restart->reply = *reply;
     reply->queue = -1;
     begin(device, force, CTL_TAKEOVER_RESTART);
@@ -123,7 +124,7 @@ void restart_restore(struct device *device)
     struct restart *restart = &device->restart;
 
     restart->patience = (struct timer){0};
-    /* Or not yet: the worker may be asked twice. */
+    /* LINK_RETIRE may not have been sent yet, so the worker may be asked twice. */
     if (restart->phase == RESTART_ASKED || restart->phase == RESTART_PRELOAD)
         restart->phase = RESTART_STANDBY;
     if (restart->phase == RESTART_NONE)
@@ -138,7 +139,7 @@ bool restart_retired(struct device *device, const struct link_message *message)
 
     if (restart->phase == RESTART_NONE && message->u.retired == GS_OK)
         return false;
-    /* A question may have been asked twice, by two supervisors. */
+    /* Two supervisors may have asked the worker. */
     if (restart->phase != RESTART_ASKED && message->u.retired != GS_OK)
         return true;
     if (message->u.retired != GS_OK) {
@@ -170,8 +171,8 @@ static void restart_done(struct device *device)
     restart_end(device);
 }
 
-/* The worker cannot come to rest. Where nobody would lose anything, or the operator takes that upon
- * himself, it is ended as one that was lost. */
+/* Deals with a silent worker, which cannot come to rest. Where nobody would lose anything, or the
+ * operator takes that upon himself, it is ended as one that was lost. */
 static void restart_silent(struct device *device)
 {
     struct restart *restart = &device->restart;
@@ -189,7 +190,7 @@ static void restart_silent(struct device *device)
     restart->phase = RESTART_NEXT;
 }
 
-/* All is ready for the next worker. */
+/* Asks the worker to retire: all is ready for the next one. */
 static void retire(struct device *device)
 {
     struct link_message retire = {.op = LINK_RETIRE, .slot = LINK_SLOT_NONE};
@@ -209,7 +210,7 @@ static void retire(struct device *device)
     worker_send(device, &retire);
 }
 
-/* The standby is made ready, and ready for the sessions, before the worker is asked. */
+/* Makes a standby ready, and ready for the sessions, before the worker is asked. */
 static void retire_prepare(struct device *device)
 {
     struct restart *restart = &device->restart;

@@ -32,7 +32,7 @@ bool resync_take(struct device *device, const struct link_message *message)
     return true;
 }
 
-/* The grant that was on its way: the worker has it, has answered it, or never got it. */
+/* Settles the grant that was on its way: the worker has it, has answered it, or never got it. */
 static void grant_agree(struct session *session, const struct link_session *reported)
 {
     struct session_grant *grant = &session->grant;
@@ -63,7 +63,8 @@ static bool session_agree(struct session *session, const struct link_session *re
     case SESSION_OPEN:
         if (!reported || reported->state != LINK_SESSION_OPEN)
             return false;
-        if (session->reply.queue >= 0) { /* the consequences of its opening were not all drawn */
+        if (session->reply.queue >=
+            0) { /* the killed supervisor had not finished with its opening */
             session->state = SESSION_OPENING;
             return server_session_opened(session, &reported->opened, "");
         }

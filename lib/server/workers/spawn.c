@@ -95,21 +95,21 @@ static int execute(const struct device *device, int link, int stats, int code, p
                          NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t held;
+    sigset_t blocked;
     int r;
 
     snprintf(number, sizeof(number), "%d", device->index);
     /* A terminal's or a service manager's signals wait until the worker ignores them. */
-    sigemptyset(&held);
-    sigaddset(&held, SIGINT);
-    sigaddset(&held, SIGTERM);
-    sigaddset(&held, SIGHUP);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    sigaddset(&blocked, SIGTERM);
+    sigaddset(&blocked, SIGHUP);
     r = posix_spawn_file_actions_init(&actions);
     if (r)
         return r;
     r = posix_spawnattr_init(&attributes);
     if (r == 0) {
-        posix_spawnattr_setsigmask(&attributes, &held);
+        posix_spawnattr_setsigmask(&attributes, &blocked);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
         r = posix_spawn_file_actions_adddup2(&actions, link, LINK_FD);
         if (r == 0)

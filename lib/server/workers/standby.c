@@ -24,7 +24,7 @@ static void standby_forget(struct device *device)
     standby->preload = (struct preload_progress){0};
 }
 
-/* Kills it. The process is reaped when it has ended, which may take the driver a while. */
+/* Kills the standby. Its process is reaped when it has ended, which may take the driver a while. */
 static void standby_end(struct device *device)
 {
     struct standby *standby = &device->standby;

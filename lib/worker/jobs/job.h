@@ -26,13 +26,13 @@ enum job_flags {
     /* A chore: the session's tenant did not ask for the job and gets no answer. It waits as chore.c
      * says. */
     JOB_CHORE = 8,
-    /* With JOB_QUIET: launches wait for the job, so new work is held back for it at once. */
+    /* With JOB_QUIET: launches wait for the job, so the first pause for it begins at once. */
     JOB_PROMPT = 16,
     /* With JOB_QUIET: nothing waits for the job. */
     JOB_UNHURRIED = 32,
-    /* With JOB_CHORE: the same as JOB_SESSION_IDLE, but the session's new work is held back for a
-     * while at a time only, until the device has finished (chore.c). */
-    JOB_HOLD = 64,
+    /* With JOB_CHORE: the same as JOB_SESSION_IDLE, but the session is paused (its new work waits)
+     * for a while at a time only, until the device has finished (chore.c). */
+    JOB_PAUSE = 64,
     /* The job concerns memory that other sessions hold too, so it starts when no session is still
      * being taken up. */
     JOB_TAKEN_UP = 128,
@@ -43,10 +43,9 @@ enum job_flags {
     /* The job's work only asks the supervisor: the job comes back with the answer, by the control
      * thread, and holds no thread meanwhile. */
     JOB_ASKS = 512,
-    /* With JOB_HOLD: another tenant waits for the job, so that in the end it holds the session's
-     * new work back until the device has finished, and is done beside a job that compiles
-     * (chore.c). */
-    JOB_HOLD_ON = 1024
+    /* With JOB_PAUSE: another tenant waits for the job, so that in the end the session stays paused
+     * until the device has finished, and the job is done beside one that compiles (chore.c). */
+    JOB_PAUSE_UNTIL_DONE = 1024
 };
 
 /* The steps of a job. Each sets job->status and, on failure, job->message. prepare and install run
@@ -109,9 +108,11 @@ struct job {
     uint64_t helpers_ns; /* CPU time at most of the driver's threads that helped to compile */
     uint64_t waiting_ns; /* main lane: since when the job waits for the device */
     struct {
-        bool on;
-        uint64_t ns, change_ns, since_ns;
-    } hold; /* a chore holds its session's new work back; see chore.c */
+        bool on;            /* the session is paused for this chore */
+        uint64_t ns;        /* the length of the last pause; 0: there was none */
+        uint64_t change_ns; /* when the pause begins or ends next */
+        uint64_t since_ns;  /* when the chore came */
+    } pause;                /* of a chore; see chore.c */
 
     /* The texts of request and reply come last: job_new makes them empty and clears all before
      * them, a twentieth of the whole. */

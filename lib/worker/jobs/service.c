@@ -27,7 +27,7 @@
 
 /* A group of threads that serve one kind of job. There are four groups, because a job that may
  * wait for the device must not hold up those that do not (attaching, allocating), because all
- * tenants' work is held back while a quiet job is under way, so that job must not wait behind
+ * sessions are paused while a quiet job is under way, so that job must not wait behind
  * compilations, and because a short text must not wait behind long ones, which users enough could
  * fill any number of threads with.
  *

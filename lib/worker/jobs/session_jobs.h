@@ -16,12 +16,12 @@ struct session_jobs {
     struct job *back; /* `current`, once it is back and `aside` is not; else NULL */
     /* the close job, kept when LINK_CLOSE came while another job was in progress */
     struct job *close;
-    /* chores that wait, and how many of these hold the session's new work back (session/chore.c) */
-    uint32_t chores, holding;
-    bool paused; /* a job waits for the device to finish the session's work */
-    /* streams, as bits, whose kernels are long: they are held back until the quiet
-     * moment (session/quiet.c) */
-    uint64_t held_streams;
+    /* chores that wait, and for how many of these the session is paused (session/chore.c) */
+    uint32_t chores, pausing;
+    bool paused; /* its new work waits: a job needs the session idle, or changes what work uses */
+    /* streams, as bits, whose kernels are long: their new work waits until the quiet moment
+     * (session/quiet.c) */
+    uint64_t paused_streams;
     /* any thread: see service_compile_limit and service_closing */
     _Atomic uint32_t compile_percent;
     _Atomic bool closing;

@@ -20,13 +20,6 @@
 /* How long other sessions' work may go on after an eviction; longer kernels are interrupted. */
 #define OTHERS_NS 50000000u
 
-/* Whether the session has unfinished work, by its fences, which only the device writes, or by its
- * completion words, for work without a fence. */
-static bool suspect(const struct session *session)
-{
-    return session->inflight.streams || !session_seems_idle(session);
-}
-
 /* The only session with unfinished work is to blame for a lost context: the device writes no
  * completion after a fault, and a session whose work had ended before is not suspect. */
 static const struct session *only_busy(void)
@@ -35,7 +28,7 @@ static const struct session *only_busy(void)
 
     lanes_poll(clock_ns());
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        if (!suspect(s))
+        if (!session_unfinished(s))
             continue;
         if (found)
             return NULL;
@@ -83,7 +76,7 @@ static bool others_end(const struct session *evicted)
         busy = !service_idle() || jobs_returned();
         lanes_poll(clock_ns());
         for (struct session *s = session_table_next(NULL); s; s = session_table_next(s))
-            busy = busy || (s != evicted && suspect(s));
+            busy = busy || (s != evicted && session_unfinished(s));
     }
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
         if (s != evicted)
@@ -111,7 +104,7 @@ static void suspects_tell(void)
 
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
         message.slot = s->slot;
-        if (suspect(s))
+        if (session_unfinished(s))
             link_send(&message, -1);
     }
 }

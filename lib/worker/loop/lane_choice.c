@@ -53,7 +53,7 @@ uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active, u
 
 bool lane_keeps(const struct lane *lane, uint64_t silent_ns)
 {
-    return silent_ns < (lane->lately > 0 ? SILENT_BUSY_NS : SILENT_NS);
+    return silent_ns < (lane->active_lately > 0 ? SILENT_BUSY_NS : SILENT_NS);
 }
 
 bool session_light(const struct session *session)
@@ -61,7 +61,7 @@ bool session_light(const struct session *session)
     return session->submit.light >= LIGHT_LEAST && session->phase == SESSION_LIVE &&
            class_traits(session->sched.entity.cls).side_lanes && !session->grant.partition &&
            !session->grant.link.deadline_ns && !session->jobs.current && !session->jobs.close &&
-           !session->jobs.paused && !session->submit.faulted && !session->inflight.streams &&
+           !session->jobs.paused && !session->submit.faulted && !session->inflight.awaiting_fence &&
            /* the main lane reads what a launch of a listed session writes there */
            !session->sched.headroom.listed && !session->submit.reports_open &&
            !session->sched.entity.waiting && !(session->round.pending & REQUEST_BIT) &&

@@ -11,7 +11,7 @@
  * sessions wait for each other, keeps SMs free for latency work, makes quiet moments and takes
  * requests. Where several tenants keep the main lane busy, it gives away sessions whose launches
  * delay no other session, because they are known to be short and fill little of the device. A side
- * lane returns a session for everything else: a request, an event, a captured graph, a kernel that
+ * lane returns a session for everything else: a request, an event, a recorded graph, a kernel that
  * is wide or not measured yet, silence, a recall. So the sessions of side lanes are never
  * contended, and side lanes read no scheduling account that another lane writes.
  *
@@ -173,10 +173,10 @@ static void side_round(struct side *side)
 
     lane->round++;
     inflight_poll_all(&lane->inflight_lane, lane->now);
-    lane->active = lane->lately = 0;
+    lane->active_now = lane->active_lately = 0;
     for (uint32_t i = 0; i < lane->polled_count; i++)
         rings_look(lane->polled[i]);
-    lane->crowded = lane->active > 2;
+    lane->crowded = lane->active_now > 2;
     clients_tell(lane);
     for (uint32_t i = lane->polled_count; i > 0; i--) {
         struct session *session = lane->polled[i - 1];
@@ -285,7 +285,7 @@ static struct side *side_for_more(const struct lane *main)
 
     for (uint32_t i = 0; i < lanes.count; i++)
         members[i] = lanes.side[i]->members;
-    const uint32_t chosen = lane_choose(members, lanes.count, main->lately, lanes.cpus);
+    const uint32_t chosen = lane_choose(members, lanes.count, main->active_lately, lanes.cpus);
     return chosen == LANE_NONE ? NULL : lanes.side[chosen];
 }
 
@@ -312,7 +312,7 @@ static void one_give(struct lane *main)
  * thread that does not sleep. */
 static void cpus_count(const struct lane *main)
 {
-    uint32_t threads = main->lately + 1;
+    uint32_t threads = main->active_lately + 1;
 
     for (uint32_t i = 0; i < lanes.count; i++) {
         const uint32_t members = lanes.side[i]->members;
@@ -330,11 +330,11 @@ void lanes_share(struct lane *main)
         session_adopt(main, session);
         session = next;
     }
-    if (lanes.count > 0 && main->lately > 1 &&
+    if (lanes.count > 0 && main->active_lately > 1 &&
         !atomic_load_explicit(&lanes.recall, memory_order_relaxed) && !chores_any() &&
         !grants_any())
         one_give(main);
-    main->alone = main->lately <= 1 && !lanes_any();
+    main->alone = main->active_lately <= 1 && !lanes_any();
     cpus_count(main);
     clients_tell(main);
 }

@@ -266,7 +266,7 @@ static void *loop_main(void *unused)
             sleep_until_woken(QUIET_NAP_NS);
         else if (lane.polled_count == 0)
             sleep_until_woken(sleep_time());
-        else if (!lane.live)
+        else if (!lane.stay_awake)
             sleep_until_woken(round_nap(&lane));
         else
             cpu_relax();

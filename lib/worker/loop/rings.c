@@ -55,8 +55,8 @@ void rings_look(struct session *session)
     /* Tenants that take turns have records in different rounds, so recent activity counts. What has
      * just been announced counts at once (announced_take): a round of many sessions is longer than
      * these times. */
-    lane->active += lane->now - session->poll.active_ns < CROWD_NS;
-    lane->lately += lane->now - session->poll.active_ns < LANE_LATELY_NS;
+    lane->active_now += lane->now - session->poll.active_ns < CROWD_NS;
+    lane->active_lately += lane->now - session->poll.active_ns < LANE_LATELY_NS;
 }
 
 /* What one of the session's streams may give to the device now. */
@@ -83,7 +83,7 @@ static struct sched_allowance allowance_of(const struct session *session, uint32
 /* The streams that have records and may go on. */
 static uint64_t streams_ready(const struct session *session)
 {
-    return session->round.pending & ~REQUEST_BIT & ~session->jobs.held_streams;
+    return session->round.pending & ~REQUEST_BIT & ~session->jobs.paused_streams;
 }
 
 bool rings_allowed(const struct session *session)
@@ -157,7 +157,7 @@ static unsigned stream_turn(struct session *session, uint32_t index, uint64_t *s
     if (taken > 0)
         found |= RINGS_TAKEN;
     if (drained == DRAINED_SOME && !(cut && taken == most))
-        found |= RINGS_HELD;
+        found |= RINGS_NO_ROOM;
     else if (drained == DRAINED_STALLED)
         found |= RINGS_STALLED;
     else if (drained == DRAINED_ELSEWHERE)

@@ -15,7 +15,7 @@ bool rings_allowed(const struct session *session);
 /* What rings_drain has found, as bits. */
 enum rings_drained {
     RINGS_TAKEN = 1,     /* records were taken */
-    RINGS_HELD = 2,      /* records wait for space on the device */
+    RINGS_NO_ROOM = 2,   /* records wait for space on the device */
     RINGS_STALLED = 4,   /* the next record of a ring waits for something else */
     RINGS_ELSEWHERE = 8, /* the next record of a ring is for the main lane */
     RINGS_SPENT = 16     /* the session, or its user, has had its part of this round */

@@ -68,10 +68,10 @@ static bool session_serve(struct session *session)
     const bool taken = drained & RINGS_TAKEN, spent = drained & RINGS_SPENT;
 
     session->round.stalled = drained & RINGS_STALLED && !taken;
-    session->lane->live = session->lane->live || spent || session->round.awaits;
-    if (drained & RINGS_HELD)
+    session->lane->stay_awake = session->lane->stay_awake || spent || session->round.awaits;
+    if (drained & RINGS_NO_ROOM)
         sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
-    else if (!spent) /* a session that used its budget up may have work that is held back */
+    else if (!spent) /* a session that used its budget up may still wait for room */
         sched_satisfied(domain_of(session), &session->sched.entity);
     /* An awaited arrival counts as work, so that best effort that comes later in this round keeps
      * off. */
@@ -123,11 +123,11 @@ static void waiting_find(struct lane *lane, struct waiting waiting[DOMAINS_MAX])
         const struct sched *domain = domain_of(session);
         uint64_t streams = session->round.pending & ~REQUEST_BIT;
         if (!session->sched.entity.waiting || session->round.tried == session->lane->round ||
-            session->jobs.paused || trial_holds(session) || !streams || !sched_contended(domain))
+            session->jobs.paused || trial_pauses(session) || !streams || !sched_contended(domain))
             continue;
         if (several && user_round_turns_away(session)) {
             session->round.tried = lane->round;
-            lane->live = true;
+            lane->stay_awake = true;
             continue;
         }
         const bool allowance = rings_allowed(session);
@@ -195,13 +195,13 @@ static bool session_at_work(const struct session *session)
     if (!stays && (session->round.pending & ~REQUEST_BIT ||
                    session->lane->now - session->poll.given_ns >= rounds.polled_work_ns))
         return false;
-    return session->inflight.streams || !session_seems_idle(session);
+    return session_unfinished(session);
 }
 
 /* How long the session stays polled after its last activity. */
 static uint64_t polled_time(const struct session *session)
 {
-    const uint64_t normal = session->lane->lately > CROWD ? POLLED_CROWD_NS : POLLED_NS;
+    const uint64_t normal = session->lane->active_lately > CROWD ? POLLED_CROWD_NS : POLLED_NS;
     const bool stays = class_traits(session->sched.entity.cls).stays_polled;
 
     return stays && rounds.polled_latency_ns > normal ? rounds.polled_latency_ns : normal;
@@ -239,7 +239,7 @@ static void session_round(struct session *session)
             request_serve(session);
             active = true;
         }
-        if (session->jobs.paused || quiet_hold(session->lane->now) || trial_holds(session))
+        if (session->jobs.paused || quiet_pauses(session->lane->now) || trial_pauses(session))
             active = true;
         else if (sched_contended(domain_of(session)) &&
                  class_traits(session->sched.entity.cls).waits &&
@@ -264,7 +264,7 @@ static void session_round(struct session *session)
         session_poll_end(session);
         return;
     }
-    session->lane->live = true;
+    session->lane->stay_awake = true;
 }
 
 void round_init(void)
@@ -314,15 +314,15 @@ void round_policy(struct lane *lane)
 void round_look(struct lane *lane)
 {
     lane->round++;
-    lane->live = false;
+    lane->stay_awake = false;
     lane->quiet_wanted = quiet_pressing();
-    lane->active = lane->lately = 0;
+    lane->active_now = lane->active_lately = 0;
     memset(lane->polled_of, 0, sizeof(lane->polled_of));
     inflight_poll_all(&lane->inflight_lane, lane->now);
     domains_update();
     for (uint32_t i = 0; i < lane->polled_count; i++)
         rings_look(lane->polled[i]);
-    lane->crowded = lane->active > 2;
+    lane->crowded = lane->active_now > 2;
 }
 
 void round_serve(struct lane *lane)
@@ -334,9 +334,9 @@ void round_serve(struct lane *lane)
                 session_round(lane->polled[i - 1]);
         }
     }
-    if (any_contended() && !quiet_hold(lane->now)) {
+    if (any_contended() && !quiet_pauses(lane->now)) {
         waiting_serve(lane);
-        lane->live = lane->live || any_free_soon(lane->now);
+        lane->stay_awake = lane->stay_awake || any_free_soon(lane->now);
     }
 }
 

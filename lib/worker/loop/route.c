@@ -108,7 +108,7 @@ static void aside_end(struct job *job)
     if (job->status != GS_OK)
         hole_fault(session, job);
     session->jobs.aside = session->jobs.back = NULL;
-    session->jobs.paused = chores_hold(session);
+    session->jobs.paused = chores_pause(session);
     job_free(job);
     if (back)
         job_returned(session->lane, back);
@@ -126,7 +126,7 @@ static void request_end(struct job *job)
     if (session->memory.hole)
         hole_fault(session, job);
     session->jobs.current = NULL;
-    session->jobs.paused = chores_hold(session); /* a job that failed in prepare has set it too */
+    session->jobs.paused = chores_pause(session); /* a job that failed in prepare has set it too */
     partition_release(job->partition);
     job_free(job);
     if (session->jobs.close)

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_SPANS 512u
+#define PAGE_PLACES 512u
 
 struct allocation_page {
     size_t count;
-    struct span spans[PAGE_SPANS]; /* sorted by address, disjoint */
+    struct place places[PAGE_PLACES]; /* sorted by address, disjoint */
 };
 
 void allocations_deinit(struct allocations *allocations)
@@ -26,7 +26,7 @@ static size_t pages_up_to(const struct allocations *allocations, uint64_t addres
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (allocations->pages[middle]->spans[0].address <= address)
+        if (allocations->pages[middle]->places[0].address <= address)
             low = middle + 1;
         else
             high = middle;
@@ -35,31 +35,31 @@ static size_t pages_up_to(const struct allocations *allocations, uint64_t addres
 }
 
 /* The last one that begins at `address` or before it; NULL: none does. */
-static const struct span *last_up_to(const struct allocations *allocations, uint64_t address)
+static const struct place *last_up_to(const struct allocations *allocations, uint64_t address)
 {
     const size_t pages = pages_up_to(allocations, address);
 
     if (!pages)
         return NULL;
     const struct allocation_page *page = allocations->pages[pages - 1];
-    return &page->spans[spans_up_to(page->spans, page->count, address) - 1];
+    return &page->places[places_up_to(page->places, page->count, address) - 1];
 }
 
-const struct span *allocations_at(const struct allocations *allocations, uint64_t address)
+const struct place *allocations_at(const struct allocations *allocations, uint64_t address)
 {
-    const struct span *span = last_up_to(allocations, address);
+    const struct place *place = last_up_to(allocations, address);
 
-    return span && span->address == address ? span : NULL;
+    return place && place->address == address ? place : NULL;
 }
 
-const struct span *allocations_containing(const struct allocations *allocations, uint64_t address,
-                                          uint64_t size)
+const struct place *allocations_containing(const struct allocations *allocations, uint64_t address,
+                                           uint64_t size)
 {
-    const struct span *span = last_up_to(allocations, address);
+    const struct place *place = last_up_to(allocations, address);
 
-    return span && address - span->address < span->size &&
-                   size <= span->size - (address - span->address)
-               ? span
+    return place && address - place->address < place->size &&
+                   size <= place->size - (address - place->address)
+               ? place
                : NULL;
 }
 
@@ -94,7 +94,7 @@ static void page_free(struct allocations *allocations, size_t number)
             (allocations->count - number) * sizeof(*allocations->pages));
 }
 
-/* The page that is to have a span at `address`, with room for it. NULL: no memory. */
+/* The page that is to have a place at `address`, with room for it. NULL: no memory. */
 static struct allocation_page *page_for(struct allocations *allocations, uint64_t address)
 {
     const size_t up_to = pages_up_to(allocations, address), number = up_to ? up_to - 1 : 0;
@@ -103,22 +103,22 @@ static struct allocation_page *page_for(struct allocations *allocations, uint64_
     if (!allocations->count)
         return page_new(allocations, 0);
     page = allocations->pages[number];
-    if (page->count < PAGE_SPANS)
+    if (page->count < PAGE_PLACES)
         return page;
     behind = page_new(allocations, number + 1);
     if (!behind)
         return NULL;
-    page->count = PAGE_SPANS / 2;
-    behind->count = PAGE_SPANS - page->count;
-    memcpy(behind->spans, &page->spans[page->count], behind->count * sizeof(*behind->spans));
-    return address < behind->spans[0].address ? page : behind;
+    page->count = PAGE_PLACES / 2;
+    behind->count = PAGE_PLACES - page->count;
+    memcpy(behind->places, &page->places[page->count], behind->count * sizeof(*behind->places));
+    return address < behind->places[0].address ? page : behind;
 }
 
 /* Whether none has an address in the range. */
 static bool is_free(const struct allocations *allocations, uint64_t address, uint64_t size)
 {
-    const struct span *before = last_up_to(allocations, address);
-    const struct span *last = last_up_to(allocations, address + size - 1);
+    const struct place *before = last_up_to(allocations, address);
+    const struct place *last = last_up_to(allocations, address + size - 1);
 
     return last == before && (!before || address - before->address >= before->size);
 }
@@ -132,9 +132,9 @@ bool allocations_put(struct allocations *allocations, uint64_t address, uint64_t
     page = page_for(allocations, address);
     if (!page)
         return false;
-    const size_t at = spans_up_to(page->spans, page->count, address);
-    memmove(&page->spans[at + 1], &page->spans[at], (page->count - at) * sizeof(*page->spans));
-    page->spans[at] = (struct span){address, size, tag};
+    const size_t at = places_up_to(page->places, page->count, address);
+    memmove(&page->places[at + 1], &page->places[at], (page->count - at) * sizeof(*page->places));
+    page->places[at] = (struct place){address, size, tag};
     page->count++;
     return true;
 }
@@ -146,9 +146,9 @@ void allocations_remove(struct allocations *allocations, uint64_t address)
     if (!allocations_at(allocations, address))
         return;
     struct allocation_page *page = allocations->pages[pages - 1];
-    const size_t behind = spans_up_to(page->spans, page->count, address);
-    memmove(&page->spans[behind - 1], &page->spans[behind],
-            (page->count - behind) * sizeof(*page->spans));
+    const size_t behind = places_up_to(page->places, page->count, address);
+    memmove(&page->places[behind - 1], &page->places[behind],
+            (page->count - behind) * sizeof(*page->places));
     if (--page->count == 0)
         page_free(allocations, pages - 1);
 }

@@ -24,11 +24,11 @@ void allocations_deinit(struct allocations *allocations);
 bool allocations_put(struct allocations *allocations, uint64_t address, uint64_t size, void *tag);
 
 /* The one that begins at `address`; NULL: none does. Good until the next change. */
-const struct span *allocations_at(const struct allocations *allocations, uint64_t address);
+const struct place *allocations_at(const struct allocations *allocations, uint64_t address);
 
 /* The one that contains all of [address, address + size), which may not wrap; NULL: none does. */
-const struct span *allocations_containing(const struct allocations *allocations, uint64_t address,
-                                          uint64_t size);
+const struct place *allocations_containing(const struct allocations *allocations, uint64_t address,
+                                           uint64_t size);
 
 /* Removes the one that begins at `address`, if any does. */
 void allocations_remove(struct allocations *allocations, uint64_t address);

@@ -7,6 +7,7 @@
 #include "worker/memory/device_memory.h"
 #include "worker/memory/export.h"
 #include "worker/memory/import.h"
+#include "worker/memory/peer_window.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
@@ -17,12 +18,12 @@
 gs_status chunk_address_take(struct job *job, struct chunk *chunk)
 {
     uint64_t size = physical_size(chunk->holder.memory);
-    struct span *span = window_take(job, size);
+    struct place *place = window_take(job, size);
 
-    if (!span)
+    if (!place)
         return job->status;
-    span->tag = chunk;
-    chunk->address = span->address;
+    place->tag = chunk;
+    chunk->address = place->address;
     chunk->size = size;
     return GS_OK;
 }
@@ -31,7 +32,7 @@ bool chunk_address_take_peer(struct job *job, struct chunk *chunk, uint64_t addr
 {
     const uint64_t size = physical_size(chunk->holder.memory);
 
-    if (!window_peer_put(job->session, address, size, chunk))
+    if (!peer_window_put(job->session, address, size, chunk))
         return false;
     chunk->address = address;
     chunk->size = size;
@@ -42,7 +43,7 @@ bool chunk_address_take_peer(struct job *job, struct chunk *chunk, uint64_t addr
 static gs_status chunk_address_put(struct job *job, struct chunk *chunk, uint64_t address,
                                    uint64_t size)
 {
-    if (!window_peer_put(job->session, address, size, chunk) &&
+    if (!peer_window_put(job->session, address, size, chunk) &&
         !window_put(job->session, address, size, chunk))
         return job_fail(job, GS_ERR_INTERRUPTED, "a chunk has no place in the session's window");
     chunk->address = address;
@@ -53,7 +54,7 @@ static gs_status chunk_address_put(struct job *job, struct chunk *chunk, uint64_
 void chunk_address_free(struct session *session, const struct chunk *chunk)
 {
     space_remove(&session->memory.window, space_at(&session->memory.window, chunk->address));
-    window_peer_left(session, chunk->address);
+    peer_window_left(session, chunk->address);
 }
 
 /* Covers the place of a chunk that is no longer mapped. */
@@ -252,9 +253,9 @@ struct chunk *chunk_adopt(struct job *job, const struct journal_entry *entry,
 
 struct chunk *chunk_at(struct session *session, uint64_t address)
 {
-    const struct span *span = space_at(&session->memory.window, address);
+    const struct place *place = space_at(&session->memory.window, address);
 
-    return span ? span->tag : NULL;
+    return place ? place->tag : NULL;
 }
 
 static void chunk_destroy(struct session *session, struct chunk *chunk)
@@ -280,7 +281,7 @@ void chunks_deinit(struct session *session)
     session->memory.cover = COVER_NONE; /* no kernel comes there any more */
     session->memory.spare = NULL;
     while (session->memory.window.count)
-        chunk_destroy(session, session->memory.window.spans[session->memory.window.count - 1].tag);
+        chunk_destroy(session, session->memory.window.places[session->memory.window.count - 1].tag);
 }
 
 /* ---- Places of host memory ------------------------------------------------------------------- */
@@ -289,7 +290,7 @@ struct chunk *chunk_place_new(struct job *job, uint64_t address, uint64_t size)
 {
     struct session *session = job->session;
     struct chunk *chunk = chunk_begin(job);
-    struct span *span = NULL;
+    struct place *place = NULL;
     CUresult result;
 
     if (!chunk)
@@ -298,9 +299,9 @@ struct chunk *chunk_place_new(struct job *job, uint64_t address, uint64_t size)
     chunk->sunk = true;
     if (address) {
         chunk_address_put(job, chunk, address, size);
-    } else if ((span = window_take(job, size))) {
-        span->tag = chunk;
-        chunk->address = span->address;
+    } else if ((place = window_take(job, size))) {
+        place->tag = chunk;
+        chunk->address = place->address;
         chunk->size = size;
     }
     if (job->status != GS_OK) {

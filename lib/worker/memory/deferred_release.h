@@ -34,7 +34,7 @@ void deferred_release_mipmap(CUmipmappedArray mipmap, uint64_t size, struct defe
 void deferred_release_texture(CUtexObject texture, struct deferred_end end);
 void deferred_release_surface(CUsurfObject surface, struct deferred_end end);
 
-/* Whether any memory waits, and whether so much waits that launches are to be held back for a quiet
+/* Whether any memory waits, and whether so much waits that sessions are to be paused for a quiet
  * moment. Any thread. */
 bool deferred_release_any(void);
 bool deferred_release_full(void);

@@ -58,13 +58,13 @@ void export_void(struct chunk *chunk)
  * has failed. Stores the allocation's size in arg[2]. Main lane. */
 static void own_prepare(struct job *job)
 {
-    const struct span *span = allocations_at(&job->session->memory.allocations, job->arg[0]);
+    const struct place *place = allocations_at(&job->session->memory.allocations, job->arg[0]);
 
-    if (!span || span->tag)
+    if (!place || place->tag)
         job_fail(job, GS_ERR_INVALID_POINTER, "0x%" PRIx64 " is not the start of an allocation",
                  job->arg[0]);
     else
-        job->arg[2] = span->size;
+        job->arg[2] = place->size;
 }
 
 static struct chunk *own_chunk(struct job *job)

@@ -25,6 +25,7 @@
 #include "worker/memory/export_table.h"
 #include "worker/memory/memory.h"
 #include "worker/memory/peer_ask.h"
+#include "worker/memory/peer_window.h"
 #include "worker/memory/sink.h"
 #include "worker/memory/vault_export.h"
 #include "worker/memory/window.h"
@@ -192,10 +193,10 @@ static gs_status peer_place(struct job *job, struct chunk *chunk,
 
     if (chunk_address_take_peer(job, chunk, answer->address))
         return GS_OK;
-    if (window_peer_reserve(session, answer->window_base, answer->window_size)) {
+    if (peer_window_reserve(session, answer->window_base, answer->window_size)) {
         if (chunk_address_take_peer(job, chunk, answer->address))
             return GS_OK;
-        window_peer_left(session, answer->window_base);
+        peer_window_left(session, answer->window_base);
     }
     return chunk_address_take(job, chunk);
 }
@@ -344,7 +345,7 @@ static void unshare_work(struct job *job)
 
     physical_unshare_begin(session);
     for (size_t i = 0; i < session->memory.window.count; i++) {
-        struct chunk *chunk = session->memory.window.spans[i].tag;
+        struct chunk *chunk = session->memory.window.places[i].tag;
         if (chunk->holder.import == IMPORT_NONE || chunk->sunk || !physical_revoked(&chunk->holder))
             continue;
         pthread_mutex_lock(&session->memory.sinks_lock);
@@ -358,4 +359,4 @@ static void unshare_work(struct job *job)
 }
 
 const struct job_kind job_unshare = {
-    "unshare", JOB_CHORE | JOB_HOLD | JOB_HOLD_ON, NULL, unshare_work, NULL, NULL};
+    "unshare", JOB_CHORE | JOB_PAUSE | JOB_PAUSE_UNTIL_DONE, NULL, unshare_work, NULL, NULL};

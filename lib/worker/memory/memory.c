@@ -28,9 +28,9 @@
 
 /* Takes a place for a small allocation in a shared chunk. A chunk in which a size found none is not
  * searched for it again until a block is given back there: a program may have a million. */
-static struct span *block_take_in(struct chunk *chunk, uint64_t size)
+static struct place *block_take_in(struct chunk *chunk, uint64_t size)
 {
-    struct span *block = NULL;
+    struct place *block = NULL;
 
     if (chunk->shared && (!chunk->refuses || size < chunk->refuses)) {
         block = space_take(&chunk->blocks, size, ALIGNMENT);
@@ -39,11 +39,11 @@ static struct span *block_take_in(struct chunk *chunk, uint64_t size)
     return block;
 }
 
-static struct span *block_take(struct session *session, uint64_t size, struct chunk **in)
+static struct place *block_take(struct session *session, uint64_t size, struct chunk **in)
 {
     for (size_t i = 0; i < session->memory.window.count; i++) {
-        struct chunk *chunk = session->memory.window.spans[i].tag;
-        struct span *block = block_take_in(chunk, size);
+        struct chunk *chunk = session->memory.window.places[i].tag;
+        struct place *block = block_take_in(chunk, size);
         if (block) {
             *in = chunk;
             return block;
@@ -57,7 +57,7 @@ static bool is_small(uint64_t size, uint64_t align)
     return align <= ALIGNMENT && size < worker->granularity / 2;
 }
 
-static gs_status block_zero(struct job *job, struct chunk *chunk, struct span *block,
+static gs_status block_zero(struct job *job, struct chunk *chunk, struct place *block,
                             uint64_t *address)
 {
     CUresult result = chunk->dirty ? device_zero(block->address, block->size) : CUDA_SUCCESS;
@@ -75,7 +75,7 @@ static gs_status block_zero(struct job *job, struct chunk *chunk, struct span *b
 static gs_status small_find(struct job *job, uint64_t size, uint64_t *address)
 {
     struct chunk *chunk = NULL;
-    struct span *block = block_take(job->session, size, &chunk);
+    struct place *block = block_take(job->session, size, &chunk);
 
     *address = 0;
     return block ? block_zero(job, chunk, block, address) : GS_OK;
@@ -85,7 +85,7 @@ static gs_status small_find(struct job *job, uint64_t size, uint64_t *address)
 static gs_status small_take(struct job *job, uint64_t asked, uint64_t size, uint64_t *address)
 {
     struct chunk *chunk;
-    struct span *block;
+    struct place *block;
 
     if (small_find(job, size, address) != GS_OK || *address)
         return job->status;
@@ -123,8 +123,8 @@ void memory_record_adopt(struct session *session)
 
 bool memory_adopt(struct session *session, uint64_t address, uint64_t size)
 {
-    const struct span *span = space_containing(&session->memory.window, address, size);
-    struct chunk *chunk = span ? span->tag : NULL;
+    const struct place *place = space_containing(&session->memory.window, address, size);
+    struct chunk *chunk = place ? place->tag : NULL;
 
     if (!chunk)
         return false;
@@ -259,9 +259,9 @@ static bool unmaps(struct session *session, uint64_t address)
  * session's. */
 static void free_prepare(struct job *job)
 {
-    const struct span *span = allocations_at(&job->session->memory.allocations, job->arg[0]);
+    const struct place *place = allocations_at(&job->session->memory.allocations, job->arg[0]);
 
-    if (!span || span->tag) {
+    if (!place || place->tag) {
         job_fail(job, GS_ERR_INVALID_POINTER, "0x%" PRIx64 " is not the start of an allocation",
                  job->arg[0]);
         return;

@@ -41,14 +41,14 @@ static struct space *space_here(void)
 
 uint64_t region_take(uint64_t size, uint64_t align)
 {
-    const struct span *span;
+    const struct place *place;
     struct space *space;
     uint64_t address;
 
     pthread_mutex_lock(&region.lock);
     space = space_here();
-    span = space ? space_take(space, size, align) : NULL;
-    address = span ? span->address : 0;
+    place = space ? space_take(space, size, align) : NULL;
+    address = place ? place->address : 0;
     pthread_mutex_unlock(&region.lock);
     return address;
 }
@@ -67,12 +67,12 @@ void region_put(uint64_t address, uint64_t size)
 void region_give(uint64_t address)
 {
     struct space *space;
-    struct span *span;
+    struct place *place;
 
     pthread_mutex_lock(&region.lock);
     space = space_here();
-    span = space ? space_at(space, address) : NULL;
-    if (span)
-        space_remove(space, span);
+    place = space ? space_at(space, address) : NULL;
+    if (place)
+        space_remove(space, place);
     pthread_mutex_unlock(&region.lock);
 }

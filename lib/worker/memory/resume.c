@@ -13,6 +13,7 @@
 #include "worker/memory/export.h"
 #include "worker/memory/import.h"
 #include "worker/memory/memory.h"
+#include "worker/memory/peer_window.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/window.h"
 
@@ -202,7 +203,7 @@ static gs_status peer_windows_resume(struct job *job)
 
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         if (e->kind == JOURNAL_PEER &&
-            !window_peer_reserve_again(job->session, e->key, e->value[0]))
+            !peer_window_reserve_again(job->session, e->key, e->value[0]))
             return job_fail(job, GS_ERR_INTERRUPTED,
                             "another device's addresses are not free any more");
     }
@@ -246,7 +247,7 @@ gs_status memory_resume(struct job *job, struct resume *resume)
 static struct chunk *unnamed_find(const struct session *session)
 {
     for (size_t i = 0; i < session->memory.window.count; i++) {
-        struct chunk *chunk = session->memory.window.spans[i].tag;
+        struct chunk *chunk = session->memory.window.places[i].tag;
         const bool empty = chunk->shared ? chunk->blocks.count == 0 : !chunk->named;
 
         if (empty && !chunk->sunk && chunk->holder.import == IMPORT_NONE &&
@@ -258,7 +259,7 @@ static struct chunk *unnamed_find(const struct session *session)
 
 void memory_resume_end(struct session *session)
 {
-    window_peers_settle(session);
+    peer_windows_settle(session);
     for (struct chunk *chunk; (chunk = unnamed_find(session));)
         chunk_free(session, chunk);
 }

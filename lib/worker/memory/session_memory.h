@@ -56,7 +56,7 @@ struct session_memory {
     /* grows when something that a record can name is freed or unloaded: recorded graphs then check
      * their records again */
     uint64_t generation;
-    /* the open part; spans: chunks (tag: struct chunk), also those in windows of other devices */
+    /* the open part; places: chunks (tag: struct chunk), also those in windows of other devices */
     struct space window;
     _Atomic uint64_t limit, user_limit; /* any thread; see memory_limit_set */
     _Atomic uint32_t user_hosts;        /* host blocks of all sessions of the user; 0: no limit */
@@ -69,7 +69,7 @@ struct session_memory {
     uint64_t window_base, window_size;
     _Atomic uint64_t window_open; /* how much of them is open (window.h); any thread reads it */
     uint64_t opened;              /* how much of them the user is charged for (window.c) */
-    struct peer_window peer[PEER_WINDOWS_MAX]; /* windows of other devices (window.h) */
+    struct peer_window peer[PEER_WINDOWS_MAX]; /* windows of other devices (peer_window.h) */
     uint32_t peer_count;
     CUdeviceptr *bound; /* struct fence_window of each module that is fenced */
     uint32_t bound_count;

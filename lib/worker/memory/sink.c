@@ -105,8 +105,8 @@ CUresult sinks_cover(struct session *session, uint64_t address, uint64_t size)
 static void pieces_drop(struct space *sinks, uint64_t address, uint64_t size, uint64_t *low,
                         uint64_t *high)
 {
-    for (struct span *piece; (piece = space_overlapping(sinks, address, size));) {
-        const struct span gone = *piece;
+    for (struct place *piece; (piece = space_overlapping(sinks, address, size));) {
+        const struct place gone = *piece;
 
         DRV_MUST(cuMemUnmap, gone.address, gone.size);
         space_remove(sinks, piece);
@@ -135,11 +135,11 @@ CUresult sinks_open(struct session *session, uint64_t address, uint64_t size)
 CUresult sinks_close(struct session *session, uint64_t address, uint64_t size)
 {
     const struct space *window = &session->memory.window;
-    const struct span *chunk = space_at(&session->memory.window, address);
+    const struct place *chunk = space_at(&session->memory.window, address);
     const uint64_t begin = session->memory.window_base, end = session->memory.covered_end;
     /* The end of the chunk before this one, and the begin of the one behind. */
-    const uint64_t before = chunk > window->spans ? chunk[-1].address + chunk[-1].size : begin;
-    const uint64_t behind = chunk + 1 < window->spans + window->count ? chunk[1].address : end;
+    const uint64_t before = chunk > window->places ? chunk[-1].address + chunk[-1].size : begin;
+    const uint64_t behind = chunk + 1 < window->places + window->count ? chunk[1].address : end;
     uint64_t low = address, high = address + size;
 
     for (unsigned kind = SINK_SIZES; kind-- > 1;) { /* the largest do not come back */
@@ -162,7 +162,7 @@ void sinks_deinit(struct session *session)
     struct space *sinks = &session->memory.sinks;
 
     for (size_t i = 0; i < sinks->count; i++)
-        DRV_MUST(cuMemUnmap, sinks->spans[i].address, sinks->spans[i].size);
+        DRV_MUST(cuMemUnmap, sinks->places[i].address, sinks->places[i].size);
     space_deinit(sinks);
 }
 

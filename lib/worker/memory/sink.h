@@ -45,7 +45,7 @@ void sinks_drop(struct session *session, uint64_t address, uint64_t size);
 /* Unmaps the sinks in a part of the window, and covers anew what the pieces had beside it. On
  * failure the session has a hole. */
 CUresult sinks_open(struct session *session, uint64_t address, uint64_t size);
-/* Covers the place of a chunk that is unmapped but still has its span in the window, together with
+/* Covers the place of a chunk that is unmapped and still listed in the window, together with
  * smaller sinks beside it, so that sinks become as large again as other chunks permit. On failure
  * the session has a hole. */
 CUresult sinks_close(struct session *session, uint64_t address, uint64_t size);

@@ -11,17 +11,17 @@ void space_init(struct space *space, uint64_t base, uint64_t size)
 
 void space_deinit(struct space *space)
 {
-    free(space->spans);
+    free(space->places);
     *space = (struct space){0};
 }
 
-size_t spans_up_to(const struct span *spans, size_t count, uint64_t address)
+size_t places_up_to(const struct place *places, size_t count, uint64_t address)
 {
     size_t low = 0, high = count;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (spans[middle].address <= address)
+        if (places[middle].address <= address)
             low = middle + 1;
         else
             high = middle;
@@ -29,25 +29,25 @@ size_t spans_up_to(const struct span *spans, size_t count, uint64_t address)
     return low;
 }
 
-static struct span *insert(struct space *space, size_t index, uint64_t address, uint64_t size,
-                           void *tag)
+static struct place *insert(struct space *space, size_t index, uint64_t address, uint64_t size,
+                            void *tag)
 {
     if (space->count == space->capacity) {
         size_t capacity = space->capacity ? space->capacity * 2 : 8;
-        struct span *spans = realloc(space->spans, capacity * sizeof(*spans));
-        if (!spans)
+        struct place *places = realloc(space->places, capacity * sizeof(*places));
+        if (!places)
             return NULL;
-        space->spans = spans;
+        space->places = places;
         space->capacity = capacity;
     }
-    memmove(&space->spans[index + 1], &space->spans[index],
-            (space->count - index) * sizeof(*space->spans));
-    space->spans[index] = (struct span){address, size, tag};
+    memmove(&space->places[index + 1], &space->places[index],
+            (space->count - index) * sizeof(*space->places));
+    space->places[index] = (struct place){address, size, tag};
     space->count++;
-    return &space->spans[index];
+    return &space->places[index];
 }
 
-/* The lowest gap: before which span, and where. Returns false when there is none. */
+/* The lowest gap: before which place, and where. Returns false when there is none. */
 static bool gap_find(const struct space *space, uint64_t size, uint64_t align, size_t *index,
                      uint64_t *address)
 {
@@ -57,19 +57,19 @@ static bool gap_find(const struct space *space, uint64_t size, uint64_t align, s
     for (size_t i = 0; i <= space->count; i++) {
         uint64_t at = (start + align - 1) & ~(align - 1);
         uint64_t limit =
-            i < space->count && space->spans[i].address < end ? space->spans[i].address : end;
+            i < space->count && space->places[i].address < end ? space->places[i].address : end;
         if (at >= start && at <= limit && limit - at >= size) {
             *index = i;
             *address = at;
             return true;
         }
-        if (i < space->count && space->spans[i].address + space->spans[i].size > start)
-            start = space->spans[i].address + space->spans[i].size;
+        if (i < space->count && space->places[i].address + space->places[i].size > start)
+            start = space->places[i].address + space->places[i].size;
     }
     return false;
 }
 
-struct span *space_take(struct space *space, uint64_t size, uint64_t align)
+struct place *space_take(struct space *space, uint64_t size, uint64_t align)
 {
     uint64_t address;
     size_t index;
@@ -95,49 +95,50 @@ bool space_put(struct space *space, uint64_t address, uint64_t size, void *tag)
 
 bool space_add(struct space *space, uint64_t address, uint64_t size, void *tag)
 {
-    size_t next = spans_up_to(space->spans, space->count, address);
+    size_t next = places_up_to(space->places, space->count, address);
 
     if (size == 0)
         return false;
-    if (next < space->count && space->spans[next].address - address < size)
+    if (next < space->count && space->places[next].address - address < size)
         return false;
-    if (next > 0 && address - space->spans[next - 1].address < space->spans[next - 1].size)
+    if (next > 0 && address - space->places[next - 1].address < space->places[next - 1].size)
         return false;
     return insert(space, next, address, size, tag) != NULL;
 }
 
-struct span *space_at(const struct space *space, uint64_t address)
+struct place *space_at(const struct space *space, uint64_t address)
 {
-    size_t next = spans_up_to(space->spans, space->count, address);
+    size_t next = places_up_to(space->places, space->count, address);
 
-    return next > 0 && space->spans[next - 1].address == address ? &space->spans[next - 1] : NULL;
+    return next > 0 && space->places[next - 1].address == address ? &space->places[next - 1] : NULL;
 }
 
-struct span *space_containing(const struct space *space, uint64_t address, uint64_t size)
+struct place *space_containing(const struct space *space, uint64_t address, uint64_t size)
 {
-    size_t next = spans_up_to(space->spans, space->count, address);
-    struct span *span = next > 0 ? &space->spans[next - 1] : NULL;
+    size_t next = places_up_to(space->places, space->count, address);
+    struct place *place = next > 0 ? &space->places[next - 1] : NULL;
 
-    if (!span || address - span->address >= span->size ||
-        size > span->size - (address - span->address))
+    if (!place || address - place->address >= place->size ||
+        size > place->size - (address - place->address))
         return NULL;
-    return span;
+    return place;
 }
 
-struct span *space_overlapping(const struct space *space, uint64_t address, uint64_t size)
+struct place *space_overlapping(const struct space *space, uint64_t address, uint64_t size)
 {
-    size_t next = spans_up_to(space->spans, space->count, address);
+    size_t next = places_up_to(space->places, space->count, address);
 
-    if (next > 0 && address - space->spans[next - 1].address < space->spans[next - 1].size)
-        return &space->spans[next - 1];
-    return next < space->count && space->spans[next].address - address < size ? &space->spans[next]
-                                                                              : NULL;
+    if (next > 0 && address - space->places[next - 1].address < space->places[next - 1].size)
+        return &space->places[next - 1];
+    return next < space->count && space->places[next].address - address < size
+               ? &space->places[next]
+               : NULL;
 }
 
-void space_remove(struct space *space, struct span *span)
+void space_remove(struct space *space, struct place *place)
 {
-    size_t index = (size_t)(span - space->spans);
+    size_t index = (size_t)(place - space->places);
 
-    memmove(span, span + 1, (space->count - index - 1) * sizeof(*span));
+    memmove(place, place + 1, (space->count - index - 1) * sizeof(*place));
     space->count--;
 }

@@ -9,6 +9,7 @@
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
+#include "worker/memory/peer_window.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/region.h"
 #include "worker/memory/resume.h"
@@ -254,7 +255,7 @@ void window_deinit(struct session *session)
 
     memory->cover = COVER_NONE;
     sinks_deinit(session);
-    window_peers_settle(session);
+    peer_windows_settle(session);
     if (!memory->window_size)
         return;
     window_unreserve(memory->window_base, memory->window_size, session->fenced,
@@ -273,74 +274,6 @@ void window_deinit(struct session *session)
 uint64_t window_capacity(const struct session *session)
 {
     return session->memory.window_size ? session->memory.window_size - 2 * worker->granularity : 0;
-}
-
-/* ---- Windows of other devices ---------------------------------------------------------------- */
-
-/* NULL: the address is in no such window. */
-static struct peer_window *peer_window_of(struct session_memory *memory, uint64_t address)
-{
-    for (uint32_t i = 0; i < memory->peer_count; i++) {
-        if (address - memory->peer[i].base < memory->peer[i].size)
-            return &memory->peer[i];
-    }
-    return NULL;
-}
-
-static void peer_window_free(struct session *session, struct peer_window *window)
-{
-    struct session_memory *memory = &session->memory;
-
-    window_unreserve(window->base, window->size, false, false);
-    journal_drop(session->journal, JOURNAL_PEER, window->base);
-    *window = memory->peer[--memory->peer_count];
-}
-
-bool window_peer_reserve_again(struct session *session, uint64_t base, uint64_t size)
-{
-    struct session_memory *memory = &session->memory;
-    bool there = false;
-
-    if (session->fenced || memory->peer_count == PEER_WINDOWS_MAX || size == 0)
-        return false;
-    lost_check(window_reserve_at(base, size, false, &there));
-    if (there)
-        memory->peer[memory->peer_count++] = (struct peer_window){base, size};
-    return there;
-}
-
-bool window_peer_reserve(struct session *session, uint64_t base, uint64_t size)
-{
-    const uint64_t value[JOURNAL_VALUES] = {size};
-
-    if (!window_peer_reserve_again(session, base, size))
-        return false;
-    journal_put(session->journal, JOURNAL_PEER, base, value, NULL, 0);
-    return true;
-}
-
-bool window_peer_put(struct session *session, uint64_t address, uint64_t size, void *tag)
-{
-    struct session_memory *memory = &session->memory;
-    const struct peer_window *window = peer_window_of(memory, address);
-
-    return window && size <= window->size - (address - window->base) &&
-           space_add(&memory->window, address, size, tag);
-}
-
-void window_peer_left(struct session *session, uint64_t address)
-{
-    struct session_memory *memory = &session->memory;
-    struct peer_window *window = peer_window_of(memory, address);
-
-    if (window && !space_overlapping(&memory->window, window->base, window->size))
-        peer_window_free(session, window);
-}
-
-void window_peers_settle(struct session *session)
-{
-    for (uint32_t i = session->memory.peer_count; i-- > 0;)
-        window_peer_left(session, session->memory.peer[i].base);
 }
 
 /* ---- Sinks ----------------------------------------------------------------------------------- */
@@ -377,11 +310,11 @@ static CUresult cover_more(struct session *session, uint64_t end)
 static uint64_t gap_at(const struct session_memory *memory, size_t number, uint64_t end,
                        uint64_t *size)
 {
-    const struct span *spans = memory->window.spans;
+    const struct place *places = memory->window.places;
     const uint64_t begin =
-        number ? spans[number - 1].address + spans[number - 1].size : memory->window_base;
+        number ? places[number - 1].address + places[number - 1].size : memory->window_base;
 
-    *size = (number < memory->window.count ? spans[number].address : end) - begin;
+    *size = (number < memory->window.count ? places[number].address : end) - begin;
     return begin;
 }
 
@@ -452,7 +385,7 @@ gs_status window_cover(struct job *job, bool reach)
 /* The size of the open part in which there is room; 0: there is none. */
 static uint64_t open_wanted(const struct session_memory *memory, uint64_t size)
 {
-    struct space window = memory->window; /* its spans are not changed */
+    struct space window = memory->window; /* its places are not changed */
 
     for (uint64_t open = memory->window_open; open <= memory->window_size; open *= 2) {
         window.size = open - 2 * worker->granularity;
@@ -524,7 +457,7 @@ void window_go_beside(struct job *job)
 
 /* Takes the first place that no kernel reaches, and covers all else that kernels will reach once
  * the open part holds it. */
-static struct span *take_beyond(struct job *job, uint64_t size)
+static struct place *take_beyond(struct job *job, uint64_t size)
 {
     struct session_memory *memory = &job->session->memory;
     const uint64_t at = memory->covered_end, open = open_up_to(memory, at + size);
@@ -547,7 +480,7 @@ static struct span *take_beyond(struct job *job, uint64_t size)
 CUresult window_follow(struct session *session)
 {
     const struct session_memory *memory = &session->memory;
-    const struct span *last = &memory->window.spans[memory->window.count - 1];
+    const struct place *last = &memory->window.places[memory->window.count - 1];
     const uint64_t open = open_up_to(memory, last->address + last->size);
 
     return open > memory->window_open ? open_covered(session, open) : CUDA_SUCCESS;
@@ -558,11 +491,11 @@ bool window_reached(const struct session *session, uint64_t address)
     return address - session->memory.window_base < session->memory.window_open;
 }
 
-struct span *window_take(struct job *job, uint64_t size)
+struct place *window_take(struct job *job, uint64_t size)
 {
     struct session_memory *memory = &job->session->memory;
     CUresult result = CUDA_SUCCESS;
-    struct span *span = NULL;
+    struct place *place = NULL;
     uint64_t open;
 
     if (job_beside(job))
@@ -572,10 +505,10 @@ struct span *window_take(struct job *job, uint64_t size)
         result = open_wider(job->session, open);
     if (result)
         job_fail_driver(job, result);
-    else if (open == 0 || !(span = space_take(&memory->window, size, worker->granularity)))
+    else if (open == 0 || !(place = space_take(&memory->window, size, worker->granularity)))
         job_fail(job, GS_ERR_NO_MEMORY,
                  "no %" PRIu64 " consecutive bytes are free in the session's window", size);
-    return span;
+    return place;
 }
 
 bool window_put(struct session *session, uint64_t address, uint64_t size, void *tag)

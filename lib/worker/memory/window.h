@@ -45,7 +45,7 @@ static inline struct fence_window window_of(const struct session *session, uint6
 }
 
 /* Finds a place for a chunk, in a wider open part if need be. NULL: the job has failed. */
-struct span *window_take(struct job *job, uint64_t size);
+struct place *window_take(struct job *job, uint64_t size);
 /* Takes the place of a former worker's chunk. false: it is not free. */
 bool window_put(struct session *session, uint64_t address, uint64_t size, void *tag);
 
@@ -74,23 +74,6 @@ void window_go_beside(struct job *job);
 CUresult window_follow(struct session *session);
 /* Whether kernels reach that address of the window. */
 bool window_reached(const struct session *session, uint64_t address);
-
-/* ---- Peer windows ----
- *
- * Windows that other sessions of the process have on other devices: reserved here too, so that
- * imports lie at their owners' addresses. A fenced session has none, for its kernels do not leave
- * its own window. */
-
-/* Reserves a peer window. False: the addresses are not free here. */
-bool window_peer_reserve(struct session *session, uint64_t base, uint64_t size);
-/* The same where a former worker has noted it. */
-bool window_peer_reserve_again(struct session *session, uint64_t base, uint64_t size);
-/* Frees those that have no chunk: a former worker was lost over an import. */
-void window_peers_settle(struct session *session);
-/* Enters a chunk there. False: the place is in none of these windows, or taken. */
-bool window_peer_put(struct session *session, uint64_t address, uint64_t size, void *tag);
-/* A chunk has left its place, which may be there: a window that has no chunk any more is freed. */
-void window_peer_left(struct session *session, uint64_t address);
 
 /* ---- Modules ---- */
 

@@ -9,7 +9,7 @@
  * (HEADROOM_PARTIAL_COST), so it is also done where keeping off ahead would take more than a
  * quarter of the time.
  *
- * A request is what a session does with pauses of at most `linger` in between. The begin of the
+ * A request is what a session does with idle times of at most `linger` in between. The begin of the
  * next one is forecast by the mean period, and by a phase that follows each start half-way: a
  * sender that goes by the clock has starts that stray around it, a sender that sleeps between
  * requests has a clock that strays.
@@ -21,8 +21,8 @@
 /* How long all of the headroom is kept after the session's work. */
 static uint64_t linger(const struct headroom_entity *entity)
 {
-    return entity->pause_ns && entity->pause_ns < HEADROOM_LINGER_MAX_NS ? HEADROOM_LINGER_MAX_NS
-                                                                         : HEADROOM_LINGER_NS;
+    return entity->idle_ns && entity->idle_ns < HEADROOM_LINGER_MAX_NS ? HEADROOM_LINGER_MAX_NS
+                                                                       : HEADROOM_LINGER_NS;
 }
 
 /* A running mean of about the last `of` values. */
@@ -55,8 +55,8 @@ static uint32_t entity_wants(const struct headroom *headroom, const struct headr
     return blocks && blocks < headroom->share_sms ? blocks : headroom->share_sms;
 }
 
-/* Notes that a request begins. A single period far from the mean says nothing: there was a pause,
- * or two requests met. */
+/* Notes that a request begins. A single period far from the mean says nothing: the session was
+ * idle, or two requests met. */
 static void request_note(struct headroom_entity *entity, uint64_t now)
 {
     const uint64_t period = now - entity->start_ns;
@@ -90,15 +90,15 @@ static void request_note(struct headroom_entity *entity, uint64_t now)
 /* The session has work again. */
 static void work_begin(struct headroom_entity *entity, uint64_t now)
 {
-    const uint64_t pause = now - entity->work_ns;
+    const uint64_t idle = now - entity->work_ns;
 
-    if (!entity->start_ns || pause > linger(entity))
+    if (!entity->start_ns || idle > linger(entity))
         request_note(entity, now);
-    /* A long pause counts only as a long one, whatever its length. */
-    if (pause > HEADROOM_LINGER_NS)
-        entity->pause_ns =
-            mean_of(entity->pause_ns,
-                    pause < 2 * HEADROOM_LINGER_MAX_NS ? pause : 2 * HEADROOM_LINGER_MAX_NS, 8);
+    /* A long idle time counts only as a long one, whatever its length. */
+    if (idle > HEADROOM_LINGER_NS)
+        entity->idle_ns =
+            mean_of(entity->idle_ns,
+                    idle < 2 * HEADROOM_LINGER_MAX_NS ? idle : 2 * HEADROOM_LINGER_MAX_NS, 8);
 }
 
 /* The headroom that the session's next request needs, while the session has no work and best effort

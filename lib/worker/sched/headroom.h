@@ -27,7 +27,7 @@ struct headroom_entity {
     struct headroom_entity *next;
     bool listed, at_work;
     uint64_t work_ns;   /* when it was last seen with work */
-    uint64_t pause_ns;  /* mean time between work, over pauses longer than HEADROOM_LINGER_NS */
+    uint64_t idle_ns;   /* mean time without work, over those longer than HEADROOM_LINGER_NS */
     uint64_t start_ns;  /* when its last request began */
     uint64_t next_ns;   /* when the next one is expected */
     uint64_t period_ns; /* mean time between the starts of requests; 0: not known */
@@ -51,7 +51,7 @@ struct headroom {
 };
 
 #define HEADROOM_LINGER_NS     300000u  /* how long all of the headroom is kept after work */
-#define HEADROOM_LINGER_MAX_NS 2000000u /* how long, where the pauses are shorter than this */
+#define HEADROOM_LINGER_MAX_NS 2000000u /* how long, where the idle times are shorter than this */
 #define HEADROOM_SLACK_NS      100000u  /* how exactly it is known how far best effort is ahead */
 #define HEADROOM_MARGIN_NS     50000u /* how exactly requests come at the expected time, at best */
 #define HEADROOM_MET           4u     /* requests that must have come when they were expected */

@@ -205,7 +205,7 @@ void inflight_fence_follows(struct inflight *inflight)
     inflight->open = (struct inflight_span){0};
     inflight->count += span->records;
     inflight->without_fence = 0;
-    session->inflight.streams |= UINT64_C(1) << inflight->index;
+    session->inflight.awaiting_fence |= UINT64_C(1) << inflight->index;
     if (!session->inflight.listed) {
         session->inflight.listed = true;
         session->inflight.next = session->lane->inflight_lane.first;
@@ -297,7 +297,7 @@ uint64_t inflight_since(const struct session *session)
 {
     uint64_t since = 0;
 
-    for (uint64_t left = session->inflight.streams; left; left &= left - 1) {
+    for (uint64_t left = session->inflight.awaiting_fence; left; left &= left - 1) {
         const struct inflight *inflight = session->inflight.stream[__builtin_ctzll(left)];
         if (!inflight || inflight->first + inflight->seen == inflight->last)
             continue;
@@ -361,7 +361,7 @@ static void inflight_end(struct inflight *inflight)
         span_end(inflight, span, span_end_ns);
     }
     if (inflight->first == inflight->last)
-        inflight->session->inflight.streams &= ~(UINT64_C(1) << inflight->index);
+        inflight->session->inflight.awaiting_fence &= ~(UINT64_C(1) << inflight->index);
 }
 
 /* Accounts for the streams whose work was seen to have ended, the earliest end first, because the
@@ -417,7 +417,7 @@ static void inflight_look(struct inflight *inflight)
 
 static void session_look(struct session *session, uint64_t now)
 {
-    for (uint64_t left = session->inflight.streams; left; left &= left - 1) {
+    for (uint64_t left = session->inflight.awaiting_fence; left; left &= left - 1) {
         struct inflight *inflight = session->inflight.stream[__builtin_ctzll(left)];
         inflight_look(inflight);
         overdue_note(inflight, now);
@@ -433,7 +433,7 @@ void inflight_poll_all(struct inflight_lane *inflight_lane, uint64_t now)
     while (*link) {
         struct session *session = *link;
         session_look(session, now);
-        if (session->inflight.streams) {
+        if (session->inflight.awaiting_fence) {
             link = &session->inflight.next;
         } else {
             *link = session->inflight.next;
@@ -452,7 +452,7 @@ void inflight_settle(struct inflight *inflight)
     inflight_poll_all(&inflight->session->lane->inflight_lane, now);
     while (inflight->first != inflight->last)
         span_end(inflight, &inflight->ring[inflight->first % SPANS_MAX], now);
-    inflight->session->inflight.streams &= ~(UINT64_C(1) << inflight->index);
+    inflight->session->inflight.awaiting_fence &= ~(UINT64_C(1) << inflight->index);
 }
 
 /* Takes the session out of its lane's list. */
@@ -470,7 +470,7 @@ static void unlist(struct session *session)
 void inflight_remove(struct session *session)
 {
     unlist(session);
-    session->inflight.streams = 0;
+    session->inflight.awaiting_fence = 0;
     sched_remove(domain_of(session), &session->sched.entity);
     domains_remove(session);
 }
@@ -483,7 +483,7 @@ void inflight_lane_leave(struct session *session)
 
 void inflight_lane_enter(struct session *session)
 {
-    if (!session->inflight.streams)
+    if (!session->inflight.awaiting_fence)
         return;
     session->inflight.listed = true;
     session->inflight.next = session->lane->inflight_lane.first;

@@ -32,12 +32,12 @@ struct lane {
     _Atomic uint64_t awake_ns; /* the same, for other threads; 0: the lane sleeps */
     uint64_t round;            /* counts rounds */
     bool busy;                 /* some stream may have unfinished work */
-    bool live;                 /* some polled session does not merely wait for the device */
-    bool crowded;              /* several tenants wait for the lane at this moment */
-    bool alone;                /* at most one tenant is active on all lanes together */
-    uint32_t active;           /* sessions that had something new in this round or shortly before */
-    uint32_t lately;           /* sessions that had something new within LANE_LATELY_NS */
-    bool quiet_wanted; /* a job waits for a quiet moment, so the lane keeps little in flight */
+    bool stay_awake;        /* some polled session waits for the lane, not for the device alone */
+    bool crowded;           /* several tenants wait for the lane at this moment */
+    bool alone;             /* at most one tenant is active on all lanes together */
+    uint32_t active_now;    /* sessions that had something new in this round or just before */
+    uint32_t active_lately; /* sessions that had something new within LANE_LATELY_NS */
+    bool quiet_wanted;      /* a job waits for a quiet moment, so the lane keeps little in flight */
     const struct session *draining; /* the session whose records are being issued; NULL: none */
     struct headroom headroom;       /* latency headroom: SMs that best-effort work leaves free */
     struct inflight_lane inflight_lane;

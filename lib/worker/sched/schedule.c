@@ -218,6 +218,20 @@ static void device_take(struct sched *sched, const struct sched_entity *entity, 
     sched->device_ns -= device_ns;
 }
 
+/* Adds all work of the entity that others may wait for to the domain's sums, or (below) takes it
+ * out again. */
+static void entity_add(struct sched *sched, const struct sched_entity *entity)
+{
+    device_add(sched, entity, entity->wide - entity->overdue_wide,
+               entity->device_ns - entity->overdue_ns, entity->width);
+}
+
+static void entity_take(struct sched *sched, const struct sched_entity *entity)
+{
+    device_take(sched, entity, entity->wide - entity->overdue_wide,
+                entity->device_ns - entity->overdue_ns, entity->width);
+}
+
 void sched_issued(struct sched *sched, struct sched_entity *entity, const struct sched_work *work,
                   uint64_t now)
 {
@@ -294,32 +308,26 @@ void sched_overdue_end(struct sched *sched, struct sched_entity *entity,
 void sched_add(struct sched *sched, const struct sched_entity *entity)
 {
     sched->waiting += entity->waiting;
-    device_add(sched, entity, entity->wide - entity->overdue_wide,
-               entity->device_ns - entity->overdue_ns, entity->width);
+    entity_add(sched, entity);
 }
 
 void sched_part(struct sched *sched, const struct sched_entity *entity)
 {
     sched->waiting -= entity->waiting;
-    device_take(sched, entity, entity->wide - entity->overdue_wide,
-                entity->device_ns - entity->overdue_ns, entity->width);
+    entity_take(sched, entity);
 }
 
 void sched_class(struct sched *sched, struct sched_entity *entity, uint32_t cls)
 {
-    uint32_t wide = entity->wide - entity->overdue_wide;
-    uint64_t device_ns = entity->device_ns - entity->overdue_ns;
-
-    device_take(sched, entity, wide, device_ns, entity->width);
+    entity_take(sched, entity);
     entity->cls = cls;
-    device_add(sched, entity, wide, device_ns, entity->width);
+    entity_add(sched, entity);
 }
 
 void sched_remove(struct sched *sched, struct sched_entity *entity)
 {
     sched_satisfied(sched, entity);
-    device_take(sched, entity, entity->wide - entity->overdue_wide,
-                entity->device_ns - entity->overdue_ns, entity->width);
+    entity_take(sched, entity);
     entity->inflight = 0;
     entity->width = 0;
     entity->wide = entity->overdue_wide = 0;

@@ -14,9 +14,9 @@ struct inflight;
 struct session;
 
 struct session_inflight {
-    uint64_t busy;    /* streams for which the device may have unfinished work */
-    uint64_t streams; /* streams with a fence that the device has not written yet */
-    bool listed;      /* the session is in its lane's list, see inflight.c */
+    uint64_t busy;           /* streams for which the device may have unfinished work */
+    uint64_t awaiting_fence; /* streams with a fence that the device has not written yet */
+    bool listed;             /* the session is in its lane's list, see inflight.c */
     struct session *next;
     struct inflight *stream[SEG_STREAMS]; /* the streams' trackers; NULL: none */
 };

@@ -7,8 +7,8 @@
 
 #include "worker/jobs/job.h"
 
-/* Lets a job, whose session is set, wait until it may begin. With JOB_HOLD, a job is dropped if one
- * of its kind waits for the session already. */
+/* Lets a job, whose session is set, wait until it may begin. With JOB_PAUSE, a job is dropped if
+ * one of its kind waits for the session already. */
 void chore_add(struct job *job);
 /* Whether any chore waits. */
 bool chores_any(void);
@@ -16,7 +16,7 @@ bool chores_any(void);
  * returns NULL. */
 struct job *chore_due(uint64_t now);
 /* Whether the session's new work waits: for a chore, or since the session is still taken up. */
-bool chores_hold(const struct session *session);
+bool chores_pause(const struct session *session);
 /* Drops the chores of a session that is being closed. */
 void chores_cancel(const struct session *session);
 

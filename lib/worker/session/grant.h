@@ -10,8 +10,8 @@
 /* Whether the grant names SMs, which it does when it is for less than the whole device. Any
  * thread. */
 bool grant_has_mask(const struct link_grant *grant);
-/* Applies a grant from the session's next launch on; takes over the caller's hold on the partition,
- * which must be ready. */
+/* Applies a grant from the session's next launch on; takes over the caller's reference to the
+ * partition, which must be ready. */
 void grant_apply(struct session *session, const struct link_grant *grant,
                  struct partition *partition);
 /* Gives up what the grant of a session that is gone holds. */

@@ -19,17 +19,17 @@
 #include "worker/session/polling.h"
 #include "worker/submit/stream.h"
 
-#define SIGNALLED_NS    100000u   /* how long a kernel may run on after it has signalled its end */
-#define CONFIRM_NS      1000000u  /* how often the driver is asked though the words show work */
-#define PATIENCE_NS     10000000u /* how long a job waits for a quiet moment by chance */
-#define HOLD_FIRST_NS   3000000u  /* the first hold; each next one is twice as long */
-#define HOLD_LONGEST_NS 1000000000u
-#define HOLD_CUT_NS     96000000u   /* a stream that is busy for longer is held alone */
-#define STREAM_HOLD_NS  6000000000u /* the longest hold of single streams */
-#define HOLD_SHARE      4u          /* the time between two holds, in lengths of the last hold */
-#define BESIDE_NS       20000000u /* most kernels end in that time; the session's new work waits */
-#define LATELY_NS       2000000u  /* a set of SMs is made in 1.1 to 1.4 ms */
-#define QUIET_LIMIT_NS  10000000000u /* after this a job that somebody waits for gives up */
+#define SIGNALLED_NS     100000u   /* how long a kernel may run on after it has signalled its end */
+#define CONFIRM_NS       1000000u  /* how often the driver is asked though the words show work */
+#define PATIENCE_NS      10000000u /* how long a job waits for a quiet moment by chance */
+#define PAUSE_FIRST_NS   3000000u  /* the first pause; each next one is twice as long */
+#define PAUSE_LONGEST_NS 1000000000u
+#define PAUSE_CUT_NS     96000000u   /* a stream that is busy for longer is paused alone */
+#define STREAM_PAUSE_NS  6000000000u /* the longest pause of single streams */
+#define PAUSE_GAP        4u          /* the time between two pauses, in lengths of the last one */
+#define BESIDE_NS        20000000u /* most kernels end in that time; the session's new work waits */
+#define LATELY_NS        2000000u  /* a set of SMs is made in 1.1 to 1.4 ms */
+#define QUIET_LIMIT_NS   10000000000u /* after this a job that somebody waits for gives up */
 
 static struct {
     struct job *first, **end;
@@ -38,24 +38,24 @@ static struct {
     uint32_t for_moment, pressing;
     struct look look;
     uint64_t next_confirm;
-    /* the looks in which the device had work, and in which streams that are held had: the same
-     * holds for all other jobs of that look */
-    uint64_t found_busy, found_held;
+    /* the times of the last looks at which the device had work, and at which paused streams had
+     * some: all jobs of one look get the same answer */
+    uint64_t found_busy, found_paused;
     struct job *quiet_job; /* the job that has the device to itself */
     struct served served;  /* users whose jobs had it */
     uint64_t begun_ns;     /* when that job was given to its thread */
     uint64_t freed_ns;     /* when the last job gave the device back */
     struct {
         uint64_t end;  /* no new work of anybody goes out until then */
-        uint64_t next; /* no new hold before */
+        uint64_t next; /* no new pause begins before */
         uint64_t ns;   /* the length of the last one; 0: it led to a quiet moment */
-    } hold;
+    } pause;
     struct {
-        bool on;           /* session->jobs.held_streams says which streams */
+        bool on;           /* some are paused: session->jobs.paused_streams */
         uint64_t begun_ns; /* valid while `on` */
         uint64_t ended_ns; /* since when the first of them has no work left; 0: all have some */
         uint64_t next;     /* no new one before */
-    } stream_hold;
+    } stream_pause;
     _Atomic bool resuming; /* sessions are being taken up */
     bool releasing;        /* a job runs the deferred release */
 } quiet = {.end = &quiet.first};
@@ -77,18 +77,18 @@ bool sessions_idle(void)
     return true;
 }
 
-/* ---- Holds ----------------------------------------------------------------------------------- */
+/* ---- Pauses ---------------------------------------------------------------------------------- */
 
 /*
- * Where no quiet moment comes for a while, new work is held back so that one can come: for 3 ms,
- * then 6, 12 ... up to a second and a half. In between, the others have four fifths of the time.
+ * A pause is a time in which no session's new work goes to the device, so that what the device has
+ * ends and a quiet moment comes. Where none comes by itself, the first pause is 3 ms long, the next
+ * ones 6, 12 ... up to a second and a half. Work goes out for four times as long in between.
  *
- * A hold of 192 ms or more is cut after 96 ms. Streams on which the device has had work throughout
- * have long kernels: they alone are held from then on (a stream hold), until that work has ended,
- * and then all are for a moment. So a quiet moment comes beside kernels of a
- * second. A stream hold ends after six seconds in any case, because a kernel may wait for what a
- * stream that is held is to bring. Beside an endless kernel no quiet moment comes, and the job
- * gives up.
+ * A pause of 192 ms or more is cut after 96 ms. Streams on which the device has had work throughout
+ * have long kernels: they alone are paused from then on (a stream pause) until that work has ended,
+ * and then all streams are for a moment. So a quiet moment comes beside kernels of a second. A
+ * stream pause ends after six seconds in any case, because a kernel may wait for what a paused
+ * stream is to bring. Beside an endless kernel no quiet moment comes, and the job gives up.
  */
 
 /* The streams of a session of the main lane on which the device has work. A session of a side lane
@@ -98,113 +98,113 @@ static uint64_t busy_streams(const struct session *session)
     return session_elsewhere(session) ? 0 : session_busy_streams(session);
 }
 
-/* Holds the streams that the device has work of. Their sessions' other streams go on: a kernel may
+/* Pauses the streams that the device has work of. Their sessions' other streams go on: a kernel may
  * wait for what one of them is to bring. */
-static void stream_hold_begin(uint64_t now)
+static void stream_pause_begin(uint64_t now)
 {
     struct session *session;
 
-    if (!quiet.stream_hold.on)
-        quiet.stream_hold.begun_ns = now;
+    if (!quiet.stream_pause.on)
+        quiet.stream_pause.begun_ns = now;
     for (session = session_table_next(NULL); session; session = session_table_next(session)) {
         const uint64_t busy = busy_streams(session);
         if (!busy)
             continue;
-        session->jobs.held_streams |= busy;
+        session->jobs.paused_streams |= busy;
         sched_satisfied(domain_of(session), &session->sched.entity);
-        quiet.stream_hold.on = true;
+        quiet.stream_pause.on = true;
     }
 }
 
-/* Whether the device still has work of the streams that are held. Notes when the first session has
- * none left. */
-static bool stream_hold_busy(uint64_t now)
+/* Whether the device still has work of the paused streams. Notes when the first session has none
+ * left. */
+static bool stream_pause_busy(uint64_t now)
 {
     struct session *session;
     bool busy = false;
 
     for (session = session_table_next(NULL); session; session = session_table_next(session)) {
-        if (!session->jobs.held_streams)
+        if (!session->jobs.paused_streams)
             continue;
-        if (busy_streams(session) & session->jobs.held_streams)
+        if (busy_streams(session) & session->jobs.paused_streams)
             busy = true;
-        else if (!quiet.stream_hold.ended_ns)
-            quiet.stream_hold.ended_ns = now;
+        else if (!quiet.stream_pause.ended_ns)
+            quiet.stream_pause.ended_ns = now;
     }
     return busy;
 }
 
-/* Lets the streams that are held go on. None is held again for four times as long as the first of
- * them has waited without work: the time in which its kernels ran was not lost. */
-static void stream_hold_end(uint64_t now)
+/* Lets the paused streams go on. None is paused again for four times as long as the first of them
+ * has waited without work: the time in which its kernels ran was not lost. */
+static void stream_pause_end(uint64_t now)
 {
-    const uint64_t idle_ns = quiet.stream_hold.ended_ns ? now - quiet.stream_hold.ended_ns : 0;
+    const uint64_t idle_ns = quiet.stream_pause.ended_ns ? now - quiet.stream_pause.ended_ns : 0;
     struct session *session;
 
-    if (!quiet.stream_hold.on)
+    if (!quiet.stream_pause.on)
         return;
     for (session = session_table_next(NULL); session; session = session_table_next(session)) {
-        if (!session->jobs.held_streams)
+        if (!session->jobs.paused_streams)
             continue;
-        session->jobs.held_streams = 0;
+        session->jobs.paused_streams = 0;
         if (session->phase == SESSION_LIVE)
             session_poll_begin(session);
     }
-    quiet.stream_hold.next = now + HOLD_SHARE * idle_ns;
-    quiet.stream_hold.ended_ns = 0;
-    quiet.stream_hold.on = false;
+    quiet.stream_pause.next = now + PAUSE_GAP * idle_ns;
+    quiet.stream_pause.ended_ns = 0;
+    quiet.stream_pause.on = false;
 }
 
-/* Holds all new work back for `ns`, and then not for four times as long. */
-static void hold_begin(uint64_t ns, uint64_t now)
+/* Pauses all sessions for `ns`. The next pause begins four times as long after this one's end. */
+static void pause_begin(uint64_t ns, uint64_t now)
 {
-    quiet.hold.ns = ns;
-    quiet.hold.end = now + ns;
-    quiet.hold.next = quiet.hold.end + HOLD_SHARE * ns;
+    quiet.pause.ns = ns;
+    quiet.pause.end = now + ns;
+    quiet.pause.next = quiet.pause.end + PAUSE_GAP * ns;
 }
 
-/* Cuts a long hold short, and begins a stream hold in its place. */
-static void hold_cut(uint64_t now)
+/* Cuts a long pause short, and begins a stream pause in its place. */
+static void pause_cut(uint64_t now)
 {
-    if (quiet.hold.ns <= HOLD_CUT_NS || now >= quiet.hold.end ||
-        now < quiet.hold.end - quiet.hold.ns + HOLD_CUT_NS ||
-        (!quiet.stream_hold.on && now < quiet.stream_hold.next))
+    if (quiet.pause.ns <= PAUSE_CUT_NS || now >= quiet.pause.end ||
+        now < quiet.pause.end - quiet.pause.ns + PAUSE_CUT_NS ||
+        (!quiet.stream_pause.on && now < quiet.stream_pause.next))
         return;
-    stream_hold_begin(now);
-    quiet.hold.end = now;
+    stream_pause_begin(now);
+    quiet.pause.end = now;
 }
 
-/* Where the work of all streams that are held has ended, holds all new work for a moment. */
-static void stream_hold_look(uint64_t now)
+/* Pauses all sessions for a moment once the work of the paused streams has ended. */
+static void stream_pause_look(uint64_t now)
 {
-    if (now >= quiet.hold.end && !stream_hold_busy(now)) {
-        hold_begin(2 * HOLD_CUT_NS, now);
-    } else if (now > quiet.stream_hold.begun_ns + STREAM_HOLD_NS) {
-        stream_hold_end(now);
-        quiet.hold.next = now + HOLD_SHARE * quiet.hold.ns;
+    if (now >= quiet.pause.end && !stream_pause_busy(now)) {
+        pause_begin(2 * PAUSE_CUT_NS, now);
+    } else if (now > quiet.stream_pause.begun_ns + STREAM_PAUSE_NS) {
+        stream_pause_end(now);
+        quiet.pause.next = now + PAUSE_GAP * quiet.pause.ns;
     }
 }
 
-/* Begins and ends holds for a job that waits for a quiet moment. Nobody waits for a job that is not
- * hurried (the deferred release): it never holds work back for longer than the first time. */
-static void hold_for(const struct job *job, uint64_t now)
+/* Begins and ends pauses for a job that waits for a quiet moment. Nobody waits for a job that is
+ * not hurried (the deferred release): it causes no pause longer than the first. */
+static void pause_for(const struct job *job, uint64_t now)
 {
     const bool hurried = !(job->kind->flags & JOB_UNHURRIED);
 
-    hold_cut(now);
-    if (quiet.stream_hold.on && hurried) {
-        if (quiet.found_held != now)
-            stream_hold_look(now);
-        quiet.found_held = now;
+    pause_cut(now);
+    if (quiet.stream_pause.on && hurried) {
+        if (quiet.found_paused != now)
+            stream_pause_look(now);
+        quiet.found_paused = now;
         return;
     }
-    if (now < quiet.hold.next ||
+    if (now < quiet.pause.next ||
         (!(job->kind->flags & JOB_PROMPT) && now < job->waiting_ns + PATIENCE_NS))
         return;
-    if (!hurried || !quiet.hold.ns)
-        hold_begin(HOLD_FIRST_NS, now);
+    if (!hurried || !quiet.pause.ns)
+        pause_begin(PAUSE_FIRST_NS, now);
     else
-        hold_begin(quiet.hold.ns < HOLD_LONGEST_NS ? 2 * quiet.hold.ns : quiet.hold.ns, now);
+        pause_begin(quiet.pause.ns < PAUSE_LONGEST_NS ? 2 * quiet.pause.ns : quiet.pause.ns, now);
 }
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
@@ -217,8 +217,8 @@ static bool quiet_now(uint64_t now)
         quiet.found_busy = now;
         return false;
     }
-    quiet.hold.ns = 0;
-    quiet.hold.end = now + HOLD_FIRST_NS;
+    quiet.pause.ns = 0;
+    quiet.pause.end = now + PAUSE_FIRST_NS;
     return true;
 }
 
@@ -298,7 +298,7 @@ static bool may_start(struct job *job, const struct job *next, uint64_t now)
             return false;
         if (next)
             return job == next;
-        hold_for(job, now);
+        pause_for(job, now);
         return false;
     }
     if (awaits_others(job))
@@ -348,7 +348,7 @@ void quiet_poll(uint64_t now)
         quiet.next_confirm = now + CONFIRM_NS;
     look_over(&quiet.look, now, asked);
     if (quiet.quiet_job || !quiet_pressing())
-        stream_hold_end(now);
+        stream_pause_end(now);
 }
 
 bool quiet_wanted_by(const struct job *job)
@@ -381,9 +381,9 @@ void quiet_resuming(bool resuming)
     atomic_store_explicit(&quiet.resuming, resuming, memory_order_relaxed);
 }
 
-bool quiet_hold(uint64_t now)
+bool quiet_pauses(uint64_t now)
 {
-    return atomic_load_explicit(&quiet.resuming, memory_order_relaxed) || now < quiet.hold.end ||
+    return atomic_load_explicit(&quiet.resuming, memory_order_relaxed) || now < quiet.pause.end ||
            quiet.quiet_job;
 }
 
@@ -437,7 +437,7 @@ bool quiet_returned(struct job *job, uint64_t now)
     if (job == quiet.quiet_job) {
         quiet.quiet_job = NULL;
         quiet.freed_ns = now;
-        quiet.hold.end = 0;
+        quiet.pause.end = 0;
     }
     if (job->kind != &job_deferred_release)
         return false;

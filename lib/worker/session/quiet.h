@@ -16,10 +16,10 @@ void quiet_add(struct job *job, uint64_t now);
 const struct job *quiet_first(void);
 /* Starts the jobs that may start. Cheap to call often. */
 void quiet_poll(uint64_t now);
-/* Whether new work must wait, so that a quiet job gets its moment. */
-bool quiet_hold(uint64_t now);
-/* Notes whether sessions are being taken up. Until all are, the work of all is held back, so that
- * quiet moments come. Any thread. */
+/* Whether no session's new work may go to the device, so that a quiet job gets its moment. */
+bool quiet_pauses(uint64_t now);
+/* Notes whether sessions are being taken up. Until all are, no session has new work, so that quiet
+ * moments come. Any thread. */
 void quiet_resuming(bool resuming);
 /* Whether the device has finished all that the sessions have issued, as the driver says. */
 bool sessions_idle(void);

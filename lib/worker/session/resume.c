@@ -33,10 +33,11 @@
 #include "worker/submit/stream.h"
 #include "worker/texture/texture.h"
 
-/* The most tries of a load by a session that is late: a quiet moment is waited for 10 s. */
+/* The most tries of a load by a late session, each of which waits for a quiet moment for 10 s. */
 #define LATE_TRIES 30u
 
-/* A request that was answered, or whose answer was on its way, must not be made twice. */
+/* Answers a posted request that the former worker had answered, or was about to: it must not be
+ * made twice. */
 static void request_settle(const struct session *session)
 {
     struct seg_request *slot = session->request;
@@ -107,8 +108,8 @@ static bool load_again(const struct job *job)
            !atomic_load_explicit(&job->session->jobs.closing, memory_order_relaxed);
 }
 
-/* A session that is late is in the table, and is closed like others; but nobody may ask it for
- * modules that are there by half. */
+/* Ends a load that has failed. A late session is in the table and is closed like others, but its
+ * modules go: nobody may ask for modules that are there by half. */
 static void load_failed(struct job *job)
 {
     struct resume *resume = job->session->resume;

@@ -39,9 +39,9 @@ bool trial_any(void)
     return trial.left || turn_any();
 }
 
-bool trial_holds(const struct session *session)
+bool trial_pauses(const struct session *session)
 {
-    return (trial.left && (session != trial.current || trial.ending)) || turn_holds(session);
+    return (trial.left && (session != trial.current || trial.ending)) || turn_pauses(session);
 }
 
 /* The supervisor forgets the losses in which the session was a suspect. */
@@ -78,7 +78,7 @@ void trial_poll(uint64_t now)
     struct session *session = trial.current;
 
     turn_poll(now);
-    if (!trial.left || quiet_hold(now))
+    if (!trial.left || quiet_pauses(now))
         return;
     if (session && (session->submit.faulted || session_caught_up(session)))
         trial.ending = true;

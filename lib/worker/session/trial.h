@@ -24,8 +24,8 @@ void trial_remove(struct session *session);
 void trial_passed(const struct session *session);
 /* Whether any session is still to have its trial, or has it, or has turns. */
 bool trial_any(void);
-/* Whether the session's work waits for a trial or a turn of another. */
-bool trial_holds(const struct session *session);
+/* Whether the session's new work waits for a trial or a turn of another session. */
+bool trial_pauses(const struct session *session);
 /* Ends and begins trials and turns. Called in each round. */
 void trial_poll(uint64_t now);
 

@@ -38,7 +38,7 @@ static bool suspect(const struct session *session, uint64_t now)
     return session->poll.suspect_ns > now;
 }
 
-bool turn_holds(const struct session *session)
+bool turn_pauses(const struct session *session)
 {
     return turn.until && suspect(session, session->lane->now) &&
            (session != turn.current || turn.ending);
@@ -68,14 +68,12 @@ static struct session *next_waiting(uint64_t now)
     return first;
 }
 
-/* Whether a suspect has unfinished work, by its fences and completion words, as blame.c asks; then
- * the driver is asked, because a tenant may have falsified its words. A suspect that is being
- * closed counts too. */
+/* Whether a suspect has unfinished work. The driver is asked last, because a tenant may have
+ * falsified its completion words. A suspect that is being closed counts too. */
 static bool suspects_busy(uint64_t now)
 {
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        if (suspect(s, now) &&
-            (session_elsewhere(s) || s->inflight.streams || !session_seems_idle(s)))
+        if (suspect(s, now) && (session_elsewhere(s) || session_unfinished(s)))
             return true;
     }
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {

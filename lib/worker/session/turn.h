@@ -21,8 +21,8 @@ void turn_add(struct session *session, uint64_t until);
 void turn_remove(const struct session *session);
 /* Whether any session may be a suspect. */
 bool turn_any(void);
-/* Whether the session's work waits for its turn. */
-bool turn_holds(const struct session *session);
+/* Whether the session's new work waits for its turn. */
+bool turn_pauses(const struct session *session);
 /* Ends and begins turns. Called in each round. */
 void turn_poll(uint64_t now);
 

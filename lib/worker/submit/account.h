@@ -11,7 +11,7 @@ enum issued_kind {
     ISSUED_END,      /* only what signals the end of earlier work */
     ISSUED_LAUNCHES, /* of one shape */
     ISSUED_REQUEST,  /* launches of any shapes */
-    ISSUED_GRAPH,    /* a captured graph */
+    ISSUED_GRAPH,    /* a recorded graph */
     ISSUED_PRODUCT,  /* a product of matrices */
     ISSUED_EVENT,
     ISSUED_HOST,     /* nothing: a function of the client's has returned */

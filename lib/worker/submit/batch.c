@@ -53,8 +53,8 @@ bool batch_issue(struct session *session, uint32_t index, enum completion comple
         return true;
     while (refused + 1 < launches && batch.launch[refused].end <= stream->issued)
         refused++;
-    record_refused(session, index, result, batch.launch[refused].kernel,
-                   stream->launches - launches + refused + 1);
+    record_driver_refused(session, index, result, batch.launch[refused].kernel,
+                          stream->launches - launches + refused + 1);
     return false;
 }
 
@@ -140,8 +140,9 @@ static enum outcome take_alone(struct session *session, uint32_t index, struct l
         return record_impossible(session, index, GS_ERR_LAUNCH_CONFIG, alone.kernel, text);
     CUresult result = r->report ? report_launch(session, index, &alone, r->report, submitted)
                                 : launch_issue(session, stream, &alone, 1, COMPLETION_NONE);
-    return result ? record_refused(session, index, result, alone.kernel, stream->launches + 1)
-                  : RECORD_TAKEN;
+    return result
+               ? record_driver_refused(session, index, result, alone.kernel, stream->launches + 1)
+               : RECORD_TAKEN;
 }
 
 enum outcome batch_take(struct session *session, uint32_t index, unsigned char *record,
@@ -205,6 +206,6 @@ void batch_finish(struct session *session, uint32_t index)
         CUresult result = write ? completion_write(session, stream, position)
                                 : completion_fence(session, stream, position);
         if (result)
-            record_refused(session, index, result, NULL, 0);
+            record_driver_refused(session, index, result, NULL, 0);
     }
 }

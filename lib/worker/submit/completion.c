@@ -50,23 +50,24 @@ CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t posi
  * the address in its third. The fence's low 24 bits are the fourth parameter, the bits above them
  * the device's clock. release.sys: the host sees all that earlier kernels of the stream wrote
  * before it sees the word. */
-static const char done_ptx[] = ".version 6.4\n.target sm_70\n.address_size 64\n"
-                               ".visible .entry done(.param .u64 word, .param .u64 position,\n"
-                               "                     .param .u64 mark, .param .u64 sequence)\n"
-                               "{\n"
-                               "    .reg .b64 %rd<7>;\n"
-                               "    ld.param.u64 %rd1, [word];\n"
-                               "    ld.param.u64 %rd2, [position];\n"
-                               "    ld.param.u64 %rd3, [mark];\n"
-                               "    ld.param.u64 %rd4, [sequence];\n"
-                               "    mov.u64 %rd5, %globaltimer;\n"
-                               "    st.release.sys.u64 [%rd1], %rd2;\n"
-                               "    shl.b64 %rd5, %rd5, 24;\n"
-                               "    or.b64 %rd6, %rd5, %rd4;\n"
-                               "    st.relaxed.sys.u64 [%rd3], %rd6;\n"
-                               "    ret;\n"
-                               "}\n";
-static CUfunction done_function;
+static const char completing_ptx[] =
+    ".version 6.4\n.target sm_70\n.address_size 64\n"
+    ".visible .entry done(.param .u64 word, .param .u64 position,\n"
+    "                     .param .u64 mark, .param .u64 sequence)\n"
+    "{\n"
+    "    .reg .b64 %rd<7>;\n"
+    "    ld.param.u64 %rd1, [word];\n"
+    "    ld.param.u64 %rd2, [position];\n"
+    "    ld.param.u64 %rd3, [mark];\n"
+    "    ld.param.u64 %rd4, [sequence];\n"
+    "    mov.u64 %rd5, %globaltimer;\n"
+    "    st.release.sys.u64 [%rd1], %rd2;\n"
+    "    shl.b64 %rd5, %rd5, 24;\n"
+    "    or.b64 %rd6, %rd5, %rd4;\n"
+    "    st.relaxed.sys.u64 [%rd3], %rd6;\n"
+    "    ret;\n"
+    "}\n";
+static CUfunction completing_function;
 /* For each stream a u32 in device memory, which counts the threads that have come to the end of a
  * kernel with an own store. */
 static CUdeviceptr counters;
@@ -75,17 +76,17 @@ CUresult completion_init(void)
 {
     CUmodule module;
     const size_t size = FENCES * sizeof(uint32_t);
-    CUresult result = DRV(cuModuleLoadData, &module, done_ptx);
+    CUresult result = DRV(cuModuleLoadData, &module, completing_ptx);
 
     if (!result)
         result = DRV(cuMemAlloc_v2, &counters, size);
     if (!result)
         result = DRV(cuMemsetD8_v2, counters, 0, size);
     if (!result)
-        result = DRV(cuModuleGetFunction, &done_function, module, "done");
+        result = DRV(cuModuleGetFunction, &completing_function, module, "done");
     /* Loaded now, since the function's first launch would wait for the device (main.c: modules are
      * loaded lazily). */
-    return result ? result : DRV(cuFuncLoad, done_function);
+    return result ? result : DRV(cuFuncLoad, completing_function);
 }
 
 struct completion_params completion_at(const struct session *session, const struct stream *stream,
@@ -99,14 +100,14 @@ struct completion_params completion_at(const struct session *session, const stru
                                                                 sizeof(uint32_t)};
 }
 
-CUDA_KERNEL_NODE_PARAMS done_params(const struct completion_params *signal,
-                                    void *pointers[DONE_PARAMS])
+CUDA_KERNEL_NODE_PARAMS completing_params(const struct completion_params *signal,
+                                          void *pointers[COMPLETING_PARAMS])
 {
     pointers[0] = (void *)(uintptr_t)&signal->word;
     pointers[1] = (void *)(uintptr_t)&signal->position;
     pointers[2] = (void *)(uintptr_t)&signal->mark;
     pointers[3] = (void *)(uintptr_t)&signal->sequence;
-    return (CUDA_KERNEL_NODE_PARAMS){.func = done_function,
+    return (CUDA_KERNEL_NODE_PARAMS){.func = completing_function,
                                      .gridDimX = 1,
                                      .gridDimY = 1,
                                      .gridDimZ = 1,
@@ -116,7 +117,7 @@ CUDA_KERNEL_NODE_PARAMS done_params(const struct completion_params *signal,
                                      .kernelParams = pointers};
 }
 
-int done_priority(int priority)
+int completing_priority(int priority)
 {
     return priority <= stream_priority(GS_CLASS_LATENCY, 0) ? priority
                                                             : worker->info.priority_highest;
@@ -125,10 +126,10 @@ int done_priority(int priority)
 CUresult completion_fence(struct session *session, struct stream *stream, uint64_t position)
 {
     const struct completion_params signal = completion_at(session, stream, position);
-    void *pointers[DONE_PARAMS];
-    const CUDA_KERNEL_NODE_PARAMS params = done_params(&signal, pointers);
+    void *pointers[COMPLETING_PARAMS];
+    const CUDA_KERNEL_NODE_PARAMS params = completing_params(&signal, pointers);
     CUresult result =
-        launch_kernel(&params, stream->cu, done_priority(stream->priority), false, NULL);
+        launch_kernel(&params, stream->cu, completing_priority(stream->priority), false, NULL);
 
     if (!result)
         account_issued(session, stream,

@@ -31,17 +31,17 @@ CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t posi
                                               CUstreamBatchMemOpParams *operation);
 
 /* The completing kernel's parameters: the first fields of struct completion_params. */
-#define DONE_PARAMS 4
+#define COMPLETING_PARAMS 4
 
 /* What the device stores at the end of the stream's work up to `position`. The completing kernel
  * stores it, or the last kernel itself (own store); the caller then sets `threads` too. */
 struct completion_params completion_at(const struct session *session, const struct stream *stream,
                                        uint64_t position);
 /* The priority of the completing kernel behind kernels of priority `priority`. */
-int done_priority(int priority);
+int completing_priority(int priority);
 /* The completing kernel as a graph node. `signal` and `pointers` must outlive the call that takes
  * the parameters. */
-CUDA_KERNEL_NODE_PARAMS done_params(const struct completion_params *signal,
-                                    void *pointers[DONE_PARAMS]);
+CUDA_KERNEL_NODE_PARAMS completing_params(const struct completion_params *signal,
+                                          void *pointers[COMPLETING_PARAMS]);
 
 #endif

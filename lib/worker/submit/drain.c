@@ -8,7 +8,7 @@
  *   - check: every field of the copy (record.c);
  *   - gather: a launch gets its SMs and joins the batch (batch.c);
  *   - issue: the batch as exec graphs (launch.c); before any other record (operation.c) the batch,
- *     then a copy, memset, event or wait, a captured graph (graph.c) or a product (product.c);
+ *     then a copy, memset, event or wait, a recorded graph (graph.c) or a product (product.c);
  *     completion word and fence signal the end (completion.c);
  *   - account: what was issued (account.c); the inflight tracker reads the fence (inflight.c).
  * doc/protocol.md, "Records", has the way of each kind.
@@ -228,7 +228,7 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         return 0;
     CUresult result = stream->cu ? CUDA_SUCCESS : stream_make(session, stream);
     if (result) {
-        record_refused(session, index, result, NULL, 0);
+        record_driver_refused(session, index, result, NULL, 0);
         return 0;
     }
     partition_home(stream->home);

@@ -31,7 +31,7 @@ static const struct partition *end_partition(const struct exec_graph *exec_graph
 
 static int end_priority(const struct exec_graph *exec_graph, const struct launch *launches)
 {
-    return done_priority(launches[exec_graph->length - 1].priority);
+    return completing_priority(launches[exec_graph->length - 1].priority);
 }
 
 /* Whether the graph's nodes need priorities of their own. Where one node has a priority, every node
@@ -162,8 +162,8 @@ static CUresult end_add(struct exec_graph *exec_graph, const struct launch *laun
             completion_node(signal->word, signal->position, &operation);
         return DRV(cuGraphAddBatchMemOpNode, &exec_graph->end, exec_graph->graph, last, 1, &write);
     }
-    void *pointers[DONE_PARAMS];
-    const CUDA_KERNEL_NODE_PARAMS end = done_params(signal, pointers);
+    void *pointers[COMPLETING_PARAMS];
+    const CUDA_KERNEL_NODE_PARAMS end = completing_params(signal, pointers);
     partition_enter(end_partition(exec_graph, launches));
     CUresult result =
         DRV(cuGraphAddKernelNode_v2, &exec_graph->end, exec_graph->graph, last, 1, &end);
@@ -262,8 +262,8 @@ static CUresult end_set(const struct exec_graph *exec_graph, const struct launch
             completion_node(signal->word, signal->position, &operation);
         return DRV(cuGraphExecBatchMemOpNodeSetParams, exec_graph->exec, exec_graph->end, &write);
     }
-    void *pointers[DONE_PARAMS];
-    const CUDA_KERNEL_NODE_PARAMS end = done_params(signal, pointers);
+    void *pointers[COMPLETING_PARAMS];
+    const CUDA_KERNEL_NODE_PARAMS end = completing_params(signal, pointers);
     partition_enter(end_partition(exec_graph, launches));
     return DRV(cuGraphExecKernelNodeSetParams_v2, exec_graph->exec, exec_graph->end, &end);
 }

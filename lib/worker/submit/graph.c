@@ -38,10 +38,10 @@
 #define KEPT_TIMES 16u
 
 #define CHECK_STEP    128u       /* steps that are checked before others are served */
-#define CHECK_HOLD_NS 100000000u /* the longest that a session's requests wait for a check */
+#define CHECK_WAIT_NS 100000000u /* the longest that a session's requests wait for a check */
 
 #define VARIANTS 4u
-#define NODE_NS  500u /* to set a node takes 160 ns, to launch it 330 */
+#define NODE_NS  500u /* the lane's time for a node: setting it takes 160 ns, launching it 330 */
 
 struct session_graph {
     struct graph_variant variants[VARIANTS];
@@ -401,8 +401,8 @@ static record_refusal recorded_check(const struct session *session, struct sessi
 }
 
 /* Checks the next steps, and only some, because all tenants of the lane wait meanwhile. A check
- * starts anew when anything is freed before it is done, so the session's requests are held back for
- * a while. Returns true once all have been checked. */
+ * starts anew when anything is freed before it is done, so the session's requests wait for a
+ * while. Returns true once all have been checked. */
 static bool check_go_on(struct session *session, struct session_graph *graph)
 {
     if (graph->check.generation != session->memory.generation) {
@@ -410,7 +410,7 @@ static bool check_go_on(struct session *session, struct session_graph *graph)
         graph->check.step = 0;
         graph->stale_count = 0;
         memset(graph->stale, 0, sizeof(graph->stale));
-        session->submit.requests_from_ns = session->lane->now + CHECK_HOLD_NS;
+        session->submit.requests_from_ns = session->lane->now + CHECK_WAIT_NS;
     }
     for (uint32_t n = 0; n < CHECK_STEP && graph->check.step < graph->records.steps; n++) {
         const uint32_t step = graph->check.step++;

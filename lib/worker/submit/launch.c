@@ -153,7 +153,7 @@ static struct completion_params end_of(const struct session *session, const stru
  * session waits for the lane. */
 static bool lane_spare(const struct lane *lane)
 {
-    return lane->lately <= SPARE_TENANTS;
+    return lane->active_lately <= SPARE_TENANTS;
 }
 
 /* Issues some of `run` launches of one shape: as a graph, or the first alone. */

@@ -78,7 +78,7 @@ bool launch_ranges_look(struct session *session)
     return true;
 }
 
-/* The launches of the kernel in a stream, or all of them. */
+/* The range of a stream's launches that may have faulted: those of the kernel, or (NULL) all. */
 static struct launch_range range_in(const struct session *session, const struct kernel *kernel,
                                     uint32_t index)
 {

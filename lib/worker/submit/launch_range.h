@@ -19,7 +19,7 @@ void launch_range_taken(struct session *session, uint32_t index, struct kernel *
 void launch_ranges_read(struct session *session);
 /* Called after a look that has found no note: what was complete before it has not faulted. */
 void launch_ranges_clean(struct session *session);
-/* Both at once, with the look between them, before more of a ring is taken: its tenant may have
+/* Calls both, with the look between them, before more of a ring is taken: its tenant may have
  * waited for work that was issued before. False: there is a note that kernel_fault_poll has not
  * seen, and no more is issued before it has. Only for a session with fault notes. */
 bool launch_ranges_look(struct session *session);

@@ -1,6 +1,6 @@
 /*
  * operation.c - takes the records of a stream that are no launches: copies, memsets, boxes, events,
- * waits, host functions, captured graphs and products. Runs on the session's lane.
+ * waits, host functions, recorded graphs and products. Runs on the session's lane.
  *
  * Each is checked (record.c), issued and accounted for (account.c) in its place between the
  * stream's launches: those before it, which the batch has gathered, go to the device first. A host
@@ -175,7 +175,7 @@ static bool kernels_issue(struct session *session, uint32_t index, const struct 
         (other ? inflight_open_kernels(stream->inflight) : inflight_open_others(stream->inflight)))
         result = completion_fence(session, stream, stream->issued);
     if (result)
-        record_refused(session, index, result, NULL, 0);
+        record_driver_refused(session, index, result, NULL, 0);
     return !result;
 }
 

@@ -24,8 +24,8 @@ static enum outcome launch_fault(struct session *session, uint32_t index, gs_sta
     return RECORD_ENDED;
 }
 
-enum outcome record_refused(struct session *session, uint32_t index, CUresult result,
-                            const struct kernel *kernel, uint64_t launch)
+enum outcome record_driver_refused(struct session *session, uint32_t index, CUresult result,
+                                   const struct kernel *kernel, uint64_t launch)
 {
     char text[192];
 
@@ -43,5 +43,5 @@ enum outcome record_impossible(struct session *session, uint32_t index, gs_statu
 
 enum outcome record_issued(struct session *session, uint32_t index, CUresult result)
 {
-    return result ? record_refused(session, index, result, NULL, 0) : RECORD_TAKEN;
+    return result ? record_driver_refused(session, index, result, NULL, 0) : RECORD_TAKEN;
 }

@@ -22,8 +22,8 @@ enum outcome {
 enum outcome record_rejected(struct session *session, uint32_t index, record_refusal refusal);
 /* Ends the session for work that the driver has refused; kernel: whose launch it was, with the
  * launch's number, or NULL. Does not return where the context is lost. Returns RECORD_ENDED. */
-enum outcome record_refused(struct session *session, uint32_t index, CUresult result,
-                            const struct kernel *kernel, uint64_t launch);
+enum outcome record_driver_refused(struct session *session, uint32_t index, CUresult result,
+                                   const struct kernel *kernel, uint64_t launch);
 /* Ends the session for a record at the stream's head that asks for what cannot be; kernel: as
  * above. Returns RECORD_ENDED. */
 enum outcome record_impossible(struct session *session, uint32_t index, gs_status status,

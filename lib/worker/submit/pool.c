@@ -143,8 +143,8 @@ CUresult pool_fill_lane(struct partition *home, uint32_t count)
 static CUresult graph_make(CUgraphExec *exec)
 {
     const struct completion_params signal = {0};
-    void *pointers[DONE_PARAMS];
-    const CUDA_KERNEL_NODE_PARAMS params = done_params(&signal, pointers);
+    void *pointers[COMPLETING_PARAMS];
+    const CUDA_KERNEL_NODE_PARAMS params = completing_params(&signal, pointers);
     CUgraph graph;
     CUgraphNode node;
     CUresult result = DRV(cuGraphCreate, &graph, 0);

@@ -187,7 +187,7 @@ static void chore_prepare(struct job *job)
 }
 
 /* Where no quiet moment came, the stream goes on waiting, and its next round begins another chore.
- * But others' work is held back for each chore, so the stream gives up after some of them. */
+ * But all sessions are paused for each chore, so the stream gives up after some of them. */
 static void refused_install(struct job *job)
 {
     struct session_submit *submit = &job->session->submit;
@@ -202,7 +202,7 @@ static void refused_install(struct job *job)
 static const struct job_kind job_gemm_refused = {"gemm_refused", JOB_CHORE,       NULL,
                                                  NULL,           refused_install, NULL};
 
-static const struct job_kind job_gemm_chore = {"gemm_chore",  JOB_PATIENT | JOB_CHORE | JOB_HOLD,
+static const struct job_kind job_gemm_chore = {"gemm_chore",  JOB_PATIENT | JOB_CHORE | JOB_PAUSE,
                                                chore_prepare, load_work,
                                                NULL,          &chore_stages[START]};
 

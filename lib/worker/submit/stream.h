@@ -43,7 +43,7 @@ CUresult stream_make(struct session *session, struct stream *stream);
  * cannot move now: the device has work of it (streams_idle has found none since), or the pool has
  * no CUDA stream there. */
 bool stream_move(struct session *session, struct stream *stream, struct partition *home);
-/* Moves the stream back to the primary context, where CUDA's events and captured graphs are, and
+/* Moves the stream back to the primary context, where CUDA's events and recorded graphs are, and
  * makes its context current. Returns false while it cannot move. */
 bool stream_primary(struct session *session, struct stream *stream);
 
@@ -52,6 +52,12 @@ bool streams_idle(struct session *session);
 /* The same by the completion words, which cost nothing to read and which a tenant can falsify: good
  * for deciding when to ask the driver, or for decisions that only cost time. */
 bool session_seems_idle(const struct session *session);
+/* Whether the session has unfinished work: by its fences, which only the device writes, and by the
+ * completion words for work without a fence. */
+static inline bool session_unfinished(const struct session *session)
+{
+    return session->inflight.awaiting_fence || !session_seems_idle(session);
+}
 /* The streams with work on the device, by the completion words. */
 uint64_t session_busy_streams(const struct session *session);
 /* Whether no copy, fill or graph is unfinished, by the tenant's own words. */
