@@ -544,6 +544,37 @@ static void nor_for_many_kernels(void)
     scene_end(&s);
 }
 
+static size_t device_free(gs_session session)
+{
+    size_t free_bytes, total;
+
+    CHECK_OK(gs_mem_info(session, &free_bytes, &total));
+    return free_bytes;
+}
+
+/* Such a session ends, and is not late: nobody would give back what it has. */
+static void a_session_whose_kernels_cannot_be_made_again_leaves_nothing(void)
+{
+    gs_devptr memory, more;
+    struct scene s;
+
+    s.server = driver_server_start(server_unfenced.arguments, 0, &s.plan);
+    CHECK_OK(server_attach(s.server, &s.other.session));
+    CHECK_WITHIN(20000, server_standby_pid(s.server)); /* has found its own kernels */
+    const size_t before = device_free(s.other.session);
+    tenant_set(&s.late, small_ptx, sizeof(small_ptx) - 1);
+    CHECK_OK(gs_malloc(s.late.session, 64 * MIB, &memory));
+    CHECK(device_free(s.other.session) <= before - 64 * MIB);
+    snprintf(s.plan->only, sizeof(s.plan->only), "cuModuleGetFunction");
+    atomic_store(&s.plan->armed, 1);
+    server_worker_replace(s.server, 0);
+    CHECK_STATUS(gs_malloc(s.late.session, 1, &more), GS_ERR_INTERRUPTED);
+    CHECK_EQUAL(atomic_load(&s.plan->failures), 1);
+    CHECK_WITHIN(10000, device_free(s.other.session) >= before);
+    CHECK_STATUS(gs_detach(s.late.session), GS_ERR_INTERRUPTED);
+    scene_end(&s);
+}
+
 static const struct test tests[] = {
     TEST(nobody_waits_for_the_compiler),
     TEST(work_of_it_that_was_unfinished_runs_again),
@@ -555,6 +586,7 @@ static const struct test tests[] = {
     TEST(a_module_that_is_there_by_half_cannot_be_named),
     TEST(nobody_waits_for_many_modules),
     TEST(nor_for_many_kernels),
+    TEST(a_session_whose_kernels_cannot_be_made_again_leaves_nothing),
     TEST(nobody_waits_for_much_host_memory),
     TEST(a_tenant_that_is_killed_meanwhile_leaves_no_host_memory),
     TEST(a_session_that_costs_one_worker_after_the_other_ends),
