@@ -19,12 +19,16 @@
 #include "common/log_event.h"
 #include "common/util.h"
 
-#define UNIT          64u
-#define MAGIC         UINT64_C(0x34306c6e72756a67) /* "gjurnl04" */
-#define HEADER        4096u                        /* bytes of the file before the log */
-#define FIRST_BYTES   12288u                       /* of the log */
-#define BYTES_MAX     (UINT64_C(1) << 30)
-#define COMPACT_UNITS 1024u /* fewer units of dropped entries are left where they are */
+#define UNIT           64u
+#define MAGIC          UINT64_C(0x34306c6e72756a67) /* "gjurnl04" */
+#define HEADER         4096u                        /* bytes of the file before the log */
+#define FIRST_BYTES    12288u                       /* of the log */
+#define BYTES_MAX      (UINT64_C(1) << 30)
+#define COMPACT_UNITS  1024u /* fewer units of dropped entries are left where they are */
+/* The index has no room for more entries: to take two million up takes a second or two, in which
+ * all others wait. */
+#define ENTRIES_MAX    (1u << 21)
+#define ENTRIES_PROMPT 16384u /* fewer are taken up in some 10 ms */
 
 struct header {
     uint64_t magic;
@@ -48,6 +52,7 @@ struct journal {
     unsigned char *log;
     uint64_t bytes;   /* of the log's mapping */
     uint64_t dropped; /* units of the log that are no longer valid */
+    uint64_t found;   /* valid entries of a log that another worker has left */
     /* The index: open addressing, a power of two. A slot is 1 + the unit of an entry, or 0: free.
      * The slot of a dropped entry stays, as a step on the way to others. */
     uint32_t *slots;
@@ -209,13 +214,16 @@ static void entry_drop(struct journal *journal, uint32_t slot)
 }
 
 /* Makes the index anew from the entries in the log, with room for more. Where two have the same
- * key, a worker was lost between adding the second and dropping the first. */
+ * key, a worker was lost between adding the second and dropping the first. False: there is no
+ * memory, or there are too many. */
 static bool index_make(struct journal *journal)
 {
     uint32_t count = 0, capacity = 64;
 
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));)
         count++;
+    if (count >= ENTRIES_MAX)
+        return false;
     while (capacity < 4 * (uint64_t)count)
         capacity *= 2;
     uint32_t *slots = calloc(capacity, sizeof(*slots));
@@ -350,7 +358,8 @@ const struct journal_entry *journal_find(const struct journal *journal, enum jou
 
 /* ---- Taking up ------------------------------------------------------------------------------- */
 
-/* Whether the log consists of whole entries. Counts the units of those that are dropped. */
+/* Whether the log consists of whole entries. Counts them, and the units of those that are dropped.
+ */
 static bool log_check(struct journal *journal)
 {
     const uint64_t begin = log_begin(journal), end = log_end(journal);
@@ -363,6 +372,7 @@ static bool log_check(struct journal *journal)
             entry->size > (uint64_t)entry->units * UNIT - sizeof(*entry))
             return false;
         journal->dropped += entry->kind ? 0 : entry->units;
+        journal->found += entry->kind != 0;
         unit += entry->units;
     }
     return true;
@@ -390,7 +400,12 @@ static void change_settle(struct journal *journal)
         journal->header->streams[answer->key].open = 0;
 }
 
-struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid)
+bool journal_late(const struct journal *journal, uint64_t until)
+{
+    return journal && journal->found > ENTRIES_PROMPT && clock_ns() >= until;
+}
+
+struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid, uint64_t until)
 {
     struct journal *journal = journal_of(descriptor, session, uid);
     struct stat status;
@@ -399,9 +414,15 @@ struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid)
         return NULL;
     if (fstat(descriptor, &status) == 0 && status.st_size >= (off_t)(HEADER + FIRST_BYTES) &&
         file_map(journal, (uint64_t)status.st_size - HEADER) && journal->header->magic == MAGIC &&
-        log_check(journal) && index_make(journal)) {
-        change_settle(journal);
-        return journal;
+        log_check(journal)) {
+        if (journal_late(journal, until)) {
+            journal_set_incomplete(journal, JOURNAL_LATE);
+            return journal;
+        }
+        if (index_make(journal)) {
+            change_settle(journal);
+            return journal;
+        }
     }
     journal_free(journal);
     return NULL;
@@ -410,16 +431,25 @@ struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid)
 void journal_glance(int descriptor, void (*look)(const struct journal_entry *entry, void *argument),
                     void *argument)
 {
+    unsigned char read[256 * UNIT];
     struct journal_entry entry;
-    uint64_t extent;
+    uint64_t extent, from = 0, units = 0; /* that `read` has */
 
     if (descriptor < 0 || pread(descriptor, &extent, sizeof(extent),
                                 offsetof(struct header, extent)) != (ssize_t)sizeof(extent))
         return;
     for (uint64_t unit = extent & UINT32_MAX; unit < extent >> 32; unit += entry.units) {
-        if (pread(descriptor, &entry, sizeof(entry), (off_t)(HEADER + unit * UNIT)) !=
-                (ssize_t)sizeof(entry) ||
-            entry.units == 0)
+        if (unit - from >= units) {
+            const ssize_t bytes =
+                pread(descriptor, read, sizeof(read), (off_t)(HEADER + unit * UNIT));
+
+            from = unit;
+            units = bytes > 0 ? (uint64_t)bytes / UNIT : 0;
+        }
+        if (units == 0)
+            return;
+        memcpy(&entry, read + (unit - from) * UNIT, sizeof(entry));
+        if (entry.units == 0)
             return;
         look(&entry, argument);
     }
