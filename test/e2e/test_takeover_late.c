@@ -485,7 +485,7 @@ static void a_tenant_that_is_killed_meanwhile_leaves_no_host_memory(void)
 /* ---- Device memory ----------------------------------------------------------------------------
  */
 
-#define SMALL 20000u /* allocations, more than are taken up however long it takes: three chunks */
+#define SMALL 5000u /* allocations, more than are taken up however long it takes: three chunks */
 
 static size_t device_free(gs_session session)
 {
@@ -510,7 +510,7 @@ static void nobody_waits_for_very_many_allocations(void)
     const size_t before = device_free(s.other.session);
     tenant_set(&s.late, small_ptx, sizeof(small_ptx) - 1);
     for (uint32_t i = 0; i < SMALL; i++)
-        CHECK_OK(gs_malloc(s.late.session, 256, &memory));
+        CHECK_OK(gs_malloc(s.late.session, 1024, &memory));
     driver_slow(s.plan, "cuMemMap", 3000);
     server_worker_replace(s.server, 0);
     check_filled(&s.other, 1);

@@ -307,6 +307,47 @@ static void what_is_put_again_and_again_takes_no_more_room(void **state)
     journal_free(journal);
 }
 
+static uint64_t memory_of(const struct journal *journal)
+{
+    struct stat status;
+
+    assert_int_equal(fstat(journal_descriptor(journal), &status), 0);
+    return (uint64_t)status.st_blocks * 512;
+}
+
+/* A session is charged for its modules' images, whatever the order in which it loads and unloads
+ * them. */
+static void a_journal_takes_little_more_memory_than_what_is_in_it(void **state)
+{
+    enum { IMAGES = 8, IMAGE = 1 << 20 };
+    struct journal *journal = journal_new(1, UID), *next;
+    const uint64_t none[JOURNAL_VALUES] = {0};
+    char *image = malloc(IMAGE);
+
+    (void)state;
+    assert_non_null(image);
+    for (uint32_t i = 0; i < 500; i++) {
+        memset(image, (int)i, IMAGE);
+        journal_put(journal, JOURNAL_MODULE, i * 7 % IMAGES, none, image, IMAGE);
+        assert_true(memory_of(journal) < 5 * IMAGES * (uint64_t)IMAGE / 2);
+    }
+    for (uint32_t i = 500; i < 600; i++) { /* it grows again where it was cut */
+        memset(image, (int)i, IMAGE);
+        journal_put(journal, JOURNAL_MODULE, i % 50, none, image, IMAGE);
+    }
+    next = reopened(journal);
+    for (uint32_t i = 550; i < 600; i++) {
+        memset(image, (int)i, IMAGE);
+        assert_memory_equal(journal_find(next, JOURNAL_MODULE, i % 50)->bytes, image, IMAGE);
+    }
+    for (uint32_t i = 0; i < 50; i++)
+        journal_drop(next, JOURNAL_MODULE, i);
+    assert_true(memory_of(next) < IMAGE);
+    free(image);
+    journal_free(next);
+    journal_free(journal);
+}
+
 static void what_was_taken_back_is_kept(void **state)
 {
     struct journal *journal = journal_new(1, UID), *next;
@@ -468,6 +509,7 @@ int main(void)
         cmocka_unit_test(a_sweep_removes_what_it_is_told_in_one_pass),
         cmocka_unit_test(of_two_entries_with_a_key_the_later_counts),
         cmocka_unit_test(what_is_put_again_and_again_takes_no_more_room),
+        cmocka_unit_test(a_journal_takes_little_more_memory_than_what_is_in_it),
         cmocka_unit_test(what_was_taken_back_is_kept),
         cmocka_unit_test(any_sequence_leaves_what_a_model_has),
         cmocka_unit_test(an_incomplete_journal_says_why),

@@ -3,8 +3,9 @@
  *
  * The file is a header and a log of entries, in units of 64 bytes from the log's beginning on.
  * Entries are appended, and valid once the header's extent includes them; one that is dropped is
- * marked so. When more of the log is dropped than valid, the valid entries are copied behind or
- * before the log, and one store of the extent makes the copy the log.
+ * marked so. When a third of the log is dropped, the valid entries are copied behind or before the
+ * log, and one store of the extent makes the copy the log. What is not the log gives its memory
+ * back: a session is charged for what is in its journal, not for the file.
  */
 #include "worker/journal/journal.h"
 
@@ -20,6 +21,7 @@
 #include "common/util.h"
 
 #define UNIT           64u
+#define PAGE           UINT64_C(4096)
 #define MAGIC          UINT64_C(0x34306c6e72756a67) /* "gjurnl04" */
 #define HEADER         4096u                        /* bytes of the file before the log */
 #define FIRST_BYTES    12288u                       /* of the log */
@@ -28,7 +30,7 @@
 /* The index has no room for more entries: to take two million up takes a second or two, in which
  * all others wait. */
 #define ENTRIES_MAX    (1u << 21)
-#define ENTRIES_PROMPT 16384u /* fewer are taken up in some 10 ms */
+#define ENTRIES_PROMPT 4096u /* fewer are taken up in some milliseconds */
 
 struct header {
     uint64_t magic;
@@ -98,18 +100,25 @@ static bool file_map(struct journal *journal, uint64_t bytes)
     return journal->header && journal->log;
 }
 
-/* Makes room for `bytes` of log. The pages are taken now: a page that could not be had later would
- * end the worker by SIGBUS. */
+/* Takes memory for so many bytes of log from `from` on. It is taken beforehand: a page that could
+ * not be had later would end the worker by SIGBUS. */
+static bool log_allocate(const struct journal *journal, uint64_t from, uint64_t bytes)
+{
+    return !bytes || !posix_fallocate(journal->descriptor, (off_t)(HEADER + from), (off_t)bytes);
+}
+
+/* Makes room for `bytes` of log, and a quarter more than it has: nobody is charged for that. */
 static bool log_grow(struct journal *journal, uint64_t bytes)
 {
     uint64_t wanted = journal->bytes;
     void *at;
 
     while (wanted < bytes)
-        wanted *= 2;
+        wanted += round_up(wanted / 4, PAGE);
     if (wanted == journal->bytes)
         return true;
-    if (wanted > BYTES_MAX || posix_fallocate(journal->descriptor, 0, (off_t)(HEADER + wanted)))
+    wanted = wanted > BYTES_MAX ? BYTES_MAX : wanted;
+    if (bytes > wanted || !log_allocate(journal, journal->bytes, wanted - journal->bytes))
         return false;
     at = mremap(journal->log, journal->bytes, wanted, MREMAP_MAYMOVE);
     if (at == MAP_FAILED)
@@ -117,6 +126,25 @@ static bool log_grow(struct journal *journal, uint64_t bytes)
     journal->log = at;
     journal->bytes = wanted;
     return true;
+}
+
+/* Gives back the memory that the log does not use: before it, where it begins later, or behind it.
+ */
+static void log_trim(struct journal *journal, uint64_t begin, uint64_t end)
+{
+    const uint64_t before = begin * UNIT / PAGE * PAGE, used = end * UNIT;
+    uint64_t bytes = round_up(used + used / 4, PAGE);
+
+    bytes = bytes < FIRST_BYTES ? FIRST_BYTES : bytes;
+    if (before)
+        fallocate(journal->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, HEADER,
+                  (off_t)before);
+    if (bytes >= journal->bytes ||
+        mremap(journal->log, journal->bytes, bytes, 0) != (void *)journal->log)
+        return;
+    journal->bytes = bytes;
+    if (ftruncate(journal->descriptor, (off_t)(HEADER + bytes)))
+        return; /* it stays the file's */
 }
 
 /* A program may attach again and again, and must not fill the log. */
@@ -267,7 +295,8 @@ static void log_compact(struct journal *journal)
     const uint64_t live = end - begin - journal->dropped, first = begin >= live ? 0 : end;
     uint64_t to = first;
 
-    if (!log_grow(journal, (first + live) * UNIT))
+    if (!log_grow(journal, (first + live) * UNIT) ||
+        (!first && !log_allocate(journal, 0, live * UNIT)))
         return;
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         memcpy(entry_at(journal, to), e, (size_t)e->units * UNIT);
@@ -276,6 +305,7 @@ static void log_compact(struct journal *journal)
     /* release: the copy is complete before it becomes the log. */
     atomic_store_explicit(&journal->header->extent, extent_of(first, to), memory_order_release);
     journal->dropped = 0;
+    log_trim(journal, first, to);
     if (!index_make(journal))
         journal_set_incomplete(journal, "no memory for the index of its journal");
 }
@@ -283,7 +313,7 @@ static void log_compact(struct journal *journal)
 static void log_compact_if_worth(struct journal *journal)
 {
     if (journal->dropped > COMPACT_UNITS &&
-        journal->dropped > (log_end(journal) - log_begin(journal)) / 2)
+        journal->dropped > (log_end(journal) - log_begin(journal)) / 3)
         log_compact(journal);
 }
 
