@@ -272,15 +272,35 @@ int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, siz
     return status ? status : take_text(image, &best, ptx, len, err);
 }
 
+static int find_readable(const void *image, size_t size, unsigned sm, struct found *best,
+                         char err[256])
+{
+    struct found nearer = {0};
+    int status = find_entry(image, size, KIND_PTX, sm, best, &nearer, err);
+
+    if (status != -ENOENT || !nearer.payload)
+        return status;
+    *best = nearer;
+    return 0;
+}
+
 int fatbin_find_readable(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
                          char err[256])
 {
-    struct found best = {0}, nearer = {0};
-    int status = find_entry(image, size, KIND_PTX, sm, &best, &nearer, err);
+    struct found best = {0};
+    int status = find_readable(image, size, sm, &best, err);
 
-    if (status == -ENOENT && nearer.payload)
-        return take_text(image, &nearer, ptx, len, err);
     return status ? status : take_text(image, &best, ptx, len, err);
+}
+
+uint64_t fatbin_readable_size(const void *image, size_t size, unsigned sm)
+{
+    struct found best = {0};
+    char err[256];
+
+    if (find_readable(image, size, sm, &best, err))
+        return 0;
+    return best.entry.packed_size ? best.entry.unpacked_size : best.entry.size;
 }
 
 int fatbin_find_code(const void *image, size_t size, unsigned sm, char **code, size_t *len,

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* True if SIZE bytes at IMAGE begin like a fatbin. */
 bool fatbin_is_fatbin(const void *image, size_t size);
@@ -24,8 +25,12 @@ int fatbin_find_ptx(const void *image, size_t size, unsigned sm, char **ptx, siz
 int fatbin_find_readable(const void *image, size_t size, unsigned sm, char **ptx, size_t *len,
                          char err[256]);
 
-/* The same for machine code, which a driver would choose; a copy, with a NUL behind it that *LEN
- * does not count. */
+/* The bytes that fatbin_find_readable takes for the text, with what is behind its end; 0: there is
+ * none. Unpacks nothing. */
+uint64_t fatbin_readable_size(const void *image, size_t size, unsigned sm);
+
+/* As fatbin_find_ptx for machine code, which a driver would choose; a copy, with a NUL behind it
+ * that *LEN does not count. */
 int fatbin_find_code(const void *image, size_t size, unsigned sm, char **code, size_t *len,
                      char err[256]);
 

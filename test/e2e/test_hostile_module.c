@@ -216,6 +216,53 @@ static void text_beyond_the_limit_is_refused(void)
     server_stop(s->server);
 }
 
+/* A fatbin of few bytes whose PTX unpacks to that many zeros, a text that ends where it begins. */
+static struct fatbin *fatbin_of_zeros(uint32_t bytes, size_t *size)
+{
+    enum { BLOCK = 128 << 10, SINGLE_SEGMENT_4 = 0xa0, RLE = 1 };
+    unsigned char frame[4096] = {0x28, 0xb5, 0x2f, 0xfd, SINGLE_SEGMENT_4};
+    size_t n = 5;
+
+    memcpy(frame + n, &bytes, sizeof(bytes));
+    n += sizeof(bytes);
+    for (uint32_t left = bytes; left; n += 4) {
+        const uint32_t block = left < BLOCK ? left : BLOCK;
+        const uint32_t header = block << 3 | RLE << 1 | (block == left);
+
+        CHECK(n + 4 <= sizeof(frame));
+        memcpy(frame + n, &header, 4); /* three bytes, and the zero */
+        left -= block;
+    }
+    struct fatbin *fatbin = fatbin_new(KIND_PTX, frame, n, size);
+    fatbin->entry.flags |= FLAG_ZSTD;
+    fatbin->entry.packed_size = (uint32_t)n;
+    fatbin->entry.unpacked_size = bytes;
+    return fatbin;
+}
+
+/* A thousand of them would be 64 GiB of the server's memory. */
+static void images_to_be_linked_count_as_large_as_they_are_unpacked(void)
+{
+    enum { IMAGES = 3 };
+    struct server *server = server_start(&server_unfenced);
+    const void *images[IMAGES];
+    size_t sizes[IMAGES], size;
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    struct fatbin *fatbin = fatbin_of_zeros(40u << 20, &size);
+    for (unsigned i = 0; i < IMAGES; i++) {
+        images[i] = fatbin;
+        sizes[i] = size;
+    }
+    CHECK_STATUS(gs_module_link(session, images, sizes, IMAGES, &module), GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "67108864");
+    free(fatbin);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* The rewriting has nothing to do in such a module. */
 static void a_fatbin_of_variables_alone_is_loaded(void)
 {
@@ -284,6 +331,7 @@ static const struct test tests[] = {
     TEST_WITHIN(others_launch_while_the_ptx_of_a_fatbin_is_compiled, 120),
     TEST(what_the_driver_would_have_to_unpack_and_compile_is_refused),
     TEST(text_beyond_the_limit_is_refused),
+    TEST(images_to_be_linked_count_as_large_as_they_are_unpacked),
 };
 
 int main(int argc, char **argv)

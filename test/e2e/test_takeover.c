@@ -645,7 +645,8 @@ static struct journal *journal_take(const struct server *server)
     char path[400] = "";
 
     CHECK_EQUAL(supervisor_files(server, "gshare-journal", path), 1);
-    struct journal *journal = journal_open(open(path, O_RDWR | O_CLOEXEC), 1, geteuid());
+    struct journal *journal =
+        journal_open(open(path, O_RDWR | O_CLOEXEC), 1, geteuid(), UINT64_MAX);
     CHECK(journal != NULL);
     return journal;
 }

@@ -482,6 +482,77 @@ static void a_tenant_that_is_killed_meanwhile_leaves_no_host_memory(void)
     scene_end(&s);
 }
 
+/* ---- Device memory ----------------------------------------------------------------------------
+ */
+
+#define SMALL 5000u /* allocations, more than are taken up however long it takes: three chunks */
+
+static size_t device_free(gs_session session)
+{
+    size_t free_bytes, total;
+
+    CHECK_OK(gs_mem_info(session, &free_bytes, &total));
+    return free_bytes;
+}
+
+/* A session with very much in small pieces is given up when all others have waited for long, unlike
+ * one with little, however long that takes. */
+static void nobody_waits_for_very_many_allocations(void)
+{
+    gs_devptr memory;
+    struct scene s;
+
+    s.server = driver_server_start(server_unfenced.arguments, 0, &s.plan);
+    tenant_set(&s.other, small_ptx, sizeof(small_ptx) - 1);
+    CHECK_OK(gs_malloc(s.other.session, 2 * MIB, &memory));
+    fill(&s.other, 1);
+    check_filled(&s.other, 1);
+    const size_t before = device_free(s.other.session);
+    tenant_set(&s.late, small_ptx, sizeof(small_ptx) - 1);
+    for (uint32_t i = 0; i < SMALL; i++)
+        CHECK_OK(gs_malloc(s.late.session, 1024, &memory));
+    driver_slow(s.plan, "cuMemMap", 3000);
+    server_worker_replace(s.server, 0);
+    check_filled(&s.other, 1);
+    driver_slow(s.plan, "cuMemMap", 0);
+    CHECK_STATUS(gs_free(s.late.session, memory), GS_ERR_INTERRUPTED);
+    CHECK_TEXT(gs_last_error_message(), "small memory");
+    CHECK_WITHIN(10000, device_free(s.other.session) >= before);
+    CHECK_STATUS(gs_detach(s.late.session), GS_ERR_INTERRUPTED);
+    others_go_on(&s, 2);
+    scene_end(&s);
+}
+
+/* Allocations are noted in the order in which they were made, and taken up in that of their
+ * addresses. */
+static void allocations_of_any_order_are_there_again(void)
+{
+    gs_devptr at[1000], more;
+    struct scene s;
+
+    scene_set(&s);
+    CHECK_OK(gs_detach(s.late.session));
+    for (uint32_t i = 0; i < ARRAY_SIZE(at); i++)
+        CHECK_OK(gs_malloc(s.other.session, 256, &at[i]));
+    for (uint32_t i = ARRAY_SIZE(at); i-- > 0;) { /* each gets the only gap, from the last on */
+        CHECK_OK(gs_free(s.other.session, at[i]));
+        CHECK_OK(gs_malloc(s.other.session, 256, &at[i]));
+    }
+    for (uint32_t i = 0; i < ARRAY_SIZE(at); i++)
+        CHECK_OK(gs_memcpy_htod(s.other.session, at[i], &i, sizeof(i)));
+    server_worker_replace(s.server, 0);
+    CHECK_OK(gs_malloc(s.other.session, 256, &more));
+    for (uint32_t i = 0; i < ARRAY_SIZE(at); i++) {
+        uint32_t is = 0;
+
+        CHECK(at[i] != more);
+        CHECK_OK(gs_memcpy_dtoh(s.other.session, &is, at[i], sizeof(is)));
+        CHECK_EQUAL(is, i);
+        CHECK_OK(gs_free(s.other.session, at[i]));
+    }
+    scene_end(&s);
+}
+
 /* ---- Modules and kernels ----------------------------------------------------------------------
  */
 
@@ -544,6 +615,29 @@ static void nor_for_many_kernels(void)
     scene_end(&s);
 }
 
+/* Such a session ends, and is not late: nobody would give back what it has. */
+static void a_session_whose_kernels_cannot_be_made_again_leaves_nothing(void)
+{
+    gs_devptr memory, more;
+    struct scene s;
+
+    s.server = driver_server_start(server_unfenced.arguments, 0, &s.plan);
+    CHECK_OK(server_attach(s.server, &s.other.session));
+    CHECK_WITHIN(20000, server_standby_pid(s.server)); /* has found its own kernels */
+    const size_t before = device_free(s.other.session);
+    tenant_set(&s.late, small_ptx, sizeof(small_ptx) - 1);
+    CHECK_OK(gs_malloc(s.late.session, 64 * MIB, &memory));
+    CHECK(device_free(s.other.session) <= before - 64 * MIB);
+    snprintf(s.plan->only, sizeof(s.plan->only), "cuModuleGetFunction");
+    atomic_store(&s.plan->armed, 1);
+    server_worker_replace(s.server, 0);
+    CHECK_STATUS(gs_malloc(s.late.session, 1, &more), GS_ERR_INTERRUPTED);
+    CHECK_EQUAL(atomic_load(&s.plan->failures), 1);
+    CHECK_WITHIN(10000, device_free(s.other.session) >= before);
+    CHECK_STATUS(gs_detach(s.late.session), GS_ERR_INTERRUPTED);
+    scene_end(&s);
+}
+
 static const struct test tests[] = {
     TEST(nobody_waits_for_the_compiler),
     TEST(work_of_it_that_was_unfinished_runs_again),
@@ -555,8 +649,11 @@ static const struct test tests[] = {
     TEST(a_module_that_is_there_by_half_cannot_be_named),
     TEST(nobody_waits_for_many_modules),
     TEST(nor_for_many_kernels),
+    TEST(a_session_whose_kernels_cannot_be_made_again_leaves_nothing),
     TEST(nobody_waits_for_much_host_memory),
     TEST(a_tenant_that_is_killed_meanwhile_leaves_no_host_memory),
+    TEST(nobody_waits_for_very_many_allocations),
+    TEST(allocations_of_any_order_are_there_again),
     TEST(a_session_that_costs_one_worker_after_the_other_ends),
 };
 

@@ -364,6 +364,50 @@ static void what_the_server_keeps_is_counted_for_the_user(void)
     server_stop(server);
 }
 
+/* Modules whose text is a name of 3 MiB, which the server keeps more than once. */
+static void names_run(void *argument)
+{
+    static const char head[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry ";
+    static const char tail[] = "() { ret; }\n";
+    const size_t name = 3 * MIB;
+    char *text = malloc(sizeof(head) + name + sizeof(tail));
+    gs_status status = GS_OK;
+    unsigned loaded = 0;
+    gs_session session;
+    gs_module module;
+
+    (void)argument;
+    become_stranger();
+    CHECK(text != NULL);
+    memset(text + sizeof(head) - 1, 'n', name);
+    memcpy(text, head, sizeof(head) - 1);
+    memcpy(text + sizeof(head) - 1 + name, tail, sizeof(tail));
+    CHECK_OK(gs_attach(NULL, &session));
+    while (status == GS_OK && loaded < 10) {
+        status = gs_module_load(session, text, 0, &module);
+        loaded += status == GS_OK;
+    }
+    CHECK_STATUS(status, GS_ERR_LIMIT);
+    CHECK(loaded < 4);                  /* of images alone, 7 would be within the limit */
+    for (unsigned i = 0; i < 10; i++) { /* what was counted goes with the module */
+        if (loaded)
+            CHECK_OK(gs_module_unload(module));
+        CHECK_OK(gs_module_load(session, text, 0, &module));
+        loaded = 1;
+    }
+    CHECK_OK(gs_detach(session));
+    free(text);
+}
+
+static void names_count_as_often_as_they_are_kept(void)
+{
+    struct server *server = shared_server(NULL);
+
+    CHECK_EQUAL(gsctl("set", "--others", "--user-host-mem", "32M", NULL), 0);
+    tenant_join(tenant_start(names_run, NULL));
+    server_stop(server);
+}
+
 /* On the groups of two SMs from this one on. */
 static gs_status attach_on(unsigned sm, gs_session *session)
 {
@@ -1233,6 +1277,7 @@ static const struct test tests[] = {
     TEST(host_blocks_are_counted_for_the_user),
     TEST(host_memory_is_counted_for_the_user),
     TEST(what_the_server_keeps_is_counted_for_the_user),
+    TEST(names_count_as_often_as_they_are_kept),
     TEST(sets_of_sms_are_counted_for_the_user),
     TEST(one_user_s_graphs_leave_room_for_another_s),
     TEST(what_the_driver_takes_is_counted_for_the_user),

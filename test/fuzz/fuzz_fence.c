@@ -18,17 +18,32 @@ static void die(const char *what, const char *text)
     abort();
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const struct ptx_fence_variable *const *v = a, *const *w = b;
+
+    return ((*v)->offset > (*w)->offset) - ((*v)->offset < (*w)->offset);
+}
+
 static void check_report(const struct ptx_fence_report *r)
 {
+    const struct ptx_fence_variable **placed = calloc(r->nvariables + 1u, sizeof(*placed));
     uint64_t end = 0;
 
-    for (uint32_t i = 0; i < r->nvariables; i++) {
-        const struct ptx_fence_variable *v = &r->variables[i];
+    for (uint32_t i = 0; placed && i < r->nvariables; i++)
+        placed[i] = &r->variables[i];
+    if (placed)
+        qsort(placed, r->nvariables, sizeof(*placed), by_place);
+    for (uint32_t i = 0; placed && i < r->nvariables; i++) {
+        const struct ptx_fence_variable *v = placed[i];
 
+        if (i && strcmp(r->variables[i - 1].name, r->variables[i].name) > 0)
+            die("variables out of order", v->name);
         if (v->offset < end || v->offset % v->align || v->align > r->align || v->nbytes > v->size)
             die("a variable in the wrong place", v->name);
         end = v->offset + v->size;
     }
+    free(placed);
     if (end > r->bytes)
         die("a block that is too small", "");
     for (uint32_t i = 0; i < r->naddresses; i++)

@@ -162,6 +162,7 @@ static void who_reads_ptx_itself_takes_the_nearest_of_what_is_newer(void **state
         image = ptx_file_read(cases[i].name, &size);
         assert_int_equal(fatbin_find_readable(image, size, cases[i].device, &text, &len, err), 0);
         assert_non_null(strstr(text, cases[i].target));
+        assert_in_range(fatbin_readable_size(image, size, cases[i].device), len, len + 8);
         free(text);
         free(image);
     }
@@ -172,6 +173,7 @@ static void who_reads_ptx_itself_takes_the_nearest_of_what_is_newer(void **state
     image = ptx_file_read("tiny_no_ptx.fatbin", &size);
     assert_int_equal(fatbin_find_readable(image, size, 75, &text, &len, err), -ENOENT);
     assert_non_null(strstr(err, "no PTX"));
+    assert_int_equal(fatbin_readable_size(image, size, 75), 0);
     free(image);
 }
 

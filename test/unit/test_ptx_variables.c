@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,9 +107,9 @@ static void managed_variables_have_pages_of_their_own(void **state)
     assert_non_null(out);
     assert_true(report.fence.managed);
     assert_int_equal(report.fence.align, MANAGED_PAGE);
-    assert_int_equal(report.fence.variables[1].offset, MANAGED_PAGE);
-    assert_int_equal(report.fence.variables[1].size, 5000);
-    assert_int_equal(report.fence.variables[2].offset, 3 * MANAGED_PAGE);
+    assert_int_equal(ptx_fence_report_variable(&report.fence, "m")->offset, MANAGED_PAGE);
+    assert_int_equal(ptx_fence_report_variable(&report.fence, "m")->size, 5000);
+    assert_int_equal(ptx_fence_report_variable(&report.fence, "b")->offset, 3 * MANAGED_PAGE);
     assert_null(strstr(out, "managed"));
     free(out);
 }
@@ -126,6 +127,32 @@ static void addresses_of_functions_are_told(void **state)
     free(out);
 }
 
+/* A module may have a million, for which its tenant asks one by one. */
+static void many_variables_are_found_by_name(void **state)
+{
+    enum { VARIABLES = 1000 };
+    char *text = malloc((size_t)VARIABLES * 32 + 1024), name[16];
+    size_t at;
+
+    (void)state;
+    assert_non_null(text);
+    at = (size_t)sprintf(text, HEAD);
+    for (unsigned i = 0; i < VARIABLES; i++)
+        at += (size_t)sprintf(text + at, ".global .u32 v%u;\n", i * 7919 % VARIABLES);
+    sprintf(text + at, ".visible .entry k() { .reg .b32 %%r; ld.global.u32 %%r, [v1]; ret; }\n");
+    free(rewritten(text));
+    assert_int_equal(report.fence.nvariables, VARIABLES);
+    for (unsigned i = 0; i < VARIABLES; i++) {
+        sprintf(name, "v%u", i * 7919 % VARIABLES);
+        const struct ptx_fence_variable *v = ptx_fence_report_variable(&report.fence, name);
+        assert_non_null(v);
+        assert_string_equal(v->name, name);
+        assert_int_equal(v->offset, 4 * i);
+    }
+    assert_null(ptx_fence_report_variable(&report.fence, "v"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +160,7 @@ int main(void)
         cmocka_unit_test(what_cannot_move_stays),
         cmocka_unit_test(managed_variables_have_pages_of_their_own),
         cmocka_unit_test(addresses_of_functions_are_told),
+        cmocka_unit_test(many_variables_are_found_by_name),
     };
     int failed = cmocka_run_group_tests_name("variables", tests, NULL, NULL);
 

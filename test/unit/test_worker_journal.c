@@ -30,7 +30,7 @@ static void put(struct journal *journal, enum journal_kind kind, uint64_t key, u
 /* The journal as the next worker finds it. */
 static struct journal *reopened(const struct journal *journal)
 {
-    struct journal *next = journal_open(dup(journal_descriptor(journal)), 1, UID);
+    struct journal *next = journal_open(dup(journal_descriptor(journal)), 1, UID, UINT64_MAX);
 
     assert_non_null(next);
     return next;
@@ -307,6 +307,47 @@ static void what_is_put_again_and_again_takes_no_more_room(void **state)
     journal_free(journal);
 }
 
+static uint64_t memory_of(const struct journal *journal)
+{
+    struct stat status;
+
+    assert_int_equal(fstat(journal_descriptor(journal), &status), 0);
+    return (uint64_t)status.st_blocks * 512;
+}
+
+/* A session is charged for its modules' images, whatever the order in which it loads and unloads
+ * them. */
+static void a_journal_takes_little_more_memory_than_what_is_in_it(void **state)
+{
+    enum { IMAGES = 8, IMAGE = 1 << 20 };
+    struct journal *journal = journal_new(1, UID), *next;
+    const uint64_t none[JOURNAL_VALUES] = {0};
+    char *image = malloc(IMAGE);
+
+    (void)state;
+    assert_non_null(image);
+    for (uint32_t i = 0; i < 500; i++) {
+        memset(image, (int)i, IMAGE);
+        journal_put(journal, JOURNAL_MODULE, i * 7 % IMAGES, none, image, IMAGE);
+        assert_true(memory_of(journal) < 5 * IMAGES * (uint64_t)IMAGE / 2);
+    }
+    for (uint32_t i = 500; i < 600; i++) { /* it grows again where it was cut */
+        memset(image, (int)i, IMAGE);
+        journal_put(journal, JOURNAL_MODULE, i % 50, none, image, IMAGE);
+    }
+    next = reopened(journal);
+    for (uint32_t i = 550; i < 600; i++) {
+        memset(image, (int)i, IMAGE);
+        assert_memory_equal(journal_find(next, JOURNAL_MODULE, i % 50)->bytes, image, IMAGE);
+    }
+    for (uint32_t i = 0; i < 50; i++)
+        journal_drop(next, JOURNAL_MODULE, i);
+    assert_true(memory_of(next) < IMAGE);
+    free(image);
+    journal_free(next);
+    journal_free(journal);
+}
+
 static void what_was_taken_back_is_kept(void **state)
 {
     struct journal *journal = journal_new(1, UID), *next;
@@ -383,6 +424,48 @@ static void an_incomplete_journal_says_why(void **state)
     assert_non_null(journal_incomplete(NULL));
 }
 
+static void allocations_put(struct journal *journal, uint64_t first, uint64_t count)
+{
+    for (uint64_t i = first; i < first + count; i++)
+        put(journal, JOURNAL_ALLOCATION, 0x1000 + 256 * i, 256, NULL);
+}
+
+/* So many that others would wait for them. */
+static void many_entries_are_given_up_when_their_time_is_over(void **state)
+{
+    struct journal *journal = journal_new(1, UID), *next;
+
+    (void)state;
+    allocations_put(journal, 0, 1000);
+    next = journal_open(dup(journal_descriptor(journal)), 1, UID, 0);
+    assert_null(journal_incomplete(next));
+    assert_false(journal_late(next, 0));
+    journal_free(next);
+    allocations_put(journal, 1000, 20000);
+    next = journal_open(dup(journal_descriptor(journal)), 1, UID, UINT64_MAX);
+    assert_null(journal_incomplete(next));
+    assert_non_null(journal_find(next, JOURNAL_ALLOCATION, 0x1000 + 256 * 20999));
+    assert_false(journal_late(next, UINT64_MAX));
+    assert_true(journal_late(next, 0));
+    journal_free(next);
+    next = journal_open(dup(journal_descriptor(journal)), 1, UID, 0);
+    assert_string_equal(journal_incomplete(next), JOURNAL_LATE);
+    journal_free(next);
+    journal_free(journal);
+}
+
+static void more_than_millions_of_entries_are_not_kept(void **state)
+{
+    struct journal *journal = journal_new(1, UID);
+
+    (void)state;
+    allocations_put(journal, 0, 2000000);
+    assert_null(journal_incomplete(journal));
+    allocations_put(journal, 2000000, 200000);
+    assert_string_equal(journal_incomplete(journal), "its journal is full");
+    journal_free(journal);
+}
+
 static void damaged_files_are_refused(void **state)
 {
     struct journal *journal = journal_new(1, UID);
@@ -390,8 +473,8 @@ static void damaged_files_are_refused(void **state)
     int empty = memfd_create("empty", 0);
 
     (void)state;
-    assert_null(journal_open(-1, 1, UID));
-    assert_null(journal_open(empty, 1, UID));
+    assert_null(journal_open(-1, 1, UID, UINT64_MAX));
+    assert_null(journal_open(empty, 1, UID, UINT64_MAX));
     put(journal, JOURNAL_MODULE, 3, 6, "text");
     put(journal, JOURNAL_KERNEL, 4, 6, "name");
     assert_int_equal(pread(journal_descriptor(journal), original, sizeof(original), 0),
@@ -405,7 +488,7 @@ static void damaged_files_are_refused(void **state)
         bytes[at] ^= 0xff;
         assert_int_equal(ftruncate(file, 16384), 0);
         assert_int_equal(pwrite(file, bytes, sizeof(bytes), 0), sizeof(bytes));
-        next = journal_open(file, 1, UID);
+        next = journal_open(file, 1, UID, UINT64_MAX);
         for (const struct journal_entry *e = NULL; (e = journal_next(next, e));)
             assert_true(e->size <= 256);
         journal_free(next);
@@ -426,9 +509,12 @@ int main(void)
         cmocka_unit_test(a_sweep_removes_what_it_is_told_in_one_pass),
         cmocka_unit_test(of_two_entries_with_a_key_the_later_counts),
         cmocka_unit_test(what_is_put_again_and_again_takes_no_more_room),
+        cmocka_unit_test(a_journal_takes_little_more_memory_than_what_is_in_it),
         cmocka_unit_test(what_was_taken_back_is_kept),
         cmocka_unit_test(any_sequence_leaves_what_a_model_has),
         cmocka_unit_test(an_incomplete_journal_says_why),
+        cmocka_unit_test(many_entries_are_given_up_when_their_time_is_over),
+        cmocka_unit_test(more_than_millions_of_entries_are_not_kept),
         cmocka_unit_test(damaged_files_are_refused),
     };
 

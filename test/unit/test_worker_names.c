@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -79,6 +80,23 @@ static void few_names_are_told_and_long_ones_are_cut(void **state)
     told("fill", NULL, 0, "no kernel 'fill' in the module; it has none");
 }
 
+/* A million parts, each of which the rest of the name is looked at for: an hour, once. */
+static void a_name_of_many_parts_takes_no_longer_than_another(void **state)
+{
+    const size_t length = (size_t)8 << 20;
+    char *name = malloc(length + 1), got[4096];
+
+    (void)state;
+    assert_non_null(name);
+    memcpy(name, "_ZN", 3);
+    for (size_t i = 3; i < length; i++)
+        name[i] = i % 2 ? '1' : 'a';
+    name[length] = '\0';
+    kernel_names_tell(got, sizeof(got), "fill", (const char *const[]){name}, 1);
+    assert_non_null(strstr(got, "it has '_ZN1a1a"));
+    free(name);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -86,6 +104,7 @@ int main(void)
         cmocka_unit_test(name_spaces_templates_and_static_kernels_have_a_plain_name),
         cmocka_unit_test(names_that_are_no_mangling_do_no_harm),
         cmocka_unit_test(few_names_are_told_and_long_ones_are_cut),
+        cmocka_unit_test(a_name_of_many_parts_takes_no_longer_than_another),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

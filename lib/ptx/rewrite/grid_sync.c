@@ -109,6 +109,11 @@ bool grid_sync_has(const struct grid_sync *kernels, const char *name)
     return by_name_find(kernels->names, kernels->count, sizeof(*kernels->names), name);
 }
 
+size_t grid_sync_bytes(const struct grid_sync *kernels)
+{
+    return arena_bytes(kernels->memory);
+}
+
 void grid_sync_deinit(struct grid_sync *kernels)
 {
     arena_free(kernels->memory);

@@ -25,6 +25,8 @@ bool grid_sync_reads(const char *text, size_t len);
  * without %envreg costs a search. */
 int grid_sync_find(const char *text, size_t len, struct grid_sync *out);
 bool grid_sync_has(const struct grid_sync *kernels, const char *name);
+/* The memory that its names take. */
+size_t grid_sync_bytes(const struct grid_sync *kernels);
 void grid_sync_deinit(struct grid_sync *kernels);
 
 #endif

@@ -169,13 +169,16 @@ static int move_variables(struct rewrite *rw, char **text, size_t *len, int resu
     return 0;
 }
 
-/* For ptx_rewrite_report_kernel and ptx_fence_report_kernel. */
+/* For ptx_rewrite_report_kernel, ptx_fence_report_kernel and ptx_fence_report_variable. */
 static void report_sort(struct ptx_rewrite_report *report)
 {
     const struct ptx_fence_report *fence = &report->fence;
 
     by_name_sort(report->kernels, report->count, sizeof(*report->kernels));
     by_name_sort((void *)(uintptr_t)fence->windowed, fence->nwindowed, sizeof(*fence->windowed));
+    if (fence->fenced || fence->moved) /* else what there is of them serves nobody */
+        by_name_sort((void *)(uintptr_t)fence->variables, fence->nvariables,
+                     sizeof(*fence->variables));
 }
 
 int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t *out_len,
@@ -266,4 +269,10 @@ const struct ptx_fence_kernel *ptx_fence_report_kernel(const struct ptx_fence_re
                                                        const char *name)
 {
     return by_name_find(report->windowed, report->nwindowed, sizeof(*report->windowed), name);
+}
+
+const struct ptx_fence_variable *ptx_fence_report_variable(const struct ptx_fence_report *report,
+                                                           const char *name)
+{
+    return by_name_find(report->variables, report->nvariables, sizeof(*report->variables), name);
 }

@@ -154,7 +154,7 @@ struct ptx_fence_report {
     uint64_t bytes; /* of the block; 0: the module has no variables */
     uint32_t align; /* of the block, a power of two; at most 256 without a tenant's own .align */
     uint32_t nvariables, naddresses, nfunctions;
-    const struct ptx_fence_variable *variables;
+    const struct ptx_fence_variable *variables; /* in the order of their names */
     const struct ptx_fence_address *addresses;
     /* The line of the first store to local memory at an address that may be any of the thread's
      * stack, where the compiler keeps return addresses and registers; 0: there is none. What a
@@ -176,6 +176,10 @@ struct ptx_fence_report {
 /* The kernel of that name, NULL where it has no window of its own. O(log nwindowed). */
 const struct ptx_fence_kernel *ptx_fence_report_kernel(const struct ptx_fence_report *report,
                                                        const char *name);
+
+/* The variable of that name, NULL where none has moved. O(log nvariables). */
+const struct ptx_fence_variable *ptx_fence_report_variable(const struct ptx_fence_report *report,
+                                                           const char *name);
 
 /* Verifies that LEN bytes of a rewritten text go to global memory by fenced addresses only; shares
  * no code with the pass (fence_check.c). ptx_rewrite calls it on whatever the pass made. *STACK: a

@@ -3,8 +3,9 @@
  *
  * The file is a header and a log of entries, in units of 64 bytes from the log's beginning on.
  * Entries are appended, and valid once the header's extent includes them; one that is dropped is
- * marked so. When more of the log is dropped than valid, the valid entries are copied behind or
- * before the log, and one store of the extent makes the copy the log.
+ * marked so. When a third of the log is dropped, the valid entries are copied behind or before the
+ * log, and one store of the extent makes the copy the log. What is not the log gives its memory
+ * back: a session is charged for what is in its journal, not for the file.
  */
 #include "worker/journal/journal.h"
 
@@ -19,12 +20,17 @@
 #include "common/log_event.h"
 #include "common/util.h"
 
-#define UNIT          64u
-#define MAGIC         UINT64_C(0x34306c6e72756a67) /* "gjurnl04" */
-#define HEADER        4096u                        /* bytes of the file before the log */
-#define FIRST_BYTES   12288u                       /* of the log */
-#define BYTES_MAX     (UINT64_C(1) << 30)
-#define COMPACT_UNITS 1024u /* fewer units of dropped entries are left where they are */
+#define UNIT           64u
+#define PAGE           UINT64_C(4096)
+#define MAGIC          UINT64_C(0x34306c6e72756a67) /* "gjurnl04" */
+#define HEADER         4096u                        /* bytes of the file before the log */
+#define FIRST_BYTES    12288u                       /* of the log */
+#define BYTES_MAX      (UINT64_C(1) << 30)
+#define COMPACT_UNITS  1024u /* fewer units of dropped entries are left where they are */
+/* The index has no room for more entries: to take two million up takes a second or two, in which
+ * all others wait. */
+#define ENTRIES_MAX    (1u << 21)
+#define ENTRIES_PROMPT 4096u /* fewer are taken up in some milliseconds */
 
 struct header {
     uint64_t magic;
@@ -48,6 +54,7 @@ struct journal {
     unsigned char *log;
     uint64_t bytes;   /* of the log's mapping */
     uint64_t dropped; /* units of the log that are no longer valid */
+    uint64_t found;   /* valid entries of a log that another worker has left */
     /* The index: open addressing, a power of two. A slot is 1 + the unit of an entry, or 0: free.
      * The slot of a dropped entry stays, as a step on the way to others. */
     uint32_t *slots;
@@ -93,18 +100,25 @@ static bool file_map(struct journal *journal, uint64_t bytes)
     return journal->header && journal->log;
 }
 
-/* Makes room for `bytes` of log. The pages are taken now: a page that could not be had later would
- * end the worker by SIGBUS. */
+/* Takes memory for so many bytes of log from `from` on. It is taken beforehand: a page that could
+ * not be had later would end the worker by SIGBUS. */
+static bool log_allocate(const struct journal *journal, uint64_t from, uint64_t bytes)
+{
+    return !bytes || !posix_fallocate(journal->descriptor, (off_t)(HEADER + from), (off_t)bytes);
+}
+
+/* Makes room for `bytes` of log, and a quarter more than it has: nobody is charged for that. */
 static bool log_grow(struct journal *journal, uint64_t bytes)
 {
     uint64_t wanted = journal->bytes;
     void *at;
 
     while (wanted < bytes)
-        wanted *= 2;
+        wanted += round_up(wanted / 4, PAGE);
     if (wanted == journal->bytes)
         return true;
-    if (wanted > BYTES_MAX || posix_fallocate(journal->descriptor, 0, (off_t)(HEADER + wanted)))
+    wanted = wanted > BYTES_MAX ? BYTES_MAX : wanted;
+    if (bytes > wanted || !log_allocate(journal, journal->bytes, wanted - journal->bytes))
         return false;
     at = mremap(journal->log, journal->bytes, wanted, MREMAP_MAYMOVE);
     if (at == MAP_FAILED)
@@ -112,6 +126,25 @@ static bool log_grow(struct journal *journal, uint64_t bytes)
     journal->log = at;
     journal->bytes = wanted;
     return true;
+}
+
+/* Gives back the memory that the log does not use: before it, where it begins later, or behind it.
+ */
+static void log_trim(struct journal *journal, uint64_t begin, uint64_t end)
+{
+    const uint64_t before = begin * UNIT / PAGE * PAGE, used = end * UNIT;
+    uint64_t bytes = round_up(used + used / 4, PAGE);
+
+    bytes = bytes < FIRST_BYTES ? FIRST_BYTES : bytes;
+    if (before)
+        fallocate(journal->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, HEADER,
+                  (off_t)before);
+    if (bytes >= journal->bytes ||
+        mremap(journal->log, journal->bytes, bytes, 0) != (void *)journal->log)
+        return;
+    journal->bytes = bytes;
+    if (ftruncate(journal->descriptor, (off_t)(HEADER + bytes)))
+        return; /* it stays the file's */
 }
 
 /* A program may attach again and again, and must not fill the log. */
@@ -209,13 +242,16 @@ static void entry_drop(struct journal *journal, uint32_t slot)
 }
 
 /* Makes the index anew from the entries in the log, with room for more. Where two have the same
- * key, a worker was lost between adding the second and dropping the first. */
+ * key, a worker was lost between adding the second and dropping the first. False: there is no
+ * memory, or there are too many. */
 static bool index_make(struct journal *journal)
 {
     uint32_t count = 0, capacity = 64;
 
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));)
         count++;
+    if (count >= ENTRIES_MAX)
+        return false;
     while (capacity < 4 * (uint64_t)count)
         capacity *= 2;
     uint32_t *slots = calloc(capacity, sizeof(*slots));
@@ -259,7 +295,8 @@ static void log_compact(struct journal *journal)
     const uint64_t live = end - begin - journal->dropped, first = begin >= live ? 0 : end;
     uint64_t to = first;
 
-    if (!log_grow(journal, (first + live) * UNIT))
+    if (!log_grow(journal, (first + live) * UNIT) ||
+        (!first && !log_allocate(journal, 0, live * UNIT)))
         return;
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         memcpy(entry_at(journal, to), e, (size_t)e->units * UNIT);
@@ -268,6 +305,7 @@ static void log_compact(struct journal *journal)
     /* release: the copy is complete before it becomes the log. */
     atomic_store_explicit(&journal->header->extent, extent_of(first, to), memory_order_release);
     journal->dropped = 0;
+    log_trim(journal, first, to);
     if (!index_make(journal))
         journal_set_incomplete(journal, "no memory for the index of its journal");
 }
@@ -275,7 +313,7 @@ static void log_compact(struct journal *journal)
 static void log_compact_if_worth(struct journal *journal)
 {
     if (journal->dropped > COMPACT_UNITS &&
-        journal->dropped > (log_end(journal) - log_begin(journal)) / 2)
+        journal->dropped > (log_end(journal) - log_begin(journal)) / 3)
         log_compact(journal);
 }
 
@@ -350,7 +388,8 @@ const struct journal_entry *journal_find(const struct journal *journal, enum jou
 
 /* ---- Taking up ------------------------------------------------------------------------------- */
 
-/* Whether the log consists of whole entries. Counts the units of those that are dropped. */
+/* Whether the log consists of whole entries. Counts them, and the units of those that are dropped.
+ */
 static bool log_check(struct journal *journal)
 {
     const uint64_t begin = log_begin(journal), end = log_end(journal);
@@ -363,6 +402,7 @@ static bool log_check(struct journal *journal)
             entry->size > (uint64_t)entry->units * UNIT - sizeof(*entry))
             return false;
         journal->dropped += entry->kind ? 0 : entry->units;
+        journal->found += entry->kind != 0;
         unit += entry->units;
     }
     return true;
@@ -390,7 +430,12 @@ static void change_settle(struct journal *journal)
         journal->header->streams[answer->key].open = 0;
 }
 
-struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid)
+bool journal_late(const struct journal *journal, uint64_t until)
+{
+    return journal && journal->found > ENTRIES_PROMPT && clock_ns() >= until;
+}
+
+struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid, uint64_t until)
 {
     struct journal *journal = journal_of(descriptor, session, uid);
     struct stat status;
@@ -399,9 +444,15 @@ struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid)
         return NULL;
     if (fstat(descriptor, &status) == 0 && status.st_size >= (off_t)(HEADER + FIRST_BYTES) &&
         file_map(journal, (uint64_t)status.st_size - HEADER) && journal->header->magic == MAGIC &&
-        log_check(journal) && index_make(journal)) {
-        change_settle(journal);
-        return journal;
+        log_check(journal)) {
+        if (journal_late(journal, until)) {
+            journal_set_incomplete(journal, JOURNAL_LATE);
+            return journal;
+        }
+        if (index_make(journal)) {
+            change_settle(journal);
+            return journal;
+        }
     }
     journal_free(journal);
     return NULL;
@@ -410,16 +461,25 @@ struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid)
 void journal_glance(int descriptor, void (*look)(const struct journal_entry *entry, void *argument),
                     void *argument)
 {
+    unsigned char read[256 * UNIT];
     struct journal_entry entry;
-    uint64_t extent;
+    uint64_t extent, from = 0, units = 0; /* that `read` has */
 
     if (descriptor < 0 || pread(descriptor, &extent, sizeof(extent),
                                 offsetof(struct header, extent)) != (ssize_t)sizeof(extent))
         return;
     for (uint64_t unit = extent & UINT32_MAX; unit < extent >> 32; unit += entry.units) {
-        if (pread(descriptor, &entry, sizeof(entry), (off_t)(HEADER + unit * UNIT)) !=
-                (ssize_t)sizeof(entry) ||
-            entry.units == 0)
+        if (unit - from >= units) {
+            const ssize_t bytes =
+                pread(descriptor, read, sizeof(read), (off_t)(HEADER + unit * UNIT));
+
+            from = unit;
+            units = bytes > 0 ? (uint64_t)bytes / UNIT : 0;
+        }
+        if (units == 0)
+            return;
+        memcpy(&entry, read + (unit - from) * UNIT, sizeof(entry));
+        if (entry.units == 0)
             return;
         look(&entry, argument);
     }

@@ -98,8 +98,13 @@ struct journal_answer {
 /* An empty journal of that session, of that user. NULL: there is no memory or no descriptor for it,
  * which the log has been told. */
 struct journal *journal_new(uint64_t session, uint32_t uid);
-/* The journal that another worker has left. Takes the descriptor over. NULL: it cannot be read. */
-struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid);
+/* The journal that another worker has left. Takes the descriptor over. NULL: it cannot be read.
+ * Incomplete: it is late. */
+struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid, uint64_t until);
+/* Whether that time has passed, and the journal that another worker has left has so many entries
+ * that taking them up would keep all others waiting. */
+bool journal_late(const struct journal *journal, uint64_t until);
+#define JOURNAL_LATE "it has so much small memory that all others would wait too long"
 void journal_free(struct journal *journal);
 /* The descriptor of the journal's file; -1: none. */
 int journal_descriptor(const struct journal *journal);

@@ -94,14 +94,35 @@ static void page_free(struct allocations *allocations, size_t number)
             (allocations->count - number) * sizeof(*allocations->pages));
 }
 
+/* Whether all end before the address. Then the next one takes no look at others, and leaves no page
+ * half full. */
+static bool ends_before(const struct allocations *allocations, uint64_t address)
+{
+    const struct allocation_page *page;
+    const struct place *last;
+
+    if (!allocations->count)
+        return true;
+    page = allocations->pages[allocations->count - 1];
+    last = &page->places[page->count - 1];
+    return last->address < address && address - last->address >= last->size;
+}
+
+/* The last page, with room for a place behind all others. NULL: no memory. */
+static struct allocation_page *page_behind(struct allocations *allocations)
+{
+    struct allocation_page *page =
+        allocations->count ? allocations->pages[allocations->count - 1] : NULL;
+
+    return page && page->count < PAGE_PLACES ? page : page_new(allocations, allocations->count);
+}
+
 /* The page that is to have a place at `address`, with room for it. NULL: no memory. */
 static struct allocation_page *page_for(struct allocations *allocations, uint64_t address)
 {
     const size_t up_to = pages_up_to(allocations, address), number = up_to ? up_to - 1 : 0;
     struct allocation_page *page, *behind;
 
-    if (!allocations->count)
-        return page_new(allocations, 0);
     page = allocations->pages[number];
     if (page->count < PAGE_PLACES)
         return page;
@@ -127,12 +148,15 @@ bool allocations_put(struct allocations *allocations, uint64_t address, uint64_t
 {
     struct allocation_page *page;
 
-    if (size == 0 || size - 1 > UINT64_MAX - address || !is_free(allocations, address, size))
+    if (size == 0 || size - 1 > UINT64_MAX - address)
         return false;
-    page = page_for(allocations, address);
+    const bool behind = ends_before(allocations, address);
+    if (!behind && !is_free(allocations, address, size))
+        return false;
+    page = behind ? page_behind(allocations) : page_for(allocations, address);
     if (!page)
         return false;
-    const size_t at = places_up_to(page->places, page->count, address);
+    const size_t at = behind ? page->count : places_up_to(page->places, page->count, address);
     memmove(&page->places[at + 1], &page->places[at], (page->count - at) * sizeof(*page->places));
     page->places[at] = (struct place){address, size, tag};
     page->count++;

@@ -17,7 +17,7 @@
 #include "worker/memory/preload.h"
 #include "worker/memory/window.h"
 
-/* About the longest that all others wait for a session's modules and host memory after a loss. */
+/* About the longest that all others wait for a session after a loss. */
 #define PROMPT_NS 5000000000u
 
 struct resume *resume_new(uint32_t slot)
@@ -187,14 +187,77 @@ static bool entry_loose(const struct journal *journal, const struct journal_entr
            member_loose(journal, entry);
 }
 
-static gs_status allocation_resume(struct job *job, const struct journal_entry *entry)
+/* A session with much memory in small pieces is given up when its time is over. */
+static gs_status on_time(struct job *job)
 {
-    if (!memory_adopt(job->session, entry->key, entry->value[0]) ||
-        !allocations_put(&job->session->memory.allocations, entry->key, entry->value[0], NULL))
+    return journal_late(job->session->journal, job->session->resume->prompt_until)
+               ? job_fail(job, GS_ERR_INTERRUPTED, "the session could not be kept: " JOURNAL_LATE)
+               : GS_OK;
+}
+
+/* ---- Allocations ----------------------------------------------------------------------------- */
+
+static gs_status allocation_resume(struct job *job, uint64_t address, uint64_t size)
+{
+    if (!memory_adopt(job->session, address, size) ||
+        !allocations_put(&job->session->memory.allocations, address, size, NULL))
         return job_fail(job, GS_ERR_INTERRUPTED, "an allocation has no place in its chunk");
     memory_record_adopt(job->session);
     return GS_OK;
 }
+
+struct piece {
+    uint64_t address, size;
+};
+
+static int by_address(const void *a, const void *b)
+{
+    const struct piece *left = a, *right = b;
+
+    return (left->address > right->address) - (left->address < right->address);
+}
+
+/* The journal's allocations, sorted if they are not; *pieces is the caller's to free. Their tables
+ * are arrays in this order: in a bad one each entry would move thousands, and a million would
+ * take 8 s. */
+static gs_status allocations_sort(struct job *job, struct piece **pieces, size_t *count)
+{
+    const struct journal *journal = job->session->journal;
+    bool sorted = true;
+    size_t room = 0;
+
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));)
+        room += e->kind == JOURNAL_ALLOCATION;
+    *count = 0;
+    *pieces = reallocarray(NULL, room + 1, sizeof(**pieces));
+    if (!*pieces)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for a session's allocations");
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        if (e->kind != JOURNAL_ALLOCATION)
+            continue;
+        sorted = sorted && (!*count || (*pieces)[*count - 1].address < e->key);
+        (*pieces)[(*count)++] = (struct piece){e->key, e->value[0]};
+    }
+    if (!sorted)
+        qsort(*pieces, *count, sizeof(**pieces), by_address);
+    return on_time(job);
+}
+
+static gs_status allocations_resume(struct job *job)
+{
+    CLEANUP_FREE struct piece *pieces = NULL;
+    size_t count;
+
+    if (allocations_sort(job, &pieces, &count) != GS_OK)
+        return job->status;
+    for (size_t i = 0; i < count; i++) {
+        if (allocation_resume(job, pieces[i].address, pieces[i].size) != GS_OK)
+            return job->status;
+    }
+    return GS_OK;
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
 
 /* Reserves the windows of other devices again. */
 static gs_status peer_windows_resume(struct job *job)
@@ -215,7 +278,8 @@ static gs_status chunks_resume(struct job *job, struct resume *resume)
     const struct journal *journal = job->session->journal;
 
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
-        if (e->kind == JOURNAL_CHUNK && chunk_resume(job, resume, e) != GS_OK)
+        if (e->kind == JOURNAL_CHUNK &&
+            (on_time(job) != GS_OK || chunk_resume(job, resume, e) != GS_OK))
             return job->status;
     }
     return GS_OK;
@@ -231,11 +295,9 @@ gs_status memory_resume(struct job *job, struct resume *resume)
     if (peer_windows_resume(job) == GS_OK)
         chunks_resume(job, resume);
     preload_pieces_drop(resume->preload); /* also on failure, where the window goes next */
-    if (job->status != GS_OK)
+    if (job->status != GS_OK || allocations_resume(job) != GS_OK)
         return job->status;
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
-        if (e->kind == JOURNAL_ALLOCATION && allocation_resume(job, e) != GS_OK)
-            return job->status;
         if (e->kind == JOURNAL_EXPORT &&
             export_resume(job, chunk_at(job->session, e->value[0]), e) != GS_OK)
             return job->status;

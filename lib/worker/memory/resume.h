@@ -35,7 +35,8 @@ struct resume {
     uint32_t count, capacity;
     struct preload *preload; /* what the standby made of it beforehand; NULL: nothing */
     /* The others wait while the session is taken up, but not for its modules and host memory beyond
-     * that time, nor for the compiler: then it is late, and they go on (session/resume.c). */
+     * that time, nor for the compiler: then it is late, and they go on (session/resume.c). One with
+     * much memory in small pieces, which takes longer, is given up. */
     uint64_t prompt_until;
     bool late;
     /* Of one that is late: modules and kernels are loaded a few at a time, so that nobody waits for

@@ -181,13 +181,11 @@ bool fenced_variable(const struct module *module, const char *name, uint64_t *ad
                      uint64_t *size)
 {
     const struct ptx_fence_report *report = report_of(module);
+    const struct ptx_fence_variable *v = report ? ptx_fence_report_variable(report, name) : NULL;
 
-    for (uint32_t i = 0; report && i < report->nvariables; i++) {
-        if (strcmp(report->variables[i].name, name))
-            continue;
-        *address = module->variables + report->variables[i].offset;
-        *size = report->variables[i].size;
-        return true;
-    }
-    return false;
+    if (!v)
+        return false;
+    *address = module->variables + v->offset;
+    *size = v->size;
+    return true;
 }

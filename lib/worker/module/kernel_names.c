@@ -9,25 +9,29 @@
 #define NAMES_TOLD 6
 #define NAME_TOLD  500 /* bytes of a name: a job's message has 8,192 */
 
-/* The function's own name in a mangled one of the Itanium C++ ABI ("fill" in "_ZN2ns4fillIfEvPT_",
- * without name spaces, template arguments and parameters); the whole name if it is not mangled. */
-static const char *plain_name(const char *name, size_t *length)
-{
-    const char *plain = name;
-    const char *at = name + 2;
+struct plain {
+    const char *text;
+    size_t length;
+};
 
-    *length = strlen(name);
+/* The function's own name in a mangled one of the Itanium C++ ABI ("fill" in "_ZN2ns4fillIfEvPT_",
+ * without name spaces, template arguments and parameters); the whole name if it is not mangled.
+ * Linear in the name's length, which only that of the module bounds. */
+static struct plain plain_name(const char *name)
+{
+    const char *end = name + strlen(name), *at = name + 2;
+    struct plain plain = {name, (size_t)(end - name)};
+
     if (strncmp(name, "_Z", 2) != 0)
-        return name;
+        return plain;
     at += strspn(at, "NLKVr");
     while (*at >= '0' && *at <= '9') {
         char *identifier;
         unsigned long bytes = strtoul(at, &identifier, 10);
 
-        if (bytes > strlen(identifier))
+        if (bytes > (size_t)(end - identifier))
             break;
-        plain = identifier;
-        *length = bytes;
+        plain = (struct plain){identifier, bytes};
         at = identifier + bytes;
         at += *at == 'L';
     }
@@ -35,27 +39,26 @@ static const char *plain_name(const char *name, size_t *length)
 }
 
 /* 0: the wanted name but for the mangling; 1: the wanted one is part of it; 2: another. */
-static unsigned distance(const char *wanted, const char *name)
+static unsigned distance(struct plain wanted, const char *name)
 {
-    size_t wanted_length, length;
-    const char *wanted_plain = plain_name(wanted, &wanted_length);
-    const char *plain = plain_name(name, &length);
+    const struct plain plain = plain_name(name);
 
-    if (length == wanted_length && !memcmp(plain, wanted_plain, length))
+    if (plain.length == wanted.length && !memcmp(plain.text, wanted.text, plain.length))
         return 0;
-    return memmem(name, strlen(name), wanted_plain, wanted_length) ? 1 : 2;
+    return memmem(name, strlen(name), wanted.text, wanted.length) ? 1 : 2;
 }
 
 void kernel_names_tell(char *text, size_t size, const char *wanted, const char *const *names,
                        unsigned count)
 {
+    const struct plain plain = plain_name(wanted);
     unsigned told = 0;
     int end = snprintf(text, size, "no kernel '%.*s' in the module; it has%s", NAME_TOLD, wanted,
                        count ? "" : " none");
 
     for (unsigned d = 0; d <= 2; d++) {
         for (unsigned i = 0; i < count && told < NAMES_TOLD; i++) {
-            if (distance(wanted, names[i]) == d && end >= 0 && (size_t)end < size)
+            if (distance(plain, names[i]) == d && end >= 0 && (size_t)end < size)
                 end += snprintf(text + end, size - (size_t)end, "%s '%.*s'", told++ ? "," : "",
                                 NAME_TOLD, names[i]);
         }

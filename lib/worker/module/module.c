@@ -128,12 +128,21 @@ static const char *module_stays(const struct session *session, const struct modu
                : NULL;
 }
 
+/* What is kept of the module's text: names of its kernels and variables above all. They may be most
+ * of the text, of which a fatbin packs 64 MiB into a few KB. */
+static uint64_t names_bytes(const struct module *module)
+{
+    return grid_sync_bytes(&module->grid) +
+           (module->rewrite ? ptx_rewrite_report_bytes(module->rewrite) : 0);
+}
+
 /* Notes the loaded module in the journal, which is incomplete where the module keeps something that
  * a next worker could not make again, and charges the session only for what stays of it. */
 static void module_note(struct session *session, struct module *module)
 {
     const uint64_t value[JOURNAL_VALUES] = {module->variables};
-    const uint64_t kept = KEPT_BYTES + (module->source ? module->source_size : 0);
+    const uint64_t kept =
+        KEPT_BYTES + (module->source ? module->source_size : 0) + names_bytes(module);
 
     kept_discharge(session, module->kept - kept); /* the code is the driver's now */
     module->kept = kept;
@@ -192,6 +201,15 @@ static gs_status module_compile(struct job *job, struct module *module)
     return job->status;
 }
 
+static gs_status names_charge(struct job *job, struct module *module)
+{
+    const uint64_t bytes = names_bytes(module);
+
+    if (kept_charge(job, bytes) == GS_OK)
+        module->kept += bytes;
+    return job->status;
+}
+
 /* The first stage of a load: everything that the driver need not do at a quiet moment. */
 static void compile_work(struct job *job)
 {
@@ -211,7 +229,8 @@ static void compile_work(struct job *job)
     while (!image_binary(module->code, size) && size > 0 && module->code[size - 1] == '\0')
         size--; /* the tenant may count the text's NUL */
     module_source_keep(job->session, module, size);
-    if (image_prepare(job, module, size) == GS_OK && module_compile(job, module) == GS_OK)
+    if (image_prepare(job, module, size) == GS_OK && names_charge(job, module) == GS_OK &&
+        module_compile(job, module) == GS_OK)
         job->made = module;
     else
         module_free(job->session, module);
@@ -324,7 +343,11 @@ static struct module *module_again(struct job *job, const struct journal_entry *
     kept_adopt(session, module->kept);
     module->variables = entry->value[0];
     session->module.modules[module->id] = module;
-    return image_prepare(job, module, entry->size) == GS_OK ? module : NULL;
+    if (image_prepare(job, module, entry->size) != GS_OK)
+        return NULL;
+    kept_adopt(session, names_bytes(module));
+    module->kept += names_bytes(module);
+    return module;
 }
 
 static void module_drop(struct session *session, struct module *module)

@@ -233,18 +233,40 @@ static gs_status bundled_text(struct job *job, const unsigned char *image, uint6
                     "%s", reason);
 }
 
+/* Whether the images' texts are within the limit. They are counted as large as they are unpacked
+ * to, and before that: few bytes unpack to 64 MiB, of which nearly all may lie behind the text's
+ * end. */
+static gs_status bundle_admit(struct job *job, const unsigned char *image, uint32_t count)
+{
+    uint64_t all = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t size;
+        const unsigned char *part = image_bundled(image, i, &size);
+        const uint64_t bytes =
+            image_binary(part, size) ? fatbin_readable_size(part, size, device_sm()) : size;
+
+        if (bytes > PTX_MAX_TEXT - all)
+            return job_fail(job, GS_ERR_LIMIT,
+                            "the images to be linked have more than %u bytes of PTX", PTX_MAX_TEXT);
+        all += bytes;
+    }
+    return job->brief && all > COMPILE_BRIEF ? job_takes_long(job) : GS_OK;
+}
+
 /* Links the images of a bundle. *linked is the caller's to free. */
 static gs_status bundle_link(struct job *job, const unsigned char *image, char **linked,
                              size_t *length)
 {
-    uint64_t all = 0;
     uint32_t count;
     char why[320];
     int failed = 0;
 
     memcpy(&count, image + offsetof(struct image_bundle, count), sizeof(count));
-    CLEANUP_FREE const char **texts = calloc(count, sizeof(*texts));
-    CLEANUP_FREE size_t *lengths = calloc(count, sizeof(*lengths));
+    if (bundle_admit(job, image, count) != GS_OK)
+        return job->status;
+    CLEANUP_FREE const char **texts = calloc(count + 1u, sizeof(*texts));
+    CLEANUP_FREE size_t *lengths = calloc(count + 1u, sizeof(*lengths));
     CLEANUP_FREE char **unpacked = calloc(count, sizeof(*unpacked));
     if (!texts || !lengths || !unpacked)
         return job_fail(job, GS_ERR_NO_MEMORY, "no memory to link %" PRIu32 " images", count);
@@ -252,13 +274,8 @@ static gs_status bundle_link(struct job *job, const unsigned char *image, char *
         uint64_t size;
         const unsigned char *part = image_bundled(image, i, &size);
 
-        if (bundled_text(job, part, size, &texts[i], &lengths[i], &unpacked[i]) == GS_OK &&
-            (all += lengths[i]) > PTX_MAX_TEXT)
-            job_fail(job, GS_ERR_LIMIT, "the images to be linked have more than %u bytes of PTX",
-                     PTX_MAX_TEXT);
+        bundled_text(job, part, size, &texts[i], &lengths[i], &unpacked[i]);
     }
-    if (job->status == GS_OK && job->brief && all > COMPILE_BRIEF)
-        job_takes_long(job);
     if (job->status == GS_OK)
         failed = ptx_link(texts, lengths, count, linked, length, why);
     for (uint32_t i = 0; i < count; i++)

@@ -65,7 +65,8 @@ static void resume_work(struct job *job)
     struct session *session = job->session;
     const char *incomplete;
 
-    session->journal = journal_open(session->resume->journal, session->id, session->uid);
+    session->journal = journal_open(session->resume->journal, session->id, session->uid,
+                                    session->resume->prompt_until);
     session->positions = journal_positions(session->journal);
     session->resume->journal = -1;
     incomplete = journal_incomplete(session->journal);
