@@ -125,6 +125,23 @@ BOTH_FORMS(BATCHED, Cgemm3m, cuComplex, types_c32)
 
 /* ---- Types by parameter. Which algorithm is asked for does not matter ------------------------ */
 
+/* Of parts of 8 bits there are no kernels. */
+#define COMPLEX_TYPED(form, N, name)                                                               \
+    CUBLAS_API cublasStatus_t cublas##name##form(                                                  \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, N m, N n, N k,  \
+        const cuComplex *alpha, const void *a, cudaDataType a_type, N lda, const void *b,          \
+        cudaDataType b_type, N ldb, const cuComplex *beta, void *c, cudaDataType c_type, N ldc)    \
+    {                                                                                              \
+        if (handle != NULL &&                                                                      \
+            (a_type != CUDA_C_32F || b_type != CUDA_C_32F || c_type != CUDA_C_32F))                \
+            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
+        return gemm(handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc,          \
+                    types_c32, one);                                                               \
+    }
+
+BOTH_FORMS(COMPLEX_TYPED, CgemmEx)
+BOTH_FORMS(COMPLEX_TYPED, Cgemm3mEx)
+
 #define TYPED(form, N, unused)                                                                     \
     CUBLAS_API cublasStatus_t cublasSgemmEx##form(                                                 \
         cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, N m, N n, N k,  \

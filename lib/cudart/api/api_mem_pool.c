@@ -110,7 +110,7 @@ CUDART_API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaM
         error = error_unsupported("a memory pool that is exported, or not of the device");
     if (error == cudaSuccess)
         error = device_use_number(props->location.id);
-    return error_record(error == cudaSuccess ? mem_pool_new(pool) : error);
+    return error_record(error == cudaSuccess ? mem_pool_new(pool, props->maxSize) : error);
 }
 
 CUDART_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)

@@ -26,12 +26,27 @@ static cudaMemPool_t current[DEVICES_MAX]; /* NULL: the default one */
 /* By the device's number: some pool holds more than it may keep. */
 static _Atomic bool pools_over[DEVICES_MAX];
 
-static void pool_count_in(unsigned pool, uint64_t size, uint64_t reserved)
+/* False: the pool would have more than its maximum. */
+static bool pool_count_in(unsigned pool, uint64_t size)
 {
     struct mem_pool *p = &pools[pool - 1];
+    bool fits;
 
     pthread_mutex_lock(&lock);
-    p->used += size;
+    fits = size <= p->maximum - p->used;
+    if (fits)
+        p->used += size;
+    pthread_mutex_unlock(&lock);
+    return fits;
+}
+
+static void pool_note_highs(unsigned pool)
+{
+    struct mem_pool *p = &pools[pool - 1];
+    uint64_t reserved;
+
+    pthread_mutex_lock(&lock);
+    reserved = heaps_held(pool);
     if (p->used > p->used_high)
         p->used_high = p->used;
     if (reserved > p->reserved_high)
@@ -64,21 +79,32 @@ static gs_status session_check(void)
 static cudaError_t block_alloc(void **out, size_t size, unsigned pool, struct stream *stream)
 {
     struct block *block;
-    size_t held;
     gs_status status = session_check();
 
     if (status == GS_OK)
-        status = heaps_take(pool, stream, size, &block, &held);
+        status = heaps_take(pool, stream, size, &block);
     if (status != GS_OK)
         return device_error(status);
     if (!memory_map_add_block(block, size, pool)) {
         heaps_give(block, stream);
         return cudaErrorMemoryAllocation;
     }
-    if (pool != HEAP_OF_MALLOC)
-        pool_count_in(pool, block_size_of(size), held);
     *out = (void *)(uintptr_t)block->base; // NOLINT: an address of the device
     return cudaSuccess;
+}
+
+static cudaError_t pool_alloc(void **out, size_t size, unsigned pool, struct stream *stream)
+{
+    cudaError_t error = cudaErrorMemoryAllocation;
+
+    if (!pool_count_in(pool, block_size_of(size)))
+        return error;
+    error = block_alloc(out, size, pool, stream);
+    if (error == cudaSuccess)
+        pool_note_highs(pool);
+    else
+        pool_count_out(pool, block_size_of(size));
+    return error;
 }
 
 /* An allocation of the server's. */
@@ -122,7 +148,7 @@ cudaError_t device_memory_alloc_async(void **out, size_t size, unsigned pool, st
     }
     if (size > SIZE_MAX - BLOCK_ALIGN)
         return cudaErrorMemoryAllocation;
-    return block_alloc(out, size, pool, stream);
+    return pool_alloc(out, size, pool, stream);
 }
 
 /* stream NULL: all work that may use it is done. */
@@ -220,25 +246,29 @@ cudaError_t device_memory_share(const void *ptr, gs_devptr *exported, size_t *of
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
 /* The lock is held. */
-static cudaError_t pool_open(cudaMemPool_t *out)
+static cudaError_t pool_open(cudaMemPool_t *out, uint64_t maximum)
 {
     uint64_t handle;
     int number = handles_take(&handles, &handle);
 
     if (number < 0)
         return cudaErrorMemoryAllocation;
-    pools[number] = (struct mem_pool){.reuse = {1, 1, 1}, .device = device_number()};
+    pools[number] = (struct mem_pool){
+        .reuse = {1, 1, 1},
+        .maximum = maximum != 0 ? maximum : UINT64_MAX,
+        .device = device_number(),
+    };
     handles_open(&handles, number);
     *out = (cudaMemPool_t)(uintptr_t)handle; // NOLINT: a handle is a value
     return cudaSuccess;
 }
 
-cudaError_t mem_pool_new(cudaMemPool_t *out)
+cudaError_t mem_pool_new(cudaMemPool_t *out, uint64_t maximum)
 {
     cudaError_t error;
 
     pthread_mutex_lock(&lock);
-    error = pool_open(out);
+    error = pool_open(out, maximum);
     pthread_mutex_unlock(&lock);
     return error;
 }
@@ -249,7 +279,7 @@ cudaMemPool_t mem_pool_default(void)
 
     pthread_mutex_lock(&lock);
     if (first[device_number()] == NULL)
-        pool_open(&first[device_number()]);
+        pool_open(&first[device_number()], 0);
     pool = first[device_number()];
     pthread_mutex_unlock(&lock);
     return pool;

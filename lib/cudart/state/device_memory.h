@@ -26,6 +26,7 @@ cudaError_t device_memory_share(const void *ptr, gs_devptr *exported, size_t *of
 struct mem_pool {
     int reuse[3]; /* the attributes of that name, which have no effect */
     uint64_t release_threshold;
+    uint64_t maximum; /* of used */
     uint64_t used, used_high;
     uint64_t reserved_high;
     unsigned device; /* its number */
@@ -33,7 +34,8 @@ struct mem_pool {
 };
 
 cudaMemPool_t mem_pool_default(void);
-cudaError_t mem_pool_new(cudaMemPool_t *out);
+/* maximum: the bytes that may be allocated of it; 0: any number. */
+cudaError_t mem_pool_new(cudaMemPool_t *out, uint64_t maximum);
 cudaError_t mem_pool_end(cudaMemPool_t handle);
 /* The number of the pool; 0: the handle is none. */
 unsigned mem_pool_find(cudaMemPool_t handle);

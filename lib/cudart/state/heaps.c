@@ -211,8 +211,7 @@ static size_t pool_held(unsigned pool)
     return held;
 }
 
-gs_status heaps_take(unsigned pool, struct stream *stream, size_t size, struct block **block,
-                     size_t *held)
+gs_status heaps_take(unsigned pool, struct stream *stream, size_t size, struct block **block)
 {
     gs_status status = GS_ERR_NO_MEMORY;
     struct stream_heap *heap;
@@ -234,8 +233,6 @@ gs_status heaps_take(unsigned pool, struct stream *stream, size_t size, struct b
             size < BLOCK_WHOLE) /* there may be room for less than a slab */
             status = heap_grow(heap, size, true, block);
     }
-    if (status == GS_OK)
-        *held = heaps_held(pool);
     return status;
 }
 

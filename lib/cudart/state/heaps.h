@@ -26,9 +26,8 @@ struct stream;
 #define BLOCK_WHOLE ((size_t)1 << 20)
 
 /* Takes a block of `size` bytes or more for the stream (NULL with HEAP_OF_MALLOC). Where the pool
- * has none, it gets memory from the server, and *held is how much of that it has then. */
-gs_status heaps_take(unsigned pool, struct stream *stream, size_t size, struct block **block,
-                     size_t *held);
+ * has none, it gets memory from the server. */
+gs_status heaps_take(unsigned pool, struct stream *stream, size_t size, struct block **block);
 /* Gives a block back behind the stream's work so far; NULL: all work that may use it is done. */
 gs_status heaps_give(struct block *block, struct stream *stream);
 /* Notes that other processes have the block's arena, so that it is not kept once it is empty.

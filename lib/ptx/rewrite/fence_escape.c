@@ -7,10 +7,12 @@
  * where what is loaded from parameters is marked then; by a store, or a call of an address, to any.
  * gshare's own functions (printing, the heap) store through none that they are given. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "ptx/ptx_table.h"
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
+#include "ptx/rewrite/heap.h"
 
 /* Through the instructions of a function; each marks at least one more register. */
 enum { MOST_ROUNDS = 64 };
@@ -148,11 +150,19 @@ static void mark_parameters(struct search *s)
 
 /* ---- Where an address goes ---- */
 
+/* The heap's functions keep no address that they are given. The bits of its map that they set look
+ * like one. */
+static bool keeps_nothing(const struct ptx_func *f)
+{
+    return fence_is_house_function(f) ||
+           !strncmp(f->name, HEAP_FUNCTIONS "$", strlen(HEAP_FUNCTIONS "$"));
+}
+
 static void goes_to(struct search *s, const struct ptx_inst *call)
 {
     const struct ptx_func *to = callee_of(call);
 
-    if (to && fence_is_house_function(to))
+    if (to && keeps_nothing(to))
         return;
     if (to)
         s->fence->gets_locals[to->id] = true;

@@ -12,6 +12,9 @@
 #ifndef GS_PTX_REWRITE_HEAP_H
 #define GS_PTX_REWRITE_HEAP_H
 
+/* What the names of the functions begin with. */
+#define HEAP_FUNCTIONS "gshare_heap"
+
 #define HEAP_PAGE  4096u
 #define HEAP_UNIT  16u /* what an address is aligned to, and sizes are rounded up to */
 #define HEAP_MAP   (HEAP_PAGE / HEAP_UNIT / 32u)

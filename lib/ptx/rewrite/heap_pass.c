@@ -13,16 +13,14 @@
 #include "ptx/rewrite/heap.h"
 #include "ptx/rewrite/redirect.h"
 
-#define FUNCTIONS "gshare_heap"
-
 EMBED_TEXT(heap_device_ptx, PTX_FILE)
 
 /* new and delete come as calls of the first two; the third is what __nv_aligned_device_malloc
  * calls. */
 static const struct redirect redirects[] = {
-    {"malloc", FUNCTIONS "$malloc"},
-    {"free", FUNCTIONS "$free"},
-    {"__cuda_syscall_aligned_malloc", FUNCTIONS "$aligned_malloc"},
+    {"malloc", HEAP_FUNCTIONS "$malloc"},
+    {"free", HEAP_FUNCTIONS "$free"},
+    {"__cuda_syscall_aligned_malloc", HEAP_FUNCTIONS "$aligned_malloc"},
 };
 enum { REDIRECTS = sizeof(redirects) / sizeof(redirects[0]) };
 
@@ -38,7 +36,7 @@ bool heap_pass_maybe(const char *ptx, size_t len)
 
 static bool run(struct rewrite *rw)
 {
-    rw->report->allocates = !memmem(rw->text, rw->len, FUNCTIONS, strlen(FUNCTIONS)) &&
+    rw->report->allocates = !memmem(rw->text, rw->len, HEAP_FUNCTIONS, strlen(HEAP_FUNCTIONS)) &&
                             redirect_run(rw, redirects, REDIRECTS, heap_device_ptx);
     return rw->report->allocates;
 }

@@ -82,6 +82,21 @@ template <class T> void products(cublasHandle_t handle)
            typed.right(), batched.right(), strided.right(), on_device.right());
 }
 
+static void by_types(cublasHandle_t handle)
+{
+    judge typed, by_3m;
+    product<cuComplex> p(CUBLAS_OP_C, CUBLAS_OP_T, 33, 70, 17);
+
+    BLAS(cublasCgemmEx(handle, p.ta, p.tb, p.m, p.n, p.k, &p.alpha, p.a.device, CUDA_C_32F, p.a.rows,
+                       p.b.device, CUDA_C_32F, p.b.rows, &p.beta, p.c.device, CUDA_C_32F, p.c.rows));
+    p.see_c(typed);
+    BLAS(cublasCgemm3mEx_64(handle, p.ta, p.tb, p.m, p.n, p.k, &p.alpha, p.a.device, CUDA_C_32F,
+                            p.a.rows, p.b.device, CUDA_C_32F, p.b.rows, &p.beta, p.c.device,
+                            CUDA_C_32F, p.c.rows));
+    p.see_c(by_3m);
+    printf("gemm by types: %d %d\n", typed.right(), by_3m.right());
+}
+
 template <class T> void by_lt(cublasHandle_t of)
 {
     cublasLtHandle_t handle = (cublasLtHandle_t)of; // as the documentation allows
@@ -203,6 +218,7 @@ int main()
 
     products<cuComplex>(handle);       //> gemm of 8 bytes: 1 1 1 1 1 1
     products<cuDoubleComplex>(handle); //> gemm of 16 bytes: 1 1 1 1 1 1
+    by_types(handle);                  //> gemm by types: 1 1
     by_lt<cuComplex>(handle);          //> cublasLtMatmul of 8 bytes: 1
     by_lt<cuDoubleComplex>(handle);    //> cublasLtMatmul of 16 bytes: 1
     vectors<cuComplex>(handle);        //> gemv of 8 bytes: 1
