@@ -5,26 +5,24 @@
  *
  * Runs on the main lane. A kernel may be waiting for what another stream of its session is to
  * bring, or its program for an answer, so a chore must not stop the session until the session is
- * idle. Hence the tenant's own requests go first, and a busy session is paused (its new work waits)
- * for 3 ms, then 6, 12 ms ... up to a second, with four times as long in between, until it falls
- * idle. A chore that another tenant waits for (JOB_PAUSE_UNTIL_DONE) pauses the session for good
- * once the chore has waited for as long as the session's kernels may run, and no request is taken
- * after the one in progress: then the session falls idle, or is ended for a kernel that does not
- * end (evict.c). Such a chore is also done beside a job that compiles, which may take minutes: of
- * what the chore changes that job changes the sinks alone, under a lock (memory/window.h).
+ * idle. Hence the tenant's own requests go first, and a busy session is paused (pause.h) for 3 ms,
+ * then 6, 12 ms ... up to a second, with four times as long in between, until it falls idle. A
+ * chore that another tenant waits for (JOB_PAUSE_UNTIL_DONE) pauses the session for good once the
+ * chore has waited for as long as the session's kernels may run, and no request is taken after the
+ * one in progress: then the session falls idle, or is ended for a kernel that does not end
+ * (evict.c). Such a chore is also done beside a job that compiles, which may take minutes: of what
+ * the chore changes that job changes the sinks alone, under a lock (memory/window.h).
  */
 #include "worker/session/chore.h"
 
 #include "common/util.h"
 #include "worker/session/look.h"
+#include "worker/session/pause.h"
 #include "worker/session/polling.h"
 #include "worker/submit/stream.h"
 
 /* how often the driver is asked though the completion words say that work runs */
-#define CONFIRM_NS       1000000u
-#define PAUSE_FIRST_NS   3000000u
-#define PAUSE_LONGEST_NS 1000000000u
-#define PAUSE_GAP        4u
+#define CONFIRM_NS 1000000u
 
 static struct {
     struct job *first;

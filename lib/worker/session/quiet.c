@@ -16,20 +16,18 @@
 #include "worker/sched/session_table.h"
 #include "worker/session/busy.h"
 #include "worker/session/look.h"
+#include "worker/session/pause.h"
 #include "worker/session/polling.h"
 #include "worker/submit/stream.h"
 
-#define SIGNALLED_NS     100000u   /* how long a kernel may run on after it has signalled its end */
-#define CONFIRM_NS       1000000u  /* how often the driver is asked though the words show work */
-#define PATIENCE_NS      10000000u /* how long a job waits for a quiet moment by chance */
-#define PAUSE_FIRST_NS   3000000u  /* the first pause; each next one is twice as long */
-#define PAUSE_LONGEST_NS 1000000000u
-#define PAUSE_CUT_NS     96000000u   /* a stream that is busy for longer is paused alone */
-#define STREAM_PAUSE_NS  6000000000u /* the longest pause of single streams */
-#define PAUSE_GAP        4u          /* the time between two pauses, in lengths of the last one */
-#define BESIDE_NS        20000000u /* most kernels end in that time; the session's new work waits */
-#define LATELY_NS        2000000u  /* a set of SMs is made in 1.1 to 1.4 ms */
-#define QUIET_LIMIT_NS   10000000000u /* after this a job that somebody waits for gives up */
+#define SIGNALLED_NS    100000u   /* how long a kernel may run on after it has signalled its end */
+#define CONFIRM_NS      1000000u  /* how often the driver is asked though the words show work */
+#define PATIENCE_NS     10000000u /* how long a job waits for a quiet moment by chance */
+#define PAUSE_CUT_NS    96000000u /* a stream that is busy for longer is paused alone */
+#define STREAM_PAUSE_NS 6000000000u /* the longest pause of single streams */
+#define BESIDE_NS       20000000u /* most kernels end in that time; the session's new work waits */
+#define LATELY_NS       2000000u  /* a set of SMs is made in 1.1 to 1.4 ms */
+#define QUIET_LIMIT_NS  10000000000u /* after this a job that somebody waits for gives up */
 
 static struct {
     struct job *first, **end;
@@ -80,9 +78,8 @@ bool sessions_idle(void)
 /* ---- Pauses ---------------------------------------------------------------------------------- */
 
 /*
- * A pause is a time in which no session's new work goes to the device, so that what the device has
- * ends and a quiet moment comes. Where none comes by itself, the first pause is 3 ms long, the next
- * ones 6, 12 ... up to a second and a half. Work goes out for four times as long in between.
+ * Where no quiet moment comes by itself, all sessions are paused (pause.h) for 3 ms, then 6, 12 ...
+ * up to a second and a half.
  *
  * A pause of 192 ms or more is cut after 96 ms. Streams on which the device has had work throughout
  * have long kernels: they alone are paused from then on (a stream pause) until that work has ended,
