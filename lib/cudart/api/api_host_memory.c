@@ -99,16 +99,6 @@ CUDART_API cudaError_t cudaHostGetFlags(unsigned *flags, void *ptr)
     return cudaSuccess;
 }
 
-static cudaError_t registered_pointer(const struct memory_range *range, const void *ptr, void **out)
-{
-    void *base = (void *)range->base, *there; // NOLINT: as it was registered
-    cudaError_t error = registered_reach(base, range->size, &there);
-
-    if (error == cudaSuccess)
-        *out = (char *)there + ((uintptr_t)ptr - range->base);
-    return error;
-}
-
 CUDART_API cudaError_t cudaHostGetDevicePointer(void **out, void *ptr, unsigned flags)
 {
     cudaError_t error = device_use();
@@ -126,7 +116,7 @@ CUDART_API cudaError_t cudaHostGetDevicePointer(void **out, void *ptr, unsigned 
              gs_host_device_ptr(device_session(), ptr, &there) == GS_OK)
         *out = (void *)(uintptr_t)there; // NOLINT: an address for kernels
     else if (error == cudaSuccess && range.kind == MEMORY_REGISTERED)
-        error = registered_pointer(&range, ptr, out);
+        error = registered_reach(range.base, range.size, ptr, out);
     else if (error == cudaSuccess)
         error = error_unsupported("cudaHostGetDevicePointer of pinned memory that has no place in "
                                   "the window");

@@ -109,8 +109,10 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
         else if (range.kind == MEMORY_PINNED &&
                  gs_host_device_ptr(device_session(), ptr, &there) == GS_OK)
             attributes->devicePointer = (void *)(uintptr_t)there; // NOLINT: as above
-        if (range.kind == MEMORY_REGISTERED)
-            registered_find(ptr, &attributes->hostPointer, &attributes->devicePointer);
+        if (range.kind == MEMORY_REGISTERED &&
+            !registered_find(ptr, &attributes->hostPointer, &attributes->devicePointer) &&
+            range.flags & cudaHostRegisterMapped)
+            registered_reach(range.base, range.size, ptr, &attributes->devicePointer);
     } else if (registered_find(ptr, &attributes->hostPointer, &attributes->devicePointer)) {
         attributes->type = cudaMemoryTypeHost;
         attributes->device = (int)device_number();

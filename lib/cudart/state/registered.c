@@ -289,15 +289,16 @@ static struct exchange *exchange_make(void *ptr, size_t size, const char **why)
     return NULL;
 }
 
-cudaError_t registered_reach(void *ptr, size_t size, void **there)
+cudaError_t registered_reach(uintptr_t base, size_t size, const void *ptr, void **there)
 {
+    void *registered = (void *)base; // NOLINT: as it was registered
     const char *why = NULL;
     struct exchange *e;
 
     pthread_mutex_lock(&lock);
-    e = exchange_of(ptr);
+    e = exchange_of(registered);
     if (e == NULL) {
-        e = exchange_make(ptr, size, &why);
+        e = exchange_make(registered, size, &why);
     } else if (e->device != device_number()) {
         why = "cudaHostGetDevicePointer of registered memory that another device reaches";
         e = NULL;

@@ -3,20 +3,22 @@
  *
  * Kernels reach what the server has made. So when the program first asks where the device has such
  * memory, its pages are exchanged: a block of gs_host_alloc takes over what they hold and is mapped
- * in their place, at the same addresses. Before that, and where it cannot be, registered memory is
- * left as it is.
+ * in their place, at the same addresses. cudaPointerGetAttributes asks for that only of memory that
+ * was registered to be mapped, since libraries call it for the kind of memory alone. Before the
+ * exchange, and where it cannot be, registered memory is left as it is.
  */
 #ifndef GS_CUDART_REGISTERED_H
 #define GS_CUDART_REGISTERED_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cudart/abi.h"
 
-/* Where the call's device reaches the SIZE bytes at PTR, which are registered.
- * cudaErrorNotSupported: nowhere; the reason has been said. */
-cudaError_t registered_reach(void *ptr, size_t size, void **there);
+/* Where the call's device reaches PTR, in the registered SIZE bytes at BASE. cudaErrorNotSupported:
+ * nowhere; the reason has been said. */
+cudaError_t registered_reach(uintptr_t base, size_t size, const void *ptr, void **there);
 /* Whether the address is one of registered memory that kernels reach, by either of its addresses:
  * both. */
 bool registered_find(const void *ptr, void **host, void **there);

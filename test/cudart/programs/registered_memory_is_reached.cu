@@ -1,5 +1,6 @@
-// Kernels reach memory of the program's own that is registered, at the address that cudaHostGetDevicePointer tells. What
-// lies beside it in its pages stays the program's, in other threads and in a child of a fork too.
+// Kernels reach memory of the program's own that is registered, at the address that cudaHostGetDevicePointer tells, and
+// cudaPointerGetAttributes of memory that was registered to be mapped. What lies beside it in its pages stays the program's,
+// in other threads and in a child of a fork too.
 #include "show.h"
 
 #include <atomic>
@@ -27,18 +28,20 @@ int main()
 {
     const int n = 100000;
     std::vector<int> memory(n, 1);
+    cudaPointerAttributes attributes;
     int *there, *inside, status = 0;
     pid_t child;
 
     MUST(cudaHostRegister(memory.data(), n * sizeof(int), cudaHostRegisterMapped));
+    MUST(cudaPointerGetAttributes(&attributes, memory.data()));
     MUST(cudaHostGetDevicePointer((void **)&there, memory.data(), 0));
+    HOLDS(attributes.devicePointer == there); //> attributes.devicePointer == there: yes
     add<<<8, 128>>>(there, n, 2);
     MUST(cudaDeviceSynchronize());
     printf("%d\n", sum(memory.data(), n)); //> 300000
     memory[n / 2] = 1000;
     MUST(cudaHostGetDevicePointer((void **)&inside, memory.data() + n / 2, 0));
     HOLDS(inside == there + n / 2); //> inside == there + n / 2: yes
-    cudaPointerAttributes attributes;
     MUST(cudaPointerGetAttributes(&attributes, memory.data() + 5));
     HOLDS(attributes.type == cudaMemoryTypeHost && attributes.devicePointer == there + 5); //> attributes.type == cudaMemoryTypeHost && attributes.devicePointer == there + 5: yes
     MUST(cudaPointerGetAttributes(&attributes, there + 5));
