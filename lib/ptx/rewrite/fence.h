@@ -340,8 +340,8 @@ bool fence_step(struct fence *fence, uint64_t *beyond);
 
 /* Chooses the walks of the current function. False: no memory. */
 bool fence_walks_begin(struct fence *fence);
-/* Has the current instruction's access, which always runs, go off a walk. False: there is none of
- * that sum here. */
+/* Has the current instruction's access go off a walk. False: there is none of that sum here, or it
+ * is not forced yet and the access does not always run. */
 bool fence_off_walk(struct fence *fence, const struct ptx_mem *mem, struct fence_span brackets);
 /* Takes note of what the current instruction writes. */
 void fence_walks_written(struct fence *fence);

@@ -16,7 +16,8 @@
  * Whatever writes p or the row, the walk is made anew behind it, by a sum like the program's; so it
  * is p + row wherever both have a value, and nothing has to be known of the order in which blocks
  * run. It is forced only where an access off it always runs: that changes nothing of an address of
- * the tenant's. Where the program computes another sum in between, the access goes off that. */
+ * the tenant's. Where one of the terms is written between the sum and the access, the sum is fenced
+ * as any other register. */
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
