@@ -469,6 +469,36 @@ static void a_parameter_does_not_move_along(void **state)
     ptx_rewrite_report_deinit(&report);
 }
 
+/* However many sums stay where they are before. */
+static void sums_that_do_not_move_keep_no_others_from_moving(void **state)
+{
+    enum { SUMS = 2000 };
+    struct ptx_rewrite_report report;
+    char *text = NULL, *out;
+    size_t len;
+    FILE *file = open_memstream(&text, &len);
+
+    (void)state;
+    assert_non_null(file);
+    fputs(HEAD, file);
+    for (unsigned k = 0; k < 2; k++) {
+        fprintf(file,
+                ".visible .entry k%u(.param .u64 p) { .reg .b64 %%d<4>; .reg .b32 %%r; "
+                ".reg .pred %%p; X: ",
+                k);
+        for (unsigned i = 0; i < (k ? 1 : SUMS); i++)
+            fputs("add.s64 %d3, %d1, %d2; ld.global.u32 %r, [%d3]; ", file);
+        fprintf(file, "%s @%%p bra X; ret; }\n", k ? "add.s64 %d1, %d1, 16;" : "");
+    }
+    fclose(file);
+    if (fence(text, 0, &out, &report))
+        fail_msg("%s", report.fence.reason);
+    expect_text(out, "add.s64 gshare$walk0, gshare$walk0, 16;", true);
+    free(out);
+    free(text);
+    ptx_rewrite_report_deinit(&report);
+}
+
 static void a_register_that_moves_along_is_checked(void **state)
 {
     static const char refused[] = "the address is not fenced";
@@ -2119,6 +2149,7 @@ int main(void)
         cmocka_unit_test(a_stride_is_checked_wherever_it_is_written),
         cmocka_unit_test(a_sum_that_moves_through_a_loop_is_forced_in_a_register_of_its_own),
         cmocka_unit_test(a_parameter_does_not_move_along),
+        cmocka_unit_test(sums_that_do_not_move_keep_no_others_from_moving),
         cmocka_unit_test(a_register_that_moves_along_is_checked),
         cmocka_unit_test(a_parameter_of_a_function_stays_as_it_is),
         cmocka_unit_test(a_register_of_a_long_name_is_forced),

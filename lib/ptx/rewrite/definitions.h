@@ -16,4 +16,14 @@ const struct ptx_inst *definitions_only(const struct ptx_func *f, const uint32_t
 void definitions_clear(const struct ptx_inst *inst, uint32_t *values);
 bool definitions_writes(const struct ptx_inst *inst, uint32_t reg);
 
+/* Where a function's instructions write each register. */
+struct definitions_places {
+    uint32_t *first; /* by register, and one more: its first place in ... */
+    uint32_t *insts; /* ... the instructions, which are in order for each register */
+};
+
+/* False: no memory; then there is nothing to free either. */
+bool definitions_places_init(struct definitions_places *places, const struct ptx_func *f);
+void definitions_places_deinit(struct definitions_places *places);
+
 #endif

@@ -25,7 +25,7 @@ enum { FENCE_BULK = 227 << 10 };
  * launches. */
 enum { FENCE_ADDRESSES = 16384 };
 
-/* Steps to find loops and what moves in them, in a module. */
+/* Steps to find loops, in a module. */
 enum { FENCE_LOOP_WORK = 1 << 22 };
 
 enum {
@@ -93,10 +93,10 @@ struct fence {
     unsigned nstrides;
     struct fence_walk walks[FENCE_WALKS];
     unsigned nwalks;
-    uint32_t *loop;     /* see fence_loops_begin */
-    uint32_t loop_work; /* to find loops so far, in the module */
-    uint64_t call_work; /* of calls by an address so far, in the module */
-    uint64_t live_work; /* to find what lives at once (fence_size.c) so far, in the module */
+    uint32_t *loop, *loop_end; /* see fence_loops_begin */
+    uint32_t loop_work;        /* to find loops so far, in the module */
+    uint64_t call_work;        /* of calls by an address so far, in the module */
+    uint64_t live_work;        /* to find what lives at once (fence_size.c) so far, in the module */
     const struct ptx_inst *inst;
 };
 
@@ -188,8 +188,8 @@ const struct ptx_inst *fence_stride(const struct fence *fence, uint32_t reg, str
 /* ---- fence_loop.c ---- */
 
 /* Finds the loops of the current function. By instruction: 1 + where the innermost loop that
- * contains it begins, in the order of the text; 0: in none. NULL: no memory, or too many loops in
- * one another. */
+ * contains it begins, in the order of the text; 0: in none; and by that number, behind the last
+ * instruction that it is of. NULL: no memory, or too many loops in one another. */
 void fence_loops_begin(struct fence *fence);
 
 /* ---- fence_base.c ---- */
@@ -338,10 +338,10 @@ bool fence_step(struct fence *fence, uint64_t *beyond);
 
 /* ---- fence_walk.c ---- */
 
-/* Chooses the walks of the current function. */
-void fence_walks_begin(struct fence *fence);
-/* Has the current instruction's access, which always runs, go off a walk. False: there is none of
- * that sum here. */
+/* Chooses the walks of the current function. False: no memory. */
+bool fence_walks_begin(struct fence *fence);
+/* Has the current instruction's access go off a walk. False: there is none of that sum here, or it
+ * is not forced yet and the access does not always run. */
 bool fence_off_walk(struct fence *fence, const struct ptx_mem *mem, struct fence_span brackets);
 /* Takes note of what the current instruction writes. */
 void fence_walks_written(struct fence *fence);

@@ -22,22 +22,35 @@ static uint32_t jumps_to(const struct ptx_func *f, uint32_t i)
     return to;
 }
 
+static void forget_loops(struct fence *fence)
+{
+    free(fence->loop);
+    free(fence->loop_end);
+    fence->loop = fence->loop_end = NULL;
+}
+
 void fence_loops_begin(struct fence *fence)
 {
     const struct ptx_func *f = fence->f;
 
-    free(fence->loop);
+    forget_loops(fence);
     fence->loop = calloc((size_t)f->ninsts + 1, sizeof(*fence->loop));
-    for (uint32_t i = 0; fence->loop && i < f->ninsts; i++) {
+    fence->loop_end = calloc((size_t)f->ninsts + 1, sizeof(*fence->loop_end));
+    if (!fence->loop || !fence->loop_end) {
+        forget_loops(fence);
+        return;
+    }
+    for (uint32_t i = 0; i < f->ninsts; i++) {
         const uint32_t to = jumps_to(f, i);
 
         for (uint32_t k = to; k <= i; k++) {
             fence->loop[k] = fence->loop[k] > to + 1 ? fence->loop[k] : to + 1;
             if (++fence->loop_work > FENCE_LOOP_WORK) {
-                free(fence->loop);
-                fence->loop = NULL;
+                forget_loops(fence);
                 return;
             }
         }
     }
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        fence->loop_end[fence->loop[i]] = i + 1;
 }

@@ -84,9 +84,8 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
     if (fence->strays)
         edits_insert(&fence->edits, f->body_begin, strays_prologue);
     fence_loops_begin(fence);
-    if (!fence_bases_begin(fence))
+    if (!fence_bases_begin(fence) || !fence_walks_begin(fence))
         return false;
-    fence_walks_begin(fence);
     for (uint32_t i = 0; i < f->ninsts; i++) {
         fence->inst = &f->insts[i];
         fence->stretch += fence->labelled[i];
@@ -372,6 +371,7 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
     free(fence.beyond);
     free(fence.compared);
     free(fence.loop);
+    free(fence.loop_end);
     free(fence.gets_locals);
     ptx_module_free(m);
     return result;

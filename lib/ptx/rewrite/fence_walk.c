@@ -16,7 +16,8 @@
  * Whatever writes p or the row, the walk is made anew behind it, by a sum like the program's; so it
  * is p + row wherever both have a value, and nothing has to be known of the order in which blocks
  * run. It is forced only where an access off it always runs: that changes nothing of an address of
- * the tenant's. Where the program computes another sum in between, the access goes off that. */
+ * the tenant's. Where one of the terms is written between the sum and the access, the sum is fenced
+ * as any other register. */
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
@@ -46,38 +47,29 @@ static const struct ptx_operand *distance_of(const struct ptx_inst *inst, uint32
 
 /* ---- The walks of a function ----------------------------------------------------------------- */
 
-/* Behind the last instruction of the innermost loop around instruction AT. */
-static uint32_t loop_end(const struct fence *fence, uint32_t at)
-{
-    uint32_t end = fence->f->ninsts;
-
-    while (fence->loop[end - 1] != fence->loop[at])
-        end--;
-    return end;
-}
-
 /* In the innermost loop around instruction AT the walker moves, and nothing else writes it or the
  * rest; elsewhere few instructions do. */
-static bool moves(struct fence *fence, uint32_t at, const struct fence_walk *walk)
+static bool moves(const struct fence *fence, const struct definitions_places *written, uint32_t at,
+                  const struct fence_walk *walk)
 {
-    const struct ptx_inst *const insts = fence->f->insts;
-    const uint32_t begin = fence->loop[at] - 1, end = loop_end(fence, at);
-    unsigned writes = 0, moved = 0;
+    const uint32_t begin = fence->loop[at] - 1, end = fence->loop_end[fence->loop[at]];
+    const uint32_t *const by = written->insts, *const walker = written->first + walk->walker,
+                          *const rest = written->first + walk->rest;
+    unsigned moved = 0;
 
-    fence->loop_work += fence->f->ninsts;
-    for (uint32_t i = 0; i < fence->f->ninsts; i++) {
-        const bool rest = definitions_writes(&insts[i], walk->rest);
-
-        if (!rest && !definitions_writes(&insts[i], walk->walker))
+    if (walker[1] - walker[0] + rest[1] - rest[0] > MOST_WRITES)
+        return false;
+    for (uint32_t k = rest[0]; k < rest[1]; k++)
+        if (by[k] >= begin && by[k] < end)
+            return false;
+    for (uint32_t k = walker[0]; k < walker[1]; k++) {
+        if (by[k] < begin || by[k] >= end)
             continue;
-        writes++;
-        if (i < begin || i >= end)
-            continue;
-        if (rest || !distance_of(&insts[i], walk->walker))
+        if (!distance_of(&fence->f->insts[by[k]], walk->walker))
             return false;
         moved++;
     }
-    return moved && writes <= MOST_WRITES;
+    return moved;
 }
 
 /* The instruction always makes a sum of two registers in a third one. */
@@ -103,7 +95,8 @@ static unsigned walk_of(const struct fence *fence, const struct ptx_inst *inst)
 }
 
 /* Accesses go off the sum that instruction AT makes, and its terms make a new walk. */
-static bool find_walk(struct fence *fence, uint32_t at, struct fence_walk *walk)
+static bool find_walk(struct fence *fence, const struct definitions_places *written, uint32_t at,
+                      struct fence_walk *walk)
 {
     const struct ptx_operand *o = fence->f->insts[at].ops;
 
@@ -112,9 +105,9 @@ static bool find_walk(struct fence *fence, uint32_t at, struct fence_walk *walk)
         walk_of(fence, fence->inst) < fence->nwalks || fence_is_parameter(fence->f, o[1].reg) ||
         fence_is_parameter(fence->f, o[2].reg) || !fence_will_always_be_accessed(fence, o[0].reg))
         return false;
-    for (unsigned k = 1; k <= 2 && fence->loop_work <= FENCE_LOOP_WORK; k++) {
+    for (unsigned k = 1; k <= 2; k++) {
         *walk = (struct fence_walk){.walker = o[k].reg, .rest = o[3 - k].reg};
-        if (moves(fence, at, walk))
+        if (moves(fence, written, at, walk))
             return true;
     }
     return false;
@@ -149,19 +142,24 @@ static void follow(struct fence *fence, unsigned k, const struct fence_walk *wal
     }
 }
 
-void fence_walks_begin(struct fence *fence)
+bool fence_walks_begin(struct fence *fence)
 {
+    struct definitions_places written;
     struct fence_walk walk;
 
     fence->nwalks = 0;
     if (fence->strays || fence_is_house_function(fence->f) || !fence->plain || !fence->loop)
-        return;
+        return true;
+    if (!definitions_places_init(&written, fence->f))
+        return false;
     for (uint32_t i = 0; i < fence->f->ninsts && fence->nwalks < FENCE_WALKS; i++) {
-        if (!find_walk(fence, i, &walk))
+        if (!find_walk(fence, &written, i, &walk))
             continue;
         follow(fence, fence->nwalks, &walk);
         fence->walks[fence->nwalks++] = walk;
     }
+    definitions_places_deinit(&written);
+    return true;
 }
 
 /* ---- The access ------------------------------------------------------------------------------ */
