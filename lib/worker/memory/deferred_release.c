@@ -54,6 +54,8 @@ static void release(const struct deferred *deferred)
         DRV_MUST(cuArrayDestroy, deferred->array);
     if (deferred->mipmap)
         DRV_MUST(cuMipmappedArrayDestroy, deferred->mipmap);
+    if (deferred->end.gone)
+        deferred->end.gone(deferred->end.user, deferred->size);
     if (deferred->registered)
         DRV_MUST(cuMemHostUnregister, deferred->registered);
     if (deferred->room)
@@ -64,8 +66,6 @@ static void release(const struct deferred *deferred)
         DRV_MUST(cuMemAddressFree, deferred->window_base, deferred->window_size);
         region_give(deferred->window_base);
     }
-    if (deferred->end.gone)
-        deferred->end.gone(deferred->end.user, deferred->size);
 }
 
 /* Appends a copy of the note to the list; without memory for the copy, releases at once. */
@@ -90,10 +90,9 @@ static void defer(const struct deferred *what)
     pthread_mutex_unlock(&deferred_list.lock);
 }
 
-void deferred_release_add(void *mapping, void *registered, uint64_t size, struct deferred_end end)
+void deferred_release_add(void *mapping, void *registered, uint64_t size)
 {
-    const struct deferred what = {
-        .mapping = mapping, .registered = registered, .size = size, .end = end};
+    const struct deferred what = {.mapping = mapping, .registered = registered, .size = size};
 
     if (registered)
         defer(&what);
@@ -101,9 +100,9 @@ void deferred_release_add(void *mapping, void *registered, uint64_t size, struct
         release(&what);
 }
 
-void deferred_release_place(void *memory, uint64_t room, uint64_t size, struct deferred_end end)
+void deferred_release_place(void *memory, uint64_t room)
 {
-    const struct deferred what = {.registered = memory, .room = room, .size = size, .end = end};
+    const struct deferred what = {.registered = memory, .room = room, .size = room};
 
     defer(&what);
 }

@@ -142,11 +142,6 @@ uint64_t user_host_bytes(const struct user *user)
     return atomic_load_explicit(&user->host_bytes, memory_order_relaxed);
 }
 
-uint64_t user_hosts(const struct user *user)
-{
-    return atomic_load_explicit(&user->hosts, memory_order_relaxed);
-}
-
 bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit)
 {
     return sum_charge(&user->driver_bytes, bytes, limit);

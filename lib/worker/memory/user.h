@@ -58,7 +58,6 @@ void user_host_bytes_discharge(struct user *user, uint64_t bytes);
 /* Discharges a block that was charged by both. */
 void user_host_discharge(struct user *user, uint64_t bytes);
 uint64_t user_host_bytes(const struct user *user);
-uint64_t user_hosts(const struct user *user);
 /* The same of device memory that the driver takes (driver_memory.h). */
 bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_driver_discharge(struct user *user, uint64_t bytes);
