@@ -173,6 +173,8 @@ struct fence_sum {
 
 /* So far the sum leads from its base at most. */
 uint64_t fence_sum_bound(const struct fence_sum *sum);
+/* Whether the operand is a register as wide as an address. */
+bool fence_is_address(const struct fence *fence, const struct ptx_operand *o);
 /* Whether the instruction is a sum of integers of 64 bits. */
 bool fence_adds_addresses(const struct ptx_inst *inst);
 /* Whether a mul or mad multiplies 32 bits so that the bound is FENCE_REACH at most: SUM's factor.
@@ -340,8 +342,8 @@ bool fence_step(struct fence *fence, uint64_t *beyond);
 
 /* Chooses the walks of the current function. False: no memory. */
 bool fence_walks_begin(struct fence *fence);
-/* Has the current instruction's access go off a walk. False: there is none of that sum here, or it
- * is not forced yet and the access does not always run. */
+/* Has the current instruction's access, whose offset may stay in it, go off a walk. False: there is
+ * none of that sum here, or it is not forced yet and the access does not always run. */
 bool fence_off_walk(struct fence *fence, const struct ptx_mem *mem, struct fence_span brackets);
 /* Takes note of what the current instruction writes. */
 void fence_walks_written(struct fence *fence);

@@ -185,7 +185,8 @@ bool fence_access(struct fence *fence, unsigned operand, bool generic, uint64_t 
             replace_address(fence, brackets, offset);
             return true;
         }
-        if (fence_off_walk(fence, mem, brackets) || fence_off_register(fence, mem, from, brackets))
+        if ((is_small(offset) && fence_off_walk(fence, mem, brackets)) ||
+            fence_off_register(fence, mem, from, brackets))
             return true;
         if (ptx_type_bits(fence->f->regs[mem->reg].type) == 32) {
             fence_before(fence, "cvt.u64.u32 gshare$at, %s; ", from);

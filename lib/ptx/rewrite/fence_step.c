@@ -24,11 +24,6 @@ struct step {
     struct fence_sum product;      /* of the stride */
 };
 
-static bool is_register(const struct fence *fence, const struct ptx_operand *o)
-{
-    return o->kind == PTX_OPND_REG && ptx_type_bits(fence->f->regs[o->reg].type) == 64;
-}
-
 /* How far the operand, which is added to an address, leads at most. */
 static uint64_t bound_of(const struct fence *fence, const struct ptx_operand *o, struct step *step)
 {
@@ -46,7 +41,8 @@ static bool is_step(const struct fence *fence, unsigned from, struct step *step)
     const struct ptx_inst *inst = fence->inst;
 
     step->from = from;
-    if (!is_register(fence, &inst->ops[from]) || !fence_will_be_forced(fence, inst->ops[from].reg))
+    if (!fence_is_address(fence, &inst->ops[from]) ||
+        !fence_will_be_forced(fence, inst->ops[from].reg))
         return false;
     if (inst->op == PTX_OP_MAD) {
         step->stride = NULL;
@@ -63,7 +59,7 @@ static bool find_step(const struct fence *fence, struct step *step)
     const struct ptx_inst *inst = fence->inst;
 
     if (fence->strays || !fence->plain || fence_is_house_function(fence->f) ||
-        inst->guard != PTX_NO_REG || inst->flags || !is_register(fence, &inst->ops[0]))
+        inst->guard != PTX_NO_REG || inst->flags || !fence_is_address(fence, &inst->ops[0]))
         return false;
     if (inst->op == PTX_OP_MAD)
         return is_step(fence, 3, step);

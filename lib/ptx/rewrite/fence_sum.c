@@ -55,6 +55,11 @@ bool fence_is_product(const struct ptx_inst *inst, struct fence_sum *sum)
     return fence_sum_bound(sum) <= FENCE_REACH;
 }
 
+bool fence_is_address(const struct fence *fence, const struct ptx_operand *o)
+{
+    return is_reg(o) && ptx_type_bits(fence->f->regs[o->reg].type) == 64;
+}
+
 bool fence_adds_addresses(const struct ptx_inst *inst)
 {
     return inst->op == PTX_OP_ADD && !inst->flags &&

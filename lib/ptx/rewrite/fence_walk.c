@@ -21,12 +21,7 @@
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
-enum { MOST_WRITES = 8 }; /* of a term, in a function */
-
-static bool is_address(const struct fence *fence, const struct ptx_operand *o)
-{
-    return o->kind == PTX_OPND_REG && ptx_type_bits(fence->f->regs[o->reg].type) == 64;
-}
+enum { MOST_WRITES = 8 }; /* of both terms, in a function */
 
 /* The operand that the instruction adds to the walker; NULL: it does something else. */
 static const struct ptx_operand *distance_of(const struct ptx_inst *inst, uint32_t walker)
@@ -77,9 +72,10 @@ static bool is_sum(const struct fence *fence, const struct ptx_inst *inst)
 {
     const struct ptx_operand *o = inst->ops;
 
-    return fence_adds_addresses(inst) && inst->guard == PTX_NO_REG && is_address(fence, &o[0]) &&
-           is_address(fence, &o[1]) && is_address(fence, &o[2]) && o[0].reg != o[1].reg &&
-           o[0].reg != o[2].reg && o[1].reg != o[2].reg;
+    return fence_adds_addresses(inst) && inst->guard == PTX_NO_REG &&
+           fence_is_address(fence, &o[0]) && fence_is_address(fence, &o[1]) &&
+           fence_is_address(fence, &o[2]) && o[0].reg != o[1].reg && o[0].reg != o[2].reg &&
+           o[1].reg != o[2].reg;
 }
 
 /* The number of the walk that the instruction, a sum, makes anew; the number of walks: of none. */
@@ -166,26 +162,24 @@ bool fence_walks_begin(struct fence *fence)
 
 bool fence_off_walk(struct fence *fence, const struct ptx_mem *mem, struct fence_span brackets)
 {
+    const char *name;
     unsigned k = 0;
 
     while (k < fence->nwalks &&
            (fence->walks[k].sum != mem->reg || fence->walks[k].holds != fence->stretch))
         k++;
     if (k == fence->nwalks || fence_register_access(fence, fence->inst) != mem ||
-        fence->forced[mem->reg] == fence->stretch || mem->offset < -FENCE_OFFSET ||
-        mem->offset > FENCE_OFFSET)
+        fence->forced[mem->reg] == fence->stretch)
         return false;
+    name = edits_text(&fence->edits, "gshare$walk%u", k);
     if (fence->walks[k].forced != fence->stretch) {
         if (fence->inst->guard != PTX_NO_REG)
             return false;
-        fence_before(fence,
-                     "and.b64 gshare$far, gshare$walk%u, gshare$inside; "
-                     "or.b64 gshare$walk%u, gshare$far, gshare$start; ",
-                     k, k);
+        fence_before(fence, FENCE_FORCE("%s"), name, name);
         fence->walks[k].forced = fence->stretch;
     }
     fence_replace(fence, brackets,
-                  edits_text(&fence->edits, "[gshare$walk%u+%lld]", k, (long long)mem->offset));
+                  edits_text(&fence->edits, "[%s+%lld]", name, (long long)mem->offset));
     return true;
 }
 
