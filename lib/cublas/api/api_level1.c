@@ -170,21 +170,16 @@ static bool types_agree(cudaDataType type, cudaDataType other, cudaDataType exec
            (narrow || type == CUDA_R_32F || type == CUDA_R_64F || type_complex(type));
 }
 
-static cudaDataType type_of_parts(cudaDataType type)
-{
-    return type == CUDA_C_32F ? CUDA_R_32F : type == CUDA_C_64F ? CUDA_R_64F : type;
-}
-
 /* A length has the real type, in which that of complex numbers is computed, too. */
 static bool nrm2_agrees(cudaDataType type, cudaDataType result, cudaDataType execution)
 {
-    return result == type_of_parts(type) && types_agree(result, result, execution);
+    return result == type_part(type) && types_agree(result, result, execution);
 }
 
 /* A sum of magnitudes has the type in which it is computed, or that of its parts. */
 static bool asum_agrees(cudaDataType type, cudaDataType result, cudaDataType execution)
 {
-    return types_agree(type, type, execution) && result == type_of_parts(execution);
+    return types_agree(type, type, execution) && result == type_part(execution);
 }
 
 #define DOT_TYPED(form, N, name, dot)                                                              \

@@ -101,6 +101,11 @@ struct matrix matrix_op(const struct operand *operand, cublasOperation_t trans)
     return matrix;
 }
 
+cudaDataType type_part(cudaDataType type)
+{
+    return type == CUDA_C_32F ? CUDA_R_32F : type == CUDA_C_64F ? CUDA_R_64F : type;
+}
+
 bool type_complex(cudaDataType type)
 {
     return type == CUDA_C_32F || type == CUDA_C_64F;

@@ -66,6 +66,8 @@ void operation_log(void (*write_line)(const char *line));
 
 size_t type_size(cudaDataType type);
 bool type_complex(cudaDataType type);
+/* The type of a complex number's parts, which a length has too; a real type itself. */
+cudaDataType type_part(cudaDataType type);
 unsigned type_scalar(cudaDataType type); /* enum scalar_type */
 
 #endif

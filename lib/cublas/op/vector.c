@@ -66,12 +66,6 @@ static cublasStatus_t run_result(cublasHandle_t handle, const struct operation *
     return status;
 }
 
-/* The type of a result that is a length. */
-static cudaDataType type_real(cudaDataType type)
-{
-    return type == CUDA_C_32F ? CUDA_R_32F : type == CUDA_C_64F ? CUDA_R_64F : type;
-}
-
 cublasStatus_t axpy_run(cublasHandle_t handle, const struct operation *op)
 {
     return run_each(handle, op, KERNEL_BY_TYPE_16(op->a.type, axpy));
@@ -138,13 +132,13 @@ cublasStatus_t dot_run(cublasHandle_t handle, const struct operation *op)
 cublasStatus_t nrm2_run(cublasHandle_t handle, const struct operation *op)
 {
     return run_result(handle, op, KERNEL_BY_TYPE_16(op->a.type, nrm2),
-                      type_size(type_real(op->a.type)));
+                      type_size(type_part(op->a.type)));
 }
 
 /* Of 16 bits the sum has 32. */
 cublasStatus_t asum_run(cublasHandle_t handle, const struct operation *op)
 {
-    const size_t size = type_size(type_real(op->a.type));
+    const size_t size = type_size(type_part(op->a.type));
 
     return run_result(handle, op, KERNEL_BY_TYPE_16(op->a.type, asum), size == 2 ? 4 : size);
 }
