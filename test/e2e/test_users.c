@@ -190,6 +190,43 @@ static void host_memory_is_counted_for_the_user(void)
     server_stop(server);
 }
 
+/* While a kernel runs, it waits, and a user's next session would have as much again. */
+static void host_memory_counts_until_the_driver_has_let_go_of_it(void)
+{
+    static const char ptx[] = PTX_HEAD PTX_HOLD;
+    struct server *server = shared_server((const char *const[]){"--fence", "never", NULL});
+    gs_session holder, one, two;
+    const uint32_t end = 1;
+    uint32_t begun = 0;
+    gs_module module;
+    gs_stream aside;
+    gs_devptr words;
+    void *block;
+
+    CHECK_EQUAL(gsctl("set", "--user", "root", "--user-host-mem", "16M"), 0);
+    CHECK_OK(server_attach(server, &holder));
+    CHECK_OK(gs_module_load(holder, ptx, sizeof(ptx) - 1, &module));
+    CHECK_OK(gs_malloc(holder, 2 * sizeof(uint32_t), &words));
+    CHECK_OK(gs_memset(holder, words, 0, 2 * sizeof(uint32_t)));
+    CHECK_OK(gs_stream_create(holder, NULL, &aside));
+    CHECK_OK(kernels_launch(NULL, kernels_get(module, "hold"), 1, 1, (void *[]){&words}));
+    while (!begun) {
+        CHECK_OK(gs_memcpy_dtoh_async(holder, &begun, words + 4, sizeof(begun), aside));
+        CHECK_OK(gs_stream_sync(holder, aside));
+    }
+    CHECK_OK(server_attach(server, &one));
+    CHECK_OK(gs_host_alloc(one, 12 * MIB, &block));
+    CHECK_OK(gs_detach(one));
+    CHECK_OK(server_attach(server, &two));
+    CHECK_STATUS(gs_host_alloc(two, 12 * MIB, &block), GS_ERR_TIMEOUT);
+    CHECK_OK(gs_memcpy_htod_async(holder, words, &end, sizeof(end), aside));
+    CHECK_OK(gs_sync(holder));
+    CHECK_OK(gs_host_alloc(two, 12 * MIB, &block));
+    CHECK_OK(gs_detach(two));
+    CHECK_OK(gs_detach(holder));
+    server_stop(server);
+}
+
 /* An image of a MiB: a kernel and a comment. */
 static gs_status image_load(gs_session session, gs_module *module)
 {
@@ -1276,6 +1313,7 @@ static const struct test tests[] = {
     TEST(each_has_a_part_of_the_sessions_and_the_operator_the_rest),
     TEST(host_blocks_are_counted_for_the_user),
     TEST(host_memory_is_counted_for_the_user),
+    TEST(host_memory_counts_until_the_driver_has_let_go_of_it),
     TEST(what_the_server_keeps_is_counted_for_the_user),
     TEST(names_count_as_often_as_they_are_kept),
     TEST(sets_of_sms_are_counted_for_the_user),

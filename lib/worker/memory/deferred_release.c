@@ -15,6 +15,7 @@
 #include "common/util.h"
 #include "worker/memory/host_place.h"
 #include "worker/memory/region.h"
+#include "worker/memory/user.h"
 #include "worker/session_parts.h"
 
 #define DEFERRED_MAX 256u                /* more than these are not left waiting */
@@ -54,8 +55,6 @@ static void release(const struct deferred *deferred)
         DRV_MUST(cuArrayDestroy, deferred->array);
     if (deferred->mipmap)
         DRV_MUST(cuMipmappedArrayDestroy, deferred->mipmap);
-    if (deferred->end.gone)
-        deferred->end.gone(deferred->end.user, deferred->size);
     if (deferred->registered)
         DRV_MUST(cuMemHostUnregister, deferred->registered);
     if (deferred->room)
@@ -66,9 +65,12 @@ static void release(const struct deferred *deferred)
         DRV_MUST(cuMemAddressFree, deferred->window_base, deferred->window_size);
         region_give(deferred->window_base);
     }
+    if (deferred->end.gone)
+        deferred->end.gone(deferred->end.user, deferred->size);
 }
 
-/* Appends a copy of the note to the list; without memory for the copy, releases at once. */
+/* Appends a copy of the note to the list; without memory for the copy, releases at once. The record
+ * of the user that it discharges is held by a session until here, by the note from here on. */
 static void defer(const struct deferred *what)
 {
     struct deferred *deferred = malloc(sizeof(*deferred));
@@ -78,6 +80,8 @@ static void defer(const struct deferred *what)
         return;
     }
     *deferred = *what;
+    if (deferred->end.user)
+        user_defer(deferred->end.user);
     pthread_mutex_lock(&deferred_list.lock);
     if (deferred_list.first)
         deferred_list.last->next = deferred;
@@ -90,9 +94,10 @@ static void defer(const struct deferred *what)
     pthread_mutex_unlock(&deferred_list.lock);
 }
 
-void deferred_release_add(void *mapping, void *registered, uint64_t size)
+void deferred_release_add(void *mapping, void *registered, uint64_t size, struct deferred_end end)
 {
-    const struct deferred what = {.mapping = mapping, .registered = registered, .size = size};
+    const struct deferred what = {
+        .mapping = mapping, .registered = registered, .size = size, .end = end};
 
     if (registered)
         defer(&what);
@@ -100,9 +105,9 @@ void deferred_release_add(void *mapping, void *registered, uint64_t size)
         release(&what);
 }
 
-void deferred_release_place(void *memory, uint64_t room)
+void deferred_release_place(void *memory, uint64_t room, uint64_t size, struct deferred_end end)
 {
-    const struct deferred what = {.registered = memory, .room = room, .size = room};
+    const struct deferred what = {.registered = memory, .room = room, .size = size, .end = end};
 
     defer(&what);
 }
@@ -176,6 +181,8 @@ void deferred_release_run(void)
 
     while ((deferred = deferred_take())) {
         release(deferred);
+        if (deferred->end.user)
+            user_defer_end(deferred->end.user);
         free(deferred);
         if (clock_ns() > until)
             return;

@@ -12,21 +12,22 @@
 
 struct user;
 
-/* Takes over a System V mapping, of which the driver knows the part `registered` (NULL: none). Any
- * thread. Without memory for the note, the mapping is released at once. */
-void deferred_release_add(void *mapping, void *registered, uint64_t size);
-
-/* The same for host memory at a place of a window (host_place.h); and for such a window, of which
- * all places were given here before. */
-void deferred_release_place(void *memory, uint64_t room);
-void deferred_release_window(uint64_t base, uint64_t size);
-
-/* What is to be told once an object has been destroyed; called on the thread that releases. All
- * zero: nothing. */
+/* What is to be told once something is released; called on the thread that releases. All zero:
+ * nothing. */
 struct deferred_end {
     void (*gone)(struct user *user, uint64_t size);
     struct user *user;
 };
+
+/* Takes over a System V mapping of `size` bytes, of which the driver knows the part `registered`
+ * (NULL: none). Any thread. Without memory for the note, the mapping is released at once. */
+void deferred_release_add(void *mapping, void *registered, uint64_t size, struct deferred_end end);
+
+/* The same for host memory of `size` bytes at a place of `room` bytes of a window (host_place.h);
+ * and for such a window, of which all places were given here before. */
+void deferred_release_place(void *memory, uint64_t room, uint64_t size, struct deferred_end end);
+void deferred_release_window(uint64_t base, uint64_t size);
+
 /* The same for an array of `size` bytes, with which the device has finished. */
 void deferred_release_array(CUarray array, uint64_t size, struct deferred_end end);
 void deferred_release_mipmap(CUmipmappedArray mipmap, uint64_t size, struct deferred_end end);

@@ -100,18 +100,33 @@ static bool rested(const struct job *job)
     return use_asked(job) == HOST_REACHED && resting_find(&job->session->memory, job->arg[0]);
 }
 
-/* Whether a block of that size is within the limits on what is pinned: the process's, and what the
- * user's sessions have together. */
-static bool has_room(const struct session_memory *memory, uint64_t size)
+/* Whether a block of that size is within the limits on what the user's sessions have together. */
+static bool user_has_room(const struct session_memory *memory, uint64_t size)
 {
     const uint64_t most = atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed);
+    const uint32_t hosts = atomic_load_explicit(&memory->user_hosts, memory_order_relaxed);
 
-    return size <= host_limit() - memory->host_bytes &&
-           (!most || user_host_bytes(memory->user) + size <= most);
+    return (!most || user_host_bytes(memory->user) + size <= most) &&
+           (!hosts || user_hosts(memory->user) < hosts);
+}
+
+static bool session_has_room(const struct session_memory *memory, uint64_t size)
+{
+    return size <= host_limit() - memory->host_bytes;
+}
+
+/* Whether blocks that rest, or wait for their release, are to make room first. */
+static bool makes_room(const struct session_memory *memory, uint64_t size)
+{
+    if (!session_has_room(memory, size))
+        return memory->resting;
+    if (!user_has_room(memory, size))
+        return memory->resting || user_has_deferred(memory->user);
+    return memory->resting_count >= RESTING_MAX;
 }
 
 /* Finds how a new block is made: sinks go from its place while no kernel of the session runs; or
- * all blocks that rest go first. On failure the job has failed. */
+ * what rests goes first. On failure the job has failed. */
 static gs_status new_prepare(struct job *job)
 {
     const struct session_memory *memory = &job->session->memory;
@@ -120,8 +135,7 @@ static gs_status new_prepare(struct job *job)
 
     if (use == HOST_REACHED && size <= host_limit())
         window_await(job, host_place_room(segment_size_for(size, use)));
-    if (!size || size > host_limit() || !memory->resting ||
-        (memory->resting_count < RESTING_MAX && has_room(memory, segment_size_for(size, use))))
+    if (!size || size > host_limit() || !makes_room(memory, segment_size_for(size, use)))
         return host_block_admit(job, size);
     job->kind = &job_host_alloc_quiet;
     return GS_OK;
@@ -139,19 +153,24 @@ static void alloc_prepare(struct job *job)
         job_fail(job, GS_ERR_LIMIT, "the session has %u host blocks, the limit", SEG_HOSTS);
 }
 
+/* The user is charged until the block's memory is given back, which a kernel may keep waiting, or
+ * one who attaches again and again would have any amount of it. */
 void host_block_free(struct session *session, struct host_block *block)
 {
     if (!block)
         return;
-    if (block->late && block->room)
-        host_place_detach(block->memory, block->room);
-    else if (block->room)
-        deferred_release_place(block->memory, block->room);
-    else
-        deferred_release_add(block->memory, block->pinned && !block->late ? block->memory : NULL,
-                             block->size);
+    const bool registered = block->pinned && !block->late;
+    const struct deferred_end end = {.gone = user_host_discharge, .user = session->memory.user};
+
     session->memory.host_bytes -= block->size;
-    user_host_discharge(session->memory.user, block->size);
+    if (block->room && !registered) {
+        host_place_detach(block->memory, block->room);
+        user_host_discharge(session->memory.user, block->size);
+    } else if (block->room) {
+        deferred_release_place(block->memory, block->room, block->size, end);
+    } else {
+        deferred_release_add(block->memory, registered ? block->memory : NULL, block->size, end);
+    }
     free(block);
 }
 
@@ -208,11 +227,12 @@ static struct host_block *block_of(struct job *job, void *memory, uint64_t size,
         job_fail_driver(job, result);
     if (job->status != GS_OK) {
         if (room && registered)
-            deferred_release_place(memory, room);
+            deferred_release_place(memory, room, size, (struct deferred_end){0});
         else if (room)
             host_place_give(job->session, memory, size);
         else
-            deferred_release_add(memory, registered ? memory : NULL, size);
+            deferred_release_add(memory, registered ? memory : NULL, size,
+                                 (struct deferred_end){0});
         free(block);
         return NULL;
     }
@@ -292,7 +312,7 @@ static void *attach_again(struct job *job, int id, uint64_t size, uint64_t addre
     void *memory = preloaded;
 
     if (room && preloaded && !chunk_place_new(job, address, room)) {
-        deferred_release_place(preloaded, room);
+        deferred_release_place(preloaded, room, size, (struct deferred_end){0});
         memory = NULL;
     } else if (room && !preloaded) {
         memory = host_place_take(job, id, size, address);
@@ -417,6 +437,8 @@ static void alloc_quiet_work(struct job *job)
     if (job->status != GS_OK) /* no quiet moment came */
         return;
     resting_release(job->session);
+    if (!user_has_room(&job->session->memory, segment_size_for(job->arg[0], use_asked(job))))
+        deferred_release_run();
     if (host_block_admit(job, job->arg[0]) == GS_OK)
         alloc_work(job);
 }

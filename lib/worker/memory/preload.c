@@ -257,9 +257,9 @@ void preload_free(struct preload *preload)
 
         places = places || host->room;
         if (host->memory && host->room)
-            deferred_release_place(host->memory, host->room);
+            deferred_release_place(host->memory, host->room, host->size, (struct deferred_end){0});
         else if (host->memory)
-            deferred_release_add(host->memory, host->memory, host->size);
+            deferred_release_add(host->memory, host->memory, host->size, (struct deferred_end){0});
     }
     if (preload->window)
         window_unreserve(preload->window_base, preload->window_size, preload->fenced, places);

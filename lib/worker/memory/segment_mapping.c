@@ -46,7 +46,7 @@ static gs_status completion_register(struct job *job, struct segment_mapping *ma
     result = DRV(cuMemHostGetDevicePointer_v2, &mapping->complete, page, 0);
     if (result) {
         job_fail_driver(job, result);
-        deferred_release_add(mapping->memory, page, SEG_SIZE);
+        deferred_release_add(mapping->memory, page, SEG_SIZE, (struct deferred_end){0});
     }
     return job->status;
 }
@@ -96,6 +96,7 @@ void segment_mapping_drop(int id)
 
     if (!mapping)
         return;
-    deferred_release_add(mapping->memory, mapping->memory + SEG_OFF_COMPLETE, SEG_SIZE);
+    deferred_release_add(mapping->memory, mapping->memory + SEG_OFF_COMPLETE, SEG_SIZE,
+                         (struct deferred_end){0});
     free(mapping);
 }

@@ -41,7 +41,7 @@ static void user_free_unused(struct user *user)
 {
     struct user **at = &users.first;
 
-    if (user->sessions || user->lingering)
+    if (user->sessions || user->deferred || user->lingering)
         return;
     while (*at != user)
         at = &(*at)->next;
@@ -66,13 +66,43 @@ struct user *user_hold(uint32_t uid)
 
 void user_release(struct user *user)
 {
+    struct user_sinks sinks = {0};
+
     if (!user)
         return;
     pthread_mutex_lock(&users.lock);
-    if (--user->sessions == 0)
-        user_sinks_free(&user->sinks);
+    if (--user->sessions == 0) {
+        sinks = user->sinks;
+        user->sinks = (struct user_sinks){0};
+    }
     user_free_unused(user);
     pthread_mutex_unlock(&users.lock);
+    user_sinks_free(&sinks); /* not under the lock, for which a lane may wait: the driver is slow */
+}
+
+void user_defer(struct user *user)
+{
+    pthread_mutex_lock(&users.lock);
+    user->deferred++;
+    pthread_mutex_unlock(&users.lock);
+}
+
+void user_defer_end(struct user *user)
+{
+    pthread_mutex_lock(&users.lock);
+    user->deferred--;
+    user_free_unused(user);
+    pthread_mutex_unlock(&users.lock);
+}
+
+bool user_has_deferred(struct user *user)
+{
+    bool any;
+
+    pthread_mutex_lock(&users.lock);
+    any = user->deferred > 0;
+    pthread_mutex_unlock(&users.lock);
+    return any;
 }
 
 void user_linger(uint32_t uid, uint64_t bytes)
@@ -140,6 +170,11 @@ void user_host_discharge(struct user *user, uint64_t bytes)
 uint64_t user_host_bytes(const struct user *user)
 {
     return atomic_load_explicit(&user->host_bytes, memory_order_relaxed);
+}
+
+uint64_t user_hosts(const struct user *user)
+{
+    return atomic_load_explicit(&user->hosts, memory_order_relaxed);
 }
 
 bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit)

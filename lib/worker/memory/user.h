@@ -25,7 +25,7 @@ struct user_round {
 struct user {
     struct user *next;
     uint32_t uid;
-    uint32_t sessions;
+    uint32_t sessions, deferred; /* that hold the record; under the table's lock */
     _Atomic uint64_t used;
     struct user_sinks sinks; /* sinks are charged to nobody */
     _Atomic uint64_t opened; /* of its fenced sessions' windows, beyond what all have (window.c) */
@@ -41,6 +41,12 @@ struct user {
 struct user *user_hold(uint32_t uid);
 /* Counts one session less; the user's record goes with the last one. NULL is fine. */
 void user_release(struct user *user);
+/* Counts one deferred release more, or one less, that discharges the user in the end
+ * (deferred_release.h). The record stays with them, but the sinks go with the last session, on the
+ * thread that closes it: giving their memory up takes too long for a quiet moment. */
+void user_defer(struct user *user);
+void user_defer_end(struct user *user);
+bool user_has_deferred(struct user *user);
 /* Whether there are sessions of more than one user. */
 bool users_several(void);
 
@@ -58,6 +64,7 @@ void user_host_bytes_discharge(struct user *user, uint64_t bytes);
 /* Discharges a block that was charged by both. */
 void user_host_discharge(struct user *user, uint64_t bytes);
 uint64_t user_host_bytes(const struct user *user);
+uint64_t user_hosts(const struct user *user);
 /* The same of device memory that the driver takes (driver_memory.h). */
 bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_driver_discharge(struct user *user, uint64_t bytes);

@@ -157,21 +157,12 @@ static struct array level_of(const struct array *whole, uint32_t level)
     return array;
 }
 
-static void array_gone(struct user *user, uint64_t size)
-{
-    user_discharge(user, size);
-    user_release(user);
-}
-
 /* The session is not charged any more; its user is until the driver has let go of the memory. */
 static void memory_free(struct session *session, struct array *array)
 {
-    struct user *user = user_hold(session->uid);
-    const struct deferred_end end = {.gone = user ? array_gone : NULL, .user = user};
+    const struct deferred_end end = {.gone = user_discharge, .user = session->memory.user};
 
     discharge_shown_session(session, array->counted);
-    if (!user) /* no host memory for a record: that cannot be, since the session holds it */
-        user_discharge(session->memory.user, array->counted);
     if (array->mipmap)
         deferred_release_mipmap(array->mipmap, array->counted, end);
     else

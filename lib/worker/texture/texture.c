@@ -379,21 +379,19 @@ static void texture_gone(struct user *user, uint64_t size)
 {
     (void)size;
     user_texture_discharge(user);
-    user_release(user);
 }
 
 /* The driver may let each of these calls wait, and nobody waits for a session's end: at a quiet
  * moment. The user is charged until then. */
 static void texture_defer(struct session *session, struct texture *texture)
 {
-    struct user *user = texture->handle ? user_hold(session->uid) : NULL;
-    const struct deferred_end end = {.gone = user ? texture_gone : NULL, .user = user};
+    const struct deferred_end end = {.gone = texture_gone, .user = session->memory.user};
 
     if (texture->surface)
         deferred_release_surface(texture->handle, end);
     else if (texture->handle)
         deferred_release_texture(texture->handle, end);
-    if (!user) /* no object, or no host memory, which cannot be: the session holds the record */
+    else
         user_texture_discharge(session->memory.user);
     if (texture->array)
         array_unuse(session, texture->array);
