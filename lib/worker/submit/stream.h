@@ -58,6 +58,11 @@ static inline bool session_unfinished(const struct session *session)
 {
     return session->inflight.awaiting_fence || !session_seems_idle(session);
 }
+/* Whether the device may have work of the session, whatever its tenant has written. */
+static inline bool session_may_run(const struct session *session)
+{
+    return session_unfinished(session) || session->inflight.by_word;
+}
 /* The streams with work on the device, by the completion words. */
 uint64_t session_busy_streams(const struct session *session);
 /* Whether no copy, fill or graph is unfinished, by the tenant's own words. */
