@@ -1,7 +1,8 @@
 /*
  * test_completion_words.c - a tenant can write its completion words, by which short kernels end
  * that have no fence. What it writes there saves it neither from the limit of a kernel's time nor
- * from the blame for a fault, and brings the blame on nobody else.
+ * from the blame for a fault, brings the blame on nobody else, and keeps no moment without kernels
+ * from coming.
  */
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,15 @@ static unsigned char *segment_find(void)
     return found;
 }
 
+/* Says that all work of the default stream has ended. */
+static void end_claim(unsigned char *segment)
+{
+    struct seg_complete *complete = (void *)(segment + SEG_OFF_COMPLETE);
+    const struct seg_client *client = (const void *)(segment + SEG_OFF_CLIENT);
+
+    atomic_store(&complete->position[0], atomic_load(&client->tail[0]));
+}
+
 /* Two words that kernels reach at *address. */
 static _Atomic uint32_t *words_make(gs_session session, gs_devptr *address)
 {
@@ -65,8 +75,6 @@ static gs_kernel kernel_load(gs_session session, const char *ptx, const char *na
 /* Has a kernel on the device that does not end, and says that it has ended. */
 static struct sly sly_begin(void)
 {
-    const struct seg_client *client;
-    struct seg_complete *complete;
     unsigned char *segment;
     gs_devptr address;
     gs_kernel kernel;
@@ -74,8 +82,6 @@ static struct sly sly_begin(void)
 
     CHECK_OK(gs_attach(NULL, &sly.session));
     segment = segment_find();
-    complete = (void *)(segment + SEG_OFF_COMPLETE);
-    client = (const void *)(segment + SEG_OFF_CLIENT);
     sly.words = words_make(sly.session, &address);
     kernel = kernel_load(sly.session, sly_ptx, "sly");
     for (unsigned i = 0; i < 400; i++) { /* it is known to be short */
@@ -85,7 +91,7 @@ static struct sly sly_begin(void)
     atomic_store(&sly.words[0], 1);
     CHECK_OK(kernels_launch(NULL, kernel, 1, 1, (void *[]){&address}));
     CHECK_WITHIN(10000, atomic_load(&sly.words[1]));
-    atomic_store(&complete->position[0], atomic_load(&client->tail[0]));
+    end_claim(segment);
     return sly;
 }
 
@@ -167,10 +173,54 @@ static void its_fault_is_its_own(void)
     server_stop(server);
 }
 
+struct liar {
+    struct gate running, stop;
+};
+
+/* Has long kernels on the device without an end, and says all the time that they have ended. */
+static void liar_run(void *argument)
+{
+    struct liar *liar = argument;
+    uint64_t ns = UINT64_C(600000000);
+    unsigned char *segment;
+    gs_session session;
+    gs_kernel spin;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    segment = segment_find();
+    spin = kernels_get(kernels_load(session), "spin");
+    for (unsigned i = 0; i < 100; i++)
+        CHECK_OK(kernels_launch(NULL, spin, 1, 1, (void *[]){&ns}));
+    gate_pass(&liar->running);
+    while (!atomic_load(&liar->stop.count)) {
+        end_claim(segment);
+        test_pause();
+    }
+    _exit(0);
+}
+
+static void it_keeps_nobody_from_loading(void)
+{
+    const char *const arguments[] = {"--grace", "1", NULL};
+    struct server *server = server_start(&(struct server_options){.arguments = arguments});
+    struct liar *liar = shared_alloc(sizeof(*liar));
+    const pid_t pid = tenant_start(liar_run, liar);
+    gs_session session;
+
+    gate_wait(&liar->running, 1);
+    CHECK_OK(server_attach(server, &session));
+    kernels_load(session);
+    gate_pass(&liar->stop);
+    tenant_join(pid);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(it_does_not_outlast_the_limit),
     TEST(nobody_else_is_blamed_alone),
     TEST(its_fault_is_its_own),
+    TEST(it_keeps_nobody_from_loading),
 };
 
 int main(int argc, char **argv)
