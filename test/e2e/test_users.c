@@ -984,6 +984,55 @@ static void who_faults_beside_others_work_is_found_and_nobody_else(void)
     server_stop(server);
 }
 
+/* ---- Sessions that were there before ---- */
+
+#define HOARD 10u
+
+struct hoard {
+    unsigned faults;
+    char message[256];
+};
+
+/* Has sessions enough that being kept out does not matter, and faults in one after the other. */
+static void hoard_run(void *argument)
+{
+    struct hoard *hoard = argument;
+    gs_session sessions[HOARD];
+    gs_kernel spin, nothing, misaligned[HOARD];
+    gs_status status = GS_ERR_FAULT;
+
+    become_stranger();
+    for (unsigned i = 0; i < HOARD; i++) {
+        CHECK_OK(gs_attach(NULL, &sessions[i]));
+        CHECK_OK(load(sessions[i], &spin, &nothing, &misaligned[i]));
+    }
+    while (hoard->faults < HOARD && status == GS_ERR_FAULT) {
+        status = kernels_launch(NULL, misaligned[hoard->faults], 1, 1, NULL);
+        if (status == GS_OK)
+            status = gs_sync(sessions[hoard->faults]);
+        hoard->faults += status == GS_ERR_FAULT;
+    }
+    for (unsigned i = hoard->faults; i < HOARD; i++)
+        CHECK_STATUS(gs_sync(sessions[i]), GS_ERR_INTERRUPTED);
+    snprintf(hoard->message, sizeof(hoard->message), "%s", gs_last_error_message());
+}
+
+static void who_is_kept_out_does_not_fault_on_with_other_sessions(void)
+{
+    struct server *server = shared_server(NULL);
+    struct hoard *hoard = shared_alloc(sizeof(*hoard));
+    gs_session session;
+    gs_devptr memory;
+
+    CHECK_OK(server_attach(server, &session));
+    tenant_join(tenant_start(hoard_run, hoard));
+    CHECK(hoard->faults >= 3 && hoard->faults < HOARD);
+    CHECK_TEXT(hoard->message, "lost the device while its user was kept out: ");
+    CHECK_OK(gs_malloc(session, MIB, &memory)); /* nobody else's session ends */
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* Nor does the device count as failed for what its tenants do. */
 static void many_faults_do_not_fail_the_device(void)
 {
@@ -1323,6 +1372,7 @@ static const struct test tests[] = {
     TEST(who_asks_without_end_is_refused_and_nobody_else),
     TEST(who_faults_again_and_again_is_kept_out_and_named),
     TEST(who_faults_beside_others_work_is_found_and_nobody_else),
+    TEST(who_is_kept_out_does_not_fault_on_with_other_sessions),
     TEST(many_faults_do_not_fail_the_device),
     TEST(others_have_what_is_modest_unless_more_is_granted),
     TEST(all_sessions_of_two_users_get_on),

@@ -85,6 +85,11 @@ bool session_seems_idle(const struct session *session)
     return session->inflight.awaiting_fence == 0;
 }
 
+bool streams_idle(struct session *session)
+{
+    return session->inflight.awaiting_fence == 0;
+}
+
 uint64_t stream_deadline(const struct session *session, uint32_t index)
 {
     (void)session;

@@ -214,6 +214,7 @@ static void no_more_than_128_short_launches_go_without_a_fence(void **state)
         inflight_issue(stream->inflight);
         inflight_add(stream->inflight, &launch, 1);
         inflight_no_fence_follows(stream->inflight);
+        session.inflight.by_word_ns = clock_ns(); /* however slow the machine is */
         assert_true(++without_fence <= 128);
     }
     assert_int_equal(without_fence, 128);
@@ -228,6 +229,37 @@ static void no_more_than_128_short_launches_go_without_a_fence(void **state)
     assert_true(inflight_needs_no_fence(stream->inflight, stream->signalled, &launch));
     kernel.wave_ns = 1000000;
     assert_false(inflight_needs_no_fence(stream->inflight, stream->signalled, &launch));
+}
+
+/* Such kernels count as on the device, whatever the tenant's word says. */
+static void the_end_of_launches_without_a_fence_is_told_by_fence_or_driver(void **state)
+{
+    (void)state;
+    const struct launch launch = {.kernel = &kernel, .grid = {1, 1, 1}, .block = {1, 1, 1}};
+
+    kernel.wave_ns = 1000;
+    for (unsigned by_fence = 0; by_fence < 2; by_fence++) {
+        inflight_issue(stream->inflight);
+        inflight_add(stream->inflight, &launch, 1);
+        inflight_no_fence_follows(stream->inflight);
+        assert_true(inflight_since(&session) >= session.inflight.by_word_ns);
+        assert_ptr_equal(lane.inflight_lane.by_word, &session);
+        session.inflight.by_word_ns -= 10000000; /* too long for more of them */
+        assert_false(inflight_needs_no_fence(stream->inflight, stream->signalled, &launch));
+        if (by_fence) {
+            inflight_issue(stream->inflight);
+            inflight_add(stream->inflight, &launch, 1);
+            uint64_t number = inflight_fence_next(stream->inflight);
+            inflight_fence_follows(stream->inflight);
+            assert_int_not_equal(session.inflight.by_word, 0);
+            fence_write(number, clock_ns());
+            inflight_poll_all(&lane.inflight_lane, clock_ns());
+        } else {
+            inflight_settle(stream->inflight);
+        }
+        assert_int_equal(inflight_since(&session), 0);
+        assert_true(inflight_needs_no_fence(stream->inflight, stream->signalled, &launch));
+    }
 }
 
 /* Such as a kernel that waits for another session's work; and what is behind it in its stream. */
@@ -410,6 +442,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(copies_cost_nothing, set, unset),
         cmocka_unit_test_setup_teardown(no_more_than_128_short_launches_go_without_a_fence, set,
                                         unset),
+        cmocka_unit_test_setup_teardown(
+            the_end_of_launches_without_a_fence_is_told_by_fence_or_driver, set, unset),
         cmocka_unit_test_setup_teardown(what_runs_on_and_on_is_charged_meanwhile, set, unset),
         cmocka_unit_test_setup_teardown(what_ends_behind_a_runaway_is_charged_only_with_the_rest,
                                         set, unset),

@@ -145,6 +145,20 @@ static void a_silent_session_stays_for_longer_where_others_are_active(void **sta
     assert_false(lane_keeps(&side, 50000000));
 }
 
+/* Whatever else it does: the main lane ends kernels that run for too long. */
+static void a_session_whose_kernel_runs_on_is_returned(void **state)
+{
+    struct lane side = {.index = 1, .now = 1000000000};
+    struct session session = {.lane = &side, .inflight.by_word_ns = 900000000};
+
+    (void)state;
+    assert_false(session_runs_on(&session));
+    session.inflight.by_word = 1;
+    assert_true(session_runs_on(&session));
+    session.inflight.by_word_ns = side.now - 50000;
+    assert_false(session_runs_on(&session));
+}
+
 /* ---- Which session --------------------------------------------------------------------------- */
 
 static _Alignas(64) unsigned char segment[SEG_OFF_RINGS];
@@ -228,6 +242,7 @@ int main(void)
         cmocka_unit_test(without_lanes_the_main_lane_keeps_all),
         cmocka_unit_test(tenants_have_a_lane_each_while_all_threads_have_a_processor),
         cmocka_unit_test(a_silent_session_stays_for_longer_where_others_are_active),
+        cmocka_unit_test(a_session_whose_kernel_runs_on_is_returned),
         cmocka_unit_test(many_sessions_are_spread_evenly_and_the_giving_ends),
         cmocka_unit_test(a_session_of_short_small_launches_may_go),
         cmocka_unit_test(each_of_these_alone_keeps_a_session_with_the_main_lane),

@@ -345,6 +345,14 @@ static void session_open_again(struct session *session, const char *why)
     session->state = SESSION_WAITING;
 }
 
+/* Whether the session ends with its worker for who has lost it: the culprit itself, and the other
+ * sessions of a user who goes on losing the device while new ones are refused. */
+static bool ends_for(const struct session *session, const struct culprit *culprit)
+{
+    return culprit && (culprit->session_id == session->id ||
+                       (culprit->kept_out && culprit->uid == session->uid));
+}
+
 void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
                                 const struct culprit *culprit, const char *why)
 {
@@ -358,7 +366,7 @@ void server_session_worker_lost(struct session *session, const struct link_fatal
             session_open_again(session, why);
         break;
     case SESSION_OPEN:
-        if (session->journal < 0 || (culprit && culprit->session_id == session->id) ||
+        if (session->journal < 0 || ends_for(session, culprit) ||
             session->server->phase == PHASE_STOPPING || !session_segment_open(session)) {
             session_lost(session, fatal, culprit, why);
         } else {

@@ -114,6 +114,10 @@ static void victim_describe(char text[], size_t size, const struct session *sess
 {
     if (!culprit)
         snprintf(text, size, "the device was lost: %.150s", why);
+    else if (culprit->uid == session->uid && culprit->kept_out)
+        snprintf(text, size,
+                 "session %llu (pid %d) lost the device while its user was kept out: %.90s",
+                 (unsigned long long)culprit->session_id, (int)culprit->pid, why);
     else if (culprit->uid == session->uid)
         snprintf(text, size, "session %llu (pid %d, %s) lost the device: %.110s",
                  (unsigned long long)culprit->session_id, (int)culprit->pid, culprit->name, why);

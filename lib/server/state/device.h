@@ -35,6 +35,7 @@ struct culprit {
     uid_t uid;
     pid_t pid;
     char name[32];
+    bool kept_out; /* its user was, when the session lost the device */
 };
 
 /* Sessions with unfinished work, told by a worker that is being lost with nobody to blame. */

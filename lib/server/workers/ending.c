@@ -94,6 +94,13 @@ static void culprit_count(struct device *device, const struct culprit *culprit)
     blamed[at].count++;
 }
 
+static bool kept_out(const struct server *server, uid_t uid)
+{
+    const struct account *account = account_find(&server->accounts, uid);
+
+    return account && account->kept_out_ns > clock_ns();
+}
+
 static enum ctl_takeover takeover_of(const struct link_fatal *fatal)
 {
     if (!fatal)
@@ -187,6 +194,8 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     va_end(ap);
     blamed = culprit_find(device, fatal, slot, &culprit);
     by_operator = blamed && device_session(device, slot)->by_operator;
+    if (blamed)
+        culprit.kept_out = !by_operator && kept_out(device->server, culprit.uid);
     device->culprit = blamed ? culprit : (struct culprit){0};
     if (blamed)
         culprit_log(device, fatal, slot, &culprit);

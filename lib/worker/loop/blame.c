@@ -20,15 +20,15 @@
 /* How long other sessions' work may go on after an eviction; longer kernels are interrupted. */
 #define OTHERS_NS 50000000u
 
-/* The only session with unfinished work is to blame for a lost context: the device writes no
- * completion after a fault, and a session whose work had ended before is not suspect. */
+/* The only session with unfinished work is to blame for a lost context: the device writes no fence
+ * after a fault, and a session whose work had ended before is not suspect. */
 static const struct session *only_busy(void)
 {
     const struct session *found = NULL;
 
     lanes_poll(clock_ns());
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        if (!session_unfinished(s))
+        if (!session_may_run(s))
             continue;
         if (found)
             return NULL;
@@ -104,7 +104,7 @@ static void suspects_tell(void)
 
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
         message.slot = s->slot;
-        if (session_unfinished(s))
+        if (session_may_run(s))
             link_send(&message, -1);
     }
 }

@@ -2,6 +2,7 @@
 #include "worker/loop/lane_choice.h"
 
 #include "worker/sched/class_traits.h"
+#include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
 #include "worker/submit/stream.h"
 
@@ -12,6 +13,7 @@
  * for the time slices of others. */
 #define SILENT_NS      5000000u
 #define SILENT_BUSY_NS 50000000u
+#define RUNS_ON_NS     50000000u /* a light kernel takes a thousandth */
 
 /* How many active tenants a lane serves before another lane gets one, where so many are active on
  * all lanes together. Measured on an H200 with 16 CPUs: four tenants that wait make a third more
@@ -54,6 +56,13 @@ uint32_t lane_choose(const uint32_t *members, uint32_t count, uint32_t active, u
 bool lane_keeps(const struct lane *lane, uint64_t silent_ns)
 {
     return silent_ns < (lane->active_lately > 0 ? SILENT_BUSY_NS : SILENT_NS);
+}
+
+bool session_runs_on(const struct session *session)
+{
+    const uint64_t since = inflight_since(session);
+
+    return since && session->lane->now > since + RUNS_ON_NS;
 }
 
 bool session_light(const struct session *session)

@@ -147,6 +147,7 @@ static bool side_serve(struct session *session)
 static bool session_stays(const struct lane *lane, struct session *session)
 {
     return !(session->round.pending & REQUEST_BIT) && !session->submit.faulted &&
+           !session_runs_on(session) &&
            (session->round.pending || lane_keeps(lane, lane->now - session->poll.active_ns)) &&
            !atomic_load_explicit(&session->recalled, memory_order_relaxed) &&
            !atomic_load_explicit(&lanes.recall, memory_order_relaxed);

@@ -167,6 +167,18 @@ static unsigned stream_turn(struct session *session, uint32_t index, uint64_t *s
     return found;
 }
 
+/* Asks the driver whether another session's kernels without a fence have ended: who is to blame for
+ * a fault must not depend on words that a tenant writes. Called before the session has work. */
+static void by_word_ask(const struct session *session)
+{
+    struct session **other = &session->lane->inflight_lane.by_word;
+
+    if (!*other || *other == session)
+        return;
+    streams_idle(*other);
+    *other = NULL;
+}
+
 unsigned rings_drain(struct session *session)
 {
     const uint32_t first = session->round.stream_first;
@@ -181,6 +193,7 @@ unsigned rings_drain(struct session *session)
         session->round.budget = SESSION_BUDGET;
     }
     session->round.awaits = false;
+    by_word_ask(session);
     kernel_fault_poll(session);
     session->lane->draining = session;
     while (streams && session->round.budget > 0) {

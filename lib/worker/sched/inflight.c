@@ -12,7 +12,8 @@
  * goes without a fence, where the session has nothing else in flight, the kernel is known to be
  * short, and the tenant's own completion word says that the kernel before has ended. Every 128th
  * kernel has a fence. So a tenant that falsifies its completion words gets 128 short kernels ahead,
- * once.
+ * once. Whether such kernels have ended (by_word) only a later fence and the driver tell; the
+ * driver is asked before another session of the lane issues work (rings.c).
  *
  * A span (span.h) is the work that ends with one fence.
  */
@@ -34,6 +35,8 @@
 #include "worker/sched/widest.h"
 
 #define WITHOUT_FENCE_MAX 128u /* records without a fence between two fences */
+/* How long kernels go without a fence while neither a fence nor the driver tells of their end. */
+#define BY_WORD_NS        5000000u
 /* A span is overdue once it has run for this long and for four times its expected time. */
 #define OVERDUE_NS        50000000u
 /* How often a span that is overdue is charged while it runs. */
@@ -216,11 +219,29 @@ void inflight_fence_follows(struct inflight *inflight)
     width_update(inflight);
 }
 
+/* Notes that only the completion word tells the end of the open kernels. */
+static void by_word_note(struct inflight *inflight)
+{
+    struct session *session = inflight->session;
+
+    if (!session->inflight.by_word)
+        session->inflight.by_word_ns = inflight->open.dispatch_ns;
+    session->inflight.by_word |= UINT64_C(1) << inflight->index;
+    session->lane->inflight_lane.by_word = session;
+}
+
+static void by_word_end(struct inflight *inflight)
+{
+    inflight->session->inflight.by_word &= ~(UINT64_C(1) << inflight->index);
+}
+
 void inflight_no_fence_follows(struct inflight *inflight)
 {
     struct session *session = inflight->session;
     const struct inflight_span open = inflight->open;
 
+    if (span_of_kernels(&open))
+        by_word_note(inflight);
     inflight->open = (struct inflight_span){0};
     inflight->without_fence += open.records;
     if (!span_of_kernels(&open))
@@ -250,6 +271,8 @@ bool inflight_needs_no_fence(const struct inflight *inflight, uint64_t signalled
     if (inflight->count > 0 || session->sched.entity.inflight > 0)
         return false;
     if (stream_completed(session, inflight->index) < signalled)
+        return false;
+    if (session->inflight.by_word && clock_ns() > session->inflight.by_word_ns + BY_WORD_NS)
         return false;
     return !launch || (estimate_short(launch) && !launch->deadline_ns);
 }
@@ -295,7 +318,7 @@ static uint64_t running_since(const struct inflight *inflight)
 
 uint64_t inflight_since(const struct session *session)
 {
-    uint64_t since = 0;
+    uint64_t since = session->inflight.by_word ? session->inflight.by_word_ns + BY_WORD_NS : 0;
 
     for (uint64_t left = session->inflight.awaiting_fence; left; left &= left - 1) {
         const struct inflight *inflight = session->inflight.stream[__builtin_ctzll(left)];
@@ -360,8 +383,10 @@ static void inflight_end(struct inflight *inflight)
         }
         span_end(inflight, span, span_end_ns);
     }
-    if (inflight->first == inflight->last)
+    if (inflight->first == inflight->last) {
         inflight->session->inflight.awaiting_fence &= ~(UINT64_C(1) << inflight->index);
+        by_word_end(inflight);
+    }
 }
 
 /* Accounts for the streams whose work was seen to have ended, the earliest end first, because the
@@ -447,6 +472,8 @@ void inflight_settle(struct inflight *inflight)
 {
     uint64_t now = clock_ns();
 
+    if (inflight)
+        by_word_end(inflight);
     if (!inflight || inflight->first == inflight->last)
         return;
     inflight_poll_all(&inflight->session->lane->inflight_lane, now);
@@ -465,6 +492,8 @@ static void unlist(struct session *session)
     if (session->inflight.listed)
         *link = session->inflight.next;
     session->inflight.listed = false;
+    if (session->lane->inflight_lane.by_word == session)
+        session->lane->inflight_lane.by_word = NULL;
 }
 
 void inflight_remove(struct session *session)

@@ -44,7 +44,7 @@ void inflight_add_other(struct inflight *inflight);
 /* Notes that the device writes the fence inflight_fence_next behind all that was added. */
 void inflight_fence_follows(struct inflight *inflight);
 /* Notes that no fence follows what was added. That work counts with the time that it is thought to
- * take, and no session waits for it. */
+ * take, and no session waits for it; its kernels may run until a fence or the driver tells. */
 void inflight_no_fence_follows(struct inflight *inflight);
 /* Whether the work that is about to be issued may go without a fence. `launch` is its only launch;
  * NULL: there is none. signalled: the position that the device was last told to write. */
@@ -63,8 +63,9 @@ bool inflight_open_others(const struct inflight *inflight);
 bool inflight_open_kernels(const struct inflight *inflight);
 /* The number of the stream's records in flight. */
 uint32_t inflight_count(const struct inflight *inflight);
-/* Since when (clock_ns) the session's oldest work with a fence is on the device, not counting the
- * time behind other work of its stream; 0: there is none. */
+/* Since when (clock_ns) at least the session's oldest kernels are on the device, not counting the
+ * time behind other work of their stream; 0: there are none. Nothing that the tenant writes counts.
+ */
 uint64_t inflight_since(const struct session *session);
 /* Forgets the session, which is going. */
 void inflight_remove(struct session *session);

@@ -2,8 +2,7 @@
  * busy.c - names the session that keeps the device busy. A tenant whose request waits in vain for a
  * moment without kernels, or the operator, learns from the name whom to ask.
  *
- * Runs on the main lane. It goes by session_unfinished: a tenant that falsifies its completion
- * words and has work without a fence alone is not named.
+ * Runs on the main lane.
  */
 #include "worker/session/busy.h"
 
@@ -25,7 +24,7 @@ const char *busy_describe(char text[BUSY_TEXT_MAX])
     int n;
 
     for (const struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        if (session_elsewhere(s) || !session_unfinished(s))
+        if (session_elsewhere(s) || !session_may_run(s))
             continue;
         others += oldest != NULL;
         if (!oldest || s->poll.given_ns < oldest->poll.given_ns)

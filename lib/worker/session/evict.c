@@ -26,7 +26,7 @@ static uint64_t running_since(const struct session *session)
 
     if (since || !session->inflight.busy || session_seems_idle(session))
         return since;
-    return session->poll.given_ns; /* work without a fence, which was thought to be short */
+    return session->poll.given_ns; /* copies without a fence, which were thought to be short */
 }
 
 /* The device begins work in the order in which it got it, as far as there is room. So of all that
@@ -38,7 +38,7 @@ void evict_overdue(uint64_t now)
         uint64_t id, began; /* the session, and its oldest work */
         uint64_t from;      /* since when it is the oldest */
     } oldest;
-    const struct session *found = NULL;
+    struct session *found = NULL;
     uint64_t since = now;
     char text[96];
 
@@ -56,7 +56,8 @@ void evict_overdue(uint64_t now)
         return;
     }
     if (!found->grant.link.kernel_limit ||
-        now - oldest.from < found->grant.link.kernel_limit * UINT64_C(1000000))
+        now - oldest.from < found->grant.link.kernel_limit * UINT64_C(1000000) ||
+        streams_idle(found)) /* it was not asked about lately */
         return;
     snprintf(text, sizeof(text), "a kernel ran longer than its limit of %" PRIu32 " ms",
              found->grant.link.kernel_limit);

@@ -57,9 +57,9 @@ CUresult stream_make(struct session *session, struct stream *stream)
 
 uint64_t session_busy_streams(const struct session *session)
 {
-    uint64_t busy = 0;
+    uint64_t busy = session->inflight.awaiting_fence | session->inflight.by_word;
 
-    for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
+    for (uint64_t left = session->inflight.busy & ~busy; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
         if (stream_completed(session, i) < session->submit.streams[i].issued)
             busy |= UINT64_C(1) << i;

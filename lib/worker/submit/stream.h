@@ -58,7 +58,13 @@ static inline bool session_unfinished(const struct session *session)
 {
     return session->inflight.awaiting_fence || !session_seems_idle(session);
 }
-/* The streams with work on the device, by the completion words. */
+/* Whether the device may have work of the session, whatever its tenant has written. */
+static inline bool session_may_run(const struct session *session)
+{
+    return session_unfinished(session) || session->inflight.by_word;
+}
+/* The streams of which the device may have kernels, whatever the tenant has written, and those with
+ * other work by the completion words. */
 uint64_t session_busy_streams(const struct session *session);
 /* Whether no copy, fill or graph is unfinished, by the tenant's own words. */
 bool session_transferred(const struct session *session);
