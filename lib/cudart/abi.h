@@ -222,6 +222,7 @@ enum cudaDeviceAttr {
     cudaDevAttrMaxAccessPolicyWindowSize = 109,
     cudaDevAttrReservedSharedMemoryPerBlock = 111,
     cudaDevAttrMemoryPoolsSupported = 115,
+    cudaDevAttrMemoryPoolSupportedHandleTypes = 119,
     cudaDevAttrClusterLaunch = 120,
     cudaDevAttrIpcEventSupport = 125,
     cudaDevAttrMemSyncDomainCount = 126,

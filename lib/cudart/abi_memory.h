@@ -38,7 +38,10 @@ enum cudaMemRangeAttribute {
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 
 enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1, cudaMemAllocationTypeManaged = 2 };
-enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0 };
+enum cudaMemAllocationHandleType {
+    cudaMemHandleTypeNone = 0,
+    cudaMemHandleTypePosixFileDescriptor = 1
+};
 enum cudaMemAccessFlags {
     cudaMemAccessFlagsProtNone = 0,
     cudaMemAccessFlagsProtRead = 1,
@@ -53,6 +56,10 @@ struct cudaMemPoolProps {
     size_t maxSize;
     unsigned short usage;
     unsigned char reserved[54];
+};
+
+struct cudaMemPoolPtrExportData {
+    unsigned char reserved[64];
 };
 
 struct cudaMemAccessDesc {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cublas/api/api.h"
+#include "cublas/base/float16.h"
 #include "cublas/kernels/givens.h"
 
 GIVENS(float, float, static, sqrtf)
@@ -175,3 +176,104 @@ static bool types_agree(cudaDataType type, cudaDataType scalars, cudaDataType ex
     }
 
 BOTH_FORMS(TYPED, )
+
+/* Numbers of 16 bits on the host. */
+static void widen(float *to, const void *from, cudaDataType type, int count)
+{
+    for (int i = 0; i < count; i++)
+        to[i] = float_of_16(((const uint16_t *)from)[i], type);
+}
+
+static void narrow(void *to, const float *from, cudaDataType type, int count)
+{
+    for (int i = 0; i < count; i++)
+        ((uint16_t *)to)[i] = float_to_16(from[i], type);
+}
+
+/* Whether that is a real type of the functions below, which numbers and results have alike. */
+static bool reals_agree(cudaDataType type, cudaDataType results, cudaDataType execution)
+{
+    return !type_complex(type) && types_agree(type, results, execution);
+}
+
+CUBLAS_API cublasStatus_t cublasRotgEx(cublasHandle_t handle, void *a, void *b, cudaDataType type,
+                                       void *c, void *s, cudaDataType scalar_type,
+                                       cudaDataType execution)
+{
+    float r, z, cosine, sine;
+
+    if (handle != NULL && !reals_agree(type, scalar_type, execution))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (type == CUDA_R_64F)
+        return cublasDrotg_v2(handle, a, b, c, s);
+    if (type == CUDA_R_32F)
+        return cublasSrotg_v2(handle, a, b, c, s);
+    if (!on_host(handle))
+        return rotg(handle, a, b, c, s, type);
+    if (a == NULL || b == NULL || c == NULL || s == NULL)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    widen(&r, a, type, 1);
+    widen(&z, b, type, 1);
+    rotg_float(&r, &z, &cosine, &sine);
+    narrow(a, &r, type, 1);
+    narrow(b, &z, type, 1);
+    narrow(c, &cosine, type, 1);
+    narrow(s, &sine, type, 1);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+CUBLAS_API cublasStatus_t cublasRotmgEx(cublasHandle_t handle, void *d1, cudaDataType type,
+                                        void *d2, cudaDataType d2_type, void *x1,
+                                        cudaDataType x1_type, const void *y1, cudaDataType y1_type,
+                                        void *param, cudaDataType param_type,
+                                        cudaDataType execution)
+{
+    float d[2], x, y, made[5];
+
+    if (handle != NULL && (!reals_agree(type, param_type, execution) || d2_type != type ||
+                           x1_type != type || y1_type != type))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (type == CUDA_R_64F)
+        return cublasDrotmg_v2(handle, d1, d2, x1, y1, param);
+    if (type == CUDA_R_32F)
+        return cublasSrotmg_v2(handle, d1, d2, x1, y1, param);
+    if (!on_host(handle))
+        return rotmg(handle, d1, d2, x1, y1, param, type);
+    if (d1 == NULL || d2 == NULL || x1 == NULL || y1 == NULL || param == NULL)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    widen(&d[0], d1, type, 1);
+    widen(&d[1], d2, type, 1);
+    widen(&x, x1, type, 1);
+    widen(&y, y1, type, 1);
+    widen(made, param, type, 5);
+    rotmg_float(&d[0], &d[1], &x, y, made);
+    narrow(d1, &d[0], type, 1);
+    narrow(d2, &d[1], type, 1);
+    narrow(x1, &x, type, 1);
+    narrow(param, made, type, 5);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+#define ROTM_TYPED(form, N, unused)                                                                \
+    CUBLAS_API cublasStatus_t cublasRotmEx##form(cublasHandle_t handle, N n, void *x,              \
+                                                 cudaDataType type, N incx, void *y,               \
+                                                 cudaDataType y_type, N incy, const void *param,   \
+                                                 cudaDataType param_type, cudaDataType execution)  \
+    {                                                                                              \
+        float wide[5], h[4];                                                                       \
+        bool turns = false;                                                                        \
+                                                                                                   \
+        if (handle != NULL && (y_type != type || !reals_agree(type, param_type, execution)))       \
+            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
+        if (type == CUDA_R_64F)                                                                    \
+            return cublasDrotm_v2##form(handle, n, x, incx, y, incy, param);                       \
+        if (type == CUDA_R_32F)                                                                    \
+            return cublasSrotm_v2##form(handle, n, x, incx, y, incy, param);                       \
+        if (on_host(handle) && param != NULL) {                                                    \
+            widen(wide, param, type, 5);                                                           \
+            turns = rotm_matrix_float(wide, h);                                                    \
+        }                                                                                          \
+        return rotm(handle, n, x, incx, y, incy, param, turns ? h : NULL, sizeof(float), type);    \
+    }
+
+BOTH_FORMS(ROTM_TYPED, )

@@ -72,8 +72,18 @@ template <class T, class X> INLINE void rot(const struct vector_params &p)
 GIVENS(float, float, INLINE, root)
 GIVENS(double, double, INLINE, root)
 
-// The matrix is in alpha and beta, or rotm's parameters are at alpha's address.
-#define ROTM(type, T)                                                                              \
+// A number of type S in memory is one of type T here.
+template <class T, class S> INLINE T load(u64 address, long long i = 0)
+{
+    return convert<T>::from(S(vector<S>(address)[i]));
+}
+template <class S, class T> INLINE void store(u64 address, T x, long long i = 0)
+{
+    vector<S>(address)[i] = convert<S>::from(x);
+}
+
+// The matrix is in alpha and beta, in T, or rotm's parameters are at alpha's address.
+#define ROTM(type, S, T)                                                                           \
     INLINE void rotm_of_##type(const struct vector_params &p)                                      \
     {                                                                                              \
         T h[4], param[5];                                                                          \
@@ -82,36 +92,36 @@ GIVENS(double, double, INLINE, root)
             __builtin_memcpy(&h[i], &(i < 2 ? p.alpha : p.beta).bits[i % 2], sizeof(T));           \
         if (p.alpha.address) {                                                                     \
             for (int i = 0; i < 5; i++)                                                            \
-                param[i] = vector<T>(p.alpha.address)[i];                                          \
+                param[i] = load<T, S>(p.alpha.address, i);                                         \
             if (!rotm_matrix_##T(param, h))                                                        \
                 return;                                                                            \
         }                                                                                          \
         EACH(i, p.n)                                                                               \
         {                                                                                          \
-            const T x = vector<T>(p.x)[i * p.incx], y = vector<T>(p.y)[i * p.incy];                \
+            const T x = load<T, S>(p.x, i * p.incx), y = load<T, S>(p.y, i * p.incy);              \
                                                                                                    \
-            vector<T>(p.x)[i * p.incx] = h[0] * x + h[1] * y;                                      \
-            vector<T>(p.y)[i * p.incy] = h[2] * x + h[3] * y;                                      \
+            store<S>(p.x, h[0] * x + h[1] * y, i * p.incx);                                        \
+            store<S>(p.y, h[2] * x + h[3] * y, i * p.incy);                                        \
         }                                                                                          \
     }                                                                                              \
     KERNEL(1) void rotg_##type(struct rotation_params p)                                           \
     {                                                                                              \
-        T a = *vector<T>(p.at[0]), b = *vector<T>(p.at[1]), c, s;                                  \
+        T a = load<T, S>(p.at[0]), b = load<T, S>(p.at[1]), c, s;                                  \
                                                                                                    \
         rotg_##T(&a, &b, &c, &s);                                                                  \
-        *vector<T>(p.at[0]) = a, *vector<T>(p.at[1]) = b;                                          \
-        *vector<T>(p.at[2]) = c, *vector<T>(p.at[3]) = s;                                          \
+        store<S>(p.at[0], a), store<S>(p.at[1], b);                                                \
+        store<S>(p.at[2], c), store<S>(p.at[3], s);                                                \
     }                                                                                              \
     KERNEL(1) void rotmg_##type(struct rotation_params p)                                          \
     {                                                                                              \
-        T d1 = *vector<T>(p.at[0]), d2 = *vector<T>(p.at[1]), x1 = *vector<T>(p.at[2]), param[5];  \
+        T d1 = load<T, S>(p.at[0]), d2 = load<T, S>(p.at[1]), x1 = load<T, S>(p.at[2]), param[5];  \
                                                                                                    \
         for (int i = 0; i < 5; i++)                                                                \
-            param[i] = vector<T>(p.at[4])[i];                                                      \
-        rotmg_##T(&d1, &d2, &x1, *vector<T>(p.at[3]), param);                                      \
-        *vector<T>(p.at[0]) = d1, *vector<T>(p.at[1]) = d2, *vector<T>(p.at[2]) = x1;              \
+            param[i] = load<T, S>(p.at[4], i);                                                     \
+        rotmg_##T(&d1, &d2, &x1, load<T, S>(p.at[3]), param);                                      \
+        store<S>(p.at[0], d1), store<S>(p.at[1], d2), store<S>(p.at[2], x1);                       \
         for (int i = 0; i < 5; i++)                                                                \
-            vector<T>(p.at[4])[i] = param[i];                                                      \
+            store<S>(p.at[4], param[i], i);                                                        \
     }
 
 #define ROTG_COMPLEX(type, T)                                                                      \
@@ -313,10 +323,14 @@ VECTOR(rot_f16,   rot<f16, float>)
 VECTOR(rot_bf16,  rot<bf16, float>)
 VECTOR(rot_c32,   rot<c32, c32>)
 VECTOR(rot_c64,   rot<c64, c64>)
-ROTM(f32, float)
-ROTM(f64, double)
+ROTM(f32, float, float)
+ROTM(f64, double, double)
+ROTM(f16, f16, float)
+ROTM(bf16, bf16, float)
 VECTOR(rotm_f32,  rotm_of_f32)
 VECTOR(rotm_f64,  rotm_of_f64)
+VECTOR(rotm_f16,  rotm_of_f16)
+VECTOR(rotm_bf16, rotm_of_bf16)
 ROTG_COMPLEX(c32, float)
 ROTG_COMPLEX(c64, double)
 VECTOR(dot_f32,   dot<float, float>)

@@ -82,9 +82,14 @@ cublasStatus_t rot_run(cublasHandle_t handle, const struct operation *op)
     return run_each(handle, op, KERNEL_BY_TYPE_16(op->a.type, rot));
 }
 
+/* Of the types that are not complex. */
+#define KERNEL_OF_REALS(type, name)                                                                \
+    kernel_by_type(type, KERNEL_##name##_f32, KERNEL_##name##_f64, KERNEL_NONE, KERNEL_NONE,       \
+                   KERNEL_##name##_f16, KERNEL_##name##_bf16)
+
 cublasStatus_t rotm_run(cublasHandle_t handle, const struct operation *op)
 {
-    return run_each(handle, op, op->a.type == CUDA_R_64F ? KERNEL_rotm_f64 : KERNEL_rotm_f32);
+    return run_each(handle, op, KERNEL_OF_REALS(op->a.type, rotm));
 }
 
 static cublasStatus_t make_rotation(cublasHandle_t handle, enum kernel_name kernel,
@@ -96,14 +101,14 @@ static cublasStatus_t make_rotation(cublasHandle_t handle, enum kernel_name kern
 
 cublasStatus_t rotg_run(cublasHandle_t handle, const struct operation *op)
 {
-    return make_rotation(handle, KERNEL_BY_TYPE(op->a.type, rotg),
+    return make_rotation(handle, KERNEL_BY_TYPE_16(op->a.type, rotg),
                          (struct rotation_params){
                              {op->a.address, op->b.address, op->alpha.address, op->beta.address}});
 }
 
 cublasStatus_t rotmg_run(cublasHandle_t handle, const struct operation *op)
 {
-    return make_rotation(handle, op->a.type == CUDA_R_64F ? KERNEL_rotmg_f64 : KERNEL_rotmg_f32,
+    return make_rotation(handle, KERNEL_OF_REALS(op->a.type, rotmg),
                          (struct rotation_params){{op->a.address, op->b.address, op->c.address,
                                                    op->alpha.address, op->beta.address}});
 }

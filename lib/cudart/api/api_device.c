@@ -40,7 +40,7 @@ CUDART_API cudaError_t cudaGetDevice(int *number)
     if (device_count() == 0 && device_use() != cudaSuccess)
         report_debug("cudaGetDevice: no session, so it is taken for 0");
     *number = (int)device_current();
-    return cudaSuccess;
+    return error_record(cudaSuccess);
 }
 
 CUDART_API cudaError_t cudaSetDevice(int number)
@@ -158,6 +158,8 @@ CUDART_API cudaError_t cudaDeviceSynchronize(void)
 /* Everything of the current device's session ends with it; the next call attaches anew. */
 CUDART_API cudaError_t cudaDeviceReset(void)
 {
+    if (error_forked())
+        return error_record(cudaErrorInitializationError);
     device_enter(device_current());
     captures_forget();
     images_forget();

@@ -75,6 +75,8 @@ static int attribute_of(enum cudaDeviceAttr attribute)
     case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrIpcEventSupport:
         return 1;
+    case cudaDevAttrMemoryPoolSupportedHandleTypes:
+        return cudaMemHandleTypePosixFileDescriptor;
     case cudaDevAttrClusterLaunch:
         return device_cluster_blocks() > 1;
 #define TEXTURE_LIMIT(name, number, value)                                                         \
@@ -167,6 +169,8 @@ static void attributes_fill(struct cudaDeviceProp *p)
     FILL(clusterLaunch, ClusterLaunch);
     FILL(hostRegisterSupported, HostRegisterSupported);
     FILL(memoryPoolsSupported, MemoryPoolsSupported);
+    p->memoryPoolSupportedHandleTypes =
+        (unsigned)attribute_of(cudaDevAttrMemoryPoolSupportedHandleTypes);
     FILL(ipcEventSupported, IpcEventSupport);
 #ifdef GS_CUDART_12
     FILL(clockRate, ClockRate);

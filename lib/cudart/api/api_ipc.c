@@ -1,9 +1,11 @@
 /*
- * api_ipc.c - events, and memory, that another process of the same user opens: exports and imports
- * of gs_mem_*. What cudaMalloc took from a slab is exported with all of the slab, as NVIDIA's
+ * api_ipc.c - events, memory and memory pools that another process of the same user opens: exports
+ * and imports of gs_mem_*. What was taken from a slab is exported with all of the slab, as NVIDIA's
  * runtime does.
  */
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
@@ -11,6 +13,7 @@
 #include "cudart/state/device.h"
 #include "cudart/state/device_memory.h"
 #include "cudart/state/event.h"
+#include "cudart/state/heaps.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/shared_event.h"
 
@@ -21,6 +24,49 @@ struct opening {
 };
 _Static_assert(sizeof(struct opening) <= sizeof(cudaIpcMemHandle_t), "an opening fits");
 
+/* Exports the memory for the function `call`, which says why it fails. */
+static cudaError_t opening_make(gs_devptr exported, struct opening *opening, const char *call)
+{
+    const gs_status status =
+        gs_mem_export(device_session(), exported, GS_EXPORT_TO_USER, &opening->handle);
+
+    if (status != GS_OK)
+        report_once("%s: %s", call, gs_last_error_message());
+    return device_error(status);
+}
+
+/* flags: MEMORY_OPENED or MEMORY_IMPORTED. */
+static cudaError_t opening_use(struct opening opening, unsigned flags, void **out, const char *call)
+{
+    gs_status status;
+    gs_devptr ptr;
+    void *opened;
+    size_t size;
+
+    status = gs_mem_import(device_session(), &opening.handle, &ptr, &size);
+    if (status == GS_ERR_NOT_FOUND) {
+        report_once("%s: %s", call, gs_last_error_message());
+        return cudaErrorInvalidResourceHandle;
+    }
+    if (status == GS_ERR_NOT_SUPPORTED) /* the device does not reach the memory's */
+        return cudaErrorMapBufferObjectFailed;
+    if (status != GS_OK)
+        return device_error(status);
+    if (opening.size == 0)
+        opening.size = size;
+    if (opening.offset > size || opening.size > size - opening.offset) {
+        gs_free(device_session(), ptr);
+        return cudaErrorInvalidResourceHandle;
+    }
+    opened = (void *)(uintptr_t)(ptr + opening.offset); // NOLINT: an address of the device
+    if (!memory_map_add_opened(opened, opening.size, flags, opening.offset)) {
+        gs_free(device_session(), ptr);
+        return cudaErrorMemoryAllocation;
+    }
+    *out = opened;
+    return cudaSuccess;
+}
+
 CUDART_API cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *out, void *ptr)
 {
     cudaError_t error = device_use();
@@ -28,7 +74,6 @@ CUDART_API cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *out, void *ptr)
     struct opening opening;
     size_t offset, size;
     gs_devptr exported;
-    gs_status status;
 
     if (error == cudaSuccess && out == NULL)
         error = cudaErrorInvalidValue;
@@ -36,13 +81,10 @@ CUDART_API cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *out, void *ptr)
         device_enter((unsigned)number);
     if (error == cudaSuccess)
         error = device_memory_share(ptr, &exported, &offset, &size);
+    if (error == cudaSuccess)
+        error = opening_make(exported, &opening, "cudaIpcGetMemHandle");
     if (error != cudaSuccess)
         return error_record(error);
-    status = gs_mem_export(device_session(), exported, GS_EXPORT_TO_USER, &opening.handle);
-    if (status != GS_OK) {
-        report_once("cudaIpcGetMemHandle: %s", gs_last_error_message());
-        return error_record(device_error(status));
-    }
     opening.offset = offset;
     opening.size = size;
     memset(out, 0, sizeof(*out));
@@ -54,38 +96,13 @@ CUDART_API cudaError_t cudaIpcOpenMemHandle(void **out, cudaIpcMemHandle_t from,
 {
     cudaError_t error = device_use();
     struct opening opening;
-    gs_status status;
-    gs_devptr ptr;
-    void *opened;
-    size_t size;
 
     if (error == cudaSuccess && (out == NULL || flags != cudaIpcMemLazyEnablePeerAccess))
         error = cudaErrorInvalidValue;
     if (error != cudaSuccess)
         return error_record(error);
     memcpy(&opening, from.reserved, sizeof(opening));
-    status = gs_mem_import(device_session(), &opening.handle, &ptr, &size);
-    if (status == GS_ERR_NOT_FOUND) {
-        report_once("cudaIpcOpenMemHandle: %s", gs_last_error_message());
-        return error_record(cudaErrorInvalidResourceHandle);
-    }
-    if (status == GS_ERR_NOT_SUPPORTED) /* the device does not reach the memory's */
-        return error_record(cudaErrorMapBufferObjectFailed);
-    if (status != GS_OK)
-        return error_record(device_error(status));
-    if (opening.size == 0)
-        opening.size = size;
-    if (opening.offset > size || opening.size > size - opening.offset) {
-        gs_free(device_session(), ptr);
-        return error_record(cudaErrorInvalidResourceHandle);
-    }
-    opened = (void *)(uintptr_t)(ptr + opening.offset); // NOLINT: an address of the device
-    if (!memory_map_add_opened(opened, opening.size, opening.offset)) {
-        gs_free(device_session(), ptr);
-        return error_record(cudaErrorMemoryAllocation);
-    }
-    *out = opened;
-    return cudaSuccess;
+    return error_record(opening_use(opening, MEMORY_OPENED, out, "cudaIpcOpenMemHandle"));
 }
 
 CUDART_API cudaError_t cudaIpcCloseMemHandle(void *ptr)
@@ -101,6 +118,105 @@ CUDART_API cudaError_t cudaIpcCloseMemHandle(void *ptr)
     memory_map_remove(ptr);
     device_enter(range.device);
     return error_record(device_error(gs_free(device_session(), range.base - range.offset)));
+}
+
+/* ---- Memory pools -----------------------------------------------------------------------------
+ */
+
+/* What the file of a pool's descriptor holds. The memory has handles of its own, so this only keeps
+ * pools apart. */
+struct pool_name {
+    char kind[8];
+    uint64_t shared;
+};
+#define POOL_KIND "gs-pool"
+
+/* What a cudaMemPoolPtrExportData holds. */
+struct pool_opening {
+    struct opening opening;
+    uint64_t shared;
+};
+_Static_assert(sizeof(struct pool_opening) <= sizeof(struct cudaMemPoolPtrExportData),
+               "an opening fits");
+
+CUDART_API cudaError_t cudaMemPoolExportToShareableHandle(void *out, cudaMemPool_t pool,
+                                                          enum cudaMemAllocationHandleType type,
+                                                          unsigned flags)
+{
+    const unsigned number = mem_pool_find(pool);
+    struct pool_name name = {POOL_KIND, number != 0 ? mem_pool_shared(number, false) : 0};
+    int fd;
+
+    if (out == NULL || flags != 0 || type != cudaMemHandleTypePosixFileDescriptor ||
+        name.shared == 0)
+        return error_record(cudaErrorInvalidValue);
+    fd = memfd_create(POOL_KIND, MFD_CLOEXEC);
+    if (fd < 0)
+        return error_record(cudaErrorOperatingSystem);
+    if (pwrite(fd, &name, sizeof(name), 0) != sizeof(name)) {
+        close(fd);
+        return error_record(cudaErrorOperatingSystem);
+    }
+    *(int *)out = fd;
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *pool, void *handle,
+                                                            enum cudaMemAllocationHandleType type,
+                                                            unsigned flags)
+{
+    cudaError_t error = device_use();
+    struct pool_name name;
+
+    if (error == cudaSuccess &&
+        (pool == NULL || flags != 0 || type != cudaMemHandleTypePosixFileDescriptor ||
+         pread((int)(intptr_t)handle, &name, sizeof(name), 0) != sizeof(name) ||
+         memcmp(name.kind, POOL_KIND, sizeof(name.kind)) != 0 || name.shared == 0))
+        error = cudaErrorInvalidValue;
+    return error_record(error == cudaSuccess ? mem_pool_new(pool, 0, name.shared, true) : error);
+}
+
+CUDART_API cudaError_t cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *out, void *ptr)
+{
+    cudaError_t error = device_use();
+    struct pool_opening made = {.shared = 0};
+    struct memory_range range;
+
+    if (error == cudaSuccess && out != NULL && memory_map_find(ptr, &range) &&
+        range.base == (uintptr_t)ptr && range.block != NULL && range.flags != HEAP_OF_MALLOC)
+        made.shared = mem_pool_shared(range.flags, false);
+    if (error == cudaSuccess && made.shared == 0)
+        error = cudaErrorInvalidValue;
+    if (error != cudaSuccess)
+        return error_record(error);
+    device_enter(range.device);
+    error = opening_make(range.block->arena->base, &made.opening, "cudaMemPoolExportPointer");
+    if (error != cudaSuccess)
+        return error_record(error);
+    made.opening.offset = range.base - range.block->arena->base;
+    made.opening.size = range.size;
+    memset(out, 0, sizeof(*out));
+    memcpy(out->reserved, &made, sizeof(made));
+    return cudaSuccess;
+}
+
+CUDART_API cudaError_t cudaMemPoolImportPointer(void **out, cudaMemPool_t pool,
+                                                struct cudaMemPoolPtrExportData *from)
+{
+    const unsigned number = mem_pool_find(pool);
+    cudaError_t error = device_use();
+    struct pool_opening made;
+
+    if (error == cudaSuccess && (out == NULL || from == NULL || number == 0))
+        error = cudaErrorInvalidValue;
+    if (error != cudaSuccess)
+        return error_record(error);
+    memcpy(&made, from->reserved, sizeof(made));
+    if (made.shared == 0 || made.shared != mem_pool_shared(number, true))
+        return error_record(cudaErrorInvalidValue);
+    device_enter(mem_pool_device(number));
+    return error_record(
+        opening_use(made.opening, MEMORY_IMPORTED, out, "cudaMemPoolImportPointer"));
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */

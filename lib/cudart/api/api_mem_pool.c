@@ -3,6 +3,7 @@
  * cudaMallocAsync allocates at once, which is early enough for any work of the stream.
  */
 #include <string.h>
+#include <sys/random.h>
 
 #include "cudart/abi.h"
 #include "cudart/base/error.h"
@@ -39,7 +40,8 @@ static cudaError_t alloc_async(void **out, size_t size, cudaMemPool_t pool, cuda
 
     if (error == cudaSuccess)
         number = mem_pool_find(pool != NULL ? pool : mem_pool_current());
-    if (error == cudaSuccess && (number == 0 || mem_pool_device(number) != stream->device))
+    if (error == cudaSuccess && (number == 0 || mem_pool_device(number) != stream->device ||
+                                 mem_pool_shared(number, true) != 0))
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess && stream_capturing(stream))
         error = alloc_capture(out, size, stream);
@@ -101,16 +103,23 @@ CUDART_API cudaError_t cudaFreeAsync_ptsz(void *ptr, cudaStream_t stream)
 CUDART_API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *props)
 {
     cudaError_t error = device_use();
+    uint64_t shared = 0;
 
     if (error == cudaSuccess && (pool == NULL || props == NULL))
         error = cudaErrorInvalidValue;
-    if (error == cudaSuccess && (props->allocType != cudaMemAllocationTypePinned ||
-                                 props->handleTypes != cudaMemHandleTypeNone ||
-                                 props->location.type != cudaMemLocationTypeDevice))
-        error = error_unsupported("a memory pool that is exported, or not of the device");
+    if (error == cudaSuccess &&
+        (props->allocType != cudaMemAllocationTypePinned ||
+         (unsigned)props->handleTypes > cudaMemHandleTypePosixFileDescriptor ||
+         props->location.type != cudaMemLocationTypeDevice))
+        error = error_unsupported("a memory pool that is not of the device, or exported by another "
+                                  "handle than a file descriptor");
     if (error == cudaSuccess)
         error = device_use_number(props->location.id);
-    return error_record(error == cudaSuccess ? mem_pool_new(pool, props->maxSize) : error);
+    if (error == cudaSuccess && props->handleTypes != cudaMemHandleTypeNone &&
+        getrandom(&shared, sizeof(shared), 0) != sizeof(shared))
+        error = cudaErrorOperatingSystem;
+    return error_record(error == cudaSuccess ? mem_pool_new(pool, props->maxSize, shared, false)
+                                             : error);
 }
 
 CUDART_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)

@@ -7,6 +7,7 @@
 #include "cudart/base/report.h"
 
 static _Thread_local cudaError_t last;
+static bool forked; /* written while the process has one thread */
 
 /* How sessions have ended. One for each device of a process is enough. */
 #define ENDS_MAX 8
@@ -175,8 +176,20 @@ cudaError_t error_of(gs_session session, gs_status status)
 
 /* ---- The last error -------------------------------------------------------------------------- */
 
+void error_forked_set(void)
+{
+    forked = true;
+}
+
+bool error_forked(void)
+{
+    return forked;
+}
+
 cudaError_t error_record(cudaError_t error)
 {
+    if (forked)
+        error = cudaErrorInitializationError;
     if (error != cudaSuccess)
         last = error;
     return error;

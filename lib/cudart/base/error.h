@@ -5,11 +5,17 @@
 #ifndef GS_CUDART_ERROR_H
 #define GS_CUDART_ERROR_H
 
+#include <stdbool.h>
+
 #include "cudart/abi.h"
 #include "gshare.h"
 
-/* Notes an error as the calling thread's last one, and returns it. */
+/* Notes an error as the calling thread's last one, and returns it. In a child of a fork whose
+ * parent had used a device, everything is cudaErrorInitializationError. */
 cudaError_t error_record(cudaError_t error);
+/* This process is such a child. */
+void error_forked_set(void);
+bool error_forked(void);
 /* The code for what a call of the session returned. A status that ends the session becomes the
  * session's sticky error, which all of its calls return from then on. session may be NULL. */
 cudaError_t error_of(gs_session session, gs_status status);

@@ -7,6 +7,7 @@
 #include "cudart/base/handles.h"
 #include "cudart/graph/condition.h"
 #include "cudart/graph/exec_nodes.h"
+#include "cudart/graph/exec_pairs.h"
 #include "cudart/graph/graph.h"
 #include "cudart/graph/graph_memory.h"
 #include "cudart/graph/recorded.h"
@@ -430,35 +431,10 @@ cudaError_t exec_enabled(cudaGraphExec_t handle, cudaGraphNode_t node, unsigned 
     return own != NULL ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-/* Compares nodes in pairs; base: the number of the first own one, which is a child graph's where
- * that is not 0: the first nodes of a child wait for the node before them. */
-static enum cudaGraphExecUpdateResult nodes_compare(const struct exec_node *own, size_t base,
-                                                    const struct exec_nodes *other, size_t *wrong)
-{
-    for (size_t i = 0; i < other->count; i++) {
-        const bool root = base > 0 && own[i].before_count == 1 && own[i].before[0] == base - 1;
-        const size_t before_count = root ? 0 : own[i].before_count;
-
-        *wrong = i;
-        if (own[i].op.type != other->at[i].op.type)
-            return cudaGraphExecUpdateErrorNodeTypeChanged;
-        if (own[i].op.type == cudaGraphNodeTypeConditional)
-            return cudaGraphExecUpdateErrorNotSupported;
-        if (before_count != other->at[i].before_count ||
-            own[i].programmatic != other->at[i].programmatic)
-            return cudaGraphExecUpdateErrorTopologyChanged;
-        for (size_t j = 0; j < before_count; j++) {
-            if (own[i].before[j] != other->at[i].before[j] + base)
-                return cudaGraphExecUpdateErrorTopologyChanged;
-        }
-    }
-    return cudaGraphExecUpdateSuccess;
-}
-
-static void nodes_take(struct exec *exec, size_t first, struct exec_nodes *other)
+static void nodes_take(struct exec *exec, const struct exec_pairs *pairs, struct exec_nodes *other)
 {
     for (size_t i = 0; i < other->count; i++)
-        node_take(exec, &exec->nodes.at[first + i], &other->at[i].op);
+        node_take(exec, &exec->nodes.at[pairs->own_of[i]], &other->at[i].op);
 }
 
 /* Whether the child graph whose nodes begin at `first` has so many. */
@@ -473,19 +449,22 @@ cudaError_t exec_set_child(cudaGraphExec_t handle, cudaGraphNode_t node, cudaGra
     struct exec *exec = exec_use(handle);
     const struct exec_node *own = exec != NULL ? exec_node(exec, node) : NULL;
     struct exec_nodes other = {NULL, 0, 0};
-    size_t wrong, first;
+    struct exec_pairs pairs = {NULL};
+    cudaGraphExecUpdateResultInfo info;
+    size_t first;
     cudaError_t error = cudaErrorInvalidValue;
 
     if (own != NULL && own->op.type == cudaGraphNodeTypeGraph)
         error = exec_nodes_init(&other, child);
     if (error == cudaSuccess) {
         first = (size_t)(own - exec->nodes.at) + 1;
-        if (child_is_of(&exec->nodes, first, other.count) &&
-            nodes_compare(own + 1, first, &other, &wrong) == cudaGraphExecUpdateSuccess)
-            nodes_take(exec, first, &other);
-        else
-            error = cudaErrorGraphExecUpdateFailure;
+        error = child_is_of(&exec->nodes, first, other.count)
+                    ? exec_pairs_make(&pairs, &exec->nodes, first, &other, &info)
+                    : cudaErrorGraphExecUpdateFailure;
     }
+    if (error == cudaSuccess)
+        nodes_take(exec, &pairs, &other);
+    exec_pairs_deinit(&pairs);
     exec_nodes_deinit(&other);
     if (exec != NULL)
         exec_leave(exec);
@@ -497,23 +476,19 @@ cudaError_t exec_update(cudaGraphExec_t handle, cudaGraph_t graph,
 {
     struct exec *exec = exec_use(handle);
     struct exec_nodes other = {NULL, 0, 0};
-    size_t wrong = 0;
+    struct exec_pairs pairs = {NULL};
     cudaError_t error = exec != NULL ? exec_nodes_init(&other, graph) : cudaErrorInvalidValue;
 
     *info = (cudaGraphExecUpdateResultInfo){cudaGraphExecUpdateError, NULL, NULL};
-    if (error == cudaSuccess) {
-        const bool paired = other.count == exec->nodes.count;
-
-        info->result = paired ? nodes_compare(exec->nodes.at, 0, &other, &wrong)
-                              : cudaGraphExecUpdateErrorTopologyChanged;
-        if (info->result == cudaGraphExecUpdateSuccess) {
-            nodes_take(exec, 0, &other);
-        } else {
-            if (paired)
-                info->errorNode = other.at[wrong].node;
-            error = cudaErrorGraphExecUpdateFailure;
-        }
+    if (error == cudaSuccess && other.count != exec->nodes.count) {
+        info->result = cudaGraphExecUpdateErrorTopologyChanged;
+        error = cudaErrorGraphExecUpdateFailure;
     }
+    if (error == cudaSuccess)
+        error = exec_pairs_make(&pairs, &exec->nodes, 0, &other, info);
+    if (error == cudaSuccess)
+        nodes_take(exec, &pairs, &other);
+    exec_pairs_deinit(&pairs);
     exec_nodes_deinit(&other);
     if (exec != NULL)
         exec_leave(exec);

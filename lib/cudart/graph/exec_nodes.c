@@ -93,7 +93,8 @@ static struct exec_node *exec_node_add(struct exec_nodes *nodes, const struct no
         nodes->room = wanted;
     }
     node = &nodes->at[nodes->count];
-    *node = (struct exec_node){.node = from->handle, .op.type = cudaGraphNodeTypeEmpty};
+    *node = (struct exec_node){
+        .node = from->handle, .made = from->mark, .op.type = cudaGraphNodeTypeEmpty};
     node->before = calloc(before + 1, sizeof(size_t));
     if (node->before == NULL)
         return NULL;

@@ -32,6 +32,7 @@ static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic unsigned count;   /* the server's devices; 0: none is attached */
 static unsigned first_of_server; /* its number of the process's first device; under attach_lock */
 static bool tells_at_exit;       /* the strays of sessions; likewise */
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 /* Says what a session with GS_FENCE_REPORT has recorded, for which CUDA has no call. */
 static void strays_tell(const struct device *device)
@@ -83,13 +84,37 @@ static bool overlaps(const gs_session_desc *desc)
     return any;
 }
 
+/* A child has no device, as with NVIDIA's runtime: what the library knows of its parent's is not
+ * the child's, and a lock may be one that a thread of the parent holds. */
+static void fork_child(void)
+{
+    for (unsigned i = 0; i < DEVICES_MAX; i++)
+        atomic_store(&own[i].session, NULL);
+    error_forked_set();
+}
+
+static bool is_forked(void)
+{
+    if (error_forked())
+        report_once("no device: this process is a child of fork(), and its parent had used one "
+                    "before");
+    return error_forked();
+}
+
+static void fork_register(void)
+{
+    pthread_atfork(NULL, NULL, fork_child); /* without memory a child fails by its handles alone */
+}
+
 static gs_status attach_locked(const gs_attach_params *params)
 {
     gs_session_desc desc = GS_SESSION_DESC_INIT;
     struct device *device;
     gs_session session;
-    gs_status status = gs_attach(params, &session);
+    gs_status status;
 
+    pthread_once(&fork_once, fork_register);
+    status = gs_attach(params, &session);
     if (status != GS_OK) {
         report_once("no session: %s", gs_last_error_message());
         return status;
@@ -180,6 +205,8 @@ cudaError_t device_attach_slow(void)
 {
     gs_status status;
 
+    if (is_forked())
+        return cudaErrorInitializationError;
     pthread_mutex_lock(&attach_lock);
     status = first_attach_locked();
     if (status == GS_OK)
@@ -192,6 +219,8 @@ gs_status device_attach(const gs_attach_params *params)
 {
     gs_status status = GS_ERR_INVALID_VALUE;
 
+    if (is_forked())
+        return GS_ERR_FORKED;
     pthread_mutex_lock(&attach_lock);
     if (count == 0)
         status = attach_locked(params);
@@ -246,6 +275,8 @@ cudaError_t device_use_number(int number)
         device_enter((unsigned)number);
         return cudaSuccess;
     }
+    if (is_forked())
+        return cudaErrorInitializationError;
     pthread_mutex_lock(&attach_lock);
     status = first_attach_locked();
     there = number >= 0 && (unsigned)number < count;

@@ -191,7 +191,7 @@ cudaError_t device_memory_free(void *ptr)
         status = peer_accessors_sync();
     if (status == GS_OK)
         status =
-            range.block != NULL ? block_free(&range, NULL) : peer_free((uint64_t)(uintptr_t)ptr);
+            range.block != NULL ? block_free(&range, NULL) : peer_free(range.base - range.offset);
     return device_error(status);
 }
 
@@ -246,7 +246,7 @@ cudaError_t device_memory_share(const void *ptr, gs_devptr *exported, size_t *of
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
 /* The lock is held. */
-static cudaError_t pool_open(cudaMemPool_t *out, uint64_t maximum)
+static cudaError_t pool_open(cudaMemPool_t *out, uint64_t maximum, uint64_t shared, bool imported)
 {
     uint64_t handle;
     int number = handles_take(&handles, &handle);
@@ -255,7 +255,11 @@ static cudaError_t pool_open(cudaMemPool_t *out, uint64_t maximum)
         return cudaErrorMemoryAllocation;
     pools[number] = (struct mem_pool){
         .reuse = {1, 1, 1},
-        .maximum = maximum != 0 ? maximum : UINT64_MAX,
+        .maximum = imported       ? 0
+                   : maximum != 0 ? maximum
+                                  : UINT64_MAX,
+        .shared = shared,
+        .imported = imported,
         .device = device_number(),
     };
     handles_open(&handles, number);
@@ -263,12 +267,12 @@ static cudaError_t pool_open(cudaMemPool_t *out, uint64_t maximum)
     return cudaSuccess;
 }
 
-cudaError_t mem_pool_new(cudaMemPool_t *out, uint64_t maximum)
+cudaError_t mem_pool_new(cudaMemPool_t *out, uint64_t maximum, uint64_t shared, bool imported)
 {
     cudaError_t error;
 
     pthread_mutex_lock(&lock);
-    error = pool_open(out, maximum);
+    error = pool_open(out, maximum, shared, imported);
     pthread_mutex_unlock(&lock);
     return error;
 }
@@ -279,7 +283,7 @@ cudaMemPool_t mem_pool_default(void)
 
     pthread_mutex_lock(&lock);
     if (first[device_number()] == NULL)
-        pool_open(&first[device_number()], 0);
+        pool_open(&first[device_number()], 0, 0, false);
     pool = first[device_number()];
     pthread_mutex_unlock(&lock);
     return pool;
@@ -293,6 +297,11 @@ unsigned mem_pool_find(cudaMemPool_t handle)
 unsigned mem_pool_device(unsigned pool)
 {
     return pools[pool - 1].device;
+}
+
+uint64_t mem_pool_shared(unsigned pool, bool imported)
+{
+    return pools[pool - 1].imported == imported ? pools[pool - 1].shared : 0;
 }
 
 cudaError_t mem_pool_end(cudaMemPool_t handle)
@@ -332,7 +341,7 @@ cudaError_t mem_pool_choose(cudaMemPool_t handle)
 {
     const unsigned pool = mem_pool_find(handle);
 
-    if (pool == 0 || pools[pool - 1].device != device_number())
+    if (pool == 0 || pools[pool - 1].imported || pools[pool - 1].device != device_number())
         return cudaErrorInvalidValue;
     pthread_mutex_lock(&lock);
     current[device_number()] = handle;

@@ -29,18 +29,22 @@ struct mem_pool {
     uint64_t maximum; /* of used */
     uint64_t used, used_high;
     uint64_t reserved_high;
+    uint64_t shared; /* by which other processes know it; 0: it is not exported */
+    bool imported;   /* it is another process's, and allocates nothing */
     unsigned device; /* its number */
     bool ended; /* it has no handle any more; its number is given out again once it has no memory */
 };
 
 cudaMemPool_t mem_pool_default(void);
-/* maximum: the bytes that may be allocated of it; 0: any number. */
-cudaError_t mem_pool_new(cudaMemPool_t *out, uint64_t maximum);
+/* maximum: the bytes that may be allocated of it; 0: any number. shared, imported: see mem_pool. */
+cudaError_t mem_pool_new(cudaMemPool_t *out, uint64_t maximum, uint64_t shared, bool imported);
 cudaError_t mem_pool_end(cudaMemPool_t handle);
 /* The number of the pool; 0: the handle is none. */
 unsigned mem_pool_find(cudaMemPool_t handle);
 /* The number of its device. */
 unsigned mem_pool_device(unsigned pool);
+/* Its mem_pool.shared, where it is `imported` or not as the caller says; else 0. */
+uint64_t mem_pool_shared(unsigned pool, bool imported);
 /* The pool that cudaMallocAsync takes memory from on the call's device. */
 cudaMemPool_t mem_pool_current(void);
 cudaError_t mem_pool_choose(cudaMemPool_t handle);

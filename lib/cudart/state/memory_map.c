@@ -98,10 +98,10 @@ bool memory_map_add_block(struct block *block, size_t size, unsigned pool)
                                                      0, device_number()});
 }
 
-bool memory_map_add_opened(const void *base, size_t size, size_t offset)
+bool memory_map_add_opened(const void *base, size_t size, unsigned flags, size_t offset)
 {
-    return locked_add(&memory, (struct memory_range){(uintptr_t)base, size, MEMORY_DEVICE,
-                                                     MEMORY_OPENED, NULL, offset, device_number()});
+    return locked_add(&memory, (struct memory_range){(uintptr_t)base, size, MEMORY_DEVICE, flags,
+                                                     NULL, offset, device_number()});
 }
 
 static void remove_at(struct map *map, uintptr_t base)

@@ -19,16 +19,17 @@ enum memory_kind {
     MEMORY_MANAGED     /* likewise */
 };
 
-/* A flag of device memory that belongs to another process (cudaIpcOpenMemHandle). */
-#define MEMORY_OPENED 1u
+/* Flags of device memory that belongs to another process. */
+#define MEMORY_OPENED   1u /* cudaIpcOpenMemHandle */
+#define MEMORY_IMPORTED 2u /* cudaMemPoolImportPointer */
 
 struct memory_range {
     uintptr_t base;
     size_t size;
     enum memory_kind kind;
-    unsigned flags;      /* of cudaHostAlloc; MEMORY_OPENED; of a block, its pool */
+    unsigned flags;      /* of cudaHostAlloc; MEMORY_OPENED ...; of a block, its pool */
     struct block *block; /* of a heap's arena (device_memory.h); NULL: memory of its own */
-    size_t offset;       /* of MEMORY_OPENED: where it begins in what was imported */
+    size_t offset;       /* of MEMORY_OPENED ...: where it begins in what was imported */
     unsigned device;     /* the number of the device whose session has it */
 };
 
@@ -38,7 +39,7 @@ static inline bool memory_is_host(const struct memory_range *range)
     return range->kind != MEMORY_DEVICE && range->kind != MEMORY_MANAGED;
 }
 
-/* Whether another process has made the memory: it is closed, never freed. */
+/* Whether cudaIpcOpenMemHandle has opened the memory: it is closed, never freed. */
 static inline bool memory_is_opened(const struct memory_range *range)
 {
     return range->kind == MEMORY_DEVICE && range->block == NULL && range->flags == MEMORY_OPENED;
@@ -47,7 +48,7 @@ static inline bool memory_is_opened(const struct memory_range *range)
 /* Add a range of the call's device. False: there is no host memory for it. */
 bool memory_map_add(const void *base, size_t size, enum memory_kind kind, unsigned flags);
 bool memory_map_add_block(struct block *block, size_t size, unsigned pool);
-bool memory_map_add_opened(const void *base, size_t size, size_t offset);
+bool memory_map_add_opened(const void *base, size_t size, unsigned flags, size_t offset);
 /* Removes the range that begins at base. */
 void memory_map_remove(const void *base);
 /* The same for a range that cudaFree may have, neither the host's nor another process's, which it

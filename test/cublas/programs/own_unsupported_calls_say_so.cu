@@ -1,14 +1,12 @@
 // What this library has not names itself once and is CUBLAS_STATUS_NOT_SUPPORTED.
 #include "blas.h"
+#include <cublasXt.h>
 
 int main()
 {
-    blas_handle handle;
-    float a = 3, b = 4, c, s;
-
     setvbuf(stdout, nullptr, _IONBF, 0);
     for (int i = 0; i < 2; i++)
-        STATUS_OF("rotg", cublasRotgEx(handle, &a, &b, CUDA_R_32F, &c, &s, CUDA_R_32F, CUDA_R_32F)); //> libgshare_cublas: cublasRotgEx is not supported
-    //> rotg: CUBLAS_STATUS_NOT_SUPPORTED
-    //> rotg: CUBLAS_STATUS_NOT_SUPPORTED
+        STATUS_OF("ratio", cublasXtSetCpuRatio(nullptr, CUBLASXT_GEMM, CUBLASXT_FLOAT, 0.5f)); //> libgshare_cublas: cublasXtSetCpuRatio is not supported
+    //> ratio: CUBLAS_STATUS_NOT_SUPPORTED
+    //> ratio: CUBLAS_STATUS_NOT_SUPPORTED
 }

@@ -1,0 +1,13 @@
+/* float16.h - numbers of 16 bits on the host: CUDA_R_16F, CUDA_R_16BF. */
+#ifndef GS_CUBLAS_FLOAT16_H
+#define GS_CUBLAS_FLOAT16_H
+
+#include <stdint.h>
+
+#include "cublas/abi.h"
+
+float float_of_16(uint16_t bits, cudaDataType type);
+/* Rounds to nearest, halves to even. */
+uint16_t float_to_16(float x, cudaDataType type);
+
+#endif
