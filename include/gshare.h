@@ -48,8 +48,13 @@
  *
  * Units: sizes are in bytes, and times in nanoseconds unless the name says otherwise.
  *
- * gshare(7) has what concerns a program as a whole: the environment, kernels that print and
- * allocate, kinds of launches, memory that is taken back, fences and faults.
+ * GROUPS, in this order: statuses, handles; execution affinity, quality of service, attaching,
+ * session properties, faults; streams, events; device memory, shared device memory, host memory,
+ * copies and memsets; arrays, copies of boxes, textures and surfaces, tensor maps; modules,
+ * kernels, launching, products of matrices, graphs; initial values.
+ *
+ * gshare(7) has what concerns a program as a whole: the environment, kernels that print, allocate
+ * and recurse, kinds of launches, memory that is freed later or taken back, fences and faults.
  */
 #ifndef GSHARE_H
 #define GSHARE_H
@@ -489,27 +494,21 @@ GS_API gs_status gs_event_elapsed(gs_event start, gs_event end, float *milliseco
  * keeps no records of further allocations. */
 GS_API gs_status gs_malloc(gs_session session, size_t size, gs_devptr *ptr);
 /* Frees memory that gs_malloc or gs_mem_import returned; 0 does nothing. Work that the session was
- * given before may use the memory to its end. Blocks for the server.
- *
- * If there is such work, the call does not wait for it, and the memory is freed later: by the
- * session's next call that allocates, frees, asks gs_mem_info or waits for a stream, and finds that
- * work complete. Whole pieces are freed by such a call that finds the session idle. Until then the
- * memory counts against the limit. A call that needs memory which waits so is not refused but waits
- * for it. When too much memory would wait, gs_free blocks for the device instead.
- * GS_ERR_INVALID_POINTER: not the start of a live allocation. */
+ * given before may use the memory to its end: if there is such work, the call does not wait for it,
+ * and the memory is freed, and stops to count, later (gshare(7)). Blocks for the server; when too
+ * much memory would wait, for the device. GS_ERR_INVALID_POINTER: not the start of a live
+ * allocation. */
 GS_API gs_status gs_free(gs_session session, gs_devptr ptr);
 /* Allocates memory for the work of a stream. Memory that gs_free_async has given back is given out
- * again without asking the server: at once to the same stream, and to another stream when the first
- * one has done the work that it was given before. So the contents are what the session last had
- * there. The size is rounded up to one of eight sizes for each power of two. If no such memory is
- * there, the call blocks as gs_malloc does. Statuses as gs_malloc, and GS_ERR_RECORDING: the stream
- * records a graph. gs_free frees such memory too. */
+ * again without asking the server (gshare(7)); its contents are what the session last had there. If
+ * no such memory is there, the call blocks as gs_malloc does. Statuses as gs_malloc, and
+ * GS_ERR_RECORDING: the stream records a graph. gs_free frees such memory too. */
 GS_API gs_status gs_malloc_async(gs_session session, size_t size, gs_stream stream, gs_devptr *ptr);
 /* Gives memory of gs_malloc_async or gs_malloc back, once the work is done that the stream was
  * given before. Work of other streams that uses the memory must be done by then (for example by
- * gs_stream_wait_event). A limited amount of such memory stays with the session, and counts against
- * its limit, until the session needs room for something else. Does not block for those; more is
- * freed, and blocks, as by gs_free. GS_ERR_INVALID_POINTER, GS_ERR_RECORDING. */
+ * gs_stream_wait_event). A limited amount of such memory stays with the session (gshare(7)). Does
+ * not block for that; more is freed, and blocks, as by gs_free. GS_ERR_INVALID_POINTER,
+ * GS_ERR_RECORDING. */
 GS_API gs_status gs_free_async(gs_session session, gs_devptr ptr, gs_stream stream);
 /* Tells the bytes of device memory that this session may hold in all, and those that it may still
  * allocate: within its own limit, its user's limit and the memory that the device has free. Either
@@ -520,14 +519,10 @@ GS_API gs_status gs_mem_info(gs_session session, size_t *free_bytes, size_t *tot
  * size from then on. Blocks for the server. GS_ERR_INVALID_VALUE: the heap has been made. */
 GS_API gs_status gs_kernel_heap(gs_session session, uint64_t bytes);
 /* Sets the least number of bytes of stack that each thread of the session's kernels has, from the
- * next launch on. The stack is for recursion, and for functions called by address, whose depth the
- * compiler cannot know. By default a thread has 1 KiB, and a kernel that goes deeper faults. The
- * stack cannot shrink. It takes memory of the device for all threads that the device can have,
- * within the user's limit of the driver's memory and no session's. Blocks for the server, and for a
- * moment without running kernels.
- *
- * GS_ERR_INVALID_VALUE: more than the driver gives a thread. GS_ERR_LIMIT: more than the user may
- * have. GS_ERR_NO_DEVICE_MEMORY. GS_ERR_TIMEOUT: no such moment came. */
+ * next launch on: for recursion, and for functions called by address (gshare(7)). The stack cannot
+ * shrink. Blocks for the server, and for a moment without running kernels. GS_ERR_INVALID_VALUE:
+ * more than the driver gives a thread. GS_ERR_LIMIT: more than the user may have.
+ * GS_ERR_NO_DEVICE_MEMORY. GS_ERR_TIMEOUT: no such moment came. */
 GS_API gs_status gs_kernel_stack(gs_session session, uint64_t bytes);
 
 /* ---- Shared device memory ---------------------------------------------------------------------

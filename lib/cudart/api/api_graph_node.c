@@ -159,7 +159,7 @@ NODE_KIND(Memcpy, struct cudaMemcpy3DParms, op_copy3d, copy_params)
 NODE_KIND(Memset, struct cudaMemsetParams, op_memset, memset_params)
 NODE_KIND(Host, struct cudaHostNodeParams, op_host, host_params)
 
-/* ---- Copies of one row ----------------------------------------------------------------------- */
+/* ---- Copies of one row, also to and from symbols --------------------------------------------- */
 
 static cudaError_t copy1d(struct op *op, void *dst, const void *src, size_t size,
                           enum cudaMemcpyKind kind)
@@ -169,37 +169,6 @@ static cudaError_t copy1d(struct op *op, void *dst, const void *src, size_t size
     op_copy_rows(op, dst, size, src, size, size, 1, kind);
     return cudaSuccess;
 }
-
-CUDART_API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
-                                                const cudaGraphNode_t *deps, size_t count,
-                                                void *dst, const void *src, size_t size,
-                                                enum cudaMemcpyKind kind)
-{
-    struct op op;
-
-    return add(copy1d(&op, dst, src, size, kind), node, graph, deps, count, &op);
-}
-
-CUDART_API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst,
-                                                      const void *src, size_t size,
-                                                      enum cudaMemcpyKind kind)
-{
-    struct op op;
-
-    return set(copy1d(&op, dst, src, size, kind), node, &op);
-}
-
-CUDART_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec,
-                                                          cudaGraphNode_t node, void *dst,
-                                                          const void *src, size_t size,
-                                                          enum cudaMemcpyKind kind)
-{
-    struct op op;
-
-    return set_exec(copy1d(&op, dst, src, size, kind), exec, node, &op);
-}
-
-/* ---- Copies to and from symbols -------------------------------------------------------------- */
 
 static cudaError_t symbol_at(const void *symbol, size_t size, size_t offset, void **at)
 {
@@ -236,70 +205,41 @@ static cudaError_t from_symbol(struct op *op, void *dst, const void *symbol, siz
     return error == cudaSuccess ? copy1d(op, dst, at, size, kind) : error;
 }
 
-CUDART_API cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
-                                                      const cudaGraphNode_t *deps, size_t count,
-                                                      const void *symbol, const void *src,
-                                                      size_t size, size_t offset,
-                                                      enum cudaMemcpyKind kind)
-{
-    struct op op;
+/* The three calls of a form of such copies. params: its parameters, in parentheses; made: what
+ * making `op` of them returns. */
+#define LIST(...) __VA_ARGS__
+#define COPY_FORM(Form, params, made)                                                              \
+    CUDART_API cudaError_t cudaGraphAddMemcpyNode##Form(cudaGraphNode_t *node, cudaGraph_t graph,  \
+                                                        const cudaGraphNode_t *deps, size_t count, \
+                                                        LIST params)                               \
+    {                                                                                              \
+        struct op op;                                                                              \
+                                                                                                   \
+        return add(made, node, graph, deps, count, &op);                                           \
+    }                                                                                              \
+    CUDART_API cudaError_t cudaGraphMemcpyNodeSetParams##Form(cudaGraphNode_t node, LIST params)   \
+    {                                                                                              \
+        struct op op;                                                                              \
+                                                                                                   \
+        return set(made, node, &op);                                                               \
+    }                                                                                              \
+    CUDART_API cudaError_t cudaGraphExecMemcpyNodeSetParams##Form(                                 \
+        cudaGraphExec_t exec, cudaGraphNode_t node, LIST params)                                   \
+    {                                                                                              \
+        struct op op;                                                                              \
+                                                                                                   \
+        return set_exec(made, exec, node, &op);                                                    \
+    }
 
-    return add(to_symbol(&op, symbol, src, size, offset, kind), node, graph, deps, count, &op);
-}
-
-CUDART_API cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node,
-                                                            const void *symbol, const void *src,
-                                                            size_t size, size_t offset,
-                                                            enum cudaMemcpyKind kind)
-{
-    struct op op;
-
-    return set(to_symbol(&op, symbol, src, size, offset, kind), node, &op);
-}
-
-CUDART_API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec,
-                                                                cudaGraphNode_t node,
-                                                                const void *symbol, const void *src,
-                                                                size_t size, size_t offset,
-                                                                enum cudaMemcpyKind kind)
-{
-    struct op op;
-
-    return set_exec(to_symbol(&op, symbol, src, size, offset, kind), exec, node, &op);
-}
-
-/* ---- Copies from symbols --------------------------------------------------------------------- */
-
-CUDART_API cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
-                                                        const cudaGraphNode_t *deps, size_t count,
-                                                        void *dst, const void *symbol, size_t size,
-                                                        size_t offset, enum cudaMemcpyKind kind)
-{
-    struct op op;
-
-    return add(from_symbol(&op, dst, symbol, size, offset, kind), node, graph, deps, count, &op);
-}
-
-CUDART_API cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst,
-                                                              const void *symbol, size_t size,
-                                                              size_t offset,
-                                                              enum cudaMemcpyKind kind)
-{
-    struct op op;
-
-    return set(from_symbol(&op, dst, symbol, size, offset, kind), node, &op);
-}
-
-CUDART_API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec,
-                                                                  cudaGraphNode_t node, void *dst,
-                                                                  const void *symbol, size_t size,
-                                                                  size_t offset,
-                                                                  enum cudaMemcpyKind kind)
-{
-    struct op op;
-
-    return set_exec(from_symbol(&op, dst, symbol, size, offset, kind), exec, node, &op);
-}
+COPY_FORM(1D, (void *dst, const void *src, size_t size, enum cudaMemcpyKind kind),
+          copy1d(&op, dst, src, size, kind))
+COPY_FORM(ToSymbol,
+          (const void *symbol, const void *src, size_t size, size_t offset,
+           enum cudaMemcpyKind kind),
+          to_symbol(&op, symbol, src, size, offset, kind))
+COPY_FORM(FromSymbol,
+          (void *dst, const void *symbol, size_t size, size_t offset, enum cudaMemcpyKind kind),
+          from_symbol(&op, dst, symbol, size, offset, kind))
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 

@@ -63,7 +63,7 @@ static bool room_for_one(void *array, size_t size, size_t count, size_t *room)
     return true;
 }
 
-struct graph *graph_make(void)
+static struct graph *graph_make(void)
 {
     struct graph *graph = calloc(1, sizeof(*graph));
     uint64_t handle;

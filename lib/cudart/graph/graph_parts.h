@@ -40,7 +40,6 @@ void graphs_leave(void);
 struct graph *graph_find(cudaGraph_t handle);
 struct node *node_find(cudaGraphNode_t handle);
 
-struct graph *graph_make(void);
 /* Whether the edge waits for the whole of what it comes from: its data are all zeros. */
 bool edge_is_ordinary(const cudaGraphEdgeData *data);
 /* Whether the node waits for that one; *place: where in node->before. */

@@ -30,8 +30,8 @@ void child_move(struct loop *loop, struct child *from, struct child *to, watch_r
     to->said_ready = from->said_ready;
     to->said = from->said;
     if (from->link.fd >= 0)
-        watch_move(loop, &from->link, &to->link, EPOLLIN, on_link);
-    watch_move(loop, &from->process, &to->process, EPOLLIN, on_process);
+        watch_move(loop, &from->link, &to->link, on_link);
+    watch_move(loop, &from->process, &to->process, on_process);
     *from = (struct child)CHILD_NONE;
 }
 

@@ -32,13 +32,12 @@ int watch_change(struct loop *loop, struct watch *watch, uint32_t events)
     return epoll_ctl(loop->epoll_fd, EPOLL_CTL_MOD, watch->fd, &event) < 0 ? -errno : 0;
 }
 
-void watch_move(struct loop *loop, struct watch *from, struct watch *to, uint32_t events,
-                watch_ready *ready)
+void watch_move(struct loop *loop, struct watch *from, struct watch *to, watch_ready *ready)
 {
     to->fd = from->fd;
     to->ready = ready;
     from->fd = -1;
-    watch_change(loop, to, events); /* cannot fail: the descriptor is there, and is watched */
+    watch_change(loop, to, EPOLLIN); /* cannot fail: the descriptor is there, and is watched */
 }
 
 void watch_remove(struct loop *loop, struct watch *watch)

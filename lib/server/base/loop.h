@@ -56,9 +56,8 @@ void loop_expected(struct loop *loop);
 /* events: EPOLLIN, EPOLLOUT; level-triggered. 0 or -errno. */
 int watch_add(struct loop *loop, struct watch *watch, int fd, uint32_t events, watch_ready *ready);
 int watch_change(struct loop *loop, struct watch *watch, uint32_t events);
-/* Has another struct watch the descriptor. */
-void watch_move(struct loop *loop, struct watch *from, struct watch *to, uint32_t events,
-                watch_ready *ready);
+/* Has another struct watch the descriptor, for EPOLLIN. */
+void watch_move(struct loop *loop, struct watch *from, struct watch *to, watch_ready *ready);
 /* Does not close the descriptor. Harmless on one that is not watched. */
 void watch_remove(struct loop *loop, struct watch *watch);
 

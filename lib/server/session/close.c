@@ -108,10 +108,9 @@ void server_session_resume_over(struct session *session)
 /* ---- Refused, or lost with the worker -------------------------------------------------------- */
 
 /* The session has no worker any more, and none will take it up. */
-static void session_lost(struct session *session, const struct link_fatal *fatal,
-                         const struct culprit *culprit, const char *why)
+static void session_lost(struct session *session, const struct link_fatal *fatal, const char *why)
 {
-    session_segment_fault(session, fatal, culprit, why);
+    session_segment_fault(session, fatal, why);
     qos_requests_refuse_all(session, GS_ERR_INTERRUPTED, "the device was lost");
     grants_forget(session);
     peer_memory_end(session);
@@ -125,7 +124,6 @@ static void session_lost(struct session *session, const struct link_fatal *fatal
 static void session_not_resumed(struct session *session, const char *text)
 {
     const struct device *device = session->device;
-    const struct culprit *culprit = device->culprit.session_id ? &device->culprit : NULL;
     char why[ERROR_TEXT_MAX + REFUSAL_TEXT_MAX];
     struct log_event event = log_event_begin("session-lost");
     struct seg_fault verdict;
@@ -134,12 +132,12 @@ static void session_not_resumed(struct session *session, const char *text)
              session->replays && session->replay == LINK_REPLAY_NOT
                  ? ", and has run again often enough"
                  : "");
-    verdict = session_verdict(session, NULL, culprit, why);
+    verdict = session_verdict(session, NULL, why);
     event_session(&event, session);
     log_event_fault(&event, &verdict);
     log_event_text(&event, "reason", why);
     log_event_write(&event, LOG_LEVEL_INFO);
-    session_lost(session, NULL, culprit, why);
+    session_lost(session, NULL, why);
 }
 
 void server_session_refuse(struct session *session, gs_status status, const char *text)
@@ -277,7 +275,7 @@ void server_session_close(struct session *session)
 static void session_killed(struct session *session)
 {
     timer_cancel(&session->server->loop, &session->evict_by);
-    session_lost(session, NULL, NULL, "");
+    session_lost(session, NULL, "");
     session->killed = false;
     session->segment_kept = SEGMENT_NOT_KEPT;
 }
@@ -301,14 +299,14 @@ bool server_session_closed(struct session *session)
 
 /* ---- The worker is lost ---------------------------------------------------------------------- */
 
-static enum link_replay replay_wanted(struct session *session, const struct culprit *culprit)
+static enum link_replay replay_wanted(struct session *session)
 {
     const uint64_t now = clock_ns();
 
     if (!session->replays)
         return LINK_REPLAY_NOT;
     /* A worker that is replaced leaves nothing unfinished. */
-    if (culprit || session->device->restart.phase == RESTART_NEXT)
+    if (device_culprit(session->device) || session->device->restart.phase == RESTART_NEXT)
         return LINK_REPLAY;
     if (now - session->losses_ns > LOSSES_NS) {
         session->losses = 0;
@@ -334,11 +332,11 @@ static void session_wait(struct session *session)
 }
 
 /* The attach begins anew with the next worker, unless workers are lost over and over. */
-static void session_open_again(struct session *session, const char *why)
+static void session_open_again(struct session *session)
 {
     if (session->close_wanted || session->server->phase >= PHASE_STOPPING ||
         session->attempts++ >= ATTEMPTS_MAX) {
-        server_session_refuse(session, GS_ERR_NO_DEVICE, why);
+        server_session_refuse(session, GS_ERR_NO_DEVICE, session->device->failure);
         return;
     }
     grants_forget(session);
@@ -347,14 +345,15 @@ static void session_open_again(struct session *session, const char *why)
 
 /* Whether the session ends with its worker for who has lost it: the culprit itself, and the other
  * sessions of a user who goes on losing the device while new ones are refused. */
-static bool ends_for(const struct session *session, const struct culprit *culprit)
+static bool ends_for_culprit(const struct session *session)
 {
-    return culprit && (culprit->session_id == session->id ||
-                       (culprit->kept_out && culprit->uid == session->uid));
+    const struct culprit *culprit = &session->device->culprit;
+
+    return culprit->session_id == session->id ||
+           (culprit->kept_out && culprit->uid == session->uid);
 }
 
-void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
-                                const struct culprit *culprit, const char *why)
+void server_session_worker_lost(struct session *session, const struct link_fatal *fatal)
 {
     session->segment_kept = SEGMENT_NOT_KEPT; /* the next worker keeps no segment yet */
     peer_import_forget(session);
@@ -363,14 +362,14 @@ void server_session_worker_lost(struct session *session, const struct link_fatal
         if (session->resuming)
             session_wait(session);
         else
-            session_open_again(session, why);
+            session_open_again(session);
         break;
     case SESSION_OPEN:
-        if (session->journal < 0 || ends_for(session, culprit) ||
+        if (session->journal < 0 || ends_for_culprit(session) ||
             session->server->phase == PHASE_STOPPING || !session_segment_open(session)) {
-            session_lost(session, fatal, culprit, why);
+            session_lost(session, fatal, session->device->failure);
         } else {
-            session->replay = replay_wanted(session, culprit);
+            session->replay = replay_wanted(session);
             session_wait(session);
         }
         break;

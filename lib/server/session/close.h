@@ -21,9 +21,8 @@ void server_session_kill(struct session *session, uint32_t grace_ms);
 bool server_session_closed(struct session *session);
 /* Goes on with the end of a session that a former supervisor has begun. asked: the worker knows. */
 void server_session_close_again(struct session *session, bool asked);
-/* Notes that the session's worker is gone; see session_segment_fault for the parameters. */
-void server_session_worker_lost(struct session *session, const struct link_fatal *fatal,
-                                const struct culprit *culprit, const char *why);
+/* Notes that the session's worker is gone. fatal: its last words, or NULL. */
+void server_session_worker_lost(struct session *session, const struct link_fatal *fatal);
 /* Notes that the session does not wait to be taken up any more. */
 void server_session_resume_over(struct session *session);
 /* Answers the attach with a refusal and ends the session. */

@@ -110,8 +110,10 @@ bool session_segment_open(const struct session *session)
 /* What a session that is not to blame is told. Its own user's processes are named, and nothing of
  * another user's. */
 static void victim_describe(char text[], size_t size, const struct session *session,
-                            const struct culprit *culprit, const char *why)
+                            const char *why)
 {
+    const struct culprit *culprit = device_culprit(session->device);
+
     if (!culprit)
         snprintf(text, size, "the device was lost: %.150s", why);
     else if (culprit->uid == session->uid && culprit->kept_out)
@@ -119,22 +121,21 @@ static void victim_describe(char text[], size_t size, const struct session *sess
                  "session %llu (pid %d) lost the device while its user was kept out: %.90s",
                  (unsigned long long)culprit->session_id, (int)culprit->pid, why);
     else if (culprit->uid == session->uid)
-        snprintf(text, size, "session %llu (pid %d, %s) lost the device: %.110s",
+        snprintf(text, size, "session %llu (pid %d, %s) lost the device: %s",
                  (unsigned long long)culprit->session_id, (int)culprit->pid, culprit->name, why);
     else
         snprintf(text, size, "another user's tenant lost the device: %.140s", why);
 }
 
-static bool to_blame(const struct session *session, const struct link_fatal *fatal,
-                     const struct culprit *culprit)
+static bool to_blame(const struct session *session, const struct link_fatal *fatal)
 {
-    return fatal && culprit && culprit->session_id == session->id;
+    return fatal && session->device->culprit.session_id == session->id;
 }
 
 struct seg_fault session_verdict(const struct session *session, const struct link_fatal *fatal,
-                                 const struct culprit *culprit, const char *why)
+                                 const char *why)
 {
-    const bool blamed = to_blame(session, fatal, culprit);
+    const bool blamed = to_blame(session, fatal);
     struct seg_fault fault = {.kind = GS_FAULT_DEVICE, .status = GS_ERR_INTERRUPTED};
 
     if (blamed) {
@@ -152,7 +153,7 @@ struct seg_fault session_verdict(const struct session *session, const struct lin
     else if (blamed)
         snprintf(fault.message, sizeof(fault.message), "%.150s", why);
     else
-        victim_describe(fault.message, sizeof(fault.message), session, culprit, why);
+        victim_describe(fault.message, sizeof(fault.message), session, why);
     if (!segment_gone(session))
         unfinished_tell(session->segment, &fault);
     return fault;
@@ -173,15 +174,14 @@ static void fault_publish(const struct session *session, const struct seg_fault 
     futex_wake(&shared->state);
 }
 
-void session_segment_fault(struct session *session, const struct link_fatal *fatal,
-                           const struct culprit *culprit, const char *why)
+void session_segment_fault(struct session *session, const struct link_fatal *fatal, const char *why)
 {
     struct seg_fault fault;
 
     if (!session_segment_open(session))
         return;
-    fault = session_verdict(session, fatal, culprit, why);
-    fault_publish(session, &fault, to_blame(session, fatal, culprit) ? SEG_FAULTED : SEG_LOST);
+    fault = session_verdict(session, fatal, why);
+    fault_publish(session, &fault, to_blame(session, fatal) ? SEG_FAULTED : SEG_LOST);
 }
 
 void session_segment_end(struct session *session, const char *why)

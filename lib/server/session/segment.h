@@ -18,13 +18,13 @@ int session_segment_init(struct session *session);
 void session_segment_fill(struct session *session);
 /* Maps the segment that a former supervisor had mapped. 0 or -errno. */
 int session_segment_restore(struct session *session);
-/* What the session is told where its worker is gone. fatal: the worker's last words, or NULL;
- * culprit: whom they are about, or NULL. */
+/* What the session is told where its worker is gone. fatal: the worker's last words,
+ * which are about the device's culprit, or NULL. */
 struct seg_fault session_verdict(const struct session *session, const struct link_fatal *fatal,
-                                 const struct culprit *culprit, const char *why);
+                                 const char *why);
 /* Tells the session its verdict. */
 void session_segment_fault(struct session *session, const struct link_fatal *fatal,
-                           const struct culprit *culprit, const char *why);
+                           const char *why);
 /* Tells the client that the session is being ended, and why. */
 void session_segment_end(struct session *session, const char *why);
 /* Tells the device's worker that no session will be opened with the segment again. */

@@ -63,8 +63,9 @@ void device_trace_session(const struct session *session, enum trace_kind kind)
         session_put(session, TRACE_GRANTED);
 }
 
-void device_trace_lost(const struct device *device, const struct culprit *culprit)
+void device_trace_lost(const struct device *device)
 {
+    const struct culprit *culprit = device_culprit(device);
     struct trace_event event = {.kind = TRACE_LOST};
 
     if (!device->trace.segment)

@@ -32,8 +32,8 @@ void device_trace_restore(struct device *device);
 void device_trace_tell(struct device *device);
 /* kind: TRACE_ATTACHED, TRACE_DETACHED or TRACE_GRANTED. */
 void device_trace_session(const struct session *session, enum trace_kind kind);
-/* Records that the worker is lost. culprit: NULL where nobody is known to be at fault. */
-void device_trace_lost(const struct device *device, const struct culprit *culprit);
+/* Records that the worker is lost, and by whom. */
+void device_trace_lost(const struct device *device);
 /* Records that the next worker has taken the sessions over. */
 void device_trace_taken_over(const struct device *device);
 

@@ -114,6 +114,11 @@ void device_init(struct device *device, struct server *server, int index);
 void device_deinit(struct device *device);
 /* Makes the doorbell queue. 0 or -errno. */
 int device_bell_open(struct device *device, mode_t mode);
+/* Who lost the last worker; NULL: not known. */
+static inline const struct culprit *device_culprit(const struct device *device)
+{
+    return device->culprit.session_id ? &device->culprit : NULL;
+}
 /* Walks through the device's sessions, as registry_next does through the server's. */
 struct session *device_session_next(const struct device *device, const struct session *session);
 /* The session in a slot, or NULL: the slot is empty, another device's, or no slot at all. */

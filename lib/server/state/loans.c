@@ -119,7 +119,8 @@ void loan_hold(struct loan *loan, const struct device *device)
     loan->devices |= 1u << device->index;
 }
 
-void loan_release(struct server *server, struct loan *loan)
+/* Counts an import less. */
+static void loan_release(struct server *server, struct loan *loan)
 {
     if (--loan->holders == 0 && taken_back(loan))
         lingering_change(server, loan, false);

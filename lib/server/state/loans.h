@@ -59,9 +59,8 @@ struct loan_news {
 struct loan *loan_find(const struct server *server, uint64_t number);
 /* The loan of an entry of the session's vault, begun if there is none. NULL: there is no memory. */
 struct loan *loan_begin(struct session *owner, uint64_t address, uint64_t size);
-/* Counts an import on that device, or (below) no longer. */
+/* Counts an import on that device. */
 void loan_hold(struct loan *loan, const struct device *device);
-void loan_release(struct server *server, struct loan *loan);
 /* Ends the loan of the owner's memory at that address, if there is one. */
 void loan_take_back(struct session *owner, uint64_t address);
 /* Notes that the session gives up the entry, which may be a loan's or an import's. */

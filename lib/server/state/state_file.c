@@ -172,19 +172,6 @@ static bool file_read(int fd, const struct stat *st, char **text, size_t *size,
     return true;
 }
 
-bool state_load(struct settings *settings, const char *path, char error[STATE_ERROR_MAX])
-{
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    CLEANUP_FREE char *text = NULL;
-    struct stat st;
-    size_t size = 0;
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return failed(error, "cannot be opened");
-    return file_read(fd, &st, &text, &size, error) &&
-           settings_read(settings, NULL, text, size, NULL, error);
-}
-
 bool policy_load(struct settings *settings, struct policy *policy, const char *path,
                  void (*said)(const char *error), char error[STATE_ERROR_MAX])
 {
@@ -195,14 +182,20 @@ bool policy_load(struct settings *settings, struct policy *policy, const char *p
 
     if (fd < 0 || fstat(fd, &st) < 0)
         return failed(error, "cannot be opened");
-    /* The file says who is served, so only root and the server's user may write it. */
-    if ((st.st_uid != 0 && st.st_uid != geteuid()) || st.st_mode & (S_IWGRP | S_IWOTH)) {
+    /* The policy says who is served, so only root and the server's user may write it. */
+    if (policy &&
+        ((st.st_uid != 0 && st.st_uid != geteuid()) || st.st_mode & (S_IWGRP | S_IWOTH))) {
         snprintf(error, STATE_ERROR_MAX, "others than root and uid %u can write it",
                  (unsigned)geteuid());
         return false;
     }
     return file_read(fd, &st, &text, &size, error) &&
            settings_read(settings, policy, text, size, said, error);
+}
+
+bool state_load(struct settings *settings, const char *path, char error[STATE_ERROR_MAX])
+{
+    return policy_load(settings, NULL, path, NULL, error);
 }
 
 static bool write_all(int fd, const char *text, size_t length)

@@ -28,24 +28,23 @@ static void ending_fire(struct timer *timer)
     child_signal(&device->worker.child, SIGKILL);
 }
 
-/* The session that the worker's last words are about, if it is one of the device's. */
-static bool culprit_find(const struct device *device, const struct link_fatal *fatal, uint32_t slot,
-                         struct culprit *culprit)
+/* Notes the session that the worker's last words are about, if it is one of the device's. */
+static void culprit_note(struct device *device, const struct link_fatal *fatal, uint32_t slot)
 {
     const struct session *s = device_session(device, slot);
 
+    device->culprit = (struct culprit){0};
     if (!fatal || !s || !session_has_memory(s))
-        return false;
-    *culprit = (struct culprit){.session_id = s->id, .uid = s->uid, .pid = s->pid};
-    memcpy(culprit->name, s->name, sizeof(culprit->name));
-    return true;
+        return;
+    device->culprit = (struct culprit){.session_id = s->id, .uid = s->uid, .pid = s->pid};
+    memcpy(device->culprit.name, s->name, sizeof(s->name));
 }
 
-static void culprit_log(const struct device *device, const struct link_fatal *fatal, uint32_t slot,
-                        const struct culprit *culprit)
+static void culprit_log(const struct device *device, const struct link_fatal *fatal, uint32_t slot)
 {
+    const struct culprit *culprit = &device->culprit;
     const struct seg_fault verdict =
-        session_verdict(device_session(device, slot), fatal, culprit, device->failure);
+        session_verdict(device_session(device, slot), fatal, device->failure);
     struct log_event event = log_event_begin("fault");
 
     log_event_number(&event, "device", (uint64_t)device->index);
@@ -125,9 +124,9 @@ static void culprit_charge(struct server *server, const struct culprit *culprit)
 }
 
 /* Counts the fault for the user whose session it was. */
-static void culprit_blame(struct device *device, const struct link_fatal *fatal,
-                          const struct culprit *culprit)
+static void culprit_blame(struct device *device, const struct link_fatal *fatal)
 {
+    const struct culprit *culprit = &device->culprit;
     struct server *server = device->server;
 
     culprit_count(device, culprit);
@@ -153,21 +152,25 @@ static void failure_count(struct device *device, const struct link_fatal *fatal,
         device->failures = 0;
 }
 
+void worker_loss_tell(struct device *device, const struct link_fatal *fatal)
+{
+    for (struct session *s = NULL; (s = device_session_next(device, s));)
+        server_session_worker_lost(s, fatal);
+}
+
 /* Ends the worker's process, and tells its sessions. `at_rest`: as in struct link_fatal. */
-static void worker_lose(struct device *device, const struct link_fatal *fatal,
-                        const struct culprit *culprit, bool at_rest)
+static void worker_lose(struct device *device, const struct link_fatal *fatal, bool at_rest)
 {
     struct server *server = device->server;
     struct worker_process *worker = &device->worker;
 
     device->lost_ns = clock_ns();
-    device_trace_lost(device, culprit);
+    device_trace_lost(device);
     worker->state = WORKER_ENDING;
     worker->stopped = at_rest && device->standby.child.said_ready && !device->former.child.pid;
     child_signal(&worker->child, worker->stopped ? SIGSTOP : SIGKILL);
     timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
-    for (struct session *s = NULL; (s = device_session_next(device, s));)
-        server_session_worker_lost(s, fatal, culprit, device->failure);
+    worker_loss_tell(device, fatal);
 }
 
 void worker_retired(struct device *device)
@@ -176,14 +179,13 @@ void worker_retired(struct device *device)
              (int)device->worker.child.pid);
     device->culprit = (struct culprit){0};
     device->takeovers[device->restart.cause]++;
-    worker_lose(device, NULL, NULL, true);
+    worker_lose(device, NULL, true);
 }
 
 void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t slot,
                  const char *format, ...)
 {
     const enum worker_state state = device->worker.state;
-    struct culprit culprit;
     bool blamed, by_operator;
     va_list ap;
 
@@ -192,21 +194,21 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     va_start(ap, format);
     vsnprintf(device->failure, sizeof(device->failure), format, ap);
     va_end(ap);
-    blamed = culprit_find(device, fatal, slot, &culprit);
+    culprit_note(device, fatal, slot);
+    blamed = device_culprit(device);
     by_operator = blamed && device_session(device, slot)->by_operator;
     if (blamed)
-        culprit.kept_out = !by_operator && kept_out(device->server, culprit.uid);
-    device->culprit = blamed ? culprit : (struct culprit){0};
+        device->culprit.kept_out = !by_operator && kept_out(device->server, device->culprit.uid);
     if (blamed)
-        culprit_log(device, fatal, slot, &culprit);
+        culprit_log(device, fatal, slot);
     else if (device->server->phase != PHASE_STARTING) /* then the server reports its own failure */
         unknown_log(device);
     device->suspects.count = 0;
     failure_count(device, fatal, blamed);
-    worker_lose(device, fatal, blamed ? &culprit : NULL, fatal && fatal->at_rest);
+    worker_lose(device, fatal, fatal && fatal->at_rest);
     /* A session that the operator has ended has cost nobody anything. */
     if (blamed && !by_operator)
-        culprit_blame(device, fatal, &culprit);
+        culprit_blame(device, fatal);
 }
 
 void worker_quit(struct device *device)

@@ -14,6 +14,8 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* The worker is at rest and ends, so that another takes its sessions up. */
 void worker_retired(struct device *device);
+/* Tells the device's sessions that its worker is lost. fatal: its last words, or NULL. */
+void worker_loss_tell(struct device *device, const struct link_fatal *fatal);
 /* Tells the worker to quit, and kills it if it does not. */
 void worker_quit(struct device *device);
 

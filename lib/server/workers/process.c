@@ -171,15 +171,6 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     worker_next(device);
 }
 
-/* Goes on where a supervisor was killed while it told the sessions that the worker is lost. */
-static void worker_loss_tell(struct device *device)
-{
-    const struct culprit *culprit = device->culprit.session_id ? &device->culprit : NULL;
-
-    for (struct session *s = NULL; (s = device_session_next(device, s));)
-        server_session_worker_lost(s, NULL, culprit, device->failure);
-}
-
 void worker_restore(struct device *device)
 {
     struct worker_process *worker = &device->worker;
@@ -188,7 +179,7 @@ void worker_restore(struct device *device)
     worker->outbox = (struct outbox){0};
     worker->resync = NULL;
     if (worker->state == WORKER_NONE || worker->child.process.fd < 0) {
-        worker_loss_tell(device);
+        worker_loss_tell(device, NULL); /* the supervisor was perhaps killed in the middle of it */
         child_signal(&worker->child, SIGKILL);
         worker_forget(device);
         worker_next(device);
@@ -203,7 +194,7 @@ void worker_restore(struct device *device)
     if (worker->state == WORKER_READY && !worker->begun)
         worker->state = WORKER_STARTING;
     if (worker->state == WORKER_ENDING) {
-        worker_loss_tell(device);
+        worker_loss_tell(device, NULL);
         if (!worker->stopped)
             child_signal(&worker->child, SIGKILL);
     } else if (worker->state == WORKER_READY) {

@@ -419,11 +419,11 @@ static CUresult rows_fill_now(uint64_t dst, uint64_t pitch, uint32_t value, uint
     return result ? result : fill_now(&f);
 }
 
-static CUresult rows_fill_async(uint64_t dst, uint64_t pitch, uint32_t value, uint32_t element,
-                                uint64_t width, uint64_t height, CUstream stream)
+static CUresult row_fill_async(uint64_t dst, uint32_t value, uint32_t element, uint64_t width,
+                               CUstream stream)
 {
     struct fill f;
-    CUresult result = fill_checked(&f, dst, pitch, value, element, width, height);
+    CUresult result = fill_checked(&f, dst, 0, value, element, width, 1);
 
     return result ? result : fill_async(&f, stream);
 }
@@ -457,15 +457,15 @@ CUresult cuMemsetD2D32_v2(CUdeviceptr dst, size_t pitch, unsigned int value, siz
 
 CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count, CUstream stream)
 {
-    return rows_fill_async(dst, 0, value, 1, count, 1, stream);
+    return row_fill_async(dst, value, 1, count, stream);
 }
 
 CUresult cuMemsetD16Async(CUdeviceptr dst, unsigned short value, size_t count, CUstream stream)
 {
-    return rows_fill_async(dst, 0, value, 2, count, 1, stream);
+    return row_fill_async(dst, value, 2, count, stream);
 }
 
 CUresult cuMemsetD32Async(CUdeviceptr dst, unsigned int value, size_t count, CUstream stream)
 {
-    return rows_fill_async(dst, 0, value, 4, count, 1, stream);
+    return row_fill_async(dst, value, 4, count, stream);
 }

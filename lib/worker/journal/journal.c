@@ -233,10 +233,11 @@ static uint32_t *slot_of(const struct journal *journal, uint32_t kind, uint64_t 
 
 static void entry_drop(struct journal *journal, uint32_t slot)
 {
-    struct journal_entry *entry = entry_at(journal, slot - 1);
+    struct journal_entry *entry;
 
     if (!slot)
         return;
+    entry = entry_at(journal, slot - 1);
     journal->dropped += entry->units;
     *(volatile uint32_t *)&entry->kind = 0;
 }

@@ -239,8 +239,7 @@ static void *side_main(void *argument)
 /* Makes the session the main lane's again. */
 static void session_adopt(struct lane *main, struct session *session)
 {
-    for (uint32_t i = 0; i < lanes.count; i++)
-        lanes.side[i]->members -= session->lane == &lanes.side[i]->lane;
+    lanes.side[session->lane->index - 1]->members--;
     atomic_store_explicit(&session->recalled, false, memory_order_relaxed);
     session->lane = main;
     session->elsewhere = false;

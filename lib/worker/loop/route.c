@@ -152,8 +152,7 @@ static void session_enter(struct lane *lane, struct job *job)
     session->lane = lane;
     session_table_add(session);
     session_poll_begin(session);
-    grant_apply(session, &job->grant, job->partition);
-    job->partition = NULL; /* the grant has it */
+    grant_apply(job);
     turn_add(session, job->open.suspect_ns);
 }
 

@@ -15,9 +15,9 @@
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-gs_status chunk_address_take(struct job *job, struct chunk *chunk)
+/* Takes a place of that size for the chunk. On failure the job has failed. */
+static gs_status place_take(struct job *job, struct chunk *chunk, uint64_t size)
 {
-    uint64_t size = physical_size(chunk->holder.memory);
     struct place *place = window_take(job, size);
 
     if (!place)
@@ -26,6 +26,11 @@ gs_status chunk_address_take(struct job *job, struct chunk *chunk)
     chunk->address = place->address;
     chunk->size = size;
     return GS_OK;
+}
+
+gs_status chunk_address_take(struct job *job, struct chunk *chunk)
+{
+    return place_take(job, chunk, physical_size(chunk->holder.memory));
 }
 
 bool chunk_address_take_peer(struct job *job, struct chunk *chunk, uint64_t address)
@@ -290,21 +295,14 @@ struct chunk *chunk_place_new(struct job *job, uint64_t address, uint64_t size)
 {
     struct session *session = job->session;
     struct chunk *chunk = chunk_begin(job);
-    struct place *place = NULL;
     CUresult result;
 
     if (!chunk)
         return NULL;
     chunk->holder.session = session;
     chunk->sunk = true;
-    if (address) {
-        chunk_address_put(job, chunk, address, size);
-    } else if ((place = window_take(job, size))) {
-        place->tag = chunk;
-        chunk->address = place->address;
-        chunk->size = size;
-    }
-    if (job->status != GS_OK) {
+    if ((address ? chunk_address_put(job, chunk, address, size) : place_take(job, chunk, size)) !=
+        GS_OK) {
         free(chunk);
         return NULL;
     }

@@ -466,36 +466,36 @@ static const struct job_kind job_host_free_plain = {"host_free", JOB_QUICK, NULL
 
 static void free_prepare(struct job *job)
 {
-    job->object = host_block_find(job->session, job->arg[0]);
-    if (!job->object) {
+    struct host_block *block = host_block_find(job->session, job->arg[0]);
+
+    if (!block) {
         job_fail(job, GS_ERR_INVALID_VALUE, "host block %" PRIu64 " does not exist", job->arg[0]);
         return;
     }
+    job->object = block;
     job->session->memory.hosts[job->arg[0]] = NULL;
-    if (((const struct host_block *)job->object)->address)
-        allocations_remove(&job->session->memory.allocations,
-                           ((const struct host_block *)job->object)->address);
+    if (block->address)
+        allocations_remove(&job->session->memory.allocations, block->address);
     job->session->memory.generation++;
     /* The device cannot use the block, so the job need not wait for the device. */
-    if (!((const struct host_block *)job->object)->pinned)
+    if (!block->pinned)
         job->kind = &job_host_free_plain;
-}
-
-static void block_rest(struct session_memory *memory, struct host_block *block)
-{
-    block->next = memory->resting;
-    memory->resting = block;
-    memory->resting_count++;
 }
 
 static void free_work(struct job *job)
 {
+    struct session_memory *memory = &job->session->memory;
+    struct host_block *block = job->object;
+
     job_removes(job, JOURNAL_HOST, job->arg[0]);
     journal_drop(job->session->journal, JOURNAL_HOST, job->arg[0]);
-    if (((const struct host_block *)job->object)->room)
-        block_rest(&job->session->memory, job->object);
-    else
-        host_block_free(job->session, job->object);
+    if (!block->room) {
+        host_block_free(job->session, block);
+        return;
+    }
+    block->next = memory->resting; /* it rests */
+    memory->resting = block;
+    memory->resting_count++;
 }
 
 const struct job_kind job_host_alloc = {"host_alloc", JOB_QUICK,     alloc_prepare,
@@ -562,9 +562,8 @@ gs_status host_blocks_resume_late(struct job *job)
 
 void host_blocks_deinit(struct session *session)
 {
-    for (uint32_t i = 0; session->memory.hosts && i < SEG_HOSTS; i++) {
+    for (uint32_t i = 0; session->memory.hosts && i < SEG_HOSTS; i++)
         host_block_free(session, session->memory.hosts[i]);
-    }
     free(session->memory.hosts);
     session->memory.hosts = NULL;
     for (struct host_block *block; (block = session->memory.resting);) {

@@ -285,24 +285,31 @@ static uint64_t cover_end(const struct session_memory *memory, uint64_t open, en
            (cover == COVER_REACH ? FENCE_REACH : 0);
 }
 
-/* Covers from the end of the covered part up to `end`. On failure all is as before: holes there do
- * no harm, since no kernel comes there yet. */
+/* Covers a part to which no kernel comes yet. On failure all is as before: holes there do no harm.
+ */
+static CUresult cover_part(struct session *session, uint64_t at, uint64_t size)
+{
+    const bool hole = session->memory.hole;
+    CUresult result = sinks_cover(session, at, size);
+
+    if (result) {
+        sinks_drop(session, at, size);
+        session->memory.hole = hole;
+    }
+    return result;
+}
+
+/* Covers from the end of the covered part up to `end`. */
 static CUresult cover_more(struct session *session, uint64_t end)
 {
     struct session_memory *memory = &session->memory;
-    const uint64_t at = memory->covered_end;
-    const bool hole = memory->hole;
     CUresult result;
 
-    if (end <= at)
+    if (end <= memory->covered_end)
         return CUDA_SUCCESS;
-    result = sinks_cover(session, at, end - at);
-    if (result) {
-        sinks_drop(session, at, end - at);
-        memory->hole = hole;
-    } else {
+    result = cover_part(session, memory->covered_end, end - memory->covered_end);
+    if (!result)
         memory->covered_end = end;
-    }
     return result;
 }
 
@@ -353,17 +360,15 @@ static CUresult cover_reach(struct session *session)
 {
     struct session_memory *memory = &session->memory;
     const uint64_t before = memory->window_base - margin_of(session->fenced);
-    const bool hole = memory->hole;
-    CUresult result = sinks_cover(session, before, FENCE_REACH);
+    CUresult result = cover_part(session, before, FENCE_REACH);
 
-    if (!result)
-        result = cover_more(session, cover_end(memory, memory->window_open, COVER_REACH));
-    if (result) {
+    if (result)
+        return result;
+    result = cover_more(session, cover_end(memory, memory->window_open, COVER_REACH));
+    if (result)
         sinks_drop(session, before, FENCE_REACH);
-        memory->hole = hole;
-    } else {
+    else
         memory->cover = COVER_REACH;
-    }
     return result;
 }
 

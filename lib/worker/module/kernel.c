@@ -86,37 +86,29 @@ static gs_status params_read(struct job *job, CUfunction function, uint32_t own)
 
 static CUresult attributes_read(CUfunction function, struct req_kernel *info)
 {
-    int threads = 0, registers = 0, shared = 0, local = 0, cluster[3] = {0}, must = 0;
-    CUresult result;
+    static const CUfunction_attribute wanted[] = {
+        CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,  CU_FUNC_ATTRIBUTE_NUM_REGS,
+        CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,      CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+        CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET};
+    int value[ARRAY_SIZE(wanted)] = {0};
 
-    if ((result = DRV(cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-                      function)) ||
-        (result = DRV(cuFuncGetAttribute, &registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function)) ||
-        (result =
-             DRV(cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function)) ||
-        (result = DRV(cuFuncGetAttribute, &local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function)))
-        return result;
-    for (unsigned i = 0; i < 3; i++) {
-        result =
-            DRV(cuFuncGetAttribute, &cluster[i],
-                (CUfunction_attribute)(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH + i), function);
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+        CUresult result = DRV(cuFuncGetAttribute, &value[i], wanted[i], function);
         if (result)
             return result;
-        info->cluster[i] = (uint16_t)cluster[i];
     }
-    result = DRV(cuFuncGetAttribute, &must, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, function);
-    if (result)
-        return result;
-    info->flags = must ? REQ_KERNEL_IN_CLUSTERS : 0;
-    info->max_threads_per_block = (uint32_t)threads;
-    info->registers = (uint32_t)registers;
-    info->static_smem = (uint32_t)shared;
-    info->local_bytes = (uint32_t)local;
-    info->max_dynamic_smem = worker->info.max_dynamic_smem > (uint32_t)shared
-                                 ? worker->info.max_dynamic_smem - (uint32_t)shared
-                                 : 0;
+    const uint32_t shared = (uint32_t)value[2], most = worker->info.max_dynamic_smem;
+    info->max_threads_per_block = (uint32_t)value[0];
+    info->registers = (uint32_t)value[1];
+    info->static_smem = shared;
+    info->local_bytes = (uint32_t)value[3];
+    for (unsigned i = 0; i < 3; i++)
+        info->cluster[i] = (uint16_t)value[4 + i];
+    info->flags = value[7] ? REQ_KERNEL_IN_CLUSTERS : 0;
+    info->max_dynamic_smem = most > shared ? most - shared : 0;
     /* For more than 48 KiB the driver must be told once how much a launch may ask for. */
-    if (info->max_dynamic_smem > 48u << 10 || (uint32_t)shared + info->max_dynamic_smem > 48u << 10)
+    if (shared + info->max_dynamic_smem > 48u << 10)
         return DRV(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                    (int)info->max_dynamic_smem);
     return CUDA_SUCCESS;

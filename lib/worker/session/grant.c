@@ -53,11 +53,14 @@ static void grant_publish(struct session *session, uint64_t mem_limit)
     seg_grant_write(&session->server_page->grant, &words, session->grant.sequence);
 }
 
-void grant_apply(struct session *session, const struct link_grant *link,
-                 struct partition *partition)
+void grant_apply(struct job *job)
 {
+    struct session *session = job->session;
+    const struct link_grant *link = &job->grant;
+    struct partition *partition = job->partition;
     struct grant *grant = &session->grant;
 
+    job->partition = NULL;
     partition_release(grant->partition);
     placement_deinit(session);
     grant->link = *link;
@@ -157,7 +160,7 @@ static void grant_end(struct job *job)
     }
     if (job->kind == &job_grant) {
         if (job->status == GS_OK) {
-            grant_apply(session, &job->grant, job->partition);
+            grant_apply(job);
             /* The tenant launches as soon as it has the answer, so its session is polled. With few
              * CPUs, polling would delay the answer itself. */
             prewake(PREWAKE_JOBS);

@@ -10,10 +10,9 @@
 /* Whether the grant names SMs, which it does when it is for less than the whole device. Any
  * thread. */
 bool grant_has_mask(const struct link_grant *grant);
-/* Applies a grant from the session's next launch on; takes over the caller's reference to the
- * partition, which must be ready. */
-void grant_apply(struct session *session, const struct link_grant *grant,
-                 struct partition *partition);
+/* Applies the job's grant from its session's next launch on; takes over the job's partition, which
+ * must be ready. */
+void grant_apply(struct job *job);
 /* Gives up what the grant of a session that is gone holds. */
 void grant_deinit(struct session *session);
 

@@ -34,13 +34,13 @@ CUresult completion_write(struct session *session, struct stream *stream, uint64
     return result;
 }
 
-CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t position,
+CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(const struct completion_params *signal,
                                               CUstreamBatchMemOpParams *operation)
 {
     *operation =
         (CUstreamBatchMemOpParams){.writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64,
-                                                  .address = address,
-                                                  .value64 = position,
+                                                  .address = signal->word,
+                                                  .value64 = signal->position,
                                                   .flags = CU_STREAM_WRITE_VALUE_DEFAULT}};
     return (CUDA_BATCH_MEM_OP_NODE_PARAMS){
         .ctx = worker->context, .count = 1, .paramArray = operation};

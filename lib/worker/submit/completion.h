@@ -27,7 +27,7 @@ CUresult completion_write(struct session *session, struct stream *stream, uint64
 CUresult completion_fence(struct session *session, struct stream *stream, uint64_t position);
 /* The parameters of a graph node that writes the completion word and no fence. `operation` must
  * outlive the call that takes the parameters. */
-CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(CUdeviceptr address, uint64_t position,
+CUDA_BATCH_MEM_OP_NODE_PARAMS completion_node(const struct completion_params *signal,
                                               CUstreamBatchMemOpParams *operation);
 
 /* The completing kernel's parameters: the first fields of struct completion_params. */

@@ -158,8 +158,7 @@ static CUresult end_add(struct exec_graph *exec_graph, const struct launch *laun
     if (exec_graph->ending == ENDS_BY_WRITE) {
         CUstreamBatchMemOpParams operation;
         partition_enter(NULL);
-        CUDA_BATCH_MEM_OP_NODE_PARAMS write =
-            completion_node(signal->word, signal->position, &operation);
+        CUDA_BATCH_MEM_OP_NODE_PARAMS write = completion_node(signal, &operation);
         return DRV(cuGraphAddBatchMemOpNode, &exec_graph->end, exec_graph->graph, last, 1, &write);
     }
     void *pointers[COMPLETING_PARAMS];
@@ -258,8 +257,7 @@ static CUresult end_set(const struct exec_graph *exec_graph, const struct launch
     if (exec_graph->ending == ENDS_BY_WRITE) {
         CUstreamBatchMemOpParams operation;
         partition_enter(NULL);
-        CUDA_BATCH_MEM_OP_NODE_PARAMS write =
-            completion_node(signal->word, signal->position, &operation);
+        CUDA_BATCH_MEM_OP_NODE_PARAMS write = completion_node(signal, &operation);
         return DRV(cuGraphExecBatchMemOpNodeSetParams, exec_graph->exec, exec_graph->end, &write);
     }
     void *pointers[COMPLETING_PARAMS];
