@@ -272,7 +272,7 @@ bool inflight_needs_no_fence(const struct inflight *inflight, uint64_t signalled
         return false;
     if (stream_completed(session, inflight->index) < signalled)
         return false;
-    if (session->inflight.by_word && clock_ns() > session->inflight.by_word_ns + BY_WORD_NS)
+    if (session->inflight.by_word && session->lane->now > session->inflight.by_word_ns + BY_WORD_NS)
         return false;
     return !launch || (estimate_short(launch) && !launch->deadline_ns);
 }
