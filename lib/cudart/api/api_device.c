@@ -23,13 +23,14 @@
 
 CUDART_API cudaError_t cudaGetDeviceCount(int *count)
 {
-    cudaError_t error = device_use();
+    /* A child of a fork still knows its parent's, with NVIDIA's runtime too. */
+    cudaError_t error = error_forked() ? cudaSuccess : device_use();
 
     if (count == NULL)
         return error_record(cudaErrorInvalidValue);
     /* A caller that ignores the error finds no device. */
     *count = error == cudaSuccess ? (int)device_count() : 0;
-    return error_record(error);
+    return error == cudaSuccess ? error : error_record(error);
 }
 
 CUDART_API cudaError_t cudaGetDevice(int *number)

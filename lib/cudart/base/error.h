@@ -11,7 +11,7 @@
 #include "gshare.h"
 
 /* Notes an error as the calling thread's last one, and returns it. In a child of a fork whose
- * parent had used a device, everything is cudaErrorInitializationError. */
+ * parent had used a device, whatever is noted is cudaErrorInitializationError. */
 cudaError_t error_record(cudaError_t error);
 /* This process is such a child. */
 void error_forked_set(void);

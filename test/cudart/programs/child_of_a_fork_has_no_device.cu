@@ -1,4 +1,4 @@
-// After fork all of the child's calls fail, as those that ask for devices do, and the parent's work.
+// After fork the child's calls fail, but for the number of devices, and the parent's work.
 #include "show.h"
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ static void child(int *p, cudaStream_t stream, cudaEvent_t event)
     int n, *q;
 
     SHOW(cudaMemset(p, 0, 4));           //> cudaMemset(p, 0, 4): cudaErrorInitializationError
-    SHOW(cudaGetDeviceCount(&n));        //> cudaGetDeviceCount(&n): cudaErrorInitializationError
+    SHOW(cudaGetDeviceCount(&n));        //> cudaGetDeviceCount(&n): cudaSuccess
     SHOW(cudaSetDevice(0));              //> cudaSetDevice(0): cudaErrorInitializationError
     SHOW(cudaMalloc(&q, 4));             //> cudaMalloc(&q, 4): cudaErrorInitializationError
     SHOW(cudaFree(p));                   //> cudaFree(p): cudaErrorInitializationError
