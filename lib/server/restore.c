@@ -153,7 +153,7 @@ static void session_restore(struct session *session)
 
     session->answer_by = session->confirm_by = session->evict_by = (struct timer){0};
     session->vault = (struct vault){.owner = session->id};
-    /* Its requests for another quality of service are asked again. */
+    /* The client asks again for another quality of service. */
     if (session->requests.listed && session->requests.first && session->state == SESSION_OPEN)
         session->qos = session->requests.former;
     session->requests = (struct session_requests){0};

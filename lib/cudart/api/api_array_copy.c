@@ -155,7 +155,7 @@ static size_t row_of(cudaArray_const_t array)
     return desc.width * array_texel(&desc);
 }
 
-/* The place `count` bytes on. */
+/* Moves the side's place by `count` bytes. */
 static void advance(struct array_side *side, size_t row, size_t count)
 {
     if (side->array == NULL) {

@@ -25,14 +25,14 @@ struct stream_heap {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Those of one device. */
+/* The heaps of each device. */
 static struct device_heaps {
     struct stream_heap of_malloc;
     struct stream_heap *all;
     struct block *waiting; /* for their streams to be idle, by which they were freed */
 } of_devices[DEVICES_MAX];
 
-/* Those of the call's device. The lock is held. */
+/* The heaps of the call's device. The lock is held. */
 static struct device_heaps *heaps_here(void)
 {
     struct device_heaps *here = &of_devices[device_number()];

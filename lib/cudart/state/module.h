@@ -65,10 +65,10 @@ void images_forget(void);
 cudaError_t library_load(const void *code, struct image **out);
 /* cudaErrorInvalidResourceHandle: no such library. */
 cudaError_t library_unload(struct image *library);
-/* cudaErrorSymbolNotFound: it has none of that name. */
+/* cudaErrorSymbolNotFound: the library has no kernel, or variable, of that name. */
 cudaError_t library_kernel(struct image *library, const char *name, struct kernel **out);
 cudaError_t library_kernel_count(struct image *library, unsigned *count);
-/* Its first kernels, `count` of them at most. */
+/* Gives the library's first kernels, `count` of them at most. */
 cudaError_t library_kernels(struct image *library, struct kernel **kernels, unsigned count);
 cudaError_t library_variable(struct image *library, const char *name, struct variable **out);
 

@@ -67,12 +67,13 @@ cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **st
 /* The legacy stream of a device, which is attached. */
 struct stream *stream_legacy(unsigned number);
 cudaError_t stream_new(unsigned flags, int priority, cudaStream_t *handle);
-/* Its work goes on. cudaErrorStreamCaptureUnsupported: it captures. */
+/* Ends the stream; what it was given goes on. cudaErrorStreamCaptureUnsupported: the stream
+ * captures. */
 cudaError_t stream_end(cudaStream_t handle);
 /* The session of the call's device is gone, and all its streams with it. */
 void streams_forget(void);
 
-/* GS_OK: all of the call's device are idle. */
+/* GS_OK: all streams of the call's device are idle. */
 gs_status streams_query(void);
 
 /* Waits for the stream's own work, or asks about it. */

@@ -84,7 +84,7 @@ static void server_info(FILE *out, const struct metrics_sample *s)
     label(out, ",", "owner", format_user(text, s->owner));
 }
 
-/* Of a session, too. */
+/* The labels that name a device; figures of its sessions have them too. */
 static void device_labels(FILE *out, const struct metrics_sample *s, uint32_t index)
 {
     label_number(out, ",", "gpu", index);

@@ -71,9 +71,9 @@ enum { GRID_BYTES = 16 };
  * last FENCE_GUARD bytes of the window, so that a pointer which an access goes off by an offset is
  * in the window itself. */
 #define FENCE_GUARD ((uint64_t)2 << 20)
-/* So much further than the guard, before and behind the window, reach the accesses of a module
- * whose report says `indexed`: off a fenced pointer by indices and strides of 32 bits times a
- * constant. No memory of another session may lie there either. */
+/* How far beyond the guard, before and behind the window, the accesses of a module reach whose
+ * report says `indexed`: off a fenced pointer by indices and strides of 32 bits times a constant.
+ * No memory of another session may lie there either. */
 #define FENCE_REACH ((uint64_t)24 << 30)
 
 /* The .const variable that the pass adds: a struct fence_window. Whoever loads the module writes it

@@ -71,7 +71,7 @@ static bool is_readable(const struct child *child, int timeout_ms)
     return poll(&process, 1, timeout_ms) > 0;
 }
 
-/* As waitpid's. */
+/* The status that waitpid would give. */
 static int status_of(const siginfo_t *info)
 {
     switch (info->si_code) {

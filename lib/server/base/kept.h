@@ -43,7 +43,7 @@ struct kept_table {
  * Without a table, as in unit tests, nothing is noted. */
 void kept_init(struct kept_table *table);
 void kept_piece(int fd, uint64_t session_id, const struct vault_entry *entry);
-/* As vault_lend. */
+/* Notes the descriptor of a piece of memory that is lent (vault_lend). */
 void kept_piece_lent(int fd, const struct vault_loan *loan);
 void kept_reply(int fd, uint16_t op, uid_t uid, uint64_t token);
 /* Whether the descriptor is noted. */

@@ -38,13 +38,11 @@ static struct log_event event_by(const char *kind, const struct reply *reply)
 /* Returns what is set for the target. */
 static struct ctl_settings settings_get(const struct server *server, uint32_t target, uint64_t id)
 {
-    const struct ctl_settings *user;
     struct session *session;
 
     switch (target) {
     case CTL_USER:
-        user = settings_find_user(&server->settings, (uid_t)id);
-        return user ? *user : (struct ctl_settings){0};
+        return settings_of_user(&server->settings, (uid_t)id);
     case CTL_DEVICE:
         return id < SETTINGS_DEVICES_MAX ? server->settings.device[id] : (struct ctl_settings){0};
     case CTL_TENANT:

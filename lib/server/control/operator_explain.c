@@ -5,13 +5,6 @@
 #include "server/control/operator.h"
 #include "server/state/qos.h"
 
-static struct ctl_settings found(const struct settings *settings, uid_t uid)
-{
-    const struct ctl_settings *user = settings_find_user(settings, uid);
-
-    return user ? *user : (struct ctl_settings){0};
-}
-
 /* What counts of each source: what gsctl sets goes before the policy file, and what is set for a
  * user or a session before what holds for other users. */
 static void sources_fill(const struct session *session, struct ctl_settings set[CTL_SOURCES])
@@ -24,8 +17,8 @@ static void sources_fill(const struct session *session, struct ctl_settings set[
     set[CTL_SOURCE_MPS] = server->options.mps;
     set[CTL_SOURCE_MPS].fields &=
         ~(set[CTL_SOURCE_DEFAULT].fields | set[CTL_SOURCE_DEFAULT_FILE].fields);
-    set[CTL_SOURCE_USER] = found(&server->settings, session->uid);
-    set[CTL_SOURCE_USER_FILE] = found(&server->policy, session->uid);
+    set[CTL_SOURCE_USER] = settings_of_user(&server->settings, session->uid);
+    set[CTL_SOURCE_USER_FILE] = settings_of_user(&server->policy, session->uid);
     set[CTL_SOURCE_USER_FILE].fields &= ~set[CTL_SOURCE_USER].fields;
     if (server_other(server, session->uid)) {
         set[CTL_SOURCE_OTHERS] = qos_others(server, session->device);

@@ -24,7 +24,7 @@ struct loan *loan_find(const struct server *server, uint64_t number)
     return loan;
 }
 
-/* Of memory that nobody lends. */
+/* Makes the loan of memory that has none yet. NULL: there is no memory for it. */
 static struct loan *loan_new(struct server *server, const struct vault_loan *name, uint64_t size)
 {
     struct loan **row = row_of(&server->loans, name->number), *loan = calloc(1, sizeof(*loan));
@@ -119,7 +119,7 @@ void loan_hold(struct loan *loan, const struct device *device)
     loan->devices |= 1u << device->index;
 }
 
-/* Counts an import less. */
+/* Counts an import no longer. */
 static void loan_release(struct server *server, struct loan *loan)
 {
     if (--loan->holders == 0 && taken_back(loan))

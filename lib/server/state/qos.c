@@ -110,11 +110,10 @@ struct ctl_settings qos_set_everybody(const struct server *server)
 
 struct ctl_settings qos_set_user(const struct server *server, uid_t uid)
 {
-    static const struct ctl_settings nothing;
-    const struct ctl_settings *policy = settings_find_user(&server->policy, uid);
-    const struct ctl_settings *set = settings_find_user(&server->settings, uid);
+    const struct ctl_settings policy = settings_of_user(&server->policy, uid);
+    const struct ctl_settings set = settings_of_user(&server->settings, uid);
 
-    return settings_merge(policy ? policy : &nothing, 0, set ? set : &nothing);
+    return settings_merge(&policy, 0, &set);
 }
 
 #define OTHERS_SHARE     4u /* of sessions, a device's memory and CPUs, for each of the others */

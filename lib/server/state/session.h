@@ -49,7 +49,7 @@ enum segment_kept {
     SEGMENT_IN_DOUBT = 2  /* perhaps the mapping: the worker refused to open the session */
 };
 
-/* Its requests for another quality of service, and its wait for SMs; see qos_requests.h. */
+/* A session's requests for another quality of service, and its wait for SMs; see qos_requests.h. */
 struct session_requests {
     struct qos_request *first; /* the one under way, or NULL */
     struct wire_qos former;    /* what was in force before it */
@@ -58,7 +58,7 @@ struct session_requests {
     bool listed;
 };
 
-/* Its import of another device's memory; see peer_memory.h. */
+/* A session's import of another device's memory; see peer_memory.h. */
 struct peer_import {
     struct link_peer_ask ask; /* what its worker wants; ask.ask 0: nothing */
     /* What its worker was given and has not confirmed: a loan, counted as held, one of its user's

@@ -29,6 +29,13 @@ const struct ctl_settings *settings_find_user(const struct settings *settings, u
                                                                       : NULL;
 }
 
+struct ctl_settings settings_of_user(const struct settings *settings, uid_t uid)
+{
+    const struct ctl_settings *user = settings_find_user(settings, uid);
+
+    return user ? *user : (struct ctl_settings){0};
+}
+
 bool settings_put_user(struct settings *settings, uid_t uid, const struct ctl_settings *set)
 {
     uint32_t at = user_index(settings, uid), count = settings->user_count;

@@ -44,6 +44,8 @@ struct settings {
 
 /* Returns what is set for the user, or for CTL_OTHERS; or NULL. */
 const struct ctl_settings *settings_find_user(const struct settings *settings, uid_t uid);
+/* The same as a copy; without any field where nothing is set. */
+struct ctl_settings settings_of_user(const struct settings *settings, uid_t uid);
 /* Replaces what is set for the user; with no field set, forgets the user. false: too many users. */
 bool settings_put_user(struct settings *settings, uid_t uid, const struct ctl_settings *set);
 /* Returns `old` without the fields of unset, and with those of `set`. */

@@ -8,7 +8,7 @@
 
 #include "server/state/device.h"
 
-/* Asks the ready worker. */
+/* Asks the ready worker what it has. */
 void worker_resync_begin(struct device *device);
 /* Waits for the answer, and deals with what comes before it. Not from the loop, which does not
  * wait. A worker that has not answered by the deadline is ended. Does nothing where none was asked.

@@ -16,7 +16,7 @@ struct job;
 struct preload;
 struct session;
 
-/* A vault entry. */
+/* Memory of the session that the vault has kept. */
 struct resume_piece {
     uint64_t address, size, number;
     int descriptor; /* -1: taken */

@@ -16,7 +16,7 @@ gs_status modules_resume_late(struct job *job);
 /* What the driver must do at a quiet moment, and the kernels; only a part where that takes long,
  * and then the session is late. */
 gs_status modules_resume_load(struct job *job);
-/* Whether there is another part. */
+/* Whether modules_resume_load has left a part to be done. */
 bool modules_unloaded(const struct session *session);
 /* Main lane, once all is there. */
 void modules_resumed(struct session *session);

@@ -190,8 +190,7 @@ struct partition *partition_idle(const struct partition *before)
 
 bool partition_dismiss(struct partition *partition)
 {
-    /* acquire: pairs with the release by the thread that destroyed the last graph */
-    if (atomic_load_explicit(&partition->graphs, memory_order_acquire))
+    if (partition_has_graphs(partition))
         return false;
     partition_remove(partition);
     return true;

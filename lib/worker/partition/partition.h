@@ -30,8 +30,8 @@ struct partition {
     uint64_t used;    /* when it was last asked for, by cache.clock */
     uint32_t uid;     /* the user of the session for which it was made */
 
-    /* Counts the graphs that have nodes bound to the partition; any thread. Before a partition
-     * without holders can go, their owners destroy these graphs. */
+    /* Counts the graphs that have nodes bound to the partition. Before a partition without holders
+     * can go, their owners destroy these graphs. */
     _Atomic uint32_t graphs;
 
     /* The driver's objects (green_context.c); the partition's job sets them. */
@@ -73,6 +73,25 @@ static inline void partition_hold(struct partition *partition)
         partition->holders++;
 }
 void partition_release(struct partition *partition);
+
+/* Counts a graph that has nodes in the partition, or (below) no longer. NULL: the whole device,
+ * which does not count. Any thread. */
+static inline void partition_graph_add(struct partition *partition)
+{
+    if (partition)
+        atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);
+}
+static inline void partition_graph_remove(struct partition *partition)
+{
+    /* release: the graph is gone before the count says so; pairs with partition_has_graphs */
+    if (partition)
+        atomic_fetch_sub_explicit(&partition->graphs, 1, memory_order_release);
+}
+static inline bool partition_has_graphs(const struct partition *partition)
+{
+    /* acquire: pairs with partition_graph_remove */
+    return atomic_load_explicit(&partition->graphs, memory_order_acquire);
+}
 
 /* Notes a use of the partition without partition_get. */
 void partition_use(struct partition *partition);

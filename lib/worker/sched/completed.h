@@ -23,7 +23,7 @@ static inline uint64_t stream_completed(const struct session *session, uint32_t 
     return atomic_load_explicit(completion_word(session, index), memory_order_relaxed);
 }
 
-/* The same. What the device wrote before the word is visible afterwards. */
+/* The same position; what the device wrote before the word is visible afterwards. */
 static inline uint64_t stream_completed_acquire(const struct session *session, uint32_t index)
 {
     return atomic_load_explicit(completion_word(session, index), memory_order_acquire);

@@ -9,10 +9,10 @@
 
 #include "worker/jobs/job.h"
 
-/* The first of the jobs. */
+/* The first of the jobs that take a session up. */
 extern const struct job_kind job_resume;
 
-/* Whether the job is one of them. */
+/* Whether the job is one of these. */
 bool resume_is_job(const struct job *job);
 /* Whether the session is to enter the table now, since the others are not to wait for the rest. */
 bool resume_late(const struct job *job);

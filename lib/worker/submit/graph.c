@@ -393,7 +393,7 @@ static record_refusal recorded_check(const struct session *session, struct sessi
     record_refusal refusal =
         graph_step_check(session, graph->records.memory + graph->records.offset[number], &step);
 
-    /* What a next worker does not know. */
+    /* A next worker does not know it from the journal. */
     graph->in_clusters |= !refusal && step.is_launch && launch_in_clusters(&step.launch);
     return !refusal && graph_step_serial(session, &step) > graph->made_serial
                ? "a graph of a kernel or host memory that is gone"
@@ -443,7 +443,7 @@ static record_refusal stale_refusal(const struct session_graph *graph,
     return changed < graph->stale_count ? graph->stale_text : NULL;
 }
 
-/* What follows the record. */
+/* Reads and checks the changes that follow the record. */
 static record_refusal changes_read(const struct session_graph *graph,
                                    const struct rec_graph *record, struct graph_changes *changes)
 {

@@ -148,8 +148,7 @@ static void pattern_init(struct pattern *pattern, const struct launch *launches,
     pattern->keys = keys;
     for (uint32_t i = 0; i < keys; i++) {
         pattern->key[i] = launch_key(&launches[i]);
-        if (launches[i].partition)
-            atomic_fetch_add_explicit(&launches[i].partition->graphs, 1, memory_order_relaxed);
+        partition_graph_add(launches[i].partition);
     }
 }
 
@@ -166,12 +165,8 @@ static void pattern_deinit(struct session *session, struct pattern *pattern, uin
     for (uint32_t kind = 0; pattern->graphs && kind < kinds; kind++)
         graph_destroy(session, &pattern->graphs[kind]);
     free(pattern->graphs);
-    for (uint32_t i = 0; i < pattern->keys; i++) {
-        if (pattern->key[i].partition)
-            /* release: the graphs are gone before the count says so; pairs with the load before
-             * the partition is destroyed */
-            atomic_fetch_sub_explicit(&pattern->key[i].partition->graphs, 1, memory_order_release);
-    }
+    for (uint32_t i = 0; i < pattern->keys; i++)
+        partition_graph_remove(pattern->key[i].partition);
     *pattern = (struct pattern){.key = pattern->key};
 }
 

@@ -12,7 +12,7 @@
 /* How many launches, from the first on, have one shape and, except for the first, no deadline. */
 uint32_t launches_alike(const struct launch *launches, uint32_t count);
 
-/* By what launches are recognised. */
+/* What graphs are kept by: how launches that come again are recognised. */
 enum graph_of {
     GRAPH_OF_SHAPE, /* the one key of them all; their count is a power of two up to SHAPE_LONGEST */
     GRAPH_OF_REQUEST /* the sequence of their keys */

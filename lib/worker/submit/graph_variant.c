@@ -238,10 +238,8 @@ void graph_variant_deinit(struct session *session, struct graph_variant *variant
         DRV_MUST(cuGraphExecDestroy, variant->exec);
     if (variant->graph)
         DRV_MUST(cuGraphDestroy, variant->graph);
-    if (variant->graph && variant->partition)
-        /* release: publishes that the graph is gone; pairs with the look before the partition is
-         * destroyed */
-        atomic_fetch_sub_explicit(&variant->partition->graphs, 1, memory_order_release);
+    if (variant->graph)
+        partition_graph_remove(variant->partition);
     free(variant->set);
     free(variant->steps);
     free(variant->changed);
@@ -261,8 +259,7 @@ gs_status graph_variant_make(struct job *job, const struct graph_records *record
     /* first, so that it is never wider than what a node is set to */
     variant->window = window_open_size(job->session);
     variant->generation = job->session->memory.generation;
-    if (partition)
-        atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);
+    partition_graph_add(partition);
     if (variant_storage(job, variant, records, changes) == GS_OK &&
         nodes_add(job, records, variant) == GS_OK &&
         variant_charge(job, variant, records->steps) == GS_OK) {

@@ -23,8 +23,7 @@
  * partitions that could not be made go (partition_idle), and no graph has nodes in these. */
 static void graphs_evict_all(struct partition *partition)
 {
-    /* acquire: pairs with the release by the thread that destroyed the last graph */
-    if (!atomic_load_explicit(&partition->graphs, memory_order_acquire))
+    if (!partition_has_graphs(partition))
         return;
     for (uint32_t i = 0; i < session_table_slots(); i++) {
         struct session *session = session_table_at(i);

@@ -10,7 +10,7 @@
 /* The level of the latency headroom that launches of the class must keep off now; 0 except for best
  * effort. */
 uint32_t placement_headroom_level(const struct session *session, uint32_t cls);
-/* The SMs of that level. */
+/* The SMs that are kept free at that level. */
 struct sm_mask placement_headroom_mask(uint32_t level);
 /* The partition in which the session's launches of a class run now: that of its grant or, while
  * they must keep off the latency headroom, the trimmed partition. It is the whole grant where

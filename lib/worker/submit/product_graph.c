@@ -63,17 +63,13 @@ static void graph_init(struct product_graph *graph, const struct rec_gemm *recor
 {
     graph->record = *record;
     graph->partition = partition;
-    if (partition)
-        atomic_fetch_add_explicit(&partition->graphs, 1, memory_order_relaxed);
+    partition_graph_add(partition);
 }
 
 static void graph_deinit(struct session *session, struct product_graph *graph)
 {
     exec_destroy(session, graph);
-    if (graph->times > 0 && graph->partition)
-        /* release: the graph is gone before the count says so; pairs with the load before the
-         * partition is destroyed */
-        atomic_fetch_sub_explicit(&graph->partition->graphs, 1, memory_order_release);
+    partition_graph_remove(graph->partition);
     *graph = (struct product_graph){0};
 }
 
