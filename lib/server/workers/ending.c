@@ -36,7 +36,7 @@ static bool culprit_find(const struct device *device, const struct link_fatal *f
 
     if (!fatal || !s || !session_has_memory(s))
         return false;
-    *culprit = (struct culprit){.session_id = s->id, .uid = s->uid, .pid = s->pid};
+    *culprit = (struct culprit){.session_id = s->id, .uid = s->uid, .pid = s->pid, .fatal = *fatal};
     memcpy(culprit->name, s->name, sizeof(culprit->name));
     return true;
 }

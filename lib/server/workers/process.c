@@ -177,7 +177,7 @@ static void worker_loss_tell(struct device *device)
     const struct culprit *culprit = device->culprit.session_id ? &device->culprit : NULL;
 
     for (struct session *s = NULL; (s = device_session_next(device, s));)
-        server_session_worker_lost(s, NULL, culprit, device->failure);
+        server_session_worker_lost(s, culprit ? &culprit->fatal : NULL, culprit, device->failure);
 }
 
 void worker_restore(struct device *device)
