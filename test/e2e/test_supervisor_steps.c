@@ -45,6 +45,7 @@ struct scene {
     gs_session session, other;
     gs_devptr memory;
     gs_mem_handle handle;
+    gs_kernel kernel;
     uint32_t number; /* another one each round */
     pid_t tenant;
     char id[32], name[32];
@@ -805,6 +806,93 @@ static void an_operator_ends_a_session(void)
     kill_at_each(&killing);
 }
 
+/* The server's owner has sessions on both devices. */
+static void kill_user_begin(struct scene *scene)
+{
+    scene->session = attach_to(0);
+    scene->other = attach_to(1);
+    snprintf(scene->id, sizeof(scene->id), "%u", (unsigned)geteuid());
+}
+
+static void kill_user_act(struct scene *scene)
+{
+    GSCTL_OK("kill", "--user", scene->id);
+    CHECK_TEXT(output, "2 sessions have ended");
+}
+
+static void kill_user_check(struct scene *scene)
+{
+    gs_devptr more;
+
+    CHECK_WITHIN(10000, gs_malloc(scene->other, MIB, &more) == GS_ERR_INTERRUPTED);
+    gs_detach(scene->other);
+    kill_check(scene);
+}
+
+static const struct scenario killing_a_user = {kill_user_begin, kill_user_act, kill_user_check,
+                                               false, &two_devices};
+
+static void an_operator_ends_a_user_s_sessions_of_two_devices(void)
+{
+    kill_at_each(&killing_a_user);
+}
+
+/* No session comes, and then one does. */
+static void drain_act(struct scene *scene)
+{
+    (void)scene;
+    GSCTL_OK("drain", "--device", "0");
+    CHECK_STATUS(gs_attach(NULL, &scene->other), GS_ERR_REFUSED);
+    GSCTL_OK("drain", "--device", "0", "--no");
+}
+
+static const struct scenario draining = {holder_begin, drain_act, holder_end, false, NULL};
+
+static void an_operator_drains_a_device(void)
+{
+    kill_at_each(&draining);
+}
+
+/* ---- A fault --------------------------------------------------------------------------------- */
+
+static const char misaligned_ptx[] =
+    PTX_HEAD ".visible .entry misaligned()\n"
+             "{ .reg .b64 %rd; .reg .b32 %r; mov.u64 %rd, 1; mov.u32 %r, 1;\n"
+             "  st.global.u32 [%rd], %r; ret; }\n";
+
+static void fault_begin(struct scene *scene)
+{
+    gs_module module;
+
+    holder_begin(scene);
+    scene->other = attach_with(NULL);
+    CHECK_OK(gs_module_load(scene->other, misaligned_ptx, 0, &module));
+    scene->kernel = kernels_get(module, "misaligned");
+}
+
+static void fault_act(struct scene *scene)
+{
+    CHECK_OK(kernels_launch(NULL, scene->kernel, 1, 1, NULL));
+    CHECK_STATUS(gs_sync(scene->other), GS_ERR_FAULT);
+}
+
+static void fault_check(struct scene *scene)
+{
+    gs_fault fault = GS_FAULT_INIT;
+
+    CHECK_OK(gs_last_fault(scene->other, &fault));
+    CHECK_TEXT(fault.kernel, "misaligned");
+    gs_detach(scene->other);
+    holder_end(scene);
+}
+
+static const struct scenario faulting = {fault_begin, fault_act, fault_check, false, NULL};
+
+static void a_session_loses_the_device(void)
+{
+    kill_at_each(&faulting);
+}
+
 /* ---- A client's end -------------------------------------------------------------------------- */
 
 static void client_run(void *argument)
@@ -852,6 +940,9 @@ static const struct test tests[] = {
     TEST_WITHIN(an_operator_reserves_sms, 600),
     TEST_WITHIN(an_operator_releases_sms, 600),
     TEST_WITHIN(an_operator_ends_a_session, 600),
+    TEST_WITHIN(an_operator_ends_a_user_s_sessions_of_two_devices, 600),
+    TEST_WITHIN(an_operator_drains_a_device, 600),
+    TEST_WITHIN(a_session_loses_the_device, 600),
     TEST_WITHIN(an_operator_restarts_a_worker, 600),
     TEST_WITHIN(a_client_is_killed, 600),
     TEST_WITHIN(a_client_attaches_and_the_next_supervisor_is_killed_too, 600),

@@ -85,8 +85,11 @@ bool session_seems_idle(const struct session *session)
     return session->inflight.awaiting_fence == 0;
 }
 
+static uint64_t driver_asked; /* sessions that the driver was asked about, by slot */
+
 bool streams_idle(struct session *session)
 {
+    driver_asked |= UINT64_C(1) << session->slot % 64;
     return session->inflight.awaiting_fence == 0;
 }
 

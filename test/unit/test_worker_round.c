@@ -129,6 +129,21 @@ static void a_session_has_so_many_records_a_round_over_all_its_streams(void **st
     }
 }
 
+/* What may still run of a session whose kernels had no fence is known before others have work. */
+static void the_driver_is_asked_of_kernels_without_a_fence_before_another_s_work(void **state)
+{
+    (void)state;
+    driver_asked = 0;
+    lane.inflight_lane.by_word = &senders[2].session;
+    send(&senders[2], 0, 1);
+    one_round();
+    assert_int_equal(driver_asked, 0);
+    send(&senders[1], 0, 1);
+    one_round();
+    assert_int_equal(driver_asked, 1u << 2);
+    assert_null(lane.inflight_lane.by_word);
+}
+
 /* What side lanes are for: the main lane's rounds are long because of its many sessions. */
 static void who_has_something_new_is_active_however_long_the_round_before_was(void **state)
 {
@@ -465,6 +480,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_session_has_so_many_records_a_round_over_all_its_streams,
                                         set, unset),
         cmocka_unit_test_setup_teardown(so_it_has_where_several_wait, set, unset),
+        cmocka_unit_test_setup_teardown(
+            the_driver_is_asked_of_kernels_without_a_fence_before_another_s_work, set, unset),
         cmocka_unit_test_setup_teardown(
             who_has_something_new_is_active_however_long_the_round_before_was, set, unset),
         cmocka_unit_test_setup_teardown(no_stream_starves_behind_others_of_its_session, set, unset),

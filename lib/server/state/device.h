@@ -36,6 +36,7 @@ struct culprit {
     pid_t pid;
     char name[32];
     bool kept_out; /* its user was, when the session lost the device */
+    struct link_fatal fatal;
 };
 
 /* Sessions with unfinished work, told by a worker that is being lost with nobody to blame. */

@@ -171,6 +171,12 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     worker_next(device);
 }
 
+/* Goes on where a supervisor was perhaps killed while it told the sessions that the worker is lost. */
+static void worker_loss_tell_on(struct device *device)
+{
+    worker_loss_tell(device, device_culprit(device) ? &device->culprit.fatal : NULL);
+}
+
 void worker_restore(struct device *device)
 {
     struct worker_process *worker = &device->worker;
@@ -179,7 +185,7 @@ void worker_restore(struct device *device)
     worker->outbox = (struct outbox){0};
     worker->resync = NULL;
     if (worker->state == WORKER_NONE || worker->child.process.fd < 0) {
-        worker_loss_tell(device, NULL); /* the supervisor was perhaps killed in the middle of it */
+        worker_loss_tell_on(device);
         child_signal(&worker->child, SIGKILL);
         worker_forget(device);
         worker_next(device);
@@ -194,7 +200,7 @@ void worker_restore(struct device *device)
     if (worker->state == WORKER_READY && !worker->begun)
         worker->state = WORKER_STARTING;
     if (worker->state == WORKER_ENDING) {
-        worker_loss_tell(device, NULL);
+        worker_loss_tell_on(device);
         if (!worker->stopped)
             child_signal(&worker->child, SIGKILL);
     } else if (worker->state == WORKER_READY) {
