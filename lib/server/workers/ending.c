@@ -36,8 +36,8 @@ static void culprit_note(struct device *device, const struct link_fatal *fatal, 
     device->culprit = (struct culprit){0};
     if (!fatal || !s || !session_has_memory(s))
         return;
-    device->culprit = (struct culprit){
-        .session_id = s->id, .uid = s->uid, .pid = s->pid, .fatal = *fatal};
+    device->culprit =
+        (struct culprit){.session_id = s->id, .uid = s->uid, .pid = s->pid, .fatal = *fatal};
     memcpy(device->culprit.name, s->name, sizeof(s->name));
 }
 

@@ -171,7 +171,8 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     worker_next(device);
 }
 
-/* Goes on where a supervisor was perhaps killed while it told the sessions that the worker is lost. */
+/* Goes on where a supervisor was perhaps killed while it told the sessions that the worker is lost.
+ */
 static void worker_loss_tell_on(struct device *device)
 {
     worker_loss_tell(device, device_culprit(device) ? &device->culprit.fatal : NULL);
