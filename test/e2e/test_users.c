@@ -976,7 +976,7 @@ static void hoard_run(void *argument)
         hoard->faults += status == GS_ERR_FAULT;
     }
     for (unsigned i = hoard->faults; i < HOARD; i++)
-        CHECK_STATUS(gs_sync(sessions[i]), GS_ERR_INTERRUPTED);
+        CHECK_WITHIN(10000, gs_sync(sessions[i]) == GS_ERR_INTERRUPTED);
     snprintf(hoard->message, sizeof(hoard->message), "%s", gs_last_error_message());
 }
 
