@@ -44,6 +44,8 @@ struct culprit {
 struct suspects {
     uint64_t session_id[SUSPECTS_NAMED]; /* the first ones */
     uint32_t count;                      /* of all */
+    uid_t uid;                           /* of the first */
+    bool several_users;
 };
 
 /* The reader of the device's trace; see session/trace.h. */

@@ -110,18 +110,17 @@ static enum ctl_takeover takeover_of(const struct link_fatal *fatal)
 
 /* Counts the fault for the user's account: a user of a shared server whose kernels lose the device
  * again and again is kept out for a growing time. */
-static void culprit_charge(struct server *server, const struct culprit *culprit)
+static void culprit_charge(struct server *server, uid_t uid)
 {
-    struct account *account = account_find(&server->accounts, culprit->uid);
+    struct account *account = account_find(&server->accounts, uid);
     uint64_t out_ns;
 
-    if (!account || !server_other(server, culprit->uid))
+    if (!account || !server_other(server, uid))
         return;
     out_ns = account_fault(account, clock_ns());
     if (out_ns)
-        log_warning("event=kept-out user=%s uid=%u faults=%u seconds=%u",
-                    log_user_name(culprit->uid), (unsigned)culprit->uid, account->faults,
-                    (unsigned)(out_ns / 1000000000u));
+        log_warning("event=kept-out user=%s uid=%u faults=%u seconds=%u", log_user_name(uid),
+                    (unsigned)uid, account->faults, (unsigned)(out_ns / 1000000000u));
 }
 
 /* Counts the fault for the user whose session it was. */
@@ -131,7 +130,7 @@ static void culprit_blame(struct device *device, const struct link_fatal *fatal)
     struct server *server = device->server;
 
     culprit_count(device, culprit);
-    culprit_charge(server, culprit);
+    culprit_charge(server, culprit->uid);
     if (fatal->kind != GS_FAULT_EVICTED)
         accounts_culprit(&server->accounts, culprit->uid, clock_ns());
 }
@@ -204,12 +203,14 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
         culprit_log(device, fatal, slot);
     else if (device->server->phase != PHASE_STARTING) /* then the server reports its own failure */
         unknown_log(device);
-    device->suspects.count = 0;
     failure_count(device, fatal, blamed);
     worker_lose(device, fatal, fatal && fatal->at_rest);
     /* A session that the operator has ended has cost nobody anything. */
     if (blamed && !by_operator)
         culprit_blame(device, fatal);
+    else if (!blamed && device->suspects.count && !device->suspects.several_users)
+        culprit_charge(device->server, device->suspects.uid); /* whichever session it was */
+    device->suspects = (struct suspects){.count = 0};
 }
 
 void worker_quit(struct device *device)

@@ -121,10 +121,13 @@ static bool on_memory(struct session *session, const struct link_message *messag
     }
 }
 
-static void suspect_name(struct suspects *suspects, uint64_t session_id)
+static void suspect_name(struct suspects *suspects, const struct session *session)
 {
+    if (suspects->count == 0)
+        suspects->uid = session->uid;
+    suspects->several_users = suspects->several_users || suspects->uid != session->uid;
     if (suspects->count < SUSPECTS_NAMED)
-        suspects->session_id[suspects->count] = session_id;
+        suspects->session_id[suspects->count] = session->id;
     suspects->count++;
 }
 
@@ -137,7 +140,7 @@ static bool on_suspect(const struct session *session)
     const uint64_t now = clock_ns();
 
     if (device->worker.state == WORKER_READY)
-        suspect_name(&device->suspects, session->id);
+        suspect_name(&device->suspects, session);
     if (account)
         account->suspect_ns = now + SUSPECT_NS;
     if (!account_event(account, now))
