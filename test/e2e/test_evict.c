@@ -169,6 +169,46 @@ static void many_short_kernels_may_take_long(void)
     server_stop(server);
 }
 
+/* It traps, perhaps, so it does not store its own end. */
+static const char traps_ptx[] =
+    PTX_HEAD ".visible .entry traps(.param .u64 words)\n"
+             "{ .reg .b64 %rd; .reg .b32 %r; .reg .pred %p; ld.param.u64 %rd, [words];\n"
+             "  ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 77; @%p trap; ret; }\n";
+
+/* A stream's short kernels that have ended are not taken for ones that run, while another stream of
+ * the session always has work. */
+static void kernels_of_another_stream_that_have_ended_do_not_count(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    const uint64_t limit = test_deadline(300) - clock_ns();
+    uint32_t n = N, rounds = 50, seed = 1;
+    gs_stream busy, first;
+    gs_session session;
+    gs_kernel chain, traps;
+    gs_module module;
+    gs_devptr data;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_EQUAL(GSCTL("set", "--default", "--kernel-limit", text_of(limit / 1000000)), 0);
+    CHECK_OK(gs_stream_create(session, NULL, &busy));
+    CHECK_OK(gs_stream_create(session, NULL, &first));
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
+    CHECK_OK(gs_memset(session, data, 0, N * sizeof(uint32_t)));
+    chain = kernels_get(kernels_load(session), "chain");
+    CHECK_OK(gs_module_load(session, traps_ptx, strlen(traps_ptx), &module));
+    traps = kernels_get(module, "traps");
+    for (unsigned i = 0; i < 200; i++) {
+        CHECK_OK(kernels_launch(first, traps, 1, 1, (void *[]){&data}));
+        CHECK_OK(gs_stream_sync(session, first));
+    }
+    const uint64_t begin = clock_ns();
+    while (clock_ns() - begin < 3 * limit)
+        CHECK_OK(kernels_launch(busy, chain, N / 128, 128, (void *[]){&data, &n, &rounds, &seed}));
+    CHECK_OK(gs_sync(session));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 /* ---- gsctl kill ---- */
 
 static void the_operator_ends_a_session_in_the_middle_of_a_kernel(void)
@@ -261,6 +301,7 @@ static const struct test tests[] = {
     TEST(a_kernel_of_a_tenant_that_was_killed_is_ended),
     TEST(a_kernel_that_runs_longer_than_it_may_is_ended),
     TEST(many_short_kernels_may_take_long),
+    TEST(kernels_of_another_stream_that_have_ended_do_not_count),
     TEST(the_operator_ends_a_session_in_the_middle_of_a_kernel),
     TEST(a_running_kernel_is_seen_to_take_the_device),
     TEST(the_operator_ends_sessions_that_are_at_rest),

@@ -262,6 +262,32 @@ static void the_end_of_launches_without_a_fence_is_told_by_fence_or_driver(void 
     lane.now = 0;
 }
 
+/* Also where the stream is never without work. */
+static void a_later_fence_tells_the_end_of_launches_without_one(void **state)
+{
+    (void)state;
+    const struct launch launch = {.kernel = &kernel, .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    uint64_t number[2];
+
+    kernel.wave_ns = 1000;
+    inflight_issue(stream->inflight);
+    inflight_add(stream->inflight, &launch, 1);
+    inflight_no_fence_follows(stream->inflight);
+    for (unsigned i = 0; i < 2; i++) {
+        inflight_issue(stream->inflight);
+        inflight_add(stream->inflight, &launch, 1);
+        number[i] = inflight_fence_next(stream->inflight);
+        inflight_fence_follows(stream->inflight);
+    }
+    assert_int_not_equal(session.inflight.by_word, 0);
+    fence_write(number[0], clock_ns());
+    inflight_poll_all(&lane.inflight_lane, clock_ns());
+    assert_int_equal(inflight_count(stream->inflight), 1);
+    assert_int_equal(session.inflight.by_word, 0);
+    fence_write(number[1], clock_ns());
+    inflight_poll_all(&lane.inflight_lane, clock_ns());
+}
+
 /* Such as a kernel that waits for another session's work; and what is behind it in its stream. */
 static void what_runs_on_and_on_is_not_waited_for(void **state)
 {
@@ -444,6 +470,8 @@ int main(void)
                                         unset),
         cmocka_unit_test_setup_teardown(
             the_end_of_launches_without_a_fence_is_told_by_fence_or_driver, set, unset),
+        cmocka_unit_test_setup_teardown(a_later_fence_tells_the_end_of_launches_without_one, set,
+                                        unset),
         cmocka_unit_test_setup_teardown(what_runs_on_and_on_is_charged_meanwhile, set, unset),
         cmocka_unit_test_setup_teardown(what_ends_behind_a_runaway_is_charged_only_with_the_rest,
                                         set, unset),

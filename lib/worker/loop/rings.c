@@ -175,8 +175,10 @@ static void by_word_ask(const struct session *session)
 
     if (!*other || *other == session)
         return;
-    streams_idle(*other);
-    *other = NULL;
+    if ((*other)->inflight.by_word)
+        streams_idle(*other);
+    if (!(*other)->inflight.by_word)
+        *other = NULL;
 }
 
 unsigned rings_drain(struct session *session)

@@ -383,10 +383,9 @@ static void inflight_end(struct inflight *inflight)
         }
         span_end(inflight, span, span_end_ns);
     }
-    if (inflight->first == inflight->last) {
+    by_word_end(inflight); /* they were issued while the ring was empty */
+    if (inflight->first == inflight->last)
         inflight->session->inflight.awaiting_fence &= ~(UINT64_C(1) << inflight->index);
-        by_word_end(inflight);
-    }
 }
 
 /* Accounts for the streams whose work was seen to have ended, the earliest end first, because the

@@ -17,7 +17,7 @@ struct session;
 /* All zero: nothing is in flight. */
 struct inflight_lane {
     struct session *first;   /* list of sessions that have something in flight, or had */
-    struct session *by_word; /* the last with kernels without a fence; NULL: it was asked */
+    struct session *by_word; /* the last with kernels without a fence; NULL: they have ended */
     struct device_clock clock;
     /* Streams whose work, which fills the device, has been seen to end. The ends are accounted for
      * in the order of their times. */

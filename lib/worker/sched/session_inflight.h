@@ -17,7 +17,7 @@ struct session_inflight {
     uint64_t busy;           /* streams for which the device may have unfinished work */
     uint64_t awaiting_fence; /* streams with a fence that the device has not written yet */
     uint64_t by_word;        /* streams with kernels whose end only their completion word tells */
-    uint64_t by_word_ns;     /* when the first of these was issued; valid while there are any */
+    uint64_t by_word_ns;     /* no later than the first of these; valid while there are any */
     bool listed;             /* the session is in its lane's list, see inflight.c */
     struct session *next;
     struct inflight *stream[SEG_STREAMS]; /* the streams' trackers; NULL: none */

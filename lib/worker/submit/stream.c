@@ -112,17 +112,21 @@ uint32_t stream_unfinished(const struct session *session)
 
 bool streams_idle(struct session *session)
 {
+    bool idle = true;
+
     for (uint64_t left = session->inflight.busy; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
         partition_home(session->submit.streams[i].home);
         const CUresult result = DRV_ASK(cuStreamQuery, session->submit.streams[i].cu);
         partition_home(session->lane->home);
-        if (result == CUDA_ERROR_NOT_READY)
-            return false;
+        if (result == CUDA_ERROR_NOT_READY) {
+            idle = false;
+            continue;
+        }
         inflight_settle(session->submit.streams[i].inflight);
         session->inflight.busy &= ~(UINT64_C(1) << i);
     }
-    return true;
+    return idle;
 }
 
 /* Makes the CUDA event of a slot, which is charged for. */
