@@ -190,8 +190,8 @@ static void host_memory_is_counted_for_the_user(void)
     server_stop(server);
 }
 
-/* While a kernel runs, it waits, and a user's next session would have as much again. */
-static void host_memory_counts_until_the_driver_has_let_go_of_it(void)
+/* While a kernel runs, it waits, and each next session of a user would have as much again. */
+static void host_memory_that_the_driver_still_has_is_bounded_for_the_user(void)
 {
     static const char ptx[] = PTX_HEAD PTX_HOLD;
     struct server *server = shared_server((const char *const[]){"--fence", "never", NULL});
@@ -218,6 +218,7 @@ static void host_memory_counts_until_the_driver_has_let_go_of_it(void)
     CHECK_OK(gs_host_alloc(one, 12 * MIB, &block));
     CHECK_OK(gs_detach(one));
     CHECK_OK(server_attach(server, &two));
+    CHECK_OK(gs_host_alloc(two, 2 * MIB, &block)); /* a program that begins again goes on at once */
     CHECK_STATUS(gs_host_alloc(two, 12 * MIB, &block), GS_ERR_TIMEOUT);
     CHECK_OK(gs_memcpy_htod_async(holder, words, &end, sizeof(end), aside));
     CHECK_OK(gs_sync(holder));
@@ -1404,7 +1405,7 @@ static const struct test tests[] = {
     TEST(each_has_a_part_of_the_sessions_and_the_operator_the_rest),
     TEST(host_blocks_are_counted_for_the_user),
     TEST(host_memory_is_counted_for_the_user),
-    TEST(host_memory_counts_until_the_driver_has_let_go_of_it),
+    TEST(host_memory_that_the_driver_still_has_is_bounded_for_the_user),
     TEST(what_the_server_keeps_is_counted_for_the_user),
     TEST(names_count_as_often_as_they_are_kept),
     TEST(sets_of_sms_are_counted_for_the_user),

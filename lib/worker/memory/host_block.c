@@ -10,7 +10,9 @@
  * it at the same address, if its process has that free. Such a block rests when it is freed: it
  * stays registered, and counted, for the session's next need of a block, since unregistering it
  * needs a quiet moment, and its place then sinks. Where the limit or too many resting blocks are in
- * the way, an allocation waits for a quiet moment and lets all that rest go.
+ * the way, an allocation waits for a quiet moment and lets all that rest go. What the user's ended
+ * sessions had registered waits for such a moment too, and an allocation with it once that is as
+ * much as the user may have.
  */
 #include "worker/memory/host_block.h"
 
@@ -100,29 +102,29 @@ static bool rested(const struct job *job)
     return use_asked(job) == HOST_REACHED && resting_find(&job->session->memory, job->arg[0]);
 }
 
-/* Whether a block of that size is within the limits on what the user's sessions have together. */
-static bool user_has_room(const struct session_memory *memory, uint64_t size)
+/* Whether a block of that size is within the limits on what is pinned: the process's, and what the
+ * user's sessions have together. */
+static bool has_room(const struct session_memory *memory, uint64_t size)
 {
     const uint64_t most = atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed);
-    const uint32_t hosts = atomic_load_explicit(&memory->user_hosts, memory_order_relaxed);
 
-    return (!most || user_host_bytes(memory->user) + size <= most) &&
-           (!hosts || user_hosts(memory->user) < hosts);
+    return size <= host_limit() - memory->host_bytes &&
+           (!most || user_host_bytes(memory->user) + size <= most);
 }
 
-static bool session_has_room(const struct session_memory *memory, uint64_t size)
+/* Whether the user's freed blocks, of which the driver has not let go, leave room for another. */
+static bool deferred_leaves_room(const struct session_memory *memory, uint64_t size)
 {
-    return size <= host_limit() - memory->host_bytes;
+    return user_host_deferred_within(
+        memory->user, size, atomic_load_explicit(&memory->user_hosts, memory_order_relaxed),
+        atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed));
 }
 
 /* Whether blocks that rest, or wait for their release, are to make room first. */
 static bool makes_room(const struct session_memory *memory, uint64_t size)
 {
-    if (!session_has_room(memory, size))
-        return memory->resting;
-    if (!user_has_room(memory, size))
-        return memory->resting || user_has_deferred(memory->user);
-    return memory->resting_count >= RESTING_MAX;
+    return (memory->resting && (memory->resting_count >= RESTING_MAX || !has_room(memory, size))) ||
+           !deferred_leaves_room(memory, size);
 }
 
 /* Finds how a new block is made: sinks go from its place while no kernel of the session runs; or
@@ -153,19 +155,20 @@ static void alloc_prepare(struct job *job)
         job_fail(job, GS_ERR_LIMIT, "the session has %u host blocks, the limit", SEG_HOSTS);
 }
 
-/* The user is charged until the block's memory is given back, which a kernel may keep waiting, or
- * one who attaches again and again would have any amount of it. */
+/* What the driver has of it counts for the user until it lets go, for which a kernel may keep it
+ * waiting, or one who attaches again and again would have any amount. */
 void host_block_free(struct session *session, struct host_block *block)
 {
     if (!block)
         return;
     const bool registered = block->pinned && !block->late;
-    const struct deferred_end end = {.gone = user_host_discharge, .user = session->memory.user};
+    const struct deferred_end end = {.gone = user_host_defer_end, .user = session->memory.user};
 
     session->memory.host_bytes -= block->size;
+    user_host_defer(session->memory.user, block->size);
     if (block->room && !registered) {
         host_place_detach(block->memory, block->room);
-        user_host_discharge(session->memory.user, block->size);
+        user_host_defer_end(session->memory.user, block->size);
     } else if (block->room) {
         deferred_release_place(block->memory, block->room, block->size, end);
     } else {
@@ -437,8 +440,8 @@ static void alloc_quiet_work(struct job *job)
     if (job->status != GS_OK) /* no quiet moment came */
         return;
     resting_release(job->session);
-    if (!user_has_room(&job->session->memory, segment_size_for(job->arg[0], use_asked(job))))
-        deferred_release_run();
+    if (!deferred_leaves_room(&job->session->memory, segment_size_for(job->arg[0], use_asked(job))))
+        deferred_release_run(); /* of one at least; further ones wait for the next moments */
     if (host_block_admit(job, job->arg[0]) == GS_OK)
         alloc_work(job);
 }

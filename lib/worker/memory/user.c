@@ -95,16 +95,6 @@ void user_defer_end(struct user *user)
     pthread_mutex_unlock(&users.lock);
 }
 
-bool user_has_deferred(struct user *user)
-{
-    bool any;
-
-    pthread_mutex_lock(&users.lock);
-    any = user->deferred > 0;
-    pthread_mutex_unlock(&users.lock);
-    return any;
-}
-
 void user_linger(uint32_t uid, uint64_t bytes)
 {
     struct user *user;
@@ -167,14 +157,32 @@ void user_host_discharge(struct user *user, uint64_t bytes)
     user_host_bytes_discharge(user, bytes);
 }
 
+void user_host_defer(struct user *user, uint64_t bytes)
+{
+    user_host_discharge(user, bytes);
+    atomic_fetch_add_explicit(&user->deferred_hosts, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&user->deferred_bytes, bytes, memory_order_relaxed);
+}
+
+void user_host_defer_end(struct user *user, uint64_t bytes)
+{
+    atomic_fetch_sub_explicit(&user->deferred_hosts, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&user->deferred_bytes, bytes, memory_order_relaxed);
+}
+
+bool user_host_deferred_within(const struct user *user, uint64_t bytes, uint64_t hosts_limit,
+                               uint64_t bytes_limit)
+{
+    const uint64_t hosts = atomic_load_explicit(&user->deferred_hosts, memory_order_relaxed);
+    const uint64_t used = atomic_load_explicit(&user->deferred_bytes, memory_order_relaxed);
+
+    return !hosts ||
+           ((!hosts_limit || hosts < hosts_limit) && (!bytes_limit || used + bytes <= bytes_limit));
+}
+
 uint64_t user_host_bytes(const struct user *user)
 {
     return atomic_load_explicit(&user->host_bytes, memory_order_relaxed);
-}
-
-uint64_t user_hosts(const struct user *user)
-{
-    return atomic_load_explicit(&user->hosts, memory_order_relaxed);
 }
 
 bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit)

@@ -29,25 +29,26 @@ struct user {
     _Atomic uint64_t used;
     struct user_sinks sinks; /* sinks are charged to nobody */
     _Atomic uint64_t opened; /* of its fenced sessions' windows, beyond what all have (window.c) */
-    _Atomic uint64_t hosts, host_bytes; /* host blocks */
-    _Atomic uint64_t driver_bytes;      /* see driver_memory.h */
-    _Atomic uint64_t textures;          /* and surfaces, until the driver has let go of them */
-    uint64_t lingering; /* part of `used`: see user_linger; under the table's lock */
+    _Atomic uint64_t hosts, host_bytes;              /* host blocks */
+    _Atomic uint64_t deferred_hosts, deferred_bytes; /* freed ones, which the driver has still */
+    _Atomic uint64_t driver_bytes;                   /* see driver_memory.h */
+    _Atomic uint64_t textures; /* and surfaces, until the driver has let go of them */
+    uint64_t lingering;        /* part of `used`: see user_linger; under the table's lock */
     struct user_round round[LINK_LANES_MAX]; /* of records */
     struct user_round requests;              /* of requests, which the main lane alone takes */
 };
 
 /* Counts one more session of this user. NULL: no memory. */
 struct user *user_hold(uint32_t uid);
-/* Counts one session less; the user's record goes with the last one. NULL is fine. */
+/* Counts one session less; the user's record goes with the last one, if nothing else keeps it.
+ * NULL is fine. */
 void user_release(struct user *user);
 /* Counts one deferred release more, or one less, that discharges the user in the end
  * (deferred_release.h). The record stays with them, but the sinks go with the last session, on the
  * thread that closes it: giving their memory up takes too long for a quiet moment. */
 void user_defer(struct user *user);
 void user_defer_end(struct user *user);
-bool user_has_deferred(struct user *user);
-/* Whether there are sessions of more than one user. */
+/* Whether there are records of more than one user. */
 bool users_several(void);
 
 /* Charges the user for `bytes`, unless the sum would exceed the limit (0: none). */
@@ -63,8 +64,14 @@ bool user_host_bytes_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_host_bytes_discharge(struct user *user, uint64_t bytes);
 /* Discharges a block that was charged by both. */
 void user_host_discharge(struct user *user, uint64_t bytes);
+/* Discharges such a block, of which the driver has not let go yet; and tells that it has. */
+void user_host_defer(struct user *user, uint64_t bytes);
+void user_host_defer_end(struct user *user, uint64_t bytes);
+/* Whether the blocks of which the driver has not let go are within the limits on blocks, together
+ * with one of so many bytes (0: no limit). */
+bool user_host_deferred_within(const struct user *user, uint64_t bytes, uint64_t hosts_limit,
+                               uint64_t bytes_limit);
 uint64_t user_host_bytes(const struct user *user);
-uint64_t user_hosts(const struct user *user);
 /* The same of device memory that the driver takes (driver_memory.h). */
 bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_driver_discharge(struct user *user, uint64_t bytes);
