@@ -186,6 +186,8 @@ void worker_restore(struct device *device)
     worker->outbox = (struct outbox){0};
     worker->resync = NULL;
     if (worker->state == WORKER_NONE || worker->child.process.fd < 0) {
+        if (worker->state == WORKER_READY) /* it ended while there was no supervisor */
+            device->culprit = (struct culprit){0};
         worker_loss_tell_on(device);
         child_signal(&worker->child, SIGKILL);
         worker_forget(device);
