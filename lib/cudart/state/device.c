@@ -88,6 +88,8 @@ static bool overlaps(const gs_session_desc *desc)
  * the child's, and a lock may be one that a thread of the parent holds. */
 static void fork_child(void)
 {
+    if (atomic_load(&count) == 0)
+        return;
     for (unsigned i = 0; i < DEVICES_MAX; i++)
         atomic_store(&own[i].session, NULL);
     error_forked_set();
