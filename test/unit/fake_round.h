@@ -90,6 +90,8 @@ static uint64_t driver_asked; /* sessions that the driver was asked about, by sl
 bool streams_idle(struct session *session)
 {
     driver_asked |= UINT64_C(1) << session->slot % 64;
+    if (session->inflight.awaiting_fence == 0)
+        session->inflight.by_word = 0;
     return session->inflight.awaiting_fence == 0;
 }
 

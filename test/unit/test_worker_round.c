@@ -135,12 +135,19 @@ static void the_driver_is_asked_of_kernels_without_a_fence_before_another_s_work
     (void)state;
     driver_asked = 0;
     lane.inflight_lane.by_word = &senders[2].session;
+    senders[2].session.inflight.by_word = 1;
+    senders[2].session.inflight.awaiting_fence = 1; /* it runs */
     send(&senders[2], 0, 1);
     one_round();
     assert_int_equal(driver_asked, 0);
-    send(&senders[1], 0, 1);
-    one_round();
-    assert_int_equal(driver_asked, 1u << 2);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_ptr_equal(lane.inflight_lane.by_word, &senders[2].session);
+        driver_asked = 0;
+        send(&senders[1], 0, 1);
+        one_round();
+        assert_int_equal(driver_asked, 1u << 2);
+        senders[2].session.inflight.awaiting_fence = 0;
+    }
     assert_null(lane.inflight_lane.by_word);
 }
 
