@@ -120,8 +120,7 @@ CUDART_API cudaError_t cudaIpcCloseMemHandle(void *ptr)
     return error_record(device_error(gs_free(device_session(), range.base - range.offset)));
 }
 
-/* ---- Memory pools -----------------------------------------------------------------------------
- */
+/* ---- Memory pools ---------------------------------------------------------------------------- */
 
 /* What the file of a pool's descriptor holds. The memory has handles of its own, so this only keeps
  * pools apart. */

@@ -431,10 +431,10 @@ cudaError_t exec_enabled(cudaGraphExec_t handle, cudaGraphNode_t node, unsigned 
     return own != NULL ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-static void nodes_take(struct exec *exec, const struct exec_pairs *pairs, struct exec_nodes *other)
+static void nodes_take(struct exec *exec, const size_t *own_of, struct exec_nodes *other)
 {
     for (size_t i = 0; i < other->count; i++)
-        node_take(exec, &exec->nodes.at[pairs->own_of[i]], &other->at[i].op);
+        node_take(exec, &exec->nodes.at[own_of[i]], &other->at[i].op);
 }
 
 /* Whether the child graph whose nodes begin at `first` has so many. */
@@ -449,7 +449,7 @@ cudaError_t exec_set_child(cudaGraphExec_t handle, cudaGraphNode_t node, cudaGra
     struct exec *exec = exec_use(handle);
     const struct exec_node *own = exec != NULL ? exec_node(exec, node) : NULL;
     struct exec_nodes other = {NULL, 0, 0};
-    struct exec_pairs pairs = {NULL};
+    size_t *own_of = NULL;
     cudaGraphExecUpdateResultInfo info;
     size_t first;
     cudaError_t error = cudaErrorInvalidValue;
@@ -459,12 +459,12 @@ cudaError_t exec_set_child(cudaGraphExec_t handle, cudaGraphNode_t node, cudaGra
     if (error == cudaSuccess) {
         first = (size_t)(own - exec->nodes.at) + 1;
         error = child_is_of(&exec->nodes, first, other.count)
-                    ? exec_pairs_make(&pairs, &exec->nodes, first, &other, &info)
+                    ? exec_pairs_make(&exec->nodes, first, &other, &own_of, &info)
                     : cudaErrorGraphExecUpdateFailure;
     }
     if (error == cudaSuccess)
-        nodes_take(exec, &pairs, &other);
-    exec_pairs_deinit(&pairs);
+        nodes_take(exec, own_of, &other);
+    free(own_of);
     exec_nodes_deinit(&other);
     if (exec != NULL)
         exec_leave(exec);
@@ -476,7 +476,7 @@ cudaError_t exec_update(cudaGraphExec_t handle, cudaGraph_t graph,
 {
     struct exec *exec = exec_use(handle);
     struct exec_nodes other = {NULL, 0, 0};
-    struct exec_pairs pairs = {NULL};
+    size_t *own_of = NULL;
     cudaError_t error = exec != NULL ? exec_nodes_init(&other, graph) : cudaErrorInvalidValue;
 
     *info = (cudaGraphExecUpdateResultInfo){cudaGraphExecUpdateError, NULL, NULL};
@@ -485,10 +485,10 @@ cudaError_t exec_update(cudaGraphExec_t handle, cudaGraph_t graph,
         error = cudaErrorGraphExecUpdateFailure;
     }
     if (error == cudaSuccess)
-        error = exec_pairs_make(&pairs, &exec->nodes, 0, &other, info);
+        error = exec_pairs_make(&exec->nodes, 0, &other, &own_of, info);
     if (error == cudaSuccess)
-        nodes_take(exec, &pairs, &other);
-    exec_pairs_deinit(&pairs);
+        nodes_take(exec, own_of, &other);
+    free(own_of);
     exec_nodes_deinit(&other);
     if (exec != NULL)
         exec_leave(exec);

@@ -10,8 +10,7 @@
 struct side {
     const struct exec_node *at;
     size_t first, count;
-    size_t
-        *exits; /* those for which none waits, by their place in the order of making; else NONE */
+    size_t *exits; /* nodes that none waits for, by their place in the order of making; or NONE */
 };
 
 struct pairing {
@@ -128,8 +127,9 @@ static size_t *numbers_new(size_t count)
     return numbers;
 }
 
-cudaError_t exec_pairs_make(struct exec_pairs *pairs, const struct exec_nodes *own, size_t first,
-                            const struct exec_nodes *other, cudaGraphExecUpdateResultInfo *info)
+cudaError_t exec_pairs_make(const struct exec_nodes *own, size_t first,
+                            const struct exec_nodes *other, size_t **own_of,
+                            cudaGraphExecUpdateResultInfo *info)
 {
     struct pairing p = {
         .own = {.at = own->at, .first = first, .count = other->count},
@@ -142,20 +142,18 @@ cudaError_t exec_pairs_make(struct exec_pairs *pairs, const struct exec_nodes *o
     cudaError_t error = cudaErrorMemoryAllocation;
 
     *info = (cudaGraphExecUpdateResultInfo){cudaGraphExecUpdateError, NULL, NULL};
-    pairs->own_of = p.own_of;
     if (p.own_of != NULL && p.other_of != NULL && p.queue != NULL && exits_find(&p.own) &&
         exits_find(&p.other))
         error = pairs_find(&p);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
         info->result = cudaGraphExecUpdateSuccess;
+        *own_of = p.own_of;
+    } else {
+        free(p.own_of);
+    }
     free(p.own.exits);
     free(p.other.exits);
     free(p.other_of);
     free(p.queue);
     return error;
-}
-
-void exec_pairs_deinit(struct exec_pairs *pairs)
-{
-    free(pairs->own_of);
 }

@@ -9,15 +9,11 @@
 #include "cudart/abi.h"
 #include "cudart/graph/exec_nodes.h"
 
-struct exec_pairs {
-    size_t *own_of; /* the number of the own node, by that of the other one */
-};
-
 /* Pairs as many own nodes, from `first` on, as there are others. first is 0, or the first node of a
- * child graph. cudaErrorGraphExecUpdateFailure: the shapes differ; info tells where. The caller
- * calls exec_pairs_deinit in any case. */
-cudaError_t exec_pairs_make(struct exec_pairs *pairs, const struct exec_nodes *own, size_t first,
-                            const struct exec_nodes *other, cudaGraphExecUpdateResultInfo *info);
-void exec_pairs_deinit(struct exec_pairs *pairs);
+ * child graph. *own_of, the own nodes' numbers by the others', is the caller's to free(), and is
+ * set on success alone. cudaErrorGraphExecUpdateFailure: the shapes differ; info tells where. */
+cudaError_t exec_pairs_make(const struct exec_nodes *own, size_t first,
+                            const struct exec_nodes *other, size_t **own_of,
+                            cudaGraphExecUpdateResultInfo *info);
 
 #endif

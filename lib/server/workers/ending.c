@@ -197,12 +197,12 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     culprit_note(device, fatal, slot);
     blamed = device_culprit(device);
     by_operator = blamed && device_session(device, slot)->by_operator;
-    if (blamed)
+    if (blamed) {
         device->culprit.kept_out = !by_operator && kept_out(device->server, device->culprit.uid);
-    if (blamed)
         culprit_log(device, fatal, slot);
-    else if (device->server->phase != PHASE_STARTING) /* then the server reports its own failure */
+    } else if (device->server->phase != PHASE_STARTING) { /* then the server reports its failure */
         unknown_log(device);
+    }
     failure_count(device, fatal, blamed);
     worker_lose(device, fatal, fatal && fatal->at_rest);
     /* A session that the operator has ended has cost nobody anything. */

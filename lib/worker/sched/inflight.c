@@ -469,12 +469,12 @@ void inflight_poll_all(struct inflight_lane *inflight_lane, uint64_t now)
 
 void inflight_settle(struct inflight *inflight)
 {
-    uint64_t now = clock_ns();
-
-    if (inflight)
-        by_word_end(inflight);
-    if (!inflight || inflight->first == inflight->last)
+    if (!inflight)
         return;
+    by_word_end(inflight);
+    if (inflight->first == inflight->last)
+        return;
+    const uint64_t now = clock_ns();
     inflight_poll_all(&inflight->session->lane->inflight_lane, now);
     while (inflight->first != inflight->last)
         span_end(inflight, &inflight->ring[inflight->first % SPANS_MAX], now);
