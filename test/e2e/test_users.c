@@ -1312,7 +1312,7 @@ static void all_sessions_of_two_users_get_on(void)
 #define GRIDS 24u
 
 struct grids {
-    struct gate begun, go;
+    struct gate begun, go, seen;
     _Atomic uint32_t ended;
 };
 
@@ -1370,6 +1370,9 @@ static void grids_run(void *argument)
     }
     gate_pass(&grids->begun);
     gate_wait(&grids->go, 1);
+    while (atomic_load(&grids->ended) < GRIDS / 2)
+        atomic_fetch_add(&grids->ended, grids_end(session, aside, held));
+    gate_wait(&grids->seen, 1); /* half of them, before the other's has ended */
     while (atomic_load(&grids->ended) < GRIDS)
         atomic_fetch_add(&grids->ended, grids_end(session, aside, held));
     CHECK_OK(gs_sync(session));
@@ -1396,6 +1399,7 @@ static void who_has_many_cooperative_grids_holds_up_anothers_for_a_few(void)
     gate_pass(&grids->go);
     CHECK_OK(gs_sync(session));
     CHECK(atomic_load(&grids->ended) <= GRIDS / 2);
+    gate_pass(&grids->seen);
     tenant_join(pid);
     CHECK_OK(gs_detach(session));
     server_stop(server);
