@@ -6,25 +6,38 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "common/segment.h"
 #include "common/util.h"
 #include "server/base/reaper.h"
 
 static struct loop loop;
 static struct reaper reaper;
 
-/* A child that ends by the signal, or with the status if that is 0. */
-static struct child child_start(int signal, int status)
+/* A child that ends by the signal, or with the status if that is 0; *segment, unless NULL: one that
+ * it made and did not mark for removal. */
+static struct child child_with_segment(int signal, int status, int *segment)
 {
     struct child child = CHILD_NONE;
+    void *memory;
+    int ids[2];
 
+    assert_int_equal(pipe(ids), 0);
     child.pid = fork();
     if (child.pid == 0) {
+        int id = -1;
+
+        if (segment && segment_begin(4096, S_IRUSR | S_IWUSR, geteuid(), &id, &memory) < 0)
+            id = -1;
+        if (write(ids[1], &id, sizeof(id)) != sizeof(id))
+            _exit(1);
         if (signal)
             raise(signal);
         _exit(status);
@@ -32,7 +45,16 @@ static struct child child_start(int signal, int status)
     assert_true(child.pid > 0);
     child.process.fd = (int)syscall(SYS_pidfd_open, child.pid, 0);
     assert_true(child.process.fd >= 0);
+    if (segment)
+        assert_int_equal(read(ids[0], segment, sizeof(*segment)), sizeof(*segment));
+    close(ids[0]);
+    close(ids[1]);
     return child;
+}
+
+static struct child child_start(int signal, int status)
+{
+    return child_with_segment(signal, status, NULL);
 }
 
 static void wait_for_end(const struct child *child)
@@ -100,6 +122,44 @@ static void it_is_reaped_later(void **state)
     assert_true(is_reaped(&copy));
 }
 
+static bool is_there(int segment)
+{
+    struct shmid_ds status;
+
+    return shmctl(segment, IPC_STAT, &status) == 0;
+}
+
+static void what_a_killed_worker_had_not_marked_for_removal_goes(void **state)
+{
+    int segment, status;
+    struct child child = child_with_segment(SIGKILL, 0, &segment);
+    const uint64_t deadline = clock_ns() + 10000000000u;
+
+    (void)state;
+    assert_true(segment >= 0);
+    wait_for_end(&child);
+    assert_true(is_there(segment));
+    assert_true(reaper_ended(&reaper, &loop, &child, &status));
+    child_close(&loop, &child);
+    while (is_there(segment) && clock_ns() < deadline)
+        assert_int_equal(loop_round(&loop), 0);
+    assert_false(is_there(segment));
+}
+
+static void it_goes_at_the_end_too(void **state)
+{
+    int segment, status;
+    struct child child = child_with_segment(SIGKILL, 0, &segment);
+
+    (void)state;
+    assert_true(segment >= 0);
+    wait_for_end(&child);
+    assert_true(reaper_ended(&reaper, &loop, &child, &status));
+    child_close(&loop, &child);
+    reaper_deinit(&reaper, &loop);
+    assert_false(is_there(segment));
+}
+
 static void who_runs_has_not_ended(void **state)
 {
     struct child child = child_start(SIGSTOP, 0);
@@ -135,6 +195,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         REAPER_TEST(how_it_ended_is_known_at_once),
         REAPER_TEST(it_is_reaped_later),
+        REAPER_TEST(what_a_killed_worker_had_not_marked_for_removal_goes),
+        REAPER_TEST(it_goes_at_the_end_too),
         REAPER_TEST(who_runs_has_not_ended),
         REAPER_TEST(however_many_end_all_are_reaped),
     };

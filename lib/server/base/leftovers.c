@@ -158,7 +158,7 @@ void leftover_segments_remove(void)
             ds.shm_nattch || kill(ds.shm_cpid, 0) == 0 || errno != ESRCH)
             continue;
         if (shmctl(id, IPC_RMID, NULL) == 0)
-            log_info("event=leftover-removed segment=%d reason=\"its server was killed\"", id);
+            log_info("event=leftover-removed segment=%d reason=\"who made it was killed\"", id);
     }
 }
 

@@ -4,13 +4,16 @@
 #include <sys/wait.h>
 
 #include "common/util.h"
+#include "server/base/leftovers.h"
 
 #define LATER_NS 250000000u
 
+/* A segment is known to be left only once its maker is no process any more. */
 static void reap_all(struct reaper *reaper)
 {
     while (reaper->count)
         waitpid(reaper->pid[--reaper->count], NULL, WNOHANG);
+    leftover_segments_remove();
 }
 
 static void later_fire(struct timer *timer)
@@ -18,21 +21,23 @@ static void later_fire(struct timer *timer)
     reap_all(container_of(timer, struct reaper, timer));
 }
 
-static void reap_later(struct reaper *reaper, struct loop *loop, pid_t pid)
+static void reap_later(struct reaper *reaper, pid_t pid)
 {
     if (reaper->count == REAPER_MOST)
         reap_all(reaper);
     reaper->pid[reaper->count++] = pid;
-    timer_set(loop, &reaper->timer, clock_ns() + LATER_NS, later_fire);
 }
 
 bool reaper_ended(struct reaper *reaper, struct loop *loop, const struct child *child, int *status)
 {
     const bool ended = child_ended(child, status);
 
-    if (ended && *status != CHILD_STATUS_UNKNOWN)
-        reap_later(reaper, loop, child->pid);
-    return ended;
+    if (!ended)
+        return false;
+    if (*status != CHILD_STATUS_UNKNOWN)
+        reap_later(reaper, child->pid);
+    timer_set(loop, &reaper->timer, clock_ns() + LATER_NS, later_fire);
+    return true;
 }
 
 void reaper_deinit(struct reaper *reaper, struct loop *loop)

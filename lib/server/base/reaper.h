@@ -3,7 +3,8 @@
  * their status was asked for. A worker's end is told while its last thread is still leaving its
  * folder in /proc, and to reap the process is to wait for that thread awake, within the kernel:
  * with few processors and much to do for them that took the supervisor seconds, in which nobody was
- * served (measurements.md, "A lost worker"). The supervisor's thread.
+ * served (measurements.md, "A lost worker"). Then removes the segments that such a process made and
+ * had not marked for removal (leftovers.h). The supervisor's thread.
  */
 #ifndef GS_SERVER_REAPER_H
 #define GS_SERVER_REAPER_H
@@ -26,7 +27,7 @@ struct reaper {
 /* Whether the process has ended. If so, it is reaped later, and *status is as waitpid's, or
  * CHILD_STATUS_UNKNOWN. */
 bool reaper_ended(struct reaper *reaper, struct loop *loop, const struct child *child, int *status);
-/* Reaps what is left. */
+/* Reaps what is left, and removes the segments that ended children have left. */
 void reaper_deinit(struct reaper *reaper, struct loop *loop);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "common/log.h"
 #include "common/util.h"
-#include "server/base/leftovers.h"
 #include "server/link/worker_link.h"
 #include "server/session/close.h"
 #include "server/state/server.h"
@@ -162,7 +161,6 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     worker_receive(device); /* its last messages may still be in the socket */
     if (!reaper_ended(&device->server->reaper, &device->server->loop, &worker->child, &status))
         return;
-    leftover_segments_remove();
     exit_describe(how, worker->child.pid, status);
     log_debug("device %d: %s", device->index, how);
     worker_fail(device, NULL, LINK_SLOT_NONE, "%s", how);
