@@ -826,9 +826,13 @@ typedef struct gs_tensor_map_desc {
     unsigned fill;         /* CUtensorMapFloatOOBfill */
 } gs_tensor_map_desc;
 
-/* Encodes a tensor map. Blocks for the server. GS_ERR_INVALID_VALUE: against what the driver asks
- * of the values. GS_ERR_NOT_SUPPORTED: the session is fenced, and no pass over a kernel can see the
- * address in a map; or the device has no such copies. */
+/* Encodes a tensor map. Blocks for the server. In a fenced session a kernel takes maps by value
+ * (__grid_constant__) alone, and only those that its own session has encoded, of the last 4,096 at
+ * least and of those that launches have used since: another map is as zeros, whose use is a fault.
+ * GS_ERR_INVALID_VALUE: against what the driver asks of the values; or the session is fenced, and
+ * the tensor does not lie in its memory. GS_ERR_NOT_SUPPORTED: the device has no such copies; or
+ * the session is fenced, and the elements are packed or interleaved. GS_ERR_LIMIT: the server keeps
+ * no more host memory for the session. */
 GS_API gs_status gs_tensor_map_encode(gs_session session, const gs_tensor_map_desc *desc,
                                       gs_tensor_map *map);
 

@@ -849,23 +849,6 @@ static void blocks_of_a_fenced_cluster_reach_each_other_and_nobody_else(void)
     server_stop(server);
 }
 
-static void a_fenced_session_has_no_tensor_maps(void)
-{
-    struct server *server = server_start(&always);
-    gs_tensor_map_desc desc = GS_TENSOR_MAP_DESC_INIT;
-    gs_session session;
-    gs_tensor_map map;
-
-    CHECK_OK(server_attach(server, &session));
-    CHECK_OK(gs_malloc(session, 4096, &desc.address));
-    desc.dim[0] = 4096;
-    desc.box[0] = 64;
-    CHECK_STATUS(gs_tensor_map_encode(session, &desc, &map), GS_ERR_NOT_SUPPORTED);
-    CHECK_TEXT(gs_last_error_message(), "cannot be fenced");
-    CHECK_OK(gs_detach(session));
-    server_stop(server);
-}
-
 static void who_asks_is_fenced(void)
 {
     struct server *server = server_start(
@@ -1074,7 +1057,6 @@ static const struct test tests[] = {
     TEST(what_cannot_be_fenced_is_refused_with_the_reason),
     TEST(machine_code_is_refused),
     TEST(blocks_of_a_fenced_cluster_reach_each_other_and_nobody_else),
-    TEST(a_fenced_session_has_no_tensor_maps),
     TEST(who_asks_is_fenced),
     TEST(others_are_fenced_by_themselves),
     TEST(a_trusted_user_is_not_fenced),

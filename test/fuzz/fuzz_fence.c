@@ -64,7 +64,7 @@ static void check_out(const char *out, size_t len, const struct ptx_fence_report
     if (ptx_parse(out, len, &m, &error) == -EINVAL)
         die(error.text, out);
     ptx_module_free(m);
-    if (fence_check(out, len, report->bytes, &stack, &indexed, why, sizeof(why)) == -EPERM)
+    if (fence_check(out, len, report, &stack, &indexed, why, sizeof(why)) == -EPERM)
         die(why, out);
     if (indexed && !report->indexed)
         die("an index is not reported", out);

@@ -93,11 +93,14 @@ static void expect_checked(const char *out, const char *what, const char *with, 
     char *changed = calloc(1, strlen(out) + strlen(with) + 1), why[200];
     bool stack, indexed;
 
-    assert_int_equal(fence_check(out, strlen(out), 64, &stack, &indexed, why, sizeof(why)), 0);
+    assert_int_equal(fence_check(out, strlen(out), &(struct ptx_fence_report){.bytes = 64}, &stack,
+                                 &indexed, why, sizeof(why)),
+                     0);
     assert_non_null(at);
     memcpy(changed, out, (size_t)(at - out));
     strcat(strcat(changed, with), at + strlen(what));
-    assert_int_equal(fence_check(changed, strlen(changed), 64, &stack, &indexed, why, sizeof(why)),
+    assert_int_equal(fence_check(changed, strlen(changed), &(struct ptx_fence_report){.bytes = 64},
+                                 &stack, &indexed, why, sizeof(why)),
                      -EPERM);
     if (!strstr(why, reason))
         fail_msg("\"%s\" does not say \"%s\"", why, reason);
@@ -1278,7 +1281,7 @@ static void what_it_cannot_hold_is_refused(void **state)
         {"@%p1 tensormap.replace.tile.global_address.global.b1024.b64 [%d1], %d2;", "tensormap"},
         {"cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], "
          "[%d1, {%r2}], [%r3];",
-         "line 6: cp.async.bulk.tensor: a tensor map leads wherever it says"},
+         "line 6: cp.async.bulk.tensor: a tensor map that is not among the kernel's parameters"},
         {"cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [v, {%r1, 4}], [%r2];",
          "line 6: cp.async.bulk.tensor: a tensor map"},
         {"@!%p1 cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%d1, {%r1}], "
@@ -1286,8 +1289,6 @@ static void what_it_cannot_hold_is_refused(void **state)
          "line 6: cp.reduce.async.bulk.tensor: a tensor map"},
         {"cp.async.bulk.prefetch.tensor.1d.L2.global [%d1, {%r1}];",
          "line 6: cp.async.bulk.prefetch.tensor: a tensor map"},
-        {"prefetch.tensormap [%d1];", "line 6: prefetch: a tensor map"},
-        {"prefetch.param.tensormap [a];", "line 6: prefetch: a tensor map"},
         {"fence.proxy.tensormap::generic.acquire.gpu [%d1], 128;",
          "line 6: fence.proxy.tensormap::generic: a tensor map"},
     };
@@ -1680,8 +1681,11 @@ static void a_fence_that_lacks_a_piece_is_refused(void **state)
     unsigned tried = 0;
 
     (void)state;
-    assert_int_equal(fence_check(out, len, 64, &stack, &indexed, why, sizeof(why)), 0);
-    assert_int_equal(fence_check(out, len, 7, &stack, &indexed, why, sizeof(why)),
+    assert_int_equal(fence_check(out, len, &(struct ptx_fence_report){.bytes = 64}, &stack,
+                                 &indexed, why, sizeof(why)),
+                     0);
+    assert_int_equal(fence_check(out, len, &(struct ptx_fence_report){.bytes = 7}, &stack, &indexed,
+                                 why, sizeof(why)),
                      -EPERM); /* v+4 lies outside */
     for (const char *line = out, *end; (end = strchr(line, '\n')); line = end + 1) {
         char *without = calloc(1, len + 64);
@@ -1690,7 +1694,8 @@ static void a_fence_that_lacks_a_piece_is_refused(void **state)
         if (!may_go(line, n, end + 1)) {
             memcpy(without, out, (size_t)(line - out));
             strcat(without, end);
-            if (!fence_check(without, strlen(without), 64, &stack, &indexed, why, sizeof(why)))
+            if (!fence_check(without, strlen(without), &(struct ptx_fence_report){.bytes = 64},
+                             &stack, &indexed, why, sizeof(why)))
                 fail_msg("taken without: %.*s\n%s", (int)n, line, without);
             tried++;
         }
@@ -1949,20 +1954,26 @@ static void expect_bounds(const char *body, const char *const *lines, size_t cou
     char *out = fenced_body(body), why[200];
     bool stack, indexed;
 
-    assert_int_equal(fence_check(out, strlen(out), 64, &stack, &indexed, why, sizeof(why)), 0);
+    assert_int_equal(fence_check(out, strlen(out), &(struct ptx_fence_report){.bytes = 64}, &stack,
+                                 &indexed, why, sizeof(why)),
+                     0);
     assert_false(stack);
     for (size_t i = 0; i < count; i++) {
         char *without = strdup(out), *at = strstr(without, lines[i]);
 
         assert_non_null(at);
         memmove(at, at + strlen(lines[i]), strlen(at + strlen(lines[i])) + 1);
-        assert_int_equal(
-            fence_check(without, strlen(without), 64, &stack, &indexed, why, sizeof(why)), 0);
+        assert_int_equal(fence_check(without, strlen(without),
+                                     &(struct ptx_fence_report){.bytes = 64}, &stack, &indexed, why,
+                                     sizeof(why)),
+                         0);
         assert_true(stack);
         free(without);
     }
     *(strstr(out, "gshare$x, 16;") + 10) = '2'; /* min ..., 26: behind the variable */
-    assert_int_equal(fence_check(out, strlen(out), 64, &stack, &indexed, why, sizeof(why)), 0);
+    assert_int_equal(fence_check(out, strlen(out), &(struct ptx_fence_report){.bytes = 64}, &stack,
+                                 &indexed, why, sizeof(why)),
+                     0);
     assert_true(stack);
     free(out);
 }
@@ -1997,7 +2008,8 @@ static void expect_stack_reported(const char *out, const char *what, const char 
     bool stack = false, indexed;
 
     assert_string_not_equal(out, changed);
-    if (fence_check(changed, strlen(changed), 0, &stack, &indexed, why, sizeof(why)))
+    if (fence_check(changed, strlen(changed), &(struct ptx_fence_report){.bytes = 0}, &stack,
+                    &indexed, why, sizeof(why)))
         fail_msg("%s: %s", with, why);
     if (!stack)
         fail_msg("taken: %s", with);
@@ -2094,7 +2106,8 @@ static void a_label_within_a_fence_is_refused(void **state)
         strcat(with, "HERE: ");
         strcat(with, at);
         /* Control may come to the first instruction from elsewhere, too. */
-        assert_int_equal(fence_check(with, strlen(with), 64, &stack, &indexed, why, sizeof(why)),
+        assert_int_equal(fence_check(with, strlen(with), &(struct ptx_fence_report){.bytes = 64},
+                                     &stack, &indexed, why, sizeof(why)),
                          i ? -EPERM : 0);
         free(with);
     }
@@ -2111,7 +2124,9 @@ static void texts_without_fences_are_refused(void **state)
         size_t len;
         char *text = ptx_file_read(*name, &len);
 
-        assert_int_equal(fence_check(text, len, 0, &stack, &indexed, why, sizeof(why)), -EPERM);
+        assert_int_equal(fence_check(text, len, &(struct ptx_fence_report){.bytes = 0}, &stack,
+                                     &indexed, why, sizeof(why)),
+                         -EPERM);
         free(text);
     }
 }

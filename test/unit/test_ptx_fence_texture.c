@@ -256,7 +256,8 @@ static int check(const char *text)
     char why[200];
     bool stack, indexed;
 
-    return fence_check(text, strlen(text), 0, &stack, &indexed, why, sizeof(why));
+    return fence_check(text, strlen(text), &(struct ptx_fence_report){.bytes = 0}, &stack, &indexed,
+                       why, sizeof(why));
 }
 
 /* What the pass must not leave, the checker sees. */

@@ -122,15 +122,19 @@ static void the_checker_wants_the_fence_behind_the_call(void **state)
 
     (void)state;
     assert_non_null(call);
-    assert_int_equal(fence_check(out, strlen(out), 64, &stack, &indexed, why, sizeof(why)), 0);
+    assert_int_equal(fence_check(out, strlen(out), &(struct ptx_fence_report){.bytes = 64}, &stack,
+                                 &indexed, why, sizeof(why)),
+                     0);
     for (unsigned i = 0; i < 2; i++) {
         const char *at = strstr(call, pieces[i]);
 
         changed = calloc(1, strlen(out) + 1);
         memcpy(changed, out, (size_t)(at - out));
         strcat(changed, at + strlen(pieces[i]));
-        assert_int_equal(
-            fence_check(changed, strlen(changed), 64, &stack, &indexed, why, sizeof(why)), -EPERM);
+        assert_int_equal(fence_check(changed, strlen(changed),
+                                     &(struct ptx_fence_report){.bytes = 64}, &stack, &indexed, why,
+                                     sizeof(why)),
+                         -EPERM);
         assert_non_null(strstr(why, "the fence is not whole"));
         free(changed);
     }

@@ -227,9 +227,13 @@ static void the_checker_refuses_a_trap(void **state)
 
     (void)state;
     assert_non_null(at);
-    assert_int_equal(fence_check(out, strlen(out), 0, &stack, &indexed, why, sizeof(why)), 0);
+    assert_int_equal(fence_check(out, strlen(out), &(struct ptx_fence_report){.bytes = 0}, &stack,
+                                 &indexed, why, sizeof(why)),
+                     0);
     memcpy(at, "trap;           ", strlen("nanosleep.u32 1;"));
-    assert_int_equal(fence_check(out, strlen(out), 0, &stack, &indexed, why, sizeof(why)), -EPERM);
+    assert_int_equal(fence_check(out, strlen(out), &(struct ptx_fence_report){.bytes = 0}, &stack,
+                                 &indexed, why, sizeof(why)),
+                     -EPERM);
     assert_non_null(strstr(why, "ends the work of others"));
     free(out);
     ptx_rewrite_report_deinit(&report);

@@ -29,7 +29,8 @@ enum { FENCE_ADDRESSES = 16384 };
 enum { FENCE_LOOP_WORK = 1 << 22 };
 
 enum {
-    FENCE_REGS = 54,    /* that a function may get: for its window, strays, bases, strides, walks */
+    FENCE_REGS = 57,    /* that a function may get: for its window, strays, bases, strides, walks,
+                         * maps */
     FENCE_BASES = 8,    /* of a function, see fence_base.c */
     FENCE_LOWS = 8,     /* of a stretch, see fence_register.c */
     FENCE_STRIDES = 8,  /* of a function, see fence_step.c */
@@ -212,12 +213,24 @@ bool fence_symbols(struct fence *fence);
 /* wmma.load, wmma.store: their rows lie a stride apart, which only the kernel knows. */
 bool fence_matrix(struct fence *fence, bool generic);
 
+/* ---- fence_maps.c ---- */
+
+/* The registers that have a tensor map's address, which nothing else uses. */
+#define FENCE_MAP       "gshare$map"
+#define FENCE_OTHER_MAP "gshare$other"
+
+/* The operand of an instruction that is a tensor map's generic address; NULL: it has none. */
+const struct ptx_operand *fence_map_operand(const struct ptx_inst *inst);
+/* The register that has the address; PTX_NO_REG: there is none. */
+uint32_t fence_map_register(const struct ptx_inst *inst);
+
 /* ---- fence_param.c ---- */
 
 /* A place among parameters: inside one, or bounded to those of the kernel. */
 bool fence_param(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes);
-/* The instruction makes a generic address of a parameter; the kernel has such an instruction. */
-bool fence_makes_parameter_address(const struct ptx_inst *inst);
+/* The instruction makes a generic address of a parameter, for the tenant; the kernel has such an
+ * instruction. */
+bool fence_makes_parameter_address(const struct ptx_func *f, const struct ptx_inst *inst);
 bool fence_copies_parameters(const struct ptx_func *f);
 bool fence_can_copy_parameters(const struct ptx_func *f);
 /* Copies what has an address to FENCE_STACK, from the place TO on, as the kernel begins. */

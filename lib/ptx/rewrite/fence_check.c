@@ -1,7 +1,7 @@
 /* Whether a text goes to global memory by fenced addresses only. Knows nothing of how the pass
  * works: it reads what came out and looks, instruction by instruction, for what must stand there.
  * Who wants to trust the fence reads this file and its other parts: fence_check_access.c (points 2,
- * 4 and 5), fence_check_texture.c (7) and fence_check_text.c.
+ * 4 and 5), fence_check_maps.c (6), fence_check_texture.c (7) and fence_check_text.c.
  *
  * What it holds for each function with a body:
  *  1. The first two instructions load gshare$mask, gshare$base and gshare$globals from the constant
@@ -28,8 +28,10 @@
  *     gshare$stack: a kernel sets it once, before any jump; a function has it as its parameter, in
  *     front of the last one, and whoever calls it gives it its own.
  *  5. A load of a kernel parameter ends inside it, or, by a register, in a bounded place among the
- *     kernel's own; no parameter has a generic address.
- *  6. No instruction ends more than its thread, or reads a tensor map.
+ *     kernel's own; no parameter has a generic address, but for 6.
+ *  6. No instruction ends more than its thread. One that reads a tensor map takes it from
+ *     gshare$map, the address of a kernel's parameter and a constant that the report has, or the
+ *     choice between several, made right before; nothing else has such an address.
  *  7. A texture or surface is what was loaded right before from the texture table, whose address is
  *     a constant, off a number of ten bits, in the column of the instruction's geometry.
  *  8. Everything else is on a list of what addresses no memory, or memory of another space.
@@ -139,6 +141,8 @@ static bool check_prologue(struct checker *c)
     c->far = checker_register(c, "gshare$far");
     c->globals = checker_register(c, "gshare$globals");
     c->at = checker_register(c, "gshare$at");
+    c->map = checker_register(c, "gshare$map");
+    c->other = checker_register(c, "gshare$other");
     if (c->mask == PTX_NO_REG || c->base == PTX_NO_REG || c->inside == PTX_NO_REG ||
         c->start == PTX_NO_REG || c->far == PTX_NO_REG || c->globals == PTX_NO_REG ||
         c->at == PTX_NO_REG || (!none && !begins_with_window(c) && !begins_with_parameter(c)))
@@ -372,11 +376,12 @@ static bool check_class(struct checker *c, uint32_t i)
         return checker_fails(c, i, "shows what memory held before");
     if (inst->op == PTX_OP_CP_ASYNC_BULK_PREFETCH)
         return checker_fails(c, i, "reaches as far as its size");
-    if (ptx_op_class(inst->op) == PTX_CLASS_TENSOR || inst->mode == PTX_MODE_TENSORMAP)
-        return checker_fails(c, i, "reads a tensor map");
+    if ((wrong = checker_map(c, i)))
+        return checker_fails(c, i, wrong);
     if (inst->op == PTX_OP_TRAP || inst->op == PTX_OP_BRKPT)
         return checker_fails(c, i, "ends the work of others too");
-    if (makes_generic_parameter(inst))
+    if (makes_generic_parameter(inst) && !checker_mentions(&inst->ops[0], c->map) &&
+        !checker_mentions(&inst->ops[0], c->other))
         return checker_fails(c, i, "a generic address of a parameter");
     switch (ptx_op_class(inst->op)) {
     case PTX_CLASS_LOAD:
@@ -392,6 +397,7 @@ static bool check_class(struct checker *c, uint32_t i)
     case PTX_CLASS_FENCE:
     case PTX_CLASS_MATRIX:
     case PTX_CLASS_ASYNC:
+    case PTX_CLASS_TENSOR:
         return true;
     case PTX_CLASS_MATRIX_LOAD:
     case PTX_CLASS_MATRIX_STORE:
@@ -423,10 +429,21 @@ static bool names_outside(const struct checker *c, const struct ptx_operand *o)
     return v && v->space == PTX_SPACE_GLOBAL && !c->house;
 }
 
-/* What stands in brackets is an object there, and no address. */
-static bool is_query(const struct ptx_inst *inst)
+/* What stands in brackets is an object or a map there, and was looked at. */
+static bool is_object(const struct ptx_inst *inst)
 {
-    return inst->op == PTX_OP_TXQ || inst->op == PTX_OP_SUQ;
+    return inst->op == PTX_OP_TXQ || inst->op == PTX_OP_SUQ ||
+           (inst->op == PTX_OP_PREFETCH && inst->mode == PTX_MODE_TENSORMAP);
+}
+
+/* The space of the address that operand K is. */
+static unsigned space_of(const struct ptx_inst *inst, unsigned k)
+{
+    const enum ptx_class class = ptx_op_class(inst->op);
+
+    if (class == PTX_CLASS_TENSOR) /* the box, or the barrier */
+        return PTX_SPACE_SHARED;
+    return class == PTX_CLASS_ASYNC && k == 1 ? inst->space2 : inst->space;
 }
 
 static bool check_instruction(struct checker *c, uint32_t i)
@@ -436,14 +453,12 @@ static bool check_instruction(struct checker *c, uint32_t i)
     if ((i >= c->begun && !check_window(c, i)) || !check_class(c, i))
         return false;
     for (unsigned k = 0; k < inst->nops; k++) {
-        bool source = ptx_op_class(inst->op) == PTX_CLASS_ASYNC && k == 1;
-
         if (names_outside(c, &inst->ops[k]))
             return checker_fails(c, i, "the address of a variable that lies outside");
         c->stack |=
             inst->ops[k].kind == PTX_OPND_MEM && checker_may_hit_stack(c, i, &inst->ops[k].mem);
-        if (inst->ops[k].kind == PTX_OPND_MEM && !is_query(inst) &&
-            !checker_address(c, i, &inst->ops[k].mem, source ? inst->space2 : inst->space))
+        if (inst->ops[k].kind == PTX_OPND_MEM && !is_object(inst) &&
+            !checker_address(c, i, &inst->ops[k].mem, space_of(inst, k)))
             return false;
     }
     if (inst->op == PTX_OP_CP_ASYNC && inst->space != PTX_SPACE_SHARED)
@@ -548,10 +563,10 @@ static bool check_variables(struct checker *c)
     return true;
 }
 
-int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stack, bool *indexed,
-                char *why, size_t why_size)
+int fence_check(const char *text, size_t len, const struct ptx_fence_report *report, bool *stack,
+                bool *indexed, char *why, size_t why_size)
 {
-    struct checker c = {.globals_bytes = globals_bytes, .why = why, .why_size = why_size};
+    struct checker c = {.report = report, .why = why, .why_size = why_size};
     struct ptx_module *m = NULL;
     struct ptx_error error = {0};
     int result = ptx_parse(text, len, &m, &error);

@@ -3,6 +3,7 @@
 #define GS_PTX_REWRITE_FENCE_CHECK_H
 
 #include "ptx/ptx.h"
+#include "ptx/rewrite/rewrite.h"
 
 enum { MOST_FIXED = 8, MOST_STRIDES = 8 };
 
@@ -18,10 +19,11 @@ struct checker {
     uint32_t stretch; /* the number of the stretch that is being checked */
     bool stack;       /* a store may hit any byte of it */
     bool indexed;     /* an access may lie beyond the window and its guard */
-    uint64_t globals_bytes;
+    const struct ptx_fence_report *report;
     uint64_t stack_bytes; /* of gshare$stack in every kernel that has it */
     uint32_t bottom;      /* register with its address; PTX_NO_REG: the function has none */
     uint32_t mask, base, inside, start, far, globals, at, fixed[MOST_FIXED]; /* registers */
+    uint32_t map, other; /* registers with a tensor map's address */
     uint32_t strides[MOST_STRIDES];
     uint64_t stride_bound[MOST_STRIDES]; /* the most that the register holds */
     uint32_t begun;                      /* the number of instructions that the pass begins with */
@@ -74,5 +76,11 @@ bool checker_may_hit_stack(const struct checker *c, uint32_t i, const struct ptx
 bool checker_is_table_load(const struct checker *c, uint32_t i);
 /* NULL, or what is wrong with an instruction of textures or surfaces. */
 const char *checker_texture(const struct checker *c, uint32_t i);
+
+/* ---- fence_check_maps.c ---- */
+
+/* NULL, or what is wrong with instruction I, if it reads a tensor map or mentions an address of
+ * one. */
+const char *checker_map(const struct checker *c, uint32_t i);
 
 #endif

@@ -355,8 +355,8 @@ static bool check_variable_access(struct checker *c, uint32_t i, const struct pt
 {
     const struct ptx_inst *inst = &c->f->insts[i];
 
-    if (is_matrix_access(inst) || mem->offset < 0 || (uint64_t)mem->offset > c->globals_bytes ||
-        access_bytes(inst) > c->globals_bytes - (uint64_t)mem->offset)
+    if (is_matrix_access(inst) || mem->offset < 0 || (uint64_t)mem->offset > c->report->bytes ||
+        access_bytes(inst) > c->report->bytes - (uint64_t)mem->offset)
         return checker_fails(c, i, "outside of the block of variables");
     return true;
 }

@@ -325,7 +325,7 @@ static void take_body(struct frames *frames, const struct ptx_func *f)
         for (unsigned k = 0; k < inst->nops; k++)
             if (names_variable(&inst->ops[k]))
                 take_variable(fence, k);
-        if (f->entry && fence_makes_parameter_address(inst))
+        if (f->entry && fence_makes_parameter_address(f, inst))
             fence_parameter_address(fence, variable_bytes(f));
         if (inst->op == PTX_OP_CALL &&
             (inst->ops[1].kind == PTX_OPND_FUNC ? has_frame(frames, inst->ops[1].func)

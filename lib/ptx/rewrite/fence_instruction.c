@@ -1,6 +1,7 @@
 /* What the fence makes of each instruction, by its opcode or class: see fence_pass.c. */
 #include <string.h>
 
+#include "ptx/ir/arena.h"
 #include "ptx/rewrite/fence.h"
 
 /* Another pass added it to the tenant's function: its address is the server's (completion_exits.c).
@@ -107,21 +108,72 @@ bool fence_pragma_is_harmless(const char *text)
             !strcmp(text + sizeof(mask) - 1 + strspn(text + sizeof(mask) - 1, digits), "\""));
 }
 
-static bool refuse_tensor_map(struct fence *fence)
+/* Adds a place among the parameters of the current kernel to the report, whose memory has room for
+ * every kernel of the module. */
+static bool report_map(struct fence *fence, uint64_t at)
 {
-    return fence_refuse(fence, fence->inst->line, "%s: a tensor map leads wherever it says",
-                        ptx_op_name(fence->inst->op));
+    struct ptx_fence_report *report = fence->report;
+    const struct ptx_func *f = fence->f;
+    struct ptx_fence_maps *maps = (struct ptx_fence_maps *)report->maps;
+
+    if (!maps)
+        report->maps = maps = arena_alloc(report->memory, sizeof(*maps) * fence->m->nfuncs);
+    if (!maps)
+        return false;
+    if (!report->nmaps || maps[report->nmaps - 1].of != f->id) {
+        maps[report->nmaps] = (struct ptx_fence_maps){
+            arena_string(report->memory, f->name, strlen(f->name)), .of = f->id};
+        if (!maps[report->nmaps++].name)
+            return false;
+    }
+    maps += report->nmaps - 1;
+    for (uint32_t i = 0; i < maps->count; i++)
+        if (maps->offset[i] == at)
+            return true;
+    if (maps->count == FENCE_MAPS)
+        return fence_refuse(fence, fence->inst->line, "more than %u tensor maps in %.80s",
+                            FENCE_MAPS, f->name);
+    maps->offset[maps->count++] = (uint32_t)at;
+    return true;
+}
+
+/* Notes where the map's address was taken from right before the current instruction
+ * (fence_maps.c). */
+static bool take_tensor_map(struct fence *fence)
+{
+    const uint32_t map = fence_register_named(fence->f, FENCE_MAP);
+    const struct ptx_inst *inst = fence->inst;
+    bool first = false;
+
+    if (map == PTX_NO_REG || fence_map_register(inst) != map)
+        return fence_refuse(fence, inst->line,
+                            "%s: a tensor map that is not among the kernel's parameters",
+                            ptx_op_name(inst->op));
+    while (!first && inst-- > fence->f->insts) {
+        const struct ptx_operand *o = inst->ops;
+
+        if (inst->op != PTX_OP_MOV || o[1].kind != PTX_OPND_SYM)
+            continue;
+        first = o[0].reg == map;
+        if (!report_map(fence, o[1].sym.var->offset + inst[1].ops[2].imm))
+            return false;
+    }
+    return true;
 }
 
 static bool take_cvta(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;
 
+    if (fence->f->entry && !(inst->flags & PTX_F_TO) && inst->space == PTX_SPACE_PARAM &&
+        !fence_makes_parameter_address(fence->f, inst))
+        return true;
     if (!(inst->flags & PTX_F_TO) &&
         (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY ||
          inst->space == PTX_SPACE_PARAM_FUNC))
         return fence_refuse(fence, inst->line,
-                            "cvta: a generic address of a parameter, which leads behind it");
+                            "cvta: a generic address of a parameter other than a tensor map, which "
+                            "leads behind it");
     return true;
 }
 
@@ -141,7 +193,14 @@ bool fence_instruction(struct fence *fence)
         fence_drop(fence);
         return true;
     case PTX_OP_PREFETCH:
-        return inst->mode == PTX_MODE_TENSORMAP ? refuse_tensor_map(fence) : take_by_class(fence);
+        if (inst->mode != PTX_MODE_TENSORMAP)
+            return take_by_class(fence);
+        if (fence_map_register(inst) == PTX_NO_REG ||
+            fence_map_register(inst) != fence_register_named(fence->f, FENCE_MAP)) {
+            fence_drop(fence);
+            return true;
+        }
+        return take_tensor_map(fence);
     case PTX_OP_TRAP:
     case PTX_OP_BRKPT:
         return fence_refuse(fence, inst->line, "%s: ends the work of others too",
@@ -205,7 +264,7 @@ static bool take_by_class(struct fence *fence)
     case PTX_CLASS_SURF:
         return fence_texture(fence);
     case PTX_CLASS_TENSOR:
-        return refuse_tensor_map(fence);
+        return take_tensor_map(fence);
     case PTX_CLASS_WGMMA:
         /* The hardware bounds what a descriptor names (driver fact 47). But a product that nobody
          * waits for may write registers which the compiler has given to a fence meanwhile. */

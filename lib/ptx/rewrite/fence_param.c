@@ -70,16 +70,26 @@ bool fence_param(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
 
 /* ---- Parameters with a generic address ---- */
 
-bool fence_makes_parameter_address(const struct ptx_inst *inst)
+/* fence_maps.c makes the addresses of maps. */
+static bool is_map(const struct ptx_func *f, const struct ptx_operand *o)
+{
+    char name[256];
+
+    return o->kind == PTX_OPND_REG &&
+           fence_is_house_name(ptx_reg_name(f, o->reg, name, sizeof(name)));
+}
+
+bool fence_makes_parameter_address(const struct ptx_func *f, const struct ptx_inst *inst)
 {
     return inst->op == PTX_OP_CVTA && !(inst->flags & PTX_F_TO) &&
-           (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY);
+           (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY) &&
+           !is_map(f, &inst->ops[0]);
 }
 
 bool fence_copies_parameters(const struct ptx_func *f)
 {
     for (uint32_t i = 0; f->entry && i < f->ninsts; i++)
-        if (fence_makes_parameter_address(&f->insts[i]))
+        if (fence_makes_parameter_address(f, &f->insts[i]))
             return true;
     return false;
 }
@@ -101,7 +111,8 @@ bool fence_can_copy_parameters(const struct ptx_func *f)
         if (f->params[i]->align > FENCE_FRAME_ALIGN)
             return false;
     for (uint32_t i = 0; i < f->ninsts; i++)
-        if (fence_makes_parameter_address(&f->insts[i]) && ptx_type_bits(f->insts[i].type[0]) != 64)
+        if (fence_makes_parameter_address(f, &f->insts[i]) &&
+            ptx_type_bits(f->insts[i].type[0]) != 64)
             return false;
     return true;
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/rewrite/by_name.h"
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fault_text.h"
 #include "ptx/rewrite/fence.h"
@@ -319,8 +320,9 @@ static int finish(struct fence *fence, char **out, size_t *out_len)
         result = print_module(m, out, out_len);
     ptx_module_free(m);
     if (!result && !fence->variables) {
-        result =
-            fence_check(*out, *out_len, fence->report->bytes, &stack, &indexed, why, sizeof(why));
+        by_name_sort((void *)(uintptr_t)fence->report->maps, fence->report->nmaps,
+                     sizeof(*fence->report->maps));
+        result = fence_check(*out, *out_len, fence->report, &stack, &indexed, why, sizeof(why));
         if (!result &&
             ((stack && !fence->report->stack_line) || (indexed && !fence->report->indexed)))
             result = -EPERM;

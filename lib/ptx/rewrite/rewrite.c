@@ -9,6 +9,7 @@
 #include "ptx/rewrite/by_name.h"
 #include "ptx/rewrite/fault_text.h"
 #include "ptx/rewrite/fence_frames.h"
+#include "ptx/rewrite/fence_maps.h"
 #include "ptx/rewrite/fence_pass.h"
 #include "ptx/rewrite/leave_out.h"
 #include "ptx/rewrite/pass.h"
@@ -102,19 +103,30 @@ static bool leave_unread_out(struct rewrite *rw, char **readable)
     return good;
 }
 
-/* Puts what callers' variables are stored to into frames, in *FRAMED; NULL: no function needs that.
- * False: no memory. */
-static bool give_frames(struct rewrite *rw, char **framed)
+/* What the fence has done to the text before other passes see it. */
+struct first_pass {
+    /* Whether it is worth reading the text for it: a search of the text, no more. */
+    bool (*maybe)(const char *text, size_t len);
+    /* 0: *OUT is another text; -ENOENT: there is nothing to do; -ENOMEM. */
+    int (*run)(const char *text, size_t len, const struct ptx_module *m, char **out,
+               size_t *out_len);
+};
+
+static const struct first_pass maps_pass = {fence_maps_maybe, fence_maps};
+static const struct first_pass frames_pass = {fence_frames_maybe, fence_frames};
+
+/* Goes on with the text that the pass makes, *MADE; NULL: it makes none. False: no memory. */
+static bool run_first(struct rewrite *rw, const struct first_pass *pass, char **made)
 {
-    const struct ptx_module *m = fence_frames_maybe(rw->text, rw->len) ? rewrite_module(rw) : NULL;
+    const struct ptx_module *m = pass->maybe(rw->text, rw->len) ? rewrite_module(rw) : NULL;
     size_t len = 0;
-    int result = m ? fence_frames(rw->text, rw->len, m, framed, &len) : -ENOENT;
+    int result = m ? pass->run(rw->text, rw->len, m, made, &len) : -ENOENT;
 
     if (!result) {
         ptx_module_free(rw->module);
         rw->module = NULL;
         rw->read = false;
-        rw->text = *framed;
+        rw->text = *made;
         rw->len = rw->edits.size = len;
     }
     return result != -ENOMEM;
@@ -191,13 +203,14 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
                          .report = report ? report : &own};
     int result = -ENOENT;
     size_t new_len = 0;
-    char *text = NULL, *readable = NULL, *framed = NULL;
+    char *text = NULL, *readable = NULL, *mapped = NULL, *framed = NULL;
 
     rw.edits.size = rw.len;
     if (passes & PTX_PASS_LEAVE_OUT && !leave_unread_out(&rw, &readable))
         rw.edits.failed = true;
     rw.free_of_prefix = is_free_of_prefix(&rw);
-    if (passes & PTX_PASS_FENCE && rw.free_of_prefix && !give_frames(&rw, &framed))
+    if (passes & PTX_PASS_FENCE && rw.free_of_prefix &&
+        (!run_first(&rw, &maps_pass, &mapped) || !run_first(&rw, &frames_pass, &framed)))
         rw.edits.failed = true;
     if (!rw.edits.failed && rw.free_of_prefix)
         for (size_t i = 0; i < PASSES && !rw.edits.failed; i++)
@@ -224,6 +237,7 @@ int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t
         *out_len = new_len;
     }
     free(readable);
+    free(mapped);
     free(framed);
     if (result == -ENOMEM || !report)
         ptx_rewrite_report_deinit(rw.report);
@@ -269,6 +283,12 @@ const struct ptx_fence_kernel *ptx_fence_report_kernel(const struct ptx_fence_re
                                                        const char *name)
 {
     return by_name_find(report->windowed, report->nwindowed, sizeof(*report->windowed), name);
+}
+
+const struct ptx_fence_maps *ptx_fence_report_maps(const struct ptx_fence_report *report,
+                                                   const char *name)
+{
+    return by_name_find(report->maps, report->nmaps, sizeof(*report->maps), name);
 }
 
 const struct ptx_fence_variable *ptx_fence_report_variable(const struct ptx_fence_report *report,

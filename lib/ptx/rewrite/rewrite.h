@@ -147,6 +147,16 @@ struct ptx_fence_kernel {
     uint32_t index; /* of that parameter: how many parameters the tenant's text has */
 };
 
+/* A kernel that takes tensor maps from its parameters: where each begins, in bytes from the first
+ * parameter on. Whoever launches the kernel lets no map through that leads out of the window. */
+enum { FENCE_MAPS = 16, FENCE_MAP_BYTES = 128 };
+
+struct ptx_fence_maps {
+    const char *name;
+    uint32_t of; /* ptx_func.id */
+    uint32_t count, offset[FENCE_MAPS];
+};
+
 struct ptx_fence_report {
     bool fenced;
     bool moved;     /* the variables alone, by PTX_PASS_VARIABLES */
@@ -168,7 +178,9 @@ struct ptx_fence_report {
     bool indexed;  /* accesses reach up to FENCE_REACH further from the window */
     uint32_t nwindowed;
     const struct ptx_fence_kernel *windowed; /* of PTX_PASS_WINDOW */
-    char reason[320];                        /* of a refusal: "line 12: cp.async.bulk: ..." */
+    uint32_t nmaps;
+    const struct ptx_fence_maps *maps; /* kernels that take tensor maps */
+    char reason[320];                  /* of a refusal: "line 12: cp.async.bulk: ..." */
     void *memory;
     struct ptx_fault_names strays; /* of fault_notes.stray */
 };
@@ -177,16 +189,21 @@ struct ptx_fence_report {
 const struct ptx_fence_kernel *ptx_fence_report_kernel(const struct ptx_fence_report *report,
                                                        const char *name);
 
+/* The kernel of that name, NULL where it takes no tensor maps. O(log nmaps). */
+const struct ptx_fence_maps *ptx_fence_report_maps(const struct ptx_fence_report *report,
+                                                   const char *name);
+
 /* The variable of that name, NULL where none has moved. O(log nvariables). */
 const struct ptx_fence_variable *ptx_fence_report_variable(const struct ptx_fence_report *report,
                                                            const char *name);
 
-/* Verifies that LEN bytes of a rewritten text go to global memory by fenced addresses only; shares
- * no code with the pass (fence_check.c). ptx_rewrite calls it on whatever the pass made. *STACK: a
+/* Verifies that LEN bytes of a rewritten text go to global memory by fenced addresses only, or by
+ * tensor maps of the report, which has its kernels in the order of their names; shares no code with
+ * the pass (fence_check.c). ptx_rewrite calls it on whatever the pass made. *STACK: a
  * store may hit any byte of the thread's stack. *INDEXED: an access may go FENCE_REACH beyond the
  * guard. 0, -EPERM with the reason in WHY, or -ENOMEM. */
-int fence_check(const char *text, size_t len, uint64_t globals_bytes, bool *stack, bool *indexed,
-                char *why, size_t why_size);
+int fence_check(const char *text, size_t len, const struct ptx_fence_report *report, bool *stack,
+                bool *indexed, char *why, size_t why_size);
 
 /* The .global .u64 variable that PTX_PASS_PRINTF adds: device address of a PRINT_BLOCK_BYTES block
  * as common/print_ring.h says, 0 until somebody writes it there. */

@@ -51,7 +51,9 @@ enum journal_kind {
     JOURNAL_TEXTURE = 12,   /* key: row. value: number. bytes: req_texture */
     JOURNAL_TEXTURES = 13,  /* key: 0. value: how many the session has made, all told */
     JOURNAL_STACK = 14,     /* key: 0. value: bytes of stack that its kernels have */
-    JOURNAL_PEER = 15       /* key: where a window of another device begins. value: its size */
+    JOURNAL_PEER = 15,      /* key: where a window of another device begins. value: its size */
+    JOURNAL_TENSOR_MAPS = 16, /* key: 0. value: the key of hashes, two words; generation */
+    JOURNAL_TENSOR_MAP = 17   /* key: a map's hash. value: generation */
 };
 
 /* What a chunk is. An import has its number in the upper half. */

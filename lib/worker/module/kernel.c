@@ -227,6 +227,20 @@ static CUdeviceptr module_barrier(struct module *module)
     return module->barrier;
 }
 
+/* Notes where launches of the kernel have tensor maps. */
+static gs_status maps_note(struct job *job, const struct module *module, struct kernel *kernel)
+{
+    const struct ptx_fence_maps *maps =
+        module->rewrite ? ptx_fence_report_maps(&module->rewrite->fence, job->name) : NULL;
+
+    for (uint32_t i = 0; maps && i < maps->count; i++) {
+        if (maps->offset[i] + FENCE_MAP_BYTES > kernel->param_bytes)
+            return job_fail(job, GS_ERR_PARAMS, "a tensor map beyond the kernel's parameters");
+        kernel->map_offset[kernel->map_count++] = (uint16_t)maps->offset[i];
+    }
+    return GS_OK;
+}
+
 /* Finds the kernel, has the driver load it, and adds its record to the module's list. */
 static void kernel_work(struct job *job)
 {
@@ -256,6 +270,10 @@ static void kernel_work(struct job *job)
     struct kernel *kernel = kernel_new(job, function);
     if (!kernel) {
         job_fail(job, GS_ERR_NO_MEMORY, "no memory for a kernel's record");
+        return;
+    }
+    if (maps_note(job, module, kernel) != GS_OK) {
+        kernels_free(kernel);
         return;
     }
     kernel->signals_end = added.signals_end;

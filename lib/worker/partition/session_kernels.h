@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ptx/rewrite/rewrite.h"
 #include "worker/driver/driver.h"
 
 struct kernel {
@@ -26,10 +27,12 @@ struct kernel {
     uint16_t cluster[3];       /* the blocks of its clusters; zeros: it does not say */
     bool in_clusters;          /* it runs in clusters alone */
     bool syncs_grid;           /* it needs a cooperative launch (ptx/rewrite/grid_sync.h) */
-    uint64_t barrier;       /* of its grid, in a fenced module (GRID_VARIABLE); 0: the driver's */
-    bool signals_end;       /* it has a completion parameter behind the tenant's (ptx/rewrite) */
-    bool ends_after;        /* it ends after what it depends on, wherever it began (the same) */
-    bool windowed;          /* it has the session's window as a parameter, before that one */
+    uint64_t barrier; /* of its grid, in a fenced module (GRID_VARIABLE); 0: the driver's */
+    bool signals_end; /* it has a completion parameter behind the tenant's (ptx/rewrite) */
+    bool ends_after;  /* it ends after what it depends on, wherever it began (the same) */
+    bool windowed;    /* it has the session's window as a parameter, before that one */
+    /* where its parameters have tensor maps, in a fenced session: FENCE_MAP_BYTES each */
+    uint16_t map_count, map_offset[FENCE_MAPS];
     uint64_t variables;     /* the block of its module's variables, for that parameter */
     _Atomic int carveout;   /* see carveout.c */
     uint16_t *param_offset; /* param_count entries */

@@ -31,6 +31,7 @@
 #include "worker/session/session.h"
 #include "worker/submit/graph.h"
 #include "worker/submit/stream.h"
+#include "worker/texture/tensor_map.h"
 #include "worker/texture/texture.h"
 
 /* The most tries of a load by a late session, each of which waits for a quiet moment for 10 s. */
@@ -76,7 +77,8 @@ static void resume_work(struct job *job)
     }
     if (session_map(job) == GS_OK && streams_resume(job) == GS_OK && window_init(job) == GS_OK &&
         memory_resume(job, session->resume) == GS_OK && host_blocks_resume(job) == GS_OK &&
-        print_resume(job) == GS_OK && heap_resume(job) == GS_OK && graphs_resume(job) == GS_OK) {
+        print_resume(job) == GS_OK && heap_resume(job) == GS_OK &&
+        tensor_maps_resume(job) == GS_OK && graphs_resume(job) == GS_OK) {
         streams_adopt(session);
         /* A reader waits while the number is odd. */
         session->grant.sequence = (atomic_load(&session->server_page->grant.sequence) + 1) & ~1u;

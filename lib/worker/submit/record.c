@@ -16,6 +16,7 @@
 #include "worker/memory/window.h"
 #include "worker/partition/carveout.h"
 #include "worker/texture/array.h"
+#include "worker/texture/tensor_map.h"
 
 /* The clusters that the launch names, into CLUSTER; zeros where it names none. */
 static record_refusal clusters_check(const struct kernel *kernel, const struct rec_launch *r,
@@ -38,6 +39,19 @@ static record_refusal clusters_check(const struct kernel *kernel, const struct r
     return cluster_blocks(size, r->grid) == 0
                ? "clusters that do not divide the grid, or of too many blocks"
                : NULL;
+}
+
+/* A tensor map that the session has not made becomes zeros, and leads nowhere. A program may leave
+ * one as it is that its kernel does not use. */
+static void maps_check(const struct session *session, const struct kernel *kernel,
+                       unsigned char *params)
+{
+    for (unsigned i = 0; i < kernel->map_count; i++) {
+        unsigned char *map = params + kernel->map_offset[i];
+
+        if (!tensor_map_known(session, map))
+            memset(map, 0, FENCE_MAP_BYTES);
+    }
 }
 
 record_refusal record_check_launch(const struct session *session, unsigned char *record,
@@ -83,6 +97,7 @@ record_refusal record_check_launch(const struct session *session, unsigned char 
     launch->cooperative = r.h.flags & REC_LAUNCH_COOPERATIVE;
     launch->programmatic = r.h.flags & REC_LAUNCH_PROGRAMMATIC;
     launch->params = record + sizeof(r);
+    maps_check(session, kernel, launch->params);
     if (kernel->windowed)
         launch->window = window_of(session, kernel->variables);
     return NULL;

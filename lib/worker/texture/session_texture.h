@@ -1,13 +1,15 @@
 /*
- * session_texture.h - a session's arrays, textures and surfaces. The tables change in prepare and
- * install, which the main lane runs; the rest belongs to the session's job in progress.
+ * session_texture.h - a session's arrays, textures, surfaces and tensor maps. The tables change in
+ * prepare and install, which the main lane runs; the rest belongs to the session's job in progress.
  */
 #ifndef GS_WORKER_TEXTURE_SESSION_TEXTURE_H
 #define GS_WORKER_TEXTURE_SESSION_TEXTURE_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct array;
+struct tensor_maps;
 struct texture;
 struct texture_table;
 
@@ -16,6 +18,8 @@ struct session_texture {
     struct texture **textures;   /* textures and surfaces: SEG_TEXTURES entries, or NULL */
     uint32_t made;               /* textures and surfaces ever, of a fenced session */
     struct texture_table *table; /* of a fenced session that uses textures, else NULL */
+    /* of a fenced session that has made some, else NULL (tensor_map.c) */
+    _Atomic(struct tensor_maps *) maps;
 };
 
 #endif

@@ -1,14 +1,33 @@
 /*
  * tensor_map.c - tensor maps, by which kernels copy tensors in bulk (cp.async.bulk.tensor).
  *
- * A map is 128 bytes in a format of the driver's. Encoding one only computes, but the driver does
- * it in a process with a context alone, which tenants do not have. A map holds an address that no
- * pass over a kernel can see, so fenced sessions have none.
+ * A map is 128 bytes in a format of the driver's, with an address. Encoding one only computes, but
+ * the driver does it in a process with a context alone, which tenants do not have.
+ *
+ * No pass over a kernel can see where a map leads. So in a fenced session a map is encoded only if
+ * all of its tensor lies in the open part of the window, and the session remembers it; a launch
+ * lets no other map through (record.c), in a place where the kernel cannot change it
+ * (ptx/rewrite/fence_maps.c). What is remembered is a hash with a secret key, so that nobody can
+ * make up a map that has the hash of another one.
+ *
+ * The hashes are in tables by generation. When the newest one is full, the next one begins with
+ * those hashes of the oldest one that a launch has used, if they are not too many, and the oldest
+ * one is emptied. So a map counts for as long as it is used now and then, and else until the
+ * session has made MAPS more. The session's job in progress writes the tables, its lane looks
+ * things up meanwhile.
  */
-#include <string.h>
+#include "worker/texture/tensor_map.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "common/siphash.h"
 #include "worker/driver/driver.h"
 #include "worker/jobs/job.h"
+#include "worker/memory/kept.h"
+#include "worker/memory/window.h"
 
 static_assert(sizeof(CUtensorMap) == REQ_TENSOR_MAP_BYTES &&
                   REQ_TENSOR_RANK == CU_TENSOR_MAP_RANK_MAX,
@@ -17,6 +36,212 @@ static_assert(sizeof(CUtensorMap) == REQ_TENSOR_MAP_BYTES &&
 /* The newest of each enumeration that a driver has (CUDA 13.0). */
 enum { TYPE_LAST = 15, SWIZZLE_LAST = 6 };
 
+/* Of a generation; and how many of them are taken along at most. */
+enum { MAPS = 4096, SLOTS = 2 * MAPS, TAKEN_ALONG = MAPS / 2 };
+/* The newest, the one before it, and an empty one. */
+enum { TABLES = 3 };
+
+struct tensor_maps {
+    uint64_t key[2];
+    _Atomic uint64_t generation; /* of the newest table */
+    uint32_t count;              /* in the newest table */
+    /* by generation: hashes by their value, each with USED if a launch had the map; 0: none */
+    _Atomic uint64_t slot[TABLES][SLOTS];
+};
+
+#define USED UINT64_C(1)
+
+/* What a session that makes maps is charged: the hashes, and an entry in the journal for each. */
+#define KEPT (sizeof(struct tensor_maps) + (2 * MAPS + TAKEN_ALONG) * sizeof(struct journal_entry))
+
+/* ---- Those that are known -------------------------------------------------------------------- */
+
+static uint64_t hash_of(const struct tensor_maps *maps, const unsigned char *map)
+{
+    const uint64_t hash = siphash(maps->key, map, REQ_TENSOR_MAP_BYTES) & ~USED;
+
+    return hash ? hash : ~USED;
+}
+
+/* The hash's slot in a table, or the empty one where it would be. */
+static _Atomic uint64_t *slot_of(_Atomic uint64_t table[SLOTS], uint64_t hash, uint64_t *there)
+{
+    uint64_t i = hash >> 1;
+
+    for (unsigned n = 0; n < SLOTS; n++, i++) {
+        /* acquire: pairs with the release of turn, which empties a table */
+        *there = atomic_load_explicit(&table[i % SLOTS], memory_order_acquire);
+        if (!*there || (*there & ~USED) == hash)
+            break;
+    }
+    return &table[i % SLOTS];
+}
+
+static bool has(struct tensor_maps *maps, uint64_t hash)
+{
+    bool found = false;
+
+    for (unsigned k = 0; k < TABLES; k++) {
+        uint64_t there;
+        _Atomic uint64_t *slot = slot_of(maps->slot[k], hash, &there);
+
+        if (there && !(there & USED)) /* where it is emptied meanwhile, it stays empty */
+            atomic_compare_exchange_strong_explicit(slot, &there, hash | USED, memory_order_relaxed,
+                                                    memory_order_relaxed);
+        found |= (there & ~USED) == hash;
+    }
+    return found;
+}
+
+bool tensor_map_known(const struct session *session, const unsigned char *map)
+{
+    /* acquire: pairs with maps_publish */
+    struct tensor_maps *maps = atomic_load_explicit(&session->texture.maps, memory_order_acquire);
+    const uint64_t hash = maps ? hash_of(maps, map) : 0;
+    uint64_t generation;
+
+    /* A hash that is not found may have been taken along meanwhile: then the generation is another
+     * one (acquire: pairs with turn). */
+    do {
+        generation = maps ? atomic_load_explicit(&maps->generation, memory_order_acquire) : 0;
+        if (maps && has(maps, hash))
+            return true;
+    } while (maps && atomic_load_explicit(&maps->generation, memory_order_acquire) != generation);
+    return false;
+}
+
+/* Adds a hash to the table of that generation. False: it is there. */
+static bool add(struct session *session, struct tensor_maps *maps, uint64_t generation,
+                uint64_t hash)
+{
+    const uint64_t value[JOURNAL_VALUES] = {generation};
+    uint64_t there;
+    _Atomic uint64_t *slot = slot_of(maps->slot[generation % TABLES], hash, &there);
+
+    if (there)
+        return false;
+    journal_put(session->journal, JOURNAL_TENSOR_MAP, hash, value, NULL, 0);
+    atomic_store_explicit(slot, hash, memory_order_relaxed);
+    return true;
+}
+
+static void note(struct session *session, const struct tensor_maps *maps, uint64_t generation)
+{
+    const uint64_t value[JOURNAL_VALUES] = {maps->key[0], maps->key[1], generation};
+
+    journal_put(session->journal, JOURNAL_TENSOR_MAPS, 0, value, NULL, 0);
+}
+
+static bool is_forgotten(const struct journal *journal, const struct journal_entry *entry)
+{
+    const struct journal_entry *maps = journal_find(journal, JOURNAL_TENSOR_MAPS, 0);
+
+    return entry->kind == JOURNAL_TENSOR_MAP && maps && entry->value[0] + 1 < maps->value[2];
+}
+
+/* Begins the next generation. */
+static void turn(struct session *session, struct tensor_maps *maps)
+{
+    const uint64_t next = atomic_load_explicit(&maps->generation, memory_order_relaxed) + 1;
+    _Atomic uint64_t *oldest = maps->slot[(next + 1) % TABLES];
+    uint32_t count = 0;
+
+    for (unsigned i = 0; i < SLOTS && count < TAKEN_ALONG; i++) {
+        const uint64_t there = atomic_load_explicit(&oldest[i], memory_order_relaxed);
+
+        if (there & USED)
+            count += add(session, maps, next, there & ~USED);
+    }
+    maps->count = count;
+    note(session, maps, next);
+    /* release, of both: whoever finds the oldest table emptied finds what was taken along */
+    atomic_store_explicit(&maps->generation, next, memory_order_release);
+    for (unsigned i = 0; i < SLOTS; i++)
+        atomic_store_explicit(&oldest[i], 0, memory_order_release);
+    journal_sweep(session->journal, is_forgotten);
+}
+
+static void remember(struct session *session, const CUtensorMap *map)
+{
+    struct tensor_maps *maps = atomic_load_explicit(&session->texture.maps, memory_order_relaxed);
+
+    if (maps->count == MAPS)
+        turn(session, maps);
+    maps->count += add(session, maps, atomic_load_explicit(&maps->generation, memory_order_relaxed),
+                       hash_of(maps, (const unsigned char *)map));
+}
+
+static struct tensor_maps *maps_new(struct job *job)
+{
+    struct tensor_maps *maps = calloc(1, sizeof(*maps));
+
+    if (!maps)
+        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for the session's tensor maps");
+    return maps;
+}
+
+static void maps_publish(struct session *session, struct tensor_maps *maps)
+{
+    /* release: the key is there; pairs with tensor_map_known */
+    atomic_store_explicit(&session->texture.maps, maps, memory_order_release);
+}
+
+/* Lets the session remember maps. On failure the job has failed. */
+static gs_status maps_open(struct job *job)
+{
+    struct session *session = job->session;
+    struct tensor_maps *maps;
+
+    if (atomic_load_explicit(&session->texture.maps, memory_order_relaxed))
+        return GS_OK;
+    if (kept_charge(job, KEPT) != GS_OK)
+        return job->status;
+    maps = maps_new(job);
+    if (maps && getrandom(maps->key, sizeof(maps->key), 0) != (ssize_t)sizeof(maps->key))
+        job_fail(job, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
+    if (job->status != GS_OK) {
+        free(maps);
+        kept_discharge(session, KEPT);
+        return job->status;
+    }
+    note(session, maps, 0);
+    maps_publish(session, maps);
+    return GS_OK;
+}
+
+gs_status tensor_maps_resume(struct job *job)
+{
+    const struct journal *journal = job->session->journal;
+    const struct journal_entry *made = journal_find(journal, JOURNAL_TENSOR_MAPS, 0);
+    struct tensor_maps *maps;
+
+    if (!made)
+        return GS_OK;
+    maps = maps_new(job);
+    if (!maps)
+        return job->status;
+    kept_adopt(job->session, KEPT);
+    memcpy(maps->key, made->value, sizeof(maps->key));
+    atomic_init(&maps->generation, made->value[2]);
+    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
+        uint64_t there;
+
+        if (e->kind != JOURNAL_TENSOR_MAP || is_forgotten(journal, e))
+            continue;
+        atomic_init(slot_of(maps->slot[e->value[0] % TABLES], e->key, &there), e->key);
+        maps->count += e->value[0] == made->value[2];
+    }
+    maps_publish(job->session, maps);
+    return GS_OK;
+}
+
+void tensor_maps_deinit(struct session *session)
+{
+    free(atomic_exchange(&session->texture.maps, NULL));
+}
+
+/* ---- Encoding -------------------------------------------------------------------------------- */
+
 /* A driver is asked for what its documentation has alone. */
 static bool known(const struct req_tensor_map *map)
 {
@@ -24,6 +249,49 @@ static bool known(const struct req_tensor_map *map)
            map->interleave <= CU_TENSOR_MAP_INTERLEAVE_32B && map->swizzle <= SWIZZLE_LAST &&
            map->promotion <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B &&
            map->fill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
+}
+
+/* The bytes of an element; 0: of a type that packs its elements. */
+static unsigned element_bytes(uint32_t type)
+{
+    static const uint8_t bytes[] = {
+        [CU_TENSOR_MAP_DATA_TYPE_UINT8] = 1,       [CU_TENSOR_MAP_DATA_TYPE_UINT16] = 2,
+        [CU_TENSOR_MAP_DATA_TYPE_UINT32] = 4,      [CU_TENSOR_MAP_DATA_TYPE_INT32] = 4,
+        [CU_TENSOR_MAP_DATA_TYPE_UINT64] = 8,      [CU_TENSOR_MAP_DATA_TYPE_INT64] = 8,
+        [CU_TENSOR_MAP_DATA_TYPE_FLOAT16] = 2,     [CU_TENSOR_MAP_DATA_TYPE_FLOAT32] = 4,
+        [CU_TENSOR_MAP_DATA_TYPE_FLOAT64] = 8,     [CU_TENSOR_MAP_DATA_TYPE_BFLOAT16] = 2,
+        [CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ] = 4, [CU_TENSOR_MAP_DATA_TYPE_TFLOAT32] = 4,
+        [CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ] = 4};
+
+    return type < sizeof(bytes) ? bytes[type] : 0;
+}
+
+/* Whether all elements of the tensor lie where fenced kernels of the session come. */
+static bool is_inside(const struct session *session, const struct req_tensor_map *map)
+{
+    const uint64_t first = session->memory.window_base;
+    uint64_t end, part;
+
+    if (__builtin_mul_overflow(map->dim[0], element_bytes(map->type), &end) ||
+        __builtin_add_overflow(end, map->address, &end))
+        return false;
+    for (uint32_t i = 1; i < map->rank; i++)
+        if (!map->dim[i] || __builtin_mul_overflow(map->dim[i] - 1, map->stride[i - 1], &part) ||
+            __builtin_add_overflow(end, part, &end))
+            return false;
+    return map->address >= first && end <= first + window_open_size(session);
+}
+
+/* Refuses what a fenced session cannot have. */
+static gs_status check_fenced(struct job *job, const struct req_tensor_map *map)
+{
+    if (!element_bytes(map->type) || map->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
+        return job_fail(job, GS_ERR_NOT_SUPPORTED,
+                        "a fenced session has no tensor maps of packed or interleaved elements");
+    if (!is_inside(job->session, map))
+        return job_fail(job, GS_ERR_INVALID_VALUE,
+                        "the tensor does not lie in the memory of the session, which is fenced");
+    return maps_open(job);
 }
 
 static void tensor_map_work(struct job *job)
@@ -35,11 +303,8 @@ static void tensor_map_work(struct job *job)
         job_fail(job, GS_ERR_INVALID_VALUE, "a tensor map of a rank or kind that there is not");
         return;
     }
-    if (job->session->fenced) {
-        job_fail(job, GS_ERR_NOT_SUPPORTED,
-                 "a fenced session has no tensor maps, whose addresses cannot be fenced");
+    if (job->session->fenced && check_fenced(job, &map) != GS_OK)
         return;
-    }
     CUresult result = DRV(cuTensorMapEncodeTiled, &made, (CUtensorMapDataType)map.type, map.rank,
                           (void *)(uintptr_t)map.address, map.dim, map.stride, map.box, map.step,
                           (CUtensorMapInterleave)map.interleave, (CUtensorMapSwizzle)map.swizzle,
@@ -52,6 +317,8 @@ static void tensor_map_work(struct job *job)
         job_fail_driver(job, result);
         return;
     }
+    if (job->session->fenced)
+        remember(job->session, &made);
     memcpy(job->payload, &made, sizeof(made));
     job->reply_bytes = sizeof(made);
 }

@@ -24,6 +24,7 @@
 #include "worker/texture/array.h"
 #include "worker/texture/check.h"
 #include "worker/texture/table.h"
+#include "worker/texture/tensor_map.h"
 
 /* The textures and surfaces that a user may have: the driver has a table of them, which is one for
  * all tenants. */
@@ -407,6 +408,7 @@ void textures_deinit(struct session *session)
     free(session->texture.textures);
     session->texture.textures = NULL;
     texture_table_close(session);
+    tensor_maps_deinit(session);
     arrays_deinit(session);
 }
 

@@ -10,8 +10,8 @@ struct job;
  * the job has failed, and textures_deinit undoes what was done. Service thread, at a quiet moment.
  */
 gs_status textures_resume(struct job *job);
-/* Destroys all textures, surfaces and arrays of a session. Service thread, after the device has
- * finished with them. */
+/* Destroys all textures, surfaces and arrays of a session, and forgets its tensor maps. Service
+ * thread, after the device has finished with them. */
 void textures_deinit(struct session *session);
 
 #endif
