@@ -1799,28 +1799,6 @@ static void what_the_pass_must_not_leave_is_seen(void **state)
     free(out);
 }
 
-/* Of the target that alone has them. */
-static void products_that_come_later_are_refused(void **state)
-{
-    static const char *const all[] = {
-        "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r1, %r2, %r3, %r4}, %d1, %d2, 0;",
-        ("@%p1 wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r1, %r2, %r3, %r4}, "
-         "{%r1, %r2, %r3, %r4}, %d2, 1;"),
-        "wgmma.fence.sync.aligned;",
-        "wgmma.commit_group.sync.aligned;",
-        "wgmma.wait_group.sync.aligned 0;",
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        char text[1024];
-
-        snprintf(text, sizeof(text), "%s%s ret; }",
-                 ".version 8.4\n.target sm_90a\n.address_size 64\n" ENTRY "{ " REGS "\n", all[i]);
-        expect_refused(text, "its results may come behind a fence");
-    }
-}
-
 static void a_tensor_map_that_the_pass_left_is_seen(void **state)
 {
     static const char *const all[] = {
@@ -2214,7 +2192,6 @@ int main(void)
         cmocka_unit_test(what_is_no_fixed_base_is_fenced_at_each_access),
         cmocka_unit_test(a_long_way_to_an_address_is_given_up),
         cmocka_unit_test(what_the_pass_must_not_leave_is_seen),
-        cmocka_unit_test(products_that_come_later_are_refused),
         cmocka_unit_test(a_tensor_map_that_the_pass_left_is_seen),
         cmocka_unit_test(what_only_advises_and_has_no_bound_is_dropped),
         cmocka_unit_test(targets_are_functions_of_the_tenant),

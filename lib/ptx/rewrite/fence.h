@@ -99,6 +99,11 @@ struct fence {
     uint64_t call_work;        /* of calls by an address so far, in the module */
     uint64_t live_work;        /* to find what lives at once (fence_size.c) so far, in the module */
     const struct ptx_inst *inst;
+    /* See fence_products.c: the last product that nobody has waited for, and whether it is in a
+     * group; by register: the run of products that it is of; the run's number. */
+    const struct ptx_inst *product;
+    bool committed;
+    uint32_t *summed, run;
 };
 
 /* ---- fence_instruction.c ---- */
@@ -223,6 +228,14 @@ bool fence_matrix(struct fence *fence, bool generic);
 const struct ptx_operand *fence_map_operand(const struct ptx_inst *inst);
 /* The register that has the address; PTX_NO_REG: there is none. */
 uint32_t fence_map_register(const struct ptx_inst *inst);
+
+/* ---- fence_products.c ---- */
+
+/* Before the current function's instructions. False: no memory. */
+bool fence_products_begin(struct fence *fence);
+/* Before instruction I, or where all are done: waits for products that are under way. False: it is
+ * refused. */
+bool fence_products(struct fence *fence, uint32_t i);
 
 /* ---- fence_param.c ---- */
 

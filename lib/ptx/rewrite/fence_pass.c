@@ -6,9 +6,10 @@
  * into registers (fence_window.c); before each access to .global, or to a generic address,
  * stands a fence (fence_access.c); module variables move into the window (fence_globals.c);
  * computed jumps go to places of the module only (fence_jump.c); textures and surfaces come from
- * the session's table (fence_texture.c). All else is let through by name, and what is not named is
- * refused (fence_instruction.c). Then the module is read again, printed without the variables that
- * moved, and checked by code of its own (fence_check.c). */
+ * the session's table (fence_texture.c), tensor maps from a kernel's parameters (fence_maps.c);
+ * products are waited for (fence_products.c). All else is let through by name, and what is not
+ * named is refused (fence_instruction.c). Then the module is read again, printed without the
+ * variables that moved, and checked by code of its own (fence_check.c). */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -85,12 +86,12 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
     if (fence->strays)
         edits_insert(&fence->edits, f->body_begin, strays_prologue);
     fence_loops_begin(fence);
-    if (!fence_bases_begin(fence) || !fence_walks_begin(fence))
+    if (!fence_bases_begin(fence) || !fence_walks_begin(fence) || !fence_products_begin(fence))
         return false;
     for (uint32_t i = 0; i < f->ninsts; i++) {
         fence->inst = &f->insts[i];
         fence->stretch += fence->labelled[i];
-        if (!fence_instruction(fence) || !fence_symbols(fence))
+        if (!fence_products(fence, i) || !fence_instruction(fence) || !fence_symbols(fence))
             return false;
         if (fence->edits.too_long)
             return fence_refuse(fence, fence->inst->line,
@@ -98,7 +99,7 @@ static bool take_function(struct fence *fence, const struct ptx_func *f)
         fence_registers_written(fence, fence_step(fence, &beyond) ? &beyond : NULL);
         fence_walks_written(fence);
     }
-    return true;
+    return fence_products(fence, f->ninsts);
 }
 
 /* ---- Functions that the fence refuses ---- */
@@ -375,6 +376,7 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
     free(fence.loop);
     free(fence.loop_end);
     free(fence.gets_locals);
+    free(fence.summed);
     ptx_module_free(m);
     return result;
 }
