@@ -347,15 +347,13 @@ static int wrong(const product &p)
     return n;
 }
 
-/* Ends the program as one that is skipped where no kernel can have wgmma: on any but Hopper, and in
- * a session whose kernels are kept to its memory. */
-template <typename kernel> static void need_wgmma(kernel *of)
+/* Ends the program as one that is skipped where no kernel can have wgmma: on any but Hopper. */
+static void need_wgmma()
 {
-    cudaFuncAttributes attributes;
     int major;
 
     MUST(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
-    if (major != 9 || cudaFuncGetAttributes(&attributes, of) == cudaErrorNotPermitted)
+    if (major != 9)
         exit(77);
 }
 

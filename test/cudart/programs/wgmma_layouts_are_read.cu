@@ -55,7 +55,7 @@ static int wrong_of_all(swizzle mode)
 
 int main()
 {
-    need_wgmma(k_k);
+    need_wgmma();
     HOLDS(wrong_of_all(NONE) == 0);                 //> wrong_of_all(NONE) == 0: yes
     HOLDS(wrong_of_all(B32) == 0);                  //> wrong_of_all(B32) == 0: yes
     HOLDS(wrong_of_all(B64) == 0);                  //> wrong_of_all(B64) == 0: yes

@@ -98,7 +98,7 @@ int main()
 {
     float *out, sums[THREADS * 4];
 
-    need_wgmma(pipeline);
+    need_wgmma();
     MUST(cudaMalloc(&out, sizeof(sums)));
     pipeline<<<1, THREADS + 32>>>(out);
     MUST(cudaMemcpy(sums, out, sizeof(sums), cudaMemcpyDeviceToHost));

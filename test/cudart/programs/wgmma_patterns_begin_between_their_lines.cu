@@ -19,7 +19,7 @@ static int wrong_of(swizzle mode, bool mn_major, unsigned line_a, unsigned line_
 
 int main()
 {
-    need_wgmma(k_k);
+    need_wgmma();
     HOLDS(wrong_of(B128, false, 3, 0) == 0); //> wrong_of(B128, false, 3, 0) == 0: yes
     HOLDS(wrong_of(B128, false, 0, 5) == 0); //> wrong_of(B128, false, 0, 5) == 0: yes
     HOLDS(wrong_of(B64, false, 1, 6) == 0);  //> wrong_of(B64, false, 1, 6) == 0: yes

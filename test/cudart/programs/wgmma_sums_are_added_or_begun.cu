@@ -24,7 +24,7 @@ static int wrong_of(void (*kernel)(run), type of, type d, int n, int sign, bool 
 
 int main()
 {
-    need_wgmma(n8);
+    need_wgmma();
     HOLDS(wrong_of(n8, F16, F32, 8, 1) == 0);                       //> wrong_of(n8, F16, F32, 8, 1) == 0: yes
     HOLDS(wrong_of(n16, F16, F32, 16, -1) == 0);                    //> wrong_of(n16, F16, F32, 16, -1) == 0: yes
     HOLDS(wrong_of(n64, F16, F32, 64, -1) == 0);                    //> wrong_of(n64, F16, F32, 64, -1) == 0: yes

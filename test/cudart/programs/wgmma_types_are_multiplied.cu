@@ -50,7 +50,7 @@ int main()
                e5m2_e4m3 = KERNELS(e5m2_e4m3_to_f32), e5m2 = KERNELS(e5m2_to_f16), ss = KERNELS(s8_s8), su = KERNELS(s8_u8),
                us = KERNELS(u8_s8), uu = KERNELS(u8_u8), us_clamped = KERNELS(clamped), b1 = KERNELS(bits);
 
-    need_wgmma(bits);
+    need_wgmma();
     HOLDS(wrong_of(f16_f32, F16, F16, F32, 24, 16, thirties, thirties) == 0); //> wrong_of(f16_f32, F16, F16, F32, 24, 16, thirties, thirties) == 0: yes
     HOLDS(wrong_of(f16_f16, F16, F16, F16, 32, 16, fives, fives) == 0); //> wrong_of(f16_f16, F16, F16, F16, 32, 16, fives, fives) == 0: yes
     HOLDS(wrong_of(bf16, BF16, BF16, F32, 8, 16, hundreds, hundreds) == 0); //> wrong_of(bf16, BF16, BF16, F32, 8, 16, hundreds, hundreds) == 0: yes
