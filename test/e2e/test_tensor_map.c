@@ -190,10 +190,16 @@ static void a_map_counts_as_long_as_it_is_used(void)
     struct server *server = server_start(&always);
     const struct tenant tenant = tenant_begin(server);
     const gs_tensor_map used = map_make(&tenant, WORDS), unused = map_make(&tenant, WORDS + 1);
-    uint32_t value = 0;
+    gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    gs_tensor_map recorded = map_make(&tenant, WORDS + 2);
+    uint32_t value = 0, in_graph = 1000;
+    gs_graph graph;
 
+    CHECK_OK(gs_graph_begin(tenant.session, NULL));
+    CHECK_OK(gs_launch(NULL, tenant.put, &config, (void *[]){&recorded, &in_graph}));
+    CHECK_OK(gs_graph_end(tenant.session, NULL, &graph));
     /* One of each shape. */
-    for (unsigned more = 0; more < 2 * KNOWN + KNOWN / 2; more++) {
+    for (unsigned more = 0; more < 4 * KNOWN + KNOWN / 2; more++) {
         gs_tensor_map_desc desc = words_at(tenant.memory, 4);
         gs_tensor_map map;
 
@@ -205,11 +211,17 @@ static void a_map_counts_as_long_as_it_is_used(void)
         if (more % 1000 == 0) {
             CHECK_OK(put(&tenant, used, ++value));
             check_words(&tenant, value);
+            CHECK_OK(gs_graph_launch(graph, NULL));
+            CHECK_OK(gs_sync(tenant.session));
+            check_words(&tenant, in_graph);
         }
     }
     worker_kill(server);
     CHECK_OK(put(&tenant, used, 77));
     check_words(&tenant, 77);
+    CHECK_OK(gs_graph_launch(graph, NULL));
+    CHECK_OK(gs_sync(tenant.session));
+    check_words(&tenant, in_graph);
     CHECK(put(&tenant, unused, 78) != GS_OK);
     gs_detach(tenant.session);
     server_stop(server);

@@ -53,8 +53,8 @@ struct session_memory {
      * module), and host blocks that kernels reach (tag: the block) */
     struct allocations allocations;
     struct host_block **hosts; /* SEG_HOSTS entries, or NULL */
-    /* grows when something that a record can name is freed or unloaded: recorded graphs then check
-     * their records again */
+    /* grows when something that a record can name is freed, unloaded or forgotten: recorded graphs
+     * then check their records again */
     uint64_t generation;
     /* the open part; places: chunks (tag: struct chunk), also those in windows of other devices */
     struct space window;

@@ -9,8 +9,9 @@
 
 struct job;
 
-/* The records, one after the other, in a copy of the worker's own, which never changes. Each record
- * but a REC_AFTER is a step. All zero: none. */
+/* The records, one after the other, in a copy of the worker's own, which never changes, but that
+ * unknown tensor maps become zeros (record.c). Each record but a REC_AFTER is a step. All zero:
+ * none. */
 struct graph_records {
     unsigned char *memory;
     uint64_t bytes;

@@ -161,14 +161,17 @@ static void turn(struct session *session, struct tensor_maps *maps)
     journal_sweep(session->journal, is_forgotten);
 }
 
-static void remember(struct session *session, const CUtensorMap *map)
+/* Whether others were forgotten for it. */
+static bool remember(struct session *session, const CUtensorMap *map)
 {
     struct tensor_maps *maps = atomic_load_explicit(&session->texture.maps, memory_order_relaxed);
+    const bool full = maps->count == MAPS;
 
-    if (maps->count == MAPS)
+    if (full)
         turn(session, maps);
     maps->count += add(session, maps, atomic_load_explicit(&maps->generation, memory_order_relaxed),
                        hash_of(maps, (const unsigned char *)map));
+    return full;
 }
 
 static struct tensor_maps *maps_new(struct job *job)
@@ -318,9 +321,17 @@ static void tensor_map_work(struct job *job)
         return;
     }
     if (job->session->fenced)
-        remember(job->session, &made);
+        job->index = remember(job->session, &made);
     memcpy(job->payload, &made, sizeof(made));
     job->reply_bytes = sizeof(made);
 }
 
-const struct job_kind job_tensor_map = {"tensor_map", JOB_QUICK, NULL, tensor_map_work, NULL, NULL};
+/* Recorded graphs then look at their maps again, so that those of graphs that are launched count as
+ * used. */
+static void tensor_map_install(struct job *job)
+{
+    job->session->memory.generation += job->index;
+}
+
+const struct job_kind job_tensor_map = {"tensor_map",    JOB_QUICK,          NULL,
+                                        tensor_map_work, tensor_map_install, NULL};
