@@ -62,12 +62,12 @@ struct kernel {
     uint32_t id; /* the server's */
     uint32_t slot, generation;
     struct kernel *next; /* of the same module; under object_lock */
-    char *name;
     struct req_kernel info;
     /* what the server answered last (control/occupancy.c); blocks 0: never. Under object_lock */
     struct {
         uint32_t threads, dynamic_smem, blocks;
     } occupancy;
+    char name[];
 };
 
 /* Under object_lock. position 0: never recorded; the end of a record is beyond 0. */
