@@ -13,7 +13,7 @@
  *                  (streams_pass) between handle_retire and handle_release
  *   event, module  object_lock
  *   device ranges, host blocks   the memory's lock for the lookup; the stream's lock from the check
- *                  to the record that uses them (their removal quiesces as well)
+ *                  to the record that uses them (the remover passes the streams as well)
  * Order of locks: a stream's first, then any one of the others; the memory's also under
  * object_lock. A thread that asks the server holds no lock but request_lock, and for a host block
  * host_lock; a copy that makes its staging area holds its stream's lock too.
