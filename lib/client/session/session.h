@@ -218,6 +218,9 @@ gs_status session_use(struct handle handle, enum handle_kind kind, struct sessio
  * GS_ERR_LIMIT, GS_ERR_NO_MEMORY. */
 gs_status object_publish(struct session *session, enum handle_kind kind, void *object,
                          uint64_t *handle);
+/* The object of that kind that the handle names in this session; NULL: none. Under what keeps the
+ * object alive, see above. */
+void *object_find(struct session *session, enum handle_kind kind, const void *handle);
 /* Makes the handle name nothing, and returns the object that it named; NULL: none. Other threads
  * may use the object still: see above for each kind. */
 void *object_retire(struct session *session, struct handle handle);
