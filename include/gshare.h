@@ -505,10 +505,10 @@ GS_API gs_status gs_free(gs_session session, gs_devptr ptr);
  * GS_ERR_RECORDING: the stream records a graph. gs_free frees such memory too. */
 GS_API gs_status gs_malloc_async(gs_session session, size_t size, gs_stream stream, gs_devptr *ptr);
 /* Gives memory of gs_malloc_async or gs_malloc back, once the work is done that the stream was
- * given before. Work of other streams that uses the memory must be done by then (for example by
- * gs_stream_wait_event). A limited amount of such memory stays with the session (gshare(7)). Does
- * not block for that; more is freed, and blocks, as by gs_free. GS_ERR_INVALID_POINTER,
- * GS_ERR_RECORDING. */
+ * given before; 0 does nothing. Work of other streams that uses the memory must be done by then
+ * (for example by gs_stream_wait_event). A limited amount of such memory stays with the session
+ * (gshare(7)). Does not block for that; more is freed, and blocks, as by gs_free.
+ * GS_ERR_INVALID_POINTER, GS_ERR_RECORDING. */
 GS_API gs_status gs_free_async(gs_session session, gs_devptr ptr, gs_stream stream);
 /* Tells the bytes of device memory that this session may hold in all, and those that it may still
  * allocate: within its own limit, its user's limit and the memory that the device has free. Either
@@ -879,7 +879,9 @@ GS_API gs_status gs_global_get(gs_module module, const char *name, gs_devptr *pt
 /* Looks a kernel up by its (mangled) name. The handle ends with its module. Blocks for the server;
  * a second call for the same name does not. GS_ERR_NOT_FOUND: the message names kernels that the
  * module has, first those whose name is this one mangled by a C++ compiler. GS_ERR_PARAMS: the
- * kernel's parameters are too many or too large. GS_ERR_LIMIT: too many kernels. */
+ * kernel's parameters are too many or too large. GS_ERR_LIMIT: too many kernels. GS_ERR_BAD_IMAGE
+ * or, in a fenced session, GS_ERR_PERMISSION: the module was loaded without this kernel (the
+ * message has the reason). */
 GS_API gs_status gs_kernel_get(gs_module module, const char *name, gs_kernel *kernel);
 /* Tell the number of a module's kernels, and the (mangled) name of each by its index, from 0. A
  * name is cut to `size` bytes with the NUL; 8,192 hold any name. The order never changes. Block for
@@ -909,7 +911,7 @@ GS_API gs_status gs_kernel_info(gs_kernel kernel, gs_kernel_desc *desc);
 GS_API gs_status gs_kernel_param_info(gs_kernel kernel, unsigned index, size_t *offset,
                                       size_t *size);
 /* Tells how many blocks of so many threads and so much dynamic shared memory an SM runs at once.
- * Blocks for the server; a second call for the same shape does not. GS_ERR_LAUNCH_CONFIG: the
+ * Blocks for the server, unless the kernel's last question was the same. GS_ERR_LAUNCH_CONFIG: the
  * kernel cannot have such a block. */
 GS_API gs_status gs_kernel_occupancy(gs_kernel kernel, unsigned threads, unsigned dynamic_smem,
                                      unsigned *blocks);
@@ -957,9 +959,10 @@ typedef struct gs_launch_config {
  *   - clusters of more than GS_CLUSTER_BLOCKS, or that do not divide the grid in each direction, or
  *     of another size than the kernel's own, or none for a kernel that runs in clusters alone.
  *
- * The first cooperative launch of a shape blocks for the server. If the session's SMs have no room
- * for a cluster, which the device tells at the launch, the session ends with GS_FAULT_LAUNCH.
- * gshare(7) has cooperative launches, programmatic dependent launches and clusters. */
+ * A cooperative launch asks gs_kernel_occupancy, and blocks as that does. If the session's SMs have
+ * no room for a cluster, which the device tells at the launch, the session ends with
+ * GS_FAULT_LAUNCH. gshare(7) has cooperative launches, programmatic dependent launches and
+ * clusters. */
 GS_API gs_status gs_launch(gs_stream stream, gs_kernel kernel, const gs_launch_config *config,
                            void **args);
 
@@ -1065,8 +1068,8 @@ GS_API gs_status gs_graph_after(gs_session session, gs_stream stream, const unsi
 /* Ends the recording; the stream then works as before. *graph runs its calls one after the other,
  * except for calls of which gs_graph_after says what they wait for. If a recorded call failed, the
  * recording is dropped, and the status of the first failure is returned. Blocks for the server.
- * GS_ERR_LIMIT: the graph is too large, or there are too many. GS_ERR_RECORDING: the stream records
- * nothing. */
+ * GS_ERR_INVALID_VALUE: a gs_graph_after named a step twice. GS_ERR_LIMIT: the graph is too large,
+ * or there are too many. GS_ERR_RECORDING: the stream records nothing. */
 GS_API gs_status gs_graph_end(gs_session session, gs_stream stream, gs_graph *graph);
 /* Ends the recording as gs_graph_end does, but makes no graph. Its calls replace `count` steps of
  * `graph`: the first call replaces step steps[0], and so on; no step may be named twice. With steps

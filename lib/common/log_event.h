@@ -36,8 +36,7 @@ void log_event_user(struct log_event *event, const char *key, uid_t uid);
 void log_event_fault(struct log_event *event, const struct seg_fault *fault);
 /* Adds "event=KIND key=value ..." by a format of printf. A %s is a value, which gets the quotes
  * that it needs, or is part of one that the format quotes: reason=\"starting: %s\". Conversions are
- * %s,
- * %.1f, %d and %u, with l, ll or z. */
+ * %s, %.1f, %d and %u, with l, ll or z. */
 void log_event_print(struct log_event *event, const char *format, va_list ap)
     __attribute__((format(printf, 2, 0)));
 

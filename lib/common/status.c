@@ -21,10 +21,10 @@
     X(GS_ERR_PARAMS, "the parameters do not fit the kernel")                                       \
     X(GS_ERR_LAUNCH_CONFIG, "the grid, block or shared memory is beyond the device's limits")      \
     X(GS_ERR_NOT_SUPPORTED, "not supported here")                                                  \
-    X(GS_ERR_INTERRUPTED, "another tenant's fault cut the work off")                               \
+    X(GS_ERR_INTERRUPTED, "another tenant's fault, or the operator, ended the session")            \
     X(GS_ERR_FAULT, "a kernel of this session faulted, and the session has ended")                 \
     X(GS_ERR_FORKED, "the session belongs to the parent process; attach anew after fork")          \
-    X(GS_ERR_TIMEOUT, "the server did not answer in time")                                         \
+    X(GS_ERR_TIMEOUT, "the server or the device did not answer in time")                           \
     X(GS_ERR_PERMISSION, "not permitted")                                                          \
     X(GS_ERR_RECORDING, "the stream is recording a graph, or is not")                              \
     X(GS_ERR_SYSTEM, "a system call failed")                                                       \

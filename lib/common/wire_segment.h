@@ -269,7 +269,7 @@ struct req_tensor_map {
     uint32_t box[REQ_TENSOR_RANK];
     uint32_t step[REQ_TENSOR_RANK];
     uint32_t rank;
-    uint32_t type; /* gs_tensor_type */
+    uint32_t type; /* CUtensorMapDataType */
     uint32_t interleave, swizzle, promotion, fill;
 };
 

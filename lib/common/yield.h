@@ -9,8 +9,8 @@
  * a while: who waits for the device spins for longer first, and who waits for another process
  * sleeps.
  */
-#ifndef GS_YIELD_H
-#define GS_YIELD_H
+#ifndef GS_COMMON_YIELD_H
+#define GS_COMMON_YIELD_H
 
 #include <stdbool.h>
 #include <stdint.h>

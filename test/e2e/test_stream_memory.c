@@ -79,6 +79,22 @@ static void memory_given_back_is_its_streams_again_at_once(void)
     scene_end(&s);
 }
 
+static void a_block_that_is_too_large_to_keep_leaves_the_others(void)
+{
+    gs_devptr memory, large;
+    struct scene s;
+
+    scene_set(&s, 0);
+    memory = allocate(&s, s.stream, SIZE);
+    large = allocate(&s, s.stream, 65 * MIB);
+    CHECK_OK(gs_launch_host(s.session, s.stream, hold, &s.go));
+    CHECK_OK(gs_free_async(s.session, memory, s.stream));
+    CHECK_OK(gs_free_async(s.session, large, s.stream));
+    CHECK_EQUAL(allocate(&s, s.stream, SIZE), memory);
+    atomic_store(&s.go, true);
+    scene_end(&s);
+}
+
 static void another_stream_gets_it_when_the_work_is_done(void)
 {
     struct scene s;
@@ -155,6 +171,7 @@ static void a_session_keeps_so_much_and_gives_it_up_for_other_memory(void)
 
 static const struct test tests[] = {
     TEST(memory_given_back_is_its_streams_again_at_once),
+    TEST(a_block_that_is_too_large_to_keep_leaves_the_others),
     TEST(another_stream_gets_it_when_the_work_is_done),
     TEST(what_was_given_back_is_nobodys),
     TEST(a_session_keeps_so_much_and_gives_it_up_for_other_memory),

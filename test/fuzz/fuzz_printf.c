@@ -7,7 +7,7 @@
 #include "client/print/print_format.h"
 #include "client/print/print_read.h"
 #include "common/print_ring.h"
-#include "ptx/printf_pass.h"
+#include "ptx/rewrite/rewrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,7 +16,7 @@ static void pass(const char *text, size_t size)
     char *out;
     size_t out_size;
 
-    if (printf_pass(text, size, &out, &out_size))
+    if (ptx_rewrite(text, size, PTX_PASS_PRINTF, &out, &out_size, NULL))
         return;
     if (out_size < size || out[out_size])
         abort();

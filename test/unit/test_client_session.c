@@ -345,6 +345,20 @@ static void a_padding_that_leaves_no_room_goes_ahead(void **state)
     assert_int_equal(last, 2);
 }
 
+/* Its record has padding before it, which nobody gives to the server. */
+static void a_launch_that_fails_leaves_nothing_to_wait_for(void **state)
+{
+    const gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    const gs_memcpy_3d_params empty = GS_MEMCPY_3D_PARAMS_INIT;
+    struct fixture *f = *state;
+    gs_devptr x = 0;
+
+    for (uint32_t at = 0; at < SEG_RING_BYTES / 2 + 2 * REC_ALIGN; at += REC_ALIGN)
+        OK(gs_launch(NULL, f->none, &config, NULL));
+    FAILS(gs_launch(NULL, f->wide, &config, (void *[]){&x, NULL}), GS_ERR_PARAMS, "argument 1");
+    OK(gs_memcpy_3d(f->s, &empty));
+}
+
 /* The device writes the words of streams in no order. */
 static void what_was_waited_for_is_complete(void **state)
 {
@@ -890,6 +904,7 @@ int main(void)
         T(the_padding_of_an_older_launch_config_is_not_read),
         T(large_parameters_arrive_whole_across_the_rings_end),
         T(a_padding_that_leaves_no_room_goes_ahead),
+        T(a_launch_that_fails_leaves_nothing_to_wait_for),
         T(what_was_waited_for_is_complete),
         T(a_wait_makes_one_stream_follow_another),
         T(elapsed_time_needs_two_complete_events),

@@ -13,6 +13,7 @@
 #include "common/util.h"
 #include "ptx/printf_pass.h"
 #include "ptx/ptx.h"
+#include "ptx/rewrite/rewrite.h"
 #include "ptx_equal.h"
 #include "ptx_files.h"
 
@@ -41,7 +42,7 @@ static char *pass(const char *text)
     size_t len;
 
     assert_true(printf_pass_maybe(text, strlen(text)));
-    assert_int_equal(printf_pass(text, strlen(text), &out, &len), 0);
+    assert_int_equal(ptx_rewrite(text, strlen(text), PTX_PASS_PRINTF, &out, &len, NULL), 0);
     assert_int_equal(strlen(out), len);
     return out;
 }
@@ -51,7 +52,7 @@ static void expect_untouched(const char *text)
     char *out = NULL;
     size_t len = 0;
 
-    assert_int_equal(printf_pass(text, strlen(text), &out, &len), -ENOENT);
+    assert_int_equal(ptx_rewrite(text, strlen(text), PTX_PASS_PRINTF, &out, &len, NULL), -ENOENT);
     assert_null(out);
 }
 
@@ -63,7 +64,7 @@ static void samples_that_print_read_back_and_call_our_functions(void **state)
         char *text = ptx_file_read(samples[i], &len), *out = pass(text);
         struct ptx_module *m = ptx_parse_good(out);
         const struct ptx_func *f = ptx_module_func(m, "gshare$vprintf");
-        const struct ptx_var *v = ptx_module_var(m, PRINTF_PASS_VARIABLE);
+        const struct ptx_var *v = ptx_module_var(m, PTX_PRINT_VARIABLE);
 
         assert_true(f && f->has_body && f->nparams == 2);
         assert_true(v && v->size == 8 && v->space == PTX_SPACE_GLOBAL);
@@ -206,7 +207,7 @@ static void any_part_of_a_module_is_survived(void **state)
 
         assert_non_null(part);
         memcpy(part, text, cut); /* no NUL behind it */
-        if (printf_pass(part, cut, &out, &size) == 0)
+        if (ptx_rewrite(part, cut, PTX_PASS_PRINTF, &out, &size, NULL) == 0)
             free(out);
         free(part);
     }

@@ -108,17 +108,14 @@ gs_status gs_array_destroy(gs_array handle)
 /* Copies what an array is; the array may go at any time after. */
 static gs_status array_read(struct session *session, gs_array handle, struct array *copy)
 {
-    struct handle h = handle_decode(handle);
-    const struct array *array = NULL;
+    const struct array *array;
 
-    if (h.kind == HANDLE_ARRAY && h.session == session->index) {
-        pthread_mutex_lock(&session->object_lock);
-        array = handle_lookup(&session->arrays, h.slot, h.generation);
-        if (array)
-            *copy = *array;
-        pthread_mutex_unlock(&session->object_lock);
-    }
-    return array ? GS_OK : handle_unknown(h, "array");
+    pthread_mutex_lock(&session->object_lock);
+    array = object_find(session, HANDLE_ARRAY, handle);
+    if (array)
+        *copy = *array;
+    pthread_mutex_unlock(&session->object_lock);
+    return array ? GS_OK : handle_unknown(handle_decode(handle), "array");
 }
 
 gs_status gs_array_info(gs_array handle, gs_array_desc *desc)

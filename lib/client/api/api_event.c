@@ -56,17 +56,14 @@ gs_status gs_event_destroy(gs_event handle)
 /* Copies the position that the event captured last. */
 static gs_status event_read(struct session *session, gs_event handle, struct event *captured)
 {
-    struct handle h = handle_decode(handle);
-    const struct event *event = NULL;
+    const struct event *event;
 
-    if (h.kind == HANDLE_EVENT && h.session == session->index) {
-        pthread_mutex_lock(&session->object_lock);
-        event = handle_lookup(&session->events, h.slot, h.generation);
-        if (event)
-            *captured = *event;
-        pthread_mutex_unlock(&session->object_lock);
-    }
-    return event ? GS_OK : handle_unknown(h, "event");
+    pthread_mutex_lock(&session->object_lock);
+    event = object_find(session, HANDLE_EVENT, handle);
+    if (event)
+        *captured = *event;
+    pthread_mutex_unlock(&session->object_lock);
+    return event ? GS_OK : handle_unknown(handle_decode(handle), "event");
 }
 
 /* Makes the end of the record the captured position. Under the stream's lock, after the commit. */

@@ -211,7 +211,7 @@ static gs_status graph_create_request(struct session *session, const struct reco
                                       size_t largest, struct graph *graph)
 {
     struct host_block block;
-    gs_status freed, status;
+    gs_status status;
     uint32_t steps, first = 0;
 
     if (!largest)
@@ -231,8 +231,7 @@ static gs_status graph_create_request(struct session *session, const struct reco
         graph_destroy_request(session, graph);
         return error_server(status, message);
     }
-    freed = host_block_free(session, &block);
-    return freed;
+    return host_block_free(session, &block);
 }
 
 static gs_status graph_publish(struct session *session, struct graph *graph, gs_graph *handle)
@@ -303,12 +302,10 @@ gs_status gs_graph_end(gs_session session_handle, gs_stream stream, gs_graph *ha
 /* ---- Changing -------------------------------------------------------------------------------- */
 
 /* Under a lock that gs_graph_destroy takes after it has retired the handle. */
-static gs_status graph_find(struct session *session, struct handle h, struct graph **graph)
+static gs_status graph_find(struct session *session, gs_graph handle, struct graph **graph)
 {
-    *graph = h.kind == HANDLE_GRAPH && h.session == session->index
-                 ? handle_lookup(&session->graphs, h.slot, h.generation)
-                 : NULL;
-    return *graph ? GS_OK : handle_unknown(h, "graph");
+    *graph = object_find(session, HANDLE_GRAPH, handle);
+    return *graph ? GS_OK : handle_unknown(handle_decode(handle), "graph");
 }
 
 struct change {
@@ -323,7 +320,7 @@ static gs_status recording_put(struct session *session, struct stream *stream,
 {
     const struct change *change = argument;
     struct graph *graph;
-    gs_status status = graph_find(session, handle_decode(change->graph), &graph);
+    gs_status status = graph_find(session, change->graph, &graph);
 
     if (status == GS_OK && recording->failed != GS_OK)
         status = error_set(recording->failed, "the recording failed: %s", recording->message);
@@ -342,15 +339,14 @@ gs_status gs_graph_change(gs_session session, gs_stream stream, gs_graph graph,
 
 gs_status gs_graph_enable(gs_graph handle, const unsigned *steps, unsigned count, unsigned enabled)
 {
-    const struct handle h = handle_decode(handle);
     struct session *session;
     struct graph *graph;
-    gs_status status = session_use(h, HANDLE_GRAPH, &session);
+    gs_status status = session_use(handle_decode(handle), HANDLE_GRAPH, &session);
 
     if (status != GS_OK)
         return status;
     pthread_mutex_lock(&session->object_lock);
-    status = graph_find(session, h, &graph);
+    status = graph_find(session, handle, &graph);
     if (status == GS_OK)
         status = graph_changes_enable(graph->changes, steps, count, enabled);
     pthread_mutex_unlock(&session->object_lock);
@@ -383,10 +379,10 @@ static gs_status piece_record(struct session *session, struct stream *stream, st
 }
 
 /* Under the stream's lock, which keeps a graph that is found alive. */
-static gs_status graph_record(struct session *session, struct stream *stream, struct handle h)
+static gs_status graph_record(struct session *session, struct stream *stream, gs_graph handle)
 {
     struct graph *graph;
-    gs_status status = graph_find(session, h, &graph);
+    gs_status status = graph_find(session, handle, &graph);
 
     for (uint32_t i = 0; status == GS_OK && i < graph->count; i++)
         status = piece_record(session, stream, graph, i);
@@ -395,15 +391,14 @@ static gs_status graph_record(struct session *session, struct stream *stream, st
 
 gs_status gs_graph_launch(gs_graph handle, gs_stream stream_handle)
 {
-    struct handle h = handle_decode(handle);
     struct session *session;
     struct stream *stream;
-    gs_status status =
-        stream_call_begin(h, HANDLE_GRAPH, stream_handle, "gs_graph_launch", &session, &stream);
+    gs_status status = stream_call_begin(handle_decode(handle), HANDLE_GRAPH, stream_handle,
+                                         "gs_graph_launch", &session, &stream);
 
     if (status != GS_OK)
         return status;
-    return stream_call_end(session, stream, graph_record(session, stream, h));
+    return stream_call_end(session, stream, graph_record(session, stream, handle));
 }
 
 gs_status gs_graph_destroy(gs_graph handle)

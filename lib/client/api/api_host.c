@@ -14,7 +14,8 @@ static gs_status host_record(struct session *session, struct stream *stream, gs_
     if (status != GS_OK)
         return status;
     *record = (struct rec_host){.h = {.op = REC_HOST, .size = sizeof(*record)}};
-    status = host_call_add(session, stream->number, stream->tail, fn, data);
+    status = host_call_add(session, stream->number,
+                           stream->tail + ring_pad(stream->tail, sizeof(*record)), fn, data);
     if (status == GS_OK)
         stream_commit(session, stream, sizeof(*record));
     return status;

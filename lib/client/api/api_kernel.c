@@ -63,26 +63,15 @@ static gs_status kernel_info_check(const struct req_kernel *info)
 
 static struct kernel *kernel_new(const char *name, uint32_t id, const struct req_kernel *info)
 {
-    struct kernel *kernel = calloc(1, sizeof(*kernel));
+    const size_t room = strlen(name) + 1;
+    struct kernel *kernel = calloc(1, sizeof(*kernel) + room);
 
     if (!kernel)
         return NULL;
-    kernel->name = strdup(name);
-    if (!kernel->name) {
-        free(kernel);
-        return NULL;
-    }
     kernel->id = id;
     kernel->info = *info;
+    memcpy(kernel->name, name, room);
     return kernel;
-}
-
-static void kernel_free(struct kernel *kernel)
-{
-    if (!kernel)
-        return;
-    free(kernel->name);
-    free(kernel);
 }
 
 /* Adds the kernel to its module's list, unless the module was unloaded meanwhile. */
@@ -130,7 +119,7 @@ static gs_status kernel_ask(struct session *session, struct handle h, uint32_t m
         return error_set(GS_ERR_NO_MEMORY, "no memory for a kernel");
     status = kernel_publish(session, h, kernel, handle);
     if (status != GS_OK)
-        kernel_free(kernel);
+        free(kernel);
     return status;
 }
 

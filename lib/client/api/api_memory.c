@@ -303,8 +303,10 @@ gs_status gs_host_free(gs_session handle, void *ptr)
         return status;
     if (ptr) {
         status = memory_host_take(session, ptr, &block);
-        if (status == GS_OK)
-            status = session_quiesce(session);
+        if (status == GS_OK) {
+            streams_pass(session);
+            status = wait_all(session);
+        }
         if (status == GS_OK)
             status = host_block_free(session, &block);
     }

@@ -199,7 +199,6 @@ static void module_free(struct session *session, struct handle h, struct module 
     for (struct kernel *k = module->kernels; k; k = next) {
         next = k->next;
         handle_release(&session->kernels, k->slot);
-        free(k->name);
         free(k);
     }
     handle_release(&session->modules, h.slot);

@@ -20,16 +20,6 @@ static void objects_free(struct handle_table *table)
     handle_table_deinit(table);
 }
 
-static void kernels_free(struct handle_table *table)
-{
-    for (uint32_t slot = 0; slot < table->made; slot++) {
-        struct kernel *kernel = handle_at(table, slot);
-        if (kernel)
-            free(kernel->name);
-    }
-    objects_free(table);
-}
-
 static void graphs_free(struct handle_table *table)
 {
     for (uint32_t slot = 0; slot < table->made; slot++) {
@@ -42,7 +32,7 @@ static void graphs_free(struct handle_table *table)
 
 static void session_deinit(struct session *session)
 {
-    kernels_free(&session->kernels);
+    objects_free(&session->kernels);
     objects_free(&session->modules);
     objects_free(&session->events);
     graphs_free(&session->graphs);

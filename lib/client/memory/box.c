@@ -45,13 +45,10 @@ struct piece {
 static gs_status side_array(struct session *session, const gs_memcpy_3d_params *params,
                             const gs_memcpy_side *given, const char *what, struct side *side)
 {
-    struct handle h = handle_decode(given->array);
-    const struct array *array = h.kind == HANDLE_ARRAY && h.session == session->index
-                                    ? handle_lookup(&session->arrays, h.slot, h.generation)
-                                    : NULL;
+    const struct array *array = object_find(session, HANDLE_ARRAY, given->array);
 
     if (!array)
-        return handle_unknown(h, "array");
+        return handle_unknown(handle_decode(given->array), "array");
     if (array->desc.levels)
         return error_set(GS_ERR_INVALID_VALUE,
                          "the %s is a mipmapped array: copy its levels (gs_array_level)", what);

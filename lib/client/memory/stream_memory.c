@@ -114,7 +114,8 @@ gs_status stream_memory_give(struct session *session, uint32_t stream, uint64_t 
                              uint64_t address, uint64_t size)
 {
     struct stream_memory *memory = &session->memory->of_streams;
-    struct stream_block *block = malloc(sizeof(*block)), *excess;
+    struct stream_block *block = size <= STREAM_MEMORY_BYTES_MAX ? malloc(sizeof(*block)) : NULL;
+    struct stream_block *excess;
 
     if (!block)
         return freed_give(session, REQ_FREE, address, size);

@@ -357,6 +357,15 @@ gs_status object_publish(struct session *session, enum handle_kind kind, void *o
     return GS_OK;
 }
 
+void *object_find(struct session *session, enum handle_kind kind, const void *handle)
+{
+    const struct handle h = handle_decode(handle);
+
+    return h.kind == kind && h.session == session->index
+               ? handle_lookup(table_of(session, kind), h.slot, h.generation)
+               : NULL;
+}
+
 void *object_retire(struct session *session, struct handle handle)
 {
     struct handle_table *table = table_of(session, handle.kind);

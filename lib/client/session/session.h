@@ -13,7 +13,7 @@
  *                  (streams_pass) between handle_retire and handle_release
  *   event, module  object_lock
  *   device ranges, host blocks   the memory's lock for the lookup; the stream's lock from the check
- *                  to the record that uses them (their removal quiesces as well)
+ *                  to the record that uses them (the remover passes the streams as well)
  * Order of locks: a stream's first, then any one of the others; the memory's also under
  * object_lock. A thread that asks the server holds no lock but request_lock, and for a host block
  * host_lock; a copy that makes its staging area holds its stream's lock too.
@@ -62,12 +62,12 @@ struct kernel {
     uint32_t id; /* the server's */
     uint32_t slot, generation;
     struct kernel *next; /* of the same module; under object_lock */
-    char *name;
     struct req_kernel info;
     /* what the server answered last (control/occupancy.c); blocks 0: never. Under object_lock */
     struct {
         uint32_t threads, dynamic_smem, blocks;
     } occupancy;
+    char name[];
 };
 
 /* Under object_lock. position 0: never recorded; the end of a record is beyond 0. */
@@ -218,6 +218,9 @@ gs_status session_use(struct handle handle, enum handle_kind kind, struct sessio
  * GS_ERR_LIMIT, GS_ERR_NO_MEMORY. */
 gs_status object_publish(struct session *session, enum handle_kind kind, void *object,
                          uint64_t *handle);
+/* The object of that kind that the handle names in this session; NULL: none. Under what keeps the
+ * object alive, see above. */
+void *object_find(struct session *session, enum handle_kind kind, const void *handle);
 /* Makes the handle name nothing, and returns the object that it named; NULL: none. Other threads
  * may use the object still: see above for each kind. */
 void *object_retire(struct session *session, struct handle handle);

@@ -152,12 +152,9 @@ gs_status stream_reserve(struct session *session, struct stream *stream, uint32_
             return status;
     }
     pad = ring_pad(stream->tail, size);
-    if (pad) {
+    if (pad)
         pad_put(stream, pad);
-        /* The padding is published with this record or a later one. */
-        stream->tail += pad;
-    }
-    *record = stream->ring + ring_offset(stream->tail);
+    *record = stream->ring + ring_offset(stream->tail + pad);
     return GS_OK;
 }
 
@@ -215,7 +212,7 @@ void stream_commit(struct session *session, struct stream *stream, uint32_t size
         recording_commit(recording, size);
         return;
     }
-    stream->tail += size;
+    stream->tail += ring_pad(stream->tail, size) + size;
     /* seq_cst: before activity_signal's load of the activity word. A release store could pass that
      * load, and the worker could take the bit without seeing the record. */
     atomic_store(&session->client->tail[stream->number], stream->tail);

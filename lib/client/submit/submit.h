@@ -39,7 +39,7 @@ gs_status stream_not_recording(const struct stream *stream, const char *what);
  * a recording. Other statuses as session_trouble. */
 gs_status stream_reserve(struct session *session, struct stream *stream, uint32_t size,
                          void **record);
-/* Gives the reserved record to the server, or adds it to the recording. */
+/* Gives the reserved record, of the same size, to the server, or adds it to the recording. */
 void stream_commit(struct session *session, struct stream *stream, uint32_t size);
 
 /* Sets a bit of seg_client.activity and wakes the worker if it sleeps. The caller has stored

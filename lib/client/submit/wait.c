@@ -83,9 +83,3 @@ void streams_pass(struct session *session)
         pthread_mutex_unlock(&session->stream[i].lock);
     }
 }
-
-gs_status session_quiesce(struct session *session)
-{
-    streams_pass(session);
-    return wait_all(session);
-}

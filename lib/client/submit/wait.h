@@ -88,7 +88,5 @@ gs_status wait_all(struct session *session);
 /* Takes and drops every stream's lock once, so that no thread is between looking an object up and
  * queueing a record that uses it. */
 void streams_pass(struct session *session);
-/* Called between handle_retire and handle_release: streams_pass, and then waits for all streams. */
-gs_status session_quiesce(struct session *session);
 
 #endif

@@ -14,7 +14,7 @@ LaunchReport, _launch_report = record("LaunchReport", _abi.Report, late=bool)
 
 
 class Module(Handle):
-    """A loaded module. Its end waits for the session's work; its kernels end with it."""
+    """A loaded module. Its kernels end with it; what was launched of them runs to its end."""
 
     def __init__(self, session, image=None, path=None):
         handle = ctypes.c_void_p()
@@ -106,8 +106,8 @@ class Kernel:
         report=False,
     ):
         """Queues the kernel on the stream (the default one without); grid, block and cluster are a number
-        or up to three. The arguments are copied before the call returns; buffers must live until the
-        kernel has run, which their own end waits for. With report=True it returns a PendingReport.
+        or up to three. The arguments are copied before the call returns; a buffer that is closed
+        before the kernel has run is freed after that. With report=True it returns a PendingReport.
         """
         session = self._module._session
         for value in arguments:

@@ -68,8 +68,8 @@ def _memory_of(view, writable):
 class Buffer(Owned):
     """Device memory with a shape and a type of elements, in C order; zeroed when it is made.
 
-    Freeing a buffer waits for the session's work. So a buffer whose last reference goes while a launch uses
-    it stays until the launch has ended. __cuda_array_interface__ is for libraries that reach the device
+    The memory is freed when the work is done that the session was given before, so the last reference may
+    go while a launch uses it. __cuda_array_interface__ is for libraries that reach the device
     through this session, as by libgshare_cudart: a library with a CUDA context of its own has
     other memory at these addresses, or none. For that reason DLPack's device type is kDLExtDev.
     """

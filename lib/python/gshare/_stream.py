@@ -72,7 +72,7 @@ def on(stream, session, *objects):
 
 
 class Graph(Handle):
-    """Work that Stream.record recorded. Its end waits for the session's work."""
+    """Work that Stream.record recorded. Its launches run to their end."""
 
     def __init__(self, session):
         self._session, self._handle, self._kept = session, None, []

@@ -227,16 +227,6 @@ static inline uint32_t f16_nan_from_f64(double x)
     return (uint32_t)(b >> 48 & 0x8000u) | 0x7e00u | (uint32_t)(b >> 42 & 0x3ffu);
 }
 
-static inline uint32_t f16_fma(float a, float b, float c)
-{
-    return f16_from_f32(f64_to_odd_f32(fma_to_odd((double)a, (double)b, (double)c)));
-}
-
-static inline uint32_t bf16_fma(float a, float b, float c)
-{
-    return bf16_from_f32(f64_to_odd_f32(fma_to_odd((double)a, (double)b, (double)c)));
-}
-
 // X on its way to binary16 with ftz: what is tiny once rounded to 11 bits is flushed.
 static inline float f16_flush_tiny(float x)
 {

@@ -26,8 +26,6 @@ typedef int group_fn(const struct group *g);
 // are in the current path, else waits for them.
 int group_take_part(struct warp *w, const struct insn *in, uint32_t mask);
 
-// The work of the instruction IN.
-group_fn *group_function(const struct insn *in);
 // NULL: not the work of a matrix instruction; and of those, not of wgmma.
 group_fn *matrix_function(const struct insn *in);
 group_fn *wgmma_function(const struct insn *in);

@@ -331,10 +331,6 @@ void warp_recheck_members(struct warp *w);
 
 // ---- Memory (mem.c, atom.c, bulk.c, tensor.c, mbarrier.c)
 
-// The same for one lane and any generic address; NULL where it is not allowed.
-void *warp_generic_pointer(struct warp *w, unsigned lane, uint64_t address, uint64_t bytes,
-                           uint32_t access);
-
 int op_ld_param(struct warp *w, const struct insn *in, uint32_t mask);
 int op_atom(struct warp *w, const struct insn *in, uint32_t mask);
 int op_fence(struct warp *w, const struct insn *in, uint32_t mask);

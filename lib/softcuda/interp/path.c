@@ -65,24 +65,6 @@ static bool find_ready(struct warp *w, uint32_t *index)
     return false;
 }
 
-bool warp_choose(struct warp *w)
-{
-    uint32_t index;
-    if (!w->npaths)
-        return false;
-    if (!find_ready(w, &index)) {
-        // lanes that wait in a join for lanes that are blocked go on without them
-        if (!w->joined)
-            return false;
-        for (uint32_t i = 0, n = w->npaths; i < n; i++)
-            warp_open_joins(w, w->paths[i].join);
-        if (!find_ready(w, &index))
-            return false;
-    }
-    warp_load_path(w, index);
-    return true;
-}
-
 void warp_block_path(struct warp *w, const struct insn *in, enum path_state state)
 {
     struct path *p = &w->paths[w->current];
@@ -136,14 +118,33 @@ static void join_open(struct warp *w, struct join *j)
         join_free(w, j);
 }
 
-void warp_open_joins(struct warp *w, struct join *j)
+// Lets the lanes go on that wait in the joins of all paths.
+static void joins_open(struct warp *w)
 {
-    while (j) {
-        struct join *up = j->up;
-        if (j->got)
-            join_open(w, j);
-        j = up;
+    for (uint32_t i = 0, n = w->npaths; i < n; i++) {
+        for (struct join *j = w->paths[i].join, *up; j; j = up) {
+            up = j->up;
+            if (j->got)
+                join_open(w, j);
+        }
     }
+}
+
+bool warp_choose(struct warp *w)
+{
+    uint32_t index;
+    if (!w->npaths)
+        return false;
+    if (!find_ready(w, &index)) {
+        // lanes that wait in a join for lanes that are blocked go on without them
+        if (!w->joined)
+            return false;
+        joins_open(w);
+        if (!find_ready(w, &index))
+            return false;
+    }
+    warp_load_path(w, index);
+    return true;
 }
 
 // The lanes in MASK will never come to J and those around it, up to LAST.
@@ -222,8 +223,7 @@ static int give_way(struct warp *w)
     if (w->joined && (spins || w->patience > PATIENCE / SLICE)) {
         w->patience = 0;
         w->strong = 0;
-        for (uint32_t i = 0, n = w->npaths; i < n; i++)
-            warp_open_joins(w, w->paths[i].join);
+        joins_open(w);
         return STEP_SWITCH;
     }
     return find_ready(w, &index) && index != self ? STEP_SWITCH : STEP_NEXT;

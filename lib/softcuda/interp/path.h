@@ -15,8 +15,6 @@ void warp_block_path(struct warp *w, const struct insn *in, enum path_state stat
 // Splits off the lanes in MASK, not all of the current path, which go on at PC; both parts meet
 // again at JOIN_PC unless that is NO_TARGET.
 int warp_split(struct warp *w, const struct insn *in, uint32_t mask, uint32_t pc, uint32_t join_pc);
-// Lets the lanes go on that wait in J and the joins around it.
-void warp_open_joins(struct warp *w, struct join *j);
 // As far as this block is concerned, grids that depend on its grid may begin.
 void block_let_go(struct exec_block *b);
 int warp_start(struct warp *w);

@@ -99,6 +99,8 @@ static bool same_kind(const struct insn *a, const struct insn *b)
                       !((a->flags ^ b->flags) & ~INSN_COUNTS) && !matrix_function(a));
 }
 
+static group_fn *group_function(const struct insn *in); // its work
+
 // Runs every set of waiting paths that is complete by now.
 void warp_recheck_members(struct warp *w)
 {
@@ -375,7 +377,7 @@ int op_movmatrix(struct warp *w, const struct insn *in, uint32_t mask)
     return group_take_part(w, in, mask);
 }
 
-group_fn *group_function(const struct insn *in)
+static group_fn *group_function(const struct insn *in)
 {
     return in->run == op_shfl        ? do_shfl
            : in->run == op_vote      ? do_vote
