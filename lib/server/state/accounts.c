@@ -151,6 +151,18 @@ uint64_t account_fault(struct account *account, uint64_t now_ns)
     return out_ns;
 }
 
+gs_status account_admit(const struct account *account, char text[REFUSAL_TEXT_MAX])
+{
+    const uint64_t now = clock_ns();
+
+    if (!account || account->kept_out_ns <= now)
+        return GS_OK;
+    return refusal(text, GS_ERR_REFUSED,
+                   "user %s has lost the device %u times, and is kept out for %llu s more",
+                   log_user_name(account->uid), account->faults,
+                   (unsigned long long)((account->kept_out_ns - now) / 1000000000u + 1));
+}
+
 void accounts_culprit(struct accounts *accounts, uid_t uid, uint64_t now_ns)
 {
     const struct account *culprit = account_find(accounts, uid);

@@ -96,9 +96,9 @@ static void culprit_count(struct device *device, const struct culprit *culprit)
 
 static bool kept_out(const struct server *server, uid_t uid)
 {
-    const struct account *account = account_find(&server->accounts, uid);
+    char text[REFUSAL_TEXT_MAX];
 
-    return account && account->kept_out_ns > clock_ns();
+    return account_admit(account_find(&server->accounts, uid), text) != GS_OK;
 }
 
 static enum ctl_takeover takeover_of(const struct link_fatal *fatal)
