@@ -39,6 +39,8 @@
 
 #define WORDS (4u * 1024 * 1024 / sizeof(uint32_t))
 
+struct faulting;
+
 /* What an actor has: in its own memory. */
 struct scene {
     const struct server *server;
@@ -48,6 +50,7 @@ struct scene {
     gs_kernel kernel;
     uint32_t number; /* another one each round */
     pid_t tenant;
+    struct faulting *user; /* shared */
     char id[32], name[32];
 };
 
@@ -893,6 +896,70 @@ static void a_session_loses_the_device(void)
     kill_at_each(&faulting);
 }
 
+#define USERS 60000u /* another one faults each round */
+
+struct faulting {
+    struct gate ready, go, faulted;
+    uid_t uid;
+};
+
+static void faulting_run(void *argument)
+{
+    struct faulting *user = argument;
+    struct scene scene;
+    gs_module module;
+
+    CHECK(setgid(user->uid) == 0 && setuid(user->uid) == 0);
+    for (unsigned times = 1; times <= 2; times++) {
+        scene.other = attach_with(NULL);
+        CHECK_OK(gs_module_load(scene.other, misaligned_ptx, 0, &module));
+        scene.kernel = kernels_get(module, "misaligned");
+        gate_pass(&user->ready);
+        gate_wait(&user->go, times);
+        fault_act(&scene);
+        gs_detach(scene.other);
+        gate_pass(&user->faulted);
+    }
+}
+
+static void charge_begin(struct scene *scene)
+{
+    struct faulting *user = shared_alloc(sizeof(*user));
+
+    user->uid = USERS + scene->number;
+    scene->user = user;
+    scene->tenant = tenant_start(faulting_run, user);
+    gate_wait(&user->ready, 1);
+}
+
+static void charge_act(struct scene *scene)
+{
+    gate_pass(&scene->user->go);
+    gate_wait(&scene->user->faulted, 1);
+}
+
+/* The user is kept out from its second fault on. */
+static void charge_check(struct scene *scene)
+{
+    char text[64];
+
+    gate_wait(&scene->user->ready, 2);
+    gate_pass(&scene->user->go);
+    tenant_join(scene->tenant);
+    snprintf(text, sizeof(text), "event=kept-out user=%u uid=%u faults=2 ", scene->user->uid,
+             scene->user->uid);
+    CHECK_EQUAL(server_log_lines(scene->server, text), 1);
+}
+
+static const struct scenario charging = {charge_begin, charge_act, charge_check, false, NULL};
+
+static void a_fault_is_charged_once(void)
+{
+    if (geteuid() != 0)
+        test_skip("only root's server serves others");
+    kill_at_each(&charging);
+}
+
 /* ---- A client's end -------------------------------------------------------------------------- */
 
 static void client_run(void *argument)
@@ -943,6 +1010,7 @@ static const struct test tests[] = {
     TEST_WITHIN(an_operator_ends_a_user_s_sessions_of_two_devices, 600),
     TEST_WITHIN(an_operator_drains_a_device, 600),
     TEST_WITHIN(a_session_loses_the_device, 600),
+    TEST_WITHIN(a_fault_is_charged_once, 600),
     TEST_WITHIN(an_operator_restarts_a_worker, 600),
     TEST_WITHIN(a_client_is_killed, 600),
     TEST_WITHIN(a_client_attaches_and_the_next_supervisor_is_killed_too, 600),

@@ -35,7 +35,8 @@ struct culprit {
     uid_t uid;
     pid_t pid;
     char name[32];
-    bool kept_out; /* its user was, when the session lost the device */
+    bool kept_out;    /* its user was, when the session lost the device */
+    bool by_operator; /* an operator had ended it */
     struct link_fatal fatal;
 };
 
