@@ -54,6 +54,7 @@ struct device_trace {
     struct trace_segment *segment; /* NULL: nobody */
     int segment_id;
     uid_t uid;          /* the user that reads it */
+    uint64_t token;     /* of the request that began it */
     bool all;           /* all sessions, not only those of that user */
     struct timer lease; /* the trace ends then, unless it is renewed */
     uint64_t next_ns;   /* a user besides the operator may begin a trace from then on */
