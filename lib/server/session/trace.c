@@ -149,7 +149,8 @@ gs_status device_trace_begin(struct device *device, const struct reply *by, int3
     gs_status status;
     void *memory;
 
-    if (trace->segment && trace->token == by->token) { /* a killed supervisor had begun it */
+    if (trace->segment && trace->uid == uid &&
+        trace->token == by->token) { /* a killed supervisor had begun it */
         device_trace_tell(device);
         *id = trace->segment_id;
         return GS_OK;
