@@ -33,11 +33,14 @@
 #define IDLE_MS 20u
 
 #define ROUND_SECONDS 25u
+#define USERS         60000u /* each round has a user of its own */
 #define ATTACH_MS     15000u
 
 /* ---- Actors ---------------------------------------------------------------------------------- */
 
 #define WORDS (4u * 1024 * 1024 / sizeof(uint32_t))
+
+struct faulting;
 
 /* What an actor has: in its own memory. */
 struct scene {
@@ -48,6 +51,7 @@ struct scene {
     gs_kernel kernel;
     uint32_t number; /* another one each round */
     pid_t tenant;
+    struct faulting *user; /* shared */
     char id[32], name[32];
 };
 
@@ -389,12 +393,49 @@ static void a_client_attaches_and_the_next_supervisor_is_killed_too(void)
     kill_the_next_at_each(&attaching);
 }
 
-#define SPIN_NS UINT64_C(5000000)
-
-static void exclusive_begin(struct scene *scene)
+static void session_begin(struct scene *scene)
 {
     scene->session = attach_with(NULL);
 }
+
+static const struct server_options two_devices = {
+    .device = "soft",
+    .arguments = (const char *const[]){"--devices", "all", "--fence", "never", NULL},
+    .environment = (const char *const[]){"GSHARE_SOFT_DEVICES=2", NULL}};
+
+static gs_session attach_to(int device)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+
+    params.timeout_ms = ATTACH_MS;
+    params.device = device;
+    CHECK_OK(gs_attach(&params, &session));
+    return session;
+}
+
+static void attach_second(struct scene *scene)
+{
+    scene->other = attach_to(1);
+    CHECK_OK(gs_malloc(scene->other, MIB, &scene->memory));
+}
+
+static void second_check(struct scene *scene)
+{
+    CHECK_OK(gs_memset(scene->other, scene->memory, 1, MIB));
+    CHECK_OK(gs_detach(scene->other));
+    CHECK_OK(gs_detach(scene->session));
+}
+
+static const struct scenario attaching_second = {session_begin, attach_second, second_check, false,
+                                                 &two_devices};
+
+static void a_client_attaches_to_a_second_device(void)
+{
+    kill_at_each(&attaching_second);
+}
+
+#define SPIN_NS UINT64_C(5000000)
 
 /* It cannot leave its SMs before the kernel has ended; then it detaches. */
 static void *leave(void *argument)
@@ -428,7 +469,7 @@ static void exclusive_check(struct scene *scene)
     CHECK_OK(gs_detach(scene->other));
 }
 
-static const struct scenario exclusive = {exclusive_begin, exclusive_act, exclusive_check, false,
+static const struct scenario exclusive = {session_begin, exclusive_act, exclusive_check, false,
                                           NULL};
 
 static void a_client_waits_for_sms_of_its_own(void)
@@ -476,11 +517,6 @@ static void worker_kill(const struct scene *scene)
     CHECK(worker > 0 && kill(worker, SIGKILL) == 0);
 }
 
-static void memory_begin(struct scene *scene)
-{
-    scene->session = attach_with(NULL);
-}
-
 /* A piece comes, one goes, and one comes. */
 static void memory_act(struct scene *scene)
 {
@@ -500,7 +536,31 @@ static void memory_check(struct scene *scene)
     holder_end(scene);
 }
 
-static const struct scenario allocating = {memory_begin, memory_act, memory_check, false, NULL};
+static void load_act(struct scene *scene)
+{
+    scene->kernel = kernels_get(kernels_load(scene->session), "spin");
+}
+
+static void load_check(struct scene *scene)
+{
+    uint64_t nanoseconds = 0;
+
+    CHECK_OK(kernels_launch(NULL, scene->kernel, 1, 1, (void *[]){&nanoseconds}));
+    CHECK_OK(gs_sync(scene->session));
+    worker_kill(scene);
+    CHECK_OK(kernels_launch(NULL, scene->kernel, 1, 1, (void *[]){&nanoseconds}));
+    CHECK_OK(gs_sync(scene->session));
+    CHECK_OK(gs_detach(scene->session));
+}
+
+static const struct scenario loading = {session_begin, load_act, load_check, false, NULL};
+
+static void a_session_loads_a_module(void)
+{
+    kill_at_each(&loading);
+}
+
+static const struct scenario allocating = {session_begin, memory_act, memory_check, false, NULL};
 
 static void memory_comes_and_goes(void)
 {
@@ -540,22 +600,6 @@ static const struct scenario importing = {import_begin, import_act, memory_check
 static void an_import_comes_and_goes(void)
 {
     kill_at_each(&importing);
-}
-
-static const struct server_options two_devices = {
-    .device = "soft",
-    .arguments = (const char *const[]){"--devices", "all", "--fence", "never", NULL},
-    .environment = (const char *const[]){"GSHARE_SOFT_DEVICES=2", NULL}};
-
-static gs_session attach_to(int device)
-{
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    gs_session session;
-
-    params.timeout_ms = ATTACH_MS;
-    params.device = device;
-    CHECK_OK(gs_attach(&params, &session));
-    return session;
 }
 
 /* What `session` imports is memory of `other`, on another device. */
@@ -853,6 +897,71 @@ static void an_operator_drains_a_device(void)
     kill_at_each(&draining);
 }
 
+static void trace_act(struct scene *scene)
+{
+    (void)scene;
+    GSCTL_OK("trace", "-o", "/dev/null", "--seconds", "1");
+}
+
+static const struct scenario tracing = {holder_begin, trace_act, holder_end, false, NULL};
+
+static void an_operator_traces_a_device(void)
+{
+    kill_at_each(&tracing);
+}
+
+static void trust_begin(struct scene *scene)
+{
+    snprintf(scene->id, sizeof(scene->id), "%u", USERS + scene->number);
+}
+
+static void trust_act(struct scene *scene)
+{
+    GSCTL_OK("trust", scene->id);
+}
+
+static void trust_check(struct scene *scene)
+{
+    GSCTL_OK("get", "--json");
+    CHECK_TEXT(output, scene->id);
+    GSCTL_OK("trust", scene->id, "--no");
+}
+
+static const struct scenario trusting = {trust_begin, trust_act, trust_check, false, NULL};
+
+static void an_operator_trusts_a_user(void)
+{
+    kill_at_each(&trusting);
+}
+
+static void provision_begin(struct scene *scene)
+{
+    holder_begin(scene);
+    scene->other = attach_with(NULL);
+}
+
+static void provision_act(struct scene *scene)
+{
+    (void)scene;
+    GSCTL_OK("provision", "uniform");
+}
+
+static void provision_check(struct scene *scene)
+{
+    CHECK_WITHIN(10000, sms_of(scene->session) == 8 && sms_of(scene->other) == 8);
+    GSCTL_OK("provision", "exact");
+    CHECK_OK(gs_detach(scene->other));
+    holder_end(scene);
+}
+
+static const struct scenario provisioning = {provision_begin, provision_act, provision_check, false,
+                                             NULL};
+
+static void an_operator_shares_the_sms_out(void)
+{
+    kill_at_each(&provisioning);
+}
+
 /* ---- A fault --------------------------------------------------------------------------------- */
 
 static const char misaligned_ptx[] =
@@ -893,6 +1002,68 @@ static void a_session_loses_the_device(void)
     kill_at_each(&faulting);
 }
 
+struct faulting {
+    struct gate ready, go, faulted;
+    uid_t uid;
+};
+
+static void faulting_run(void *argument)
+{
+    struct faulting *user = argument;
+    struct scene scene;
+    gs_module module;
+
+    CHECK(setgid(user->uid) == 0 && setuid(user->uid) == 0);
+    for (unsigned times = 1; times <= 2; times++) {
+        scene.other = attach_with(NULL);
+        CHECK_OK(gs_module_load(scene.other, misaligned_ptx, 0, &module));
+        scene.kernel = kernels_get(module, "misaligned");
+        gate_pass(&user->ready);
+        gate_wait(&user->go, times);
+        fault_act(&scene);
+        gs_detach(scene.other);
+        gate_pass(&user->faulted);
+    }
+}
+
+static void charge_begin(struct scene *scene)
+{
+    struct faulting *user = shared_alloc(sizeof(*user));
+
+    user->uid = USERS + scene->number;
+    scene->user = user;
+    scene->tenant = tenant_start(faulting_run, user);
+    gate_wait(&user->ready, 1);
+}
+
+static void charge_act(struct scene *scene)
+{
+    gate_pass(&scene->user->go);
+    gate_wait(&scene->user->faulted, 1);
+}
+
+/* The user is kept out from its second fault on. */
+static void charge_check(struct scene *scene)
+{
+    char text[64];
+
+    gate_wait(&scene->user->ready, 2);
+    gate_pass(&scene->user->go);
+    tenant_join(scene->tenant);
+    snprintf(text, sizeof(text), "event=kept-out user=%u uid=%u faults=2 ", scene->user->uid,
+             scene->user->uid);
+    CHECK_EQUAL(server_log_lines(scene->server, text), 1);
+}
+
+static const struct scenario charging = {charge_begin, charge_act, charge_check, false, NULL};
+
+static void a_fault_is_charged_once(void)
+{
+    if (geteuid() != 0)
+        test_skip("only root's server serves others");
+    kill_at_each(&charging);
+}
+
 /* ---- A client's end -------------------------------------------------------------------------- */
 
 static void client_run(void *argument)
@@ -928,9 +1099,11 @@ static void a_client_is_killed(void)
 
 static const struct test tests[] = {
     TEST_WITHIN(a_client_attaches_and_detaches, 600),
+    TEST_WITHIN(a_client_attaches_to_a_second_device, 600),
     TEST_WITHIN(a_client_waits_for_sms_of_its_own, 600),
     TEST_WITHIN(a_session_asks_for_another_qos, 600),
     TEST_WITHIN(memory_comes_and_goes, 600),
+    TEST_WITHIN(a_session_loads_a_module, 600),
     TEST_WITHIN(an_import_comes_and_goes, 600),
     TEST_WITHIN(another_devices_import_comes_and_goes, 600),
     TEST_WITHIN(another_devices_import_is_taken_back, 600),
@@ -942,7 +1115,11 @@ static const struct test tests[] = {
     TEST_WITHIN(an_operator_ends_a_session, 600),
     TEST_WITHIN(an_operator_ends_a_user_s_sessions_of_two_devices, 600),
     TEST_WITHIN(an_operator_drains_a_device, 600),
+    TEST_WITHIN(an_operator_traces_a_device, 600),
+    TEST_WITHIN(an_operator_trusts_a_user, 600),
+    TEST_WITHIN(an_operator_shares_the_sms_out, 600),
     TEST_WITHIN(a_session_loses_the_device, 600),
+    TEST_WITHIN(a_fault_is_charged_once, 600),
     TEST_WITHIN(an_operator_restarts_a_worker, 600),
     TEST_WITHIN(a_client_is_killed, 600),
     TEST_WITHIN(a_client_attaches_and_the_next_supervisor_is_killed_too, 600),

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "common/log.h"
+#include "common/util.h"
 #include "server/state/accounts.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -31,6 +32,21 @@ static void users_without_sessions_are_forgotten_first(void **state)
     account_get(&accounts, 5001)->sessions = 1;
     assert_null(account_get(&accounts, 5002));
     assert_non_null(account_get(&accounts, 5000));
+}
+
+static void a_user_whose_faults_count_no_more_makes_room(void **state)
+{
+    struct accounts accounts = {0};
+
+    (void)state;
+    for (uid_t uid = 1; uid <= ACCOUNTS_MAX; uid++) {
+        account_get(&accounts, uid)->faults = 1;
+        account_get(&accounts, uid)->kept_out_ns = clock_ns();
+    }
+    assert_null(account_get(&accounts, 5000));
+    account_get(&accounts, 77)->kept_out_ns -= 601 * SECOND;
+    assert_non_null(account_get(&accounts, 5000));
+    assert_null(account_find(&accounts, 77));
 }
 
 static void an_allowance_refills_with_time(void **state)
@@ -151,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(users_without_sessions_are_forgotten_first),
+        cmocka_unit_test(a_user_whose_faults_count_no_more_makes_room),
         cmocka_unit_test(an_allowance_refills_with_time),
         cmocka_unit_test(a_request_that_takes_long_counts_as_several),
         cmocka_unit_test(a_user_has_a_quarter_of_a_processor_for_its_requests),

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "common/log.h"
+#include "common/util.h"
 #include "server/link/worker_link.h"
 #include "server/session/close.h"
 #include "server/session/liveness.h"
@@ -463,6 +464,42 @@ static void only_the_culprit_of_a_fatal_fault_is_blamed(void **state)
     assert_int_equal(worker_hears(), 0);
 }
 
+// Nobody else's does.
+static void sessions_that_are_not_open_end_too_where_their_user_is_kept_out(void **state)
+{
+    struct session *culprit = session_in(SESSION_OPEN), *waiting = session_in(SESSION_WAITING);
+    struct session *opening = session_in(SESSION_OPENING), *other = session_in(SESSION_WAITING);
+    struct link_message message = {.op = LINK_FATAL, .slot = culprit->slot};
+
+    (void)state;
+    other->uid = 4711;
+    account_get(&server.accounts, 0)->kept_out_ns = clock_ns() + 1000000000000u;
+    message.u.fatal = (struct link_fatal){.status = GS_ERR_FAULT, .kind = GS_FAULT_KERNEL};
+    worker_says(&message, sizeof(message), -1);
+    assert_int_equal(waiting->state, SESSION_FREE);
+    assert_int_equal(opening->state, SESSION_FREE);
+    assert_int_equal(other->state, SESSION_WAITING);
+    assert_int_equal(server.refusals[GS_ERR_REFUSED], 2);
+}
+
+// One that the next worker was to take up is told so in its segment.
+static void a_session_that_waits_to_be_taken_up_is_lost_where_its_user_is_kept_out(void **state)
+{
+    struct session *culprit = session_in(SESSION_OPEN), *waiting = session_in(SESSION_OPENING);
+    struct seg_server *told = (void *)(waiting->segment + SEG_OFF_SERVER);
+    struct link_message message = {.op = LINK_FATAL, .slot = culprit->slot};
+
+    (void)state;
+    waiting->resuming = true;
+    device->resuming = 1;
+    account_get(&server.accounts, 0)->kept_out_ns = clock_ns() + 1000000000000u;
+    message.u.fatal = (struct link_fatal){.status = GS_ERR_FAULT, .kind = GS_FAULT_KERNEL};
+    worker_says(&message, sizeof(message), -1);
+    assert_int_equal(waiting->state, SESSION_LOST);
+    assert_int_equal(atomic_load(&told->state), SEG_LOST);
+    assert_non_null(strstr(told->fault.message, "lost the device while its user was kept out: "));
+}
+
 // Random messages, many nearly right: the supervisor lives, and its counts stay true.
 static void last_words_are_heard_though_the_worker_left_messages_unread(void **state)
 {
@@ -761,6 +798,8 @@ int main(void)
         LINK_TEST(messages_of_a_wrong_size_end_the_worker),
         LINK_TEST(only_the_culprit_of_a_fatal_fault_is_blamed),
         LINK_TEST(last_words_are_heard_though_the_worker_left_messages_unread),
+        LINK_TEST(sessions_that_are_not_open_end_too_where_their_user_is_kept_out),
+        LINK_TEST(a_session_that_waits_to_be_taken_up_is_lost_where_its_user_is_kept_out),
         LINK_TEST(random_messages_never_harm_the_supervisor),
         LINK_TEST(a_client_that_lets_go_of_its_segment_has_left),
         LINK_TEST(a_worker_that_dies_slowly_is_not_taken_for_its_client),

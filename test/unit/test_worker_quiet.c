@@ -18,6 +18,7 @@
 #include "worker/sched/lane.h"
 #include "worker/sched/session_table.h"
 #include "worker/session/quiet.h"
+#include "worker/submit/stream.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -241,6 +242,31 @@ static void many_that_wait_for_their_kernels_are_seldom_looked_at(void **state)
     session.jobs.paused = false;
 }
 
+static CUresult stream_ended(CUstream stream)
+{
+    (void)stream;
+    return CUDA_SUCCESS;
+}
+
+/* What an eviction waits for. */
+static void a_kernel_without_a_fence_runs_until_the_driver_says_that_it_has_ended(void **state)
+{
+    struct seg_complete *complete = (void *)(segment + SEG_OFF_COMPLETE);
+
+    (void)state;
+    long_kernel_runs(true);
+    session.inflight.by_word = 1;
+    atomic_store(&complete->position[0], 64); /* as its tenant can */
+    fake_cu.cuStreamQuery = stream_query;
+    assert_false(session_unfinished(&session));
+    assert_true(session_runs(&session));
+    fake_cu.cuStreamQuery = stream_ended;
+    assert_false(session_runs(&session));
+    session.inflight.by_word = 0;
+    atomic_store(&complete->position[0], 0);
+    long_kernel_runs(false);
+}
+
 static uint64_t cpu_ns(void)
 {
     struct timespec t;
@@ -311,6 +337,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_concerns_others_waits_until_all_are_taken_up, set,
                                         unset),
         cmocka_unit_test_setup_teardown(what_runs_after_them_does, set, unset),
+        cmocka_unit_test_setup_teardown(
+            a_kernel_without_a_fence_runs_until_the_driver_says_that_it_has_ended, set, unset),
         cmocka_unit_test_setup_teardown(a_user_waits_for_one_job_of_each_other, set, unset),
         cmocka_unit_test_setup_teardown(
             whether_a_quiet_moment_is_wanted_takes_no_look_at_all_that_wait, set, unset),

@@ -111,13 +111,10 @@ static gs_status user_admit(const struct server *server, const struct device *de
 {
     const struct account *account = account_find(&server->accounts, uid);
     const struct ctl_settings limit = qos_of_user(server, uid, device);
-    const uint64_t now = clock_ns();
+    const gs_status status = account_admit(account, text);
 
-    if (account && account->kept_out_ns > now)
-        return refusal(text, GS_ERR_REFUSED,
-                       "user %s has lost the device %u times, and is kept out for %llu s more",
-                       log_user_name(uid), account->faults,
-                       (unsigned long long)((account->kept_out_ns - now) / 1000000000u + 1));
+    if (status != GS_OK)
+        return status;
     if (limit.fields & CTL_USER_SESSIONS && account && account->sessions >= limit.user_sessions)
         return refusal(text, GS_ERR_LIMIT, "user %s has %u sessions, of at most %u",
                        log_user_name(uid), account->sessions, limit.user_sessions);

@@ -2,13 +2,14 @@
  * close.c - see close.h. What happens to a session, by its state:
  *
  *             its client goes, detaches   an operator kills it     its worker is lost
- *   WAITING   ends                        ends, or is LOST (1)     goes on waiting
- *   OPENING   closes once it is open      closes once it is open   WAITING for the next worker (2)
- *   OPEN      CLOSING                     CLOSING, `killed`        WAITING (2), or LOST
+ *   WAITING   ends                        ends, or is LOST (1)     goes on waiting (3)
+ *   OPENING   closes once it is open      closes once it is open   WAITING again (2, 3)
+ *   OPEN      CLOSING                     CLOSING, `killed`        WAITING again (2), or LOST
  *   CLOSING   no longer `killed`          its grace is cut short   ends, or is LOST if `killed`
  *   LOST      ends                        (nothing)                (nothing)
  *
- * (1) if it was open before; (2) unless workers were lost over it too often.
+ * (1) if it was open before; (2) unless workers were lost over it too often; (3) unless its user
+ * lost the worker while it was kept out.
  *
  * CLOSING ends with the worker's LINK_CLOSED; when its grace is over, the worker is asked to evict
  * it. A session that is LOST has only its segment, where its client reads why, and ends when that
@@ -353,12 +354,28 @@ static bool ends_for_culprit(const struct session *session)
            (culprit->kept_out && culprit->uid == session->uid);
 }
 
+/* The session was not open yet: an attach of its user would be refused now, and so is the session.
+ */
+static bool refused_for_culprit(struct session *session)
+{
+    char text[REFUSAL_TEXT_MAX];
+    gs_status status = GS_OK;
+
+    if (ends_for_culprit(session))
+        status = account_admit(account_find(&session->server->accounts, session->uid), text);
+    if (status != GS_OK)
+        server_session_refuse(session, status, text);
+    return status != GS_OK;
+}
+
 void server_session_worker_lost(struct session *session, const struct link_fatal *fatal)
 {
     session->segment_kept = SEGMENT_NOT_KEPT; /* the next worker keeps no segment yet */
     peer_import_forget(session);
     switch (session->state) {
     case SESSION_OPENING:
+        if (refused_for_culprit(session))
+            break;
         if (session->resuming)
             session_wait(session);
         else
@@ -380,6 +397,8 @@ void server_session_worker_lost(struct session *session, const struct link_fatal
             server_session_end(session);
         break;
     case SESSION_WAITING:
+        refused_for_culprit(session);
+        break;
     case SESSION_LOST:
     case SESSION_FREE:
         break;

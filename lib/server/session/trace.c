@@ -146,16 +146,26 @@ gs_status device_trace_begin(struct device *device, const struct reply *by, int3
     struct device_trace *trace = &device->trace;
     const uid_t uid = by->uid;
     const bool all = uid == 0 || uid == geteuid();
-    gs_status status = begin_check(device, all, text);
+    gs_status status;
     void *memory;
 
+    if (trace->segment && trace->uid == uid &&
+        trace->token == by->token) { /* a killed supervisor had begun it */
+        device_trace_tell(device);
+        *id = trace->segment_id;
+        return GS_OK;
+    }
+    status = begin_check(device, all, text);
     if (status != GS_OK)
         return status;
     device_trace_end(device);
-    int r = segment_make(sizeof(struct trace_segment), S_IRUSR | S_IWUSR, uid, &trace->segment_id,
-                         &memory);
-    if (r == 0)
+    int r = segment_begin(sizeof(struct trace_segment), S_IRUSR | S_IWUSR, uid, &trace->segment_id,
+                          &memory);
+    if (r == 0) {
         r = segment_keep_from_forks(memory, sizeof(struct trace_segment));
+        if (r < 0)
+            segment_mark(trace->segment_id);
+    }
     if (r < 0)
         return refusal(text, GS_ERR_NO_MEMORY, "a segment of %zu MiB for the trace: %s",
                        sizeof(struct trace_segment) >> 20, strerror(-r));
@@ -163,6 +173,7 @@ gs_status device_trace_begin(struct device *device, const struct reply *by, int3
     trace->segment->magic = WIRE_MAGIC;
     trace->segment->version = WIRE_VERSION;
     trace->uid = uid;
+    trace->token = by->token;
     trace->all = all;
     lease_renew(device);
     for (const struct session *s = NULL; (s = device_session_next(device, s));) {
@@ -186,6 +197,7 @@ bool device_trace_keep(struct device *device, uid_t uid, int32_t id)
 {
     if (!owns(&device->trace, uid, id))
         return false;
+    segment_mark(id); /* its reader has mapped it; until then the supervisor may be killed */
     lease_renew(device);
     return true;
 }
@@ -208,6 +220,7 @@ void device_trace_end(struct device *device)
     timer_cancel(&device->server->loop, &device->trace.lease);
     if (device->worker.state == WORKER_READY)
         worker_send(device, &message);
+    segment_mark(device->trace.segment_id);
     shmdt(device->trace.segment);
     device->trace = (struct device_trace){.next_ns = clock_ns() + TRACE_GAP_NS};
 }

@@ -64,14 +64,20 @@ static bool lingers(const struct account *account)
     return any;
 }
 
-/* Forgets the user without sessions, faults and memory that lingers who has asked longest ago.
+static bool faults_forgotten(const struct account *account, uint64_t now_ns)
+{
+    return account->faults == 0 || now_ns > account->kept_out_ns + FAULTS_FORGET_NS;
+}
+
+/* Forgets the user without sessions, late faults and memory that lingers who has asked longest ago.
  * false: there is none. */
 static bool account_evict(struct accounts *accounts)
 {
+    const uint64_t now = clock_ns();
     uint32_t oldest = accounts->count;
 
     for (uint32_t i = 0; i < accounts->count; i++) {
-        if (accounts->entry[i].sessions == 0 && accounts->entry[i].faults == 0 &&
+        if (accounts->entry[i].sessions == 0 && faults_forgotten(&accounts->entry[i], now) &&
             !lingers(&accounts->entry[i]) &&
             (oldest == accounts->count ||
              accounts->entry[i].refilled_ns < accounts->entry[oldest].refilled_ns))
@@ -140,7 +146,7 @@ uint64_t account_fault(struct account *account, uint64_t now_ns)
 {
     uint64_t out_ns = 0;
 
-    if (account->faults && now_ns > account->kept_out_ns + FAULTS_FORGET_NS)
+    if (faults_forgotten(account, now_ns))
         account->faults = 0;
     account->faults++;
     if (account->faults > 1)
@@ -149,6 +155,18 @@ uint64_t account_fault(struct account *account, uint64_t now_ns)
         out_ns = FAULT_OUT_MAX_NS;
     account->kept_out_ns = now_ns + out_ns;
     return out_ns;
+}
+
+gs_status account_admit(const struct account *account, char text[REFUSAL_TEXT_MAX])
+{
+    const uint64_t now = clock_ns();
+
+    if (!account || account->kept_out_ns <= now)
+        return GS_OK;
+    return refusal(text, GS_ERR_REFUSED,
+                   "user %s has lost the device %u times, and is kept out for %llu s more",
+                   log_user_name(account->uid), account->faults,
+                   (unsigned long long)((account->kept_out_ns - now) / 1000000000u + 1));
 }
 
 void accounts_culprit(struct accounts *accounts, uid_t uid, uint64_t now_ns)

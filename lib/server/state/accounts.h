@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "server/base/refusal.h"
 #include "server/state/settings.h"
 
 #define ACCOUNTS_MAX   4096u
@@ -71,6 +72,9 @@ void accounts_worker_gone(struct accounts *accounts, int device);
 /* Notes another fault, and returns for how long the user is kept out from now on; 0: not this time.
  */
 uint64_t account_fault(struct account *account, uint64_t now_ns);
+/* GS_ERR_REFUSED with a text while the user is kept out, else GS_OK. NULL: a user without an
+ * account. */
+gs_status account_admit(const struct account *account, char text[REFUSAL_TEXT_MAX]);
 /* Notes that the user's session has lost a device. If the user was a suspect, nobody is one any
  * more. */
 void accounts_culprit(struct accounts *accounts, uid_t uid, uint64_t now_ns);

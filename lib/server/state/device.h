@@ -35,7 +35,8 @@ struct culprit {
     uid_t uid;
     pid_t pid;
     char name[32];
-    bool kept_out; /* its user was, when the session lost the device */
+    bool kept_out;    /* its user was, when the session lost the device */
+    bool by_operator; /* an operator had ended it */
     struct link_fatal fatal;
 };
 
@@ -53,6 +54,7 @@ struct device_trace {
     struct trace_segment *segment; /* NULL: nobody */
     int segment_id;
     uid_t uid;          /* the user that reads it */
+    uint64_t token;     /* of the request that began it */
     bool all;           /* all sessions, not only those of that user */
     struct timer lease; /* the trace ends then, unless it is renewed */
     uint64_t next_ns;   /* a user besides the operator may begin a trace from then on */

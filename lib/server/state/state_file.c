@@ -146,10 +146,14 @@ int state_take(const char *path, char error[STATE_ERROR_MAX])
     }
 }
 
-/* true: *text is the file's, to be freed. */
-static bool file_read(int fd, const struct stat *st, char **text, size_t *size,
+/* true: *st is of the file, and *text is the file's, to be freed. */
+static bool file_read(const char *path, struct stat *st, char **text, size_t *size,
                       char error[STATE_ERROR_MAX])
 {
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0 || fstat(fd, st) < 0)
+        return failed(error, "cannot be opened");
     if (!S_ISREG(st->st_mode) || st->st_size > (off_t)STATE_SIZE_MAX) {
         snprintf(error, STATE_ERROR_MAX, "not a file of at most %u bytes", STATE_SIZE_MAX);
         return false;
@@ -175,27 +179,29 @@ static bool file_read(int fd, const struct stat *st, char **text, size_t *size,
 bool policy_load(struct settings *settings, struct policy *policy, const char *path,
                  void (*said)(const char *error), char error[STATE_ERROR_MAX])
 {
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     CLEANUP_FREE char *text = NULL;
     struct stat st;
-    size_t size = 0;
+    size_t size;
 
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return failed(error, "cannot be opened");
+    if (!file_read(path, &st, &text, &size, error))
+        return false;
     /* The policy says who is served, so only root and the server's user may write it. */
-    if (policy &&
-        ((st.st_uid != 0 && st.st_uid != geteuid()) || st.st_mode & (S_IWGRP | S_IWOTH))) {
+    if ((st.st_uid != 0 && st.st_uid != geteuid()) || st.st_mode & (S_IWGRP | S_IWOTH)) {
         snprintf(error, STATE_ERROR_MAX, "others than root and uid %u can write it",
                  (unsigned)geteuid());
         return false;
     }
-    return file_read(fd, &st, &text, &size, error) &&
-           settings_read(settings, policy, text, size, said, error);
+    return settings_read(settings, policy, text, size, said, error);
 }
 
 bool state_load(struct settings *settings, const char *path, char error[STATE_ERROR_MAX])
 {
-    return policy_load(settings, NULL, path, NULL, error);
+    CLEANUP_FREE char *text = NULL;
+    struct stat st;
+    size_t size;
+
+    return file_read(path, &st, &text, &size, error) &&
+           settings_read(settings, NULL, text, size, NULL, error);
 }
 
 static bool write_all(int fd, const char *text, size_t length)

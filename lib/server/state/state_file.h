@@ -33,7 +33,7 @@ char *state_print(const struct settings *settings, size_t *length);
  * empty file is made where there is none. Returns the descriptor that holds it, to be closed at the
  * end; -1: error says why not, and errno is EWOULDBLOCK where another server has it. */
 int state_take(const char *path, char error[STATE_ERROR_MAX]);
-/* Reads a file that has been taken. */
+/* Reads a file that has been taken, whoever owns it. */
 bool state_load(struct settings *settings, const char *path, char error[STATE_ERROR_MAX]);
 /* Reads a policy file, which nobody but root and this process's user may be able to write. said: of
  * settings_read, for what is wrong in the text. */

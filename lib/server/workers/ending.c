@@ -32,12 +32,19 @@ static void ending_fire(struct timer *timer)
 static void culprit_note(struct device *device, const struct link_fatal *fatal, uint32_t slot)
 {
     const struct session *s = device_session(device, slot);
+    char text[REFUSAL_TEXT_MAX];
 
     device->culprit = (struct culprit){0};
     if (!fatal || !s || !session_has_memory(s))
         return;
-    device->culprit =
-        (struct culprit){.session_id = s->id, .uid = s->uid, .pid = s->pid, .fatal = *fatal};
+    device->culprit = (struct culprit){.session_id = s->id,
+                                       .uid = s->uid,
+                                       .pid = s->pid,
+                                       .by_operator = s->by_operator,
+                                       .fatal = *fatal};
+    device->culprit.kept_out =
+        !s->by_operator &&
+        account_admit(account_find(&device->server->accounts, s->uid), text) != GS_OK;
     memcpy(device->culprit.name, s->name, sizeof(s->name));
 }
 
@@ -94,13 +101,6 @@ static void culprit_count(struct device *device, const struct culprit *culprit)
     blamed[at].count++;
 }
 
-static bool kept_out(const struct server *server, uid_t uid)
-{
-    const struct account *account = account_find(&server->accounts, uid);
-
-    return account && account->kept_out_ns > clock_ns();
-}
-
 static enum ctl_takeover takeover_of(const struct link_fatal *fatal)
 {
     if (!fatal)
@@ -108,31 +108,41 @@ static enum ctl_takeover takeover_of(const struct link_fatal *fatal)
     return fatal->kind == GS_FAULT_EVICTED ? CTL_TAKEOVER_EVICTION : CTL_TAKEOVER_FAULT;
 }
 
-/* Counts the fault for the user's account: a user of a shared server whose kernels lose the device
- * again and again is kept out for a growing time. */
-static void culprit_charge(struct server *server, uid_t uid)
+/* The account of the user whose session it was, or whose sessions all suspects are; NULL: the fault
+ * is charged to nobody. A session that the operator has ended has cost nobody anything. */
+static struct account *account_charged(const struct device *device)
 {
-    struct account *account = account_find(&server->accounts, uid);
-    uint64_t out_ns;
+    const struct culprit *culprit = device_culprit(device);
+    const struct suspects *suspects = &device->suspects;
+    const uid_t uid = culprit ? culprit->uid : suspects->uid;
 
-    if (!account || !server_other(server, uid))
-        return;
-    out_ns = account_fault(account, clock_ns());
-    if (out_ns)
-        log_warning("event=kept-out user=%s uid=%u faults=%u seconds=%u", log_user_name(uid),
-                    (unsigned)uid, account->faults, (unsigned)(out_ns / 1000000000u));
+    if (culprit ? culprit->by_operator : !suspects->count || suspects->several_users)
+        return NULL;
+    return server_other(device->server, uid) ? account_find(&device->server->accounts, uid) : NULL;
 }
 
-/* Counts the fault for the user whose session it was. */
-static void culprit_blame(struct device *device, const struct link_fatal *fatal)
+/* Ends the worker's time, and counts the fault at once: a next supervisor counts none of a worker
+ * that is ending. A user of a shared server whose kernels lose the device again and again is kept
+ * out for a growing time. */
+static void fault_charge(struct device *device)
 {
-    const struct culprit *culprit = &device->culprit;
-    struct server *server = device->server;
+    struct account *account = account_charged(device);
+    const struct culprit *culprit = device_culprit(device);
+    const uint64_t now = clock_ns();
+    uint64_t out_ns = 0;
 
-    culprit_count(device, culprit);
-    culprit_charge(server, culprit->uid);
-    if (fatal->kind != GS_FAULT_EVICTED)
-        accounts_culprit(&server->accounts, culprit->uid, clock_ns());
+    device->worker.state = WORKER_ENDING;
+    device->suspects = (struct suspects){.count = 0};
+    if (account)
+        out_ns = account_fault(account, now);
+    if (culprit && !culprit->by_operator)
+        culprit_count(device, culprit);
+    if (culprit && !culprit->by_operator && culprit->fatal.kind != GS_FAULT_EVICTED)
+        accounts_culprit(&device->server->accounts, culprit->uid, now);
+    if (out_ns)
+        log_warning("event=kept-out user=%s uid=%u faults=%u seconds=%u",
+                    log_user_name(account->uid), (unsigned)account->uid, account->faults,
+                    (unsigned)(out_ns / 1000000000u));
 }
 
 /* Counts the fault for the device, whose worker is not ending yet. What a tenant does says nothing
@@ -165,8 +175,8 @@ static void worker_lose(struct device *device, const struct link_fatal *fatal, b
     struct worker_process *worker = &device->worker;
 
     device->lost_ns = clock_ns();
+    fault_charge(device);
     device_trace_lost(device);
-    worker->state = WORKER_ENDING;
     worker->stopped = at_rest && device->standby.child.said_ready && !device->former.child.pid;
     child_signal(&worker->child, worker->stopped ? SIGSTOP : SIGKILL);
     timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
@@ -186,7 +196,7 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
                  const char *format, ...)
 {
     const enum worker_state state = device->worker.state;
-    bool blamed, by_operator;
+    bool blamed;
     va_list ap;
 
     if (state != WORKER_STARTING && state != WORKER_READY)
@@ -196,21 +206,12 @@ void worker_fail(struct device *device, const struct link_fatal *fatal, uint32_t
     va_end(ap);
     culprit_note(device, fatal, slot);
     blamed = device_culprit(device);
-    by_operator = blamed && device_session(device, slot)->by_operator;
-    if (blamed) {
-        device->culprit.kept_out = !by_operator && kept_out(device->server, device->culprit.uid);
+    if (blamed)
         culprit_log(device, fatal, slot);
-    } else if (device->server->phase != PHASE_STARTING) { /* then the server reports its failure */
+    else if (device->server->phase != PHASE_STARTING) /* then the server reports its failure */
         unknown_log(device);
-    }
     failure_count(device, fatal, blamed);
     worker_lose(device, fatal, fatal && fatal->at_rest);
-    /* A session that the operator has ended has cost nobody anything. */
-    if (blamed && !by_operator)
-        culprit_blame(device, fatal);
-    else if (!blamed && device->suspects.count && !device->suspects.several_users)
-        culprit_charge(device->server, device->suspects.uid); /* whichever session it was */
-    device->suspects = (struct suspects){.count = 0};
 }
 
 void worker_quit(struct device *device)

@@ -76,7 +76,7 @@ static bool others_end(const struct session *evicted)
         busy = !service_idle() || jobs_returned();
         lanes_poll(clock_ns());
         for (struct session *s = session_table_next(NULL); s; s = session_table_next(s))
-            busy = busy || (s != evicted && session_unfinished(s));
+            busy = busy || (s != evicted && session_runs(s));
     }
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
         if (s != evicted)

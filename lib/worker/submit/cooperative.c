@@ -19,10 +19,13 @@
 
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
+#include "worker/memory/user.h"
 #include "worker/partition/partition.h"
 
 #define RUNNING_MAX 32u
 #define USER_MAX    4u /* of a user, of which one runs: the device need not wait for the lane */
+/* Of a user on whichever SMs, so that another's grid, on other SMs, finds a free entry. */
+#define USER_ALL    (RUNNING_MAX / 2)
 
 /* The cooperative grids that may not have ended. */
 static struct running {
@@ -84,12 +87,17 @@ bool cooperative_ready(const struct session *session, const struct stream *strea
                        const struct launch *launch)
 {
     const struct sm_mask sms = sms_of(launch);
-    uint32_t before = 0;
+    const uint32_t most = users_several() ? USER_ALL : RUNNING_MAX;
+    uint32_t before = 0, all = 0;
 
-    for (uint32_t i = 0; i < RUNNING_MAX && before < USER_MAX; i++)
-        before += running[i].uid == session->uid && must_wait(&running[i], session, &sms) &&
-                  !has_ended(&running[i]);
-    return before < USER_MAX && DRV_ASK(cuStreamQuery, stream->cu) != CUDA_ERROR_NOT_READY;
+    for (uint32_t i = 0; i < RUNNING_MAX && before < USER_MAX && all < most; i++) {
+        if (running[i].uid != session->uid || has_ended(&running[i]))
+            continue;
+        before += must_wait(&running[i], session, &sms);
+        all++;
+    }
+    return before < USER_MAX && all < most &&
+           DRV_ASK(cuStreamQuery, stream->cu) != CUDA_ERROR_NOT_READY;
 }
 
 CUresult cooperative_begin(const struct session *session, const struct launch *launch,

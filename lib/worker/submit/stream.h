@@ -58,6 +58,11 @@ static inline bool session_unfinished(const struct session *session)
 {
     return session->inflight.awaiting_fence || !session_seems_idle(session);
 }
+/* The same, but the driver is asked where only its tenant's words say that kernels have ended. */
+static inline bool session_runs(struct session *session)
+{
+    return session_unfinished(session) || (session->inflight.by_word && !streams_idle(session));
+}
 /* Whether the device may have work of the session, whatever its tenant has written. */
 static inline bool session_may_run(const struct session *session)
 {
