@@ -184,6 +184,27 @@ static void a_kernel_has_so_many_maps(void **state)
     }
 }
 
+/* A module has as many kernels with maps as it likes. */
+static void many_kernels_have_maps(void **state)
+{
+    enum { KERNELS = 300, EACH = 400 };
+    struct ptx_rewrite_report report;
+    char *text = calloc(KERNELS + 1, EACH), *out, *to = text;
+
+    (void)state;
+    to += sprintf(to, "%s", HEAD);
+    for (unsigned i = 0; i < KERNELS; i++) {
+        to += sprintf(to, ".entry a_name_of_some_length_%u(.param .align 64 .b8 a[128])\n", i);
+        to = stpcpy(to,
+                    "{ .reg .b64 %d1; .reg .b32 %r1; cvta.param.u64 %d1, a; " PREFETCH " ret; }\n");
+    }
+    assert_int_equal(fence(text, &out, &report), 0);
+    assert_int_equal(report.fence.nmaps, KERNELS);
+    ptx_rewrite_report_deinit(&report);
+    free(text);
+    free(out);
+}
+
 /* Takes the first WHAT in OUT, which the checker accepts, to WITH: the checker refuses. */
 static void expect_checked(const char *out, const struct ptx_fence_report *report, const char *what,
                            const char *with, const char *reason)
@@ -263,6 +284,7 @@ int main(void)
         cmocka_unit_test(what_only_helps_is_left_out),
         cmocka_unit_test(maps_from_elsewhere_are_refused),
         cmocka_unit_test(a_kernel_has_so_many_maps),
+        cmocka_unit_test(many_kernels_have_maps),
         cmocka_unit_test(the_checker_sees_where_a_map_comes_from),
     };
 
