@@ -139,6 +139,8 @@ static void maps_from_elsewhere_are_refused(void **state)
          address},
         {"", PREFETCH, elsewhere},
         {"", "cvta.param.u64 %d2, a; add.s64 %d1, %d2, 32;" LOAD, address},
+        {"", "cvta.param.u64 %d2, a; mul.wide.u32 %d3, %r1, 128; add.s64 %d1, %d2, %d3;" LOAD,
+         "or of maps among which an index chooses"},
         {"",
          "cvta.param.u64 %d1, a; " LOAD "cvta.param.u64 %d2, a; { .reg .b64 %d1; add.s64 %d1, %d2, "
          "64;" LOAD "}",

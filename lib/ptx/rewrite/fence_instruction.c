@@ -186,9 +186,10 @@ static bool take_cvta(struct fence *fence)
     if (!(inst->flags & PTX_F_TO) &&
         (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY ||
          inst->space == PTX_SPACE_PARAM_FUNC))
-        return fence_refuse(fence, inst->line,
-                            "cvta: a generic address of a parameter other than a tensor map, which "
-                            "leads behind it");
+        return fence_refuse(
+            fence, inst->line,
+            "cvta: a generic address of a parameter other than a tensor map, or of maps "
+            "among which an index chooses: it leads behind the parameter");
     return true;
 }
 
