@@ -52,16 +52,17 @@ static char *fenced(const char *body, struct ptx_rewrite_report *report)
     return out;
 }
 
-/* The places that the report has, in ascending order, as "0 64 ". */
+/* The places that the report has, in ascending order, as "a+0 c+64 ". */
 static void places(const struct ptx_rewrite_report *report, char *out, size_t size)
 {
     const struct ptx_fence_maps *maps = ptx_fence_report_maps(&report->fence, "k");
 
     *out = '\0';
-    for (uint32_t at = 0; maps && at < 4096; at++)
+    for (unsigned at = 0; maps && at < 3 * 512; at++)
         for (uint32_t i = 0; i < maps->count; i++)
-            if (maps->offset[i] == at)
-                snprintf(out + strlen(out), size - strlen(out), "%u ", at);
+            if (maps->place[i].parameter == at / 512 && maps->place[i].offset == at % 512)
+                snprintf(out + strlen(out), size - strlen(out), "%c+%u ", "abc"[at / 512],
+                         at % 512);
 }
 
 static void maps_are_taken_from_parameters(void **state)
@@ -69,26 +70,26 @@ static void maps_are_taken_from_parameters(void **state)
     static const struct {
         const char *body, *places;
     } all[] = {
-        {"mov.b64 %d2, a; cvta.param.u64 %d1, %d2;" LOAD, "0 "},
-        {"mov.b64 %d2, a; add.s64 %d3, %d2, 64; cvta.param.u64 %d1, %d3;" LOAD STORE, "64 "},
-        {"mov.b64 %d2, a; cvta.param.u64 %d3, %d2; add.s64 %d1, %d3, 192;" STORE, "192 "},
-        {"mov.b64 %d2, a+128; cvta.param.u64 %d1, %d2;" REDUCE, "128 "},
-        {"cvta.param.u64 %d1, c;" PREFETCH, "384 "},
-        {"cvta.param.u64 %d1, c;" HINT, "384 "},
-        {"mov.b64 %d2, c; cvta.param.u64 %d3, %d2; mov.u64 %d1, %d3; @%p1 " LOAD, "384 "},
+        {"mov.b64 %d2, a; cvta.param.u64 %d1, %d2;" LOAD, "a+0 "},
+        {"mov.b64 %d2, a; add.s64 %d3, %d2, 64; cvta.param.u64 %d1, %d3;" LOAD STORE, "a+64 "},
+        {"mov.b64 %d2, a; cvta.param.u64 %d3, %d2; add.s64 %d1, %d3, 192;" STORE, "a+192 "},
+        {"mov.b64 %d2, a+128; cvta.param.u64 %d1, %d2;" REDUCE, "a+128 "},
+        {"cvta.param.u64 %d1, c;" PREFETCH, "c+0 "},
+        {"cvta.param.u64 %d1, c;" HINT, "c+0 "},
+        {"mov.b64 %d2, c; cvta.param.u64 %d3, %d2; mov.u64 %d1, %d3; @%p1 " LOAD, "c+0 "},
         /* the parameter is read by its address, too */
-        {"mov.b64 %d2, a; ld.param.u32 %r1, [%d2]; cvta.param.u64 %d1, %d2;" LOAD, "0 "},
+        {"mov.b64 %d2, a; ld.param.u32 %r1, [%d2]; cvta.param.u64 %d1, %d2;" LOAD, "a+0 "},
         /* one of several */
         {"mov.b64 %d2, a; cvta.param.u64 %d3, %d2; cvta.param.u64 %d4, c; "
          "selp.b64 %d1, %d3, %d4, %p1;" LOAD,
-         "0 384 "},
+         "a+0 c+0 "},
         {"mov.b64 %d2, a; cvta.param.u64 %d1, %d2; @%p1 cvta.param.u64 %d1, c;" STORE HINT,
-         "0 384 "},
-        {"mov.b64 %d2, a; cvta.param.u64 %d3, %d2; add.s64 %d4, %d3, 64; @%p1 bra X; mov.u64 %d4, "
+         "a+0 c+0 "},
+        {"mov.b64 %d2, a; cvta.param.u64 %d3, %d2; add.s64 %d4, %d3, 128; @%p1 bra X; mov.u64 %d4, "
          "%d3; X: mov.u64 %d1, %d4;" LOAD,
-         "0 64 "},
+         "a+0 a+128 "},
         /* another scope's name */
-        {"mov.b64 %d2, a; { .reg .b64 %d1; cvta.param.u64 %d1, %d2;" LOAD " }", "0 "},
+        {"mov.b64 %d2, a; { .reg .b64 %d1; cvta.param.u64 %d1, %d2;" LOAD " }", "a+0 "},
     };
 
     (void)state;
@@ -137,6 +138,15 @@ static void maps_from_elsewhere_are_refused(void **state)
          "cvta.param.u64 %d1, c; X: add.s64 %d1, %d1, 0; @%p1 bra X; add.s64 %d1, %d1, 64;" LOAD,
          address},
         {"", PREFETCH, elsewhere},
+        {"", "cvta.param.u64 %d2, a; add.s64 %d1, %d2, 32;" LOAD, address},
+        {"", "cvta.param.u64 %d2, a; mul.wide.u32 %d3, %r1, 128; add.s64 %d1, %d2, %d3;" LOAD,
+         "or of maps among which an index chooses"},
+        {"",
+         "cvta.param.u64 %d1, a; " LOAD "cvta.param.u64 %d2, a; { .reg .b64 %d1; add.s64 %d1, %d2, "
+         "64;" LOAD "}",
+         "tensor maps that overlap in k"},
+        {"", "cvta.param.u64 %d1, a; { .reg .b64 a;" LOAD "}", "a scope has the name"},
+        {"", "cvta.param.u64 %d1, a; { .shared .b64 a;" LOAD "}", "a scope has the name"},
         {"", "cvta.shared.u64 %d1, box;" LOAD, elsewhere},
         {".global .align 64 .b8 v[128];", "mov.u64 %d1, v;" LOAD, elsewhere},
         {".const .align 64 .b8 v[128];", "cvta.const.u64 %d1, v;" LOAD, elsewhere},
@@ -174,7 +184,7 @@ static void a_kernel_has_so_many_maps(void **state)
             snprintf(
                 text + strlen(text), sizeof(text) - strlen(text),
                 "{ .reg .b64 %%d1, %%e; add.s64 %%e, %%d2, %u; cvta.param.u64 %%d1, %%e; %s }\n",
-                64 * i, PREFETCH);
+                128 * i, PREFETCH);
         strcat(text, "ret; }\n");
         assert_int_equal(fence(text, &out, &report), more ? -EPERM : 0);
         if (more)
@@ -182,6 +192,64 @@ static void a_kernel_has_so_many_maps(void **state)
         ptx_rewrite_report_deinit(&report);
         free(out);
     }
+}
+
+static void a_map_is_aligned(void **state)
+{
+    struct ptx_rewrite_report report;
+    char *out;
+
+    (void)state;
+    assert_int_equal(fence(HEAD ".visible .entry k(.param .align 32 .b8 a[128]) { .reg .b64 %d1; "
+                                ".reg .b32 %r1; cvta.param.u64 %d1, a; " PREFETCH " ret; }",
+                           &out, &report),
+                     -EPERM);
+    ptx_rewrite_report_deinit(&report);
+}
+
+/* A module has as many kernels with maps as it likes. */
+static void many_kernels_have_maps(void **state)
+{
+    enum { KERNELS = 300, EACH = 400 };
+    struct ptx_rewrite_report report;
+    char *text = calloc(KERNELS + 1, EACH), *out, *to = text;
+
+    (void)state;
+    to += sprintf(to, "%s", HEAD);
+    for (unsigned i = 0; i < KERNELS; i++) {
+        to += sprintf(to, ".entry a_name_of_some_length_%u(.param .align 64 .b8 a[128])\n", i);
+        to = stpcpy(to,
+                    "{ .reg .b64 %d1; .reg .b32 %r1; cvta.param.u64 %d1, a; " PREFETCH " ret; }\n");
+    }
+    assert_int_equal(fence(text, &out, &report), 0);
+    assert_int_equal(report.fence.nmaps, KERNELS);
+    ptx_rewrite_report_deinit(&report);
+    free(text);
+    free(out);
+}
+
+/* Each of many copies has a register with as many definitions: to follow them all would take
+ * minutes. */
+static void what_takes_too_long_is_refused(void **state)
+{
+    enum { COPIES = 20000, EACH = 64 };
+    static const char move[] = "mov.b64 %d1, a;\n", copy[] = HINT "\n";
+    struct ptx_rewrite_report report;
+    char *text = calloc(2 * COPIES + 8, EACH), *out, *to = text;
+
+    (void)state;
+    to += sprintf(to, HEAD ".entry k(.param .align 64 .b8 a[128]) { .reg .b64 %%d1;\n");
+    for (unsigned i = 0; i < COPIES; i++)
+        to = stpcpy(to, move);
+    for (unsigned i = 0; i < COPIES; i++)
+        to = stpcpy(to, copy);
+    strcpy(to, "ret; }\n");
+    /* A hint is left out where it is not known what it is about. */
+    assert_int_equal(fence(text, &out, &report), 0);
+    assert_int_equal(report.fence.nmaps, 0);
+    ptx_rewrite_report_deinit(&report);
+    free(text);
+    free(out);
 }
 
 /* Takes the first WHAT in OUT, which the checker accepts, to WITH: the checker refuses. */
@@ -263,6 +331,9 @@ int main(void)
         cmocka_unit_test(what_only_helps_is_left_out),
         cmocka_unit_test(maps_from_elsewhere_are_refused),
         cmocka_unit_test(a_kernel_has_so_many_maps),
+        cmocka_unit_test(a_map_is_aligned),
+        cmocka_unit_test(many_kernels_have_maps),
+        cmocka_unit_test(what_takes_too_long_is_refused),
         cmocka_unit_test(the_checker_sees_where_a_map_comes_from),
     };
 

@@ -104,6 +104,7 @@ struct fence {
     const struct ptx_inst *product;
     bool committed;
     uint32_t *summed, run;
+    uint32_t map; /* FENCE_MAP of the function, or PTX_NO_REG */
 };
 
 /* ---- fence_instruction.c ---- */

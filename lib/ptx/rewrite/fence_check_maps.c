@@ -4,7 +4,7 @@
 #include "ptx/rewrite/by_name.h"
 #include "ptx/rewrite/fence_check.h"
 
-enum { MAP_BYTES = 128 };
+enum { MAP_BYTES = 128, MAP_ALIGN = 64 };
 
 static bool is_parameter(const struct ptx_func *f, const struct ptx_var *v)
 {
@@ -14,16 +14,23 @@ static bool is_parameter(const struct ptx_func *f, const struct ptx_var *v)
     return false;
 }
 
-/* Whoever launches the kernel looks at the map that begins there. */
-static bool is_reported(const struct checker *c, uint64_t offset)
+/* Whoever launches the kernel looks at the map that begins there, and at none that overlaps it. */
+static bool is_reported(const struct checker *c, const struct ptx_var *v, uint64_t offset)
 {
+    bool found = false;
     const struct ptx_fence_maps *maps =
         by_name_find(c->report->maps, c->report->nmaps, sizeof(*maps), c->f->name);
 
     for (uint32_t i = 0; maps && i < maps->count; i++)
-        if (maps->offset[i] == offset)
-            return true;
-    return false;
+        if (maps->place[i].parameter < c->f->nparams &&
+            c->f->params[maps->place[i].parameter] == v) {
+            const uint64_t other = maps->place[i].offset;
+
+            if (other != offset && other < offset + MAP_BYTES && offset < other + MAP_BYTES)
+                return false;
+            found |= other == offset;
+        }
+    return found;
 }
 
 /* Instruction I takes the address of a parameter. */
@@ -59,7 +66,8 @@ static bool is_place(const struct checker *c, uint32_t *i, const char *reg)
     offset = c->f->insts[*i - 1].ops[2].imm;
     v = c->f->insts[*i - 2].ops[1].sym.var;
     *i -= 2;
-    return offset <= v->size && MAP_BYTES <= v->size - offset && is_reported(c, v->offset + offset);
+    return offset <= v->size && MAP_BYTES <= v->size - offset && v->align >= MAP_ALIGN &&
+           offset % MAP_ALIGN == 0 && is_reported(c, v, offset);
 }
 
 /* What always runs right before instruction I has made gshare$map: the address of a place, or the

@@ -162,8 +162,9 @@ bool fence_globals(struct fence *fence)
                                 FENCE_ADDRESSES);
         bytes += v->ninit + 2 * strlen(v->name) + 64;
     }
-    for (uint32_t i = 0; fence->window && i < fence->m->nfuncs; i++)
-        bytes += sizeof(struct ptx_fence_kernel) + strlen(fence->m->funcs[i]->name) + 16;
+    for (uint32_t i = 0; i < fence->m->nfuncs; i++)
+        bytes += sizeof(struct ptx_fence_kernel) + sizeof(struct ptx_fence_maps) +
+                 2 * (strlen(fence->m->funcs[i]->name) + 16);
     bytes += (sizeof(struct ptx_fence_variable) + 16) * fence->m->nvars +
              (sizeof(struct ptx_fence_address) + sizeof(void *)) * nrelocs;
     report->memory = arena_new(bytes);

@@ -110,7 +110,7 @@ bool fence_pragma_is_harmless(const char *text)
 
 /* Adds a place among the parameters of the current kernel to the report, whose memory has room for
  * every kernel of the module. */
-static bool report_map(struct fence *fence, uint64_t at)
+static bool report_map(struct fence *fence, uint32_t parameter, uint32_t offset)
 {
     struct ptx_fence_report *report = fence->report;
     const struct ptx_func *f = fence->f;
@@ -127,13 +127,22 @@ static bool report_map(struct fence *fence, uint64_t at)
             return false;
     }
     maps += report->nmaps - 1;
-    for (uint32_t i = 0; i < maps->count; i++)
-        if (maps->offset[i] == at)
+    for (uint32_t i = 0; i < maps->count; i++) {
+        const uint32_t other = maps->place[i].offset;
+
+        if (maps->place[i].parameter != parameter)
+            continue;
+        if (other == offset)
             return true;
+        if (other < offset + FENCE_MAP_BYTES && offset < other + FENCE_MAP_BYTES)
+            return fence_refuse(fence, fence->inst->line, "tensor maps that overlap in %.80s",
+                                f->name);
+    }
     if (maps->count == FENCE_MAPS)
         return fence_refuse(fence, fence->inst->line, "more than %u tensor maps in %.80s",
                             FENCE_MAPS, f->name);
-    maps->offset[maps->count++] = (uint32_t)at;
+    maps->place[maps->count].parameter = parameter;
+    maps->place[maps->count++].offset = offset;
     return true;
 }
 
@@ -141,7 +150,8 @@ static bool report_map(struct fence *fence, uint64_t at)
  * (fence_maps.c). */
 static bool take_tensor_map(struct fence *fence)
 {
-    const uint32_t map = fence_register_named(fence->f, FENCE_MAP);
+    const uint32_t map = fence->map;
+    const struct ptx_func *f = fence->f;
     const struct ptx_inst *inst = fence->inst;
     bool first = false;
 
@@ -149,13 +159,18 @@ static bool take_tensor_map(struct fence *fence)
         return fence_refuse(fence, inst->line,
                             "%s: a tensor map that is not among the kernel's parameters",
                             ptx_op_name(inst->op));
-    while (!first && inst-- > fence->f->insts) {
+    while (!first && inst-- > f->insts) {
         const struct ptx_operand *o = inst->ops;
+        const struct ptx_var *v = o[1].kind == PTX_OPND_SYM ? o[1].sym.var : NULL;
 
-        if (inst->op != PTX_OP_MOV || o[1].kind != PTX_OPND_SYM)
+        if (inst->op != PTX_OP_MOV)
             continue;
+        if (!v || v->id >= f->nparams || f->params[v->id] != v)
+            return fence_refuse(fence, fence->inst->line,
+                                "%s: a scope has the name of the parameter with the tensor map",
+                                ptx_op_name(fence->inst->op));
         first = o[0].reg == map;
-        if (!report_map(fence, o[1].sym.var->offset + inst[1].ops[2].imm))
+        if (!report_map(fence, v->id, (uint32_t)inst[1].ops[2].imm))
             return false;
     }
     return true;
@@ -171,9 +186,10 @@ static bool take_cvta(struct fence *fence)
     if (!(inst->flags & PTX_F_TO) &&
         (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY ||
          inst->space == PTX_SPACE_PARAM_FUNC))
-        return fence_refuse(fence, inst->line,
-                            "cvta: a generic address of a parameter other than a tensor map, which "
-                            "leads behind it");
+        return fence_refuse(
+            fence, inst->line,
+            "cvta: a generic address of a parameter other than a tensor map, or of maps "
+            "among which an index chooses: it leads behind the parameter");
     return true;
 }
 
@@ -195,8 +211,7 @@ bool fence_instruction(struct fence *fence)
     case PTX_OP_PREFETCH:
         if (inst->mode != PTX_MODE_TENSORMAP)
             return take_by_class(fence);
-        if (fence_map_register(inst) == PTX_NO_REG ||
-            fence_map_register(inst) != fence_register_named(fence->f, FENCE_MAP)) {
+        if (fence_map_register(inst) == PTX_NO_REG || fence_map_register(inst) != fence->map) {
             fence_drop(fence);
             return true;
         }

@@ -29,8 +29,9 @@
 #include "ptx/rewrite/fence.h"
 
 enum {
-    MOST_STEPS = 64,  /* back from a register to the parameters */
-    MOST_SWEEPS = 16, /* over a function, for what registers are used for */
+    MOST_STEPS = 64,      /* back from a register to the parameters */
+    MOST_SWEEPS = 16,     /* over a function, for what registers are used for */
+    MOST_LOOKS = 1 << 23, /* at definitions of registers, in a module */
 };
 
 /* A map's place: so many bytes behind the beginning of a parameter. */
@@ -49,6 +50,7 @@ struct maps {
     struct definitions_places definitions;
     bool *taken; /* by instruction: its map comes from a parameter */
     bool *used;  /* by register: it is used for something else than maps that are taken */
+    uint32_t looks;
 };
 
 /* ---- For other parts ---- */
@@ -99,7 +101,10 @@ static bool search_add(struct search *search, uint32_t reg, int64_t offset)
 
 static bool places_add(struct places *places, const struct ptx_var *parameter, int64_t offset)
 {
-    if (offset < 0 || (uint64_t)offset + FENCE_MAP_BYTES > parameter->size)
+    /* What the hardware makes of a map that is aligned to less is nowhere written: it might begin
+     * before the place that is looked at. */
+    if (offset < 0 || (uint64_t)offset + FENCE_MAP_BYTES > parameter->size ||
+        offset % FENCE_MAP_ALIGN || parameter->align < FENCE_MAP_ALIGN)
         return false;
     for (unsigned i = 0; i < places->count; i++)
         if (places->all[i].parameter == parameter && places->all[i].offset == offset)
@@ -147,7 +152,7 @@ static unsigned carries(const struct ptx_func *f, const struct ptx_inst *inst, i
 
 /* The places that the register may be the address of, where it is used as a map's. False: it may
  * be something else. */
-static bool places_of(const struct maps *maps, uint32_t reg, struct places *places)
+static bool places_of(struct maps *maps, uint32_t reg, struct places *places)
 {
     const struct ptx_func *f = maps->fence.f;
     const struct definitions_places *definitions = &maps->definitions;
@@ -166,7 +171,7 @@ static bool places_of(const struct maps *maps, uint32_t reg, struct places *plac
             int64_t offset;
             const unsigned sources = carries(f, inst, &offset);
 
-            if (!sources)
+            if (!sources || maps->looks++ >= MOST_LOOKS)
                 return false;
             for (unsigned s = 1; s <= sources; s++)
                 if (!source_add(f, &search, &inst->ops[s], search.step[i].offset + offset))
@@ -270,7 +275,8 @@ static void take_map(struct maps *maps)
     struct fence_span name;
     struct places places;
 
-    places_of(maps, fence_map_register(fence->inst), &places);
+    if (!places_of(maps, fence_map_register(fence->inst), &places)) /* it takes too long to say */
+        return;
     /* "[box], [map, {x, y}]", where the box is no operand of a map's. */
     fence_brackets(fence, (unsigned)(map - fence->inst->ops), &name);
     take_place(fence, FENCE_MAP, &places.all[0]);

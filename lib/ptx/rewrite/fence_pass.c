@@ -58,6 +58,7 @@ static bool function_begin(struct fence *fence)
     for (uint32_t i = 0; i < f->nlabels; i++)
         fence->labelled[f->labels[i].inst] = true;
     fence->plain = names_are_plain(f);
+    fence->map = fence_register_named(f, FENCE_MAP);
     fence_stack_begin(fence);
     return true;
 }

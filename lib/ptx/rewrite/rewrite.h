@@ -147,14 +147,20 @@ struct ptx_fence_kernel {
     uint32_t index; /* of that parameter: how many parameters the tenant's text has */
 };
 
-/* A kernel that takes tensor maps from its parameters: where each begins, in bytes from the first
- * parameter on. Whoever launches the kernel lets no map through that leads out of the window. */
-enum { FENCE_MAPS = 16, FENCE_MAP_BYTES = 128 };
+/* A kernel that takes tensor maps from its parameters: the number of the parameter that each begins
+ * in, and how many bytes behind that one's beginning. (Where the parameter begins is for the driver
+ * to say: ptxas aligns to more than 16 bytes in the bank of constants, where those of sm_90 begin
+ * at 0x210, so that a first one of 64 bytes is at 0x30.) No two overlap. Whoever launches the
+ * kernel lets no map through that leads out of the window. */
+enum { FENCE_MAPS = 16, FENCE_MAP_BYTES = 128, FENCE_MAP_ALIGN = 64 };
 
 struct ptx_fence_maps {
     const char *name;
     uint32_t of; /* ptx_func.id */
-    uint32_t count, offset[FENCE_MAPS];
+    uint32_t count;
+    struct {
+        uint32_t parameter, offset;
+    } place[FENCE_MAPS];
 };
 
 struct ptx_fence_report {

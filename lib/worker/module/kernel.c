@@ -234,9 +234,14 @@ static gs_status maps_note(struct job *job, const struct module *module, struct 
         module->rewrite ? ptx_fence_report_maps(&module->rewrite->fence, job->name) : NULL;
 
     for (uint32_t i = 0; maps && i < maps->count; i++) {
-        if (maps->offset[i] + FENCE_MAP_BYTES > kernel->param_bytes)
+        const uint32_t parameter = maps->place[i].parameter, offset = maps->place[i].offset;
+        const struct req_kernel *info = job->kernel;
+
+        if (parameter >= info->param_count ||
+            offset + FENCE_MAP_BYTES > info->param[parameter].size)
             return job_fail(job, GS_ERR_PARAMS, "a tensor map beyond the kernel's parameters");
-        kernel->map_offset[kernel->map_count++] = (uint16_t)maps->offset[i];
+        kernel->map_offset[kernel->map_count++] =
+            (uint16_t)(info->param[parameter].offset + offset);
     }
     return GS_OK;
 }

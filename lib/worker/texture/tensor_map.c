@@ -13,8 +13,8 @@
  * The hashes are in tables by generation. When the newest one is full, the next one begins with
  * those hashes of the oldest one that a launch has used, if they are not too many, and the oldest
  * one is emptied. So a map counts for as long as it is used now and then, and else until the
- * session has made MAPS more. The session's job in progress writes the tables, its lane looks
- * things up meanwhile.
+ * session has made MAPS - TAKEN_ALONG more. The session's job in progress writes the tables, its
+ * lane looks things up meanwhile.
  */
 #include "worker/texture/tensor_map.h"
 
