@@ -672,6 +672,36 @@ static void a_place_among_parameters_is_bounded(void **state)
     free(out);
 }
 
+/* Where an aligned parameter lies in the bank the compiler alone knows. */
+static void a_place_among_aligned_parameters_is_bounded_by_the_last(void **state)
+{
+    static const char bound[] =
+        "\tsub.s64 gshare$sym, %d2, gshare$far;\n\tadd.s64 gshare$sym, gshare$sym, 8;\n"
+        "\tmov.b64 gshare$at, m;\n\tadd.s64 gshare$at, gshare$at, 120;\n"
+        "\tsub.s64 gshare$at, gshare$at, gshare$far;\n\tand.b64 gshare$at, gshare$at, -8;\n"
+        "\tmin.u64 gshare$sym, gshare$sym, gshare$at;\n"
+        "\tadd.s64 gshare$far, gshare$far, gshare$sym;\n\tld.param.u64 %d3, [gshare$far];\n";
+    static const char *const changes[][2] = {
+        {"gshare$at, m", "gshare$at, a"},
+        {"gshare$at, 120", "gshare$at, 121"},
+        {"sub.s64 gshare$at, gshare$at, gshare$far", "sub.s64 gshare$at, gshare$at, %d2"},
+        {"and.b64", "or.b64"},
+        {"gshare$sym, gshare$at;", "gshare$sym, 184;"},
+        {"\tmin.u64", "\tadd.s64 gshare$far, gshare$far, 8; min.u64"},
+    };
+    struct ptx_rewrite_report report;
+    char *out = fenced(HEAD ".visible .entry k(.param .u64 a, .param .align 64 .b8 m[128])\n{ " REGS
+                            "mov.b64 %d2, m; ld.param.u64 %d3, [%d2+8]; ret; }",
+                       &report);
+
+    (void)state;
+    expect_text(out, bound, true);
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+        expect_checked(out, changes[i][0], changes[i][1], "not inside the kernel's parameters");
+    ptx_rewrite_report_deinit(&report);
+    free(out);
+}
+
 /* The hidden parameter of the completion pass is no part of what a register reaches. */
 static void the_bound_ends_with_the_tenants_parameters(void **state)
 {
@@ -2151,6 +2181,7 @@ int main(void)
         cmocka_unit_test(a_place_in_a_variable_needs_no_fence),
         cmocka_unit_test(spaces_of_their_own_stay_as_they_are),
         cmocka_unit_test(a_place_among_parameters_is_bounded),
+        cmocka_unit_test(a_place_among_aligned_parameters_is_bounded_by_the_last),
         cmocka_unit_test(the_bound_ends_with_the_tenants_parameters),
         cmocka_unit_test(an_index_of_a_branch_is_bounded),
         cmocka_unit_test(a_computed_call_goes_to_functions_that_fit),

@@ -460,20 +460,48 @@ static bool is_write_of(const struct ptx_inst *inst, uint32_t reg)
     return inst->ops[0].kind == PTX_OPND_REG && inst->ops[0].reg == reg;
 }
 
-/* Right before instruction I gshare$far becomes the address of the first parameter plus at most
- * LIMIT. */
-static bool is_bounded_to_parameters(const struct checker *c, uint32_t i, uint64_t limit)
+/* Right before instruction *I gshare$sym becomes at most LIMIT, where the reader's layout of the
+ * parameters is that of the bank. */
+static bool is_bounded_by_constant(const struct checker *c, uint32_t *i, uint64_t limit)
+{
+    const struct ptx_inst *min = *i ? &c->f->insts[*i - 1] : NULL;
+
+    for (uint32_t k = 0; k < c->f->nparams; k++)
+        if (c->f->params[k]->align > 16)
+            return false;
+    return min && min->op == PTX_OP_MIN && min->ops[2].kind == PTX_OPND_IMM &&
+           min->ops[2].imm <= limit &&
+           checker_precedes(c, i, "min.u64 gshare$sym, gshare$sym, %llu;",
+                            (unsigned long long)min->ops[2].imm);
+}
+
+/* Right before instruction *I gshare$sym becomes at most what leads from gshare$far to BYTES before
+ * the end of the parameter LAST. */
+static bool is_bounded_by_last(const struct checker *c, uint32_t *i, const struct ptx_var *last,
+                               uint64_t bytes)
+{
+    return last && checker_precedes(c, i,
+                                    "mov.b64 gshare$at, %s;\n"
+                                    "add.s64 gshare$at, gshare$at, %lld;\n"
+                                    "sub.s64 gshare$at, gshare$at, gshare$far;\n"
+                                    "and.b64 gshare$at, gshare$at, -%llu;\n"
+                                    "min.u64 gshare$sym, gshare$sym, gshare$at;",
+                                    last->name, (long long)last->size - (long long)bytes,
+                                    (unsigned long long)bytes);
+}
+
+/* Right before instruction I gshare$far becomes an address from which BYTES lie among the kernel's
+ * parameters, the last of which is LAST. */
+static bool is_bounded_to_parameters(const struct checker *c, uint32_t i,
+                                     const struct ptx_var *last, uint64_t bytes)
 {
     uint32_t sym = checker_register(c, "gshare$sym");
-    const struct ptx_inst *min;
 
-    if (!checker_precedes(c, &i, "add.s64 gshare$far, gshare$far, gshare$sym;") || !i ||
-        c->labelled[i])
-        return false;
-    min = &c->f->insts[i - 1];
-    if (min->op != PTX_OP_MIN || min->ops[2].kind != PTX_OPND_IMM || min->ops[2].imm > limit ||
-        !checker_precedes(c, &i, "min.u64 gshare$sym, gshare$sym, %llu;",
-                          (unsigned long long)min->ops[2].imm))
+    if (!last || bytes > last->offset + last->size ||
+        !checker_precedes(c, &i, "add.s64 gshare$far, gshare$far, gshare$sym;") || !i ||
+        c->labelled[i] ||
+        (!is_bounded_by_constant(c, &i, last->offset + last->size - bytes) &&
+         !is_bounded_by_last(c, &i, last, bytes)))
         return false;
     /* What the offset is before its bound does not matter, if the base stays. */
     while (i && !c->labelled[i] &&
@@ -488,7 +516,8 @@ static bool is_bounded_to_parameters(const struct checker *c, uint32_t i, uint64
 static bool check_parameter(struct checker *c, uint32_t i, const struct ptx_mem *mem)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
-    uint64_t bytes = access_bytes(inst), end = 0;
+    const struct ptx_var *last = NULL;
+    uint64_t bytes = access_bytes(inst);
 
     if (mem->base == PTX_BASE_VAR) {
         for (uint32_t k = 0; c->f->entry && k < c->f->nparams; k++)
@@ -502,10 +531,10 @@ static bool check_parameter(struct checker *c, uint32_t i, const struct ptx_mem 
         return (mem->base == PTX_BASE_REG && inst->space != PTX_SPACE_PARAM_ENTRY) ||
                checker_fails(c, i, "a parameter of an unknown kernel");
     for (uint32_t k = 0; k < c->f->nparams && !checker_is_house(c->f->params[k]->name); k++)
-        end = c->f->params[k]->offset + c->f->params[k]->size;
+        last = c->f->params[k];
     return (inst->op == PTX_OP_LD && inst->space != PTX_SPACE_PARAM_FUNC &&
             mem->base == PTX_BASE_REG && mem->reg == checker_register(c, "gshare$far") &&
-            !mem->offset && bytes <= end && is_bounded_to_parameters(c, i, end - bytes)) ||
+            !mem->offset && is_bounded_to_parameters(c, i, last, bytes)) ||
            checker_fails(c, i, "not inside the kernel's parameters");
 }
 

@@ -8,19 +8,38 @@
  * local variables, in its frame (fence_frames.c). */
 #include "ptx/rewrite/fence.h"
 
+enum { BANK_ALIGN = 16 };
+
 static bool is_kernel_parameter(const struct ptx_func *f, const struct ptx_var *v)
 {
     return f->entry && v->id < f->nparams && f->params[v->id] == v;
 }
 
-/* Without those that other passes added behind them. */
-static uint64_t tenant_bytes(const struct ptx_func *f)
+/* The tenant's last one: other passes have added theirs behind it. NULL: there is none. */
+static const struct ptx_var *last_parameter(const struct ptx_func *f)
 {
-    uint64_t bytes = 0;
+    const struct ptx_var *last = NULL;
 
     for (uint32_t i = 0; i < f->nparams && !fence_is_house_name(f->params[i]->name); i++)
-        bytes = f->params[i]->offset + f->params[i]->size;
-    return bytes;
+        last = f->params[i];
+    return last;
+}
+
+static uint64_t tenant_bytes(const struct ptx_func *f)
+{
+    const struct ptx_var *last = last_parameter(f);
+
+    return last ? last->offset + last->size : 0;
+}
+
+/* Whether the parameters lie in the bank as far from each other as the reader has them: the first
+ * one begins at a multiple of 16 bytes there, and perhaps of no more. */
+static bool is_layout_known(const struct ptx_func *f)
+{
+    for (uint32_t i = 0; i < f->nparams; i++)
+        if (f->params[i]->align > BANK_ALIGN)
+            return false;
+    return true;
 }
 
 /* The register becomes an offset from the first parameter, which has a bound. */
@@ -39,10 +58,21 @@ static bool bound(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes
     fence_before(fence, "sub.s64 gshare$sym, %.*s, gshare$far; ", (int)name.len, name.text);
     if (mem->offset)
         fence_before(fence, "add.s64 gshare$sym, gshare$sym, %lld; ", (long long)mem->offset);
-    fence_before(fence,
-                 "min.u64 gshare$sym, gshare$sym, %llu; "
-                 "add.s64 gshare$far, gshare$far, gshare$sym; ",
-                 (unsigned long long)(most / bytes * bytes));
+    if (is_layout_known(fence->f)) {
+        fence_before(fence, "min.u64 gshare$sym, gshare$sym, %llu; ",
+                     (unsigned long long)(most / bytes * bytes));
+    } else {
+        const struct ptx_var *last = last_parameter(fence->f);
+
+        fence_before(fence, "mov.b64 gshare$at, %s; add.s64 gshare$at, gshare$at, %lld; ",
+                     last->name, (long long)last->size - (long long)bytes);
+        fence_before(
+            fence,
+            "sub.s64 gshare$at, gshare$at, gshare$far; and.b64 gshare$at, gshare$at, %lld; "
+            "min.u64 gshare$sym, gshare$sym, gshare$at; ",
+            -(long long)bytes);
+    }
+    fence_before(fence, "add.s64 gshare$far, gshare$far, gshare$sym; ");
     fence_replace(fence, brackets, "[gshare$far]");
     return true;
 }
