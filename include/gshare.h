@@ -827,7 +827,7 @@ typedef struct gs_tensor_map_desc {
 } gs_tensor_map_desc;
 
 /* Encodes a tensor map. Blocks for the server. In a fenced session a kernel takes maps by value
- * (__grid_constant__) alone, and only those that its own session has encoded, of the last 4,096 at
+ * (__grid_constant__) alone, and only those that its own session has encoded, of the last 2,048 at
  * least and of those that launches have used since: another map is as zeros, whose use is a fault.
  * GS_ERR_INVALID_VALUE: against what the driver asks of the values; or the session is fenced, and
  * the tensor does not lie in its memory. GS_ERR_NOT_SUPPORTED: the device has no such copies; or
