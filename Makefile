@@ -770,7 +770,8 @@ $(BENCH_TESTS): $(BUILD)/bench/test_%: $(BUILD)/obj/bench/test/test_%.o $(BUILD)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ -lm
 # What the fence costs, asked of the driver itself: see bench/README.md.
-$(BUILD)/obj/bench/fence/measure.o: GS_CFLAGS += -Itest -DKERNELS='"$(CURDIR)/bench/fence/kernels.ptx"'
+$(BUILD)/obj/bench/fence/measure.o: GS_CFLAGS += -Itest -DKERNELS='"$(CURDIR)/bench/fence/kernels.ptx"' \
+    -DHOPPER='"$(CURDIR)/bench/fence/hopper.ptx"'
 $(BUILD)/bench/fence/measure: $(BUILD)/obj/bench/fence/measure.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)

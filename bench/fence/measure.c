@@ -1,6 +1,7 @@
 /* What the address fence costs: each kernel of kernels.cu as compiled and fenced, by turns, on the
- * driver library that GSHARE_CUDA_LIB names (libcuda.so.1). Prints the median of each in ms, the
- * ratio, and whether both gave the same bytes.
+ * driver library that GSHARE_CUDA_LIB names (libcuda.so.1), and on a GPU of compute capability 9.0
+ * that of hopper.cu. Prints the median of each in ms, the ratio, and whether both gave the same
+ * bytes.
  *
  *   build/bench/fence/measure [--small] [FILE.ptx]
  *
@@ -26,6 +27,8 @@ static struct {
 static CUmodule modules[2]; /* as compiled, fenced */
 static CUevent begin, end;
 static uint64_t object, objects[2]; /* a texture or surface: that of a run, as modules take it */
+static unsigned shared;             /* bytes of dynamic shared memory of a run */
+static int major, minor;            /* of the compute capability */
 static bool small;
 static unsigned runs = MAX_RUNS;
 
@@ -59,6 +62,10 @@ static void open_driver(void)
     check(cu.cuInit(0), "cuInit");
     check(cu.cuDeviceGet(&device, 0), "cuDeviceGet");
     check(cu.cuDeviceGetName(device_name, sizeof(device_name), device), "cuDeviceGetName");
+    check(cu.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
+          "cuDeviceGetAttribute");
+    check(cu.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
+          "cuDeviceGetAttribute");
     check(cu.cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
     check(cu.cuCtxSetCurrent(context), "cuCtxSetCurrent");
     check(cu.cuEventCreate(&begin, 0), "cuEventCreate");
@@ -151,7 +158,7 @@ static float run_once(const char *kernel, CUfunction f, bool fenced, struct shap
 
     object = objects[fenced];
     check(cu.cuEventRecord(begin, NULL), "cuEventRecord");
-    check(cu.cuLaunchKernel(f, s.grid[0], s.grid[1], 1, s.threads[0], s.threads[1], 1, 0, NULL,
+    check(cu.cuLaunchKernel(f, s.grid[0], s.grid[1], 1, s.threads[0], s.threads[1], 1, shared, NULL,
                             fenced ? fencing_args(kernel, args) : args, NULL),
           "cuLaunchKernel");
     check(cu.cuEventRecord(end, NULL), "cuEventRecord");
@@ -353,6 +360,63 @@ static void measure_textures(CUdeviceptr a, CUdeviceptr b, unsigned n)
     cu.cuMemFree_v2(index);
 }
 
+/* As hopper.cu has it. */
+struct factors {
+    CUtensorMap a, b;
+    CUdeviceptr c;
+    unsigned n, depth;
+};
+
+/* N rows of halves. */
+static CUtensorMap map_of_rows(CUdeviceptr rows, unsigned n, unsigned depth)
+{
+    const uint64_t dims[] = {depth, n}, stride = depth * 2ul;
+    const uint32_t box[] = {64, 128}, steps[] = {1, 1};
+    CUtensorMap map;
+
+    check(cu.cuTensorMapEncodeTiled(
+              &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, (void *)(uintptr_t)rows, dims, &stride, box,
+              steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+          "cuTensorMapEncodeTiled");
+    return map;
+}
+
+/* Halves between -2 and 2. */
+static CUdeviceptr fill_halves(size_t halves)
+{
+    uint16_t *host = malloc(halves * 2);
+    CUdeviceptr p = allocate(halves * 2);
+    uint32_t state = 1;
+
+    for (size_t i = 0; i < halves; i++) {
+        state = state * 1664525 + 1013904223;
+        host[i] = (uint16_t)(state >> 16 & 0x83ff) | 0x3c00;
+    }
+    check(cu.cuMemcpyHtoD_v2(p, host, halves * 2), "cuMemcpyHtoD");
+    free(host);
+    return p;
+}
+
+/* Tensor copies and products of warpgroups, which have a text of their own. */
+static void measure_hopper(CUdeviceptr out)
+{
+    const unsigned n = small ? 128 : 4096, depth = small ? 256 : 4096;
+    struct factors f = {.c = out, .n = n, .depth = depth};
+
+    fencing_end();
+    load_modules(HOPPER);
+    shared = 132 << 10; /* four times two tiles of 16 KiB, and a place that 1,024 divides */
+    for (unsigned i = 0; i < 2; i++)
+        check(cu.cuFuncSetAttribute(function(i, "hopper_gemm"),
+                                    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared),
+              "cuFuncSetAttribute");
+    f.a = map_of_rows(fill_halves((size_t)n * depth), n, depth);
+    f.b = map_of_rows(fill_halves((size_t)n * depth), n, depth);
+    measure("hopper_gemm", (struct shape){{n / 128, n / 128}, {384, 1}}, ARGS(&f), out,
+            (size_t)n * n * 4);
+}
+
 static void set_weights(void)
 {
     float weights[81];
@@ -387,6 +451,8 @@ int main(int argc, char **argv)
     measure_bfs(small ? 1 << 10 : 1 << 22);
     measure_layers(a, b, c);
     measure_textures(a, b, n);
+    if (major == 9 && minor == 0)
+        measure_hopper(a);
     printf("%-22s %10s %10s %+8.2f%%\n", "mean", "", "", 100 * (sum / count - 1));
     return 0;
 }
