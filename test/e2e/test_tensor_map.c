@@ -17,7 +17,7 @@ static const struct server_options always = {.arguments =
 /* put: the map's first 16 words become `value`. */
 static const char put_ptx[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".visible .entry put(.param .align 64 .b8 map[128], .param .u32 value)\n"
+    ".visible .entry put(.param .u32 value, .param .align 64 .b8 map[128])\n"
     "{ .reg .b64 %rd<2>; .reg .b32 %r<3>; .reg .pred %p; .shared .align 128 .b8 box[64];\n"
     "  ld.param.u32 %r0, [value]; mov.u32 %r1, 0;\n"
     "  mov.u32 %r2, box;\n"
@@ -77,7 +77,7 @@ static gs_status put(const struct tenant *tenant, gs_tensor_map map, uint32_t va
 {
     gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
 
-    CHECK_OK(gs_launch(NULL, tenant->put, &config, (void *[]){&map, &value}));
+    CHECK_OK(gs_launch(NULL, tenant->put, &config, (void *[]){&value, &map}));
     return gs_sync(tenant->session);
 }
 
@@ -196,7 +196,7 @@ static void a_map_counts_as_long_as_it_is_used(void)
     gs_graph graph;
 
     CHECK_OK(gs_graph_begin(tenant.session, NULL));
-    CHECK_OK(gs_launch(NULL, tenant.put, &config, (void *[]){&recorded, &in_graph}));
+    CHECK_OK(gs_launch(NULL, tenant.put, &config, (void *[]){&in_graph, &recorded}));
     CHECK_OK(gs_graph_end(tenant.session, NULL, &graph));
     /* One of each shape. */
     for (unsigned more = 0; more < 4 * KNOWN + KNOWN / 2; more++) {

@@ -313,6 +313,22 @@ CUresult cuFuncGetName(const char **name, CUfunction function)
     return CUDA_SUCCESS;
 }
 
+// Where ptxas puts the parameters of a kernel for sm_90: behind so many bytes of the bank of
+// constants, and aligned there, so that the first one may not begin at 0 (cuobjdump shows it).
+#define PARAMETERS_BEGIN 0x210
+
+// How far behind that the parameter begins.
+static size_t bank_offset(const struct ptx_func *f, size_t index)
+{
+    size_t at = PARAMETERS_BEGIN;
+
+    for (size_t i = 0;; at += f->params[i++]->size) {
+        at = (at + f->params[i]->align - 1) / f->params[i]->align * f->params[i]->align;
+        if (i == index)
+            return at - PARAMETERS_BEGIN;
+    }
+}
+
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size)
 {
     CUresult result = function_check(function);
@@ -323,7 +339,7 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, s
     f = function->kernel->func;
     if (!offset || index >= f->nparams)
         return CUDA_ERROR_INVALID_VALUE;
-    *offset = f->params[index]->offset;
+    *offset = bank_offset(f, index);
     if (size)
         *size = f->params[index]->size;
     return CUDA_SUCCESS;
