@@ -308,6 +308,8 @@ bool fence_brx(struct fence *fence);
 
 bool fence_is_house_name(const char *name);
 bool fence_is_house_function(const struct ptx_func *f);
+/* Another pass has added the register to the function. */
+bool fence_is_house_register(const struct ptx_func *f, uint32_t reg);
 
 /* The first reason counts. Returns false. */
 bool fence_refuse(struct fence *fence, uint32_t line, const char *format, ...)

@@ -36,8 +36,8 @@
  *  7. A texture or surface is what was loaded right before from the texture table, whose address is
  *     a constant, off a number of ten bits, in the column of the instruction's geometry.
  *  8. Everything else is on a list of what addresses no memory, or memory of another space.
- *  9. While a product of a warpgroup (wgmma) is under way, no label stands and nothing runs but
- * such products and arithmetic that mentions none of its registers.
+ *  9. While a product of a warpgroup (wgmma) is under way, no label stands and nothing runs
+ *     but such products and arithmetic that mentions none of its registers.
  *
  * Trusted besides: the reader and the printer (the text is a printed module, so it has one
  * meaning), names that begin with gshare$ or _ZN12gshare_print, which no tenant's text may hold:

@@ -1,6 +1,4 @@
 /* The checker's part for tensor maps: point 6 of fence_check.c. */
-#include <string.h>
-
 #include "ptx/rewrite/by_name.h"
 #include "ptx/rewrite/fence_check.h"
 

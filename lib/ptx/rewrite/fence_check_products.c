@@ -1,6 +1,4 @@
 /* The checker's part for products of warpgroups: point 9 of fence_check.c. */
-#include <string.h>
-
 #include "ptx/rewrite/fence_check.h"
 
 /* The registers that the product writes, and reads as a matrix, are its own until it is waited for.

@@ -8,10 +8,7 @@
  */
 static bool is_added(const struct fence *fence, const struct ptx_mem *mem)
 {
-    char name[256];
-
-    return mem->base == PTX_BASE_REG &&
-           fence_is_house_name(ptx_reg_name(fence->f, mem->reg, name, sizeof(name)));
+    return mem->base == PTX_BASE_REG && fence_is_house_register(fence->f, mem->reg);
 }
 
 /* Instructions that may only address shared memory, where they say so: without a word for the
@@ -176,21 +173,20 @@ static bool take_tensor_map(struct fence *fence)
     return true;
 }
 
+/* fence_maps.c makes the addresses of maps. */
 static bool take_cvta(struct fence *fence)
 {
     const struct ptx_inst *inst = fence->inst;
+    const bool parameter = inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY ||
+                           inst->space == PTX_SPACE_PARAM_FUNC;
 
-    if (fence->f->entry && !(inst->flags & PTX_F_TO) && inst->space == PTX_SPACE_PARAM &&
-        !fence_makes_parameter_address(fence->f, inst))
-        return true;
-    if (!(inst->flags & PTX_F_TO) &&
-        (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY ||
-         inst->space == PTX_SPACE_PARAM_FUNC))
-        return fence_refuse(
-            fence, inst->line,
-            "cvta: a generic address of a parameter other than a tensor map, or of maps "
-            "among which an index chooses: it leads behind the parameter");
-    return true;
+    return inst->flags & PTX_F_TO || !parameter ||
+           (inst->ops[0].kind == PTX_OPND_REG &&
+            fence_is_house_register(fence->f, inst->ops[0].reg)) ||
+           fence_refuse(
+               fence, inst->line,
+               "cvta: a generic address of a parameter other than a tensor map, or of maps "
+               "among which an index chooses: it leads behind the parameter");
 }
 
 static bool take_by_class(struct fence *fence);

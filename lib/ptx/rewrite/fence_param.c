@@ -100,20 +100,12 @@ bool fence_param(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes)
 
 /* ---- Parameters with a generic address ---- */
 
-/* fence_maps.c makes the addresses of maps. */
-static bool is_map(const struct ptx_func *f, const struct ptx_operand *o)
-{
-    char name[256];
-
-    return o->kind == PTX_OPND_REG &&
-           fence_is_house_name(ptx_reg_name(f, o->reg, name, sizeof(name)));
-}
-
+/* Not those of tensor maps, which fence_maps.c makes. */
 bool fence_makes_parameter_address(const struct ptx_func *f, const struct ptx_inst *inst)
 {
     return inst->op == PTX_OP_CVTA && !(inst->flags & PTX_F_TO) &&
            (inst->space == PTX_SPACE_PARAM || inst->space == PTX_SPACE_PARAM_ENTRY) &&
-           !is_map(f, &inst->ops[0]);
+           !(inst->ops[0].kind == PTX_OPND_REG && fence_is_house_register(f, inst->ops[0].reg));
 }
 
 bool fence_copies_parameters(const struct ptx_func *f)

@@ -19,6 +19,13 @@ bool fence_is_house_function(const struct ptx_func *f)
            !strncmp(f->name, FENCE_HOUSE_FUNCTION, strlen(FENCE_HOUSE_FUNCTION));
 }
 
+bool fence_is_house_register(const struct ptx_func *f, uint32_t reg)
+{
+    char name[256];
+
+    return fence_is_house_name(ptx_reg_name(f, reg, name, sizeof(name)));
+}
+
 bool fence_refuse(struct fence *fence, uint32_t line, const char *format, ...)
 {
     char *reason = fence->report->reason;

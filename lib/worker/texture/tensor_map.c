@@ -97,16 +97,18 @@ bool tensor_map_known(const struct session *session, const unsigned char *map)
 {
     /* acquire: pairs with maps_publish */
     struct tensor_maps *maps = atomic_load_explicit(&session->texture.maps, memory_order_acquire);
-    const uint64_t hash = maps ? hash_of(maps, map) : 0;
-    uint64_t generation;
+    uint64_t hash, generation;
 
+    if (!maps)
+        return false;
+    hash = hash_of(maps, map);
     /* A hash that is not found may have been taken along meanwhile: then the generation is another
      * one (acquire: pairs with turn). */
     do {
-        generation = maps ? atomic_load_explicit(&maps->generation, memory_order_acquire) : 0;
-        if (maps && has(maps, hash))
+        generation = atomic_load_explicit(&maps->generation, memory_order_acquire);
+        if (has(maps, hash))
             return true;
-    } while (maps && atomic_load_explicit(&maps->generation, memory_order_acquire) != generation);
+    } while (atomic_load_explicit(&maps->generation, memory_order_acquire) != generation);
     return false;
 }
 
