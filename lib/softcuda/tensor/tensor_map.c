@@ -6,21 +6,6 @@
 #define DIM_LIMIT    ((uint64_t)1 << 32)
 enum { BOX_MAX = 256, STEP_MAX = 8, GRAIN = 16 };
 
-uint32_t tensor_element_bytes(uint32_t type)
-{
-    static const uint8_t bytes[] = {
-        [CU_TENSOR_MAP_DATA_TYPE_UINT8] = 1,        [CU_TENSOR_MAP_DATA_TYPE_UINT16] = 2,
-        [CU_TENSOR_MAP_DATA_TYPE_UINT32] = 4,       [CU_TENSOR_MAP_DATA_TYPE_INT32] = 4,
-        [CU_TENSOR_MAP_DATA_TYPE_UINT64] = 8,       [CU_TENSOR_MAP_DATA_TYPE_INT64] = 8,
-        [CU_TENSOR_MAP_DATA_TYPE_FLOAT16] = 2,      [CU_TENSOR_MAP_DATA_TYPE_FLOAT32] = 4,
-        [CU_TENSOR_MAP_DATA_TYPE_FLOAT64] = 8,      [CU_TENSOR_MAP_DATA_TYPE_BFLOAT16] = 2,
-        [CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ] = 4,  [CU_TENSOR_MAP_DATA_TYPE_TFLOAT32] = 4,
-        [CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ] = 4,
-    };
-
-    return type < sizeof(bytes) ? bytes[type] : 0;
-}
-
 static bool is_float(uint32_t type)
 {
     return type >= CU_TENSOR_MAP_DATA_TYPE_FLOAT16 && type <= CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cuda/abi.h"
+#include "cuda/tensor_element.h"
 
 struct tensor_map {
     uint64_t magic;
@@ -21,8 +22,6 @@ struct tensor_map {
 };
 _Static_assert(sizeof(struct tensor_map) == sizeof(CUtensorMap), "tensor_map");
 
-// The bytes of an element; 0: there is no such type.
-uint32_t tensor_element_bytes(uint32_t type);
 // Whether the map is one that a tensor_map_encode has made, or could have.
 bool tensor_map_valid(const struct tensor_map *map);
 // CUDA_ERROR_INVALID_VALUE: against what the driver's documentation demands of the arguments.

@@ -24,6 +24,7 @@
 #include <sys/random.h>
 
 #include "common/siphash.h"
+#include "cuda/tensor_element.h"
 #include "worker/driver/driver.h"
 #include "worker/jobs/job.h"
 #include "worker/memory/kept.h"
@@ -256,28 +257,13 @@ static bool known(const struct req_tensor_map *map)
            map->fill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
 }
 
-/* The bytes of an element; 0: of a type that packs its elements. */
-static unsigned element_bytes(uint32_t type)
-{
-    static const uint8_t bytes[] = {
-        [CU_TENSOR_MAP_DATA_TYPE_UINT8] = 1,       [CU_TENSOR_MAP_DATA_TYPE_UINT16] = 2,
-        [CU_TENSOR_MAP_DATA_TYPE_UINT32] = 4,      [CU_TENSOR_MAP_DATA_TYPE_INT32] = 4,
-        [CU_TENSOR_MAP_DATA_TYPE_UINT64] = 8,      [CU_TENSOR_MAP_DATA_TYPE_INT64] = 8,
-        [CU_TENSOR_MAP_DATA_TYPE_FLOAT16] = 2,     [CU_TENSOR_MAP_DATA_TYPE_FLOAT32] = 4,
-        [CU_TENSOR_MAP_DATA_TYPE_FLOAT64] = 8,     [CU_TENSOR_MAP_DATA_TYPE_BFLOAT16] = 2,
-        [CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ] = 4, [CU_TENSOR_MAP_DATA_TYPE_TFLOAT32] = 4,
-        [CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ] = 4};
-
-    return type < sizeof(bytes) ? bytes[type] : 0;
-}
-
 /* Whether all elements of the tensor lie where fenced kernels of the session come. */
 static bool is_inside(const struct session *session, const struct req_tensor_map *map)
 {
     const uint64_t first = session->memory.window_base;
     uint64_t end, part;
 
-    if (__builtin_mul_overflow(map->dim[0], element_bytes(map->type), &end) ||
+    if (__builtin_mul_overflow(map->dim[0], tensor_element_bytes(map->type), &end) ||
         __builtin_add_overflow(end, map->address, &end))
         return false;
     for (uint32_t i = 1; i < map->rank; i++)
@@ -290,7 +276,7 @@ static bool is_inside(const struct session *session, const struct req_tensor_map
 /* Refuses what a fenced session cannot have. */
 static gs_status check_fenced(struct job *job, const struct req_tensor_map *map)
 {
-    if (!element_bytes(map->type) || map->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
+    if (!tensor_element_bytes(map->type) || map->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
         return job_fail(job, GS_ERR_NOT_SUPPORTED,
                         "a fenced session has no tensor maps of packed or interleaved elements");
     if (!is_inside(job->session, map))
