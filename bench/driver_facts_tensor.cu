@@ -1,6 +1,7 @@
 /*
  * Where a box of a tensor may begin, for copies in, copies out, reductions and prefetches
- * (cp.async.bulk.tensor and its kin): no document says it. A fault ends the context, so each case
+ * (cp.async.bulk.tensor and its kin), and what becomes of a map of zeros and of a box that leads out
+ * of the block's shared memory: no document says it. A fault ends the context, so each case
  * is asked in a process of its own.
  *
  *     nvcc -std=c++17 -arch=sm_90 -Itest/cudart/programs -o tensor bench/driver_facts_tensor.cu
@@ -56,6 +57,41 @@ static void ask(op op, CUtensorMapDataType type, unsigned size, CUtensorMapSwizz
     _exit(0);
 }
 
+/* A box of 8 KiB where a block has less, or where a map of zeros names nothing. */
+__global__ void beyond(const __grid_constant__ CUtensorMap map, op op, unsigned at)
+{
+    extern __shared__ __align__(128) unsigned char box[];
+    __shared__ uint64_t barrier;
+
+    expect(&barrier, 8192);
+    if (op == IN)
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, box + at, &map, {0, 0}, &barrier);
+    else
+        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &map, {0, 0}, box + at);
+    if (op == IN)
+        come(&barrier);
+    else
+        finish();
+}
+
+static void ask_beyond(const char *what, op op, bool zeros, unsigned room, unsigned at)
+{
+    void *memory;
+    CUtensorMap map = {};
+
+    if (fork()) {
+        wait(NULL);
+        return;
+    }
+    MUST(cudaMalloc(&memory, 1 << 20));
+    if (!zeros)
+        map = map_of({CU_TENSOR_MAP_DATA_TYPE_INT32, 2, memory, {256, 256}, {1024}, {32, 64}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_NONE});
+    beyond<<<1, 1, room>>>(map, op, at);
+    printf("%-9s  %s: %s\n", op_names[op], what, cudaGetErrorString(cudaDeviceSynchronize()));
+    fflush(stdout);
+    _exit(0);
+}
+
 int main()
 {
     static const struct {
@@ -74,5 +110,13 @@ int main()
             ask((enum op)op, CU_TENSOR_MAP_DATA_TYPE_INT32, 4, (CUtensorMapSwizzle)swizzle, 2, 0);
         for (auto corner : corners)
             ask((enum op)op, CU_TENSOR_MAP_DATA_TYPE_INT32, 4, CU_TENSOR_MAP_SWIZZLE_NONE, corner[0], corner[1]);
+    }
+    for (int op = IN; op <= OUT; op++) {
+        ask_beyond("a box of 8 KiB in 16", (enum op)op, false, 16384, 0);
+        ask_beyond("a map of zeros", (enum op)op, true, 16384, 0);
+        ask_beyond("a box of 8 KiB in 4", (enum op)op, false, 4096, 0);
+        ask_beyond("a box of 8 KiB behind 16", (enum op)op, false, 16384, 16384);
+        ask_beyond("a box of 8 KiB behind 200", (enum op)op, false, 16384, 200 << 10);
+        ask_beyond("a box 16 bytes off", (enum op)op, false, 16384, 16);
     }
 }

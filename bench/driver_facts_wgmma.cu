@@ -9,11 +9,15 @@
  * what was read. A line says how many elements were which number, over all SMs.
  *
  * An H200 shows no 2 (results/h200-driver-facts-wgmma.txt): what lies behind a block's own memory faults. A 3 stands in the
- * 1 KiB before it, which no kernel's variables have: what the block before left, as in the block's own. */
+ * 1 KiB before it, which no kernel's variables have: what the block before left, as in the block's own.
+ *
+ * Then (48) some lanes of each warp alone come to a product: whether it writes the registers of the others, too, which have
+ * ended, or are at work elsewhere. On an H200 it waits for these, which hold their registers until then. */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <cuda_fp16.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -165,6 +169,73 @@ static void show(const char *what, uint64_t descriptor, int of_a, int relative)
     waitpid(child, NULL, 0);
 }
 
+/* ---- Some lanes of a warp alone ---- */
+
+enum { OWN = 0x7f000000 };
+
+__global__ void some(unsigned *out, unsigned lanes, int others_wait)
+{
+    extern __shared__ __align__(1024) __half memory[];
+    unsigned d[4];
+
+    for (unsigned i = threadIdx.x; i < 4096; i += blockDim.x)
+        memory[i] = __float2half(1.0f);
+    asm volatile("fence.proxy.async;" ::: "memory");
+    __syncthreads();
+    const uint64_t ones = (__cvta_generic_to_shared(memory) >> 4) | (uint64_t)8 << 16 | (uint64_t)8 << 32;
+    for (unsigned i = 0; i < 4; i++)
+        d[i] = OWN + threadIdx.x * 4 + i;
+    asm volatile("" : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]));
+    if (threadIdx.x % 32 < lanes) {
+        asm volatile("wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %4, 0, "
+                     "1, 1, 0, 0;\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;"
+                     : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+                     : "l"(ones)
+                     : "memory");
+    } else if (others_wait) {
+        __syncwarp();
+        asm volatile("" : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]));
+    }
+    for (unsigned i = 0; i < 4; i++)
+        out[threadIdx.x * 4 + i] = d[i];
+}
+
+static void part(unsigned lanes, int others_wait)
+{
+    unsigned *out, host[THREADS * 4], products = 0, kept = 0;
+    cudaError_t result;
+
+    MUST(cudaMalloc(&out, sizeof(host)));
+    some<<<1, THREADS, 8192>>>(out, lanes, others_wait);
+    for (time_t end = time(NULL) + 3; (result = cudaStreamQuery(0)) == cudaErrorNotReady && time(NULL) < end;)
+        ;
+    if (result == cudaErrorNotReady) {
+        printf("it does not end\n");
+        return;
+    }
+    MUST(result);
+    MUST(cudaMemcpy(host, out, sizeof(host), cudaMemcpyDeviceToHost));
+    for (unsigned i = 0; i < THREADS * 4; i++)
+        if (i / 4 % 32 < lanes)
+            products += host[i] == 0x41800000; /* 16 */
+        else
+            kept += host[i] == OWN + i;
+    printf("%u of %u are sums, %u of %u of the others kept\n", products, lanes * 16, kept, (32 - lanes) * 16);
+}
+
+static void show_part(unsigned lanes, int others_wait)
+{
+    printf("%u lanes, the others %s: ", lanes, others_wait ? "at another bar.warp.sync" : "go on to their end");
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        part(lanes, others_wait);
+        fflush(stdout);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
 int main()
 {
     /* Relative to the block's dynamic shared memory, which begins 1 KiB behind the start of its window. */
@@ -196,5 +267,9 @@ int main()
         for (const auto &c : all)
             if (of_a || !strstr(c.what, "stride")) /* B's eight columns need no stride */
                 show(c.what, describe((uint64_t)c.start, c.leading, c.stride, c.mode), of_a, c.relative);
+    show_part(32, 0);
+    show_part(16, 0);
+    show_part(1, 0);
+    show_part(16, 1);
     return 0;
 }

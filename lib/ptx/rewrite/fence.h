@@ -99,12 +99,8 @@ struct fence {
     uint64_t call_work;        /* of calls by an address so far, in the module */
     uint64_t live_work;        /* to find what lives at once (fence_size.c) so far, in the module */
     const struct ptx_inst *inst;
-    /* See fence_products.c: the last product that nobody has waited for, and whether it is in a
-     * group; by register: the run of products that it is of; the run's number. */
-    const struct ptx_inst *product;
-    bool committed;
-    uint32_t *summed, run;
-    uint32_t map; /* FENCE_MAP of the function, or PTX_NO_REG */
+    uint8_t *waits; /* by instruction, see fence_products.c; NULL: the function has no products */
+    uint32_t map;   /* FENCE_MAP of the function, or PTX_NO_REG */
 };
 
 /* ---- fence_instruction.c ---- */
@@ -232,10 +228,9 @@ uint32_t fence_map_register(const struct ptx_inst *inst);
 
 /* ---- fence_products.c ---- */
 
-/* Before the current function's instructions. False: no memory. */
+/* Finds where products of the current function must be waited for. False: no memory, or refused. */
 bool fence_products_begin(struct fence *fence);
-/* Before instruction I, or where all are done: waits for products that are under way. False: it is
- * refused. */
+/* Waits for them before instruction I, or behind all. False: it is refused. */
 bool fence_products(struct fence *fence, uint32_t i);
 
 /* ---- fence_param.c ---- */

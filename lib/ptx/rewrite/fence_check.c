@@ -36,8 +36,9 @@
  *  7. A texture or surface is what was loaded right before from the texture table, whose address is
  *     a constant, off a number of ten bits, in the column of the instruction's geometry.
  *  8. Everything else is on a list of what addresses no memory, or memory of another space.
- *  9. While a product of a warpgroup (wgmma) is under way, no label stands and nothing runs
- *     but such products and arithmetic that mentions none of its registers.
+ *  9. On no way through a function does a product of a warpgroup (wgmma) lead to an instruction
+ *     that mentions one of its registers, or to an end, a call or a computed jump, before its group
+ *     was waited for; but to another product with just its sums.
  *
  * Trusted besides: the reader and the printer (the text is a printed module, so it has one
  * meaning), names that begin with gshare$ or _ZN12gshare_print, which no tenant's text may hold:
@@ -379,7 +380,7 @@ static bool check_class(struct checker *c, uint32_t i)
         return checker_fails(c, i, "shows what memory held before");
     if (inst->op == PTX_OP_CP_ASYNC_BULK_PREFETCH)
         return checker_fails(c, i, "reaches as far as its size");
-    if ((wrong = checker_map(c, i)) || (wrong = checker_product(c, i)))
+    if ((wrong = checker_map(c, i)))
         return checker_fails(c, i, wrong);
     if (inst->op == PTX_OP_TRAP || inst->op == PTX_OP_BRKPT)
         return checker_fails(c, i, "ends the work of others too");
@@ -519,8 +520,6 @@ static void note_forced(struct checker *c, uint32_t i)
 
 static bool check_function(struct checker *c)
 {
-    const char *wrong;
-
     for (uint32_t i = 0; i < c->f->nvars; i++)
         if (c->f->vars[i]->space != PTX_SPACE_LOCAL && c->f->vars[i]->space != PTX_SPACE_SHARED &&
             c->f->vars[i]->space != PTX_SPACE_PARAM)
@@ -538,8 +537,7 @@ static bool check_function(struct checker *c)
             return false;
         note_forced(c, i);
     }
-    wrong = checker_product(c, c->f->ninsts);
-    return !wrong || checker_fails(c, UINT32_MAX, wrong);
+    return true;
 }
 
 /* The smallest one, so that it holds for every kernel that has one. */
@@ -594,16 +592,15 @@ int fence_check(const char *text, size_t len, const struct ptx_fence_report *rep
         c.labelled = calloc((size_t)c.f->ninsts + 1, sizeof(*c.labelled));
         c.forced = calloc((size_t)c.f->nregs + 1, sizeof(*c.forced));
         c.beyond = calloc((size_t)c.f->nregs + 1, sizeof(*c.beyond));
-        c.taken = calloc((size_t)c.f->nregs + 1, sizeof(*c.taken));
-        c.under_way = NULL;
         c.stretch = 1;
-        c.products = 0;
-        result = c.labelled && c.forced && c.beyond && c.taken ? 0 : -ENOMEM;
+        result = c.labelled && c.forced && c.beyond ? 0 : -ENOMEM;
         fine = !result && check_function(&c);
+        if (fine)
+            result = checker_products(&c);
+        fine &= !result;
         free(c.labelled);
         free(c.forced);
         free(c.beyond);
-        free(c.taken);
     }
     ptx_module_free(m);
     *stack = c.stack;

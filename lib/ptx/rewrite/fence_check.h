@@ -23,11 +23,6 @@ struct checker {
     uint64_t stack_bytes; /* of gshare$stack in every kernel that has it */
     uint32_t bottom;      /* register with its address; PTX_NO_REG: the function has none */
     uint32_t mask, base, inside, start, far, globals, at, fixed[MOST_FIXED]; /* registers */
-    /* The last product that nobody has waited for, and whether it is in a group; by register: the
-     * run of products that it is of; how many runs there were. */
-    const struct ptx_inst *under_way;
-    bool grouped;
-    uint32_t *taken, products;
     uint32_t map, other; /* registers with a tensor map's address */
     uint32_t strides[MOST_STRIDES];
     uint64_t stride_bound[MOST_STRIDES]; /* the most that the register holds */
@@ -90,8 +85,7 @@ const char *checker_map(const struct checker *c, uint32_t i);
 
 /* ---- fence_check_products.c ---- */
 
-/* NULL, or what is wrong with instruction I, or beyond the last one with the function's end, for a
- * product that is under way. */
-const char *checker_product(struct checker *c, uint32_t i);
+/* 0; -EPERM: a product may be under way where it must not, which the checker has said; -ENOMEM. */
+int checker_products(struct checker *c);
 
 #endif

@@ -1,24 +1,42 @@
-/* The checker's part for products of warpgroups: point 9 of fence_check.c. */
+/* The checker's part for products of warpgroups: point 9 of fence_check.c. It follows the registers
+ * of products on all ways through a function, each by the age of the youngest product that may have
+ * it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "ptx/rewrite/fence_check.h"
 
-/* The registers that the product writes, and reads as a matrix, are its own until it is waited for.
- */
-static void take_registers(struct checker *c, const struct ptx_inst *product)
-{
-    for (unsigned k = 0; k < 2; k++)
-        for (uint32_t i = 0; product->ops[k].kind == PTX_OPND_VEC && i < product->ops[k].count; i++)
-            if (product->ops[k].list[i].kind == PTX_OPND_REG)
-                c->taken[product->ops[k].list[i].reg] = c->products;
-}
+enum { MOST_SWEEPS = 100, MOST_CELLS = 1 << 26 };
 
-static bool is_taken(const struct checker *c, const struct ptx_operand *o)
-{
-    bool taken = o->kind == PTX_OPND_REG && c->taken[o->reg] == c->products;
+/* The ages of a register. */
+enum {
+    OPEN,            /* its product is in no group yet */
+    LAST,            /* ... is in the last group; behind it LAST + 1 for the one before, and on */
+    MOST_AGE = 9,    /* ... is in this group or an older one */
+    DONE = UINT8_MAX /* it is of no product, or that was waited for */
+};
 
-    for (uint32_t i = 0; (o->kind == PTX_OPND_VEC || o->kind == PTX_OPND_LIST) && i < o->count; i++)
-        taken |= is_taken(c, &o->list[i]);
-    return taken;
-}
+struct state {
+    uint8_t *ages; /* by number of a register */
+    bool filled;   /* some product is in no group yet, by whichever way one comes here */
+};
+
+struct products {
+    struct checker *c;
+    const struct ptx_func *f;
+    uint32_t *numbers; /* by register: 1 + its number among those of products; 0: of none */
+    uint32_t count;
+    const struct ptx_operand **sums; /* by number: the list of sums with the register, if no
+                                      * product has it otherwise */
+    uint32_t *places;                /* by instruction: 1 + its place among those with a label */
+    uint32_t nplaces;
+    struct state *at, now; /* by place */
+    uint8_t *ages;         /* of all states */
+    bool changed;
+};
+
+/* ---- Registers of products ---- */
 
 /* Each register of the one list is that of the other. */
 static bool is_same_list(const struct ptx_operand *a, const struct ptx_operand *b)
@@ -32,55 +50,272 @@ static bool is_same_list(const struct ptx_operand *a, const struct ptx_operand *
     return true;
 }
 
-/* The instruction may run while the last product is under way. */
-static bool is_harmless(const struct checker *c, const struct ptx_inst *inst)
+static void number_registers(struct products *p, const struct ptx_operand *list)
 {
-    switch (inst->op) {
-    case PTX_OP_WGMMA_FENCE:
-    case PTX_OP_WGMMA_COMMIT:
-    case PTX_OP_WGMMA_WAIT:
-        return true;
-    case PTX_OP_WGMMA:
-        return (is_same_list(&inst->ops[0], &c->under_way->ops[0]) ||
-                !is_taken(c, &inst->ops[0])) &&
-               !is_taken(c, &inst->ops[1]) && !is_taken(c, &inst->ops[2]);
-    default:
-        if (ptx_op_class(inst->op) != PTX_CLASS_ARITH)
-            return false;
-        for (unsigned k = 0; k < inst->nops; k++)
-            if (inst->ops[k].kind == PTX_OPND_MEM || is_taken(c, &inst->ops[k]))
-                return false;
-        return true;
+    for (uint32_t i = 0; list->kind == PTX_OPND_VEC && i < list->count; i++)
+        if (list->list[i].kind == PTX_OPND_REG && !p->numbers[list->list[i].reg])
+            p->numbers[list->list[i].reg] = ++p->count;
+}
+
+static void note_list(struct products *p, const struct ptx_operand *list, bool sums)
+{
+    static const struct ptx_operand several = {.kind = PTX_OPND_NONE};
+
+    for (uint32_t i = 0; list->kind == PTX_OPND_VEC && i < list->count; i++) {
+        const struct ptx_operand **only;
+
+        if (list->list[i].kind != PTX_OPND_REG)
+            continue;
+        only = &p->sums[p->numbers[list->list[i].reg] - 1];
+        if (!sums || (*only && (*only == &several || !is_same_list(*only, list))))
+            *only = &several;
+        else
+            *only = list;
     }
 }
 
-const char *checker_product(struct checker *c, uint32_t i)
-{
-    const struct ptx_inst *inst = i < c->f->ninsts ? &c->f->insts[i] : NULL;
+/* ---- One instruction ---- */
 
-    if (c->under_way && (!inst || c->labelled[i] || !is_harmless(c, inst)))
+/* The register is of a product that may be under way, unless that has these sums and no others. */
+static bool is_taken(const struct products *p, uint32_t reg, const struct ptx_operand *sums)
+{
+    const uint32_t n = p->numbers[reg];
+
+    if (!n || p->now.ages[n - 1] == DONE)
+        return false;
+    return !sums || p->sums[n - 1]->kind != PTX_OPND_VEC || !is_same_list(p->sums[n - 1], sums);
+}
+
+static bool has_taken(const struct products *p, const struct ptx_operand *o,
+                      const struct ptx_operand *sums)
+{
+    if (o->kind == PTX_OPND_REG)
+        return is_taken(p, o->reg, sums);
+    if (o->kind == PTX_OPND_MEM)
+        return o->mem.base == PTX_BASE_REG && is_taken(p, o->mem.reg, sums);
+    for (uint32_t i = 0; (o->kind == PTX_OPND_VEC || o->kind == PTX_OPND_LIST) && i < o->count; i++)
+        if (has_taken(p, &o->list[i], sums))
+            return true;
+    return false;
+}
+
+static bool all_done(const struct products *p)
+{
+    for (uint32_t n = 0; n < p->count; n++)
+        if (p->now.ages[n] != DONE)
+            return false;
+    return true;
+}
+
+/* Whether the instruction leaves products alone that may be under way. */
+static bool is_harmless(const struct products *p, const struct ptx_inst *inst)
+{
+    const enum ptx_class class = ptx_op_class(inst->op);
+
+    if (class == PTX_CLASS_CALL || class == PTX_CLASS_END || inst->op == PTX_OP_BRX_IDX ||
+        inst->op == PTX_OP_SETMAXNREG)
+        return all_done(p);
+    for (unsigned k = 0; k < inst->nops; k++)
+        if (has_taken(p, &inst->ops[k], inst->op == PTX_OP_WGMMA && !k ? &inst->ops[0] : NULL))
+            return false;
+    return true;
+}
+
+static const char *fault_of(const struct products *p, const struct ptx_inst *inst)
+{
+    if (!is_harmless(p, inst))
         return "a product may be under way";
-    if (!inst || ptx_op_class(inst->op) != PTX_CLASS_WGMMA)
+    if (ptx_op_class(inst->op) != PTX_CLASS_WGMMA)
         return NULL;
     if (inst->guard != PTX_NO_REG)
         return "it may run or not";
+    return inst->op == PTX_OP_WGMMA || inst->op == PTX_OP_WGMMA_COMMIT ||
+                   inst->op == PTX_OP_WGMMA_WAIT || inst->op == PTX_OP_WGMMA_FENCE
+               ? NULL
+               : "not on the list";
+}
+
+static void begin_product(struct products *p, const struct ptx_operand *list)
+{
+    for (uint32_t i = 0; list->kind == PTX_OPND_VEC && i < list->count; i++)
+        if (list->list[i].kind == PTX_OPND_REG)
+            p->now.ages[p->numbers[list->list[i].reg] - 1] = OPEN;
+}
+
+static void commit(struct products *p)
+{
+    for (uint32_t n = 0; n < p->count; n++) {
+        uint8_t *age = &p->now.ages[n];
+
+        /* A group that may be empty makes none before it older. */
+        if (*age == OPEN || (p->now.filled && *age < MOST_AGE))
+            ++*age;
+    }
+    p->now.filled = false;
+}
+
+/* All groups are done but the last ones, so many. */
+static void wait_for(struct products *p, uint64_t but)
+{
+    for (uint32_t n = 0; n < p->count; n++)
+        if (p->now.ages[n] >= LAST && (uint64_t)p->now.ages[n] - LAST >= but)
+            p->now.ages[n] = DONE;
+}
+
+static void run(struct products *p, const struct ptx_inst *inst)
+{
     switch (inst->op) {
     case PTX_OP_WGMMA:
-        c->products += !c->under_way;
-        take_registers(c, inst);
-        c->under_way = inst;
-        c->grouped = false;
-        return NULL;
+        begin_product(p, &inst->ops[0]);
+        begin_product(p, &inst->ops[1]);
+        p->now.filled = true;
+        break;
     case PTX_OP_WGMMA_COMMIT:
-        c->grouped = true;
-        return NULL;
+        commit(p);
+        break;
     case PTX_OP_WGMMA_WAIT:
-        if (c->grouped && !inst->ops[0].imm)
-            c->under_way = NULL;
-        return NULL;
-    case PTX_OP_WGMMA_FENCE:
-        return NULL;
+        wait_for(p, inst->ops[0].imm);
+        break;
     default:
-        return "not on the list";
+        break;
     }
+}
+
+/* ---- All ways ---- */
+
+static void copy(const struct products *p, struct state *to, const struct state *from)
+{
+    to->filled = from->filled;
+    memcpy(to->ages, from->ages, p->count);
+}
+
+/* From here control may go to instruction I. */
+static void lead_to(struct products *p, uint32_t i)
+{
+    struct state *there = &p->at[p->places[i] - 1];
+
+    for (uint32_t n = 0; n < p->count; n++)
+        if (p->now.ages[n] < there->ages[n]) {
+            there->ages[n] = p->now.ages[n];
+            p->changed = true;
+        }
+    p->changed |= there->filled && !p->now.filled;
+    there->filled &= p->now.filled;
+}
+
+static void begin_nowhere(struct products *p)
+{
+    memset(p->now.ages, DONE, p->count);
+    p->now.filled = true;
+}
+
+static void lead_on(struct products *p, const struct ptx_inst *inst)
+{
+    const enum ptx_class class = ptx_op_class(inst->op);
+    const struct ptx_table *table =
+        inst->op == PTX_OP_BRX_IDX ? &p->f->tables[inst->ops[1].table] : NULL;
+
+    if (inst->op == PTX_OP_BRA)
+        lead_to(p, p->f->labels[inst->ops[0].label].inst);
+    for (uint32_t k = 0; table && k < table->count; k++)
+        lead_to(p, p->f->labels[table->labels[k]].inst);
+    if (inst->guard == PTX_NO_REG && (class == PTX_CLASS_BRANCH || class == PTX_CLASS_END))
+        begin_nowhere(p);
+}
+
+/* Goes over the function once. JUDGES: says what is wrong. */
+static bool sweep(struct products *p, bool judges)
+{
+    begin_nowhere(p);
+    p->now.filled = false;
+    for (uint32_t i = 0;; i++) {
+        const char *wrong;
+
+        if (p->places[i]) {
+            lead_to(p, i);
+            copy(p, &p->now, &p->at[p->places[i] - 1]);
+        }
+        if (i == p->f->ninsts)
+            return !judges || all_done(p) ||
+                   checker_fails(p->c, UINT32_MAX, "a product may be under way");
+        wrong = judges ? fault_of(p, &p->f->insts[i]) : NULL;
+        if (wrong)
+            return checker_fails(p->c, i, wrong);
+        run(p, &p->f->insts[i]);
+        lead_on(p, &p->f->insts[i]);
+    }
+}
+
+static bool check_ways(struct products *p)
+{
+    unsigned sweeps = 0;
+
+    for (uint32_t i = 0; i <= p->nplaces; i++) {
+        struct state *s = i < p->nplaces ? &p->at[i] : &p->now;
+
+        s->ages = p->ages + (size_t)i * p->count;
+        s->filled = true;
+    }
+    memset(p->ages, DONE, ((size_t)p->nplaces + 1) * p->count);
+    do {
+        p->changed = false;
+        sweep(p, false);
+    } while (p->changed && ++sweeps < MOST_SWEEPS);
+    if (p->changed)
+        return checker_fails(p->c, UINT32_MAX, "the ways of products are too tangled");
+    return sweep(p, true);
+}
+
+static int find_registers(struct products *p)
+{
+    const struct ptx_func *f = p->f;
+
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        for (unsigned k = 0; f->insts[i].op == PTX_OP_WGMMA && k < 2; k++)
+            number_registers(p, &f->insts[i].ops[k]);
+    for (uint32_t i = 0; i < f->nlabels; i++)
+        if (!p->places[f->labels[i].inst])
+            p->places[f->labels[i].inst] = ++p->nplaces;
+    if (((uint64_t)p->nplaces + 1) * p->count > MOST_CELLS)
+        return -EPERM;
+    p->sums = calloc((size_t)p->count + 1, sizeof(*p->sums));
+    p->at = calloc((size_t)p->nplaces + 1, sizeof(*p->at));
+    p->ages = malloc(((size_t)p->nplaces + 1) * p->count + 1);
+    if (!p->sums || !p->at || !p->ages)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        for (unsigned k = 0; f->insts[i].op == PTX_OP_WGMMA && k < 2; k++)
+            note_list(p, &f->insts[i].ops[k], k == 0);
+    return 0;
+}
+
+static bool has_products(const struct ptx_func *f)
+{
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        if (ptx_op_class(f->insts[i].op) == PTX_CLASS_WGMMA)
+            return true;
+    return false;
+}
+
+int checker_products(struct checker *c)
+{
+    struct products p = {.c = c, .f = c->f};
+    int result = -ENOMEM;
+
+    if (!has_products(c->f))
+        return 0;
+    p.numbers = calloc((size_t)c->f->nregs + 1, sizeof(*p.numbers));
+    p.places = calloc((size_t)c->f->ninsts + 1, sizeof(*p.places));
+    if (p.numbers && p.places)
+        result = find_registers(&p);
+    if (result == -EPERM)
+        checker_fails(c, UINT32_MAX, "too many products and labels");
+    if (!result && !check_ways(&p))
+        result = -EPERM;
+    free(p.numbers);
+    free(p.places);
+    free(p.sums);
+    free(p.at);
+    free(p.ages);
+    return result;
 }

@@ -377,7 +377,7 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
     free(fence.loop);
     free(fence.loop_end);
     free(fence.gets_locals);
-    free(fence.summed);
+    free(fence.waits);
     ptx_module_free(m);
     return result;
 }
