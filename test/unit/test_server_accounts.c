@@ -125,6 +125,32 @@ static void faults_keep_a_user_out_for_a_growing_time(void **state)
     assert_int_equal(account_fault(&account, now), SECOND);
 }
 
+static uint64_t suspected_for(struct account *account, uint64_t worker, uint64_t now)
+{
+    account_suspect(account, worker, now);
+    return (account->suspect_ns - now) / SECOND;
+}
+
+static void losses_make_a_user_a_suspect_for_a_growing_time(void **state)
+{
+    struct accounts accounts = {0};
+    struct account *account = account_get(&accounts, 1);
+    uint64_t now = 1000 * SECOND;
+
+    (void)state;
+    assert_int_equal(suspected_for(account, 1, now), 30);
+    assert_int_equal(suspected_for(account, 1, now), 30); // another session of the user's
+    assert_int_equal(suspected_for(account, 2, now += 31 * SECOND), 60);
+    assert_int_equal(suspected_for(account, 2, now), 60);
+    for (uint64_t worker = 3, seconds = 120; worker < 9; worker++, seconds *= 2)
+        assert_int_equal(suspected_for(account, worker, now += 500 * SECOND),
+                         seconds < 960 ? seconds : 960);
+    assert_int_equal(suspected_for(account, 9, now += (960 + 601) * SECOND), 30);
+    assert_int_equal(suspected_for(account, 10, now), 60);
+    accounts_culprit(&accounts, 1, now);
+    assert_int_equal(suspected_for(account, 11, now), 30);
+}
+
 static void a_suspect_that_is_the_culprit_clears_the_others(void **state)
 {
     struct accounts accounts = {0};
@@ -172,6 +198,7 @@ int main(void)
         cmocka_unit_test(a_request_that_takes_long_counts_as_several),
         cmocka_unit_test(a_user_has_a_quarter_of_a_processor_for_its_requests),
         cmocka_unit_test(faults_keep_a_user_out_for_a_growing_time),
+        cmocka_unit_test(losses_make_a_user_a_suspect_for_a_growing_time),
         cmocka_unit_test(a_suspect_that_is_the_culprit_clears_the_others),
         cmocka_unit_test(log_lines_are_few_in_a_window),
     };

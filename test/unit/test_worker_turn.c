@@ -36,7 +36,7 @@ static int set(void **state)
         segment[i] = calloc(1, SEG_SIZE);
         session[i] = (struct session){.slot = i, .lane = &lane, .segment = segment[i]};
         session_table_add(&session[i]);
-        turn_add(&session[i], i < SESSIONS - 1 ? lane.now + 30000 * MS : 0);
+        turn_add(&session[i], lane.now, i < SESSIONS - 1 ? lane.now + 30000 * MS : 0);
     }
     return 0;
 }
@@ -155,6 +155,22 @@ static void work_without_end_holds_nobody_up_for_long(void **state)
     assert_int_equal(whose_turn(), 1);
 }
 
+/* Who loses the device at the end of kernels of some seconds has it for itself, then. */
+static void who_is_a_suspect_for_longer_has_longer_turns(void **state)
+{
+    (void)state;
+    turn_add(&session[0], lane.now, lane.now + 8 * 30000 * MS);
+    wants(0, true);
+    passes(MS);
+    wants(0, false);
+    wants(1, true);
+    runs(0, true);
+    passes(7990 * MS);
+    assert_int_equal(whose_turn(), SESSIONS);
+    passes(20 * MS);
+    assert_int_equal(whose_turn(), 1);
+}
+
 static void a_suspect_that_is_being_closed_still_counts(void **state)
 {
     (void)state;
@@ -188,7 +204,7 @@ static void suspicion_ends(void **state)
 static void the_suspicion_of_one_ends_before_anothers(void **state)
 {
     (void)state;
-    turn_add(&session[1], lane.now + 10 * MS);
+    turn_add(&session[1], lane.now, lane.now + 10 * MS);
     assert_true(turn_pauses(&session[1]));
     passes(11 * MS);
     assert_false(turn_pauses(&session[1]));
@@ -204,6 +220,7 @@ int main(void)
         TURN_TEST(who_has_no_more_work_makes_room_at_once),
         TURN_TEST(all_who_wait_have_their_turn),
         TURN_TEST(work_without_end_holds_nobody_up_for_long),
+        TURN_TEST(who_is_a_suspect_for_longer_has_longer_turns),
         TURN_TEST(a_suspect_that_is_being_closed_still_counts),
         TURN_TEST(suspicion_ends),
         TURN_TEST(the_suspicion_of_one_ends_before_anothers),

@@ -69,8 +69,13 @@ static bool faults_forgotten(const struct account *account, uint64_t now_ns)
     return account->faults == 0 || now_ns > account->kept_out_ns + FAULTS_FORGET_NS;
 }
 
-/* Forgets the user without sessions, late faults and memory that lingers who has asked longest ago.
- * false: there is none. */
+static bool suspicions_forgotten(const struct account *account, uint64_t now_ns)
+{
+    return account->suspicions == 0 || now_ns > account->suspect_ns + FAULTS_FORGET_NS;
+}
+
+/* Forgets the user without sessions, late faults, suspicions and memory that lingers who has asked
+ * longest ago. false: there is none. */
 static bool account_evict(struct accounts *accounts)
 {
     const uint64_t now = clock_ns();
@@ -78,7 +83,7 @@ static bool account_evict(struct accounts *accounts)
 
     for (uint32_t i = 0; i < accounts->count; i++) {
         if (accounts->entry[i].sessions == 0 && faults_forgotten(&accounts->entry[i], now) &&
-            !lingers(&accounts->entry[i]) &&
+            suspicions_forgotten(&accounts->entry[i], now) && !lingers(&accounts->entry[i]) &&
             (oldest == accounts->count ||
              accounts->entry[i].refilled_ns < accounts->entry[oldest].refilled_ns))
             oldest = i;
@@ -169,14 +174,30 @@ gs_status account_admit(const struct account *account, char text[REFUSAL_TEXT_MA
                    (unsigned long long)((account->kept_out_ns - now) / 1000000000u + 1));
 }
 
+void account_suspect(struct account *account, uint64_t ready_ns, uint64_t now_ns)
+{
+    uint64_t suspect_ns = SUSPECT_MAX_NS;
+
+    if (suspicions_forgotten(account, now_ns))
+        account->suspicions = 0;
+    /* Each of its sessions is told of on its own. */
+    account->suspicions += account->suspicions == 0 || account->suspect_of != ready_ns;
+    account->suspect_of = ready_ns;
+    if (account->suspicions < 6)
+        suspect_ns = SUSPECT_NS << (account->suspicions - 1);
+    account->suspect_ns = now_ns + suspect_ns;
+}
+
 void accounts_culprit(struct accounts *accounts, uid_t uid, uint64_t now_ns)
 {
     const struct account *culprit = account_find(accounts, uid);
 
     if (!culprit || culprit->suspect_ns <= now_ns)
         return;
-    for (uint32_t i = 0; i < accounts->count; i++)
+    for (uint32_t i = 0; i < accounts->count; i++) {
         accounts->entry[i].suspect_ns = 0;
+        accounts->entry[i].suspicions = 0;
+    }
 }
 
 static bool line_take(const struct account *account, struct log_window *log, uint32_t lines,

@@ -20,8 +20,10 @@
  * all sessions of its device anew. */
 #define REQUEST_NS     250000u
 
-/* How long a user is a suspect. Who loses devices at random, less often than this, is not found. */
-#define SUSPECT_NS UINT64_C(30000000000)
+/* How long a user is a suspect at first, and at most. Each further loss doubles the time, so that
+ * who loses devices now and then is a suspect when the next one comes. */
+#define SUSPECT_NS     UINT64_C(30000000000)
+#define SUSPECT_MAX_NS (32 * SUSPECT_NS)
 
 /* Lines of the log in the present window of time. */
 struct log_window {
@@ -45,6 +47,8 @@ struct account {
     uint32_t faults;
     uint64_t kept_out_ns; /* the user may not attach before this time */
     uint64_t suspect_ns;  /* until then one of its sessions may be what has lost a device */
+    uint32_t suspicions;  /* workers whose loss has made the user a suspect ... */
+    uint64_t suspect_of;  /* ... and when the last of them had become ready */
     /* Lines of the log that it has caused: warnings, and sessions that come and go. */
     struct log_window log, event;
 };
@@ -75,6 +79,9 @@ uint64_t account_fault(struct account *account, uint64_t now_ns);
 /* GS_ERR_REFUSED with a text while the user is kept out, else GS_OK. NULL: a user without an
  * account. */
 gs_status account_admit(const struct account *account, char text[REFUSAL_TEXT_MAX]);
+/* Makes the user a suspect: one of its sessions had unfinished work when the worker was lost that
+ * became ready at that time. */
+void account_suspect(struct account *account, uint64_t ready_ns, uint64_t now_ns);
 /* Notes that the user's session has lost a device. If the user was a suspect, nobody is one any
  * more. */
 void accounts_culprit(struct accounts *accounts, uid_t uid, uint64_t now_ns);

@@ -142,7 +142,7 @@ static bool on_suspect(const struct session *session)
     if (device->worker.state == WORKER_READY)
         suspect_name(&device->suspects, session);
     if (account)
-        account->suspect_ns = now + SUSPECT_NS;
+        account_suspect(account, device->worker.ready_ns, now);
     if (!account_event(account, now))
         return true;
     event_session(&event, session);

@@ -153,7 +153,7 @@ static void session_enter(struct lane *lane, struct job *job)
     session_table_add(session);
     session_poll_begin(session);
     grant_apply(job);
-    turn_add(session, job->open.suspect_ns);
+    turn_add(session, lane->now, job->open.suspect_ns);
 }
 
 static void open_end(struct lane *lane, struct job *job)

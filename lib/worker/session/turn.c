@@ -6,20 +6,26 @@
 #include "worker/submit/stream.h"
 
 #define TURN_NS         2000000u    /* the shortest turn where others wait */
-#define TURN_LONGEST_NS 1000000000u /* the longest turn, the end of its work included */
+#define TURN_LONGEST_NS 1000000000u /* the longest turn, the end of its work included ... */
+#define TURN_SHARE      30u         /* ... or this part of the time for which one is a suspect */
 
 static struct {
     uint64_t until;          /* nobody is a suspect from then on; 0: nobody is one */
+    uint64_t longest_ns;     /* the longest turn */
     struct session *current; /* the only suspect whose work may go; NULL: none */
     uint64_t since;          /* when its turn began */
     bool ending;             /* the turn is over, and lasts only until its work has ended */
 } turn;
 
-void turn_add(struct session *session, uint64_t until)
+void turn_add(struct session *session, uint64_t now, uint64_t until)
 {
     session->poll.suspect_ns = until;
     if (until > turn.until)
         turn.until = until;
+    if (turn.longest_ns < TURN_LONGEST_NS)
+        turn.longest_ns = TURN_LONGEST_NS;
+    if (until > now && (until - now) / TURN_SHARE > turn.longest_ns)
+        turn.longest_ns = (until - now) / TURN_SHARE;
 }
 
 void turn_remove(const struct session *session)
@@ -91,6 +97,7 @@ void turn_poll(uint64_t now)
         return;
     if (now >= turn.until) {
         turn.until = 0;
+        turn.longest_ns = 0;
         turn.current = NULL;
         return;
     }
@@ -98,7 +105,7 @@ void turn_poll(uint64_t now)
     turn.ending = next && turn.current &&
                   (turn.ending || !waits(turn.current) || now - turn.since >= TURN_NS);
     if (!next || (turn.current && !turn.ending) ||
-        (suspects_busy(now) && now - turn.since < TURN_LONGEST_NS))
+        (suspects_busy(now) && now - turn.since < turn.longest_ns))
         return;
     turn.current = next;
     turn.since = now;

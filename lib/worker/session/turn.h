@@ -5,7 +5,9 @@
  * be blamed. If a kernel of it loses the device again, no other suspect has unfinished work then,
  * so in the end the session is the only one. Sessions that are no suspects go on beside them. A
  * turn lasts as long as nobody else waits for one, else 2 ms, and until its work is complete, but
- * no longer than a second: such work may wait for another suspect's. Main lane.
+ * no longer than a second: such work may wait for another suspect's. Where devices are lost again
+ * and again, perhaps at the end of long kernels, users are suspects for longer, and so are turns.
+ * Main lane.
  */
 #ifndef GS_WORKER_SESSION_TURN_H
 #define GS_WORKER_SESSION_TURN_H
@@ -16,7 +18,7 @@
 struct session;
 
 /* The session is a suspect until clock_ns() is `until`; 0: it is none. */
-void turn_add(struct session *session, uint64_t until);
+void turn_add(struct session *session, uint64_t now, uint64_t until);
 /* The session goes, and gives its turn up. */
 void turn_remove(const struct session *session);
 /* Whether any session may be a suspect. */
