@@ -7,7 +7,10 @@
 
 #include "ptx/rewrite/fence_check.h"
 
-enum { MOST_SWEEPS = 100, MOST_CELLS = 1 << 26 };
+enum {
+    MOST_CELLS = 1 << 26, /* of all states */
+    MOST_WORK = 1 << 30   /* instructions and cells looked at, in a function */
+};
 
 /* The ages of a register. */
 enum {
@@ -34,6 +37,7 @@ struct products {
     struct state *at, now; /* by place */
     uint8_t *ages;         /* of all states */
     bool changed;
+    uint64_t work; /* so far */
 };
 
 /* ---- Registers of products ---- */
@@ -144,6 +148,7 @@ static void begin_product(struct products *p, const struct ptx_operand *list)
 
 static void commit(struct products *p)
 {
+    p->work += p->count;
     for (uint32_t n = 0; n < p->count; n++) {
         uint8_t *age = &p->now.ages[n];
 
@@ -157,6 +162,7 @@ static void commit(struct products *p)
 /* All groups are done but the last ones, so many. */
 static void wait_for(struct products *p, uint64_t but)
 {
+    p->work += p->count;
     for (uint32_t n = 0; n < p->count; n++)
         if (p->now.ages[n] >= LAST && (uint64_t)p->now.ages[n] - LAST >= but)
             p->now.ages[n] = DONE;
@@ -194,6 +200,7 @@ static void lead_to(struct products *p, uint32_t i)
 {
     struct state *there = &p->at[p->places[i] - 1];
 
+    p->work += p->count;
     for (uint32_t n = 0; n < p->count; n++)
         if (p->now.ages[n] < there->ages[n]) {
             there->ages[n] = p->now.ages[n];
@@ -205,6 +212,7 @@ static void lead_to(struct products *p, uint32_t i)
 
 static void begin_nowhere(struct products *p)
 {
+    p->work += p->count;
     memset(p->now.ages, DONE, p->count);
     p->now.filled = true;
 }
@@ -223,14 +231,18 @@ static void lead_on(struct products *p, const struct ptx_inst *inst)
         begin_nowhere(p);
 }
 
-/* Goes over the function once. JUDGES: says what is wrong. */
+/* Goes over the function once. JUDGES: says what is wrong. False: something is, or that takes too
+ * much work. */
 static bool sweep(struct products *p, bool judges)
 {
     begin_nowhere(p);
     p->now.filled = false;
+    p->changed = false;
     for (uint32_t i = 0;; i++) {
         const char *wrong;
 
+        if (!judges && ++p->work > MOST_WORK)
+            return false;
         if (p->places[i]) {
             lead_to(p, i);
             copy(p, &p->now, &p->at[p->places[i] - 1]);
@@ -248,8 +260,6 @@ static bool sweep(struct products *p, bool judges)
 
 static bool check_ways(struct products *p)
 {
-    unsigned sweeps = 0;
-
     for (uint32_t i = 0; i <= p->nplaces; i++) {
         struct state *s = i < p->nplaces ? &p->at[i] : &p->now;
 
@@ -258,11 +268,9 @@ static bool check_ways(struct products *p)
     }
     memset(p->ages, DONE, ((size_t)p->nplaces + 1) * p->count);
     do {
-        p->changed = false;
-        sweep(p, false);
-    } while (p->changed && ++sweeps < MOST_SWEEPS);
-    if (p->changed)
-        return checker_fails(p->c, UINT32_MAX, "the ways of products are too tangled");
+        if (!sweep(p, false))
+            return checker_fails(p->c, UINT32_MAX, "the ways of products are too tangled");
+    } while (p->changed);
     return sweep(p, true);
 }
 
