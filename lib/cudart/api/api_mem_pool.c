@@ -30,7 +30,8 @@ static cudaError_t free_capture(const void *ptr, struct stream *stream)
     return error == cudaSuccess ? capture_op(stream, &op) : error;
 }
 
-/* pool NULL: the current one of the stream's device. */
+/* pool NULL: the current one of the stream's device. The heap of another device does not know the
+ * stream's order: it gives what no work uses. */
 static cudaError_t alloc_async(void **out, size_t size, cudaMemPool_t pool, cudaStream_t handle,
                                bool per_thread)
 {
@@ -40,13 +41,15 @@ static cudaError_t alloc_async(void **out, size_t size, cudaMemPool_t pool, cuda
 
     if (error == cudaSuccess)
         number = mem_pool_find(pool != NULL ? pool : mem_pool_current());
-    if (error == cudaSuccess && (number == 0 || mem_pool_device(number) != stream->device ||
-                                 mem_pool_shared(number, true) != 0))
+    if (error == cudaSuccess && (number == 0 || mem_pool_shared(number, true) != 0))
         error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        error = device_use_number((int)mem_pool_device(number));
     if (error == cudaSuccess && stream_capturing(stream))
         error = alloc_capture(out, size, stream);
     else if (error == cudaSuccess)
-        error = device_memory_alloc_async(out, size, number, stream);
+        error = device_memory_alloc_async(out, size, number,
+                                          device_number() == stream->device ? stream : NULL);
     return error_record(error);
 }
 
