@@ -347,6 +347,7 @@ static cudaError_t capture_add(struct stream *stream, struct op *op, bool progra
     cudaGraphNode_t node;
 
     pthread_mutex_lock(&lock);
+    op->device = stream->device;
     capture = stream_capture(stream);
     if (capture == NULL || capture->invalid) {
         op_free(op);

@@ -28,16 +28,6 @@ static int side_device(const void *ptr)
     return device_of_window(ptr);
 }
 
-/* Waits for what the stream has been given. */
-static cudaError_t earlier_wait(struct stream *stream)
-{
-    gs_status status = stream->records ? GS_ERR_NOT_SUPPORTED : stream_enter(stream);
-
-    if (status == GS_OK)
-        status = stream_wait(stream);
-    return stream_error(stream, status);
-}
-
 /* A copy of which one device has a part, until it is complete. */
 static cudaError_t one_copy(unsigned number, void *dst, size_t dst_pitch, const void *src,
                             size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
@@ -157,7 +147,7 @@ static cudaError_t elsewhere_copy(struct stream *stream, int to, void *dst, size
 
     if (width > dst_pitch || width > src_pitch)
         return width == 0 || height == 0 ? cudaSuccess : cudaErrorInvalidPitchValue;
-    error = earlier_wait(stream);
+    error = stream_wait_earlier(stream);
     if (error != cudaSuccess || width == 0 || height == 0)
         return error;
     if (to < 0 || from < 0 || to == from)
@@ -259,7 +249,7 @@ cudaError_t peer_set_rows(struct stream *stream, void *dst, size_t pitch,
     /* The stream's device does not reach other memory. */
     if (!managed_has(dst))
         return cudaErrorInvalidValue;
-    error = earlier_wait(stream);
+    error = stream_wait_earlier(stream);
     if (error == cudaSuccess)
         error = elsewhere_set((unsigned)device, dst, pitch, pattern, width, height);
     device_enter(own); /* as above */
