@@ -244,9 +244,8 @@ cudaError_t peer_set_rows(struct stream *stream, void *dst, size_t pitch,
     const unsigned own = device_number();
     cudaError_t error;
 
-    if (!is_elsewhere(stream, device))
+    if (side_reached(stream, device, dst))
         return set_rows(stream, dst, pitch, pattern, width, height);
-    /* The stream's device does not reach other memory. */
     if (!managed_has(dst))
         return cudaErrorInvalidValue;
     error = stream_wait_earlier(stream);
