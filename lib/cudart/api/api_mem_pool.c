@@ -284,6 +284,12 @@ CUDART_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t kept)
     return error_record(mem_pool_trim(pool, kept));
 }
 
+static bool is_device(const struct cudaMemLocation *location)
+{
+    return location->type == cudaMemLocationTypeDevice && location->id >= 0 &&
+           location->id < (int)device_count();
+}
+
 CUDART_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
                                             const struct cudaMemAccessDesc *descs, size_t count)
 {
@@ -292,10 +298,12 @@ CUDART_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
     if (number == 0 || (descs == NULL && count != 0))
         return error_record(cudaErrorInvalidValue);
     for (size_t i = 0; i < count; i++) {
-        if (descs[i].location.type != cudaMemLocationTypeDevice ||
-            descs[i].location.id != (int)mem_pool_device(number))
+        const bool own = descs[i].location.id == (int)mem_pool_device(number);
+
+        if (!is_device(&descs[i].location) ||
+            (!own && descs[i].flags != cudaMemAccessFlagsProtNone))
             return error_record(cudaErrorInvalidDevice);
-        if (descs[i].flags != cudaMemAccessFlagsProtReadWrite) /* its own device always has it */
+        if (own && descs[i].flags != cudaMemAccessFlagsProtReadWrite) /* it always has that */
             return error_record(cudaErrorInvalidValue);
     }
     return cudaSuccess;
@@ -308,9 +316,10 @@ CUDART_API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cuda
 
     if (flags == NULL || location == NULL || number == 0)
         return error_record(cudaErrorInvalidValue);
-    if (location->type != cudaMemLocationTypeDevice || location->id != (int)mem_pool_device(number))
+    if (!is_device(location))
         return error_record(cudaErrorInvalidDevice);
-    *flags = cudaMemAccessFlagsProtReadWrite;
+    *flags = location->id == (int)mem_pool_device(number) ? cudaMemAccessFlagsProtReadWrite
+                                                          : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
 }
 
