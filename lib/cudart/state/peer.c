@@ -240,13 +240,14 @@ static cudaError_t elsewhere_set(unsigned number, void *dst, size_t pitch,
 cudaError_t peer_set_rows(struct stream *stream, void *dst, size_t pitch,
                           const struct pattern *pattern, size_t width, size_t height)
 {
-    const int device = device_count() > 1 ? side_device(dst) : -1;
+    const int device = device_count() > 1 ? memory_map_device(dst) : -1;
     const unsigned own = device_number();
+    struct memory_range range;
     cudaError_t error;
 
     if (side_reached(stream, device, dst))
         return set_rows(stream, dst, pitch, pattern, width, height);
-    if (!managed_has(dst))
+    if (!managed_has(dst) && !(memory_map_find(dst, &range) && memory_is_host(&range)))
         return cudaErrorInvalidValue;
     error = stream_wait_earlier(stream);
     if (error == cudaSuccess)
