@@ -10,6 +10,7 @@
 #include "cudart/graph/capture.h"
 #include "cudart/graph/graph_memory.h"
 #include "cudart/state/device_memory.h"
+#include "cudart/state/peer_access.h"
 #include "cudart/state/stream.h"
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
@@ -290,23 +291,35 @@ static bool is_device(const struct cudaMemLocation *location)
            location->id < (int)device_count();
 }
 
+static cudaError_t access_set(unsigned pool, const struct cudaMemAccessDesc *desc)
+{
+    const bool access = desc->flags == cudaMemAccessFlagsProtReadWrite;
+    cudaError_t error;
+
+    if (!is_device(&desc->location))
+        return cudaErrorInvalidDevice;
+    if (!access && desc->flags != cudaMemAccessFlagsProtNone)
+        return cudaErrorInvalidValue;
+    if (desc->location.id == (int)mem_pool_device(pool)) /* which always has access */
+        return access ? cudaSuccess : cudaErrorInvalidValue;
+    if (mem_pool_shared(pool, true) != 0) /* its memory is another process's */
+        return access ? cudaErrorInvalidDevice : cudaSuccess;
+    error = device_use_number((int)mem_pool_device(pool));
+    return error == cudaSuccess ? peer_access_pool(pool, (unsigned)desc->location.id, access)
+                                : error;
+}
+
 CUDART_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
                                             const struct cudaMemAccessDesc *descs, size_t count)
 {
     const unsigned number = mem_pool_find(pool);
+    cudaError_t error = cudaSuccess;
 
     if (number == 0 || (descs == NULL && count != 0))
         return error_record(cudaErrorInvalidValue);
-    for (size_t i = 0; i < count; i++) {
-        const bool own = descs[i].location.id == (int)mem_pool_device(number);
-
-        if (!is_device(&descs[i].location) ||
-            (!own && descs[i].flags != cudaMemAccessFlagsProtNone))
-            return error_record(cudaErrorInvalidDevice);
-        if (own && descs[i].flags != cudaMemAccessFlagsProtReadWrite) /* it always has that */
-            return error_record(cudaErrorInvalidValue);
-    }
-    return cudaSuccess;
+    for (size_t i = 0; i < count && error == cudaSuccess; i++)
+        error = access_set(number, &descs[i]);
+    return error_record(error);
 }
 
 CUDART_API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
@@ -318,8 +331,10 @@ CUDART_API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cuda
         return error_record(cudaErrorInvalidValue);
     if (!is_device(location))
         return error_record(cudaErrorInvalidDevice);
-    *flags = location->id == (int)mem_pool_device(number) ? cudaMemAccessFlagsProtReadWrite
-                                                          : cudaMemAccessFlagsProtNone;
+    *flags = location->id == (int)mem_pool_device(number) ||
+                     peer_access_to_pool(number, (unsigned)location->id)
+                 ? cudaMemAccessFlagsProtReadWrite
+                 : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
 }
 
