@@ -110,7 +110,9 @@ enum cudaGraphExecUpdateResult {
     cudaGraphExecUpdateError = 1,
     cudaGraphExecUpdateErrorTopologyChanged = 2,
     cudaGraphExecUpdateErrorNodeTypeChanged = 3,
-    cudaGraphExecUpdateErrorNotSupported = 6
+    cudaGraphExecUpdateErrorParametersChanged = 5,
+    cudaGraphExecUpdateErrorNotSupported = 6,
+    cudaGraphExecUpdateErrorUnsupportedFunctionChange = 7
 };
 
 typedef struct cudaGraphExecUpdateResultInfo_st {

@@ -10,6 +10,7 @@
 #include "cudart/graph/capture.h"
 #include "cudart/graph/graph_memory.h"
 #include "cudart/state/device_memory.h"
+#include "cudart/state/peer_access.h"
 #include "cudart/state/stream.h"
 
 /* ---- Allocation ------------------------------------------------------------------------------ */
@@ -30,7 +31,8 @@ static cudaError_t free_capture(const void *ptr, struct stream *stream)
     return error == cudaSuccess ? capture_op(stream, &op) : error;
 }
 
-/* pool NULL: the current one of the stream's device. */
+/* pool NULL: the current one of the stream's device. The heap of another device does not know the
+ * stream's order: it gives what no work uses. */
 static cudaError_t alloc_async(void **out, size_t size, cudaMemPool_t pool, cudaStream_t handle,
                                bool per_thread)
 {
@@ -40,13 +42,15 @@ static cudaError_t alloc_async(void **out, size_t size, cudaMemPool_t pool, cuda
 
     if (error == cudaSuccess)
         number = mem_pool_find(pool != NULL ? pool : mem_pool_current());
-    if (error == cudaSuccess && (number == 0 || mem_pool_device(number) != stream->device ||
-                                 mem_pool_shared(number, true) != 0))
+    if (error == cudaSuccess && (number == 0 || mem_pool_shared(number, true) != 0))
         error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        error = device_use_number((int)mem_pool_device(number));
     if (error == cudaSuccess && stream_capturing(stream))
         error = alloc_capture(out, size, stream);
     else if (error == cudaSuccess)
-        error = device_memory_alloc_async(out, size, number, stream);
+        error = device_memory_alloc_async(out, size, number,
+                                          device_number() == stream->device ? stream : NULL);
     return error_record(error);
 }
 
@@ -281,21 +285,41 @@ CUDART_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t kept)
     return error_record(mem_pool_trim(pool, kept));
 }
 
+static bool is_device(const struct cudaMemLocation *location)
+{
+    return location->type == cudaMemLocationTypeDevice && location->id >= 0 &&
+           location->id < (int)device_count();
+}
+
+static cudaError_t access_set(unsigned pool, const struct cudaMemAccessDesc *desc)
+{
+    const bool access = desc->flags == cudaMemAccessFlagsProtReadWrite;
+    cudaError_t error;
+
+    if (!is_device(&desc->location))
+        return cudaErrorInvalidDevice;
+    if (!access && desc->flags != cudaMemAccessFlagsProtNone)
+        return cudaErrorInvalidValue;
+    if (desc->location.id == (int)mem_pool_device(pool)) /* which always has access */
+        return access ? cudaSuccess : cudaErrorInvalidValue;
+    if (mem_pool_shared(pool, true) != 0) /* its memory is another process's */
+        return access ? cudaErrorInvalidDevice : cudaSuccess;
+    error = device_use_number((int)mem_pool_device(pool));
+    return error == cudaSuccess ? peer_access_pool(pool, (unsigned)desc->location.id, access)
+                                : error;
+}
+
 CUDART_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
                                             const struct cudaMemAccessDesc *descs, size_t count)
 {
     const unsigned number = mem_pool_find(pool);
+    cudaError_t error = cudaSuccess;
 
     if (number == 0 || (descs == NULL && count != 0))
         return error_record(cudaErrorInvalidValue);
-    for (size_t i = 0; i < count; i++) {
-        if (descs[i].location.type != cudaMemLocationTypeDevice ||
-            descs[i].location.id != (int)mem_pool_device(number))
-            return error_record(cudaErrorInvalidDevice);
-        if (descs[i].flags != cudaMemAccessFlagsProtReadWrite) /* its own device always has it */
-            return error_record(cudaErrorInvalidValue);
-    }
-    return cudaSuccess;
+    for (size_t i = 0; i < count && error == cudaSuccess; i++)
+        error = access_set(number, &descs[i]);
+    return error_record(error);
 }
 
 CUDART_API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
@@ -305,9 +329,12 @@ CUDART_API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cuda
 
     if (flags == NULL || location == NULL || number == 0)
         return error_record(cudaErrorInvalidValue);
-    if (location->type != cudaMemLocationTypeDevice || location->id != (int)mem_pool_device(number))
+    if (!is_device(location))
         return error_record(cudaErrorInvalidDevice);
-    *flags = cudaMemAccessFlagsProtReadWrite;
+    *flags = location->id == (int)mem_pool_device(number) ||
+                     peer_access_to_pool(number, (unsigned)location->id)
+                 ? cudaMemAccessFlagsProtReadWrite
+                 : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
 }
 

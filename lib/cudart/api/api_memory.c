@@ -6,6 +6,7 @@
 #include "cudart/state/device_memory.h"
 #include "cudart/state/heaps.h"
 #include "cudart/state/memory_map.h"
+#include "cudart/state/peer_access.h"
 #include "cudart/state/registered.h"
 
 #define PITCH_ALIGN 512u /* of rows, as on NVIDIA's devices */
@@ -119,7 +120,9 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
     } else if (number >= 0) {
         attributes->type = cudaMemoryTypeDevice;
         attributes->device = (int)device_number();
-        attributes->devicePointer = (void *)(uintptr_t)ptr; // NOLINT: without const
+        if (device_number() == device_current() ||
+            peer_access_reaches(device_current(), device_number(), ptr))
+            attributes->devicePointer = (void *)(uintptr_t)ptr; // NOLINT: without const
     } else {
         attributes->hostPointer = (void *)(uintptr_t)ptr; // NOLINT: without const
     }

@@ -68,6 +68,8 @@ static cudaError_t attributes_copy(cudaStream_t to_handle, cudaStream_t from_han
 
     if (error == cudaSuccess)
         error = stream_find(from_handle, per_thread, &from);
+    if (error == cudaSuccess && to->device != from->device)
+        error = cudaErrorInvalidValue;
     if (error == cudaSuccess && to != from)
         memcpy(to->attributes, from->attributes, sizeof(to->attributes));
     return error_record(error);

@@ -190,7 +190,7 @@ cudaError_t error_record(cudaError_t error)
 {
     if (forked)
         error = cudaErrorInitializationError;
-    if (error != cudaSuccess)
+    if (error != cudaSuccess && error != cudaErrorNotReady)
         last = error;
     return error;
 }

@@ -10,8 +10,9 @@
 #include "cudart/abi.h"
 #include "gshare.h"
 
-/* Notes an error as the calling thread's last one, and returns it. In a child of a fork whose
- * parent had used a device, whatever is noted is cudaErrorInitializationError. */
+/* Notes an error as the calling thread's last one, and returns it; cudaErrorNotReady, an answer and
+ * no error, is not noted. In a child of a fork whose parent had used a device, whatever is noted is
+ * cudaErrorInitializationError. */
 cudaError_t error_record(cudaError_t error);
 /* This process is such a child. */
 void error_forked_set(void);

@@ -256,13 +256,31 @@ cudaError_t capture_leave(struct stream *stream)
     return error;
 }
 
+/* Takes the streams of the call's device out of a capture that began on another one. */
+static void streams_drop(struct capture *capture)
+{
+    for (struct stream **place = &capture->streams; *place != NULL;) {
+        struct stream *stream = *place;
+
+        if (stream->device != device_number()) {
+            place = &stream->capture_next;
+            continue;
+        }
+        *place = stream->capture_next;
+        atomic_store(&stream->capture, NULL);
+        capture->invalid = true;
+    }
+}
+
 void captures_forget(void)
 {
     pthread_mutex_lock(&lock);
     for (struct capture *capture = captures, *next; capture != NULL; capture = next) {
         next = capture->next;
-        if (capture->origin->device != device_number())
+        if (capture->origin->device != device_number()) {
+            streams_drop(capture);
             continue;
+        }
         if (!capture->graph_given)
             graph_end(capture->graph);
         capture_free(capture);
@@ -347,6 +365,7 @@ static cudaError_t capture_add(struct stream *stream, struct op *op, bool progra
     cudaGraphNode_t node;
 
     pthread_mutex_lock(&lock);
+    op->device = stream->device;
     capture = stream_capture(stream);
     if (capture == NULL || capture->invalid) {
         op_free(op);
@@ -491,15 +510,28 @@ cudaError_t capture_forbids_event(cudaEvent_t event)
     return nodes != NULL ? cudaErrorCapturedEvent : cudaSuccess;
 }
 
+/* The error, where a stream of the device captures, or a blocking one; its capture is invalid then.
+ */
+static cudaError_t captures_refuse(unsigned device, bool blocking, cudaError_t error)
+{
+    cudaError_t result = cudaSuccess;
+
+    pthread_mutex_lock(&lock);
+    for (struct capture *capture = captures; capture != NULL; capture = capture->next) {
+        for (const struct stream *s = capture->streams; s != NULL; s = s->capture_next) {
+            if (s->device == device && (s->blocking || !blocking))
+                result = capture_invalidate(capture, error);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
 cudaError_t capture_forbids_device(void)
 {
     if (none())
         return cudaSuccess;
-    pthread_mutex_lock(&lock);
-    for (struct capture *capture = captures; capture != NULL; capture = capture->next)
-        capture->invalid = true;
-    pthread_mutex_unlock(&lock);
-    return cudaErrorStreamCaptureUnsupported;
+    return captures_refuse(device_number(), false, cudaErrorStreamCaptureUnsupported);
 }
 
 /* A thread in global mode may not while its own captures or another's global ones go on, one in
@@ -532,17 +564,7 @@ cudaError_t capture_forbids_unsafe(void)
 
 cudaError_t capture_forbids_legacy(const struct stream *stream)
 {
-    cudaError_t error = cudaSuccess;
-
     if (!stream_is_legacy(stream) || none())
         return cudaSuccess;
-    pthread_mutex_lock(&lock);
-    for (struct capture *capture = captures; capture != NULL; capture = capture->next) {
-        for (const struct stream *s = capture->streams; s != NULL; s = s->capture_next) {
-            if (s->blocking)
-                error = capture_invalidate(capture, cudaErrorStreamCaptureImplicit);
-        }
-    }
-    pthread_mutex_unlock(&lock);
-    return error;
+    return captures_refuse(stream->device, true, cudaErrorStreamCaptureImplicit);
 }

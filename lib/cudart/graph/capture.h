@@ -57,8 +57,8 @@ cudaError_t capture_wait(struct stream *stream, cudaEvent_t event, bool *done);
 /* Called for a call that cannot be captured: invalidates the capture, and returns the call's error.
  */
 cudaError_t capture_refuse(struct stream *stream);
-/* The error of a call that waits for, or asks about, the event or all streams; cudaSuccess: no
- * capture forbids the call. */
+/* The error of a call that waits for, or asks about, the event or all streams of its device;
+ * cudaSuccess: no capture forbids the call. */
 cudaError_t capture_forbids_event(cudaEvent_t event);
 cudaError_t capture_forbids_device(void);
 /* The same for a call that is unsafe beside captures, such as cudaMalloc; the thread's mode
@@ -67,7 +67,8 @@ cudaError_t capture_forbids_unsafe(void);
 /* The same for work in the legacy stream, which would have to wait for blocking streams that
  * capture. */
 cudaError_t capture_forbids_legacy(const struct stream *stream);
-/* Forgets all captures that began on the call's device, because its session is gone. */
+/* The session of the call's device is gone: forgets all captures that began there, and makes those
+ * invalid that have taken its streams in. */
 void captures_forget(void);
 
 #endif

@@ -61,6 +61,11 @@ cudaGraphConditionalHandle condition_handle(const struct condition *condition)
     return condition->handle;
 }
 
+unsigned condition_device(const struct condition *condition)
+{
+    return graph_memory_device(condition->word);
+}
+
 void condition_hold(struct condition *condition)
 {
     pthread_mutex_lock(&lock);

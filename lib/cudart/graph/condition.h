@@ -16,6 +16,8 @@ cudaError_t condition_new(unsigned value, bool assigned, struct condition **out)
 /* The condition of a handle, which the caller then holds; NULL: there is none. */
 struct condition *condition_find(cudaGraphConditionalHandle handle);
 cudaGraphConditionalHandle condition_handle(const struct condition *condition);
+/* The device whose kernels can set it. */
+unsigned condition_device(const struct condition *condition);
 void condition_hold(struct condition *condition);
 void condition_drop(struct condition *condition);
 

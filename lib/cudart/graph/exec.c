@@ -20,6 +20,7 @@ struct exec {
     pthread_mutex_t lock; /* of all but users */
     struct exec_nodes nodes;
     size_t search_from; /* where exec_node is likely to find */
+    int device;         /* exec_nodes_device */
     unsigned long long flags;
     struct recorded recorded; /* its graph is the session's; NULL: there is none */
     bool changed;             /* the nodes may be others than the session has been told */
@@ -142,8 +143,12 @@ cudaError_t exec_new(cudaGraph_t graph, unsigned long long flags, cudaGraphExec_
     }
     for (size_t i = 0; i < exec->nodes.count; i++)
         exec->memory |= op_has_memory(&exec->nodes.at[i].op);
-    if (device_use() == cudaSuccess)
+    exec->device = exec_nodes_device(&exec->nodes);
+    if (device_use() == cudaSuccess) {
+        if (exec->device != OP_ANYWHERE)
+            device_enter((unsigned)exec->device);
         recorded_make(&exec->recorded, &exec->nodes);
+    }
     execs[number] = exec;
     handles_open(&handles, number);
     *out = (cudaGraphExec_t)(uintptr_t)handle; // NOLINT: a handle is a value
@@ -211,6 +216,12 @@ static cudaError_t recorded_launch(gs_graph graph, struct stream *stream)
 
 static cudaError_t exec_run(cudaGraphExec_t handle, struct stream *stream, bool whole);
 
+/* device: of op_device. */
+static cudaError_t go_to(int device, struct stream *stream, struct stream **at)
+{
+    return device == OP_ANYWHERE ? cudaSuccess : stream_go_on(stream, (unsigned)device, at);
+}
+
 /* Waits for what comes before the node, to learn the value that it has set, and gives the stream
  * the body that the value chooses. */
 static cudaError_t conditional_issue(const struct exec_node *node, struct stream *stream)
@@ -232,17 +243,22 @@ static cudaError_t conditional_issue(const struct exec_node *node, struct stream
     return error;
 }
 
-/* One after the other. What a node of a branch follows in the stream is not what it waits for, so
- * none may begin before that has ended. */
-static cudaError_t nodes_issue(const struct exec *exec, struct stream *stream)
+/* One after the other, each on its device; *at: as stream_go_on has it. What a node of a branch
+ * follows in the stream is not what it waits for, so none may begin before that has ended. */
+static cudaError_t nodes_issue(const struct exec *exec, struct stream *stream, struct stream **at)
 {
     cudaError_t error = cudaSuccess;
 
     for (size_t i = 0; i < exec->nodes.count && error == cudaSuccess; i++) {
-        if (exec->nodes.at[i].op.type == cudaGraphNodeTypeConditional)
-            error = conditional_issue(&exec->nodes.at[i], stream);
-        else if (!exec->nodes.at[i].disabled)
-            error = op_issue(&exec->nodes.at[i].op, stream, false);
+        const struct exec_node *node = &exec->nodes.at[i];
+
+        if (node->disabled)
+            continue;
+        error = go_to(op_device(&node->op), stream, at);
+        if (error == cudaSuccess && node->op.type == cudaGraphNodeTypeConditional)
+            error = conditional_issue(node, *at);
+        else if (error == cudaSuccess)
+            error = op_issue(&node->op, *at, false);
     }
     return error;
 }
@@ -306,7 +322,8 @@ static cudaError_t nodes_memory(const struct exec *exec)
 }
 
 /* Gives the conditions the values that a launch begins with, those within bodies too. */
-static cudaError_t conditions_assign(const struct exec *exec, struct stream *stream)
+static cudaError_t conditions_assign(const struct exec *exec, struct stream *stream,
+                                     struct stream **at)
 {
     cudaError_t error = cudaSuccess;
 
@@ -315,13 +332,15 @@ static cudaError_t conditions_assign(const struct exec *exec, struct stream *str
 
         if (node->op.type != cudaGraphNodeTypeConditional)
             continue;
-        error = condition_assign(node->op.conditional.condition, stream);
+        error = go_to(op_device(&node->op), stream, at);
+        if (error == cudaSuccess)
+            error = condition_assign(node->op.conditional.condition, *at);
         for (unsigned j = 0; j < node->op.conditional.count && error == cudaSuccess; j++) {
             struct exec *body = exec_use(node->bodies[j]);
 
             if (body == NULL)
                 return cudaErrorInvalidValue;
-            error = conditions_assign(body, stream);
+            error = conditions_assign(body, stream, at);
             exec_leave(body);
         }
     }
@@ -332,23 +351,22 @@ static cudaError_t conditions_assign(const struct exec *exec, struct stream *str
 static cudaError_t exec_run(cudaGraphExec_t handle, struct stream *stream, bool whole)
 {
     struct exec *exec = exec_use(handle);
+    struct stream *at = stream;
     cudaError_t error;
 
     if (exec == NULL)
         return cudaErrorInvalidValue;
     error = exec->memory ? nodes_memory(exec) : cudaSuccess;
     if (error == cudaSuccess && whole && exec->conditional)
-        error = conditions_assign(exec, stream);
-    if (error != cudaSuccess) {
-        exec_leave(exec);
-        return error;
-    }
-    if (exec_is_recorded(exec))
-        error = recorded_launch(exec->recorded.graph, stream);
-    else
-        error = nodes_issue(exec, stream);
+        error = conditions_assign(exec, stream, &at);
+    if (error == cudaSuccess)
+        error = go_to(exec->device, stream, &at);
+    if (error == cudaSuccess && exec_is_recorded(exec))
+        error = recorded_launch(exec->recorded.graph, at);
+    else if (error == cudaSuccess)
+        error = nodes_issue(exec, stream, &at);
     exec_leave(exec);
-    return error;
+    return error == cudaSuccess ? stream_go_on(stream, stream->device, &at) : error;
 }
 
 cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
@@ -373,11 +391,12 @@ static struct exec_node *exec_node(struct exec *exec, cudaGraphNode_t node)
     return NULL;
 }
 
-/* The node takes the op; the former one is in its place. */
+/* The node takes the op, on the device that it has; the former op is in its place. */
 static void node_take(struct exec *exec, struct exec_node *node, struct op *op)
 {
     struct op former = node->op;
 
+    op->device = former.device;
     if (op_same(&node->op, op))
         return;
     node->op = *op;

@@ -9,7 +9,9 @@
  * one that it cannot take, a launch gives the nodes to the stream one after the other, each as a
  * call of its own, in an order that the edges allow: then branches do not overlap. A conditional
  * node is of that kind. Its bodies are executable graphs of their own, and a launch waits for the
- * work before the node, since it has to know the condition's value to choose one.
+ * work before the node, since it has to know the condition's value to choose one. The same holds
+ * where nodes are of several devices: each is given to a stream of its own device, and a launch
+ * waits at each change (stream_go_on).
  */
 #ifndef GS_CUDART_EXEC_H
 #define GS_CUDART_EXEC_H

@@ -204,6 +204,15 @@ cudaError_t exec_nodes_init(struct exec_nodes *nodes, cudaGraph_t handle)
     return error;
 }
 
+int exec_nodes_device(const struct exec_nodes *nodes)
+{
+    int device = OP_ANYWHERE;
+
+    for (size_t i = 0; i < nodes->count && device == OP_ANYWHERE; i++)
+        device = op_device(&nodes->at[i].op);
+    return device;
+}
+
 void exec_nodes_deinit(struct exec_nodes *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++) {

@@ -37,6 +37,8 @@ struct exec_nodes {
 
 /* cudaErrorInvalidValue: the handle names no graph, or the edges form a cycle. */
 cudaError_t exec_nodes_init(struct exec_nodes *nodes, cudaGraph_t graph);
+/* The device of the first node that is one's alone; OP_ANYWHERE: of none. */
+int exec_nodes_device(const struct exec_nodes *nodes);
 void exec_nodes_deinit(struct exec_nodes *nodes);
 
 #endif

@@ -96,6 +96,10 @@ static cudaError_t pair_compare(struct pairing *p, size_t other)
         return differ(p, cudaGraphExecUpdateErrorNodeTypeChanged, other, NULL);
     if (own->op.type == cudaGraphNodeTypeConditional)
         return differ(p, cudaGraphExecUpdateErrorNotSupported, other, NULL);
+    if (own->op.device != node->op.device && own->op.type == cudaGraphNodeTypeKernel)
+        return differ(p, cudaGraphExecUpdateErrorUnsupportedFunctionChange, other, NULL);
+    if (own->op.device != node->op.device && own->op.type == cudaGraphNodeTypeMemset)
+        return differ(p, cudaGraphExecUpdateErrorParametersChanged, other, NULL);
     if (count != node->before_count || own->programmatic != node->programmatic)
         return differ(p, cudaGraphExecUpdateErrorTopologyChanged, other, NULL);
     for (size_t i = 0; i < count; i++) {

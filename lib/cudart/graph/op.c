@@ -22,7 +22,7 @@
 cudaError_t op_launch(struct op *op, struct kernel *kernel, dim3 grid, dim3 block, unsigned shared,
                       void **args)
 {
-    *op = (struct op){.type = cudaGraphNodeTypeKernel};
+    *op = (struct op){.type = cudaGraphNodeTypeKernel, .device = device_current()};
     op->launch.kernel = kernel;
     op->launch.grid = grid;
     op->launch.block = block;
@@ -55,7 +55,7 @@ cudaError_t op_product(struct op *op, const gs_gemm_params *params)
     const size_t size = params->size < sizeof(*params) ? params->size : sizeof(*params);
     gs_gemm_params *product = calloc(1, sizeof(*product));
 
-    *op = (struct op){.type = cudaGraphNodeTypeKernel};
+    *op = (struct op){.type = cudaGraphNodeTypeKernel, .device = device_current()};
     if (product == NULL)
         return cudaErrorMemoryAllocation;
     memcpy(product, params, size);
@@ -72,6 +72,7 @@ cudaError_t op_copy3d(struct op *op, const struct cudaMemcpy3DParms *params)
     if ((unsigned)params->kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
     op->type = cudaGraphNodeTypeMemcpy;
+    op->device = device_current();
     op->copy = *params;
     return cudaSuccess;
 }
@@ -79,7 +80,7 @@ cudaError_t op_copy3d(struct op *op, const struct cudaMemcpy3DParms *params)
 void op_copy_rows(struct op *op, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
                   size_t width, size_t height, enum cudaMemcpyKind kind)
 {
-    *op = (struct op){.type = cudaGraphNodeTypeMemcpy};
+    *op = (struct op){.type = cudaGraphNodeTypeMemcpy, .device = device_current()};
     op->copy.dstPtr = (struct cudaPitchedPtr){dst, dst_pitch, width, height};
     op->copy.srcPtr =
         (struct cudaPitchedPtr){(void *)(uintptr_t)src, src_pitch, width, height}; // NOLINT
@@ -96,6 +97,7 @@ cudaError_t op_memset(struct op *op, const struct cudaMemsetParams *params)
     if (params->height > 1 && params->pitch < params->width * params->elementSize)
         return cudaErrorInvalidValue;
     op->type = cudaGraphNodeTypeMemset;
+    op->device = device_current();
     op->set = *params;
     return cudaSuccess;
 }
@@ -187,8 +189,12 @@ cudaError_t op_clone(struct op *op, const struct op *from)
         return graph_conditional_copy(op, from);
     if (op_has_memory(op))
         graph_memory_hold(op->memory);
-    if (from->type == cudaGraphNodeTypeKernel && from->launch.product != NULL)
-        return op_product(op, from->launch.product);
+    if (from->type == cudaGraphNodeTypeKernel && from->launch.product != NULL) {
+        const cudaError_t error = op_product(op, from->launch.product);
+
+        op->device = from->device;
+        return error;
+    }
     if (from->type == cudaGraphNodeTypeKernel)
         return args_clone(from->launch.kernel, from->launch.args, &op->launch.args);
     if (from->type != cudaGraphNodeTypeGraph)
@@ -247,7 +253,7 @@ static bool copy_same(const struct cudaMemcpy3DParms *a, const struct cudaMemcpy
 
 bool op_same(const struct op *a, const struct op *b)
 {
-    if (a->type != b->type)
+    if (a->type != b->type || op_device(a) != op_device(b))
         return false;
     switch (a->type) {
     case cudaGraphNodeTypeKernel:
@@ -262,6 +268,22 @@ bool op_same(const struct op *a, const struct op *b)
 }
 
 /* ---- Use ------------------------------------------------------------------------------------- */
+
+int op_device(const struct op *op)
+{
+    switch (op->type) {
+    case cudaGraphNodeTypeKernel:
+    case cudaGraphNodeTypeMemcpy:
+    case cudaGraphNodeTypeMemset:
+        return (int)op->device;
+    case cudaGraphNodeTypeEventRecord:
+        return (int)event_device(op->event);
+    case cudaGraphNodeTypeConditional:
+        return (int)condition_device(op->conditional.condition);
+    default:
+        return OP_ANYWHERE;
+    }
+}
 
 static cudaError_t launch_issue(const struct op *op, struct stream *stream, bool programmatic)
 {

@@ -16,6 +16,8 @@ struct kernel;
 
 struct op {
     enum cudaGraphNodeType type;
+    unsigned device; /* that does it, of a kernel, a copy or a memset: the thread's when it was
+                        made, or that of the stream which captured it */
     union {
         struct {
             struct kernel *kernel;
@@ -70,8 +72,12 @@ bool op_same(const struct op *a, const struct op *b);
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
-/* Gives the op to the stream, which does not capture; not an allocation or a free, which exec.c
- * does for a launch as a whole, nor a condition. programmatic: of a kernel, see gs_launch. */
+/* The device that alone can do the op; OP_ANYWHERE: any. */
+#define OP_ANYWHERE (-1)
+int op_device(const struct op *op);
+/* Gives the op to the stream, which does not capture and is of the op's device; not an allocation
+ * or a free, which exec.c does for a launch as a whole, nor a condition. programmatic: of a kernel,
+ * see gs_launch. */
 cudaError_t op_issue(const struct op *op, struct stream *stream, bool programmatic);
 /* Whether a graph of the session can hold the op: see gs_graph_begin. */
 bool op_recordable(const struct op *op);

@@ -160,10 +160,14 @@ static gs_graph nodes_record(struct recording *recording, bool branches)
     return NULL;
 }
 
+/* A session's graph is of its device alone. */
 static bool nodes_recordable(const struct exec_nodes *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++) {
-        if (!op_recordable(&nodes->at[i].op))
+        const int device = op_device(&nodes->at[i].op);
+
+        if (!op_recordable(&nodes->at[i].op) ||
+            (device != OP_ANYWHERE && device != (int)device_number()))
             return false;
     }
     return nodes->count > 0;

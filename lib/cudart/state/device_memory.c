@@ -11,8 +11,6 @@
 #include "cudart/state/peer_access.h"
 #include "cudart/state/stream.h"
 
-#define POOLS_MAX 1024u
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handle_slot slots[POOLS_MAX];
 static struct mem_pool pools[POOLS_MAX];
@@ -111,10 +109,10 @@ static cudaError_t pool_alloc(void **out, size_t size, unsigned pool, struct str
 static cudaError_t server_alloc(void **out, size_t size)
 {
     gs_devptr ptr;
-    gs_status status = peer_malloc(size, &ptr);
+    gs_status status = peer_malloc(HEAP_OF_MALLOC, size, &ptr);
 
     if ((status == GS_ERR_QUOTA || status == GS_ERR_NO_DEVICE_MEMORY) && heaps_give_all())
-        status = peer_malloc(size, &ptr);
+        status = peer_malloc(HEAP_OF_MALLOC, size, &ptr);
     if (status != GS_OK)
         return device_error(status);
     /* NOLINTNEXTLINE: an address of the device */
@@ -371,6 +369,23 @@ cudaError_t mem_pool_change(cudaMemPool_t handle, struct mem_pool *out, uint64_t
     return error;
 }
 
+/* Whether the devices that have access to a pool of the call's device are idle: to free the pool's
+ * memory waits for all their work, of which some may wait for what this thread does next. */
+static bool accessors_idle(unsigned pool)
+{
+    const unsigned owner = device_number();
+    bool idle = true;
+
+    for (unsigned i = 0; i < device_count() && idle; i++) {
+        if (!peer_access_to_pool(pool, i))
+            continue;
+        device_enter(i);
+        idle = streams_query() == GS_OK;
+    }
+    device_enter(owner);
+    return idle;
+}
+
 cudaError_t mem_pool_trim(cudaMemPool_t handle, size_t kept)
 {
     unsigned pool = mem_pool_find(handle);
@@ -378,8 +393,9 @@ cudaError_t mem_pool_trim(cudaMemPool_t handle, size_t kept)
     if (pool == 0)
         return cudaErrorInvalidValue;
     device_enter(pools[pool - 1].device);
-    /* gs_free may wait for all work, of which some may wait for what this thread does next. */
-    return streams_query() == GS_OK ? device_error(heaps_trim(pool, kept)) : cudaSuccess;
+    /* gs_free may wait for all work, likewise. */
+    return streams_query() == GS_OK && accessors_idle(pool) ? device_error(heaps_trim(pool, kept))
+                                                            : cudaSuccess;
 }
 
 void mem_pools_waited(void)
@@ -397,6 +413,10 @@ void mem_pools_waited(void)
 
         if (pools[i].device != device_number())
             continue;
+        if (!accessors_idle(i + 1)) {
+            atomic_store_explicit(over, true, memory_order_relaxed);
+            continue;
+        }
         pthread_mutex_lock(&lock);
         threshold = pools[i].release_threshold;
         pthread_mutex_unlock(&lock);
@@ -405,8 +425,10 @@ void mem_pools_waited(void)
         ended = pools[i].ended && pools[i].used == 0 && heaps_held(i + 1) == 0;
         pools[i].ended = pools[i].ended && !ended;
         pthread_mutex_unlock(&lock);
-        if (ended)
+        if (ended) {
+            peer_access_pool_end(i + 1);
             handles_free(&handles, (int)i);
+        }
     }
 }
 

@@ -11,7 +11,8 @@ struct stream;
 cudaError_t device_memory_alloc(void **out, size_t size);
 /* Waits for the session's work. */
 cudaError_t device_memory_free(void *ptr);
-/* Allocates memory that the work which follows in the stream may use. pool: of mem_pool_find. */
+/* Allocates memory that the work which follows in the stream may use. pool: of mem_pool_find, of
+ * the call's device. stream NULL: it is of another one. */
 cudaError_t device_memory_alloc_async(void **out, size_t size, unsigned pool,
                                       struct stream *stream);
 /* Frees memory once the stream's work so far is done. Memory of no pool is freed at once, which

@@ -131,8 +131,7 @@ static gs_status heap_grow(struct stream_heap *heap, size_t size, bool once, str
     gs_status status;
     gs_devptr base;
 
-    status = heap->pool == HEAP_OF_MALLOC ? peer_malloc(arena_size, &base)
-                                          : gs_malloc(device_session(), arena_size, &base);
+    status = peer_malloc(heap->pool, arena_size, &base);
     if (status != GS_OK)
         return status;
     if (!memory_map_add_arena(base, arena_size)) {

@@ -28,16 +28,6 @@ static int side_device(const void *ptr)
     return device_of_window(ptr);
 }
 
-/* Waits for what the stream has been given. */
-static cudaError_t earlier_wait(struct stream *stream)
-{
-    gs_status status = stream->records ? GS_ERR_NOT_SUPPORTED : stream_enter(stream);
-
-    if (status == GS_OK)
-        status = stream_wait(stream);
-    return stream_error(stream, status);
-}
-
 /* A copy of which one device has a part, until it is complete. */
 static cudaError_t one_copy(unsigned number, void *dst, size_t dst_pitch, const void *src,
                             size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
@@ -157,7 +147,7 @@ static cudaError_t elsewhere_copy(struct stream *stream, int to, void *dst, size
 
     if (width > dst_pitch || width > src_pitch)
         return width == 0 || height == 0 ? cudaSuccess : cudaErrorInvalidPitchValue;
-    error = earlier_wait(stream);
+    error = stream_wait_earlier(stream);
     if (error != cudaSuccess || width == 0 || height == 0)
         return error;
     if (to < 0 || from < 0 || to == from)
@@ -250,16 +240,16 @@ static cudaError_t elsewhere_set(unsigned number, void *dst, size_t pitch,
 cudaError_t peer_set_rows(struct stream *stream, void *dst, size_t pitch,
                           const struct pattern *pattern, size_t width, size_t height)
 {
-    const int device = device_count() > 1 ? side_device(dst) : -1;
+    const int device = device_count() > 1 ? memory_map_device(dst) : -1;
     const unsigned own = device_number();
+    struct memory_range range;
     cudaError_t error;
 
-    if (!is_elsewhere(stream, device))
+    if (side_reached(stream, device, dst))
         return set_rows(stream, dst, pitch, pattern, width, height);
-    /* The stream's device does not reach other memory. */
-    if (!managed_has(dst))
+    if (!managed_has(dst) && !(memory_map_find(dst, &range) && memory_is_host(&range)))
         return cudaErrorInvalidValue;
-    error = earlier_wait(stream);
+    error = stream_wait_earlier(stream);
     if (error == cudaSuccess)
         error = elsewhere_set((unsigned)device, dst, pitch, pattern, width, height);
     device_enter(own); /* as above */

@@ -13,7 +13,8 @@
 
 #include "cudart/state/copy.h"
 
-/* As copy_rows and set_rows. A memset is of memory of the stream's device, or managed memory. */
+/* As copy_rows and set_rows. A memset is of memory that the stream's device reaches, or that the
+ * host does. */
 cudaError_t peer_copy_rows(struct stream *stream, void *dst, size_t dst_pitch, const void *src,
                            size_t src_pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
                            bool wait);

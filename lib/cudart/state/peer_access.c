@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cudart/state/device.h"
+#include "cudart/state/heaps.h"
 
 /* An allocation from this size on has pieces of device memory of its own, which can be exported. */
 #define EXPORTED_LEAST ((size_t)1 << 20)
@@ -17,26 +18,55 @@ struct allocation {
 
 enum ability { ABILITY_UNKNOWN, ABILITY_NONE, ABILITY_THERE };
 
-/* Of a device, by its number. */
+/* What a device's cudaMalloc has allocated, or one of its pools. */
 struct owned {
+    unsigned device;       /* its number */
     struct allocation *at; /* in the order of addresses */
     size_t count, room;
-    bool reached_by[DEVICES_MAX];         /* these devices have access */
-    enum ability ability_of[DEVICES_MAX]; /* to have it */
+    bool reached_by[DEVICES_MAX]; /* these devices have access */
 };
 
 /* Held by whatever changes the lists or what is mapped, also while it waits for the device. */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 /* Held for the moment of a change, so that copies, which only look, wait for no device. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct owned owned[DEVICES_MAX];
+static struct owned of_malloc[DEVICES_MAX] = {{.device = 0}, {.device = 1}, {.device = 2},
+                                              {.device = 3}, {.device = 4}, {.device = 5},
+                                              {.device = 6}, {.device = 7}};
+static struct owned of_pools[POOLS_MAX]; /* by the pool's number less 1 */
+/* Whether the one device can have access to the other's, [owner][device]. */
+static enum ability abilities[DEVICES_MAX][DEVICES_MAX];
 
 static gs_session session_of(unsigned number)
 {
     return atomic_load_explicit(&devices[number].session, memory_order_relaxed);
 }
 
-/* ---- The list of a device's allocations: `changing` is held, or `lock` to look --------------- */
+/* ---- Lists of a device's allocations: `changing` is held, or `lock` to look ------------------ */
+
+/* The list of the call's device. */
+static struct owned *owned_of(unsigned pool)
+{
+    if (pool == HEAP_OF_MALLOC)
+        return &of_malloc[device_number()];
+    of_pools[pool - 1].device = device_number();
+    return &of_pools[pool - 1];
+}
+
+/* The first of the device's lists, the one after `own`, or NULL. Pools without memory are left out.
+ */
+static struct owned *owned_next(unsigned device, const struct owned *own)
+{
+    size_t pool = 0;
+
+    if (own == NULL)
+        return &of_malloc[device];
+    if (own != &of_malloc[device])
+        pool = (size_t)(own - of_pools) + 1;
+    while (pool < POOLS_MAX && (of_pools[pool].count == 0 || of_pools[pool].device != device))
+        pool++;
+    return pool < POOLS_MAX ? &of_pools[pool] : NULL;
+}
 
 /* The number of allocations that begin at or before the address. */
 static size_t allocations_before(const struct owned *own, gs_devptr address)
@@ -61,6 +91,17 @@ static struct allocation *allocation_of(const struct owned *own, gs_devptr addre
     struct allocation *found = before ? &own->at[before - 1] : NULL;
 
     return found != NULL && address - found->base < found->size ? found : NULL;
+}
+
+/* The device's list that has the address; NULL: none. */
+static struct owned *owned_with(unsigned device, gs_devptr address)
+{
+    struct owned *own = NULL;
+
+    do
+        own = owned_next(device, own);
+    while (own != NULL && allocation_of(own, address) == NULL);
+    return own;
 }
 
 static bool allocation_add(struct owned *own, gs_devptr base, size_t size)
@@ -142,44 +183,43 @@ static void unmap_below(const struct owned *own, unsigned end, gs_devptr base)
 }
 
 /* Maps the allocation to all devices that have access, or to none. */
-static gs_status map_to_all(unsigned owner, gs_devptr base)
+static gs_status map_to_all(const struct owned *own, gs_devptr base)
 {
-    const struct owned *own = &owned[owner];
     gs_status status = GS_OK;
     unsigned i = 0;
 
     for (; i < DEVICES_MAX && status == GS_OK; i++) {
         if (own->reached_by[i])
-            status = allocation_map(i, owner, base);
+            status = allocation_map(i, own->device, base);
     }
     if (status != GS_OK)
         unmap_below(own, i - 1, base);
     return status;
 }
 
-/* Unmaps the first `count` of the owner's allocations from the device. */
-static void unmap_first(unsigned number, unsigned owner, size_t count)
+/* Unmaps the first `count` allocations of the list from the device. */
+static void unmap_first(unsigned number, const struct owned *own, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        allocation_unmap(number, owned[owner].at[i].base);
+        allocation_unmap(number, own->at[i].base);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-gs_status peer_malloc(size_t size, gs_devptr *base)
+gs_status peer_malloc(unsigned pool, size_t size, gs_devptr *base)
 {
-    const unsigned owner = device_number();
-    struct owned *own = &owned[owner];
+    struct owned *own;
     gs_status status;
 
     if (device_count() < 2)
         return gs_malloc(device_session(), size, base);
     pthread_mutex_lock(&changing);
+    own = owned_of(pool);
     if (is_reached(own) && size < EXPORTED_LEAST)
         size = EXPORTED_LEAST;
     status = gs_malloc(device_session(), size, base);
     if (status == GS_OK) {
-        status = map_to_all(owner, *base);
+        status = map_to_all(own, *base);
         if (status == GS_OK && !allocation_add(own, *base, size)) {
             unmap_below(own, DEVICES_MAX, *base);
             status = GS_ERR_NO_MEMORY;
@@ -193,11 +233,12 @@ gs_status peer_malloc(size_t size, gs_devptr *base)
 
 gs_status peer_free(gs_devptr base)
 {
-    struct owned *own = &owned[device_number()];
     struct allocation *found;
+    struct owned *own;
 
     pthread_mutex_lock(&changing);
-    found = allocation_of(own, base);
+    own = owned_with(device_number(), base);
+    found = own != NULL ? allocation_of(own, base) : NULL;
     if (found != NULL && found->base == base) {
         unmap_below(own, DEVICES_MAX, base);
         allocation_remove(own, found);
@@ -206,14 +247,25 @@ gs_status peer_free(gs_devptr base)
     return gs_free(device_session(), base);
 }
 
+/* Whether the device has access to some of the owner's memory. */
+static bool reaches_some(unsigned number, unsigned owner)
+{
+    bool any = false;
+
+    pthread_mutex_lock(&lock);
+    for (const struct owned *own = NULL; (own = owned_next(owner, own)) != NULL;)
+        any = any || own->reached_by[number];
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
 gs_status peer_accessors_sync(void)
 {
-    const struct owned *own = &owned[device_number()];
     gs_status status = GS_OK;
 
     pthread_mutex_lock(&changing);
     for (unsigned i = 0; i < DEVICES_MAX && status == GS_OK; i++) {
-        if (own->reached_by[i])
+        if (reaches_some(i, device_number()))
             status = gs_sync(session_of(i));
     }
     pthread_mutex_unlock(&changing);
@@ -222,11 +274,12 @@ gs_status peer_accessors_sync(void)
 
 bool peer_access_reaches(unsigned number, unsigned owner, const void *ptr)
 {
+    const struct owned *own;
     bool reaches;
 
     pthread_mutex_lock(&lock);
-    reaches = owned[owner].reached_by[number] &&
-              allocation_of(&owned[owner], (uint64_t)(uintptr_t)ptr) != NULL;
+    own = owned_with(owner, (uint64_t)(uintptr_t)ptr);
+    reaches = own != NULL && own->reached_by[number];
     pthread_mutex_unlock(&lock);
     return reaches;
 }
@@ -250,7 +303,7 @@ static cudaError_t both_use(unsigned number, unsigned owner)
  * `changing` is held. */
 static gs_status ability_find(unsigned number, unsigned owner)
 {
-    enum ability *ability = &owned[owner].ability_of[number];
+    enum ability *ability = &abilities[owner][number];
     gs_devptr base;
     gs_status status = gs_malloc(session_of(owner), EXPORTED_LEAST, &base);
 
@@ -286,30 +339,39 @@ cudaError_t peer_access_can(unsigned number, unsigned owner, bool *can)
     if (error != cudaSuccess)
         return error;
     pthread_mutex_lock(&changing);
-    if (owned[owner].ability_of[number] == ABILITY_UNKNOWN)
+    if (abilities[owner][number] == ABILITY_UNKNOWN)
         status = ability_find(number, owner);
-    *can = owned[owner].ability_of[number] == ABILITY_THERE;
+    *can = abilities[owner][number] == ABILITY_THERE;
     pthread_mutex_unlock(&changing);
     return device_error(status);
 }
 
 /* `changing` is held. */
-static cudaError_t enable(unsigned number, unsigned owner)
+static cudaError_t enable(unsigned number, struct owned *own)
 {
-    struct owned *own = &owned[owner];
     gs_status status = GS_OK;
     size_t done = 0;
 
     if (own->reached_by[number])
         return cudaErrorPeerAccessAlreadyEnabled;
     for (; done < own->count && status == GS_OK; done++)
-        status = allocation_map(number, owner, own->at[done].base);
+        status = allocation_map(number, own->device, own->at[done].base);
     if (status == GS_OK) {
         reached_set(own, number, true);
         return cudaSuccess;
     }
-    unmap_first(number, owner, done - 1);
+    unmap_first(number, own, done - 1);
     return status == GS_ERR_NOT_SUPPORTED ? cudaErrorPeerAccessUnsupported : device_error(status);
+}
+
+/* `changing` is held. */
+static cudaError_t disable(unsigned number, struct owned *own)
+{
+    if (!own->reached_by[number])
+        return cudaErrorPeerAccessNotEnabled;
+    reached_set(own, number, false);
+    unmap_first(number, own, own->count);
+    return cudaSuccess;
 }
 
 cudaError_t peer_access_enable(unsigned owner)
@@ -323,19 +385,9 @@ cudaError_t peer_access_enable(unsigned owner)
     if (error != cudaSuccess)
         return error;
     pthread_mutex_lock(&changing);
-    error = enable(number, owner);
+    error = enable(number, &of_malloc[owner]);
     pthread_mutex_unlock(&changing);
     return error;
-}
-
-/* `changing` is held. */
-static cudaError_t disable(unsigned number, unsigned owner)
-{
-    if (!owned[owner].reached_by[number])
-        return cudaErrorPeerAccessNotEnabled;
-    reached_set(&owned[owner], number, false);
-    unmap_first(number, owner, owned[owner].count);
-    return cudaSuccess;
 }
 
 cudaError_t peer_access_disable(unsigned owner)
@@ -343,9 +395,57 @@ cudaError_t peer_access_disable(unsigned owner)
     cudaError_t error;
 
     pthread_mutex_lock(&changing);
-    error = disable(device_number(), owner);
+    error = disable(device_number(), &of_malloc[owner]);
     pthread_mutex_unlock(&changing);
     return error;
+}
+
+cudaError_t peer_access_pool(unsigned pool, unsigned number, bool access)
+{
+    bool can;
+    cudaError_t error = peer_access_can(number, device_number(), &can);
+
+    if (error == cudaSuccess && access && !can)
+        error = cudaErrorInvalidDevice;
+    if (error != cudaSuccess || access == peer_access_to_pool(pool, number))
+        return error;
+    pthread_mutex_lock(&changing);
+    error = access ? enable(number, owned_of(pool)) : disable(number, owned_of(pool));
+    pthread_mutex_unlock(&changing);
+    return error;
+}
+
+bool peer_access_to_pool(unsigned pool, unsigned number)
+{
+    bool reached;
+
+    pthread_mutex_lock(&lock);
+    reached = of_pools[pool - 1].reached_by[number];
+    pthread_mutex_unlock(&lock);
+    return reached;
+}
+
+void peer_access_pool_end(unsigned pool)
+{
+    pthread_mutex_lock(&changing);
+    for (unsigned i = 0; i < DEVICES_MAX; i++)
+        reached_set(&of_pools[pool - 1], i, false);
+    pthread_mutex_unlock(&changing);
+}
+
+/* Takes all access to the list away, if the session of its device is gone, and that device's own.
+ */
+static void owned_forget(struct owned *own, unsigned gone)
+{
+    for (unsigned i = 0; i < DEVICES_MAX; i++) {
+        if (i == gone || own->device == gone)
+            disable(i, own);
+    }
+    if (own->device != gone)
+        return;
+    pthread_mutex_lock(&lock);
+    own->count = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 void peer_access_forget(void)
@@ -354,12 +454,10 @@ void peer_access_forget(void)
 
     pthread_mutex_lock(&changing);
     for (unsigned i = 0; i < DEVICES_MAX; i++) {
-        disable(i, gone);
-        disable(gone, i);
-        owned[gone].ability_of[i] = owned[i].ability_of[gone] = ABILITY_UNKNOWN;
+        owned_forget(&of_malloc[i], gone);
+        abilities[gone][i] = abilities[i][gone] = ABILITY_UNKNOWN;
     }
-    pthread_mutex_lock(&lock);
-    owned[gone].count = 0;
-    pthread_mutex_unlock(&lock);
+    for (unsigned i = 0; i < POOLS_MAX; i++)
+        owned_forget(&of_pools[i], gone);
     pthread_mutex_unlock(&changing);
 }

@@ -1,8 +1,8 @@
 /*
  * peer_access.h - peer access: kernels and copies of one device that reach memory of another one,
  * the owner, by import of the owner's allocations at their own addresses (gs_mem_import). What
- * cudaMalloc takes from the server is allocated and freed here, so that devices which have access
- * have it mapped from its first moment to its last. Any thread.
+ * cudaMalloc and pools take from the server is allocated and freed here, so that devices which have
+ * access have it mapped from its first moment to its last. Any thread.
  */
 #ifndef GS_CUDART_PEER_ACCESS_H
 #define GS_CUDART_PEER_ACCESS_H
@@ -10,9 +10,10 @@
 #include "cudart/abi.h"
 #include "gshare.h"
 
-/* As gs_malloc and gs_free, on the call's device. Freeing waits for the work of the devices that
+/* As gs_malloc and gs_free, on the call's device. pool: HEAP_OF_MALLOC (heaps.h), or one of the
+ * device's. Freeing waits for the work of the devices that
  * have access. */
-gs_status peer_malloc(size_t size, gs_devptr *base);
+gs_status peer_malloc(unsigned pool, size_t size, gs_devptr *base);
 gs_status peer_free(gs_devptr base);
 /* Waits for the work of the devices that have access to the call's device. */
 gs_status peer_accessors_sync(void);
@@ -23,6 +24,12 @@ cudaError_t peer_access_can(unsigned number, unsigned owner, bool *can);
 /* Gives the call's device access to the owner's memory, or takes it away. */
 cudaError_t peer_access_enable(unsigned owner);
 cudaError_t peer_access_disable(unsigned owner);
+/* The same of a pool of the call's device, for another one. cudaErrorInvalidDevice: that one cannot
+ * have access. */
+cudaError_t peer_access_pool(unsigned pool, unsigned number, bool access);
+bool peer_access_to_pool(unsigned pool, unsigned number);
+/* The pool has no memory, and its number becomes another's. */
+void peer_access_pool_end(unsigned pool);
 /* Whether the device has the memory at the address, which is the owner's, mapped. */
 bool peer_access_reaches(unsigned number, unsigned owner, const void *ptr);
 /* The call's device is to be detached: nobody has access to it, nor it to others. */

@@ -246,6 +246,7 @@ static bool thread_key_made;
 /* By the device's number; NULL: not made yet. */
 struct thread_streams {
     cudaStream_t of[DEVICES_MAX];
+    cudaStream_t beside[DEVICES_MAX]; /* see stream_go_on */
 };
 
 static void thread_streams_end(void *streams_of_thread)
@@ -255,6 +256,8 @@ static void thread_streams_end(void *streams_of_thread)
     for (unsigned i = 0; i < DEVICES_MAX; i++) {
         if (mine->of[i] != NULL)
             stream_end(mine->of[i]);
+        if (mine->beside[i] != NULL)
+            stream_end(mine->beside[i]);
     }
     free(mine);
 }
@@ -285,7 +288,7 @@ static struct thread_streams *thread_streams(void)
 
 /* The one of the call's device, made at the thread's first use of it, and destroyed with the
  * thread. */
-static cudaError_t thread_stream(cudaStream_t *handle)
+static cudaError_t thread_stream(bool beside, cudaStream_t *handle)
 {
     struct thread_streams *mine = thread_streams();
     cudaStream_t *place;
@@ -293,9 +296,9 @@ static cudaError_t thread_stream(cudaStream_t *handle)
 
     if (mine == NULL)
         return cudaErrorMemoryAllocation;
-    place = &mine->of[device_number()];
+    place = beside ? &mine->beside[device_number()] : &mine->of[device_number()];
     if (handles_find(&handles, (uint64_t)(uintptr_t)*place) < 0)
-        error = stream_new(0, 0, place);
+        error = stream_new(beside ? cudaStreamNonBlocking : 0, 0, place);
     *handle = *place;
     return error;
 }
@@ -317,7 +320,7 @@ cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **st
         return cudaSuccess;
     }
     if (handle == NULL || handle == cudaStreamPerThread) {
-        error = thread_stream(&handle);
+        error = thread_stream(false, &handle);
         if (error != cudaSuccess)
             return error;
     }
@@ -327,4 +330,35 @@ cudaError_t stream_find(cudaStream_t handle, bool per_thread, struct stream **st
     *stream = &streams[number];
     device_enter(streams[number].device);
     return cudaSuccess;
+}
+
+/* ---- Another device's work ------------------------------------------------------------------- */
+
+cudaError_t stream_wait_earlier(struct stream *stream)
+{
+    gs_status status = stream->records ? GS_ERR_NOT_SUPPORTED : stream_enter(stream);
+
+    if (status == GS_OK)
+        status = stream_wait(stream);
+    return stream_error(stream, status);
+}
+
+cudaError_t stream_go_on(struct stream *stream, unsigned device, struct stream **at)
+{
+    cudaError_t error = cudaSuccess;
+    cudaStream_t handle;
+
+    if ((*at)->device != device)
+        error = stream_wait_earlier(*at);
+    device_enter(device);
+    if ((*at)->device == device || error != cudaSuccess)
+        return error;
+    if (stream->device == device) {
+        *at = stream;
+        return cudaSuccess;
+    }
+    error = thread_stream(true, &handle);
+    if (error == cudaSuccess)
+        *at = &streams[handles_slot((uint64_t)(uintptr_t)handle)];
+    return error;
 }

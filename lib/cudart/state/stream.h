@@ -76,6 +76,14 @@ void streams_forget(void);
 /* GS_OK: all streams of the call's device are idle. */
 gs_status streams_query(void);
 
+/* Waits for all that the stream's next operation would come after. */
+cudaError_t stream_wait_earlier(struct stream *stream);
+/* Has what comes next in the stream's order go to the device: *at, where it has gone so far,
+ * becomes the stream, or one beside it that is the thread's own. No stream waits for another
+ * device's work: where *at changes, the caller waits for what was given to it. The call works on
+ * the device. */
+cudaError_t stream_go_on(struct stream *stream, unsigned device, struct stream **at);
+
 /* Waits for the stream's own work, or asks about it. */
 static inline gs_status stream_wait(struct stream *stream)
 {

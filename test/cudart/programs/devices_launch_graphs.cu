@@ -1,5 +1,5 @@
-// A graph is launched on the device of the stream, also where it was made while another was current, and
-// takes other arguments between.
+// A graph is launched in a stream of its device, also where another one is current, and takes other
+// arguments between.
 #include "devices.h"
 
 int main()
