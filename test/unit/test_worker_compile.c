@@ -137,6 +137,54 @@ static gs_status compile(bool one_by_one)
     return compile_text(text, one_by_one);
 }
 
+static CUresult library_load(CUlibrary *library, const void *image, CUjit_option *options,
+                             void **values, unsigned count, CUlibraryOption *library_options,
+                             void **library_values, unsigned library_count)
+{
+    (void)library_options;
+    (void)library_values;
+    assert_int_equal(library_count, 0);
+    assert_int_equal(count, 2);
+    assert_int_equal(options[0], CU_JIT_ERROR_LOG_BUFFER);
+    compilations++;
+    if (image != (const void *)text) {
+        strcpy(values[0], "line 1: no");
+        return CUDA_ERROR_INVALID_PTX;
+    }
+    *library = (CUlibrary)&compilations;
+    return CUDA_SUCCESS;
+}
+
+static void a_library_is_compiled_once(void **state)
+{
+    struct job job = {.session = &session};
+    CUlibrary library = NULL;
+
+    (void)state;
+    fake_cu.cuLibraryLoadData = library_load;
+    assert_int_equal(
+        image_compile_library(&job, (const unsigned char *)text, sizeof(text) - 1, NULL, &library),
+        GS_OK);
+    assert_ptr_equal(library, &compilations);
+    assert_int_equal(compilations, 1);
+    library = NULL;
+    assert_int_equal(image_compile_library(&job, (const unsigned char *)alone, sizeof(alone) - 1,
+                                           NULL, &library),
+                     GS_ERR_BAD_IMAGE);
+    assert_non_null(strstr(job.message, "line 1: no"));
+    assert_null(library);
+    job = (struct job){.session = &session, .brief = true};
+    assert_int_equal(
+        image_compile_library(&job, (const unsigned char *)text, COMPILE_BRIEF + 1, NULL, &library),
+        GS_NOT_READY);
+    atomic_store(&session.jobs.closing, true);
+    job = (struct job){.session = &session};
+    assert_int_equal(
+        image_compile_library(&job, (const unsigned char *)text, sizeof(text) - 1, NULL, &library),
+        GS_ERR_INTERRUPTED);
+    assert_int_equal(compilations, 2);
+}
+
 static void room_for_a_second_block_takes_another_compilation(void **state)
 {
     (void)state;
@@ -213,6 +261,7 @@ static void threads_that_help_are_charged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        COMPILE_TEST(a_library_is_compiled_once),
         COMPILE_TEST(room_for_a_second_block_takes_another_compilation),
         COMPILE_TEST(none_begins_for_a_session_that_closes),
         COMPILE_TEST(nor_another_one_where_it_closes_meanwhile),

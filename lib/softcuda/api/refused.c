@@ -44,11 +44,8 @@
     X(cuDeviceGetMemPool)                                                                          \
     X(cuDeviceSetMemPool)                                                                          \
     X(cuLaunchCooperativeKernelMultiDevice)                                                        \
-    X(cuLibraryLoadData)                                                                           \
     X(cuLibraryLoadFromFile)                                                                       \
-    X(cuLibraryUnload)                                                                             \
     X(cuLibraryGetKernel)                                                                          \
-    X(cuLibraryGetModule)                                                                          \
     X(cuLibraryGetGlobal)                                                                          \
     X(cuKernelGetFunction)                                                                         \
     X(cuGraphClone)                                                                                \
