@@ -34,11 +34,6 @@ void turn_remove(const struct session *session)
         turn.current = NULL;
 }
 
-bool turn_any(void)
-{
-    return turn.until;
-}
-
 static bool suspect(const struct session *session, uint64_t now)
 {
     return session->poll.suspect_ns > now;
@@ -79,7 +74,7 @@ static struct session *next_waiting(uint64_t now)
 static bool suspects_busy(uint64_t now)
 {
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        if (suspect(s, now) && (session_elsewhere(s) || session_unfinished(s)))
+        if (suspect(s, now) && session_unfinished(s))
             return true;
     }
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
