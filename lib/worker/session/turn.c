@@ -15,15 +15,13 @@ static struct {
     struct session *current; /* the only suspect whose work may go; NULL: none */
     uint64_t since;          /* when its turn began */
     bool ending;             /* the turn is over, and lasts only until its work has ended */
-} turn;
+} turn = {.longest_ns = TURN_LONGEST_NS};
 
 void turn_add(struct session *session, uint64_t now, uint64_t until)
 {
     session->poll.suspect_ns = until;
     if (until > turn.until)
         turn.until = until;
-    if (turn.longest_ns < TURN_LONGEST_NS)
-        turn.longest_ns = TURN_LONGEST_NS;
     if (until > now && (until - now) / TURN_SHARE > turn.longest_ns)
         turn.longest_ns = (until - now) / TURN_SHARE;
 }
@@ -92,7 +90,7 @@ void turn_poll(uint64_t now)
         return;
     if (now >= turn.until) {
         turn.until = 0;
-        turn.longest_ns = 0;
+        turn.longest_ns = TURN_LONGEST_NS;
         turn.current = NULL;
         return;
     }
