@@ -713,6 +713,23 @@ static void a_worker_whose_lane_is_stuck_is_ended_for_a_session_whose_grace_is_o
     assert_int_equal(device->worker.state, WORKER_ENDING);
 }
 
+// Not even a next supervisor gives more, or one who repeats the kill.
+static void a_session_that_is_killed_has_no_more_grace_than_it_was_given(void **state)
+{
+    struct session *session = session_in(SESSION_OPEN);
+    uint64_t due;
+
+    (void)state;
+    server_session_kill(session, 0);
+    assert_int_equal(session->state, SESSION_CLOSING);
+    timer_cancel(&server.loop, &session->evict_by);
+    server_session_close_again(session, true);
+    due = session->evict_by.due_ns;
+    assert_in_range(due, 1, clock_ns() + 1000000);
+    server_session_kill(session, 5000);
+    assert_int_equal(session->evict_by.due_ns, due);
+}
+
 static void a_worker_that_needs_recycling_makes_room_for_another(void **state)
 {
     struct link_message message = {.op = LINK_RETIRED, .slot = LINK_SLOT_NONE};
@@ -806,6 +823,7 @@ int main(void)
         LINK_TEST(a_pong_to_an_earlier_ping_says_nothing),
         LINK_TEST(a_worker_that_stays_silent_is_shown_and_then_ended),
         LINK_TEST(a_worker_whose_lane_is_stuck_is_ended_for_a_session_whose_grace_is_over),
+        LINK_TEST(a_session_that_is_killed_has_no_more_grace_than_it_was_given),
         LINK_TEST(a_worker_that_needs_recycling_makes_room_for_another),
         LINK_TEST(nobodys_worker_is_not_asked),
         LINK_TEST(messages_that_do_not_fit_are_kept_and_sent_later),

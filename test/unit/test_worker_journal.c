@@ -466,6 +466,24 @@ static void more_than_millions_of_entries_are_not_kept(void **state)
     journal_free(journal);
 }
 
+/* What has been dropped leaves a larger index behind, and no room for more entries. */
+static void dropped_entries_make_room_for_no_more_than_millions(void **state)
+{
+    struct journal *journal = journal_new(1, UID), *next;
+
+    (void)state;
+    allocations_put(journal, 0, 1700000);
+    for (uint64_t i = 0; i < 600000; i++)
+        journal_drop(journal, JOURNAL_ALLOCATION, 0x1000 + 256 * i);
+    allocations_put(journal, 1700000, 900000);
+    next = reopened(journal);
+    assert_null(journal_incomplete(next));
+    journal_free(next);
+    allocations_put(journal, 2600000, 200000);
+    assert_string_equal(journal_incomplete(journal), "its journal is full");
+    journal_free(journal);
+}
+
 static void damaged_files_are_refused(void **state)
 {
     struct journal *journal = journal_new(1, UID);
@@ -515,6 +533,7 @@ int main(void)
         cmocka_unit_test(an_incomplete_journal_says_why),
         cmocka_unit_test(many_entries_are_given_up_when_their_time_is_over),
         cmocka_unit_test(more_than_millions_of_entries_are_not_kept),
+        cmocka_unit_test(dropped_entries_make_room_for_no_more_than_millions),
         cmocka_unit_test(damaged_files_are_refused),
     };
 

@@ -165,11 +165,15 @@ static _Alignas(64) unsigned char segment[SEG_OFF_RINGS];
 
 static struct session *light_session(void)
 {
+    static struct lane main = {.now = 1000000000};
     static struct session session;
 
     memset(segment, 0, sizeof(segment));
-    session = (struct session){
-        .segment = segment, .submit.light = LIGHT_LEAST, .sched.entity = {.cls = GS_CLASS_NORMAL}};
+    session = (struct session){.lane = &main,
+                               .segment = segment,
+                               .submit.light = LIGHT_LEAST,
+                               .poll.suspect_ns = main.now,
+                               .sched.entity = {.cls = GS_CLASS_NORMAL}};
     return &session;
 }
 
@@ -206,6 +210,7 @@ static void each_of_these_alone_keeps_a_session_with_the_main_lane(void **state)
     expect_kept(s->submit.reports_open = 1);
     expect_kept(s->sched.entity.waiting = true);
     expect_kept(s->round.pending = UINT64_C(1) << SEG_REQUEST_BIT);
+    expect_kept(s->poll.suspect_ns++);
     /* The device has work of its stream 5. */
     expect_kept((s->inflight.busy = 1u << 5, s->submit.streams[5].issued = 64));
 }

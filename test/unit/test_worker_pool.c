@@ -15,6 +15,8 @@
 
 #include "common/util.h"
 #include "fake_driver.h"
+#include "worker/partition/kernel_launch.h"
+#include "worker/partition/partition.h"
 #include "worker/sched/priority.h"
 #include "worker/submit/pool.h"
 #include "worker/submit/stream.h"
@@ -24,12 +26,20 @@
 
 static const uint32_t classes[] = {GS_CLASS_BEST_EFFORT, GS_CLASS_LATENCY, GS_CLASS_NORMAL};
 static unsigned made, destroyed, taken, kept;
+static CUcontext current, made_in;
+
+static CUresult context_set(CUcontext context)
+{
+    current = context;
+    return CUDA_SUCCESS;
+}
 
 static CUresult stream_create(CUstream *stream, unsigned int flags, int priority)
 {
     (void)flags;
     (void)priority;
     *stream = (CUstream)&made;
+    made_in = current;
     made++;
     return CUDA_SUCCESS;
 }
@@ -54,15 +64,21 @@ static unsigned at_hand(void)
     return made - destroyed - taken + kept;
 }
 
-/* Takes a stream for this priority. Returns the stream's own priority. */
-static int take(int priority)
+/* Takes a stream for this priority, in a context that has none at hand or (NULL) in the primary
+ * one. Returns the stream's own priority. */
+static int take_for(struct partition *home, int priority)
 {
-    struct partition *home = NULL;
     CUstream stream;
 
     assert_int_equal(pool_get_stream(&stream, &priority, &home), CUDA_SUCCESS);
+    assert_null(home);
     taken++;
     return priority;
+}
+
+static int take(int priority)
+{
+    return take_for(NULL, priority);
 }
 
 static int set(void **state)
@@ -71,6 +87,8 @@ static int set(void **state)
     fake_cu.cuStreamCreateWithPriority = stream_create;
     fake_cu.cuStreamDestroy_v2 = stream_destroy;
     fake_cu.cuGraphCreate = graph_create;
+    fake_cu.cuCtxSetCurrent = context_set;
+    worker_begin()->context = (CUcontext)&kept;
     worker_begin()->info.priority_lowest = 0;
     worker_begin()->info.priority_highest = -5;
     pool_init();
@@ -154,6 +172,21 @@ static void a_full_pool_makes_none(void **state)
     assert_int_equal(destroyed, 0);
 }
 
+/* Also where a side lane asks: its events are the primary context's. */
+static void what_is_made_for_want_of_others_is_of_the_primary_context(void **state)
+{
+    struct partition side = {.context = (CUcontext)&taken};
+    const unsigned before = made;
+
+    (void)state;
+    partition_home(&side);
+    assert_ptr_equal(current, side.context);
+    while (made == before)
+        take_for(&side, stream_priority(GS_CLASS_NORMAL, 0));
+    assert_ptr_equal(made_in, worker_begin()->context);
+    partition_home(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +196,7 @@ int main(void)
         cmocka_unit_test(each_class_is_refilled),
         cmocka_unit_test(what_nobody_takes_is_not_made_again_and_again),
         cmocka_unit_test(a_full_pool_makes_none),
+        cmocka_unit_test(what_is_made_for_want_of_others_is_of_the_primary_context),
     };
     return cmocka_run_group_tests(tests, set, NULL);
 }

@@ -182,8 +182,8 @@ static void evict_fire(struct timer *timer)
 
 static void evict_after(struct session *session, uint32_t grace_ms)
 {
-    timer_set(&session->server->loop, &session->evict_by,
-              clock_ns() + (uint64_t)(grace_ms ? grace_ms : 1) * 1000000u, evict_fire);
+    timer_set(&session->server->loop, &session->evict_by, clock_ns() + grace_ms * UINT64_C(1000000),
+              evict_fire);
 }
 
 /* The worker takes no more of the session's work, and frees what the session holds once the device
@@ -209,7 +209,10 @@ void server_session_close_again(struct session *session, bool asked)
 void server_session_kill(struct session *session, uint32_t grace_ms)
 {
     static const char text[] = "the operator has ended the session";
+    const struct timer *by = &session->evict_by;
 
+    if (grace_ms == 0)
+        grace_ms = 1; /* 0 in the session: no limit */
     switch (session->state) {
     case SESSION_OPEN:
         session_segment_end(session, text);
@@ -230,10 +233,11 @@ void server_session_kill(struct session *session, uint32_t grace_ms)
         break;
     case SESSION_CLOSING:
         session->by_operator = true;
-        if (!session->grace_ms || grace_ms < session->grace_ms)
-            session->grace_ms = grace_ms;
         worker_ping(session->device);
-        evict_after(session, session->grace_ms);
+        if (by->due_ns && by->due_ns <= clock_ns() + grace_ms * UINT64_C(1000000))
+            break;
+        session->grace_ms = grace_ms;
+        evict_after(session, grace_ms);
         break;
     case SESSION_WAITING:
         server_session_refuse(session, GS_ERR_REFUSED, text);

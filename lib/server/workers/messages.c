@@ -139,8 +139,7 @@ static bool on_suspect(const struct session *session)
     struct log_event event = log_event_begin("suspect");
     const uint64_t now = clock_ns();
 
-    if (device->worker.state == WORKER_READY)
-        suspect_name(&device->suspects, session);
+    suspect_name(&device->suspects, session);
     if (account)
         account_suspect(account, device->worker.ready_ns, now);
     if (!account_event(account, now))

@@ -73,11 +73,3 @@ uint64_t pace_due(const struct pace *pace, uint32_t uid, uint32_t percent, uint6
 
     return taken > saved ? now + (taken - saved) / percent * 100 + 1 : now;
 }
-
-void pace_deinit(struct pace *pace)
-{
-    for (struct pace_account *account; (account = pace->first);) {
-        pace->first = account->next;
-        free(account);
-    }
-}

@@ -23,7 +23,5 @@ struct pace {
 void pace_take(struct pace *pace, uint32_t uid, uint32_t percent, uint64_t cpu_ns, uint64_t now);
 /* When the user's next compilation may begin; `now` or earlier: at once. */
 uint64_t pace_due(const struct pace *pace, uint32_t uid, uint32_t percent, uint64_t now);
-/* Frees all accounts. */
-void pace_deinit(struct pace *pace);
 
 #endif

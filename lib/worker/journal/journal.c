@@ -54,7 +54,7 @@ struct journal {
     unsigned char *log;
     uint64_t bytes;   /* of the log's mapping */
     uint64_t dropped; /* units of the log that are no longer valid */
-    uint64_t found;   /* valid entries of a log that another worker has left */
+    uint64_t entries; /* that are valid */
     /* The index: open addressing, a power of two. A slot is 1 + the unit of an entry, or 0: free.
      * The slot of a dropped entry stays, as a step on the way to others. */
     uint32_t *slots;
@@ -239,6 +239,7 @@ static void entry_drop(struct journal *journal, uint32_t slot)
         return;
     entry = entry_at(journal, slot - 1);
     journal->dropped += entry->units;
+    journal->entries--;
     *(volatile uint32_t *)&entry->kind = 0;
 }
 
@@ -247,13 +248,11 @@ static void entry_drop(struct journal *journal, uint32_t slot)
  * memory, or there are too many. */
 static bool index_make(struct journal *journal)
 {
-    uint32_t count = 0, capacity = 64;
+    uint32_t capacity = 64;
 
-    for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));)
-        count++;
-    if (count >= ENTRIES_MAX)
+    if (journal->entries > ENTRIES_MAX)
         return false;
-    while (capacity < 4 * (uint64_t)count)
+    while (capacity < 4 * journal->entries)
         capacity *= 2;
     uint32_t *slots = calloc(capacity, sizeof(*slots));
     if (!slots)
@@ -261,7 +260,7 @@ static bool index_make(struct journal *journal)
     free(journal->slots);
     journal->slots = slots;
     journal->capacity = capacity;
-    journal->used = count;
+    journal->used = (uint32_t)journal->entries;
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {
         uint32_t *slot = slot_of(journal, e->kind, e->key), former = *slot;
         *slot = (uint32_t)unit_of(journal, e) + 1;
@@ -324,7 +323,7 @@ static void entry_add(struct journal *journal, const struct journal_entry *head,
     struct journal_entry *entry;
     uint32_t *slot, former;
 
-    if (!log_grow(journal, (end + head->units) * UNIT) ||
+    if (journal->entries >= ENTRIES_MAX || !log_grow(journal, (end + head->units) * UNIT) ||
         (2 * (journal->used + 1) > journal->capacity && !index_make(journal))) {
         journal_set_incomplete(journal, "its journal is full");
         return;
@@ -336,6 +335,7 @@ static void entry_add(struct journal *journal, const struct journal_entry *head,
     slot = slot_of(journal, head->kind, head->key);
     former = *slot;
     journal->used += !former;
+    journal->entries++;
     *slot = (uint32_t)end + 1;
     /* release: the entry is complete before the log includes it. */
     atomic_store_explicit(&journal->header->extent, extent_of(begin, end + head->units),
@@ -403,7 +403,7 @@ static bool log_check(struct journal *journal)
             entry->size > (uint64_t)entry->units * UNIT - sizeof(*entry))
             return false;
         journal->dropped += entry->kind ? 0 : entry->units;
-        journal->found += entry->kind != 0;
+        journal->entries += entry->kind != 0;
         unit += entry->units;
     }
     return true;
@@ -433,7 +433,7 @@ static void change_settle(struct journal *journal)
 
 bool journal_late(const struct journal *journal, uint64_t until)
 {
-    return journal && journal->found > ENTRIES_PROMPT && clock_ns() >= until;
+    return journal && journal->entries > ENTRIES_PROMPT && clock_ns() >= until;
 }
 
 struct journal *journal_open(int descriptor, uint64_t session, uint32_t uid, uint64_t until)

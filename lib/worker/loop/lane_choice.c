@@ -74,5 +74,6 @@ bool session_light(const struct session *session)
            /* the main lane reads what a launch of a listed session writes there */
            !session->sched.headroom.listed && !session->submit.reports_open &&
            !session->sched.entity.waiting && !(session->round.pending & REQUEST_BIT) &&
+           session->poll.suspect_ns <= session->lane->now && /* the main lane gives turns */
            session_seems_idle(session);
 }

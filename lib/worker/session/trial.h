@@ -22,7 +22,7 @@ void trial_add(struct session *session);
 void trial_remove(struct session *session);
 /* Tells the supervisor that the session is no longer suspect. */
 void trial_passed(const struct session *session);
-/* Whether any session is still to have its trial, or has it, or has turns. */
+/* Whether any session is still to have its trial, or has it. */
 bool trial_any(void);
 /* Whether the session's new work waits for a trial or a turn of another session. */
 bool trial_pauses(const struct session *session);

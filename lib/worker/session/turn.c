@@ -15,15 +15,13 @@ static struct {
     struct session *current; /* the only suspect whose work may go; NULL: none */
     uint64_t since;          /* when its turn began */
     bool ending;             /* the turn is over, and lasts only until its work has ended */
-} turn;
+} turn = {.longest_ns = TURN_LONGEST_NS};
 
 void turn_add(struct session *session, uint64_t now, uint64_t until)
 {
     session->poll.suspect_ns = until;
     if (until > turn.until)
         turn.until = until;
-    if (turn.longest_ns < TURN_LONGEST_NS)
-        turn.longest_ns = TURN_LONGEST_NS;
     if (until > now && (until - now) / TURN_SHARE > turn.longest_ns)
         turn.longest_ns = (until - now) / TURN_SHARE;
 }
@@ -32,11 +30,6 @@ void turn_remove(const struct session *session)
 {
     if (turn.current == session)
         turn.current = NULL;
-}
-
-bool turn_any(void)
-{
-    return turn.until;
 }
 
 static bool suspect(const struct session *session, uint64_t now)
@@ -79,7 +72,7 @@ static struct session *next_waiting(uint64_t now)
 static bool suspects_busy(uint64_t now)
 {
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        if (suspect(s, now) && (session_elsewhere(s) || session_unfinished(s)))
+        if (suspect(s, now) && session_unfinished(s))
             return true;
     }
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
@@ -97,7 +90,7 @@ void turn_poll(uint64_t now)
         return;
     if (now >= turn.until) {
         turn.until = 0;
-        turn.longest_ns = 0;
+        turn.longest_ns = TURN_LONGEST_NS;
         turn.current = NULL;
         return;
     }

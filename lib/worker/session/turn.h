@@ -21,8 +21,6 @@ struct session;
 void turn_add(struct session *session, uint64_t now, uint64_t until);
 /* The session goes, and gives its turn up. */
 void turn_remove(const struct session *session);
-/* Whether any session may be a suspect. */
-bool turn_any(void);
 /* Whether the session's new work waits for its turn. */
 bool turn_pauses(const struct session *session);
 /* Ends and begins turns. Called in each round. */

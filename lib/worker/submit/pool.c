@@ -21,6 +21,7 @@
 #include "common/log.h"
 #include "common/util.h"
 #include "gshare.h"
+#include "worker/partition/kernel_launch.h"
 #include "worker/partition/partition.h"
 #include "worker/sched/priority.h"
 #include "worker/submit/completion.h"
@@ -91,8 +92,10 @@ CUresult pool_get_stream(CUstream *stream, int *priority, struct partition **hom
         pool.stream[i] = pool.stream[--pool.stream_count];
     }
     pthread_mutex_unlock(&pool.lock);
-    return i != NONE ? CUDA_SUCCESS
-                     : DRV(cuStreamCreateWithPriority, stream, CU_STREAM_NON_BLOCKING, *priority);
+    if (i != NONE)
+        return CUDA_SUCCESS;
+    partition_home(NULL); /* the driver makes a stream in the context that is current */
+    return DRV(cuStreamCreateWithPriority, stream, CU_STREAM_NON_BLOCKING, *priority);
 }
 
 bool pool_put_stream(CUstream stream, int priority, struct partition *home)

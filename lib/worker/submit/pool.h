@@ -18,7 +18,8 @@ void pool_refill(void);
 
 /* Takes a stream of *priority, or of the nearest priority in the pool, which *priority then tells.
  * The stream is in the context of *home, a lane's; where the pool has none there, it is in the
- * primary context and *home becomes NULL. Any lane. */
+ * primary context and *home becomes NULL. Where there is none either, one is made, for which that
+ * context becomes the calling thread's home. Any lane. */
 CUresult pool_get_stream(CUstream *stream, int *priority, struct partition **home);
 /* Gives back a stream that has nothing to do. Returns false when the pool is full; the stream then
  * stays the caller's. Any thread. */

@@ -52,7 +52,9 @@ CUresult stream_make(struct session *session, struct stream *stream)
     }
     stream->cu_priority = stream->priority;
     stream->home = session->lane->home;
-    return pool_get_stream(&stream->cu, &stream->cu_priority, &stream->home);
+    const CUresult result = pool_get_stream(&stream->cu, &stream->cu_priority, &stream->home);
+    partition_home(session->lane->home);
+    return result;
 }
 
 uint64_t session_busy_streams(const struct session *session)
