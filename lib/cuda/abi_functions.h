@@ -166,6 +166,7 @@
       (CUlibrary * library, const void *code, CUjit_option *options, void **values,                \
        unsigned int option_count, CUlibraryOption *library_options, void **library_values,         \
        unsigned int library_option_count))                                                         \
+    X(cuLibraryGetKernelCount, (unsigned int *count, CUlibrary library))                           \
     X(cuLibraryGetModule, (CUmodule * module, CUlibrary library))                                  \
     X(cuLibraryUnload, (CUlibrary library))                                                        \
     X(cuModuleUnload, (CUmodule module))                                                           \

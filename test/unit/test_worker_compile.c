@@ -142,47 +142,57 @@ static CUresult library_load(CUlibrary *library, const void *image, CUjit_option
                              void **library_values, unsigned library_count)
 {
     (void)library_options;
+    (void)values;
     (void)library_values;
     assert_int_equal(library_count, 0);
     assert_int_equal(count, 2);
     assert_int_equal(options[0], CU_JIT_ERROR_LOG_BUFFER);
     compilations++;
-    if (image != (const void *)text) {
-        strcpy(values[0], "line 1: no");
-        return CUDA_ERROR_INVALID_PTX;
-    }
-    *library = (CUlibrary)&compilations;
+    *library = (CUlibrary)image;
+    return image == (const void *)said ? CUDA_ERROR_INVALID_PTX : CUDA_SUCCESS;
+}
+
+static CUresult library_kernels(unsigned *count, CUlibrary library)
+{
+    *count = library == (CUlibrary)text;
     return CUDA_SUCCESS;
 }
 
-static void a_library_is_compiled_once(void **state)
+static CUresult library_unload(CUlibrary library)
 {
-    struct job job = {.session = &session};
-    CUlibrary library = NULL;
+    assert_ptr_equal(library, alone);
+    compilations += 100;
+    return CUDA_SUCCESS;
+}
+
+/* False: it is not one, and none is left. */
+static bool is_library(struct job job, const char *image, uint64_t size)
+{
+    CUlibrary library;
+    const bool is = image_compile_library(&job, (const unsigned char *)image, size, NULL, &library);
+
+    assert_ptr_equal(library, is ? image : NULL);
+    return is;
+}
+
+static void a_library_has_kernels(void **state)
+{
+    const struct job job = {.session = &session}, brief = {.session = &session, .brief = true};
 
     (void)state;
     fake_cu.cuLibraryLoadData = library_load;
-    assert_int_equal(
-        image_compile_library(&job, (const unsigned char *)text, sizeof(text) - 1, NULL, &library),
-        GS_OK);
-    assert_ptr_equal(library, &compilations);
-    assert_int_equal(compilations, 1);
-    library = NULL;
-    assert_int_equal(image_compile_library(&job, (const unsigned char *)alone, sizeof(alone) - 1,
-                                           NULL, &library),
-                     GS_ERR_BAD_IMAGE);
-    assert_non_null(strstr(job.message, "line 1: no"));
-    assert_null(library);
-    job = (struct job){.session = &session, .brief = true};
-    assert_int_equal(
-        image_compile_library(&job, (const unsigned char *)text, COMPILE_BRIEF + 1, NULL, &library),
-        GS_NOT_READY);
-    atomic_store(&session.jobs.closing, true);
-    job = (struct job){.session = &session};
-    assert_int_equal(
-        image_compile_library(&job, (const unsigned char *)text, sizeof(text) - 1, NULL, &library),
-        GS_ERR_INTERRUPTED);
+    fake_cu.cuLibraryGetKernelCount = library_kernels;
+    fake_cu.cuLibraryUnload = library_unload;
+    assert_true(is_library(job, text, sizeof(text) - 1));
+    assert_true(is_library(brief, text, sizeof(text) - 1));
     assert_int_equal(compilations, 2);
+    assert_false(is_library(job, said, sizeof(said) - 1));   // refused
+    assert_false(is_library(job, alone, sizeof(alone) - 1)); // taken, and not compiled
+    assert_int_equal(compilations, 104);
+    assert_false(is_library(brief, text, COMPILE_BRIEF + 1));
+    atomic_store(&session.jobs.closing, true);
+    assert_false(is_library(job, text, sizeof(text) - 1));
+    assert_int_equal(compilations, 104);
 }
 
 static void room_for_a_second_block_takes_another_compilation(void **state)
@@ -261,7 +271,7 @@ static void threads_that_help_are_charged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        COMPILE_TEST(a_library_is_compiled_once),
+        COMPILE_TEST(a_library_has_kernels),
         COMPILE_TEST(room_for_a_second_block_takes_another_compilation),
         COMPILE_TEST(none_begins_for_a_session_that_closes),
         COMPILE_TEST(nor_another_one_where_it_closes_meanwhile),

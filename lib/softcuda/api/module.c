@@ -160,6 +160,11 @@ CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
     return result;
 }
 
+CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary library)
+{
+    return cuModuleGetFunctionCount(count, (CUmodule)library);
+}
+
 CUresult cuLibraryUnload(CUlibrary library)
 {
     return cuModuleUnload((CUmodule)library);

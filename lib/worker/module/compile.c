@@ -226,25 +226,34 @@ gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, 
     return job->status;
 }
 
+/* The driver may take a text that it cannot compile, and says so where the module is asked for. */
+static bool has_kernels(CUlibrary library)
+{
+    unsigned count = 0;
+
+    return !DRV(cuLibraryGetKernelCount, &count, library) && count > 0;
+}
+
 /* The linker compiles each function so that any other text might call it, and leaves setmaxnreg
- * out: a kernel that counts on it spills (fact 49). This compiles the text as a whole, and holds no
- * launch up either: of 12,000 lines, 0.7 s, others wait for 0.5 ms at worst. */
-gs_status image_compile_library(struct job *job, const unsigned char *image, uint64_t size,
-                                char *info, CUlibrary *library)
+ * out: a kernel that counts on it spills (measurements.md). This compiles the text as a whole, and
+ * holds no launch up either: of 12,000 lines, 0.7 s, others wait for 0.5 ms at worst. */
+bool image_compile_library(struct job *job, const unsigned char *image, uint64_t size, char *info,
+                           CUlibrary *library)
 {
     struct image_log log = {{0}};
     struct image_options with = image_options(&log, info);
 
-    if (job_go_on(job) != GS_OK)
-        return job->status;
-    if (job->brief && size > COMPILE_BRIEF)
-        return job_takes_long(job);
-    const CUresult result = DRV(cuLibraryLoadData, library, image, with.options, with.values,
-                                with.count, NULL, NULL, 0);
-    if (!result)
-        return GS_OK;
+    CUlibrary made;
+
     *library = NULL;
-    return image_refused(job, result, &log);
+    if (job_go_on(job) != GS_OK || (job->brief && size > COMPILE_BRIEF) ||
+        DRV(cuLibraryLoadData, &made, image, with.options, with.values, with.count, NULL, NULL, 0))
+        return false;
+    if (has_kernels(made))
+        *library = made;
+    else
+        DRV_MUST(cuLibraryUnload, made);
+    return *library != NULL;
 }
 
 /* ---- The compiler itself --------------------------------------------------------------------- */

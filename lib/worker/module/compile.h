@@ -40,9 +40,10 @@ bool image_find_code(const struct job *job, unsigned char **image, uint64_t *siz
  * taken where there are many. */
 gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, bool one_by_one);
 /* Compiles the same as a library of the driver's, which is the caller's to unload, and is not kept:
- * for a text that image_moves_registers. info: as image_options has it. */
-gs_status image_compile_library(struct job *job, const unsigned char *image, uint64_t size,
-                                char *info, CUlibrary *library);
+ * for a text that image_moves_registers. info: as image_options has it. False, with *library NULL:
+ * the driver takes no kernel of it, or the job cannot wait for that; image_compile says why. */
+bool image_compile_library(struct job *job, const unsigned char *image, uint64_t size, char *info,
+                           CUlibrary *library);
 /* Has the driver load its compiler, on a thread of its own: the first compilation of a process
  * takes 110 ms longer than the next, and a tenant need not wait for that. */
 void compiler_load(void);

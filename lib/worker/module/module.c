@@ -208,11 +208,12 @@ static gs_status module_compile(struct job *job, struct module *module)
 {
     if (image_binary(module->code, module->code_size))
         return job->status;
-    if (!image_moves_registers(module->code, module->code_size))
-        return image_compile(job, &module->code, &module->code_size,
-                             module->rewrite && module->rewrite->fence.large);
-    return image_compile_library(job, module->code, module->code_size, left_out_room(module),
-                                 &module->library);
+    if (image_moves_registers(module->code, module->code_size) &&
+        image_compile_library(job, module->code, module->code_size, left_out_room(module),
+                              &module->library))
+        return GS_OK;
+    return image_compile(job, &module->code, &module->code_size,
+                         module->rewrite && module->rewrite->fence.large);
 }
 
 static gs_status names_charge(struct job *job, struct module *module)
