@@ -8,11 +8,14 @@
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
+/* Attaches, so that nodes know the number of their device. */
 CUDART_API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
 {
-    if (graph == NULL || flags != 0)
+    const cudaError_t error = device_use();
+
+    if (error == cudaSuccess && (graph == NULL || flags != 0))
         return error_record(cudaErrorInvalidValue);
-    return error_record(graph_new(graph));
+    return error_record(error == cudaSuccess ? graph_new(graph) : error);
 }
 
 CUDART_API cudaError_t cudaGraphDestroy(cudaGraph_t graph)

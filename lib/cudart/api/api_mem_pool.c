@@ -301,7 +301,7 @@ static cudaError_t access_set(unsigned pool, const struct cudaMemAccessDesc *des
     if (!access && desc->flags != cudaMemAccessFlagsProtNone)
         return cudaErrorInvalidValue;
     if (desc->location.id == (int)mem_pool_device(pool)) /* which always has access */
-        return access ? cudaSuccess : cudaErrorInvalidValue;
+        return access ? cudaSuccess : cudaErrorInvalidDevice;
     if (mem_pool_shared(pool, true) != 0) /* its memory is another process's */
         return access ? cudaErrorInvalidDevice : cudaSuccess;
     error = device_use_number((int)mem_pool_device(pool));

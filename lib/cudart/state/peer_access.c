@@ -44,13 +44,15 @@ static gs_session session_of(unsigned number)
 
 /* ---- Lists of a device's allocations: `changing` is held, or `lock` to look ------------------ */
 
-/* The list of the call's device. */
+/* The list of the call's device. A pool's number becomes one of another device only while the list
+ * is empty, so that who looks reads no device that is written. */
 static struct owned *owned_of(unsigned pool)
 {
-    if (pool == HEAP_OF_MALLOC)
-        return &of_malloc[device_number()];
-    of_pools[pool - 1].device = device_number();
-    return &of_pools[pool - 1];
+    struct owned *own = pool == HEAP_OF_MALLOC ? &of_malloc[device_number()] : &of_pools[pool - 1];
+
+    if (own->device != device_number())
+        own->device = device_number();
+    return own;
 }
 
 /* The first of the device's lists, the one after `own`, or NULL. Pools without memory are left out.

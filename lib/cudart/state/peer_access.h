@@ -11,8 +11,7 @@
 #include "gshare.h"
 
 /* As gs_malloc and gs_free, on the call's device. pool: HEAP_OF_MALLOC (heaps.h), or one of the
- * device's. Freeing waits for the work of the devices that
- * have access. */
+ * device's. Freeing waits for the work of the devices that have access. */
 gs_status peer_malloc(unsigned pool, size_t size, gs_devptr *base);
 gs_status peer_free(gs_devptr base);
 /* Waits for the work of the devices that have access to the call's device. */

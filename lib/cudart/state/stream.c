@@ -348,8 +348,10 @@ cudaError_t stream_go_on(struct stream *stream, unsigned device, struct stream *
     cudaError_t error = cudaSuccess;
     cudaStream_t handle;
 
-    if ((*at)->device != device)
+    if ((*at)->device != device) {
+        device_enter((*at)->device);
         error = stream_wait_earlier(*at);
+    }
     device_enter(device);
     if ((*at)->device == device || error != cudaSuccess)
         return error;

@@ -123,7 +123,7 @@ int main()
     //> access 0
     //> access 0
     access.location.id = 0;
-    SHOW(cudaMemPoolSetAccess(pools[1], &access, 1)); //> cudaMemPoolSetAccess(pools[1], &access, 1): cudaErrorInvalidValue
+    SHOW(cudaMemPoolSetAccess(pools[1], &access, 1)); //> cudaMemPoolSetAccess(pools[1], &access, 1): cudaErrorInvalidDevice
     access.location.id = 1000;
     SHOW(cudaMemPoolSetAccess(pools[1], &access, 1)); //> cudaMemPoolSetAccess(pools[1], &access, 1): cudaErrorInvalidDevice
     SHOW(cudaMemPoolDestroy(pools[1])); //> cudaMemPoolDestroy(pools[1]): cudaSuccess
