@@ -43,7 +43,7 @@ static void lower_lop3(struct lower *L)
         lower_alu3(L, ALU_lop3_b32, lower_dst(L, op(L, 0), 32), s[0], s[1], s[2])->imm = table;
         return;
     }
-    uint32_t t = lower_temp(L), p = lower_temp(L);
+    uint32_t t = lower_temp(L, 32), p = lower_temp(L, 1);
     lower_alu3(L, ALU_lop3_b32, t, s[0], s[1], s[2])->imm = table;
     lower_alu2(L, ALU_setp_ne_b32, p, t, lower_const32(L, 0));
     uint32_t q = lower_pred(L, op(L, 6));
@@ -100,7 +100,7 @@ static void lower_prmt(struct lower *L)
     // the selector is looked up in a 64-bit word of four
     uint64_t packed =
         row[0] | (uint64_t)row[1] << 16 | (uint64_t)row[2] << 32 | (uint64_t)row[3] << 48;
-    uint32_t shift = lower_temp(L), wide = lower_temp(L), low = lower_temp(L);
+    uint32_t shift = lower_temp(L, 32), wide = lower_temp(L, 64), low = lower_temp(L, 32);
     lower_alu2(L, ALU_and_b32, shift, lower_src(L, c, 32), lower_const32(L, 3));
     lower_alu2(L, ALU_shl_b32, shift, shift, lower_const32(L, 4));
     lower_alu2(L, ALU_shr_u64, wide, lower_const64(L, packed), shift);
@@ -140,7 +140,7 @@ static void lower_bfind(struct lower *L)
         lower_unary(L, lower_pick(L, row), 32);
         return;
     }
-    uint32_t t = lower_temp(L);
+    uint32_t t = lower_temp(L, 32);
     lower_alu1(L, lower_pick(L, row), t, lower_src(L, op(L, 1), bits(L)));
     lower_alu1(L, bits(L) == 64 ? ALU_shiftamt_b64 : ALU_shiftamt_b32, lower_dst(L, op(L, 0), 32),
                t);

@@ -99,7 +99,7 @@ static void emit_compare(struct lower *L, uint32_t d, enum ptx_type t, uint32_t 
         lower_alu2(L, alu, d, c.swap ? b : a, c.swap ? a : b);
         return;
     }
-    uint32_t t1 = lower_temp(L);
+    uint32_t t1 = lower_temp(L, 1);
     lower_alu2(L, alu, t1, c.swap ? b : a, c.swap ? a : b);
     lower_alu1(L, ALU_pred_not, d, t1);
 }
@@ -123,7 +123,7 @@ static void emit_compare_pair(struct lower *L, const uint32_t p[2], enum ptx_typ
                               uint32_t b)
 {
     for (unsigned i = 0; i < 2; i++) {
-        uint32_t ha = lower_temp(L), hb = lower_temp(L);
+        uint32_t ha = lower_temp(L, 32), hb = lower_temp(L, 32);
         lower_alu1(L, i ? ALU_high_b16 : ALU_ext_u16, ha, a);
         lower_alu1(L, i ? ALU_high_b16 : ALU_ext_u16, hb, b);
         emit_compare(L, p[i], t == PTX_T_F16X2 ? PTX_T_F16 : PTX_T_BF16, ha, hb);
@@ -142,7 +142,7 @@ static void lower_setp(struct lower *L)
         return;
     }
     // results are written last, since they may be predicates that are read, such as the guard
-    uint32_t p = lower_temp(L), q = lower_temp(L);
+    uint32_t p = lower_temp(L, 1), q = lower_temp(L, 1);
     if (is_pair(t)) {
         emit_compare_pair(L, (uint32_t[]){p, q}, t, a, b);
     } else {
@@ -156,7 +156,7 @@ static void lower_setp(struct lower *L)
     }
     uint32_t guard = L->guard;
     if (two && guard != NO_GUARD) {
-        uint32_t kept = lower_temp(L);
+        uint32_t kept = lower_temp(L, 1);
         lower_alu1(L, guard & 1 ? ALU_pred_not : ALU_pred_mov, kept, guard & ~1u)->guard = NO_GUARD;
         L->guard = kept;
     }
@@ -189,7 +189,7 @@ static void lower_set(struct lower *L)
     enum ptx_type t = type(L, 1), result = type(L, 0);
     bool halves = is_pair(t);
     uint32_t a = lower_src_type(L, op(L, 1), t), b = lower_src_type(L, op(L, 2), t);
-    uint32_t p[2] = {lower_temp(L), halves ? lower_temp(L) : 0};
+    uint32_t p[2] = {lower_temp(L, 1), halves ? lower_temp(L, 1) : 0};
     if (is_pair(result) != halves && (!halves || ptx_type_bits(result) != 32)) {
         lower_fail(L, -ENOTSUP, "set of these types");
         return;
@@ -202,10 +202,10 @@ static void lower_set(struct lower *L)
         for (unsigned k = 0; k <= halves; k++)
             lower_bool(L, (enum ptx_bop)i->bop, p[k], p[k], lower_pred(L, op(L, 3)));
     uint32_t yes = set_value(result, halves), no = lower_const32(L, 0);
-    uint32_t d = lower_dst(L, op(L, 0), 32), low = halves ? lower_temp(L) : d;
+    uint32_t d = lower_dst(L, op(L, 0), 32), low = halves ? lower_temp(L, 32) : d;
     lower_alu3(L, ALU_selp_b32, low, lower_const32(L, yes), no, p[0]);
     if (halves) {
-        uint32_t high = lower_temp(L);
+        uint32_t high = lower_temp(L, 32);
         lower_alu3(L, ALU_selp_b32, high, lower_const32(L, yes << 16), no, p[1]);
         lower_alu2(L, ALU_or_b32, d, low, high);
     }

@@ -28,7 +28,7 @@ static void lower_extend(struct lower *L, uint32_t d, uint32_t a, enum ptx_type 
     }
     uint32_t t32 = a;
     if (bits < 32) {
-        t32 = lower_temp(L);
+        t32 = lower_temp(L, 32);
         lower_alu1(L, alu, t32, a);
     }
     lower_alu1(L, is_signed ? ALU_ext_s32_b64 : ALU_ext_u32_b64, d, t32);
@@ -53,13 +53,13 @@ static void lower_store_int(struct lower *L, const struct cvt *c, uint32_t value
 static uint32_t lower_clamp(struct lower *L, const struct cvt *c, uint32_t a)
 {
     bool from_signed = ptx_type_is_signed(c->from), to_signed = ptx_type_is_signed(c->to);
-    uint32_t t = lower_temp(L);
+    uint32_t t = lower_temp(L, 32);
     if (c->from_bits == 64) {
         enum alu alu = from_signed ? (to_signed ? ALU_clamp_s32_s64 : ALU_clamp_u32_s64)
                                    : (to_signed ? ALU_clamp_s32_u64 : ALU_clamp_u32_u64);
         lower_alu1(L, alu, t, a);
         a = t;
-        t = lower_temp(L);
+        t = lower_temp(L, 32);
         from_signed = to_signed;
     }
     enum alu alu = ALU_mov_b32;
@@ -84,7 +84,7 @@ static void cvt_int_int(struct lower *L, const struct cvt *c)
     if (c->to_bits == 64) {
         if (c->from_bits < 64) {
             if (sat && from_signed && !ptx_type_is_signed(c->to)) {
-                uint32_t t = lower_temp(L);
+                uint32_t t = lower_temp(L, 64);
                 lower_extend(L, t, c->a, c->from, 64);
                 lower_alu1(L, ALU_clamp_u64_s64, c->d, t);
             } else {
@@ -105,7 +105,7 @@ static void cvt_int_int(struct lower *L, const struct cvt *c)
         if (sat) {
             t = lower_clamp(L, c, c->a);
         } else {
-            t = lower_temp(L);
+            t = lower_temp(L, 32);
             lower_alu1(L, ALU_low_b32, t, c->a);
         }
         lower_store_int(L, c, t);
@@ -114,7 +114,7 @@ static void cvt_int_int(struct lower *L, const struct cvt *c)
     // the source's bits, extended to 32
     uint32_t t = c->a;
     if (c->from_bits < 32) {
-        t = lower_temp(L);
+        t = lower_temp(L, 32);
         lower_extend(L, t, c->a, c->from, 32);
     }
     if (sat)
@@ -150,11 +150,11 @@ static void cvt_int_float(struct lower *L, const struct cvt *c)
     bool is_signed = ptx_type_is_signed(c->from), plain = is_plain(L);
     uint32_t a = c->a;
     if (c->from_bits < 32) {
-        a = lower_temp(L);
+        a = lower_temp(L, 32);
         lower_extend(L, a, c->a, c->from, 32);
     }
     if (is_half(c->to)) { // through a double, which is exact or rounded to odd
-        uint32_t t = lower_temp(L);
+        uint32_t t = lower_temp(L, 64);
         lower_alu1(L,
                    c->from_bits == 64 ? (is_signed ? ALU_cvt_odd_s64 : ALU_cvt_odd_u64)
                                       : (is_signed ? ALU_cvt_f64_s32 : ALU_cvt_f64_u32),
@@ -163,7 +163,7 @@ static void cvt_int_float(struct lower *L, const struct cvt *c)
         return;
     }
     if (c->to == PTX_T_F64 && c->from_bits < 64 && L->inst->flags & PTX_F_SAT) {
-        uint32_t t = lower_temp(L);
+        uint32_t t = lower_temp(L, 64);
         lower_alu1(L, is_signed ? ALU_cvt_f64_s32 : ALU_cvt_f64_u32, t, a);
         modify(L, lower_alu1(L, ALU_ident_f64_any, c->d, t));
         return;
@@ -183,7 +183,7 @@ static uint32_t widen(struct lower *L, const struct cvt *c)
 {
     if (!is_half(c->from))
         return c->a;
-    uint32_t t = lower_temp(L);
+    uint32_t t = lower_temp(L, 32);
     struct insn *in = lower_alu1(L, c->from == PTX_T_F16 ? ALU_widen_f16 : ALU_widen_bf16, t, c->a);
     in->flags = 0;
     return t;
@@ -194,13 +194,13 @@ static void cvt_float_int(struct lower *L, const struct cvt *c)
     bool is_signed = ptx_type_is_signed(c->to), wide = c->from == PTX_T_F64;
     uint32_t a = widen(L, c);
     if (c->to_bits == 32 && !wide && L->inst->rnd == PTX_RND_RZI && !(L->inst->flags & PTX_F_FTZ)) {
-        uint32_t t = c->dst_slot == 64 ? lower_temp(L) : c->d;
+        uint32_t t = c->dst_slot == 64 ? lower_temp(L, 32) : c->d;
         lower_alu1(L, is_signed ? ALU_cvt_s32_f32_rzi : ALU_cvt_u32_f32_rzi, t, a);
         if (t != c->d)
             lower_extend(L, c->d, t, c->to, 64);
         return;
     }
-    uint32_t t = c->to_bits == 64 ? c->d : lower_temp(L);
+    uint32_t t = c->to_bits == 64 ? c->d : lower_temp(L, 32);
     enum alu alu = c->to_bits == 64 ? (wide ? ALU_cvt_int64_f64 : ALU_cvt_int64_f32)
                                     : (wide ? ALU_cvt_int_f64 : ALU_cvt_int_f32);
     struct insn *in = modify(L, lower_alu1(L, alu, t, a));
@@ -219,7 +219,7 @@ static void cvt_float_float(struct lower *L, const struct cvt *c)
 {
     bool plain = is_plain(L);
     if (rounds_to_integral(L)) {
-        uint32_t a = widen(L, c), t = is_half(c->to) ? lower_temp(L) : c->d;
+        uint32_t a = widen(L, c), t = is_half(c->to) ? lower_temp(L, 32) : c->d;
         if (c->to != c->from)
             lower_fail(L, -ENOTSUP, "rounding to an integral value of another type");
         modify(L, lower_alu1(L, c->to == PTX_T_F64 ? ALU_round_f64 : ALU_round_f32, t, a));
@@ -290,9 +290,9 @@ static void pack_narrow(struct lower *L, enum ptx_type to)
     int32_t most = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
     uint32_t low = lower_const32(L, is_signed ? (uint32_t)(-most - 1) : 0);
     uint32_t high = lower_const32(L, (uint32_t)most), kept = lower_const32(L, (1u << bits) - 1);
-    uint32_t s[2], t = lower_temp(L);
+    uint32_t s[2], t = lower_temp(L, 32);
     for (unsigned i = 0; i < 2; i++) {
-        s[i] = lower_temp(L);
+        s[i] = lower_temp(L, 32);
         lower_alu2(L, ALU_max_s32, s[i], lower_src(L, op(L, 1 + i), 32), low);
         lower_alu2(L, ALU_min_s32, s[i], s[i], high);
         lower_alu2(L, ALU_and_b32, s[i], s[i], kept);
@@ -314,7 +314,7 @@ static void lower_cvt_pack(struct lower *L)
     }
     uint32_t a = lower_clamp(L, &c, lower_src(L, op(L, 1), 32));
     uint32_t b = lower_clamp(L, &c, lower_src(L, op(L, 2), 32));
-    uint32_t d = lower_dst(L, op(L, 0), 32), t = lower_temp(L);
+    uint32_t d = lower_dst(L, op(L, 0), 32), t = lower_temp(L, 32);
     if (c.to_bits == 16) {
         lower_alu2(L, ALU_pack_b32_b16, d, b, a);
         return;

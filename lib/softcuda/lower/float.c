@@ -99,7 +99,7 @@ static void binary(struct lower *L, const struct float_row *r)
 // One operand of a narrow type in an f32 operation.
 static uint32_t widen(struct lower *L, const struct ptx_operand *o, enum ptx_type t)
 {
-    uint32_t s = lower_src_type(L, o, t), w = lower_temp(L);
+    uint32_t s = lower_src_type(L, o, t), w = lower_temp(L, 32);
     if (t == PTX_T_F32)
         return s;
     lower_alu1(L, t == PTX_T_BF16 ? ALU_cvt_f32_bf16 : ALU_cvt_f32_f16, w, s);
@@ -178,7 +178,8 @@ static void lower_xorsign(struct lower *L, enum alu alu, uint32_t d, uint32_t a,
     uint32_t signs = t == PTX_T_F32                      ? 0x80000000u
                      : t == PTX_T_F16 || t == PTX_T_BF16 ? 0x8000u
                                                          : 0x80008000u;
-    uint32_t pa = lower_temp(L), pb = lower_temp(L), sign = lower_temp(L), m = lower_temp(L);
+    uint32_t pa = lower_temp(L, 32), pb = lower_temp(L, 32), sign = lower_temp(L, 32),
+             m = lower_temp(L, 32);
     if (t == PTX_T_F64 || op(L, 3)->kind != PTX_OPND_NONE) {
         lower_fail(L, -ENOTSUP, "xorsign of this type");
         return;
@@ -216,7 +217,7 @@ static void lower_minmax(struct lower *L)
         return;
     }
     if (L->inst->nops > 3 && op(L, 3)->kind != PTX_OPND_NONE) {
-        uint32_t t = lower_temp(L), c = src(L, 3);
+        uint32_t t = lower_temp(L, lower_type_bits(type(L))), c = src(L, 3);
         finish(L, lower_alu2(L, alu, t, a, b));
         finish(L, lower_alu2(L, alu, d, t, c));
         return;
@@ -298,7 +299,7 @@ static void lower_testp(struct lower *L)
         return;
     }
     uint32_t a = src(L, 1), d = lower_dst_pred(L, op(L, 0));
-    uint32_t p = L->inst->mode == PTX_MODE_NUMBER ? lower_temp(L) : d;
+    uint32_t p = L->inst->mode == PTX_MODE_NUMBER ? lower_temp(L, 1) : d;
     lower_alu2(L, rows[row][type(L) == PTX_T_F64], p, a, a);
     if (p != d)
         lower_alu1(L, ALU_pred_not, d, p);

@@ -54,7 +54,7 @@ void lower_ternary32(struct lower *L, enum alu alu, uint64_t imm, uint16_t flags
 // Signed 16-bit operands as 32-bit ones, for the operations that have no form of their own.
 static uint32_t widen16(struct lower *L, uint32_t slot, bool is_signed)
 {
-    uint32_t t = lower_temp(L);
+    uint32_t t = lower_temp(L, 32);
     lower_alu1(L, is_signed ? ALU_ext_s16 : ALU_ext_u16, t, slot);
     return t;
 }
@@ -66,7 +66,7 @@ static void by_widening(struct lower *L, enum alu alu, unsigned sources)
     uint32_t s[3] = {0};
     for (unsigned i = 0; i < sources; i++)
         s[i] = widen16(L, lower_src_type(L, op(L, i + 1), type(L, 0)), is_signed);
-    uint32_t t = lower_temp(L);
+    uint32_t t = lower_temp(L, 32);
     lower_alu3(L, alu, t, s[0], s[1], s[2]);
     lower_alu1(L, ALU_ext_u16, lower_dst(L, op(L, 0), 32), t);
 }
@@ -156,7 +156,7 @@ static void lower_mul24(struct lower *L)
         lower_binary(L, alu);
         return;
     }
-    uint32_t t = lower_temp(L);
+    uint32_t t = lower_temp(L, 32);
     lower_alu2(L, alu, t, lower_src(L, op(L, 1), 32), lower_src(L, op(L, 2), 32));
     lower_alu2(L, L->inst->flags & PTX_F_SAT ? ALU_add_sat_s32 : ALU_add_b32,
                lower_dst(L, op(L, 0), 32), t, lower_src(L, op(L, 3), 32));

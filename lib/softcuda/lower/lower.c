@@ -130,7 +130,7 @@ static void lower_body(struct lower *L)
     for (uint32_t i = 0; i < f->ninsts && !L->error; i++) {
         const struct ptx_inst *inst = &f->insts[i];
         L->inst = inst;
-        L->ntemps = 0;
+        L->temps[0].used = L->temps[1].used = L->temps[2].used = 0;
         L->guard = NO_GUARD;
         L->pc_of[i] = L->code->count;
         if (L->is_join[i])

@@ -28,7 +28,11 @@ struct lower {
     bool *is_join;     // by PTX instruction
     uint32_t *pc_of;   // by PTX instruction, count ninsts + 1
     uint32_t frame_bytes, local_bytes;
-    uint32_t temps[LOWER_TEMPS], ntemps, temps_made;
+    // Apart by width: a path may stop within an instruction, and another one of its warp must not
+    // write to that one's lanes by writing its own in another layout.
+    struct lower_temps {
+        uint32_t at[LOWER_TEMPS], used, made;
+    } temps[3];         // predicates, 32 bits, 64 bits
     uint32_t wide_sink; // 0: not needed yet
     uint32_t carry;     // slot of the condition code register
     uint32_t guard;     // of the instructions emitted now
@@ -60,7 +64,8 @@ uint32_t lower_aux(struct lower *L, const uint32_t *words, uint32_t count);
 // ---- Operands
 
 unsigned lower_reg_bits(struct lower *L, uint32_t reg); // of its slot: 1, 32, 64 or 128
-uint32_t lower_temp(struct lower *L); // a slot of 64 bits a lane, for one instruction
+// A slot of 1, 32 or 64 bits a lane, for one instruction.
+uint32_t lower_temp(struct lower *L, unsigned bits);
 uint32_t lower_const32(struct lower *L, uint32_t value);
 uint32_t lower_const64(struct lower *L, uint64_t value);
 uint32_t lower_const_pred(struct lower *L, bool value);

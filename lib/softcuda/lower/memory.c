@@ -138,7 +138,8 @@ static void lower_ld(struct lower *L)
     unsigned slot = lower_type_bits(t) == 64 ? 64 : 32;
     for (uint32_t i = 0; i < n; i++) {
         unsigned have = element_slot(L, &list[i], t);
-        spare[i] = have == slot ? NO_OPERAND : lower_temp(L); // for what is widened afterwards
+        spare[i] =
+            have == slot ? NO_OPERAND : lower_temp(L, slot); // for what is widened afterwards
         to[i] = have == slot ? lower_dst(L, &list[i], slot) : spare[i];
     }
     uint32_t aux = lower_aux(L, to, n);
@@ -426,7 +427,7 @@ bool lower_memory(struct lower *L)
         lower_st_async(L);
         return true;
     case PTX_OP_MBARRIER_PENDING: {
-        uint32_t t = lower_temp(L), a = lower_src(L, op(L, 1), 64);
+        uint32_t t = lower_temp(L, 64), a = lower_src(L, op(L, 1), 64);
         lower_alu3(L, ALU_bfe_u64, t, a, lower_const32(L, 20), lower_const32(L, 20));
         lower_alu1(L, ALU_low_b32, lower_dst(L, op(L, 0), 32), t);
         return true;

@@ -27,7 +27,7 @@ static void lower_pack(struct lower *L, uint32_t d, unsigned bits, const struct 
         uint32_t a = lower_src(L, &v->list[0], 32), b = lower_src(L, &v->list[1], 32);
         lower_alu2(L, ALU_pack_b64_b32, d, a, b);
     } else if (bits == 64 && each == 16 && v->count == 4) {
-        uint32_t s[4], low = lower_temp(L), high = lower_temp(L);
+        uint32_t s[4], low = lower_temp(L, 32), high = lower_temp(L, 32);
         for (unsigned i = 0; i < 4; i++)
             s[i] = lower_src(L, &v->list[i], 32);
         lower_alu2(L, ALU_pack_b32_b16, low, s[0], s[1]);
@@ -37,7 +37,7 @@ static void lower_pack(struct lower *L, uint32_t d, unsigned bits, const struct 
         uint32_t a = lower_src(L, &v->list[0], 32), b = lower_src(L, &v->list[1], 32);
         lower_alu2(L, ALU_pack_b32_b16, d, a, b);
     } else if (bits == 32 && each == 8 && v->count == 4) {
-        uint32_t s[4], low = lower_temp(L), high = lower_temp(L);
+        uint32_t s[4], low = lower_temp(L, 32), high = lower_temp(L, 32);
         for (unsigned i = 0; i < 4; i++)
             s[i] = lower_src(L, &v->list[i], 32);
         lower_alu2(L, ALU_pack_b16_b8, low, s[0], s[1]);
@@ -51,9 +51,9 @@ static void lower_pack(struct lower *L, uint32_t d, unsigned bits, const struct 
 static void lower_unpack(struct lower *L, const struct ptx_operand *v, uint32_t a, unsigned bits)
 {
     unsigned each = bits / (v->count ? v->count : 1);
-    uint32_t t = lower_temp(L); // the source may be one of the results
+    uint32_t t = lower_temp(L, bits == 128 ? 64 : 32); // the source may be one of the results
     if (bits == 128 && v->count == 2) {
-        uint32_t t2 = lower_temp(L);
+        uint32_t t2 = lower_temp(L, 64);
         lower_alu1(L, ALU_mov_b64, t, a);
         lower_alu1(L, ALU_mov_b64, t2, a + LANES * 8);
         lower_alu1(L, ALU_mov_b64, lower_dst(L, &v->list[0], 64), t);
@@ -74,7 +74,7 @@ static void lower_unpack(struct lower *L, const struct ptx_operand *v, uint32_t 
     } else if (bits == 32 && each == 8 && v->count == 4) {
         lower_alu1(L, ALU_mov_b32, t, a);
         for (unsigned i = 0; i < 4; i++) {
-            uint32_t d = lower_dst(L, &v->list[i], 32), s = lower_temp(L);
+            uint32_t d = lower_dst(L, &v->list[i], 32), s = lower_temp(L, 32);
             lower_alu2(L, ALU_shr_u32, s, t, lower_const32(L, 8 * i));
             lower_alu1(L, ALU_ext_u8, d, s);
         }

@@ -23,24 +23,25 @@ unsigned lower_opnd_bits(struct lower *L, const struct ptx_operand *o)
     return o->kind == PTX_OPND_REG ? lower_reg_bits(L, o->reg) : 0;
 }
 
-uint32_t lower_temp(struct lower *L)
+uint32_t lower_temp(struct lower *L, unsigned bits)
 {
-    if (L->ntemps == LOWER_TEMPS) {
+    struct lower_temps *t = &L->temps[bits == 1 ? 0 : bits == 64 ? 2 : 1];
+    if (t->used == LOWER_TEMPS) {
         lower_fail(L, -E2BIG, "too many operands need converting");
         return 0;
     }
-    if (L->ntemps == L->temps_made) {
-        L->temps[L->temps_made++] = L->frame_bytes;
-        L->frame_bytes += LANES * 8;
+    if (t->used == t->made) {
+        t->at[t->made++] = L->frame_bytes;
+        L->frame_bytes += bits == 1 ? SLOT_ALIGN : bits == 64 ? LANES * 8 : LANES * 4;
     }
-    return L->temps[L->ntemps++];
+    return t->at[t->used++];
 }
 
 // A value that a handler has to compute.
 static uint32_t emit_value(struct lower *L, insn_fn *run, uint32_t what, uint64_t imm,
                            unsigned bits)
 {
-    uint32_t t = lower_temp(L);
+    uint32_t t = lower_temp(L, bits);
     struct insn *in = lower_emit(L, run);
     in->guard = NO_GUARD;
     in->d = t;
@@ -149,7 +150,7 @@ uint32_t lower_src(struct lower *L, const struct ptx_operand *o, unsigned bits)
             break;
         if (bits != 32 && bits != 64)
             break;
-        t = lower_temp(L);
+        t = lower_temp(L, bits);
         lower_alu1(L, bits == 64 ? ALU_ext_u32_b64 : ALU_low_b32, t, L->slot[o->reg])->guard =
             NO_GUARD;
         return t;
@@ -190,7 +191,7 @@ uint32_t lower_pred(struct lower *L, const struct ptx_operand *o)
     }
     if (!o->neg)
         return L->slot[o->reg];
-    uint32_t t = lower_temp(L);
+    uint32_t t = lower_temp(L, 1);
     lower_alu1(L, ALU_pred_not, t, L->slot[o->reg])->guard = NO_GUARD;
     return t;
 }
@@ -208,7 +209,7 @@ static uint32_t wide_sink(struct lower *L)
 uint32_t lower_dst(struct lower *L, const struct ptx_operand *o, unsigned bits)
 {
     if (o->kind == PTX_OPND_SINK || o->kind == PTX_OPND_NONE)
-        return bits == 128 ? wide_sink(L) : lower_temp(L);
+        return bits == 128 ? wide_sink(L) : lower_temp(L, bits);
     if (o->kind == PTX_OPND_REG && lower_reg_bits(L, o->reg) == bits)
         return L->slot[o->reg];
     lower_fail(L, -EINVAL, "the result needs a register of %u bits", bits);
@@ -282,7 +283,7 @@ struct lower_mem lower_mem(struct lower *L, const struct ptx_operand *o, enum pt
         m.slot = L->slot[o->mem.reg];
         if (bits == 32 && space != PTX_SPACE_SHARED && space != PTX_SPACE_SHARED_CLUSTER &&
             space != PTX_SPACE_LOCAL) {
-            m.slot = lower_temp(L);
+            m.slot = lower_temp(L, 64);
             lower_alu1(L, ALU_ext_u32_b64, m.slot, L->slot[o->mem.reg])->guard = NO_GUARD;
             bits = 64;
         }
