@@ -26,7 +26,6 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUkern_st *CUkernel;
 typedef struct CUarray_st *CUarray;
 typedef struct CUlinkState_st *CUlinkState;
-typedef struct CUlib_st *CUlibrary;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
@@ -467,11 +466,6 @@ typedef enum {
     CU_JIT_CACHE_MODE = 14,
     CU_JIT_SPLIT_COMPILE = 34,
 } CUjit_option;
-
-typedef enum CUlibraryOption_enum {
-    CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE = 0,
-    CU_LIBRARY_BINARY_IS_PRESERVED = 1
-} CUlibraryOption;
 
 typedef enum {
     CU_JIT_INPUT_CUBIN = 0,

@@ -162,13 +162,6 @@
        unsigned int option_count, CUjit_option *options, void **values))                           \
     X(cuLinkComplete, (CUlinkState state, void **cubin, size_t *size))                             \
     X(cuLinkDestroy, (CUlinkState state))                                                          \
-    X(cuLibraryLoadData,                                                                           \
-      (CUlibrary * library, const void *code, CUjit_option *options, void **values,                \
-       unsigned int option_count, CUlibraryOption *library_options, void **library_values,         \
-       unsigned int library_option_count))                                                         \
-    X(cuLibraryGetKernelCount, (unsigned int *count, CUlibrary library))                           \
-    X(cuLibraryGetModule, (CUmodule * module, CUlibrary library))                                  \
-    X(cuLibraryUnload, (CUlibrary library))                                                        \
     X(cuModuleUnload, (CUmodule module))                                                           \
     X(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))             \
     X(cuModuleGetGlobal_v2,                                                                        \

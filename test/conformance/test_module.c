@@ -62,39 +62,6 @@ static void variables_live_in_the_module(void)
     EXPECT(CUDA_ERROR_NOT_FOUND, cu.cuModuleGetGlobal_v2(&counter, NULL, module_open(), "nothing"));
 }
 
-static void a_library_has_a_module(void)
-{
-    CUdeviceptr counter;
-    CUlibrary library;
-    CUmodule m, same;
-    unsigned count, kernels = 0;
-    CUfunction f;
-
-    OK(cu.cuLibraryLoadData(&library, kernels_ptx, NULL, NULL, 0, NULL, NULL, 0));
-    OK(cu.cuLibraryGetKernelCount(&kernels, library));
-    OK(cu.cuLibraryGetModule(&m, library));
-    OK(cu.cuLibraryGetModule(&same, library));
-    OK(cu.cuModuleGetFunctionCount(&count, m));
-    CHECK(m == same && count == kernels && count > 0);
-    OK(cu.cuModuleGetFunction(&f, m, "empty"));
-    OK(cu.cuModuleGetGlobal_v2(&counter, NULL, m, "counter"));
-    CHECK(device_word(counter) == 5);
-    OK(cu.cuLibraryUnload(library));
-}
-
-/* A driver may take such a text. */
-static void a_library_of_bad_text_has_no_kernels(void)
-{
-    CUlibrary library;
-    unsigned count = 0;
-
-    if (cu.cuLibraryLoadData(&library, ".version 7.0\n.target sm_70\nrubbish\n", NULL, NULL, 0,
-                             NULL, NULL, 0))
-        return;
-    CHECK(cu.cuLibraryGetKernelCount(&count, library) || count == 0);
-    OK(cu.cuLibraryUnload(library));
-}
-
 static void bad_text_is_refused_with_a_log(void)
 {
     static const char bad[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -303,8 +270,6 @@ static const struct test tests[] = {
     {"parameters have known places and sizes", parameters_are_known, false},
     {"variables are initialised, reached, and each module's own", variables_live_in_the_module,
      false},
-    {"a library has a module", a_library_has_a_module, false},
-    {"a library of bad text has no kernels", a_library_of_bad_text_has_no_kernels, false},
     {"bad text is refused with its line", bad_text_is_refused_with_a_log, false},
     {"a short log buffer is not overrun", short_log_buffer_is_not_overrun, false},
     {"functions have attributes", function_attributes, false},

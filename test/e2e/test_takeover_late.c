@@ -22,11 +22,6 @@
 #define COMPILE "cuLinkComplete"
 
 static const char small_ptx[] = PTX_HEAD PTX_FILL PTX_HOLD;
-/* It is compiled as a library, whose machine code nobody has. */
-static const char moving_ptx[] =
-    ".version 8.0\n.target sm_90a\n.address_size 64\n" PTX_FILL PTX_HOLD
-    ".visible .entry moving() .maxntid 384 .minnctapersm 1\n"
-    "{ setmaxnreg.dec.sync.aligned.u32 40; ret; }\n";
 
 struct tenant {
     gs_session session;
@@ -104,18 +99,13 @@ static void scene_set_alone(struct scene *s)
 }
 
 /* Replaces the worker. The next one's compiler waits for driver_go_on. */
-static void worker_lost_by(const struct scene *s, const char *compile)
+static void worker_lost(const struct scene *s)
 {
     const uint32_t waiting = atomic_load(&s->plan->waiting);
 
-    driver_hold(s->plan, compile);
+    driver_hold(s->plan, COMPILE);
     server_worker_replace(s->server, 0);
     CHECK_WITHIN(20000, atomic_load(&s->plan->waiting) > waiting);
-}
-
-static void worker_lost(const struct scene *s)
-{
-    worker_lost_by(s, COMPILE);
 }
 
 /* All that another tenant may ask for, and a new one. */
@@ -158,24 +148,6 @@ static void nobody_waits_for_the_compiler(void)
         driver_go_on(s.plan);
         check_filled(&s.late, round);
         CHECK_OK(gs_event_query(event));
-    }
-    CHECK_OK(gs_detach(s.late.session));
-    scene_end(&s);
-}
-
-static void nor_for_a_text_that_moves_registers(void)
-{
-    struct scene s;
-
-    s.server = driver_server_start(server_unfenced.arguments, 0, &s.plan);
-    tenant_set(&s.late, moving_ptx, sizeof(moving_ptx) - 1);
-    tenant_set(&s.other, small_ptx, sizeof(small_ptx) - 1);
-    for (uint32_t round = 0; round < 2; round++) {
-        worker_lost_by(&s, "cuLibraryLoadData");
-        fill(&s.late, round);
-        others_go_on(&s, 100 + round);
-        driver_go_on(s.plan);
-        check_filled(&s.late, round);
     }
     CHECK_OK(gs_detach(s.late.session));
     scene_end(&s);
@@ -668,7 +640,6 @@ static void a_session_whose_kernels_cannot_be_made_again_leaves_nothing(void)
 
 static const struct test tests[] = {
     TEST(nobody_waits_for_the_compiler),
-    TEST(nor_for_a_text_that_moves_registers),
     TEST(work_of_it_that_was_unfinished_runs_again),
     TEST(a_worker_that_is_lost_meanwhile_loses_nothing_of_it),
     TEST(what_is_taken_back_from_it_is_free_at_once),

@@ -239,13 +239,6 @@ WRAP(cuLinkAddData_v2,
       unsigned int option_count, CUjit_option *options, void **values),
      (state, type, data, size, name, option_count, options, values))
 WRAP(cuLinkComplete, (CUlinkState state, void **cubin, size_t *size), (state, cubin, size))
-WRAP(cuLibraryLoadData,
-     (CUlibrary * library, const void *code, CUjit_option *options, void **values,
-      unsigned int option_count, CUlibraryOption *library_options, void **library_values,
-      unsigned int library_option_count),
-     (library, code, options, values, option_count, library_options, library_values,
-      library_option_count))
-WRAP(cuLibraryGetModule, (CUmodule * module, CUlibrary library), (module, library))
 typedef CUresult load_call(CUmodule *module, const void *image, unsigned int option_count,
                            CUjit_option *options, void **values);
 

@@ -127,7 +127,6 @@ struct fact {
     V(CU_FUNCTION_LOADING_STATE_UNLOADED) V(CU_FUNCTION_LOADING_STATE_LOADED) \
     V(CU_OCCUPANCY_DEFAULT) V(CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) V(CU_LAUNCH_ATTRIBUTE_IGNORE) \
     V(CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW) V(CU_LAUNCH_ATTRIBUTE_COOPERATIVE) \
-    V(CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE) V(CU_LIBRARY_BINARY_IS_PRESERVED) \
     V(CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) V(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) \
     V(CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE) \
     V(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) \
@@ -142,7 +141,7 @@ struct fact {
     V(CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT) V(CU_GET_PROC_ADDRESS_DEFAULT) \
     V(CU_GET_PROC_ADDRESS_LEGACY_STREAM) V(CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) \
     S(CUdevice) S(CUdeviceptr) S(CUmemGenericAllocationHandle) S(CUcontext) S(CUgreenCtx) \
-    S(CUstream) S(CUevent) S(CUmodule) S(CUfunction) S(CUkernel) S(CUarray) S(CUlinkState) S(CUlibrary) S(CUlibraryOption) S(CUjitInputType) S(CUgraph) \
+    S(CUstream) S(CUevent) S(CUmodule) S(CUfunction) S(CUkernel) S(CUarray) S(CUlinkState) S(CUjitInputType) S(CUgraph) \
     S(CUgraphNode) S(CUgraphExec) S(CUdevResourceDesc) S(CUhostFn) S(CUoccupancyB2DSize) \
     S(CUresult) S(CUdevice_attribute) S(CUcomputemode) S(CUctx_flags) S(CUlimit) S(CUdevResourceType) S(CUmemLocationType) \
     S(CUmemAllocationType) S(CUmemAllocationHandleType) S(CUmemAccess_flags) \

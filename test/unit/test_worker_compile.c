@@ -137,64 +137,6 @@ static gs_status compile(bool one_by_one)
     return compile_text(text, one_by_one);
 }
 
-static CUresult library_load(CUlibrary *library, const void *image, CUjit_option *options,
-                             void **values, unsigned count, CUlibraryOption *library_options,
-                             void **library_values, unsigned library_count)
-{
-    (void)library_options;
-    (void)values;
-    (void)library_values;
-    assert_int_equal(library_count, 0);
-    assert_int_equal(count, 2);
-    assert_int_equal(options[0], CU_JIT_ERROR_LOG_BUFFER);
-    compilations++;
-    *library = (CUlibrary)image;
-    return image == (const void *)said ? CUDA_ERROR_INVALID_PTX : CUDA_SUCCESS;
-}
-
-static CUresult library_kernels(unsigned *count, CUlibrary library)
-{
-    *count = library == (CUlibrary)text;
-    return CUDA_SUCCESS;
-}
-
-static CUresult library_unload(CUlibrary library)
-{
-    assert_ptr_equal(library, alone);
-    compilations += 100;
-    return CUDA_SUCCESS;
-}
-
-/* False: it is not one, and none is left. */
-static bool is_library(struct job job, const char *image, uint64_t size)
-{
-    CUlibrary library;
-    const bool is = image_compile_library(&job, (const unsigned char *)image, size, NULL, &library);
-
-    assert_ptr_equal(library, is ? image : NULL);
-    return is;
-}
-
-static void a_library_has_kernels(void **state)
-{
-    const struct job job = {.session = &session}, brief = {.session = &session, .brief = true};
-
-    (void)state;
-    fake_cu.cuLibraryLoadData = library_load;
-    fake_cu.cuLibraryGetKernelCount = library_kernels;
-    fake_cu.cuLibraryUnload = library_unload;
-    assert_true(is_library(job, text, sizeof(text) - 1));
-    assert_true(is_library(brief, text, sizeof(text) - 1));
-    assert_int_equal(compilations, 2);
-    assert_false(is_library(job, said, sizeof(said) - 1));   // refused
-    assert_false(is_library(job, alone, sizeof(alone) - 1)); // taken, and not compiled
-    assert_int_equal(compilations, 104);
-    assert_false(is_library(brief, text, COMPILE_BRIEF + 1));
-    atomic_store(&session.jobs.closing, true);
-    assert_false(is_library(job, text, sizeof(text) - 1));
-    assert_int_equal(compilations, 104);
-}
-
 static void room_for_a_second_block_takes_another_compilation(void **state)
 {
     (void)state;
@@ -271,7 +213,6 @@ static void threads_that_help_are_charged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        COMPILE_TEST(a_library_has_kernels),
         COMPILE_TEST(room_for_a_second_block_takes_another_compilation),
         COMPILE_TEST(none_begins_for_a_session_that_closes),
         COMPILE_TEST(nor_another_one_where_it_closes_meanwhile),

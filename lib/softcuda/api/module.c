@@ -134,42 +134,6 @@ CUresult cuModuleUnload(CUmodule module)
     return result ? result : (CUresult)atomic_load(&context->root->error);
 }
 
-// A library is a module of the current context.
-CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options,
-                           void **values, unsigned int option_count,
-                           CUlibraryOption *library_options, void **library_values,
-                           unsigned int library_option_count)
-{
-    CUmodule module;
-    CUresult result;
-
-    if (!library || (library_option_count && (!library_options || !library_values)))
-        return CUDA_ERROR_INVALID_VALUE;
-    result = cuModuleLoadDataEx(&module, code, option_count, options, values);
-    if (!result)
-        *library = (CUlibrary)module;
-    return result;
-}
-
-CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
-{
-    CUresult result = module ? module_find((CUmodule)library) : CUDA_ERROR_INVALID_VALUE;
-
-    if (!result)
-        *module = (CUmodule)library;
-    return result;
-}
-
-CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary library)
-{
-    return cuModuleGetFunctionCount(count, (CUmodule)library);
-}
-
-CUresult cuLibraryUnload(CUlibrary library)
-{
-    return cuModuleUnload((CUmodule)library);
-}
-
 // Everything is lowered when its module is loaded.
 CUresult cuModuleGetLoadingMode(int *mode)
 {

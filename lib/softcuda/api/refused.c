@@ -44,8 +44,11 @@
     X(cuDeviceGetMemPool)                                                                          \
     X(cuDeviceSetMemPool)                                                                          \
     X(cuLaunchCooperativeKernelMultiDevice)                                                        \
+    X(cuLibraryLoadData)                                                                           \
     X(cuLibraryLoadFromFile)                                                                       \
+    X(cuLibraryUnload)                                                                             \
     X(cuLibraryGetKernel)                                                                          \
+    X(cuLibraryGetModule)                                                                          \
     X(cuLibraryGetGlobal)                                                                          \
     X(cuKernelGetFunction)                                                                         \
     X(cuGraphClone)                                                                                \

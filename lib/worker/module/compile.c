@@ -22,16 +22,6 @@
 #define SPLIT_MOST      4u
 #define SPLIT_CPUS_EACH 4u
 
-struct image_options image_options(struct image_log *log, char *info)
-{
-    return (struct image_options){
-        .options = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-                    CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES},
-        .values = {log->text, (void *)(uintptr_t)sizeof(log->text), info,
-                   (void *)(uintptr_t)IMAGE_INFO},
-        .count = info ? 4 : 2};
-}
-
 gs_status image_refused(struct job *job, CUresult result, struct image_log *log)
 {
     gs_status status = job_fail_driver(job, result);
@@ -224,36 +214,6 @@ gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, 
     code_cache_put(*image, *size, code, best->size, job->session->uid);
     image_replace(image, size, code, best->size);
     return job->status;
-}
-
-/* The driver may take a text that it cannot compile, and says so where the module is asked for. */
-static bool has_kernels(CUlibrary library)
-{
-    unsigned count = 0;
-
-    return !DRV(cuLibraryGetKernelCount, &count, library) && count > 0;
-}
-
-/* The linker compiles each function so that any other text might call it, and leaves setmaxnreg
- * out: a kernel that counts on it spills (measurements.md). This compiles the text as a whole, and
- * holds no launch up either: of 12,000 lines, 0.7 s, others wait for 0.5 ms at worst. */
-bool image_compile_library(struct job *job, const unsigned char *image, uint64_t size, char *info,
-                           CUlibrary *library)
-{
-    struct image_log log = {{0}};
-    struct image_options with = image_options(&log, info);
-
-    CUlibrary made;
-
-    *library = NULL;
-    if (job_go_on(job) != GS_OK || (job->brief && size > COMPILE_BRIEF) ||
-        DRV(cuLibraryLoadData, &made, image, with.options, with.values, with.count, NULL, NULL, 0))
-        return false;
-    if (has_kernels(made))
-        *library = made;
-    else
-        DRV_MUST(cuLibraryUnload, made);
-    return *library != NULL;
 }
 
 /* ---- The compiler itself --------------------------------------------------------------------- */

@@ -20,15 +20,6 @@ struct image_log {
     char text[3072];
 };
 
-/* Options of a load: the driver's errors go to the log, and to `info`, unless it is NULL, what it
- * says of code that it takes: IMAGE_INFO bytes at most. */
-enum { IMAGE_INFO = 16384 };
-struct image_options {
-    CUjit_option options[4];
-    void *values[4];
-    unsigned count;
-};
-struct image_options image_options(struct image_log *log, char *info);
 /* Notes that the driver refuses an image. Returns the job's status. */
 gs_status image_refused(struct job *job, CUresult result, struct image_log *log);
 /* Replaces *image, PTX of *size bytes with a NUL behind it, by its machine code, where that is
@@ -39,11 +30,6 @@ bool image_find_code(const struct job *job, unsigned char **image, uint64_t *siz
  * text beyond COMPILE_BRIEF. one_by_one: not several functions at once, for which several CPUs are
  * taken where there are many. */
 gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, bool one_by_one);
-/* Compiles the same as a library of the driver's, which is the caller's to unload, and is not kept:
- * for a text that image_moves_registers. info: as image_options has it. False, with *library NULL:
- * the driver takes no kernel of it, or the job cannot wait for that; image_compile says why. */
-bool image_compile_library(struct job *job, const unsigned char *image, uint64_t size, char *info,
-                           CUlibrary *library);
 /* Has the driver load its compiler, on a thread of its own: the first compilation of a process
  * takes 110 ms longer than the next, and a tenant need not wait for that. */
 void compiler_load(void);

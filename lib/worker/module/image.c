@@ -146,13 +146,6 @@ static bool text_declares(const unsigned char *text, uint64_t size, const char *
     return false;
 }
 
-bool image_moves_registers(const unsigned char *text, uint64_t size)
-{
-    static const char word[] = "setmaxnreg";
-
-    return memmem(text, size, word, strlen(word)) != NULL;
-}
-
 bool image_has_pointers(const unsigned char *text, uint64_t size)
 {
     return text_declares(text, size, ".callprototype") || text_declares(text, size, ".calltargets");

@@ -21,8 +21,6 @@ bool image_is_bundle(const unsigned char *image, uint64_t size);
 const unsigned char *image_bundled(const unsigned char *image, uint32_t index, uint64_t *size);
 /* Whether PTX calls functions by address. */
 bool image_has_pointers(const unsigned char *text, uint64_t size);
-/* Whether kernels of the text move registers between their warps (setmaxnreg). */
-bool image_moves_registers(const unsigned char *text, uint64_t size);
 /* The reason why the image cannot be given to the driver; NULL: it can. */
 const char *image_fault(const unsigned char *image, uint64_t size);
 

@@ -35,17 +35,15 @@
 #define IMAGE_MAX  (UINT64_C(512) << 20)
 /* What a module counts as beside its image: records of it here and in the driver. */
 #define KEPT_BYTES (UINT64_C(256) << 10)
+enum { LEFT_OUT_BYTES = 16384 };
 
 /* ---- Freeing --------------------------------------------------------------------------------- */
 
 /* Takes a module, loaded or not, out of the context, and its variables out of the window. */
 static void module_code_unload(struct session *session, struct module *module)
 {
-    if (module->library)
-        DRV_MUST(cuLibraryUnload, module->library);
-    else if (module->cu)
+    if (module->cu)
         DRV_MUST(cuModuleUnload, module->cu);
-    module->library = NULL;
     module->cu = NULL;
     fenced_free(session, module);
     kept_discharge(session, module->kept);
@@ -194,26 +192,13 @@ static gs_status image_prepare(struct job *job, struct module *module, uint64_t 
     return job->status;
 }
 
-/* A buffer for the lines on kernels that cannot run, which the software device alone lists; NULL:
- * none. */
-static char *left_out_room(struct module *module)
-{
-    free(module->left_out);
-    module->left_out = worker->machine_code ? NULL : calloc(1, IMAGE_INFO);
-    return module->left_out;
-}
-
 /* Makes of the module's code what the driver can load without compiling. */
 static gs_status module_compile(struct job *job, struct module *module)
 {
-    if (image_binary(module->code, module->code_size))
-        return job->status;
-    if (image_moves_registers(module->code, module->code_size) &&
-        image_compile_library(job, module->code, module->code_size, left_out_room(module),
-                              &module->library))
-        return GS_OK;
-    return image_compile(job, &module->code, &module->code_size,
-                         module->rewrite && module->rewrite->fence.large);
+    if (!image_binary(module->code, module->code_size))
+        image_compile(job, &module->code, &module->code_size,
+                      module->rewrite && module->rewrite->fence.large);
+    return job->status;
 }
 
 static gs_status names_charge(struct job *job, struct module *module)
@@ -281,30 +266,27 @@ static gs_status code_charge(struct job *job, struct module *module)
     return GS_OK;
 }
 
-static CUresult code_load(struct module *module, struct image_log *log)
-{
-    if (module->library)
-        return DRV(cuLibraryGetModule, &module->cu, module->library);
-    struct image_options with = image_options(log, left_out_room(module));
-    CUresult result =
-        DRV(cuModuleLoadDataEx, &module->cu, module->code, with.count, with.options, with.values);
-
-    /* The driver says so of some invalid images. */
-    if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
-        result = CUDA_ERROR_INVALID_IMAGE;
-    return result;
-}
-
 /* Has the driver load the module's code. At a quiet moment. */
 static gs_status module_code_load(struct job *job, struct module *module)
 {
     struct image_log log = {{0}};
+    char *left_out = calloc(1, LEFT_OUT_BYTES);
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log.text, (void *)(uintptr_t)sizeof(log.text), left_out,
+                      (void *)(uintptr_t)LEFT_OUT_BYTES};
+    /* Only the software device lists there the kernels that it cannot run. */
+    const unsigned count = left_out && !worker->machine_code ? 4 : 2;
     CUresult result;
 
+    free(module->left_out);
+    module->left_out = left_out;
     if (code_charge(job, module) != GS_OK || fenced_place(job, module) != GS_OK ||
         heap_open(job, module) != GS_OK)
         return job->status;
-    result = code_load(module, &log);
+    result = DRV(cuModuleLoadDataEx, &module->cu, module->code, count, options, values);
+    if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
+        result = CUDA_ERROR_INVALID_IMAGE; /* the driver says so of some invalid images */
     if (result) {
         module->cu = NULL;
         return image_refused(job, result, &log);

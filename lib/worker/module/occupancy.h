@@ -4,10 +4,9 @@
  *
  * The driver's linker compiles as `ptxas -c` does, and gives a kernel of a known block size more
  * registers than the compiler of whole programs does, which takes fewer where more blocks then fit
- * on an SM and nothing is spilled. (That compiler keeps its machine code for itself:
- * image_compile_library.) It costs most where the registers leave room for one block only: a matrix
- * product of f16 ran at 0.61 of its rate. So such a text is compiled once more, with these kernels
- * asked for two blocks.
+ * on an SM and nothing is spilled. (That compiler, cuModuleLoadData, would hold up all launches.)
+ * It costs most where the registers leave room for one block only: a matrix product of f16 ran at
+ * 0.61 of its rate. So such a text is compiled once more, with these kernels asked for two blocks.
  */
 #ifndef GS_WORKER_MODULE_OCCUPANCY_H
 #define GS_WORKER_MODULE_OCCUPANCY_H

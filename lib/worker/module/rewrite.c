@@ -152,13 +152,13 @@ static bool has_word(const char *text, size_t length, const char *word)
 }
 
 /* Whether calls in the text may have to go elsewhere than in the machine code beside it, or its
- * managed variables into the window, where their tenant can reach them. Of kernels that
- * move registers between their warps the machine code is loaded all the same, since what is
- * compiled of their text is not kept. One such kernel decides for all kernels of its text. */
+ * managed variables into the window, where their tenant can reach them. Kernels that move registers
+ * between their warps need their machine code more than their calls: the driver's linker ignores
+ * setmaxnreg, so that they would spill. One such kernel decides for all kernels of its text. */
 static bool text_wanted(const char *text, size_t length)
 {
     return has_word(text, length, ".managed") ||
-           (!image_moves_registers((const unsigned char *)text, length) &&
+           (!has_word(text, length, "setmaxnreg") &&
             (printf_pass_maybe(text, length) || heap_pass_maybe(text, length)));
 }
 

@@ -18,7 +18,6 @@ struct ptx_rewrite_report;
 
 struct module {
     CUmodule cu;
-    CUlibrary library; /* whose module `cu` is or will be (image_compile_library); NULL: none */
     uint32_t id;
     struct kernel *kernels;
     const char **kernel_names; /* the driver's, once they were asked for; NULL: not yet */
