@@ -48,22 +48,13 @@ static void sketch(const char *text, char *out)
     static const struct {
         const char *word;
         char letter;
-    } all[] = {{"wgmma.mma_async", 'P'},
-               {"wgmma.commit", 'C'},
-               {"wgmma.wait_group.sync.aligned 0", 'W'},
-               {"wgmma.wait", 'w'},
-               {"st.global", 'A'},
-               {"st.shared", 'a'},
-               {"ld.shared", 'A'},
-               {"setmaxnreg", 'N'},
-               {"add.s32", '+'},
-               {"ret;", 'R'},
-               {"HERE:", 'L'},
-               {"AWAY:", 'L'},
-               {"AGAIN:", 'L'},
-               {"bra ", 'B'},
-               {"brx.idx", 'B'},
-               {"bar.sync", 'A'}};
+    } all[] = {
+        {"wgmma.mma_async", 'P'}, {"wgmma.commit", 'C'}, {"wgmma.wait_group.sync.aligned 0", 'W'},
+        {"wgmma.wait", 'w'},      {"st.global", 'A'},    {"st.shared", 'a'},
+        {"ld.shared", 'A'},       {"ld.global", 'G'},    {"setmaxnreg", 'N'},
+        {"add.s32", '+'},         {"ret;", 'R'},         {"HERE:", 'L'},
+        {"AWAY:", 'L'},           {"AGAIN:", 'L'},       {"bra ", 'B'},
+        {"brx.idx", 'B'},         {"bar.sync", 'A'}};
 
     for (; *text; text++)
         for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -122,6 +113,10 @@ static void products_are_waited_for(void **state)
         {BEGIN PRODUCT(FIRST) "add.s32 %r9, %r1, 1;" COMMIT WAIT(0) " ret;", "PCW+CWR"},
         {BEGIN PRODUCT(FIRST) "add.s32 %r1, %r9, 1;" COMMIT WAIT(0) " ret;", "PCW+CWR"},
         {BEGIN PRODUCT_OF(FIRST, SECOND) "add.s32 %r5, %r9, 1;" COMMIT WAIT(0) " ret;", "PCW+CWR"},
+        /* an index that a product reads on: the sum of it and a base is not made anew */
+        {BEGIN " HERE: mul.wide.u32 %d4, %r4, 4; add.s64 %d5, %d1, %d4;" PRODUCT_OF(FIRST, SECOND)
+             COMMIT "ld.global.u32 %r9, [%d5];" WAIT(0) BACK(HERE) " ret;",
+         "LPCGWBR"},
         {BEGIN PRODUCT(FIRST) "st.shared.u32 [%r1], %r9;" COMMIT WAIT(0) " ret;", "PCWaCWR"},
         {BEGIN PRODUCT(FIRST) "st.shared.u32 [%r9], %r1;" COMMIT WAIT(0) " ret;", "PCWaCWR"},
         {BEGIN PRODUCT(FIRST) COMMIT WAIT(0) "add.s32 %r9, %r1, 1; ret;", "PCW+R"},
@@ -382,12 +377,43 @@ static void any_program_waits_for_its_products(void **state)
     }
 }
 
+/* A text of a few megabytes costs no minutes: what follows products looks at so much of a module.
+ */
+static void products_without_number_are_refused(void **state)
+{
+    enum { PRODUCTS = 16384, ENDS = 60000 };
+    char *text = malloc(32u << 20), *at = text, *out = NULL;
+    struct ptx_rewrite_report report = {0};
+    size_t len;
+
+    (void)state;
+    assert_non_null(text);
+    at += sprintf(at, "%s{ .reg .pred %%p<4>; .reg .b32 %%r<%u>; .reg .b64 %%d<8>;\n", HEAD,
+                  4 * PRODUCTS);
+    for (uint32_t i = 0; i < PRODUCTS; i++)
+        at += sprintf(at,
+                      "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%%r%u,%%r%u,%%r%u,%%r%u}, "
+                      "%%d2, %%d3, 1;\n",
+                      4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);
+    at += sprintf(at, COMMIT WAIT(0));
+    for (uint32_t i = 0; i < ENDS; i++)
+        at += sprintf(at, "@%%p1 ret;\n");
+    at += sprintf(at, "ret;\n}\n");
+    assert_int_equal(ptx_rewrite(text, (size_t)(at - text), PTX_PASS_FENCE, &out, &len, &report),
+                     -EPERM);
+    if (!strstr(report.fence.reason, "too tangled"))
+        fail_msg("%s", report.fence.reason);
+    ptx_rewrite_report_deinit(&report);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_waited_for),
         cmocka_unit_test(any_program_waits_for_its_products),
         cmocka_unit_test(products_have_no_predicate),
+        cmocka_unit_test(products_without_number_are_refused),
         cmocka_unit_test(the_checker_sees_a_product_under_way),
     };
 

@@ -23,7 +23,8 @@ struct checker {
     uint64_t stack_bytes; /* of gshare$stack in every kernel that has it */
     uint32_t bottom;      /* register with its address; PTX_NO_REG: the function has none */
     uint32_t mask, base, inside, start, far, globals, at, fixed[MOST_FIXED]; /* registers */
-    uint32_t map, other; /* registers with a tensor map's address */
+    uint32_t map, other;   /* registers with a tensor map's address */
+    uint64_t product_work; /* of fence_check_products.c so far, in the module */
     uint32_t strides[MOST_STRIDES];
     uint64_t stride_bound[MOST_STRIDES]; /* the most that the register holds */
     uint32_t begun;                      /* the number of instructions that the pass begins with */

@@ -9,7 +9,7 @@
 
 enum {
     MOST_CELLS = 1 << 26, /* of all states */
-    MOST_WORK = 1 << 30   /* instructions and cells looked at, in a function */
+    MOST_WORK = 1 << 30   /* instructions and cells looked at, in a module */
 };
 
 /* The ages of a register. */
@@ -37,7 +37,6 @@ struct products {
     struct state *at, now; /* by place */
     uint8_t *ages;         /* of all states */
     bool changed;
-    uint64_t work; /* so far */
 };
 
 /* ---- Registers of products ---- */
@@ -105,6 +104,7 @@ static bool has_taken(const struct products *p, const struct ptx_operand *o,
 
 static bool all_done(const struct products *p)
 {
+    p->c->product_work += p->count;
     for (uint32_t n = 0; n < p->count; n++)
         if (p->now.ages[n] != DONE)
             return false;
@@ -148,7 +148,7 @@ static void begin_product(struct products *p, const struct ptx_operand *list)
 
 static void commit(struct products *p)
 {
-    p->work += p->count;
+    p->c->product_work += p->count;
     for (uint32_t n = 0; n < p->count; n++) {
         uint8_t *age = &p->now.ages[n];
 
@@ -162,7 +162,7 @@ static void commit(struct products *p)
 /* All groups are done but the last ones, so many. */
 static void wait_for(struct products *p, uint64_t but)
 {
-    p->work += p->count;
+    p->c->product_work += p->count;
     for (uint32_t n = 0; n < p->count; n++)
         if (p->now.ages[n] >= LAST && (uint64_t)p->now.ages[n] - LAST >= but)
             p->now.ages[n] = DONE;
@@ -200,7 +200,7 @@ static void lead_to(struct products *p, uint32_t i)
 {
     struct state *there = &p->at[p->places[i] - 1];
 
-    p->work += p->count;
+    p->c->product_work += p->count;
     for (uint32_t n = 0; n < p->count; n++)
         if (p->now.ages[n] < there->ages[n]) {
             there->ages[n] = p->now.ages[n];
@@ -212,7 +212,7 @@ static void lead_to(struct products *p, uint32_t i)
 
 static void begin_nowhere(struct products *p)
 {
-    p->work += p->count;
+    p->c->product_work += p->count;
     memset(p->now.ages, DONE, p->count);
     p->now.filled = true;
 }
@@ -225,14 +225,14 @@ static void lead_on(struct products *p, const struct ptx_inst *inst)
 
     if (inst->op == PTX_OP_BRA)
         lead_to(p, p->f->labels[inst->ops[0].label].inst);
-    for (uint32_t k = 0; table && k < table->count; k++)
+    for (uint32_t k = 0; table && k < table->count && p->c->product_work <= MOST_WORK; k++)
         lead_to(p, p->f->labels[table->labels[k]].inst);
     if (inst->guard == PTX_NO_REG && (class == PTX_CLASS_BRANCH || class == PTX_CLASS_END))
         begin_nowhere(p);
 }
 
 /* Goes over the function once. JUDGES: says what is wrong. False: something is, or that takes too
- * much work. */
+ * much work, which it says. */
 static bool sweep(struct products *p, bool judges)
 {
     begin_nowhere(p);
@@ -241,8 +241,8 @@ static bool sweep(struct products *p, bool judges)
     for (uint32_t i = 0;; i++) {
         const char *wrong;
 
-        if (!judges && ++p->work > MOST_WORK)
-            return false;
+        if (++p->c->product_work > MOST_WORK)
+            return checker_fails(p->c, UINT32_MAX, "the ways of products are too tangled");
         if (p->places[i]) {
             lead_to(p, i);
             copy(p, &p->now, &p->at[p->places[i] - 1]);
@@ -269,7 +269,7 @@ static bool check_ways(struct products *p)
     memset(p->ages, DONE, ((size_t)p->nplaces + 1) * p->count);
     do {
         if (!sweep(p, false))
-            return checker_fails(p->c, UINT32_MAX, "the ways of products are too tangled");
+            return false;
     } while (p->changed);
     return sweep(p, true);
 }

@@ -3,8 +3,8 @@
  * The compiler keeps the registers of a product free until the program waits for its group. What
  * becomes of a program that touches them before is nowhere written, and the address of a fence
  * could be in one. So in fenced code no way leads from a product to an instruction that mentions
- * one of its registers, or to an end, a call or a computed jump, without a wait between. Where one
- * does, these come before the instruction:
+ * one of its registers, or to an end, a call, a computed jump or setmaxnreg, without a wait
+ * between. Where one does, these come before the instruction:
  *
  *     wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;
  *
@@ -168,7 +168,7 @@ static uint64_t touched(const struct analysis *a, const struct ptx_inst *inst)
         return UINT64_MAX;
     for (unsigned k = 0; k < inst->nops; k++)
         sets |= sets_of(a, &inst->ops[k]);
-    /* A product may add to the sums of the one before it: they follow each other. */
+    /* A product may add to the sums of the one before it: both write these registers alone. */
     if (inst->op == PTX_OP_WGMMA)
         sets &= ~own_set(a, &inst->ops[0]);
     return sets;

@@ -118,11 +118,23 @@ static bool is_scaled(const struct search *search, uint32_t at, uint32_t reg, st
     return inst && is_product(search, inst, sum, where);
 }
 
-/* From instruction WHERE to AT nothing writes the register. */
+/* A product goes on to read the register, which nothing may mention before it is waited for
+ * (fence_products.c). */
+static bool is_read_on(const struct ptx_inst *inst, uint32_t reg)
+{
+    const struct ptx_operand *o = &inst->ops[1];
+
+    for (uint32_t i = 0; inst->op == PTX_OP_WGMMA && o->kind == PTX_OPND_VEC && i < o->count; i++)
+        if (o->list[i].kind == PTX_OPND_REG && o->list[i].reg == reg)
+            return true;
+    return false;
+}
+
+/* From instruction WHERE to AT nothing writes the register, and it may be mentioned. */
 static bool stays(const struct fence *fence, uint32_t where, uint32_t at, uint32_t reg)
 {
     for (uint32_t i = where; i < at; i++)
-        if (definitions_writes(&fence->f->insts[i], reg))
+        if (definitions_writes(&fence->f->insts[i], reg) || is_read_on(&fence->f->insts[i], reg))
             return false;
     return true;
 }
