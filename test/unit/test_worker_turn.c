@@ -172,6 +172,42 @@ static void who_is_a_suspect_for_longer_has_longer_turns(void **state)
     assert_int_equal(whose_turn(), 1);
 }
 
+static void who_ran_for_long_waits_as_long(void **state)
+{
+    uint64_t other = 0;
+
+    (void)state;
+    wants(0, true);
+    passes(MS);
+    wants(1, true);
+    wants(2, true);
+    runs(0, true);
+    for (unsigned n = 0; n < 500; n++) {
+        passes(MS);
+        assert_true(whose_turn() == 0 || whose_turn() == SESSIONS);
+    }
+    runs(0, false);
+    for (; whose_turn() != 0; other++)
+        passes(MS);
+    assert_in_range(other, 990, 1010); // 500 of each of two
+    for (unsigned n = 0; n < 5; n++)
+        passes(MS);
+    assert_int_not_equal(whose_turn(), 0);
+}
+
+static void who_comes_back_has_no_claim_to_what_others_had(void **state)
+{
+    (void)state;
+    wants(0, true);
+    wants(1, true);
+    for (unsigned n = 0; n < 1000; n++)
+        passes(MS);
+    wants(2, true);
+    for (unsigned n = 0; n < 10; n++)
+        passes(MS);
+    assert_int_not_equal(whose_turn(), 2);
+}
+
 static void a_suspect_that_is_being_closed_still_counts(void **state)
 {
     (void)state;
@@ -221,6 +257,8 @@ int main(void)
         TURN_TEST(all_who_wait_have_their_turn),
         TURN_TEST(work_without_end_holds_nobody_up_for_long),
         TURN_TEST(who_is_a_suspect_for_longer_has_longer_turns),
+        TURN_TEST(who_ran_for_long_waits_as_long),
+        TURN_TEST(who_comes_back_has_no_claim_to_what_others_had),
         TURN_TEST(a_suspect_that_is_being_closed_still_counts),
         TURN_TEST(suspicion_ends),
         TURN_TEST(the_suspicion_of_one_ends_before_anothers),

@@ -27,8 +27,7 @@
 #define FIRST_BYTES    12288u                       /* of the log */
 #define BYTES_MAX      (UINT64_C(1) << 30)
 #define COMPACT_UNITS  1024u /* fewer units of dropped entries are left where they are */
-/* The index has no room for more entries: to take two million up takes a second or two, in which
- * all others wait. */
+/* More are not kept: to take two million up takes a second or two, in which all others wait. */
 #define ENTRIES_MAX    (1u << 21)
 #define ENTRIES_PROMPT 4096u /* fewer are taken up in some milliseconds */
 

@@ -10,6 +10,7 @@ struct session_poll {
     uint64_t active_ns;  /* when the session last had something to do */
     bool trial;          /* the session is to have a trial, or has it (trial.h) */
     uint64_t suspect_ns; /* it takes turns with other suspects until then (turn.h) */
+    uint64_t held_ns;    /* for so long other suspects have waited for the end of its turns */
     uint64_t given_ns;   /* when the device was last given work of the session */
 };
 

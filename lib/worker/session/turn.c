@@ -14,12 +14,15 @@ static struct {
     uint64_t longest_ns;     /* the longest turn */
     struct session *current; /* the only suspect whose work may go; NULL: none */
     uint64_t since;          /* when its turn began */
+    uint64_t awaited;        /* since when others wait for its end; 0: nobody does */
     bool ending;             /* the turn is over, and lasts only until its work has ended */
+    uint64_t least_held_ns;  /* what a session that comes or comes back begins with */
 } turn = {.longest_ns = TURN_LONGEST_NS};
 
 void turn_add(struct session *session, uint64_t now, uint64_t until)
 {
     session->poll.suspect_ns = until;
+    session->poll.held_ns = 0;
     if (until > turn.until)
         turn.until = until;
     if (until > now && (until - now) / TURN_SHARE > turn.longest_ns)
@@ -49,22 +52,32 @@ static bool waits(const struct session *session)
     return session->round.pending & ~REQUEST_BIT && !session->jobs.paused;
 }
 
-/* The suspect that is to have the next turn, in the table's order; NULL: no other one waits. */
+/* The suspect that is to have the next turn: who has held others up least, and of several such the
+ * next one in the table's order; NULL: no other one waits. */
 static struct session *next_waiting(uint64_t now)
 {
-    struct session *first = NULL, *current = turn.current;
-    bool behind = !current;
+    struct session *next = NULL, *current = turn.current;
+    bool behind = !current, next_behind = false;
 
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
         if (s == current) {
             behind = true;
-        } else if (s->phase == SESSION_LIVE && suspect(s, now) && waits(s)) {
-            if (behind)
-                return s;
-            first = first ? first : s;
+        } else if (s->phase == SESSION_LIVE && suspect(s, now) && waits(s) &&
+                   (!next || s->poll.held_ns < next->poll.held_ns ||
+                    (s->poll.held_ns == next->poll.held_ns && behind && !next_behind))) {
+            next = s;
+            next_behind = behind;
         }
     }
-    return first;
+    return next;
+}
+
+/* Notes for how long the current turn has held others up, who wait on or do no more. */
+static void held_note(uint64_t now, bool wait_on)
+{
+    if (turn.current && turn.awaited)
+        turn.current->poll.held_ns += now - turn.awaited;
+    turn.awaited = wait_on ? now : 0;
 }
 
 /* Whether a suspect has unfinished work. The driver is asked last, because a tenant may have
@@ -91,16 +104,24 @@ void turn_poll(uint64_t now)
     if (now >= turn.until) {
         turn.until = 0;
         turn.longest_ns = TURN_LONGEST_NS;
+        turn.least_held_ns = 0;
         turn.current = NULL;
         return;
     }
     next = next_waiting(now);
-    turn.ending = next && turn.current &&
-                  (turn.ending || !waits(turn.current) || now - turn.since >= TURN_NS);
+    held_note(now, next);
+    turn.ending =
+        next && turn.current &&
+        (turn.ending || !waits(turn.current) ||
+         (now - turn.since >= TURN_NS && next->poll.held_ns <= turn.current->poll.held_ns));
     if (!next || (turn.current && !turn.ending) ||
         (suspects_busy(now) && now - turn.since < turn.longest_ns))
         return;
+    /* Who has waited for nothing has no claim to the time that the others had meanwhile. */
+    if (next->poll.held_ns < turn.least_held_ns)
+        next->poll.held_ns = turn.least_held_ns;
+    turn.least_held_ns = next->poll.held_ns;
     turn.current = next;
-    turn.since = now;
+    turn.since = turn.awaited = now;
     turn.ending = false;
 }

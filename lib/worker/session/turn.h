@@ -5,9 +5,9 @@
  * be blamed. If a kernel of it loses the device again, no other suspect has unfinished work then,
  * so in the end the session is the only one. Sessions that are no suspects go on beside them. A
  * turn lasts as long as nobody else waits for one, else 2 ms, and until its work is complete, but
- * no longer than a second: such work may wait for another suspect's. Where devices are lost again
- * and again, perhaps at the end of long kernels, users are suspects for longer, and so are turns.
- * Main lane.
+ * no longer than a 30th of the time of the suspicion, and at least a second: such work may share
+ * the device with the next one's. Who has held the others up for longer than they have held up
+ * anybody waits until they have, so that suspects have equal parts of the time. Main lane.
  */
 #ifndef GS_WORKER_SESSION_TURN_H
 #define GS_WORKER_SESSION_TURN_H
