@@ -5,9 +5,9 @@
  * be blamed. If a kernel of it loses the device again, no other suspect has unfinished work then,
  * so in the end the session is the only one. Sessions that are no suspects go on beside them. A
  * turn lasts as long as nobody else waits for one, else 2 ms, and until its work is complete, but
- * no longer than a 30th of the time of the suspicion, and at least a second: such work may share
- * the device with the next one's. Who has held the others up for longer than they have held up
- * anybody waits until they have, so that suspects have equal parts of the time. Main lane.
+ * no longer than a 30th of the time of the suspicion, a second at least: work that runs on shares
+ * the device with the next suspect's. Suspects have equal parts of the time: who has held the
+ * others up for longer than they have held anybody up waits until they have, too. Main lane.
  */
 #ifndef GS_WORKER_SESSION_TURN_H
 #define GS_WORKER_SESSION_TURN_H
