@@ -38,7 +38,7 @@
  *  8. Everything else is on a list of what addresses no memory, or memory of another space.
  *  9. On no way through a function does a product of a warpgroup (wgmma) lead to an instruction
  *     that mentions one of its registers, or to an end, a call, a computed jump or setmaxnreg,
- * before its group was waited for; but to another product with just its sums.
+ *     before its group was waited for; but to another product with just its sums.
  *
  * Trusted besides: the reader and the printer (the text is a printed module, so it has one
  * meaning), names that begin with gshare$ or _ZN12gshare_print, which no tenant's text may hold:

@@ -15,10 +15,15 @@
 #include "ptx/rewrite/flow.h"
 
 enum {
-    SETS = 64,      /* of registers: of each product's list one; the last: of all further lists */
-    AGES = 4,       /* of groups */
-    SWEEPS = 64,    /* over a function, until the ways through it tell nothing new */
-    WAIT = 1,       /* fence.waits: for groups that the program has committed ... */
+    SETS = 64,  /* of registers: of each product's list one; the last: of all further lists */
+    AGES = 4,   /* of groups */
+    SWEEPS = 64 /* over a function, until the ways through it tell nothing new */
+};
+
+/* Of fence.waits. */
+enum {
+    NO_WAIT,
+    WAIT,           /* for groups that the program has committed ... */
     COMMIT_AND_WAIT /* ... and for products that are in no group yet */
 };
 
@@ -180,7 +185,7 @@ static void step(struct analysis *a, uint32_t i, struct under_way *now)
     uint8_t *wait = &a->fence->waits[i];
 
     /* Once there is a wait, it stays, so that what is known of a place only grows. */
-    if (*wait || (all_of(now) & (inst ? touched(a, inst) : UINT64_MAX))) {
+    if (*wait != NO_WAIT || (all_of(now) & (inst ? touched(a, inst) : UINT64_MAX))) {
         if (*wait != COMMIT_AND_WAIT)
             *wait = now->open ? COMMIT_AND_WAIT : WAIT;
         *now = (struct under_way){0};
@@ -284,7 +289,7 @@ bool fence_products(struct fence *fence, uint32_t i)
 
     if (inst && ptx_op_class(inst->op) == PTX_CLASS_WGMMA && inst->guard != PTX_NO_REG)
         return fence_refuse(fence, inst->line, "%s: with a predicate", ptx_op_name(inst->op));
-    if (fence->waits && fence->waits[i])
+    if (fence->waits && fence->waits[i] != NO_WAIT)
         edits_insert(&fence->edits, inst ? inst->begin : fence->f->body_end,
                      fence->waits[i] == WAIT
                          ? "wgmma.wait_group.sync.aligned 0; "
