@@ -402,13 +402,14 @@ static void what_the_server_keeps_is_counted_for_the_user(void)
     server_stop(server);
 }
 
-/* Modules whose text is a name of 3 MiB, which the server keeps more than once. */
+#define NAMES 200u
+
+/* Modules whose text is 3 MiB of names, which the server keeps more than once. */
 static void names_run(void *argument)
 {
-    static const char head[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry ";
-    static const char tail[] = "() { ret; }\n";
-    const size_t name = 3 * MIB;
-    char *text = malloc(sizeof(head) + name + sizeof(tail));
+    const int length = (int)(3 * MIB / NAMES);
+    char *text = malloc(4 * MIB);
+    size_t n;
     gs_status status = GS_OK;
     unsigned loaded = 0;
     gs_session session;
@@ -417,9 +418,9 @@ static void names_run(void *argument)
     (void)argument;
     become_stranger();
     CHECK(text != NULL);
-    memset(text + sizeof(head) - 1, 'n', name);
-    memcpy(text, head, sizeof(head) - 1);
-    memcpy(text + sizeof(head) - 1 + name, tail, sizeof(tail));
+    n = (size_t)sprintf(text, ".version 7.8\n.target sm_80\n.address_size 64\n");
+    for (unsigned i = 0; i < NAMES; i++)
+        n += (size_t)sprintf(text + n, ".visible .entry n%0*u() { ret; }\n", length, i);
     CHECK_OK(gs_attach(NULL, &session));
     while (status == GS_OK && loaded < 10) {
         status = gs_module_load(session, text, 0, &module);

@@ -474,6 +474,32 @@ static void each_failed_allocation_is_reported_and_leaks_nothing(void **state)
 }
 #endif
 
+/* The driver's compiler copies each message that names one to a buffer of 100,000 bytes. */
+static void names_and_strings_are_bounded(void **state)
+{
+    static const char *const forms[] = {
+        ".visible .entry %s() { ret; }\n",
+        ".pragma \"%s\";\n.visible .entry k() { ret; }\n",
+        ".visible .entry k() { %s: ret; }\n",
+        ".visible .entry k() { .reg .b32 %s; ret; }\n",
+    };
+    static char name[PTX_MAX_NAME + 2], text[PTX_MAX_NAME + 256];
+    struct ptx_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        for (size_t beyond = 0; beyond < 2; beyond++) {
+            memset(name, 'n', PTX_MAX_NAME + beyond);
+            name[PTX_MAX_NAME + beyond] = '\0';
+            strcpy(text, HEADER);
+            snprintf(text + strlen(text), sizeof(text) - strlen(text), forms[i], name);
+            assert_int_equal(parse(text, &err), beyond ? -EINVAL : 0);
+        }
+        assert_int_equal(err.line, 4);
+        assert_non_null(strstr(err.text, "a name or a string of more than 16384 bytes"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -483,6 +509,7 @@ int main(void)
         cmocka_unit_test(wgmma_says_what_does_not_go_together),
         cmocka_unit_test(huge_things_are_refused_before_they_are_made),
         cmocka_unit_test(the_bytes_of_a_kernels_parameters_have_a_bound),
+        cmocka_unit_test(names_and_strings_are_bounded),
         cmocka_unit_test(long_texts_are_read_in_linear_time),
         cmocka_unit_test(every_cut_of_a_module_gives_an_error_or_a_module),
         cmocka_unit_test(every_flipped_byte_gives_an_error_or_a_module),

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/ptx.h"
+
 enum { CH_ALPHA = 1, CH_DIGIT = 2, CH_HEX = 4, CH_IDENT = 8, CH_SPACE = 16 };
 
 static unsigned char_class(unsigned char c)
@@ -257,6 +259,12 @@ static void read_punctuation(struct lexer *lx, struct token *tok)
     lx->cur++;
 }
 
+static void bound_length(struct token *tok)
+{
+    if (tok->len > PTX_MAX_NAME)
+        bad(tok, "a name or a string of more than 16384 bytes");
+}
+
 void lexer_next(struct lexer *lx, struct token *tok)
 {
     int c;
@@ -292,11 +300,13 @@ void lexer_next(struct lexer *lx, struct token *tok)
         read_number(lx, tok);
     } else if (c == '"') {
         read_string(lx, tok);
+        bound_length(tok);
         return;
     } else {
         read_punctuation(lx, tok);
     }
     tok->len = (uint32_t)(lx->cur - tok->text);
+    bound_length(tok);
 }
 
 void lexer_extend_mnemonic(struct lexer *lx, struct token *tok)
