@@ -409,7 +409,10 @@ struct link_stats {
         latency;            /* until their end */
     _Atomic uint64_t depth; /* launches and graphs that are issued and not known to have ended */
     _Atomic uint64_t driver_memory; /* of the device: what the driver takes beside memory_used */
-    uint64_t reserved[2];           /* whole cache lines */
+    /* jobs under way that compile what its tenant has sent: who is to blame where the worker
+     * crashes (workers/suspects.h) */
+    _Atomic uint64_t compiling;
+    uint64_t reserved; /* whole cache lines */
 };
 static_assert(sizeof(struct link_stats) == 384, "link_stats");
 

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -234,10 +235,25 @@ WRAP(cuSurfObjectCreate, (CUsurfObject * surface, const CUDA_RESOURCE_DESC *reso
 WRAP(cuLinkCreate_v2,
      (unsigned int option_count, CUjit_option *options, void **values, CUlinkState *state),
      (option_count, options, values, state))
-WRAP(cuLinkAddData_v2,
-     (CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
-      unsigned int option_count, CUjit_option *options, void **values),
-     (state, type, data, size, name, option_count, options, values))
+typedef CUresult add_call(CUlinkState state, CUjitInputType type, void *data, size_t size,
+                          const char *name, unsigned int option_count, CUjit_option *options,
+                          void **values);
+
+/* A compiler may crash on what it does not expect. */
+EXPORT add_call cuLinkAddData_v2;
+CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size,
+                          const char *name, unsigned int option_count, CUjit_option *options,
+                          void **values)
+{
+    add_call *add = (add_call *)(uintptr_t)next("cuLinkAddData_v2");
+    const bool fails = fail_now("cuLinkAddData_v2");
+
+    if (plan->crash[0] && memmem(data, size, plan->crash, strlen(plan->crash)))
+        abort();
+    return fails ? CUDA_ERROR_OUT_OF_MEMORY
+                 : add(state, type, data, size, name, option_count, options, values);
+}
+
 WRAP(cuLinkComplete, (CUlinkState state, void **cubin, size_t *size), (state, cubin, size))
 typedef CUresult load_call(CUmodule *module, const void *image, unsigned int option_count,
                            CUjit_option *options, void **values);

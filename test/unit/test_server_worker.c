@@ -29,6 +29,7 @@
 #include "server/workers/messages.h"
 #include "server/workers/process.h"
 #include "server/workers/restart.h"
+#include "server/workers/suspects.h"
 
 #define SLOTS 4u
 
@@ -464,6 +465,56 @@ static void only_the_culprit_of_a_fatal_fault_is_blamed(void **state)
     assert_int_equal(worker_hears(), 0);
 }
 
+static struct session *compiling_in(enum session_state state)
+{
+    struct session *session = session_in(state);
+
+    atomic_store(&device->stats[session->slot].compiling, 1);
+    return session;
+}
+
+// A session that is being taken up has what the worker before has left there.
+static void who_compiles_when_a_worker_crashes_is_blamed(void **state)
+{
+    struct session *culprit, *other = session_in(SESSION_OPEN), *resuming;
+    const struct seg_server *blamed, *spared = (void *)(other->segment + SEG_OFF_SERVER);
+
+    (void)state;
+    device->stats = calloc(LINK_SLOTS_MAX, sizeof(*device->stats));
+    culprit = compiling_in(SESSION_OPEN);
+    resuming = compiling_in(SESSION_OPENING);
+    resuming->resuming = true;
+    device->resuming = 1;
+    blamed = (void *)(culprit->segment + SEG_OFF_SERVER);
+    worker_crashed(device, "the worker was killed");
+    assert_int_equal(atomic_load(&blamed->state), SEG_FAULTED);
+    assert_int_equal(blamed->fault.status, GS_ERR_FAULT);
+    assert_int_equal(blamed->fault.kind, GS_FAULT_DEVICE);
+    assert_string_equal(blamed->fault.message, "the worker was killed while it compiled a module");
+    assert_int_equal(atomic_load(&spared->state), SEG_LOST);
+    assert_int_equal(resuming->state, SESSION_WAITING);
+    assert_int_equal(device->culprit.session_id, culprit->id);
+    free(device->stats);
+}
+
+static void of_several_who_compile_when_a_worker_crashes_each_is_a_suspect(void **state)
+{
+    static const uid_t users[] = {0, 4711, 4712};
+    const struct account *account[3];
+
+    (void)state;
+    device->stats = calloc(LINK_SLOTS_MAX, sizeof(*device->stats));
+    for (uint32_t i = 0; i < 3; i++) {
+        account[i] = account_get(&server.accounts, users[i]);
+        (i < 2 ? compiling_in(SESSION_OPEN) : session_in(SESSION_OPEN))->uid = users[i];
+    }
+    worker_crashed(device, "the worker was killed");
+    assert_int_equal(device->culprit.session_id, 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(account[i]->suspect_ns > clock_ns(), i < 2);
+    free(device->stats);
+}
+
 // Nobody else's does.
 static void sessions_that_are_not_open_end_too_where_their_user_is_kept_out(void **state)
 {
@@ -814,6 +865,8 @@ int main(void)
         LINK_TEST(a_device_that_cannot_be_ends_the_worker),
         LINK_TEST(messages_of_a_wrong_size_end_the_worker),
         LINK_TEST(only_the_culprit_of_a_fatal_fault_is_blamed),
+        LINK_TEST(who_compiles_when_a_worker_crashes_is_blamed),
+        LINK_TEST(of_several_who_compile_when_a_worker_crashes_each_is_a_suspect),
         LINK_TEST(last_words_are_heard_though_the_worker_left_messages_unread),
         LINK_TEST(sessions_that_are_not_open_end_too_where_their_user_is_kept_out),
         LINK_TEST(a_session_that_waits_to_be_taken_up_is_lost_where_its_user_is_kept_out),

@@ -56,7 +56,8 @@ static void culprit_log(const struct device *device, const struct link_fatal *fa
     struct log_event event = log_event_begin("fault");
 
     log_event_number(&event, "device", (uint64_t)device->index);
-    log_event_text(&event, "kernel", verdict.kernel);
+    if (verdict.kernel[0])
+        log_event_text(&event, "kernel", verdict.kernel);
     log_event_number(&event, "session", culprit->session_id);
     log_event_user(&event, "user", culprit->uid);
     log_event_number(&event, "pid", (uint64_t)culprit->pid);

@@ -25,6 +25,7 @@
 #include "server/workers/ending.h"
 #include "server/workers/restart.h"
 #include "server/workers/resync.h"
+#include "server/workers/suspects.h"
 
 /* Messages taken before other events get their turn. */
 #define LINK_BATCH   64
@@ -121,34 +122,6 @@ static bool on_memory(struct session *session, const struct link_message *messag
     }
 }
 
-static void suspect_name(struct suspects *suspects, const struct session *session)
-{
-    if (suspects->count == 0)
-        suspects->uid = session->uid;
-    suspects->several_users = suspects->several_users || suspects->uid != session->uid;
-    if (suspects->count < SUSPECTS_NAMED)
-        suspects->session_id[suspects->count] = session->id;
-    suspects->count++;
-}
-
-/* The session had unfinished work when its worker was lost, and nobody is to blame. */
-static bool on_suspect(const struct session *session)
-{
-    struct device *device = session->device;
-    struct account *account = account_find(&session->server->accounts, session->uid);
-    struct log_event event = log_event_begin("suspect");
-    const uint64_t now = clock_ns();
-
-    suspect_name(&device->suspects, session);
-    if (account)
-        account_suspect(account, device->worker.ready_ns, now);
-    if (!account_event(account, now))
-        return true;
-    event_session(&event, session);
-    log_event_write(&event, LOG_LEVEL_INFO);
-    return true;
-}
-
 static bool on_session_message(struct device *device, const struct link_message *message, int *fd)
 {
     struct session *session = device_session(device, message->slot);
@@ -172,7 +145,10 @@ static bool on_session_message(struct device *device, const struct link_message 
         device_trace_session(session, TRACE_GRANTED);
         return true;
     case LINK_SUSPECT:
-        return session_has_memory(session) && on_suspect(session);
+        if (!session_has_memory(session))
+            return false;
+        suspect_add(session);
+        return true;
     case LINK_TRIED:
         session->losses = 0;
         return session_has_memory(session);

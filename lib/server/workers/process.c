@@ -19,6 +19,7 @@
 #include "server/workers/resync.h"
 #include "server/workers/spawn.h"
 #include "server/workers/standby.h"
+#include "server/workers/suspects.h"
 
 #define START_NS       60000000000u /* a driver's first initialisation can take long */
 #define RESTART_MIN_NS 100000000u
@@ -150,6 +151,18 @@ static void exit_describe(char text[ERROR_TEXT_MAX], pid_t pid, int status)
                  WEXITSTATUS(status));
 }
 
+/* Whether the process was ended by a signal that it has given cause for itself. */
+static bool has_crashed(int status)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
+    for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+        if (status != CHILD_STATUS_UNKNOWN && WIFSIGNALED(status) && WTERMSIG(status) == signals[i])
+            return true;
+    }
+    return false;
+}
+
 static void worker_process_ready(struct watch *watch, uint32_t events)
 {
     struct worker_process *worker = container_of(watch, struct worker_process, child.process);
@@ -163,7 +176,10 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
         return;
     exit_describe(how, worker->child.pid, status);
     log_debug("device %d: %s", device->index, how);
-    worker_fail(device, NULL, LINK_SLOT_NONE, "%s", how);
+    if (worker->state == WORKER_READY && has_crashed(status))
+        worker_crashed(device, how);
+    else
+        worker_fail(device, NULL, LINK_SLOT_NONE, "%s", how);
     timer_cancel(&device->server->loop, &device->timer);
     worker_forget(device);
     worker_next(device);

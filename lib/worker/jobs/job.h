@@ -89,6 +89,7 @@ struct job {
      * kernel reaches (window.h) */
     uint64_t beside;
     bool brief;   /* with JOB_COMPILES: it is thought to be done soon (job_takes_long) */
+    bool alone;   /* with JOB_COMPILES: no other suspect's is under way meanwhile */
     bool at_once; /* it fails with GS_NOT_READY where it would have to wait so */
 
     /* the reply */

@@ -36,7 +36,8 @@
  * was served longest ago (served.h). A compilation may take minutes and cannot be ended, so among
  * the patient threads all users' compilations together leave one free, and one user's another one
  * for the others' compilations. They also wait while their user has had more than its share of a
- * CPU.
+ * CPU. Of suspects' compilations (workers/suspects.h) one is under way at a time, so that a crash
+ * of the compiler tells whose it was.
  *
  * A load begins among the brief threads. It is done there where its text is short, or needs no
  * compiling, and else begins again among the patient ones (job_takes_long).
@@ -72,6 +73,9 @@ static struct {
 /* Jobs that are on their way to a service thread or with one. A job that compiles counts once it
  * has begun: it may wait for its user's share for long, and the next worker makes it again. */
 static _Atomic uint32_t jobs_out;
+
+/* Whether a suspect's compilation is under way, in any group. */
+static _Atomic bool suspect_compiles;
 
 static _Thread_local CUstream own_stream;
 
@@ -191,6 +195,11 @@ static bool is_to_compile(const struct job *job)
            !atomic_load_explicit(&job->session->jobs.closing, memory_order_relaxed);
 }
 
+static bool is_suspect(const struct job *job, uint64_t now)
+{
+    return is_to_compile(job) && job->session->jobs.suspect_ns > now;
+}
+
 /* Whether the job compiles and must wait, because of other compilations, or because its user has
  * had its share of a CPU, and then notes in the group when the job may begin. running: how many
  * threads its user has. */
@@ -201,6 +210,8 @@ static bool kept_back(struct thread_group *thread_group, const struct job *job, 
 
     if (!is_to_compile(job))
         return false;
+    if (is_suspect(job, now) && atomic_load_explicit(&suspect_compiles, memory_order_relaxed))
+        return true;
     if (thread_group->compiling + thread_group->spare >= thread_group->threads ||
         running + thread_group->spare + 1 >= thread_group->threads)
         return true;
@@ -215,17 +226,14 @@ static bool kept_back(struct thread_group *thread_group, const struct job *job, 
     return true;
 }
 
-/* Takes the oldest job of the user that has the fewest threads and was served longest ago. NULL: no
- * job may begin now. *due: when the first that waits for its user's share may; 0: none waits so. */
-static struct job *pop(struct thread_group *thread_group, uint64_t *due)
+/* Where the oldest job is linked of the user that has the fewest threads and was served longest
+ * ago. NULL: no job may begin now. */
+static struct job **choose(struct thread_group *thread_group, uint64_t now)
 {
     const uint32_t most = thread_group->threads > 1 ? thread_group->threads - 1 : 1;
     uint32_t fewest = most, longest = 0;
-    struct job **found = NULL, *job = NULL;
-    const uint64_t now = clock_ns();
+    struct job **found = NULL;
 
-    pthread_mutex_lock(&thread_group->lock);
-    inbox_take(thread_group);
     thread_group->due_ns = 0;
     for (struct job **at = &thread_group->first; *at; at = &(*at)->next) {
         const uint32_t running = running_of(thread_group, job_uid(*at));
@@ -238,6 +246,35 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
         longest = since;
         found = at;
     }
+    return found;
+}
+
+/* False: the job is a suspect's and would compile beside another one's, which another group has
+ * just begun. */
+static bool suspect_begin(struct job *job, uint64_t now)
+{
+    job->alone = is_suspect(job, now);
+    return !job->alone || !atomic_exchange_explicit(&suspect_compiles, true, memory_order_relaxed);
+}
+
+static void suspect_end(void)
+{
+    atomic_store_explicit(&suspect_compiles, false, memory_order_relaxed);
+    look_again();
+}
+
+/* Takes the job that is next. NULL: none may begin now. *due: when the first that waits for its
+ * user's share may; 0: none waits so. */
+static struct job *pop(struct thread_group *thread_group, uint64_t *due)
+{
+    struct job **found, *job = NULL;
+    const uint64_t now = clock_ns();
+
+    pthread_mutex_lock(&thread_group->lock);
+    inbox_take(thread_group);
+    do
+        found = choose(thread_group, now);
+    while (found && !suspect_begin(*found, now));
     if (found) {
         job = *found;
         *found = job->next;
@@ -313,9 +350,13 @@ static void job_work(struct job *job)
     const bool compiles = job->kind->flags & JOB_COMPILES;
     const uint64_t began = compiles ? thread_cpu_ns() : 0;
 
-    job->kind->work(job);
-    if (!compiles)
+    if (!compiles) {
+        job->kind->work(job);
         return;
+    }
+    atomic_fetch_add_explicit(&job->session->stats->compiling, 1, memory_order_relaxed);
+    job->kind->work(job);
+    atomic_fetch_sub_explicit(&job->session->stats->compiling, 1, memory_order_relaxed);
     pthread_mutex_lock(&accounts.lock);
     pace_take(&accounts.pace, job_uid(job), compile_percent(job),
               thread_cpu_ns() - began + job->helpers_ns, clock_ns());
@@ -350,11 +391,13 @@ static void *service_main(void *argument)
             prewake_met(PREWAKE_QUIET);
         const uint32_t uid = job_uid(job);
         const bool asks = job->kind->flags & JOB_ASKS; /* it may be back before its work returns */
-        const bool compiles = job->kind->flags & JOB_COMPILES;
+        const bool compiles = job->kind->flags & JOB_COMPILES, alone = job->alone;
         job_work(job);
         if (!asks)
             job_pass_on(thread_group, job);
         pop_end(thread_group, uid, compiles);
+        if (alone)
+            suspect_end();
         /* release: what the job has left behind; pairs with service_idle */
         atomic_fetch_sub_explicit(&jobs_out, 1, memory_order_release);
     }

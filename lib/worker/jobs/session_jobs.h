@@ -22,6 +22,9 @@ struct session_jobs {
     /* streams, as bits, whose kernels are long: their new work waits until the quiet moment
      * (session/quiet.c) */
     uint64_t paused_streams;
+    /* Until clock_ns() is this the session is a suspect, for which nothing is compiled beside
+     * another one's (service.c). From the beginning on. */
+    uint64_t suspect_ns;
     /* any thread: see service_compile_limit and service_closing */
     _Atomic uint32_t compile_percent;
     _Atomic bool closing;

@@ -67,11 +67,13 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
         atomic_store_explicit(&stats->memory_used, 0, memory_order_relaxed);
         atomic_store_explicit(&stats->depth, 0, memory_order_relaxed);
         atomic_store_explicit(&stats->driver_memory, 0, memory_order_relaxed);
+        atomic_store_explicit(&stats->compiling, 0, memory_order_relaxed);
     } else {
         stats_clear(stats);
     }
     user_limits_set(session, &open->grant);
     service_compile_limit(session, open->grant.user_compile);
+    session->jobs.suspect_ns = open->suspect_ns;
     memory_limit_set(session, open->grant.mem_limit, open->grant.user_mem_limit);
     session->grant.link = open->grant;
     domain_join(session);

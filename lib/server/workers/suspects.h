@@ -1,0 +1,16 @@
+/*
+ * suspects.h - a worker is lost and does not say whose fault it was: sessions that may have lost
+ * it, so that the next loss finds who it is (worker/session/turn.h, worker/jobs/service.c).
+ */
+#ifndef GS_SERVER_SUSPECTS_H
+#define GS_SERVER_SUSPECTS_H
+
+#include "server/state/device.h"
+
+/* Notes that the session may have lost its worker, which is being lost. */
+void suspect_add(const struct session *session);
+/* Ends a worker that has crashed; how: for people. What its threads make of tenants' bytes is
+ * compiling, so the session for which it did that is to blame. Of several each is a suspect. */
+void worker_crashed(struct device *device, const char *how);
+
+#endif

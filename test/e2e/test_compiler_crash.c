@@ -1,0 +1,127 @@
+/* test_compiler_crash.c - a text on which the driver's compiler crashes, and the worker with it:
+ * its session ends, and is named. On the software device behind test/shim/driver.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "driver_server.h"
+#include "harness/harness.h"
+
+#define CRASHES "crashes"
+#define VALUE   0x600df00du
+
+static const char crashing_ptx[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
+                                   ".visible .entry " CRASHES "() { ret; }\n";
+static const char good_ptx[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
+                               ".visible .entry good() { ret; }\n";
+
+struct loader {
+    struct gate attached, go;
+    uint64_t session;
+    _Atomic bool done;
+    gs_status status;
+    gs_fault fault;
+};
+
+static void load(struct loader *loader, const char *text)
+{
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    CHECK_OK(gs_session_info(session, &desc));
+    loader->session = desc.session_id;
+    loader->fault = (gs_fault)GS_FAULT_INIT;
+    gate_pass(&loader->attached);
+    gate_wait(&loader->go, 1);
+    loader->status = gs_module_load(session, text, 0, &module);
+    CHECK_OK(gs_last_fault(session, &loader->fault));
+    gs_detach(session);
+    loader->done = true;
+}
+
+static void crashing_run(void *argument)
+{
+    load(argument, crashing_ptx);
+}
+
+static void good_run(void *argument)
+{
+    load(argument, good_ptx);
+}
+
+static void check_blamed(struct server *server, const struct loader *loader)
+{
+    char text[96];
+
+    CHECK_EQUAL(loader->status, GS_ERR_FAULT);
+    CHECK_EQUAL(loader->fault.kind, GS_FAULT_DEVICE);
+    CHECK_TEXT(loader->fault.message, "while it compiled a module");
+    snprintf(text, sizeof(text),
+             "event=fault device=0 session=%llu user=", (unsigned long long)loader->session);
+    CHECK_EQUAL(server_log_lines(server, text), 1);
+}
+
+static void who_crashes_the_compiler_is_ended_and_nobody_else(void)
+{
+    struct loader *loader = shared_alloc(sizeof(*loader));
+    uint32_t value = VALUE;
+    struct driver_plan *plan;
+    struct server *server = driver_server_start(NULL, 0, &plan);
+    gs_session other;
+    gs_devptr data;
+    pid_t tenant;
+
+    CHECK_OK(server_attach(server, &other));
+    CHECK_OK(gs_malloc(other, sizeof(value), &data));
+    CHECK_OK(gs_memcpy_htod(other, data, &value, sizeof(value)));
+    snprintf(plan->crash, sizeof(plan->crash), CRASHES);
+    tenant = tenant_start(crashing_run, loader);
+    gate_pass(&loader->go);
+    tenant_join(tenant);
+    check_blamed(server, loader);
+    value = 0;
+    CHECK_OK(gs_memcpy_dtoh(other, &value, data, sizeof(value)));
+    CHECK_EQUAL(value, VALUE);
+    CHECK_EQUAL(server_log_lines(server, "event=fault"), 1);
+    CHECK_OK(gs_detach(other));
+    server_stop(server);
+}
+
+/* Both compile when the worker crashes. Then one compiles at a time. */
+static void of_several_who_compile_the_next_crash_tells_who_it_was(void)
+{
+    struct loader *good = shared_alloc(sizeof(*good)), *crashing = shared_alloc(sizeof(*crashing));
+    struct driver_plan *plan;
+    struct server *server = driver_server_start(NULL, 0, &plan);
+    pid_t tenants[2];
+
+    snprintf(plan->crash, sizeof(plan->crash), CRASHES);
+    driver_hold(plan, "cuLinkComplete");
+    tenants[0] = tenant_start(good_run, good);
+    tenants[1] = tenant_start(crashing_run, crashing);
+    gate_wait(&good->attached, 1);
+    gate_wait(&crashing->attached, 1);
+    gate_pass(&good->go);
+    CHECK_WITHIN(10000, atomic_load(&plan->waiting) == 1);
+    gate_pass(&crashing->go);
+    CHECK_WITHIN(20000, server_log_lines(server, "event=suspect") == 2);
+    CHECK(!good->done && !crashing->done);
+    driver_go_on(plan);
+    tenant_join(tenants[0]);
+    tenant_join(tenants[1]);
+    CHECK_EQUAL(good->status, GS_OK);
+    check_blamed(server, crashing);
+    CHECK_EQUAL(server_log_lines(server, "event=fault"), 2);
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(who_crashes_the_compiler_is_ended_and_nobody_else),
+    TEST(of_several_who_compile_the_next_crash_tells_who_it_was),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
