@@ -186,6 +186,8 @@ static void workers_tell(const struct worker_settings *workers)
         setenv("GSHARE_WORKER_USER", workers->user, 1);
     if (workers->cublas)
         setenv("GSHARE_CUBLAS", workers->cublas, 1);
+    if (workers->ptxas)
+        setenv("GSHARE_PTXAS", workers->ptxas, 1);
     if (workers->lanes) {
         snprintf(lanes, sizeof(lanes), "%u", workers->lanes);
         setenv("GSHARE_LANES", lanes, 1);

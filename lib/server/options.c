@@ -39,6 +39,9 @@ static const char help[] =
     "                         auto: libcublasLt.so.13 or .12, if the linker finds it; or none;\n"
     "                         default: $GSHARE_CUBLAS, else none for root's server and auto for\n"
     "                         a user's own\n"
+    "      --ptxas PROGRAM    NVIDIA's assembler, which compiles the code of fenced sessions in\n"
+    "                         a process of its own: a path; or none; default: $GSHARE_PTXAS,\n"
+    "                         else none: the driver compiles in the worker\n"
     "      --worker-user NAME the user that root's workers become; default: $GSHARE_WORKER_USER,\n"
     "                         else gshare if there is such a user, else root\n"
     "      --mem-limit BYTES  device memory for each session (K, M, G, T: powers of 1024);\n"
@@ -205,6 +208,13 @@ static const char *cublas_parse(const char *what, const char *name)
     return name;
 }
 
+static const char *ptxas_parse(const char *what, const char *name)
+{
+    if (strcmp(name, "none") != 0 && (*name != '/' || access(name, X_OK) != 0))
+        usage("%s '%s': the whole path of a program, or none", what, name);
+    return name;
+}
+
 static int devices_parse(const char *text)
 {
     char *end;
@@ -223,6 +233,7 @@ enum option_code {
     OPTION_MAX_TENANTS,
     OPTION_LANES,
     OPTION_CUBLAS,
+    OPTION_PTXAS,
     OPTION_WORKER_USER,
     OPTION_MEM_LIMIT,
     OPTION_ALLOW_USERS,
@@ -250,6 +261,7 @@ static const struct option long_options[] = {
     {"max-tenants", required_argument, NULL, OPTION_MAX_TENANTS},
     {"lanes", required_argument, NULL, OPTION_LANES},
     {"cublas", required_argument, NULL, OPTION_CUBLAS},
+    {"ptxas", required_argument, NULL, OPTION_PTXAS},
     {"worker-user", required_argument, NULL, OPTION_WORKER_USER},
     {"mem-limit", required_argument, NULL, OPTION_MEM_LIMIT},
     {"allow-users", required_argument, NULL, OPTION_ALLOW_USERS},
@@ -331,6 +343,9 @@ static void value_apply(struct server_options *options, struct worker_settings *
         break;
     case OPTION_CUBLAS:
         workers->cublas = cublas_parse("--cublas", optarg);
+        break;
+    case OPTION_PTXAS:
+        workers->ptxas = ptxas_parse("--ptxas", optarg);
         break;
     case OPTION_WORKER_USER:
         if (!getpwnam(optarg))
@@ -441,7 +456,7 @@ void options_parse(int argc, char **argv, struct server_options *options,
 {
     const char *instance = getenv("GSHARE_INSTANCE"), *level = getenv("GSHARE_LOG");
     const char *lanes = getenv("GSHARE_LANES"), *cache = getenv("GSHARE_CACHE");
-    const char *cublas = getenv("GSHARE_CUBLAS");
+    const char *cublas = getenv("GSHARE_CUBLAS"), *ptxas = getenv("GSHARE_PTXAS");
     char error[MPS_ERROR_MAX];
     bool check = false;
     int code;
@@ -468,6 +483,8 @@ void options_parse(int argc, char **argv, struct server_options *options,
         workers->lanes = lanes_parse("GSHARE_LANES", lanes);
     if (!workers->cublas && cublas && *cublas)
         workers->cublas = cublas_parse("GSHARE_CUBLAS", cublas);
+    if (!workers->ptxas && ptxas && *ptxas)
+        workers->ptxas = ptxas_parse("GSHARE_PTXAS", ptxas);
     /* The first product of a kind takes a moment of all tenants' time, which are one user's in a
      * server that is not root's. */
     if (!workers->cublas)

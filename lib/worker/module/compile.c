@@ -12,6 +12,7 @@
 #include "worker/driver/driver.h"
 #include "worker/driver/worker.h"
 #include "worker/jobs/job.h"
+#include "worker/module/assembler.h"
 #include "worker/module/code_cache.h"
 #include "worker/module/occupancy.h"
 
@@ -187,6 +188,20 @@ bool image_find_code(const struct job *job, unsigned char **image, uint64_t *siz
     return code;
 }
 
+/* Has the text compiled outside of the worker. */
+static gs_status image_assemble(struct job *job, unsigned char **image, uint64_t *size,
+                                uint32_t threads)
+{
+    unsigned char *code = NULL;
+    size_t code_size = 0;
+
+    if (assembler_run(job, (const char *)*image, *size, threads, &code, &code_size) == GS_OK) {
+        code_cache_put(*image, *size, code, code_size, job->session->uid);
+        image_replace(image, size, code, code_size);
+    }
+    return job->status;
+}
+
 gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, bool one_by_one)
 {
     CLEANUP_COMPILED struct compiled first = {0};
@@ -199,6 +214,8 @@ gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, 
     if (job->brief && *size > COMPILE_BRIEF)
         return job_takes_long(job);
     const uint32_t threads = one_by_one ? 1 : threads_wanted((const char *)*image);
+    if (job->session->fenced && assembler_wanted())
+        return image_assemble(job, image, size, threads);
     const CUresult result = text_compile(job, (const char *)*image, *size, threads, &first);
     if (result)
         return image_refused(job, result, &first.log);

@@ -1,0 +1,271 @@
+/*
+ * assembler.c - see assembler.h.
+ *
+ * Text, code and messages are files in memory. Like the worker itself the process is started from
+ * the server's executable, which gives up what a compiler does not need and becomes ptxas
+ * (assembler_main): a fork would copy the worker's page tables.
+ */
+#include "worker/module/assembler.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/util.h"
+#include "worker/driver/worker.h"
+#include "worker/jobs/job.h"
+#include "worker/module/image.h"
+
+enum { TEXT_FD = 3, CODE_FD = 4, DESCRIPTORS_FREE = 10 };
+
+#define MEMORY_MOST  ((rlim_t)8 << 30) /* a function at the fence's bounds takes 3 GiB */
+#define SECONDS_MOST 1200u             /* of CPU time; one at several bounds takes 12 minutes */
+#define CODE_MOST    ((rlim_t)512 << 20)
+#define LOOK_MS      50 /* whether the session closes */
+
+static const char *program(void)
+{
+    const char *path = getenv("GSHARE_PTXAS");
+
+    return path && *path && strcmp(path, "none") != 0 ? path : NULL;
+}
+
+bool assembler_wanted(void)
+{
+    return program();
+}
+
+/* ---- Files in memory ------------------------------------------------------------------------- */
+
+/* Above the numbers that the process has them at, so that no dup2 takes another's place. */
+static int file_new(void)
+{
+    CLEANUP_FD int fd = memfd_create("gshare-ptxas", MFD_CLOEXEC);
+
+    return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTORS_FREE);
+}
+
+static int file_with(const char *text, size_t size)
+{
+    const int fd = file_new();
+
+    for (size_t at = 0; fd >= 0 && at < size;) {
+        const ssize_t n = pwrite(fd, text + at, size - at, (off_t)at);
+        if (n <= 0) {
+            close(fd);
+            return -1;
+        }
+        at += (size_t)n;
+    }
+    return fd;
+}
+
+/* All that is in the file, with a NUL behind it, to be freed. NULL: there is no memory. */
+static char *file_read(int fd, size_t most, size_t *size)
+{
+    const off_t end = lseek(fd, 0, SEEK_END);
+    const size_t all = end < 0 ? 0 : (size_t)end < most ? (size_t)end : most;
+    char *bytes = malloc(all + 1);
+
+    *size = 0;
+    while (bytes && *size < all) {
+        const ssize_t n = pread(fd, bytes + *size, all - *size, (off_t)*size);
+        if (n <= 0)
+            break;
+        *size += (size_t)n;
+    }
+    if (bytes)
+        bytes[*size] = '\0';
+    return bytes;
+}
+
+/* ---- The process ----------------------------------------------------------------------------- */
+
+/* "-arch=sm_90a": the device's, with the letter that the text's .target has. */
+static void architecture(const char *text, char argument[32])
+{
+    const char *target = strstr(text, ".target"), *sm = target ? strstr(target, "sm_") : NULL;
+    const size_t digits = sm ? strspn(sm + 3, "0123456789") : 0;
+    const char letter = sm && (sm[3 + digits] == 'a' || sm[3 + digits] == 'f') ? sm[3 + digits] : 0;
+
+    snprintf(argument, 32, "-arch=sm_%u%u%s", worker->info.compute_major,
+             worker->info.compute_minor,
+             letter == 'a' ? "a"
+             : letter      ? "f"
+                           : "");
+}
+
+/* Returns 0 or an error number. */
+static int start(const char *text, uint32_t threads, int in, int out, int said, pid_t *pid)
+{
+    char arch[32], split[32];
+    char *arguments[] = {"gshared",
+                         "--ptxas-run",
+                         (char *)(uintptr_t)program(),
+                         arch,
+                         "/proc/self/fd/3", /* TEXT_FD */
+                         "-o",
+                         "/proc/self/fd/4", /* CODE_FD */
+                         threads > 1 ? split : NULL,
+                         NULL};
+    char *environment[] = {"PATH=/usr/bin:/bin", NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    int r = posix_spawn_file_actions_init(&actions);
+
+    if (r)
+        return r;
+    architecture(text, arch);
+    snprintf(split, sizeof(split), "--split-compile=%u", threads);
+    sigemptyset(&none);
+    r = posix_spawnattr_init(&attributes);
+    if (r == 0) {
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        r = posix_spawn_file_actions_adddup2(&actions, in, TEXT_FD);
+        if (r == 0)
+            r = posix_spawn_file_actions_adddup2(&actions, out, CODE_FD);
+        if (r == 0)
+            r = posix_spawn_file_actions_adddup2(&actions, said, STDOUT_FILENO);
+        if (r == 0)
+            r = posix_spawn_file_actions_adddup2(&actions, said, STDERR_FILENO);
+        if (r == 0)
+            r = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, arguments, environment);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return r;
+}
+
+/* Waits for the end of the process, which it kills where the session closes. Returns its status. */
+static int await(struct job *job, pid_t pid)
+{
+    struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    struct rusage used;
+    int status = 0;
+
+    while (process.fd >= 0 && poll(&process, 1, LOOK_MS) <= 0) {
+        if (job_go_on(job) != GS_OK) {
+            kill(pid, SIGKILL);
+            break;
+        }
+    }
+    while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR)
+        continue;
+    job->helpers_ns +=
+        ((uint64_t)used.ru_utime.tv_sec + (uint64_t)used.ru_stime.tv_sec) * 1000000000u +
+        ((uint64_t)used.ru_utime.tv_usec + (uint64_t)used.ru_stime.tv_usec) * 1000u;
+    if (process.fd >= 0)
+        close(process.fd);
+    return status;
+}
+
+static gs_status refuse(struct job *job, int status, const char *said)
+{
+    if (WIFSIGNALED(status))
+        return job_fail(
+            job, GS_ERR_BAD_IMAGE,
+            "ptxas was ended by signal %d (%s); it may have %llu MiB of memory and %u s",
+            WTERMSIG(status), strsignal(WTERMSIG(status)), (unsigned long long)(MEMORY_MOST >> 20),
+            SECONDS_MOST);
+    return job_fail(job, GS_ERR_BAD_IMAGE, "ptxas refuses it: %s", said);
+}
+
+/* The software device's machine code is text. */
+static const char *code_fault(const unsigned char *code, size_t size)
+{
+    if (size == 0)
+        return "it is empty";
+    if (!worker->machine_code)
+        return NULL;
+    return image_binary(code, size) ? image_fault(code, size) : "it is text";
+}
+
+gs_status assembler_run(struct job *job, const char *text, size_t size, uint32_t threads,
+                        unsigned char **code, size_t *code_size)
+{
+    CLEANUP_FD int in = file_with(text, size);
+    CLEANUP_FD int out = file_new();
+    CLEANUP_FD int messages = file_new();
+    CLEANUP_FREE char *said = NULL;
+    CLEANUP_FREE char *made = NULL;
+    size_t length;
+    pid_t pid;
+
+    if (in < 0 || out < 0 || messages < 0)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for ptxas: %s", strerror(errno));
+    const int failed = start(text, threads, in, out, messages, &pid);
+    if (failed)
+        return job_fail(job, GS_ERR_NO_MEMORY, "starting ptxas: %s", strerror(failed));
+    const int status = await(job, pid);
+    if (job->status != GS_OK)
+        return job->status;
+    said = file_read(messages, sizeof(job->message), &length);
+    made = file_read(out, (size_t)CODE_MOST, code_size);
+    if (!said || !made)
+        return job_fail(job, GS_ERR_NO_MEMORY, "no memory for what ptxas has made");
+    if (status != 0)
+        return refuse(job, status, said);
+    const char *fault = code_fault((unsigned char *)made, *code_size);
+    if (fault)
+        return job_fail(job, GS_ERR_BAD_IMAGE, "what ptxas has made is no machine code: %s", fault);
+    *code = (unsigned char *)made;
+    made = NULL;
+    return GS_OK;
+}
+
+/* ---- Inside the process ---------------------------------------------------------------------- */
+
+/* The driver's descriptors among them, if it has opened any to be inherited. */
+static void others_close(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    struct dirent *entry;
+
+    while (folder && (entry = readdir(folder))) {
+        const int fd = atoi(entry->d_name);
+        if (fd > CODE_FD && fd != dirfd(folder))
+            close(fd);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+static bool limit(int what, rlim_t most)
+{
+    const struct rlimit limits = {most, most};
+
+    return setrlimit(what, &limits) == 0;
+}
+
+int assembler_main(char **arguments)
+{
+    CLEANUP_FD int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (score >= 0 && write(score, "1000", 4) < 0) /* first to go where memory is short */
+        perror("oom_score_adj");
+    others_close();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (!limit(RLIMIT_AS, MEMORY_MOST) || !limit(RLIMIT_CPU, SECONDS_MOST) ||
+        !limit(RLIMIT_FSIZE, CODE_MOST) || !limit(RLIMIT_CORE, 0)) {
+        perror("setrlimit");
+        return 1;
+    }
+    execv(arguments[0], arguments);
+    perror(arguments[0]);
+    return 1;
+}

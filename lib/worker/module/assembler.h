@@ -1,0 +1,34 @@
+/*
+ * assembler.h - NVIDIA's assembler, ptxas, as a process: compiles the texts of fenced sessions
+ * outside of the worker, where $GSHARE_PTXAS names it (gshared --ptxas). The driver's compiler
+ * works inside the worker: a mistake of it there is one with everybody's memory at hand, and
+ * nothing ends what it has begun. The process has a bound of memory and of CPU time, and is killed
+ * where the session closes. Besides, ptxas compiles whole programs, and keeps setmaxnreg, which the
+ * driver's linker leaves out.
+ *
+ * Its code is not checked against the text: who takes ptxas over can have any code loaded.
+ */
+#ifndef GS_WORKER_MODULE_ASSEMBLER_H
+#define GS_WORKER_MODULE_ASSEMBLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gshare.h"
+
+struct job;
+
+/* Whether the texts of fenced sessions go to it. */
+bool assembler_wanted(void);
+/* Compiles a text of `size` bytes on up to `threads` threads, for a job that compiles, to *code, to
+ * be freed. Blocks until that is done or the session closes; charges the job with the CPU time.
+ * Returns the job's status: GS_ERR_BAD_IMAGE with what ptxas says, GS_ERR_INTERRUPTED,
+ * GS_ERR_NO_MEMORY. Service threads. */
+gs_status assembler_run(struct job *job, const char *text, size_t size, uint32_t threads,
+                        unsigned char **code, size_t *code_size);
+/* The process's own part: gshared --ptxas-run PROGRAM ARGUMENT..., which becomes the program.
+ * Returns where it cannot. */
+int assembler_main(char **arguments);
+
+#endif

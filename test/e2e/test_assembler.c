@@ -1,0 +1,130 @@
+/* test_assembler.c - gshared --ptxas: the texts of fenced sessions are compiled by a process of its
+ * own, and what becomes of it concerns nobody but its session. On the software device, whose
+ * machine code is text, with test/shim/ptxas. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/harness.h"
+
+static struct server *server_with_assembler(const char *fence)
+{
+    static char path[4096];
+    const char *const arguments[] = {"--fence", fence, "--ptxas", path, NULL};
+
+    snprintf(path, sizeof(path), "%s/test/shim/ptxas", getenv("GSHARE_SOURCE_DIR"));
+    return server_start(&(struct server_options){.device = "soft", .arguments = arguments});
+}
+
+static gs_status kernel_load(gs_session session, const char *name, gs_module *module)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text),
+             ".version 7.8\n.target sm_80\n.address_size 64\n"
+             ".visible .entry %s(.param .u64 p)\n"
+             "{ .reg .b64 %%rd; ld.param.u64 %%rd, [p]; st.global.u32 [%%rd], 42; ret; }\n",
+             name);
+    return gs_module_load(session, text, 0, module);
+}
+
+/* Whether a kernel can be loaded and runs. */
+static void check_goes_on(gs_session session)
+{
+    const gs_launch_config config = GS_LAUNCH_CONFIG_1D(1, 1);
+    gs_kernel kernel;
+    gs_module module;
+    gs_devptr out;
+    uint32_t value = 0;
+
+    CHECK_OK(kernel_load(session, "good", &module));
+    CHECK_OK(gs_kernel_get(module, "good", &kernel));
+    CHECK_OK(gs_malloc(session, sizeof(value), &out));
+    CHECK_OK(gs_launch(NULL, kernel, &config, (void *[]){&out}));
+    CHECK_OK(gs_memcpy_dtoh(session, &value, out, sizeof(value)));
+    CHECK_EQUAL(value, 42);
+    CHECK_OK(gs_free(session, out));
+    CHECK_OK(gs_module_unload(module));
+}
+
+static void what_it_refuses_is_a_bad_image(void)
+{
+    struct server *server = server_with_assembler("always");
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    check_goes_on(session);
+    CHECK_STATUS(kernel_load(session, "assembler_refuses", &module), GS_ERR_BAD_IMAGE);
+    CHECK_TEXT(gs_last_error_message(), "ptxas refuses it: ptxas: no");
+    CHECK_STATUS(kernel_load(session, "assembler_is_silent", &module), GS_ERR_BAD_IMAGE);
+    CHECK_TEXT(gs_last_error_message(), "what ptxas has made is no machine code: it is empty");
+    check_goes_on(session);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* The driver compiles what its owner's sessions load. */
+static void sessions_that_are_not_fenced_do_without_it(void)
+{
+    struct server *server = server_with_assembler("never");
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(kernel_load(session, "assembler_refuses", &module));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void its_crash_harms_nobody(void)
+{
+    struct server *server = server_with_assembler("always");
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_STATUS(kernel_load(session, "assembler_crashes", &module), GS_ERR_BAD_IMAGE);
+    CHECK_TEXT(gs_last_error_message(), "ptxas was ended by signal 11");
+    check_goes_on(session);
+    CHECK_EQUAL(server_log_lines(server, "event=fault"), 0);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void endless_run(void *argument)
+{
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(gs_attach(NULL, &session));
+    kernel_load(session, argument, &module);
+}
+
+static void it_ends_with_its_session(void)
+{
+    struct server *server = server_with_assembler("always");
+    char begun[64];
+    pid_t tenant;
+
+    snprintf(begun, sizeof(begun), "/tmp/assembler_runs_on_%d", (int)getpid());
+    tenant = tenant_start(endless_run, begun + strlen("/tmp/"));
+    CHECK_WITHIN(20000, unlink(begun) == 0);
+    tenant_kill(tenant, SIGKILL);
+    CHECK_WITHIN(20000, server_log_lines(server, "event=detached session=1 ") == 1);
+    server_stop(server);
+}
+
+static const struct test tests[] = {
+    TEST(what_it_refuses_is_a_bad_image),
+    TEST(sessions_that_are_not_fenced_do_without_it),
+    TEST(its_crash_harms_nobody),
+    TEST(it_ends_with_its_session),
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, tests, ARRAY_SIZE(tests));
+}
