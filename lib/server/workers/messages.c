@@ -121,18 +121,24 @@ static bool on_memory(struct session *session, const struct link_message *messag
     }
 }
 
+/* The session may have been named by a supervisor that was killed over its message, and is the last
+ * one then. */
 static void suspect_name(struct suspects *suspects, const struct session *session)
 {
-    if (suspects->count == 0)
+    const uint32_t count = suspects->count;
+
+    if (count && count <= SUSPECTS_NAMED && suspects->session_id[count - 1] == session->id)
+        return;
+    if (count == 0)
         suspects->uid = session->uid;
     suspects->several_users = suspects->several_users || suspects->uid != session->uid;
-    if (suspects->count < SUSPECTS_NAMED)
-        suspects->session_id[suspects->count] = session->id;
+    if (count < SUSPECTS_NAMED)
+        suspects->session_id[count] = session->id;
     suspects->count++;
 }
 
 /* The session had unfinished work when its worker was lost, and nobody is to blame. */
-static bool on_suspect(const struct session *session)
+static void on_suspect(const struct session *session)
 {
     struct device *device = session->device;
     struct account *account = account_find(&session->server->accounts, session->uid);
@@ -143,10 +149,27 @@ static bool on_suspect(const struct session *session)
     if (account)
         account_suspect(account, device->worker.ready_ns, now);
     if (!account_event(account, now))
-        return true;
+        return;
     event_session(&event, session);
     log_event_write(&event, LOG_LEVEL_INFO);
-    return true;
+}
+
+/* Takes a message that says something of a session with memory, and may be taken twice. */
+static bool on_word(struct session *session, uint32_t op)
+{
+    switch (op) {
+    case LINK_SUSPECT:
+        on_suspect(session);
+        return true;
+    case LINK_TRIED:
+        session->losses = 0;
+        return true;
+    case LINK_TAKEN_UP:
+        server_session_taken_up(session);
+        return true;
+    default:
+        return false;
+    }
 }
 
 static bool on_session_message(struct device *device, const struct link_message *message, int *fd)
@@ -171,18 +194,11 @@ static bool on_session_message(struct device *device, const struct link_message 
             return false;
         device_trace_session(session, TRACE_GRANTED);
         return true;
-    case LINK_SUSPECT:
-        return session_has_memory(session) && on_suspect(session);
-    case LINK_TRIED:
-        session->losses = 0;
-        return session_has_memory(session);
-    case LINK_TAKEN_UP:
-        server_session_taken_up(session);
-        return session_has_memory(session);
     case LINK_PEER_IMPORT:
         return session_has_memory(session) && peer_import_ask(session, &message->u.peer_ask);
     default:
-        return session_has_memory(session) && on_memory(session, message, fd);
+        return session_has_memory(session) &&
+               (on_word(session, message->op) || on_memory(session, message, fd));
     }
 }
 
@@ -282,6 +298,8 @@ void worker_receive_again(struct device *device)
     }
     if (session && (message->op != LINK_VAULT_PUT || fd >= 0))
         on_memory(session, message, &fd);
+    if (session && session_has_memory(session))
+        on_word(session, message->op);
     if (message->op == LINK_READY)
         ready_note(worker, &message->u.device);
     else if (message->op == LINK_FATAL)
