@@ -180,9 +180,10 @@ void account_suspect(struct account *account, uint64_t ready_ns, uint64_t now_ns
 
     if (suspicions_forgotten(account, now_ns))
         account->suspicions = 0;
-    /* Each of its sessions is told of on its own. */
-    account->suspicions += account->suspicions == 0 || account->suspect_of != ready_ns;
-    account->suspect_of = ready_ns;
+    if (account->suspicions == 0 || ready_ns > account->suspicion_ns) {
+        account->suspicions++;
+        account->suspicion_ns = now_ns;
+    }
     if (account->suspicions < 6)
         suspect_ns = SUSPECT_NS << (account->suspicions - 1);
     account->suspect_ns = now_ns + suspect_ns;
