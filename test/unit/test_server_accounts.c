@@ -43,10 +43,35 @@ static void a_user_whose_faults_count_no_more_makes_room(void **state)
         account_get(&accounts, uid)->faults = 1;
         account_get(&accounts, uid)->kept_out_ns = clock_ns();
     }
-    assert_null(account_get(&accounts, 5000));
     account_get(&accounts, 77)->kept_out_ns -= 601 * SECOND;
     assert_non_null(account_get(&accounts, 5000));
     assert_null(account_find(&accounts, 77));
+}
+
+// Whoever has many users cannot keep others out by what counts against them.
+static void users_with_faults_and_suspicions_make_room_where_all_have_some(void **state)
+{
+    struct accounts accounts = {0};
+    const uint64_t now = clock_ns();
+
+    (void)state;
+    for (uid_t uid = 1; uid <= ACCOUNTS_MAX; uid++) {
+        struct account *account = account_get(&accounts, uid);
+
+        if (uid % 2) {
+            account_suspect(account, now, now + uid);
+        } else {
+            account_fault(account, now);
+            account->kept_out_ns = now + 60 * SECOND - uid;
+        }
+    }
+    account_get(&accounts, 1)->sessions = 1;
+    assert_non_null(account_get(&accounts, 5000));
+    assert_null(account_find(&accounts, 3)); // a suspect for the shortest time
+    assert_non_null(account_find(&accounts, 1));
+    account_get(&accounts, 5000)->sessions = 1;
+    assert_non_null(account_get(&accounts, 5001));
+    assert_null(account_find(&accounts, 5));
 }
 
 static void an_allowance_refills_with_time(void **state)
@@ -211,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(users_without_sessions_are_forgotten_first),
         cmocka_unit_test(a_user_whose_faults_count_no_more_makes_room),
+        cmocka_unit_test(users_with_faults_and_suspicions_make_room_where_all_have_some),
         cmocka_unit_test(an_allowance_refills_with_time),
         cmocka_unit_test(a_request_that_takes_long_counts_as_several),
         cmocka_unit_test(a_user_has_a_quarter_of_a_processor_for_its_requests),
