@@ -550,8 +550,8 @@ GS_API gs_status gs_mem_export(gs_session session, gs_devptr ptr, uint64_t recei
 /* Maps exported memory into this session: sets *ptr to its address here and *size to the
  * allocation's size; size may be NULL. The session uses the memory as its own and gives it up with
  * gs_free. The memory and its contents stay when the exporter frees it or ends. An import counts
- * against this session's limit as an allocation of that size; on the device it takes no memory
- * twice. Blocks for the server, in a fenced session also for the session's work.
+ * against this session's limit as an allocation of that size, further ones of the same memory do
+ * not. Blocks for the server, in a fenced session also for the session's work.
  * Memory of another device counts against no limit here, and is taken back, as by gs_mem_revoke,
  * when its exporter frees it or ends. Where both sessions are of one process and this one is not
  * fenced, *ptr is the exporter's address, unless that is taken here.

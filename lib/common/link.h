@@ -110,7 +110,7 @@ enum link_op {
     LINK_PRELOAD_END = 32,   /* supervisor, to a standby: to be answered after all before it */
     LINK_PRELOADED = 33,     /* standby */
     LINK_SUSPECT = 34, /* worker, before a LINK_FATAL that blames nobody: the session had unfinished
-                          work */
+                          kernels, or other work where nobody had any */
     LINK_REVOKE = 35,  /* worker: what other devices have imported of {slot, address} is to be taken
                           back */
     LINK_PEER_IMPORT = 36,   /* worker: {slot} wants to import an export of another device */

@@ -594,6 +594,33 @@ static void a_lost_standby_loses_nobody(void)
     server_stop(server);
 }
 
+/* A standby that is stopped is none, until it goes on; another worker is started in its place. */
+static void a_stopped_standby_is_not_waited_for(void)
+{
+    struct server *server = server_start(&server_unfenced);
+    gs_session session;
+    gs_devptr data;
+    pid_t standby;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_malloc(session, N * sizeof(uint32_t), &data));
+    fill(NULL, kernels_get(load(session, plain_ptx), "fill"), data, 5);
+    CHECK_OK(gs_sync(session));
+    CHECK_WITHIN(20000, (standby = server_standby_pid(server)) != 0);
+    kill(standby, SIGSTOP);
+    CHECK_WITHIN(20000, server_standby_pid(server) == 0);
+    kill(standby, SIGCONT);
+    CHECK_WITHIN(20000, server_standby_pid(server) == standby);
+    kill(standby, SIGSTOP);
+    CHECK_WITHIN(20000, server_standby_pid(server) == 0);
+    server_worker_replace(server, 0);
+    CHECK(server_worker_pid(server) != standby);
+    CHECK_EQUAL(server_log_lines(server, "event=standby-lost device=0 worker="), 1);
+    check_filled(session, data, 5);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void without_a_standby_there_is_one_worker(void)
 {
     const char *const arguments[] = {"--fence", "never", "--no-standby", NULL};
@@ -1076,6 +1103,7 @@ static const struct test tests[] = {
     TEST(work_that_waits_keeps_nobody_from_being_taken_up),
     TEST(a_standby_takes_the_workers_place),
     TEST(a_lost_standby_loses_nobody),
+    TEST(a_stopped_standby_is_not_waited_for),
     TEST(without_a_standby_there_is_one_worker),
     TEST(without_takeovers_a_session_ends_with_its_worker),
     TEST(without_takeovers_nothing_is_kept_of_shared_memory),

@@ -220,7 +220,7 @@ static void handles_stay_good(void)
         CHECK_MEMORY(&again, &s.handle, sizeof(again));
         left = free_of(s.session[2]);
         CHECK_OK(gs_mem_import(s.session[2], &s.handle, &at, NULL));
-        CHECK(at != s.at[2] && free_of(s.session[2]) + 2 * MIB == left);
+        CHECK(at != s.at[2] && free_of(s.session[2]) == left);
         server_worker_replace(s.server, 0);
         fill(s.session[2], s.fill[2], at, 100 * round);
         shared_check(&s, 100 * round);

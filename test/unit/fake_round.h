@@ -56,7 +56,7 @@ bool quiet_pressing(void)
     return false;
 }
 
-void reports_poll(struct session *session)
+void reports_poll_some(struct session *session)
 {
     (void)session;
 }

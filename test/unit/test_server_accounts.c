@@ -43,10 +43,35 @@ static void a_user_whose_faults_count_no_more_makes_room(void **state)
         account_get(&accounts, uid)->faults = 1;
         account_get(&accounts, uid)->kept_out_ns = clock_ns();
     }
-    assert_null(account_get(&accounts, 5000));
     account_get(&accounts, 77)->kept_out_ns -= 601 * SECOND;
     assert_non_null(account_get(&accounts, 5000));
     assert_null(account_find(&accounts, 77));
+}
+
+// Whoever has many users cannot keep others out by what counts against them.
+static void users_with_faults_and_suspicions_make_room_where_all_have_some(void **state)
+{
+    struct accounts accounts = {0};
+    const uint64_t now = clock_ns();
+
+    (void)state;
+    for (uid_t uid = 1; uid <= ACCOUNTS_MAX; uid++) {
+        struct account *account = account_get(&accounts, uid);
+
+        if (uid % 2) {
+            account_suspect(account, now, now + uid);
+        } else {
+            account_fault(account, now);
+            account->kept_out_ns = now + 60 * SECOND - uid;
+        }
+    }
+    account_get(&accounts, 1)->sessions = 1;
+    assert_non_null(account_get(&accounts, 5000));
+    assert_null(account_find(&accounts, 3)); // a suspect for the shortest time
+    assert_non_null(account_find(&accounts, 1));
+    account_get(&accounts, 5000)->sessions = 1;
+    assert_non_null(account_get(&accounts, 5001));
+    assert_null(account_find(&accounts, 5));
 }
 
 static void an_allowance_refills_with_time(void **state)
@@ -125,9 +150,9 @@ static void faults_keep_a_user_out_for_a_growing_time(void **state)
     assert_int_equal(account_fault(&account, now), SECOND);
 }
 
-static uint64_t suspected_for(struct account *account, uint64_t worker, uint64_t now)
+static uint64_t suspected_for(struct account *account, uint64_t ready, uint64_t now)
 {
-    account_suspect(account, worker, now);
+    account_suspect(account, ready, now);
     return (account->suspect_ns - now) / SECOND;
 }
 
@@ -140,15 +165,32 @@ static void losses_make_a_user_a_suspect_for_a_growing_time(void **state)
     (void)state;
     assert_int_equal(suspected_for(account, 1, now), 30);
     assert_int_equal(suspected_for(account, 1, now), 30); // another session of the user's
-    assert_int_equal(suspected_for(account, 2, now += 31 * SECOND), 60);
-    assert_int_equal(suspected_for(account, 2, now), 60);
-    for (uint64_t worker = 3, seconds = 120; worker < 9; worker++, seconds *= 2)
-        assert_int_equal(suspected_for(account, worker, now += 500 * SECOND),
-                         seconds < 960 ? seconds : 960);
-    assert_int_equal(suspected_for(account, 9, now += (960 + 601) * SECOND), 30);
-    assert_int_equal(suspected_for(account, 10, now), 60);
+    for (uint64_t seconds = 60; seconds < 4000; seconds *= 2) {
+        const uint64_t ready = now + 1;
+
+        now += 500 * SECOND;
+        for (unsigned sessions = 0; sessions < 2; sessions++)
+            assert_int_equal(suspected_for(account, ready, now), seconds < 960 ? seconds : 960);
+    }
+    now += (960 + 601) * SECOND;
+    assert_int_equal(suspected_for(account, now - 1, now), 30);
+    assert_int_equal(suspected_for(account, now + 1, now + 2), 60);
     accounts_culprit(&accounts, 1, now);
-    assert_int_equal(suspected_for(account, 11, now), 30);
+    assert_int_equal(suspected_for(account, now + 3, now + 4), 30);
+}
+
+// Its sessions on both are told of in any order.
+static void one_event_that_loses_two_devices_counts_once(void **state)
+{
+    struct accounts accounts = {0};
+    struct account *account = account_get(&accounts, 1);
+    const uint64_t lost = 1000 * SECOND, next[] = {lost + 5, lost + 6};
+
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++)
+        assert_int_equal(suspected_for(account, 10 + i % 2, lost + i), 30);
+    for (uint64_t i = 0; i < 4; i++)
+        assert_int_equal(suspected_for(account, next[i % 2], lost + 20 * SECOND + i), 60);
 }
 
 static void a_suspect_that_is_the_culprit_clears_the_others(void **state)
@@ -194,11 +236,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(users_without_sessions_are_forgotten_first),
         cmocka_unit_test(a_user_whose_faults_count_no_more_makes_room),
+        cmocka_unit_test(users_with_faults_and_suspicions_make_room_where_all_have_some),
         cmocka_unit_test(an_allowance_refills_with_time),
         cmocka_unit_test(a_request_that_takes_long_counts_as_several),
         cmocka_unit_test(a_user_has_a_quarter_of_a_processor_for_its_requests),
         cmocka_unit_test(faults_keep_a_user_out_for_a_growing_time),
         cmocka_unit_test(losses_make_a_user_a_suspect_for_a_growing_time),
+        cmocka_unit_test(one_event_that_loses_two_devices_counts_once),
         cmocka_unit_test(a_suspect_that_is_the_culprit_clears_the_others),
         cmocka_unit_test(log_lines_are_few_in_a_window),
     };

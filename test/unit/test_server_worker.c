@@ -322,6 +322,27 @@ static void a_next_supervisor_takes_a_ready_message_that_was_not_dealt_with(void
     assert_int_equal(device->info.sm_count, 16);
 }
 
+// The former supervisor had dealt with none, or all, of it.
+static void a_next_supervisor_takes_a_word_about_a_session_that_was_not_dealt_with(void **state)
+{
+    static const uint32_t ops[] = {LINK_SUSPECT, LINK_SUSPECT, LINK_TRIED, LINK_TAKEN_UP};
+    struct session *session = session_in(SESSION_OPEN);
+    struct account *account = account_get(&server.accounts, session->uid);
+
+    (void)state;
+    session->losses = session->attempts = 2;
+    for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
+        device->worker.inbox = (struct link_message){.op = ops[i], .slot = session->slot};
+        worker_receive_again(device);
+    }
+    assert_true(account->suspect_ns > clock_ns());
+    assert_int_equal(account->suspicions, 1);
+    assert_int_equal(device->suspects.count, 1);
+    assert_int_equal(device->suspects.session_id[0], session->id);
+    assert_int_equal(session->losses, 0);
+    assert_int_equal(session->attempts, 0);
+}
+
 static void nonsense_ends_the_worker(void **state)
 {
     static const struct {
@@ -860,6 +881,7 @@ int main(void)
         LINK_TEST(an_import_from_no_other_device_is_refused),
         LINK_TEST(a_next_supervisor_begins_with_a_worker_that_has_said_that_it_is_ready),
         LINK_TEST(a_next_supervisor_takes_a_ready_message_that_was_not_dealt_with),
+        LINK_TEST(a_next_supervisor_takes_a_word_about_a_session_that_was_not_dealt_with),
         LINK_TEST(a_worker_that_is_being_ended_still_gives_memory_to_the_vault),
         LINK_TEST(nonsense_ends_the_worker),
         LINK_TEST(a_device_that_cannot_be_ends_the_worker),

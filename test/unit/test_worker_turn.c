@@ -1,6 +1,6 @@
 /*
- * test_worker_turn.c - suspects take turns: no two of them have work on the device at a time, none
- * waits for long, and sessions that are no suspects never wait.
+ * test_worker_turn.c - suspects take turns: no two of them have kernels on the device at a time,
+ * none waits for long, and sessions that are no suspects never wait.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,10 +62,10 @@ static void wants(uint32_t i, bool records)
     session[i].round.pending = records;
 }
 
-/* The device has work of the session, or none. */
-static void runs(uint32_t i, bool work)
+/* The device has kernels of the session, or none. */
+static void runs(uint32_t i, bool kernels)
 {
-    session[i].inflight.awaiting_fence = work;
+    session[i].inflight.by_word = kernels;
 }
 
 /* The only suspect whose work may go; SESSIONS: none's. */
@@ -112,6 +112,24 @@ static void the_next_turn_begins_when_the_devices_work_is_complete(void **state)
     runs(0, false);
     passes(MS);
     assert_int_equal(whose_turn(), 1);
+}
+
+/* Copies do, or the tenant says so. */
+static void what_goes_on_without_kernels_holds_nobody_up(void **state)
+{
+    (void)state;
+    for (uint32_t i = 1; i < SESSIONS; i++) {
+        session[i].inflight.busy = 1;
+        session[i].submit.streams[0].issued = 64;
+    }
+    wants(0, true);
+    passes(MS);
+    wants(1, true);
+    passes(2 * MS);
+    assert_int_equal(whose_turn(), 1);
+    wants(2, true);
+    passes(2 * MS);
+    assert_int_equal(whose_turn(), 2);
 }
 
 static void who_has_no_more_work_makes_room_at_once(void **state)
@@ -253,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TURN_TEST(a_turn_comes_with_work_and_stays_while_nobody_waits),
         TURN_TEST(the_next_turn_begins_when_the_devices_work_is_complete),
+        TURN_TEST(what_goes_on_without_kernels_holds_nobody_up),
         TURN_TEST(who_has_no_more_work_makes_room_at_once),
         TURN_TEST(all_who_wait_have_their_turn),
         TURN_TEST(work_without_end_holds_nobody_up_for_long),

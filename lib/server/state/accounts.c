@@ -74,25 +74,42 @@ static bool suspicions_forgotten(const struct account *account, uint64_t now_ns)
     return account->suspicions == 0 || now_ns > account->suspect_ns + FAULTS_FORGET_NS;
 }
 
-/* Forgets the user without sessions, late faults, suspicions and memory that lingers who has asked
- * longest ago. false: there is none. */
+/* Until when faults or suspicions count against the user; 0: none do. */
+static uint64_t counted_until(const struct account *account, uint64_t now_ns)
+{
+    uint64_t until = faults_forgotten(account, now_ns) ? 0 : account->kept_out_ns;
+
+    if (!suspicions_forgotten(account, now_ns) && account->suspect_ns > until)
+        until = account->suspect_ns;
+    return until;
+}
+
+/* Whether the user is forgotten rather than the other one. */
+static bool goes_before(const struct account *account, const struct account *other, uint64_t now_ns)
+{
+    const uint64_t until = counted_until(account, now_ns);
+    const uint64_t other_until = counted_until(other, now_ns);
+
+    return until != other_until ? until < other_until : account->refilled_ns < other->refilled_ns;
+}
+
+/* Forgets a user without sessions and memory that lingers: who has asked longest ago, of those
+ * against whom faults or suspicions count only if there are no others. For somebody with thousands
+ * of users, who loses the device by all of them, must not keep everybody else from the server.
+ * false: there is none. */
 static bool account_evict(struct accounts *accounts)
 {
     const uint64_t now = clock_ns();
-    uint32_t oldest = accounts->count;
+    struct account *found = NULL;
 
-    for (uint32_t i = 0; i < accounts->count; i++) {
-        if (accounts->entry[i].sessions == 0 && faults_forgotten(&accounts->entry[i], now) &&
-            suspicions_forgotten(&accounts->entry[i], now) && !lingers(&accounts->entry[i]) &&
-            (oldest == accounts->count ||
-             accounts->entry[i].refilled_ns < accounts->entry[oldest].refilled_ns))
-            oldest = i;
+    for (struct account *a = accounts->entry; a < accounts->entry + accounts->count; a++) {
+        if (a->sessions == 0 && !lingers(a) && (!found || goes_before(a, found, now)))
+            found = a;
     }
-    if (oldest == accounts->count)
+    if (!found)
         return false;
     accounts->count--;
-    memmove(accounts->entry + oldest, accounts->entry + oldest + 1,
-            (accounts->count - oldest) * sizeof(*accounts->entry));
+    memmove(found, found + 1, (size_t)(accounts->entry + accounts->count - found) * sizeof(*found));
     return true;
 }
 
@@ -180,9 +197,10 @@ void account_suspect(struct account *account, uint64_t ready_ns, uint64_t now_ns
 
     if (suspicions_forgotten(account, now_ns))
         account->suspicions = 0;
-    /* Each of its sessions is told of on its own. */
-    account->suspicions += account->suspicions == 0 || account->suspect_of != ready_ns;
-    account->suspect_of = ready_ns;
+    if (account->suspicions == 0 || ready_ns > account->suspicion_ns) {
+        account->suspicions++;
+        account->suspicion_ns = now_ns;
+    }
     if (account->suspicions < 6)
         suspect_ns = SUSPECT_NS << (account->suspicions - 1);
     account->suspect_ns = now_ns + suspect_ns;

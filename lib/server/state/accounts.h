@@ -45,10 +45,10 @@ struct account {
     uint64_t refilled_ns;
     /* Faults of its kernels that lost a device. */
     uint32_t faults;
-    uint64_t kept_out_ns; /* the user may not attach before this time */
-    uint64_t suspect_ns;  /* until then one of its sessions may be what has lost a device */
-    uint32_t suspicions;  /* workers whose loss has made the user a suspect ... */
-    uint64_t suspect_of;  /* ... and when the last of them had become ready */
+    uint64_t kept_out_ns;  /* the user may not attach before this time */
+    uint64_t suspect_ns;   /* until then one of its sessions may be what has lost a device */
+    uint32_t suspicions;   /* losses that have made the user a suspect ... */
+    uint64_t suspicion_ns; /* ... and when the last of them was counted */
     /* Lines of the log that it has caused: warnings, and sessions that come and go. */
     struct log_window log, event;
 };
@@ -80,7 +80,8 @@ uint64_t account_fault(struct account *account, uint64_t now_ns);
  * account. */
 gs_status account_admit(const struct account *account, char text[REFUSAL_TEXT_MAX]);
 /* Makes the user a suspect: one of its sessions had unfinished work when the worker was lost that
- * became ready at that time. */
+ * became ready at that time. Each session is told of on its own, and one event may lose the workers
+ * of several devices: of the workers that were ready at a time, the loss of the first counts. */
 void account_suspect(struct account *account, uint64_t ready_ns, uint64_t now_ns);
 /* Notes that the user's session has lost a device. If the user was a suspect, nobody is one any
  * more. */

@@ -31,9 +31,13 @@
 #include "server/base/reply.h"
 
 /* A worker answers a ping at once. After this time it is silent: it is what others wait for. */
-#define SILENT_NS 500000000u
+#define SILENT_NS    500000000u
 /* After this time without an answer it is ended where somebody waits for what it was told to do. */
-#define HUNG_NS   1000000000u
+#define HUNG_NS      1000000000u
+/* Beats (heartbeat.h) without an answer after which a process is silent, and is ended. Beats are
+ * counted, and not time: a supervisor that was stopped itself has missed one. */
+#define BEATS_SILENT 3u
+#define BEATS_MAX    30u
 
 enum worker_state {
     WORKER_NONE = 0,
@@ -98,6 +102,8 @@ struct preload_progress {
 struct standby {
     struct child child;
     bool lost;          /* the process was killed, and is to be reaped */
+    uint64_t pinged_ns; /* as the worker's, ... */
+    uint32_t missed;    /* ... and so is this */
     struct timer timer; /* starts the standby */
     uint64_t next_ns;   /* the standby is not started before this time */
     struct preload_progress preload;

@@ -15,6 +15,7 @@
 #include "server/session/segment.h"
 #include "server/session/trace.h"
 #include "server/state/server.h"
+#include "server/workers/standby.h"
 
 #define QUIT_NS   2000000000u
 #define STABLE_NS 1000000000u
@@ -178,7 +179,7 @@ static void worker_lose(struct device *device, const struct link_fatal *fatal, b
     device->lost_ns = clock_ns();
     fault_charge(device);
     device_trace_lost(device);
-    worker->stopped = at_rest && device->standby.child.said_ready && !device->former.child.pid;
+    worker->stopped = at_rest && standby_ready(device) && !device->former.child.pid;
     child_signal(&worker->child, worker->stopped ? SIGSTOP : SIGKILL);
     timer_set(&server->loop, &device->timer, clock_ns() + QUIT_NS, ending_fire);
     worker_loss_tell(device, fatal);

@@ -6,18 +6,16 @@
 #include "server/link/worker_link.h"
 #include "server/state/server.h"
 #include "server/workers/ending.h"
+#include "server/workers/standby.h"
 
-#define BEAT_NS   1000000000u
-/* Beats without an answer are counted, and not time: a supervisor that was stopped itself has
- * missed one. */
-#define BEATS_LOG 3u
-#define BEATS_MAX 30u
+#define BEAT_NS 1000000000u
 
 /* Logs once that the worker is silent, and once that it answers again. */
 static void silence_log(struct device *device)
 {
     struct worker_process *worker = &device->worker;
-    const bool stuck = worker->stuck_ns >= HUNG_NS, silent = stuck || worker->missed >= BEATS_LOG;
+    const bool stuck = worker->stuck_ns >= HUNG_NS,
+               silent = stuck || worker->missed >= BEATS_SILENT;
 
     if (silent == worker->silence_logged)
         return;
@@ -55,6 +53,7 @@ static void heartbeat_fire(struct timer *timer)
         return;
     }
     silence_log(device);
+    standby_beat(device);
     timer_set(&device->server->loop, timer, clock_ns() + BEAT_NS, heartbeat_fire);
 }
 

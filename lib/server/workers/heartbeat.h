@@ -1,6 +1,6 @@
 /*
- * heartbeat.h - whether a ready worker still answers: a LINK_PING each second while its device has
- * sessions.
+ * heartbeat.h - whether a ready worker and its standby still answer: a LINK_PING each second while
+ * their device has sessions.
  *
  * A worker that does not answer is shown as silent. It is ended after BEATS_MAX beats, so that
  * calls that wait for it get an error, and at once where a session's grace is over. A worker that

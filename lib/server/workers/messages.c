@@ -122,6 +122,24 @@ static bool on_memory(struct session *session, const struct link_message *messag
     }
 }
 
+/* Takes a message that says something of a session with memory, and may be taken twice. */
+static bool on_word(struct session *session, uint32_t op)
+{
+    switch (op) {
+    case LINK_SUSPECT:
+        suspect_add(session);
+        return true;
+    case LINK_TRIED:
+        session->losses = 0;
+        return true;
+    case LINK_TAKEN_UP:
+        server_session_taken_up(session);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool on_session_message(struct device *device, const struct link_message *message, int *fd)
 {
     struct session *session = device_session(device, message->slot);
@@ -144,21 +162,11 @@ static bool on_session_message(struct device *device, const struct link_message 
             return false;
         device_trace_session(session, TRACE_GRANTED);
         return true;
-    case LINK_SUSPECT:
-        if (!session_has_memory(session))
-            return false;
-        suspect_add(session);
-        return true;
-    case LINK_TRIED:
-        session->losses = 0;
-        return session_has_memory(session);
-    case LINK_TAKEN_UP:
-        server_session_taken_up(session);
-        return session_has_memory(session);
     case LINK_PEER_IMPORT:
         return session_has_memory(session) && peer_import_ask(session, &message->u.peer_ask);
     default:
-        return session_has_memory(session) && on_memory(session, message, fd);
+        return session_has_memory(session) &&
+               (on_word(session, message->op) || on_memory(session, message, fd));
     }
 }
 
@@ -258,6 +266,8 @@ void worker_receive_again(struct device *device)
     }
     if (session && (message->op != LINK_VAULT_PUT || fd >= 0))
         on_memory(session, message, &fd);
+    if (session && session_has_memory(session))
+        on_word(session, message->op);
     if (message->op == LINK_READY)
         ready_note(worker, &message->u.device);
     else if (message->op == LINK_FATAL)

@@ -61,7 +61,7 @@ static bool worker_promote(struct device *device)
 {
     struct worker_process *worker = &device->worker;
 
-    if (!standby_take(device, &worker->child, worker_link_ready, worker_process_ready))
+    if (!standby_take(device, worker, worker_link_ready, worker_process_ready))
         return false;
     starting_begin(device);
     if (worker->child.said_ready)

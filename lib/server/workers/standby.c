@@ -21,6 +21,8 @@ static void standby_forget(struct device *device)
 
     child_close(&device->server->loop, &standby->child);
     standby->lost = false;
+    standby->pinged_ns = 0;
+    standby->missed = 0;
     standby->preload = (struct preload_progress){0};
 }
 
@@ -65,6 +67,10 @@ static void link_ready(struct watch *watch, uint32_t events)
                standby->child.said_ready) {
         if (standby->preload.phase == PRELOAD_SENT)
             standby->preload.phase = PRELOAD_DONE;
+    } else if (n == (ssize_t)sizeof(message) && message.op == LINK_PONG &&
+               standby->child.said_ready) {
+        standby->pinged_ns = 0;
+        standby->missed = 0;
     } else if (n == (ssize_t)sizeof(message) && message.op == LINK_FATAL) {
         worker_text_clean(message.text, sizeof(message.text));
         standby_lost(device, message.text);
@@ -126,22 +132,51 @@ void standby_keep(struct device *device)
         timer_set(&device->server->loop, &standby->timer, due, start_fire);
 }
 
+static bool silent(const struct standby *standby)
+{
+    return standby->missed >= BEATS_SILENT;
+}
+
 pid_t standby_ready(const struct device *device)
 {
     const struct standby *standby = &device->standby;
 
-    return standby->child.said_ready && !standby->lost ? standby->child.pid : 0;
+    return standby->child.said_ready && !silent(standby) ? standby->child.pid : 0;
 }
 
-bool standby_take(struct device *device, struct child *to, watch_ready *on_link,
+/* What it maps beforehand may take long. */
+void standby_beat(struct device *device)
+{
+    struct link_message ping = {.op = LINK_PING, .slot = LINK_SLOT_NONE};
+    struct standby *standby = &device->standby;
+
+    if (!standby->child.said_ready || standby->preload.phase != PRELOAD_NONE)
+        return;
+    if (standby->pinged_ns) {
+        if (++standby->missed >= BEATS_MAX)
+            standby_lost(device, "it does not answer");
+        return;
+    }
+    standby->pinged_ns = ping.u.ping.number = clock_ns();
+    if (!link_write(standby->child.link.fd, &ping, -1))
+        standby->pinged_ns = 0;
+}
+
+bool standby_take(struct device *device, struct worker_process *to, watch_ready *on_link,
                   watch_ready *on_process)
 {
     struct standby *standby = &device->standby;
 
     if (!standby->child.pid || standby->lost)
         return false;
-    child_move(&device->server->loop, &standby->child, to, on_link, on_process);
-    standby->preload = (struct preload_progress){0};
+    if (silent(standby)) {
+        standby_lost(device, "it does not answer");
+        return false;
+    }
+    to->pinged_ns = standby->pinged_ns;
+    to->missed = standby->missed;
+    child_move(&device->server->loop, &standby->child, &to->child, on_link, on_process);
+    standby_forget(device);
     return true;
 }
 

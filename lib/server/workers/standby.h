@@ -11,11 +11,14 @@
 
 /* Starts the device's standby where one is due. Called in each round. */
 void standby_keep(struct device *device);
-/* The process of a standby that is ready to take over; 0: there is none. */
+/* The process of a standby that is ready to take over, and not silent; 0: there is none. */
 pid_t standby_ready(const struct device *device);
-/* Gives the standby away, which is ready or still starting, to be watched as in child_move. false:
- * there is none. */
-bool standby_take(struct device *device, struct child *to, watch_ready *on_link,
+/* Asks a standby that is ready whether it still answers, and kills it after BEATS_MAX calls without
+ * an answer. */
+void standby_beat(struct device *device);
+/* Makes the standby, which is ready or still starting, the worker, watched as in child_move. false:
+ * there is none, or it was silent and is killed, since another one is there sooner. */
+bool standby_take(struct device *device, struct worker_process *to, watch_ready *on_link,
                   watch_ready *on_process);
 /* Goes on with the standby that a former supervisor has started, if it is ready; else it is ended.
  */

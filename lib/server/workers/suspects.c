@@ -7,13 +7,19 @@
 #include "server/state/server.h"
 #include "server/workers/ending.h"
 
+/* The session may have been named by a supervisor that was killed over its message, and is the last
+ * one then. */
 static void suspect_name(struct suspects *suspects, const struct session *session)
 {
-    if (suspects->count == 0)
+    const uint32_t count = suspects->count;
+
+    if (count && count <= SUSPECTS_NAMED && suspects->session_id[count - 1] == session->id)
+        return;
+    if (count == 0)
         suspects->uid = session->uid;
     suspects->several_users = suspects->several_users || suspects->uid != session->uid;
-    if (suspects->count < SUSPECTS_NAMED)
-        suspects->session_id[suspects->count] = session->id;
+    if (count < SUSPECTS_NAMED)
+        suspects->session_id[count] = session->id;
     suspects->count++;
 }
 

@@ -20,15 +20,32 @@
 /* How long other sessions' work may go on after an eviction; longer kernels are interrupted. */
 #define OTHERS_NS 50000000u
 
-/* The only session with unfinished work is to blame for a lost context: the device writes no fence
- * after a fault, and a session whose work had ended before is not suspect. */
-static const struct session *only_busy(void)
+/* Whether the device has kernels of anybody. */
+static bool kernels_any(void)
+{
+    const struct session *s = session_table_next(NULL);
+
+    while (s && !session_has_kernels(s))
+        s = session_table_next(s);
+    return s;
+}
+
+/* Whether the session is suspect: it has unfinished kernels or, where nobody has any, other work.
+ * Copies and fills are checked, so they do not fault; and only by its completion words, which a
+ * tenant can write, is it known whether they have ended. */
+static bool is_suspect(const struct session *session, bool kernels)
+{
+    return kernels ? session_has_kernels(session) : session_may_run(session);
+}
+
+/* The only suspect is to blame for a lost context: the device writes no fence after a fault, and a
+ * session whose work had ended before is not suspect. */
+static const struct session *only_suspect(bool kernels)
 {
     const struct session *found = NULL;
 
-    lanes_poll(clock_ns());
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        if (!session_may_run(s))
+        if (!is_suspect(s, kernels))
             continue;
         if (found)
             return NULL;
@@ -86,8 +103,9 @@ static bool others_end(const struct session *evicted)
 }
 
 /* When the driver tells of an illegal address, all kernels of the context have ended
- * (bench/driver_facts, 25). Of other errors, and of a copy that was under way, that is not known.
- */
+ * (bench/driver_facts, 25). Of other errors, and of a copy that was under way, that is not known. A
+ * tenant that says that its copy has ended disturbs its own memory alone: nobody else gets that
+ * before this process has ended. */
 static bool fault_ended_all(void)
 {
     bool ended = lost_result() == CUDA_ERROR_ILLEGAL_ADDRESS && service_idle();
@@ -97,14 +115,14 @@ static bool fault_ended_all(void)
     return ended;
 }
 
-/* Names all sessions with unfinished work, since any of them may have lost the context. */
-static void suspects_tell(void)
+/* Names all suspects, since any of them may have lost the context. */
+static void suspects_tell(bool kernels)
 {
     struct link_message message = {.op = LINK_SUSPECT};
 
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
         message.slot = s->slot;
-        if (session_may_run(s))
+        if (is_suspect(s, kernels))
             link_send(&message, -1);
     }
 }
@@ -116,13 +134,15 @@ void blame(void)
     dispatch_wake();
     lanes_wake();
     const bool stopped = lost_wait(), evicted = lost_evicted() != LINK_SLOT_NONE;
-    const struct session *session = evicted ? in_slot(lost_evicted()) : only_busy();
+    lanes_poll(clock_ns());
+    const bool kernels = kernels_any();
+    const struct session *session = evicted ? in_slot(lost_evicted()) : only_suspect(kernels);
     /* After an eviction the evicted session's kernels run on until the process has ended, in memory
      * that nobody gets before that. */
     const bool at_rest = stopped && (evicted ? others_end(session) : fault_ended_all());
 
     if (!session && !evicted)
-        suspects_tell();
+        suspects_tell(kernels);
     if (!session)
         worker_end(lost_result(), lost_text(), NULL, at_rest);
     blame.slot = session->slot;

@@ -167,9 +167,9 @@ static CUresult worker_build(struct worker *made)
 /* ---- The start ------------------------------------------------------------------------------- */
 
 /* Does what a message to a standby asks for. Takes the descriptor. False: it is no such message. */
-static bool preload_message(const struct link_message *message, int descriptor)
+static bool standby_message(const struct link_message *message, int descriptor)
 {
-    const struct link_message answer = {.op = LINK_PRELOADED, .slot = LINK_SLOT_NONE};
+    struct link_message answer = {.op = LINK_PRELOADED, .slot = LINK_SLOT_NONE};
 
     if (message->slot >= LINK_SLOTS_MAX &&
         (message->op == LINK_PRELOAD || message->op == LINK_PRELOAD_PIECE ||
@@ -186,6 +186,11 @@ static bool preload_message(const struct link_message *message, int descriptor)
         preload_drop(message->slot, message->u.vault.number);
         while (deferred_release_any()) /* the device has nothing of this context */
             deferred_release_run();
+        return true;
+    case LINK_PING:
+        answer.op = LINK_PONG;
+        answer.u.ping = message->u.ping;
+        link_send(&answer, -1);
         return true;
     case LINK_PRELOAD_END:
         link_send(&answer, -1);
@@ -215,7 +220,7 @@ static bool begin_await(void)
             return false;
         if (message.op == LINK_BEGIN)
             break;
-        if (!preload_message(&message, descriptor))
+        if (!standby_message(&message, descriptor))
             return false;
     }
     if (!message.u.resuming)

@@ -254,7 +254,7 @@ static void session_round(struct session *session)
     }
     rings_seen(session);
     if (session->submit.reports_open)
-        reports_poll(session);
+        reports_poll_some(session);
     if (active)
         session->poll.active_ns = session->lane->now;
     else if (session->lane->now - session->poll.active_ns > polled_time(session)) {

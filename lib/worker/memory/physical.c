@@ -143,7 +143,19 @@ static bool user_holds(const struct physical *memory, const struct user *user)
     return h;
 }
 
-/* One of another device counts against its owner, there. Under the lock. */
+/* Whether the piece counts for a holder of the session that is not in its list: one of another
+ * device counts against its owner, there, and one that the session holds already counts once. Under
+ * the lock. */
+static bool session_counts(const struct physical *memory, const struct session *session)
+{
+    const struct holder *h = memory->first;
+
+    while (h && h->session != session)
+        h = h->next;
+    return !h && !is_peer(memory);
+}
+
+/* Under the lock. */
 static gs_status hold(struct job *job, struct physical *memory, uint32_t import,
                       struct holder *holder)
 {
@@ -151,7 +163,7 @@ static gs_status hold(struct job *job, struct physical *memory, uint32_t import,
 
     if (!is_peer(memory) && memory->holders >= HOLDERS_MAX)
         return job_fail(job, GS_ERR_LIMIT, "the memory has %u holders, the limit", HOLDERS_MAX);
-    if (!is_peer(memory) &&
+    if (session_counts(memory, job->session) &&
         charge(job, &amount, !user_holds(memory, job->session->memory.user)) != GS_OK)
         return job->status;
     *holder = (struct holder){.session = job->session, .since = stamp(), .import = import};
@@ -190,10 +202,11 @@ static struct physical **adopted_at(uint64_t number)
  * was lowered since only stops further allocations. Under the lock. */
 static void holder_adopt(struct session *session, struct physical *memory, struct holder *holder)
 {
-    if (!is_peer(memory) && !user_holds(memory, session->memory.user))
-        user_charge(session->memory.user, memory->size, 0);
-    if (!is_peer(memory))
+    if (session_counts(memory, session)) {
+        if (!user_holds(memory, session->memory.user))
+            user_charge(session->memory.user, memory->size, 0);
         session->memory.used += memory->size;
+    }
     holder->session = session;
     holder_link(memory, holder);
     if (memory->first == holder) {
@@ -344,7 +357,7 @@ void physical_release(struct holder *holder)
         if (!last)
             shown_add(memory->first);
     }
-    if (!holder->resting && !is_peer(memory))
+    if (!holder->resting && session_counts(memory, holder->session))
         discharge(holder->session, memory->size, !user_holds(memory, holder->session->memory.user));
     if (last && *adopted_at(memory->number) == memory)
         *adopted_at(memory->number) = memory->adopted;

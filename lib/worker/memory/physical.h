@@ -4,9 +4,9 @@
  *
  * A piece belongs to its holders: the session that allocated it and the sessions that imported it.
  * It counts against the limit of every session that holds it, since each may be left as the only
- * holder. It counts once for each user, and once in the device's memory in use, where it shows
- * under the session that has held it longest. A piece of another device counts there, against its
- * owner, without whom nobody has it.
+ * holder. It counts once for each session and user, and once in the device's memory in use, where
+ * it shows under the session that has held it longest. A piece of another device counts there,
+ * against its owner, without whom nobody has it.
  *
  * Service threads. A holder belongs to its session's job in progress. The lock in physical.c
  * protects the list of a piece's holders and `revoked`, since jobs of other sessions change these

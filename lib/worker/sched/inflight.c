@@ -124,6 +124,21 @@ bool inflight_open_kernels(const struct inflight *inflight)
     return inflight->open.work.ns > 0;
 }
 
+/* A graph counts as one that has kernels. */
+static bool span_has_kernels(const struct inflight_span *span)
+{
+    return span->waves > 0;
+}
+
+bool inflight_has_kernels(const struct inflight *inflight)
+{
+    bool has = span_has_kernels(&inflight->open);
+
+    for (uint32_t i = inflight->first + inflight->seen; i != inflight->last; i++)
+        has = has || span_has_kernels(&inflight->ring[i % SPANS_MAX]);
+    return has;
+}
+
 /* ---- Issued work ----------------------------------------------------------------------------- */
 
 uint64_t inflight_guess_graph(const struct inflight *inflight)

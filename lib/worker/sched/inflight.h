@@ -61,6 +61,8 @@ uint32_t inflight_open_count(const struct inflight *inflight);
 /* Whether there are copies or waits, or kernels, among the work issued after the last fence. */
 bool inflight_open_others(const struct inflight *inflight);
 bool inflight_open_kernels(const struct inflight *inflight);
+/* Whether the device may have kernels that a fence, or no signal yet, follows. */
+bool inflight_has_kernels(const struct inflight *inflight);
 /* The number of the stream's records in flight. */
 uint32_t inflight_count(const struct inflight *inflight);
 /* Since when (clock_ns) at least the session's oldest kernels are on the device, not counting the

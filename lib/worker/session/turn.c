@@ -80,16 +80,14 @@ static void held_note(uint64_t now, bool wait_on)
     turn.awaited = wait_on ? now : 0;
 }
 
-/* Whether a suspect has unfinished work. The driver is asked last, because a tenant may have
- * falsified its completion words. A suspect that is being closed counts too. */
+/* Whether a suspect has unfinished kernels. Where no fence follows them the driver is asked. A
+ * suspect that is being closed counts too. */
 static bool suspects_busy(uint64_t now)
 {
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        if (suspect(s, now) && session_unfinished(s))
-            return true;
-    }
-    for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        if (suspect(s, now) && !streams_idle(s))
+        if (suspect(s, now) && s->inflight.by_word)
+            streams_idle(s);
+        if (suspect(s, now) && session_has_kernels(s))
             return true;
     }
     return false;

@@ -83,15 +83,33 @@ static void publish(struct session *session, struct report *report)
     session->submit.reports_open--;
 }
 
+/* Publishes the report of a slot, if there is one and its launch has ended. Returns whether the
+ * launch goes on. */
+static bool slot_poll(struct session *session, uint32_t slot)
+{
+    struct report *report = &session->submit.reports[slot];
+
+    if (!report->id)
+        return false;
+    if (DRV_ASK(cuEventQuery, report->end) != CUDA_SUCCESS)
+        return true;
+    publish(session, report);
+    return false;
+}
+
 void reports_poll(struct session *session)
 {
-    for (uint32_t i = 0; session->submit.reports && session->submit.reports_open && i < SEG_REPORTS;
-         i++) {
-        struct report *report = &session->submit.reports[i];
-        if (!report->id)
-            continue;
-        if (DRV_ASK(cuEventQuery, report->end) == CUDA_SUCCESS)
-            publish(session, report);
+    for (uint32_t i = 0; session->submit.reports_open && i < SEG_REPORTS; i++)
+        slot_poll(session, i);
+}
+
+void reports_poll_some(struct session *session)
+{
+    bool goes_on = false;
+
+    for (uint32_t i = 0; session->submit.reports_open && !goes_on && i < SEG_REPORTS; i++) {
+        goes_on = slot_poll(session, session->submit.report_next);
+        session->submit.report_next = (session->submit.report_next + 1) % SEG_REPORTS;
     }
 }
 

@@ -13,6 +13,10 @@ CUresult report_launch(struct session *session, uint32_t index, const struct lau
                        uint32_t id, uint64_t submitted);
 /* Publishes the reports of launches that have ended. */
 void reports_poll(struct session *session);
+/* The same until one is found whose launch goes on; the next call begins behind that one. For each
+ * round: a user's sessions may have thousands of reports, and each question takes the driver some
+ * time. */
+void reports_poll_some(struct session *session);
 /* Destroys the events of a session that has nothing on the device. Service thread. */
 void reports_deinit(struct session *session);
 

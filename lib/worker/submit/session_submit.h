@@ -93,6 +93,7 @@ struct session_submit {
     /* while a graph is checked, requests wait until then; 0: none is checked */
     uint64_t requests_from_ns;
     struct report *reports; /* SEG_REPORTS entries, or NULL */
+    uint32_t report_next;   /* the slot that is looked at next */
     /* why the last algorithm for a product that waits could not be made */
     gs_status product_trouble;
     uint32_t product_timeouts; /* how often in a row no quiet moment came for one */

@@ -57,6 +57,17 @@ CUresult stream_make(struct session *session, struct stream *stream)
     return result;
 }
 
+bool session_has_kernels(const struct session *session)
+{
+    bool has = session->inflight.by_word;
+
+    for (uint64_t left = session->inflight.busy; left && !has; left &= left - 1) {
+        const struct inflight *inflight = session->inflight.stream[__builtin_ctzll(left)];
+        has = inflight && inflight_has_kernels(inflight);
+    }
+    return has;
+}
+
 uint64_t session_busy_streams(const struct session *session)
 {
     uint64_t busy = session->inflight.awaiting_fence | session->inflight.by_word;

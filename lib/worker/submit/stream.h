@@ -68,6 +68,8 @@ static inline bool session_may_run(const struct session *session)
 {
     return session_unfinished(session) || session->inflight.by_word;
 }
+/* Whether the device may have kernels of the session, whatever its tenant has written. */
+bool session_has_kernels(const struct session *session);
 /* The streams of which the device may have kernels, whatever the tenant has written, and those with
  * other work by the completion words. */
 uint64_t session_busy_streams(const struct session *session);
