@@ -176,7 +176,7 @@ void job_free(struct job *job);
     REQUEST(REQ_MEM_EXPORT, job_mem_export) /* export.c */                                         \
     REQUEST(REQ_MEM_REVOKE, job_mem_revoke)                                                        \
     REQUEST(REQ_MEM_IMPORT, job_mem_import) /* import.c */                                         \
-    REQUEST(REQ_HOST_ALLOC, job_host_alloc) /* host_block.c */                                     \
+    REQUEST(REQ_HOST_ALLOC, job_host_alloc) /* host_request.c */                                   \
     REQUEST(REQ_HOST_FREE, job_host_free)                                                          \
     REQUEST(REQ_MODULE_LOAD, job_module_load) /* module.c */                                       \
     REQUEST(REQ_MODULE_UNLOAD, job_module_unload)                                                  \

@@ -28,6 +28,13 @@ static inline enum host_use host_noted(const struct journal_entry *entry, uint64
     return *address ? HOST_REACHED : (enum host_use)note;
 }
 
+/* The size of the segment for a block of that size. */
+uint64_t host_segment_size(uint64_t size, enum host_use use);
+/* Makes the session's table of blocks where there is none. On failure the job has failed. */
+gs_status host_table_make(struct job *job);
+/* From now on copies may name the block by its device address. false: no memory for that. */
+bool host_block_enter(struct session *session, struct host_block *block);
+
 /* Checks that the session may have `size` bytes more. On failure the job has failed. */
 gs_status host_block_admit(struct job *job, uint64_t size);
 /* Makes a zeroed block of whole pages, given to the session's user. NULL: the job has failed. *id
