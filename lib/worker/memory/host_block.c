@@ -29,6 +29,7 @@
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/host_place.h"
 #include "worker/memory/limits.h"
+#include "worker/memory/peer_window.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/resume.h"
 #include "worker/memory/user.h"
@@ -87,6 +88,7 @@ void host_block_free(struct session *session, struct host_block *block)
         user_host_defer_end(session->memory.user, block->size);
     } else if (block->room) {
         deferred_release_place(block->memory, block->room, block->size, end);
+        peer_window_deferred(session, (uintptr_t)block->memory);
     } else {
         deferred_release_add(block->memory, registered ? block->memory : NULL, block->size, end);
     }
@@ -163,12 +165,14 @@ static struct host_block *block_of(struct job *job, void *memory, uint64_t size,
     return block;
 }
 
-/* Moves a segment, which is attached, to a place of the session's. Returns its room; 0: it has
- * none. */
-static uint64_t place_move(struct job *job, int id, uint64_t size, void **memory)
+/* Moves a segment, which is attached, to a place of the session's: at the address, or else
+ * anywhere. Returns its room; 0: it has none. */
+static uint64_t place_move(struct job *job, int id, uint64_t size, void **memory, uint64_t address)
 {
-    void *place = host_place_take(job, id, size, 0);
+    void *place = host_place_take(job, id, size, address);
 
+    if (!place && address)
+        place = host_place_take(job, id, size, 0);
     if (!place)
         return 0;
     shmdt(*memory);
@@ -177,13 +181,35 @@ static uint64_t place_move(struct job *job, int id, uint64_t size, void **memory
     return host_place_room(size);
 }
 
+/* Makes a block of a segment that is attached, and counted. NULL: the job has failed. */
+static struct host_block *block_place(struct job *job, int id, void *memory, uint64_t size,
+                                      enum host_use use, uint64_t address)
+{
+    struct host_block *block;
+    CUresult result;
+    uint64_t room = 0;
+
+    if (use == HOST_REACHED && !(room = place_move(job, id, size, &memory, address)))
+        use = HOST_COPIED;
+    block = block_of(job, memory, size, room, use, false);
+    if (!block) {
+        user_host_discharge(job->session->memory.user, size);
+        return NULL;
+    }
+    block->id = id;
+    result = room ? window_follow(job->session) : CUDA_SUCCESS;
+    if (!result)
+        return block;
+    host_block_free(job->session, block);
+    job_fail_driver(job, result);
+    return NULL;
+}
+
 struct host_block *host_block_new(struct job *job, uint64_t asked, enum host_use use, int *id)
 {
     struct session_memory *own = &job->session->memory;
-    struct host_block *block = NULL;
     char text[SIZE_TEXT_MAX];
-    uint64_t size, room = 0;
-    CUresult result;
+    uint64_t size;
     void *memory;
     int error;
 
@@ -193,34 +219,38 @@ struct host_block *host_block_new(struct job *job, uint64_t asked, enum host_use
     if (!user_admit(job, size))
         return NULL;
     error = segment_make(size, S_IRUSR | S_IWUSR, job->session->uid, id, &memory);
-    if (error) {
-        job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %s: %s", size_exact(text, size),
-                 strerror(-error));
-    } else {
-        if (use == HOST_REACHED && !(room = place_move(job, *id, size, &memory)))
-            use = HOST_COPIED;
-        block = block_of(job, memory, size, room, use, false);
-    }
-    if (!block) {
-        user_host_discharge(own->user, size);
-        return NULL;
-    }
-    block->id = *id;
-    result = room ? window_follow(job->session) : CUDA_SUCCESS;
-    if (!result)
-        return block;
-    host_block_free(job->session, block);
-    job_fail_driver(job, result);
+    if (!error)
+        return block_place(job, *id, memory, size, use, 0);
+    job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %s: %s", size_exact(text, size),
+             strerror(-error));
+    user_host_discharge(own->user, size);
     return NULL;
 }
 
+struct host_block *host_block_join(struct job *job, int id, void *memory, uint64_t size,
+                                   uint64_t address)
+{
+    struct host_block *block;
+
+    if (!user_admit(job, size)) {
+        shmdt(memory);
+        return NULL;
+    }
+    block = block_place(job, id, memory, size, HOST_REACHED, address);
+    if (block)
+        block->joined = true;
+    return block;
+}
+
 /* The segment goes when its last process has gone, and its number may then be another's. */
-static bool segment_there(const struct session *session, int id, uint64_t size)
+uint64_t host_segment_bytes(int id, uint32_t uid)
 {
     struct shmid_ds status;
 
-    return shmctl(id, IPC_STAT, &status) == 0 && status.shm_segsz == size &&
-           status.shm_perm.uid == session->uid;
+    return shmctl(id, IPC_STAT, &status) == 0 && status.shm_perm.uid == uid &&
+                   status.shm_perm.cuid == geteuid()
+               ? status.shm_segsz
+               : 0;
 }
 
 /* Attaches a former worker's segment where it was, or takes it over from the preload. NULL: the job
@@ -269,11 +299,11 @@ struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum
     void *memory, *preloaded = NULL;
     uint64_t room = 0;
 
-    if (!segment_there(job->session, id, size)) {
+    if (host_segment_bytes(id, job->session->uid) != size) {
         job_fail(job, GS_ERR_INTERRUPTED, "a host block is gone");
         return NULL;
     }
-    if (address >= own->window_base && address - own->window_base < own->window_size)
+    if (use == HOST_REACHED)
         room = host_place_room(size);
     if (use != HOST_PLAIN)
         preloaded = preload_host_take(preload, id, size, use >= HOST_MAPPED, address);
@@ -317,7 +347,7 @@ gs_status host_blocks_resume(struct job *job)
             return job_fail(job, GS_ERR_INTERRUPTED, "a host block has no slot in its table");
         /* A segment that is gone was not mapped by the tenant yet, so nothing was in it: the tenant
          * asks for another. */
-        if (!segment_there(session, (int)e->value[0], e->value[1]))
+        if (host_segment_bytes((int)e->value[0], session->uid) != e->value[1])
             continue;
         uint64_t address;
         const enum host_use use = host_noted(e, &address);
@@ -326,6 +356,7 @@ gs_status host_blocks_resume(struct job *job)
         if (!block)
             return job->status;
         block->serial = e->value[3];
+        block->joined = host_noted_joined(e);
         session->serial = block->serial > session->serial ? block->serial : session->serial;
         session->memory.hosts[e->key] = block;
         if (!host_block_enter(session, block))
