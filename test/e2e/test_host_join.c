@@ -6,12 +6,14 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/shm.h>
 #include <unistd.h>
 
-#include "e2e/raw_client.h"
+#include "driver_server.h"
 #include "harness/harness.h"
+#include "raw_client.h"
 
 #define MIB ((size_t)1 << 20)
 #define N   4096u
@@ -254,6 +256,41 @@ static void a_joined_block_counts_against_both(void)
     scene_end(&s);
 }
 
+/* Each driver call of it fails once. Where no address for kernels can be had, the block may be
+ * joined all the same, for copies or at another address. */
+static void joining_may_fail(void)
+{
+    static const char *const calls[] = {"cuMemAddressReserve", "cuMemHostRegister_v2",
+                                        "cuMemHostGetDevicePointer_v2"};
+    static const char *const arguments[] = {"--devices", "all", "--fence", "never", NULL};
+    struct driver_plan *plan;
+    struct scene s = {0};
+
+    CHECK_EQUAL(setenv("GSHARE_SOFT_DEVICES", "2", 1), 0);
+    s.server = driver_server_start(arguments, 0, &plan);
+    for (int i = 0; i < SESSIONS; i++)
+        session_begin(&s, i);
+    for (uint32_t i = 0; i < ARRAY_SIZE(calls); i++) {
+        gs_status status;
+
+        block_make(&s, N * sizeof(uint32_t));
+        snprintf(plan->only, sizeof(plan->only), "%s", calls[i]);
+        atomic_store(&plan->failures, 0);
+        atomic_store(&plan->calls, 0);
+        atomic_store(&plan->armed, 1);
+        status = gs_host_join(s.session[OTHER], s.session[MAKER], s.words);
+        atomic_store(&plan->armed, 0);
+        CHECK_EQUAL(atomic_load(&plan->failures), 1);
+        if (status == GS_OK)
+            block_free(&s, OTHER);
+        block_make(&s, N * sizeof(uint32_t));
+        block_join(&s);
+        CHECK_EQUAL(s.at[OTHER], s.at[MAKER]);
+        check_shared(&s, i);
+    }
+    scene_end(&s);
+}
+
 /* ---- Ends ---- */
 
 static void each_session_may_free_it_first(void)
@@ -481,6 +518,7 @@ static const struct test tests[] = {
     TEST(what_is_no_block_of_the_other_session_is_refused),
     TEST(segments_that_are_no_host_blocks_are_refused),
     TEST(a_joined_block_counts_against_both),
+    TEST(joining_may_fail),
     TEST(each_session_may_free_it_first),
     TEST(each_session_may_end_first),
     TEST(a_kernel_has_it_until_it_ends),
