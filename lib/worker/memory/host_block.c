@@ -2,9 +2,10 @@
  * host_block.c - host blocks: host memory shared with a tenant, for gs_host_alloc, for staging, and
  * for images.
  *
- * The worker makes each block itself, gives it to the tenant's uid and marks it for removal at
- * once. So the worker believes no id or descriptor from a tenant, and nothing is left behind,
- * whichever process dies. A tenant cannot change the size of a System V segment.
+ * A worker makes each block, gives it to the tenant's uid and marks it for removal at once. So no
+ * worker believes an id or a descriptor from a tenant, and nothing is left behind, whichever
+ * process dies. Only a segment that is to be joined (host_request.c) is named by its tenant, and
+ * the kernel says whose it is. A tenant cannot change the size of a System V segment.
  *
  * A block for kernels lies at a place in the session's window (host_place.h). The tenant attaches
  * it at the same address, if its process has that free. What becomes of it when it is freed:
