@@ -635,7 +635,7 @@ $(BUILD)/test/e2e/libgshare-fail-driver.so: $(BUILD)/obj/test/shim/driver.o $(BU
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -shared -Wl,-soname,$(@F) $(NO_UNDEFINED) -o $@ $< -L$(BUILD)/lib -Wl,--no-as-needed -lgshare-softcuda \
 	    -Wl,-rpath,'$$ORIGIN/../../lib' -ldl
-$(addprefix $(BUILD)/test/e2e/test_,hostile_driver hostile_module preload stuck takeover_late texture_fence trap vault): $(BUILD)/test/e2e/libgshare-fail-driver.so
+$(addprefix $(BUILD)/test/e2e/test_,host_join hostile_driver hostile_module preload stuck takeover_late texture_fence trap vault): $(BUILD)/test/e2e/libgshare-fail-driver.so
 
 # A program that loads libgshare by dlopen, libraries that use up static TLS, and a plugin with the archive.
 # What stands for cuBLASLt on the software device.

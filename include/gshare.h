@@ -589,8 +589,19 @@ GS_API gs_status gs_host_alloc(gs_session session, size_t size, void **ptr);
  * GS_ERR_INVALID_POINTER: ptr is in no such block. GS_ERR_NOT_SUPPORTED: kernels do not reach the
  * block, since the session's window or its limit of host memory had no room for whole pieces. */
 GS_API gs_status gs_host_device_ptr(gs_session session, const void *ptr, gs_devptr *device);
-/* Waits for the session's work, then frees memory that gs_host_alloc returned; NULL does nothing.
- * Blocks for the device. GS_ERR_INVALID_POINTER: not the start of such memory. */
+/* Joins the session to the block of host memory that gs_host_alloc of the other session, of this
+ * process and of another device, returned at ptr: from now on the session has it as one of its own,
+ * for copies and kernels, and is charged for it too, until gs_host_free of this session. Each of
+ * the two sessions may free it or end first. Kernels reach it at the address that they have for it
+ * on the other device, unless the session is fenced or the server has no such addresses free;
+ * gs_host_device_ptr tells. Blocks as gs_host_alloc. GS_ERR_INVALID_POINTER: not the start of
+ * memory that the other session has made. GS_ERR_NOT_SUPPORTED: kernels do not reach it there
+ * either. GS_ERR_INVALID_VALUE: the session has it already. GS_ERR_LIMIT, GS_ERR_TIMEOUT: as
+ * gs_host_alloc. */
+GS_API gs_status gs_host_join(gs_session session, gs_session other, void *ptr);
+/* Waits for the session's work, then frees memory that gs_host_alloc returned, or ends what
+ * gs_host_join has begun; NULL does nothing. Blocks for the device. GS_ERR_INVALID_POINTER: not the
+ * start of such memory. */
 GS_API gs_status gs_host_free(gs_session session, void *ptr);
 
 /* ---- Copies and memsets -----------------------------------------------------------------------

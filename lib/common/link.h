@@ -39,6 +39,10 @@
  * worker of each device that has, or had, an import; and to the owner's by LINK_LINGERING what is
  * not gone by then.
  *
+ * Host memory of a peer needs no descriptor, since its segment is the user's. The worker asks for
+ * the window alone, by LINK_PEER_WINDOW, which LINK_PEER_IMPORTED answers: of 0 bytes if the other
+ * session is not of the same process.
+ *
  * A supervisor that is killed is replaced by another (keeper.h), with the same socket. The worker
  * is told by LINK_RESYNC, and says what it has: its predecessor may have died between two messages.
  *
@@ -125,7 +129,9 @@ enum link_op {
     LINK_PEER_REVOKE = 41, /* supervisor: the imports {number} of all slots are to be taken back */
     LINK_LINGERING = 42,   /* supervisor: what other devices still have of a user's memory of this
                               device after it was taken back; it counts as the user's */
-    LINK_TAKEN_UP = 43     /* worker: a session whose LINK_OPENED was late has its modules again */
+    LINK_TAKEN_UP = 43,    /* worker: a session whose LINK_OPENED was late has its modules again */
+    LINK_PEER_WINDOW = 44  /* worker: which window has the session of another device that
+                              link_peer_ask.session_id names? Answered by LINK_PEER_IMPORTED */
 };
 #define LINK_SLOT_NONE UINT32_MAX
 
@@ -284,11 +290,11 @@ struct link_vault_share {
     uint32_t from_slot;      /* ... in the slot that has it in the vault */
 };
 
-/* LINK_PEER_IMPORT, LINK_PEER_EXPORT */
+/* LINK_PEER_IMPORT, LINK_PEER_EXPORT, LINK_PEER_WINDOW */
 struct link_peer_ask {
     uint64_t ask; /* the importer's worker's number, never 0; its answer has it */
     uint64_t handle[LINK_HANDLE_WORDS];
-    uint64_t session_id; /* EXPORT: the importer, ... */
+    uint64_t session_id; /* WINDOW: whose; EXPORT: the importer, ... */
     uint32_t uid;        /* ... and its user */
     uint32_t reserved;
 };

@@ -45,7 +45,10 @@
 #define SEG_OFF_SERVER   0x03000u
 #define SEG_OFF_REQUEST  0x05000u
 #define SEG_OFF_RINGS    0x10000u
-#define SEG_SIZE         (SEG_OFF_RINGS + SEG_STREAMS * SEG_RING_BYTES)
+/* With a page behind the rings: no host block that kernels reach has such a size, so that a
+ * session's segment, whose attachments are counted, is told from one
+ * (worker/memory/host_request.c). */
+#define SEG_SIZE         (SEG_OFF_RINGS + SEG_STREAMS * SEG_RING_BYTES + 4096u)
 
 struct seg_info {
     uint32_t magic;
@@ -205,7 +208,9 @@ enum req_op {
     REQ_KERNEL_STACK = 29, /* bytes */
     REQ_ARRAY_LEVEL = 30,  /* mipmapped array, level -> array */
     REQ_TENSOR_MAP = 31,   /* struct req_tensor_map in payload -> REQ_TENSOR_MAP_BYTES in payload */
-    REQ_COUNT              /* of the numbers, 0 included */
+    /* System V id, address and session of a host block of another device -> as REQ_HOST_ALLOC */
+    REQ_HOST_JOIN = 32,
+    REQ_COUNT /* of the numbers, 0 included */
 };
 
 #define REQ_PARAMS_MAX      1024u  /* parameters of a kernel */

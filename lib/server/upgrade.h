@@ -17,7 +17,7 @@
 /* Counted up with each change that the sizes of struct kept_server and of common/link.h's structs
  * do not show: another meaning, another order, a new message, an entry of the journal or of the
  * code cache. */
-#define UPGRADE_LAYOUT 17u
+#define UPGRADE_LAYOUT 18u
 
 #define UPGRADE_SIGNAL SIGUSR2
 

@@ -294,6 +294,44 @@ static void the_owners_window_is_told_to_its_own_process_alone(void **state)
     assert_int_equal(message.u.peer_answer.window_size, 0x8000);
 }
 
+// What the worker is told of the session's window.
+static struct link_peer_answer window_told(const struct session *asker, uint64_t session_id)
+{
+    struct link_message message = {.op = LINK_PEER_WINDOW, .slot = asker->slot};
+
+    message.u.peer_ask = (struct link_peer_ask){.ask = 5, .session_id = session_id};
+    says(PEER, &message, -1);
+    message = hears(PEER, LINK_PEER_IMPORTED);
+    assert_int_equal(message.slot, asker->slot);
+    assert_int_equal(message.u.peer_answer.ask, 5);
+    assert_int_equal(message.u.peer_answer.status, GS_OK);
+    return message.u.peer_answer;
+}
+
+static void a_window_is_told_to_sessions_of_its_process_on_other_devices(void **state)
+{
+    struct session *owner = session_on(OWNER), *asker = session_on(PEER);
+
+    (void)state;
+    owner->window_base = 0x4000;
+    owner->window_size = 0x8000;
+    assert_int_equal(window_told(asker, owner->id).window_size, 0); // pids that are not known
+    owner->pid = 77;
+    asker->pid = 78;
+    assert_int_equal(window_told(asker, owner->id).window_size, 0);
+    asker->pid = 77;
+    assert_int_equal(window_told(asker, owner->id).window_size, 0x8000);
+    assert_int_equal(window_told(asker, owner->id).window_base, 0x4000);
+    assert_int_equal(window_told(asker, owner->id + 100).window_size, 0);
+    assert_int_equal(window_told(asker, asker->id).window_size, 0);
+    owner->state = SESSION_WAITING;
+    assert_int_equal(window_told(asker, owner->id).window_size, 0);
+    owner->resuming = true; // with the same window
+    assert_int_equal(window_told(asker, owner->id).window_size, 0x8000);
+    owner->resuming = false;
+    owner->state = SESSION_OPEN;
+}
+
 static void an_export_that_the_vault_has_not_is_refused(void **state)
 {
     struct session *owner = owner_new(AT + SIZE), *importer = session_on(PEER);
@@ -716,6 +754,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PEERS_TEST(a_granted_export_brings_the_memory_and_is_kept),
         PEERS_TEST(the_owners_window_is_told_to_its_own_process_alone),
+        PEERS_TEST(a_window_is_told_to_sessions_of_its_process_on_other_devices),
         PEERS_TEST(an_export_that_the_vault_has_not_is_refused),
         PEERS_TEST(an_export_larger_than_its_memory_is_refused),
         PEERS_TEST(a_user_with_all_its_pieces_imports_nothing_more),

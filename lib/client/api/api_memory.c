@@ -278,6 +278,52 @@ gs_status gs_host_alloc(gs_session handle, size_t size, void **ptr)
     return status;
 }
 
+/* The block that the other session has made, and the session is to have. */
+static gs_status block_of_other(struct session *session, gs_session handle, void *ptr,
+                                struct session **other, struct host_block *block)
+{
+    enum host_place place = HOST_ORDINARY;
+    uint64_t offset;
+    uint32_t id;
+    gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, other);
+
+    if (status != GS_OK)
+        return status;
+    status = memory_host_find(session, ptr, 1, &place, &id, &offset);
+    if (status == GS_OK && place == HOST_IN_BLOCK)
+        status = error_set(GS_ERR_INVALID_VALUE, "the session has the block at %p already", ptr);
+    if (status == GS_OK)
+        status = memory_host_own(*other, ptr, block);
+    if (status == GS_OK && !block->device)
+        status = error_set(GS_ERR_NOT_SUPPORTED,
+                           "kernels do not reach the gs_host_alloc block at %p", ptr);
+    if (status != GS_OK)
+        session_leave(*other);
+    return status;
+}
+
+gs_status gs_host_join(gs_session handle, gs_session theirs, void *ptr)
+{
+    struct session *session, *other;
+    struct host_block made, block;
+    gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
+
+    if (status != GS_OK)
+        return status;
+    status = block_of_other(session, theirs, ptr, &other, &made);
+    if (status == GS_OK) {
+        status = host_block_join(session, other, &made, &block);
+        session_leave(other);
+    }
+    if (status == GS_OK) {
+        status = memory_host_add(session, &block);
+        if (status != GS_OK)
+            host_block_free(session, &block);
+    }
+    session_leave(session);
+    return status;
+}
+
 gs_status gs_host_device_ptr(gs_session handle, const void *ptr, gs_devptr *device)
 {
     struct session *session;

@@ -27,6 +27,15 @@ static bool block_gone(int id)
 }
 
 /* *again: there is no block, and another can be asked for. */
+/* The server's number of the block, from its answer. */
+static gs_status block_number(const struct sync_request *answered)
+{
+    return answered->ret[0] < SEG_HOSTS
+               ? GS_OK
+               : error_set(GS_ERR_PROTOCOL, "the server names host block %llu of %u",
+                           (unsigned long long)answered->ret[0], SEG_HOSTS);
+}
+
 static gs_status block_ask(struct session *session, uint64_t size, enum host_block_use use,
                            struct host_block *block, bool *again)
 {
@@ -34,11 +43,10 @@ static gs_status block_ask(struct session *session, uint64_t size, enum host_blo
     gs_status status = sync_request(session, &request);
     void *address;
 
+    if (status == GS_OK)
+        status = block_number(&request);
     if (status != GS_OK)
         return status;
-    if (request.ret[0] >= SEG_HOSTS)
-        return error_set(GS_ERR_PROTOCOL, "the server names host block %llu of %u",
-                         (unsigned long long)request.ret[0], SEG_HOSTS);
     status = session_map(session, (unsigned)request.ret[0], (int)request.ret[1], request.ret[2], 0,
                          "shmat of host memory", &address);
     if (status != GS_OK) {
@@ -49,7 +57,8 @@ static gs_status block_ask(struct session *session, uint64_t size, enum host_blo
             host_block_drop(session, request.ret[0]);
         return error_server(status, message);
     }
-    *block = (struct host_block){(uint32_t)request.ret[0], address, size, request.ret[2]};
+    *block = (struct host_block){(uint32_t)request.ret[0], address, size, request.ret[2],
+                                 (int)request.ret[1]};
     return GS_OK;
 }
 
@@ -68,6 +77,22 @@ gs_status host_block_new(struct session *session, uint64_t size, enum host_block
     return status;
 }
 
+gs_status host_block_join(struct session *session, const struct session *other,
+                          const struct host_block *theirs, struct host_block *block)
+{
+    struct sync_request request = {
+        .op = REQ_HOST_JOIN,
+        .arg = {(uint64_t)theirs->segment, theirs->device, other->info.session_id}};
+    gs_status status = sync_request(session, &request);
+
+    if (status == GS_OK)
+        status = block_number(&request);
+    if (status == GS_OK)
+        *block = (struct host_block){(uint32_t)request.ret[0], theirs->address, theirs->size,
+                                     request.ret[2], HOST_BLOCK_JOINED};
+    return status;
+}
+
 gs_status host_block_free(struct session *session, const struct host_block *block)
 {
     gs_status status;
@@ -76,7 +101,8 @@ gs_status host_block_free(struct session *session, const struct host_block *bloc
      */
     pthread_mutex_lock(&session->memory->host_lock);
     status = host_block_drop(session, block->id);
-    session_unmap(session, block->id, block->address);
+    if (block->segment != HOST_BLOCK_JOINED)
+        session_unmap(session, block->id, block->address);
     pthread_mutex_unlock(&session->memory->host_lock);
     return status;
 }

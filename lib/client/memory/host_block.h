@@ -18,11 +18,17 @@ struct host_block {
     void *address;
     uint64_t size;
     uint64_t device; /* where kernels reach it; 0: they do not */
+    int segment;     /* System V's id; HOST_BLOCK_JOINED: another session has mapped it */
 };
+#define HOST_BLOCK_JOINED (-1)
 
 /* Makes and maps a zeroed block. GS_ERR_LIMIT, GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
 gs_status host_block_new(struct session *session, uint64_t size, enum host_block_use use,
                          struct host_block *block);
+/* Joins the session to a block that the other session has made and mapped (gs_host_join).
+ * GS_ERR_INVALID_VALUE: it is gone. */
+gs_status host_block_join(struct session *session, const struct session *other,
+                          const struct host_block *theirs, struct host_block *block);
 /* Unmaps the block and has the server free it. No unfinished work may use the block. */
 gs_status host_block_free(struct session *session, const struct host_block *block);
 

@@ -193,7 +193,10 @@ static gs_status host_add(struct memory *memory, const struct host_block *block)
     const struct range there = {(uint64_t)(uintptr_t)block->address, block->size, block->id};
     gs_status status = map_add(&memory->host, there);
 
-    if (status != GS_OK || !block->device)
+    if (status != GS_OK)
+        return status;
+    memory->host_segment[block->id] = block->segment;
+    if (!block->device)
         return status;
     status =
         map_add(&memory->device, (struct range){block->device, block->size, MEMORY_HOST_BLOCK});
@@ -214,6 +217,25 @@ gs_status memory_host_add(struct session *session, const struct host_block *bloc
     return status;
 }
 
+gs_status memory_host_own(struct session *session, void *address, struct host_block *block)
+{
+    const struct memory *memory = session->memory;
+    const struct range *range;
+    gs_status status = GS_OK;
+
+    pthread_rwlock_rdlock(&session->memory->lock);
+    range = range_map_at(&memory->host, (uint64_t)(uintptr_t)address);
+    if (range && memory->host_segment[range->value] != HOST_BLOCK_JOINED)
+        *block = (struct host_block){(uint32_t)range->value, address, range->size,
+                                     memory->host_device[range->value],
+                                     memory->host_segment[range->value]};
+    else
+        status = error_set(GS_ERR_INVALID_POINTER,
+                           "%p is not the start of a gs_host_alloc block of that session", address);
+    pthread_rwlock_unlock(&session->memory->lock);
+    return status;
+}
+
 gs_status memory_host_take(struct session *session, void *address, struct host_block *block)
 {
     const struct range *range;
@@ -224,7 +246,8 @@ gs_status memory_host_take(struct session *session, void *address, struct host_b
     if (range) {
         uint64_t *device = &session->memory->host_device[range->value];
 
-        *block = (struct host_block){(uint32_t)range->value, address, range->size, *device};
+        *block = (struct host_block){(uint32_t)range->value, address, range->size, *device,
+                                     session->memory->host_segment[range->value]};
         range_map_remove(&session->memory->host, range->base);
         if (*device)
             range_map_remove(&session->memory->device, *device);

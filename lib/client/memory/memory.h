@@ -19,6 +19,7 @@ struct memory {
     struct range_map device;         /* value: an allocation, an import or a module, see below */
     struct range_map host;           /* value: the server's host block */
     uint64_t host_device[SEG_HOSTS]; /* where kernels reach the block; 0: they do not */
+    int host_segment[SEG_HOSTS];     /* System V's id, or HOST_BLOCK_JOINED */
     /* Held from asking for a block until it is mapped, and from freeing it until it is not: the
      * server may give it to another thread at the same address. */
     pthread_mutex_t host_lock;
@@ -63,6 +64,8 @@ gs_status memory_host_find(struct session *session, const void *address, uint64_
  * GS_ERR_NOT_SUPPORTED: they do not. */
 gs_status memory_host_device(struct session *session, const void *address, uint64_t *device);
 gs_status memory_host_add(struct session *session, const struct host_block *block);
+/* Tells of a block that the session has made. GS_ERR_INVALID_POINTER: none begins at address. */
+gs_status memory_host_own(struct session *session, void *address, struct host_block *block);
 /* Removes a block. GS_ERR_INVALID_POINTER: no block begins at address. */
 gs_status memory_host_take(struct session *session, void *address, struct host_block *block);
 

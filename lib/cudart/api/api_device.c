@@ -15,6 +15,7 @@
 #include "cudart/state/mipmap.h"
 #include "cudart/state/module.h"
 #include "cudart/state/peer_access.h"
+#include "cudart/state/pinned.h"
 #include "cudart/state/registered.h"
 #include "cudart/state/stream.h"
 #include "cudart/state/texture.h"
@@ -172,6 +173,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
     graph_memory_forget();
     managed_forget();
     registered_forget();
+    pinned_forget();
     device_memory_forget();
     peer_access_forget();
     device_detach();

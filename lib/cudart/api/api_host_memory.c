@@ -8,13 +8,14 @@
 #include "cudart/graph/capture.h"
 #include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
+#include "cudart/state/pinned.h"
 #include "cudart/state/registered.h"
 
-static cudaError_t memory_give(void *ptr, enum memory_kind kind)
+/* Adds what memory_make has made. */
+static bool memory_note(void *ptr, size_t size, unsigned flags, enum memory_kind kind)
 {
-    if (kind == MEMORY_MAPPED)
-        return managed_free(ptr);
-    return device_error(gs_host_free(device_session(), ptr));
+    return kind == MEMORY_PINNED ? pinned_add(ptr, size, flags)
+                                 : memory_map_add(ptr, size, kind, flags);
 }
 
 /* Where the server has no place for pinned memory that kernels reach, a program that asks for
@@ -28,7 +29,7 @@ static cudaError_t memory_make(void **ptr, size_t size, unsigned flags, enum mem
     if (error != cudaSuccess || !(flags & cudaHostAllocMapped) ||
         gs_host_device_ptr(device_session(), *ptr, &there) == GS_OK)
         return error;
-    memory_give(*ptr, MEMORY_PINNED);
+    gs_host_free(device_session(), *ptr);
     *kind = MEMORY_MAPPED;
     return managed_alloc(ptr, size);
 }
@@ -53,8 +54,11 @@ static cudaError_t host_alloc(void **out, size_t size, unsigned flags)
     error = memory_make(&ptr, size, flags, &kind);
     if (error != cudaSuccess)
         return error;
-    if (!memory_map_add(ptr, size, kind, flags)) {
-        memory_give(ptr, kind);
+    if (!memory_note(ptr, size, flags, kind)) {
+        if (kind == MEMORY_MAPPED)
+            managed_free(ptr);
+        else
+            gs_host_free(device_session(), ptr);
         return cudaErrorMemoryAllocation;
     }
     *out = ptr;
@@ -81,9 +85,11 @@ CUDART_API cudaError_t cudaFreeHost(void *ptr)
     if (!memory_map_find(ptr, &range) || !memory_is_host(&range) ||
         range.kind == MEMORY_REGISTERED || range.base != (uintptr_t)ptr)
         return error_record(cudaErrorInvalidValue);
+    if (range.kind == MEMORY_PINNED)
+        return error_record(pinned_free(ptr, range.device));
     memory_map_remove(ptr);
     device_enter(range.device);
-    return error_record(memory_give(ptr, range.kind));
+    return error_record(managed_free(ptr));
 }
 
 CUDART_API cudaError_t cudaHostGetFlags(unsigned *flags, void *ptr)
@@ -108,12 +114,12 @@ CUDART_API cudaError_t cudaHostGetDevicePointer(void **out, void *ptr, unsigned 
     if (error == cudaSuccess &&
         (out == NULL || flags != 0 || !memory_map_find(ptr, &range) || !memory_is_host(&range)))
         error = cudaErrorInvalidValue;
-    if (error == cudaSuccess && range.device != device_number() && range.kind != MEMORY_REGISTERED)
-        error = error_unsupported("cudaHostGetDevicePointer of pinned memory of another device");
+    if (error == cudaSuccess && range.device != device_number() && range.kind == MEMORY_MAPPED)
+        error = error_unsupported("cudaHostGetDevicePointer of mapped memory of another device, "
+                                  "which is managed memory for want of a place in the window");
     if (error == cudaSuccess && range.kind == MEMORY_MAPPED)
         *out = ptr;
-    else if (error == cudaSuccess && range.kind == MEMORY_PINNED &&
-             gs_host_device_ptr(device_session(), ptr, &there) == GS_OK)
+    else if (error == cudaSuccess && range.kind == MEMORY_PINNED && pinned_reach(ptr, &there))
         *out = (void *)(uintptr_t)there; // NOLINT: an address for kernels
     else if (error == cudaSuccess && range.kind == MEMORY_REGISTERED)
         error = registered_reach(range.base, range.size, ptr, out);

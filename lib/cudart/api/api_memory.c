@@ -108,7 +108,7 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
         if (range.kind == MEMORY_MAPPED || range.kind == MEMORY_MANAGED)
             attributes->devicePointer = attributes->hostPointer;
         else if (range.kind == MEMORY_PINNED &&
-                 gs_host_device_ptr(device_session(), ptr, &there) == GS_OK)
+                 gs_host_device_ptr(devices[device_current()].session, ptr, &there) == GS_OK)
             attributes->devicePointer = (void *)(uintptr_t)there; // NOLINT: as above
         if (range.kind == MEMORY_REGISTERED &&
             !registered_find(ptr, &attributes->hostPointer, &attributes->devicePointer) &&

@@ -89,19 +89,19 @@ static bool locked_add(struct map *map, struct memory_range range)
 bool memory_map_add(const void *base, size_t size, enum memory_kind kind, unsigned flags)
 {
     return locked_add(&memory, (struct memory_range){(uintptr_t)base, size, kind, flags, NULL, 0,
-                                                     device_number()});
+                                                     device_number(), 0});
 }
 
 bool memory_map_add_block(struct block *block, size_t size, unsigned pool)
 {
     return locked_add(&memory, (struct memory_range){block->base, size, MEMORY_DEVICE, pool, block,
-                                                     0, device_number()});
+                                                     0, device_number(), 0});
 }
 
 bool memory_map_add_opened(const void *base, size_t size, unsigned flags, size_t offset)
 {
     return locked_add(&memory, (struct memory_range){(uintptr_t)base, size, MEMORY_DEVICE, flags,
-                                                     NULL, offset, device_number()});
+                                                     NULL, offset, device_number(), 0});
 }
 
 static void remove_at(struct map *map, uintptr_t base)
@@ -149,12 +149,63 @@ bool memory_map_find(const void *address, struct memory_range *found)
     return range != NULL;
 }
 
+/* ---- Pinned memory that several devices reach ------------------------------------------------ */
+
+/* The lock is held. */
+static bool join_note(struct memory_range *range, unsigned device, struct memory_range *found)
+{
+    if (range == NULL || range->kind != MEMORY_PINNED || range->device == device)
+        return false;
+    range->joined |= 1u << device;
+    *found = *range;
+    return true;
+}
+
+bool memory_map_join_next(unsigned device, struct memory_range *found)
+{
+    bool noted = false;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < memory.count && !noted; i++)
+        noted =
+            !(memory.ranges[i].joined >> device & 1) && join_note(&memory.ranges[i], device, found);
+    pthread_mutex_unlock(&lock);
+    return noted;
+}
+
+bool memory_map_join(const void *address, unsigned device, struct memory_range *found)
+{
+    bool noted;
+
+    pthread_mutex_lock(&lock);
+    noted = join_note(map_find(&memory, (uintptr_t)address), device, found);
+    pthread_mutex_unlock(&lock);
+    return noted;
+}
+
+bool memory_map_leave_next(unsigned device, struct memory_range *found)
+{
+    size_t i = 0;
+    bool any;
+
+    pthread_mutex_lock(&lock);
+    while (i < memory.count && (memory.ranges[i].device != device || memory.ranges[i].joined == 0))
+        i++;
+    any = i < memory.count;
+    if (any) {
+        *found = memory.ranges[i];
+        memory.ranges[i].joined = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
 /* ---- Arenas ---------------------------------------------------------------------------------- */
 
 bool memory_map_add_arena(uint64_t base, size_t size)
 {
     return locked_add(
-        &arenas, (struct memory_range){base, size, MEMORY_DEVICE, 0, NULL, 0, device_number()});
+        &arenas, (struct memory_range){base, size, MEMORY_DEVICE, 0, NULL, 0, device_number(), 0});
 }
 
 void memory_map_remove_arena(uint64_t base)
@@ -199,6 +250,7 @@ static void map_clear(struct map *map, unsigned device)
     size_t kept = 0;
 
     for (size_t i = 0; i < map->count; i++) {
+        map->ranges[i].joined &= ~(1u << device);
         if (map->ranges[i].device != device)
             map->ranges[kept++] = map->ranges[i];
     }

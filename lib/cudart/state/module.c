@@ -15,6 +15,7 @@
 #include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/module_parts.h"
+#include "cudart/state/pinned.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct image *images;
@@ -325,6 +326,8 @@ cudaError_t image_load(struct image *image)
         if (v->managed != NULL)
             here->failed = variable_manage(v);
     }
+    if (here->failed == cudaSuccess)
+        pinned_begin();
     return here->failed;
 }
 

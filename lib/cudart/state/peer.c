@@ -7,6 +7,7 @@
 #include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/peer_access.h"
+#include "cudart/state/pinned.h"
 
 #define PIECE ((size_t)4 << 20)
 
@@ -55,7 +56,7 @@ static char *pieces_of(unsigned number, cudaError_t *error)
     *error = device_error(gs_host_alloc(device_session(), 2 * PIECE, &made));
     if (*error != cudaSuccess)
         return NULL;
-    if (!memory_map_add(made, 2 * PIECE, MEMORY_PINNED, 0)) {
+    if (!pinned_add(made, 2 * PIECE, 0)) {
         gs_host_free(device_session(), made);
         *error = cudaErrorMemoryAllocation;
         return NULL;
@@ -162,7 +163,7 @@ static cudaError_t elsewhere_copy(struct stream *stream, int to, void *dst, size
 /* Whether the stream's device has the side's memory, mapped if it is another's. */
 static bool side_reached(const struct stream *stream, int device, const void *ptr)
 {
-    return !is_elsewhere(stream, device) ||
+    return !is_elsewhere(stream, device) || pinned_reached(stream->device, ptr) ||
            peer_access_reaches(stream->device, (unsigned)device, ptr);
 }
 

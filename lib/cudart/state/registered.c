@@ -40,6 +40,7 @@ struct exchange {
     void *block;      /* of gs_host_alloc */
     gs_devptr there;  /* where kernels reach the block */
     unsigned device;  /* the number of the device whose session has the block */
+    unsigned joined;  /* as bits: devices that have joined it (gs_host_join) */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -289,24 +290,60 @@ static struct exchange *exchange_make(void *ptr, size_t size, const char **why)
     return NULL;
 }
 
+/* Where the call's device, which joins the block if it is another one's, reaches it. *why: nowhere.
+ */
+static bool block_reach(struct exchange *e, gs_devptr *there, const char **why)
+{
+    const unsigned number = device_number();
+
+    if (number != e->device && !(e->joined >> number & 1) &&
+        gs_host_join(device_session(), devices[e->device].session, e->block) == GS_OK)
+        e->joined |= 1u << number;
+    if (gs_host_device_ptr(device_session(), e->block, there) == GS_OK)
+        return true;
+    *why =
+        "cudaHostGetDevicePointer of registered memory that another device reaches, and for which "
+        "this one has no room";
+    return false;
+}
+
+/* Waits for the work of the devices that have joined a block. */
+static void joined_sync(unsigned joined)
+{
+    for (unsigned i = 0; i < DEVICES_MAX; i++) {
+        if (joined >> i & 1 && devices[i].session != NULL)
+            gs_sync(devices[i].session);
+    }
+}
+
+static void exchange_free(struct exchange *e)
+{
+    for (unsigned i = 0; e != NULL && i < DEVICES_MAX; i++) {
+        if (e->joined >> i & 1 && devices[i].session != NULL)
+            gs_host_free(devices[i].session, e->block);
+    }
+    if (e != NULL)
+        gs_host_free(device_session(), e->block);
+    free(e);
+}
+
 cudaError_t registered_reach(uintptr_t base, size_t size, const void *ptr, void **there)
 {
     void *registered = (void *)base; // NOLINT: as it was registered
     const char *why = NULL;
+    gs_devptr block;
     struct exchange *e;
+    bool reached;
 
     pthread_mutex_lock(&lock);
     e = exchange_of(registered);
-    if (e == NULL) {
+    if (e == NULL)
         e = exchange_make(registered, size, &why);
-    } else if (e->device != device_number()) {
-        why = "cudaHostGetDevicePointer of registered memory that another device reaches";
-        e = NULL;
-    }
-    if (e != NULL) // NOLINTNEXTLINE: an address for kernels
-        *there = (void *)(uintptr_t)(e->there + ((uintptr_t)ptr - e->start));
+    reached = e != NULL && block_reach(e, &block, &why);
+    if (reached) // NOLINTNEXTLINE: an address for kernels
+        *there = (void *)(uintptr_t)(block + ((uintptr_t)ptr - e->start));
     pthread_mutex_unlock(&lock);
-    return e != NULL ? cudaSuccess : error_unsupported(why);
+    return reached ? cudaSuccess : error_unsupported(why);
 }
 
 bool registered_find(const void *ptr, void **host, void **there)
@@ -356,6 +393,7 @@ static struct exchange *exchange_undo(const void *ptr, bool *kept)
 /* Nobody waits for the device with the lock, which registered_find takes. */
 bool registered_end(void *ptr)
 {
+    unsigned joined = 0;
     struct exchange *e;
     bool kept;
 
@@ -363,27 +401,33 @@ bool registered_end(void *ptr)
         return true;
     pthread_mutex_lock(&lock);
     e = exchange_of(ptr);
-    if (e != NULL)
+    if (e != NULL) {
         device_enter(e->device);
+        joined = e->joined;
+    }
     pthread_mutex_unlock(&lock);
     gs_sync(device_session());
-    e = exchange_undo(ptr, &kept);
-    if (e != NULL)
-        gs_host_free(device_session(), e->block);
-    free(e);
+    joined_sync(joined);
+    exchange_free(exchange_undo(ptr, &kept));
     return !kept;
 }
 
 void registered_forget(void)
 {
+    unsigned joined = 0;
     struct exchange *e;
     bool kept;
 
     if (!atomic_load(&any) || device_session() == NULL)
         return;
     gs_sync(device_session());
-    while ((e = exchange_undo(NULL, &kept)) != NULL) {
-        gs_host_free(device_session(), e->block);
-        free(e);
+    pthread_mutex_lock(&lock);
+    for (e = exchanges; e != NULL; e = e->next) {
+        joined |= e->device == device_number() ? e->joined : 0;
+        e->joined &= ~(1u << device_number());
     }
+    pthread_mutex_unlock(&lock);
+    joined_sync(joined);
+    while ((e = exchange_undo(NULL, &kept)) != NULL)
+        exchange_free(e);
 }

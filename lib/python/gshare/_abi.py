@@ -518,6 +518,7 @@ FUNCTIONS = {
     "gs_mem_import": (_handle, POINTER(MemHandle), POINTER(_devptr), POINTER(c_size_t)),
     "gs_mem_revoke": (_handle, _devptr),
     "gs_host_alloc": (_handle, c_size_t, POINTER(c_void_p)),
+    "gs_host_join": (_handle, _handle, c_void_p),
     "gs_host_device_ptr": (_handle, c_void_p, POINTER(_devptr)),
     "gs_host_free": (_handle, c_void_p),
     "gs_memcpy_htod": (_handle, _devptr, c_void_p, c_size_t),

@@ -99,6 +99,31 @@ bool peer_import_ask(struct session *session, const struct link_peer_ask *ask)
     return true;
 }
 
+/* The window, if the owner is of the same process. */
+static void window_tell(const struct session *session, const struct session *owner,
+                        struct link_peer_answer *answer)
+{
+    const bool same = owner->pid && owner->pid == session->pid;
+
+    answer->window_base = same ? owner->window_base : 0;
+    answer->window_size = same ? owner->window_size : 0;
+}
+
+bool peer_window_ask(struct session *session, const struct link_peer_ask *ask)
+{
+    const struct session *owner = registry_by_id(&session->server->registry, ask->session_id);
+    struct link_message message = {.op = LINK_PEER_IMPORTED, .slot = session->slot};
+
+    if (ask->ask == 0)
+        return false;
+    message.u.peer_answer.ask = ask->ask;
+    /* Of one that is taken up, the next worker has the same window. */
+    if (owner && owner->device != session->device && (session_has_memory(owner) || owner->resuming))
+        window_tell(session, owner, &message.u.peer_answer);
+    worker_send(session->device, &message);
+    return true;
+}
+
 /* What the session was given and its worker has not mapped is not for it any more. */
 static void granted_drop(struct session *session)
 {
@@ -155,12 +180,7 @@ static void import_grant(struct session *session, struct session *owner,
     }
     grant.from = (uint32_t)owner->device->index;
     grant.number = loan->name.number;
-    if (owner->pid && owner->pid == session->pid) {
-        grant.window_base = owner->window_base;
-        grant.window_size = owner->window_size;
-    } else {
-        grant.window_size = 0;
-    }
+    window_tell(session, owner, &grant);
     granted_set(session, loan, fd);
     import_answer(session, &grant, "", fd);
     fd = -1;

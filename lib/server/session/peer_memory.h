@@ -22,6 +22,8 @@ struct session;
 
 /* Takes LINK_PEER_IMPORT: the session wants to import. false: the message makes no sense. */
 bool peer_import_ask(struct session *session, const struct link_peer_ask *ask);
+/* Takes LINK_PEER_WINDOW and answers it. false: the message makes no sense. */
+bool peer_window_ask(struct session *session, const struct link_peer_ask *ask);
 /* Refuses the import of a session that ends, if it has asked for one. */
 void peer_import_refuse(struct session *session);
 /* Forgets what a session whose worker is lost has asked for: nobody waits for the answer, and the

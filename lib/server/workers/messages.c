@@ -164,6 +164,8 @@ static bool on_session_message(struct device *device, const struct link_message 
         return true;
     case LINK_PEER_IMPORT:
         return session_has_memory(session) && peer_import_ask(session, &message->u.peer_ask);
+    case LINK_PEER_WINDOW:
+        return session_has_memory(session) && peer_window_ask(session, &message->u.peer_ask);
     default:
         return session_has_memory(session) &&
                (on_word(session, message->op) || on_memory(session, message, fd));

@@ -76,8 +76,9 @@ struct job {
         struct rec_gemm gemm; /* of REQ_GEMM_PREPARE, or the product that a chore prepares */
         struct {
             struct link_peer_answer answer;
-            int descriptor; /* of the memory */
-        } peer;             /* the answer to an ask (memory/peer_ask.h) */
+            int descriptor;  /* of the memory */
+            enum link_op op; /* of the ask */
+        } peer;              /* the answer to an ask (memory/peer_ask.h) */
     };
 
     /* objects that prepare or work found or made */
@@ -177,7 +178,8 @@ void job_free(struct job *job);
     REQUEST(REQ_MEM_EXPORT, job_mem_export) /* export.c */                                         \
     REQUEST(REQ_MEM_REVOKE, job_mem_revoke)                                                        \
     REQUEST(REQ_MEM_IMPORT, job_mem_import) /* import.c */                                         \
-    REQUEST(REQ_HOST_ALLOC, job_host_alloc) /* host_block.c */                                     \
+    REQUEST(REQ_HOST_ALLOC, job_host_alloc) /* host_request.c */                                   \
+    REQUEST(REQ_HOST_JOIN, job_host_join)                                                          \
     REQUEST(REQ_HOST_FREE, job_host_free)                                                          \
     REQUEST(REQ_MODULE_LOAD, job_module_load) /* module.c */                                       \
     REQUEST(REQ_MODULE_UNLOAD, job_module_unload)                                                  \

@@ -37,8 +37,7 @@ struct journal;
 enum journal_kind {
     JOURNAL_CHUNK = 1,      /* key: address. value: size, journal_chunk, its memory, since when */
     JOURNAL_ALLOCATION = 2, /* key: address. value: bytes that the tenant asked for */
-    JOURNAL_HOST = 3,       /* key: number. value: id, bytes, 0: plain, 1: for copies, else
-                               where kernels reach it, serial */
+    JOURNAL_HOST = 3,       /* key: number. value: id, bytes, host_note's, serial */
     JOURNAL_PRINT = 4,      /* key: 0. value: id */
     JOURNAL_MODULE = 5,     /* key: number. value: address of its variables. bytes: the image */
     JOURNAL_VARIABLE = 6,   /* key: address. value: size, module */

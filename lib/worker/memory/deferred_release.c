@@ -152,6 +152,17 @@ bool deferred_release_any(void)
     return atomic_load(&deferred_list.count) > 0; /* seq_cst: see defer */
 }
 
+bool deferred_release_has(uint64_t address)
+{
+    bool has = false;
+
+    pthread_mutex_lock(&deferred_list.lock);
+    for (const struct deferred *d = deferred_list.first; d; d = d->next)
+        has = has || address - d->window_base < d->window_size;
+    pthread_mutex_unlock(&deferred_list.lock);
+    return has;
+}
+
 bool deferred_release_full(void)
 {
     return atomic_load_explicit(&deferred_list.count, memory_order_relaxed) > DEFERRED_MAX ||
@@ -159,19 +170,25 @@ bool deferred_release_full(void)
 }
 
 /* NULL: nothing waits. */
-static struct deferred *deferred_take(void)
+static struct deferred *deferred_first(void)
 {
     struct deferred *deferred;
 
     pthread_mutex_lock(&deferred_list.lock);
     deferred = deferred_list.first;
-    if (deferred) {
-        deferred_list.first = deferred->next;
-        atomic_fetch_sub_explicit(&deferred_list.count, 1, memory_order_relaxed);
-        atomic_fetch_sub_explicit(&deferred_list.bytes, deferred->size, memory_order_relaxed);
-    }
     pthread_mutex_unlock(&deferred_list.lock);
     return deferred;
+}
+
+/* Removes the first, which is released: until then it is seen to wait. One thread at a time runs
+ * this, that of quiet moments. */
+static void deferred_remove(struct deferred *deferred)
+{
+    pthread_mutex_lock(&deferred_list.lock);
+    deferred_list.first = deferred->next;
+    atomic_fetch_sub_explicit(&deferred_list.count, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&deferred_list.bytes, deferred->size, memory_order_relaxed);
+    pthread_mutex_unlock(&deferred_list.lock);
 }
 
 void deferred_release_run(void)
@@ -179,8 +196,9 @@ void deferred_release_run(void)
     const uint64_t until = clock_ns() + RELEASE_NS;
     struct deferred *deferred;
 
-    while ((deferred = deferred_take())) {
+    while ((deferred = deferred_first())) {
         release(deferred);
+        deferred_remove(deferred);
         if (deferred->end.user)
             user_defer_end(deferred->end.user);
         free(deferred);

@@ -35,6 +35,8 @@ void deferred_release_mipmap(CUmipmappedArray mipmap, uint64_t size, struct defe
 void deferred_release_texture(CUtexObject texture, struct deferred_end end);
 void deferred_release_surface(CUsurfObject surface, struct deferred_end end);
 
+/* Whether a window waits that has the address. Any thread. */
+bool deferred_release_has(uint64_t address);
 /* Whether any memory waits, and whether so much waits that sessions are to be paused for a quiet
  * moment. Any thread. */
 bool deferred_release_any(void);

@@ -2,17 +2,14 @@
  * host_block.c - host blocks: host memory shared with a tenant, for gs_host_alloc, for staging, and
  * for images.
  *
- * The worker makes each block itself, gives it to the tenant's uid and marks it for removal at
- * once. So the worker believes no id or descriptor from a tenant, and nothing is left behind,
- * whichever process dies. A tenant cannot change the size of a System V segment.
+ * A worker makes each block, gives it to the tenant's uid and marks it for removal at once. So no
+ * worker believes an id or a descriptor from a tenant, and nothing is left behind, whichever
+ * process dies. Only a segment that is to be joined (host_request.c) is named by its tenant, and
+ * the kernel says whose it is. A tenant cannot change the size of a System V segment.
  *
  * A block for kernels lies at a place in the session's window (host_place.h). The tenant attaches
- * it at the same address, if its process has that free. Such a block rests when it is freed: it
- * stays registered, and counted, for the session's next need of a block, since unregistering it
- * needs a quiet moment, and its place then sinks. Where the limit or too many resting blocks are in
- * the way, an allocation waits for a quiet moment and lets all that rest go. What the user's ended
- * sessions had registered waits for such a moment too, and an allocation with it once that is as
- * much as the user may have.
+ * it at the same address, if its process has that free. What becomes of it when it is freed:
+ * host_request.c.
  */
 #include "worker/memory/host_block.h"
 
@@ -33,13 +30,13 @@
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/host_place.h"
 #include "worker/memory/limits.h"
+#include "worker/memory/peer_window.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/resume.h"
 #include "worker/memory/user.h"
 #include "worker/memory/window.h"
 
 #define PAGE         UINT64_C(4096)
-#define RESTING_MAX  64u
 /* What registering takes on an H200, about: 0.5 ms a MiB. */
 #define BYTES_PER_NS UINT64_C(2)
 
@@ -60,7 +57,7 @@ gs_status host_block_admit(struct job *job, uint64_t size)
     return GS_OK;
 }
 
-static gs_status table_make(struct job *job)
+gs_status host_table_make(struct job *job)
 {
     struct session_memory *memory = &job->session->memory;
 
@@ -71,88 +68,9 @@ static gs_status table_make(struct job *job)
                : job_fail(job, GS_ERR_NO_MEMORY, "no memory for the table of host blocks");
 }
 
-/* The smallest resting block with so much room; *link points to it. */
-static struct host_block **resting_find(struct session_memory *memory, uint64_t size)
-{
-    struct host_block **best = NULL;
-
-    for (struct host_block **link = &memory->resting; *link; link = &(*link)->next) {
-        if ((*link)->size >= size && (!best || (*link)->size < (*best)->size))
-            best = link;
-    }
-    return best;
-}
-
-static const struct job_kind job_host_alloc_quiet;
-
-/* The size of the segment for a block of that size. */
-static uint64_t segment_size_for(uint64_t size, enum host_use use)
+uint64_t host_segment_size(uint64_t size, enum host_use use)
 {
     return use == HOST_REACHED ? host_place_segment_size(size) : round_up(size, PAGE);
-}
-
-static enum host_use use_asked(const struct job *job)
-{
-    return job->arg[1] == SEG_HOST_REACHED ? HOST_REACHED : job->arg[1] ? HOST_COPIED : HOST_PLAIN;
-}
-
-/* Whether a block that rests serves the job. */
-static bool rested(const struct job *job)
-{
-    return use_asked(job) == HOST_REACHED && resting_find(&job->session->memory, job->arg[0]);
-}
-
-/* Whether a block of that size is within the limits on what is pinned: the process's, and what the
- * user's sessions have together. */
-static bool has_room(const struct session_memory *memory, uint64_t size)
-{
-    const uint64_t most = atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed);
-
-    return size <= host_limit() - memory->host_bytes &&
-           (!most || user_host_bytes(memory->user) + size <= most);
-}
-
-/* Whether the user's freed blocks, of which the driver has not let go, leave room for another. */
-static bool deferred_leaves_room(const struct session_memory *memory, uint64_t size)
-{
-    return user_host_deferred_within(
-        memory->user, size, atomic_load_explicit(&memory->user_hosts, memory_order_relaxed),
-        atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed));
-}
-
-/* Whether blocks that rest, or wait for their release, are to make room first. */
-static bool makes_room(const struct session_memory *memory, uint64_t size)
-{
-    return (memory->resting && (memory->resting_count >= RESTING_MAX || !has_room(memory, size))) ||
-           !deferred_leaves_room(memory, size);
-}
-
-/* Finds how a new block is made: sinks go from its place while no kernel of the session runs; or
- * what rests goes first. On failure the job has failed. */
-static gs_status new_prepare(struct job *job)
-{
-    const struct session_memory *memory = &job->session->memory;
-    const enum host_use use = use_asked(job);
-    const uint64_t size = job->arg[0];
-
-    if (use == HOST_REACHED && size <= host_limit())
-        window_await(job, host_place_room(segment_size_for(size, use)));
-    if (!size || size > host_limit() || !makes_room(memory, segment_size_for(size, use)))
-        return host_block_admit(job, size);
-    job->kind = &job_host_alloc_quiet;
-    return GS_OK;
-}
-
-static void alloc_prepare(struct job *job)
-{
-    struct session *session = job->session;
-
-    if ((!rested(job) && new_prepare(job) != GS_OK) || table_make(job) != GS_OK)
-        return;
-    for (job->index = 0; job->index < SEG_HOSTS && session->memory.hosts[job->index];)
-        job->index++;
-    if (job->index == SEG_HOSTS)
-        job_fail(job, GS_ERR_LIMIT, "the session has %u host blocks, the limit", SEG_HOSTS);
 }
 
 /* What the driver has of it counts for the user until it lets go, for which a kernel may keep it
@@ -171,6 +89,7 @@ void host_block_free(struct session *session, struct host_block *block)
         user_host_defer_end(session->memory.user, block->size);
     } else if (block->room) {
         deferred_release_place(block->memory, block->room, block->size, end);
+        peer_window_deferred(session, (uintptr_t)block->memory);
     } else {
         deferred_release_add(block->memory, registered ? block->memory : NULL, block->size, end);
     }
@@ -247,12 +166,14 @@ static struct host_block *block_of(struct job *job, void *memory, uint64_t size,
     return block;
 }
 
-/* Moves a segment, which is attached, to a place of the session's. Returns its room; 0: it has
- * none. */
-static uint64_t place_move(struct job *job, int id, uint64_t size, void **memory)
+/* Moves a segment, which is attached, to a place of the session's: at the address, or else
+ * anywhere. Returns its room; 0: it has none. */
+static uint64_t place_move(struct job *job, int id, uint64_t size, void **memory, uint64_t address)
 {
-    void *place = host_place_take(job, id, size, 0);
+    void *place = host_place_take(job, id, size, address);
 
+    if (!place && address)
+        place = host_place_take(job, id, size, 0);
     if (!place)
         return 0;
     shmdt(*memory);
@@ -261,35 +182,22 @@ static uint64_t place_move(struct job *job, int id, uint64_t size, void **memory
     return host_place_room(size);
 }
 
-struct host_block *host_block_new(struct job *job, uint64_t asked, enum host_use use, int *id)
+/* Makes a block of a segment that is attached, and counted. NULL: the job has failed. */
+static struct host_block *block_place(struct job *job, int id, void *memory, uint64_t size,
+                                      enum host_use use, uint64_t address)
 {
-    struct session_memory *own = &job->session->memory;
-    struct host_block *block = NULL;
-    char text[SIZE_TEXT_MAX];
-    uint64_t size, room = 0;
+    struct host_block *block;
     CUresult result;
-    void *memory;
-    int error;
+    uint64_t room = 0;
 
-    if (use == HOST_REACHED && segment_size_for(asked, use) > host_limit() - own->host_bytes)
+    if (use == HOST_REACHED && !(room = place_move(job, id, size, &memory, address)))
         use = HOST_COPIED;
-    size = segment_size_for(asked, use);
-    if (!user_admit(job, size))
-        return NULL;
-    error = segment_make(size, S_IRUSR | S_IWUSR, job->session->uid, id, &memory);
-    if (error) {
-        job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %s: %s", size_exact(text, size),
-                 strerror(-error));
-    } else {
-        if (use == HOST_REACHED && !(room = place_move(job, *id, size, &memory)))
-            use = HOST_COPIED;
-        block = block_of(job, memory, size, room, use, false);
-    }
+    block = block_of(job, memory, size, room, use, false);
     if (!block) {
-        user_host_discharge(own->user, size);
+        user_host_discharge(job->session->memory.user, size);
         return NULL;
     }
-    block->id = *id;
+    block->id = id;
     result = room ? window_follow(job->session) : CUDA_SUCCESS;
     if (!result)
         return block;
@@ -298,13 +206,52 @@ struct host_block *host_block_new(struct job *job, uint64_t asked, enum host_use
     return NULL;
 }
 
+struct host_block *host_block_new(struct job *job, uint64_t asked, enum host_use use, int *id)
+{
+    struct session_memory *own = &job->session->memory;
+    char text[SIZE_TEXT_MAX];
+    uint64_t size;
+    void *memory;
+    int error;
+
+    if (use == HOST_REACHED && host_segment_size(asked, use) > host_limit() - own->host_bytes)
+        use = HOST_COPIED;
+    size = host_segment_size(asked, use);
+    if (!user_admit(job, size))
+        return NULL;
+    error = segment_make(size, S_IRUSR | S_IWUSR, job->session->uid, id, &memory);
+    if (!error)
+        return block_place(job, *id, memory, size, use, 0);
+    job_fail(job, GS_ERR_NO_MEMORY, "no shared memory of %s: %s", size_exact(text, size),
+             strerror(-error));
+    user_host_discharge(own->user, size);
+    return NULL;
+}
+
+struct host_block *host_block_join(struct job *job, int id, void *memory, uint64_t size,
+                                   uint64_t address)
+{
+    struct host_block *block;
+
+    if (!user_admit(job, size)) {
+        shmdt(memory);
+        return NULL;
+    }
+    block = block_place(job, id, memory, size, HOST_REACHED, address);
+    if (block)
+        block->joined = true;
+    return block;
+}
+
 /* The segment goes when its last process has gone, and its number may then be another's. */
-static bool segment_there(const struct session *session, int id, uint64_t size)
+uint64_t host_segment_bytes(int id, uint32_t uid)
 {
     struct shmid_ds status;
 
-    return shmctl(id, IPC_STAT, &status) == 0 && status.shm_segsz == size &&
-           status.shm_perm.uid == session->uid;
+    return shmctl(id, IPC_STAT, &status) == 0 && status.shm_perm.uid == uid &&
+                   status.shm_perm.cuid == geteuid()
+               ? status.shm_segsz
+               : 0;
 }
 
 /* Attaches a former worker's segment where it was, or takes it over from the preload. NULL: the job
@@ -353,11 +300,11 @@ struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum
     void *memory, *preloaded = NULL;
     uint64_t room = 0;
 
-    if (!segment_there(job->session, id, size)) {
+    if (host_segment_bytes(id, job->session->uid) != size) {
         job_fail(job, GS_ERR_INTERRUPTED, "a host block is gone");
         return NULL;
     }
-    if (address >= own->window_base && address - own->window_base < own->window_size)
+    if (use == HOST_REACHED)
         room = host_place_room(size);
     if (use != HOST_PLAIN)
         preloaded = preload_host_take(preload, id, size, use >= HOST_MAPPED, address);
@@ -384,129 +331,11 @@ struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum
     return block;
 }
 
-/* Lets all blocks go that rest. At a quiet moment. */
-static void resting_release(struct session *session)
-{
-    struct session_memory *memory = &session->memory;
-
-    for (struct host_block *block; (block = memory->resting);) {
-        memory->resting = block->next;
-        DRV_MUST(cuMemHostUnregister, block->memory);
-        host_place_give(session, block->memory, block->size);
-        memory->host_bytes -= block->size;
-        user_host_discharge(memory->user, block->size);
-        free(block);
-    }
-    memory->resting_count = 0;
-}
-
-/* A block that rests, zeroed; NULL: none serves. */
-static struct host_block *resting_take(struct job *job)
-{
-    struct session_memory *memory = &job->session->memory;
-    struct host_block **link = rested(job) ? resting_find(memory, job->arg[0]) : NULL, *block;
-
-    if (!link)
-        return NULL;
-    block = *link;
-    *link = block->next;
-    memory->resting_count--;
-    memset(block->memory, 0, block->size);
-    return block;
-}
-
-static void alloc_work(struct job *job)
-{
-    struct host_block *block = resting_take(job);
-    int id;
-
-    if (!block)
-        block = host_block_new(job, job->arg[0], use_asked(job), &id);
-    if (!block)
-        return;
-    job->object = block;
-    job->ret[0] = job->index;
-    job->ret[1] = (uint64_t)block->id;
-    job->ret[2] = block->address;
-    const uint64_t value[JOURNAL_VALUES] = {(uint64_t)block->id, block->size,
-                                            host_note(block->pinned, block->address),
-                                            job->session->serial + 1};
-    job_makes(job, JOURNAL_HOST, job->index);
-    journal_put(job->session->journal, JOURNAL_HOST, job->index, value, NULL, 0);
-}
-
-static void alloc_quiet_work(struct job *job)
-{
-    if (job->status != GS_OK) /* no quiet moment came */
-        return;
-    resting_release(job->session);
-    if (!deferred_leaves_room(&job->session->memory, segment_size_for(job->arg[0], use_asked(job))))
-        deferred_release_run(); /* of one at least; further ones wait for the next moments */
-    if (host_block_admit(job, job->arg[0]) == GS_OK)
-        alloc_work(job);
-}
-
-/* From now on copies may name the block by its device address. false: no memory for that. */
-static bool block_enter(struct session *session, struct host_block *block)
+bool host_block_enter(struct session *session, struct host_block *block)
 {
     return !block->address ||
            allocations_put(&session->memory.allocations, block->address, block->size, block);
 }
-
-static void alloc_install(struct job *job)
-{
-    struct host_block *block = job->object;
-
-    block->serial = ++job->session->serial;
-    job->session->memory.hosts[job->index] = block;
-    if (!block_enter(job->session, block))
-        job->ret[2] = block->address = 0;
-}
-
-static void free_work(struct job *job);
-static const struct job_kind job_host_free_plain = {"host_free", JOB_QUICK, NULL,
-                                                    free_work,   NULL,      NULL};
-
-static void free_prepare(struct job *job)
-{
-    struct host_block *block = host_block_find(job->session, job->arg[0]);
-
-    if (!block) {
-        job_fail(job, GS_ERR_INVALID_VALUE, "host block %" PRIu64 " does not exist", job->arg[0]);
-        return;
-    }
-    job->object = block;
-    job->session->memory.hosts[job->arg[0]] = NULL;
-    if (block->address)
-        allocations_remove(&job->session->memory.allocations, block->address);
-    job->session->memory.generation++;
-    /* The device cannot use the block, so the job need not wait for the device. */
-    if (!block->pinned)
-        job->kind = &job_host_free_plain;
-}
-
-static void free_work(struct job *job)
-{
-    struct session_memory *memory = &job->session->memory;
-    struct host_block *block = job->object;
-
-    job_removes(job, JOURNAL_HOST, job->arg[0]);
-    journal_drop(job->session->journal, JOURNAL_HOST, job->arg[0]);
-    if (!block->room) {
-        host_block_free(job->session, block);
-        return;
-    }
-    block->next = memory->resting; /* it rests */
-    memory->resting = block;
-    memory->resting_count++;
-}
-
-const struct job_kind job_host_alloc = {"host_alloc", JOB_QUICK,     alloc_prepare,
-                                        alloc_work,   alloc_install, NULL};
-static const struct job_kind job_host_alloc_quiet = {
-    "host_alloc", JOB_PATIENT | JOB_QUIET, NULL, alloc_quiet_work, alloc_install, NULL};
-const struct job_kind job_host_free = {"host_free", JOB_SESSION_IDLE, free_prepare, free_work, NULL,
-                                       NULL};
 
 gs_status host_blocks_resume(struct job *job)
 {
@@ -515,11 +344,11 @@ gs_status host_blocks_resume(struct job *job)
     for (const struct journal_entry *e = NULL; (e = journal_next(session->journal, e));) {
         if (e->kind != JOURNAL_HOST)
             continue;
-        if (e->key >= SEG_HOSTS || table_make(job) != GS_OK || session->memory.hosts[e->key])
+        if (e->key >= SEG_HOSTS || host_table_make(job) != GS_OK || session->memory.hosts[e->key])
             return job_fail(job, GS_ERR_INTERRUPTED, "a host block has no slot in its table");
         /* A segment that is gone was not mapped by the tenant yet, so nothing was in it: the tenant
          * asks for another. */
-        if (!segment_there(session, (int)e->value[0], e->value[1]))
+        if (host_segment_bytes((int)e->value[0], session->uid) != e->value[1])
             continue;
         uint64_t address;
         const enum host_use use = host_noted(e, &address);
@@ -528,9 +357,10 @@ gs_status host_blocks_resume(struct job *job)
         if (!block)
             return job->status;
         block->serial = e->value[3];
+        block->joined = host_noted_joined(e);
         session->serial = block->serial > session->serial ? block->serial : session->serial;
         session->memory.hosts[e->key] = block;
-        if (!block_enter(session, block))
+        if (!host_block_enter(session, block))
             return job_fail(job, GS_ERR_INTERRUPTED, "no memory for a host block's record");
     }
     return GS_OK;

@@ -12,10 +12,13 @@ struct host_block *host_block_find(const struct session *session, uint64_t numbe
 enum host_use { HOST_PLAIN, HOST_COPIED, HOST_MAPPED, HOST_REACHED };
 
 /* What an entry of JOURNAL_HOST notes of the use of its block, in one value: HOST_PLAIN or
- * HOST_COPIED, or of HOST_REACHED the address. A block of HOST_MAPPED has no such entry. */
-static inline uint64_t host_note(bool pinned, uint64_t address)
+ * HOST_COPIED, or of HOST_REACHED the address, and in its lowest bit whether the block is joined. A
+ * block of HOST_MAPPED has no such entry. */
+static inline uint64_t host_note(const struct host_block *block)
 {
-    return address ? address : pinned ? HOST_COPIED : HOST_PLAIN;
+    return block->address  ? block->address | block->joined
+           : block->pinned ? HOST_COPIED
+                           : HOST_PLAIN;
 }
 
 /* The use that such an entry notes. *address: where the tenant's kernels reach the block; 0: they
@@ -24,9 +27,21 @@ static inline enum host_use host_noted(const struct journal_entry *entry, uint64
 {
     const uint64_t note = entry->value[2];
 
-    *address = note > HOST_COPIED ? note : 0;
+    *address = note > HOST_COPIED ? note & ~UINT64_C(1) : 0;
     return *address ? HOST_REACHED : (enum host_use)note;
 }
+
+static inline bool host_noted_joined(const struct journal_entry *entry)
+{
+    return entry->value[2] > HOST_COPIED && entry->value[2] & 1;
+}
+
+/* The size of the segment for a block of that size. */
+uint64_t host_segment_size(uint64_t size, enum host_use use);
+/* Makes the session's table of blocks where there is none. On failure the job has failed. */
+gs_status host_table_make(struct job *job);
+/* From now on copies may name the block by its device address. false: no memory for that. */
+bool host_block_enter(struct session *session, struct host_block *block);
 
 /* Checks that the session may have `size` bytes more. On failure the job has failed. */
 gs_status host_block_admit(struct job *job, uint64_t size);
@@ -34,6 +49,14 @@ gs_status host_block_admit(struct job *job, uint64_t size);
  * is the System V identifier. A block of HOST_REACHED that has no place is one for copies.
  * Service thread. */
 struct host_block *host_block_new(struct job *job, uint64_t size, enum host_use use, int *id);
+/* Makes a joined block of a segment that the session's user has and that is attached at `memory`,
+ * from where it moves to its place. address: where that is to be, in a peer window; 0, or if it
+ * cannot be there: anywhere. NULL: the job has failed. Service thread. */
+struct host_block *host_block_join(struct job *job, int id, void *memory, uint64_t size,
+                                   uint64_t address);
+/* The bytes of a segment that the server has made for that user; 0: it is none. While it is
+ * attached its number is its own. Any thread. */
+uint64_t host_segment_bytes(int id, uint32_t uid);
 /* Makes a block of the segment that a former worker has made, as long as a process maps it; of
  * HOST_REACHED, at the address that it had. NULL: the job has failed. Service thread. */
 struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum host_use use,

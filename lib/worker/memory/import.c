@@ -306,7 +306,7 @@ static const struct job_kind job_peer_import = {
 static void peer_ask_work(struct job *job)
 {
     job->session_idle = job->session->memory.cover;
-    peer_ask(job);
+    peer_ask(job, LINK_PEER_IMPORT);
 }
 
 static const struct job_kind job_peer_ask = {"peer_ask", JOB_QUICK | JOB_ASKS, NULL, peer_ask_work,

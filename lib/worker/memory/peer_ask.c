@@ -13,20 +13,22 @@ static _Atomic(struct job *) asks[LINK_SLOTS_MAX];
 
 static struct link_message ask_message(const struct job *job)
 {
-    struct link_message message = {.op = LINK_PEER_IMPORT, .slot = job->session->slot};
+    struct link_message message = {.op = job->peer.op, .slot = job->session->slot};
 
     message.u.peer_ask.ask = job->peer.answer.ask;
+    message.u.peer_ask.session_id = job->arg[2];
     memcpy(message.u.peer_ask.handle, job->arg, sizeof(message.u.peer_ask.handle));
     return message;
 }
 
 /* Once the job is stored the control thread may send the ask too, and take the answer. */
-void peer_ask(struct job *job)
+void peer_ask(struct job *job, enum link_op op)
 {
     struct link_message message;
 
     job->peer.answer.ask = stamp();
     job->peer.descriptor = -1;
+    job->peer.op = op;
     message = ask_message(job);
     /* release: publishes the job, for the loads of the control thread */
     atomic_store_explicit(&asks[message.slot], job, memory_order_release);

@@ -18,7 +18,7 @@ static void peer_window_free(struct session *session, struct peer_window *window
 {
     struct session_memory *memory = &session->memory;
 
-    window_unreserve(window->base, window->size, false, false);
+    window_unreserve(window->base, window->size, false, window->deferred);
     journal_drop(session->journal, JOURNAL_PEER, window->base);
     *window = memory->peer[--memory->peer_count];
 }
@@ -32,7 +32,7 @@ bool peer_window_reserve_again(struct session *session, uint64_t base, uint64_t 
         return false;
     lost_check(window_reserve_at(base, size, false, &there));
     if (there)
-        memory->peer[memory->peer_count++] = (struct peer_window){base, size};
+        memory->peer[memory->peer_count++] = (struct peer_window){base, size, false};
     return there;
 }
 
@@ -44,6 +44,19 @@ bool peer_window_reserve(struct session *session, uint64_t base, uint64_t size)
         return false;
     journal_put(session->journal, JOURNAL_PEER, base, value, NULL, 0);
     return true;
+}
+
+bool peer_window_has(struct session *session, uint64_t address)
+{
+    return peer_window_of(&session->memory, address) != NULL;
+}
+
+void peer_window_deferred(struct session *session, uint64_t address)
+{
+    struct peer_window *window = peer_window_of(&session->memory, address);
+
+    if (window)
+        window->deferred = true;
 }
 
 bool peer_window_put(struct session *session, uint64_t address, uint64_t size, void *tag)

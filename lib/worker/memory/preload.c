@@ -113,14 +113,6 @@ void preload_add(uint32_t slot, const struct link_vault *piece, int descriptor)
 
 /* ---- Host blocks ----------------------------------------------------------------------------- */
 
-/* The size of the segment, if it is that user's; 0: it is not. */
-static uint64_t segment_size(int id, uint32_t uid)
-{
-    struct shmid_ds status;
-
-    return shmctl(id, IPC_STAT, &status) == 0 && status.shm_perm.uid == uid ? status.shm_segsz : 0;
-}
-
 /* Whether [address, address + size) is a place in the window, which is reserved. */
 static bool is_place(const struct preload *preload, uint64_t address, uint64_t size)
 {
@@ -130,27 +122,28 @@ static bool is_place(const struct preload *preload, uint64_t address, uint64_t s
            size <= preload->window_size - (address - preload->window_base);
 }
 
-/* Attaches the block at an address; 0: anywhere. */
+/* Attaches the block at an address; 0: anywhere. A joined one may lie in a peer window, whose
+ * addresses are not reserved yet: that is attached when the session is taken up. */
 static bool host_attach(const struct preload *preload, struct preload_host *host, uint64_t address)
 {
     const uint64_t room = host_place_room(host->size);
 
-    if (address && is_place(preload, address, room)) {
-        if (room % host->size || !host_place_attach(host->id, host->size, address))
+    if (address) {
+        if (!is_place(preload, address, room) || room % host->size ||
+            !host_place_attach(host->id, host->size, address))
             return false;
         host->memory = (void *)(uintptr_t)address; // NOLINT: an address of the window
         host->room = room;
         return true;
     }
-    host->memory =
-        shmat(host->id, (void *)(uintptr_t)address, 0); // NOLINT: an address that the block has
+    host->memory = shmat(host->id, NULL, 0);
     return host->memory != (void *)-1;
 }
 
 /* Attaches and registers a host block. address: where kernels reach it; 0: anywhere. */
 static void host_make(struct preload *preload, int id, uint32_t uid, bool mapped, uint64_t address)
 {
-    struct preload_host host = {.id = id, .size = segment_size(id, uid), .mapped = mapped};
+    struct preload_host host = {.id = id, .size = host_segment_bytes(id, uid), .mapped = mapped};
     const uint32_t capacity = preload->host_capacity ? 2 * preload->host_capacity : 4;
     struct preload_host *hosts;
 

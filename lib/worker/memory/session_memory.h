@@ -37,6 +37,7 @@ struct host_block {
     int id;           /* System V's */
     uint64_t serial;  /* of the session, when it was made */
     bool pinned;      /* registered with the driver, so that the device copies from and to it */
+    bool joined;      /* the segment is that of another session's block */
     bool late;        /* taken up, and to be registered yet, before any work */
     uint64_t address; /* where the session's kernels reach it; 0: they do not */
 };
@@ -46,6 +47,7 @@ struct host_block {
 
 struct peer_window {
     uint64_t base, size;
+    bool deferred; /* host memory in it waits for its deferred release */
 };
 
 struct session_memory {

@@ -87,8 +87,8 @@ static void release_device(struct session *session)
     graphs_deinit(session);
     streams_deinit(session);
     textures_deinit(session);
+    host_blocks_deinit(session); /* some lie in windows, which go with the last chunk, or here */
     chunks_deinit(session);
-    host_blocks_deinit(session); /* some lie in the window */
     window_deinit(session);
 }
 

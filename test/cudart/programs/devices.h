@@ -16,6 +16,19 @@ static void two_needed()
     }
 }
 
+/* The same, unless kernels of each device reach memory of the other: a fenced session's do not. */
+[[maybe_unused]] static void reach_needed()
+{
+    int can = 0;
+
+    two_needed();
+    MUST(cudaDeviceCanAccessPeer(&can, 0, 1));
+    if (!can) {
+        printf("no peer access\n");
+        exit(77);
+    }
+}
+
 __global__ void fill(int *at, int value, int count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

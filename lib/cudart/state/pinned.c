@@ -1,0 +1,121 @@
+/* pinned.c - see pinned.h. */
+#include "cudart/state/pinned.h"
+
+#include <pthread.h>
+
+#include "cudart/base/error.h"
+#include "cudart/base/report.h"
+#include "cudart/state/device.h"
+#include "cudart/state/memory_map.h"
+
+/* Held by whoever joins, and while a range comes or goes: what is removed is joined no more. Who
+ * has it waits for no device's work, but for as long as the server lets who joins wait. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool has_kernels[DEVICES_MAX]; /* likewise */
+
+/* NULL: not attached. */
+static gs_session session_of(unsigned number)
+{
+    /* acquire: makes desc visible */
+    return atomic_load_explicit(&devices[number].session, memory_order_acquire);
+}
+
+/* The lock is held. */
+static void join(unsigned number, const struct memory_range *range)
+{
+    void *base = (void *)range->base; // NOLINT: as it was allocated
+
+    if (gs_host_join(session_of(number), session_of(range->device), base) != GS_OK)
+        report_debug("device %u does not reach %zu bytes of pinned memory of device %u: %s", number,
+                     range->size, range->device, gs_last_error_message());
+}
+
+/* The device joins what it has not been asked for yet. The lock is held. */
+static void join_all(unsigned number)
+{
+    struct memory_range range;
+
+    while (has_kernels[number] && !devices[number].desc.fenced &&
+           memory_map_join_next(number, &range))
+        join(number, &range);
+}
+
+bool pinned_add(void *base, size_t size, unsigned flags)
+{
+    bool added;
+
+    pthread_mutex_lock(&lock);
+    added = memory_map_add(base, size, MEMORY_PINNED, flags);
+    for (unsigned i = 0; added && i < DEVICES_MAX; i++)
+        join_all(i);
+    pthread_mutex_unlock(&lock);
+    return added;
+}
+
+void pinned_begin(void)
+{
+    pthread_mutex_lock(&lock);
+    has_kernels[device_number()] = true;
+    join_all(device_number());
+    pthread_mutex_unlock(&lock);
+}
+
+/* Ends what the devices have joined. */
+static void leave(const struct memory_range *range)
+{
+    for (unsigned i = 0; i < DEVICES_MAX; i++) {
+        if (range->joined >> i & 1 && session_of(i) != NULL)
+            gs_host_free(session_of(i), (void *)range->base); // NOLINT: as it was allocated
+    }
+}
+
+cudaError_t pinned_free(void *base, unsigned device)
+{
+    struct memory_range range = {0};
+
+    pthread_mutex_lock(&lock);
+    memory_map_find(base, &range);
+    memory_map_remove(base);
+    pthread_mutex_unlock(&lock);
+    leave(&range);
+    device_enter(device);
+    return device_error(gs_host_free(device_session(), base));
+}
+
+bool pinned_reach(const void *ptr, gs_devptr *there)
+{
+    struct memory_range range;
+
+    if (gs_host_device_ptr(device_session(), ptr, there) == GS_OK)
+        return true;
+    pthread_mutex_lock(&lock);
+    if (memory_map_join(ptr, device_number(), &range))
+        join(device_number(), &range);
+    pthread_mutex_unlock(&lock);
+    return gs_host_device_ptr(device_session(), ptr, there) == GS_OK;
+}
+
+bool pinned_reached(unsigned number, const void *ptr)
+{
+    struct memory_range range;
+    gs_devptr there;
+
+    return memory_map_find(ptr, &range) && range.kind == MEMORY_PINNED &&
+           gs_host_device_ptr(session_of(number), ptr, &there) == GS_OK && there == (uintptr_t)ptr;
+}
+
+void pinned_forget(void)
+{
+    struct memory_range range;
+    const unsigned gone = device_number();
+    bool more = true;
+
+    while (more) {
+        pthread_mutex_lock(&lock);
+        has_kernels[gone] = false;
+        more = memory_map_leave_next(gone, &range);
+        pthread_mutex_unlock(&lock);
+        if (more)
+            leave(&range);
+    }
+}
