@@ -770,11 +770,11 @@ static void names_of_any_length_are_fenced(void **state)
              " ld.global.u64 %d3, [NAMEt]; call (%r3), %d3, (%r1), to;"
              " st.global.u32 [%d1], %r3; ret; }\n";
     struct ptx_rewrite_report report;
-    char *name = calloc(1, 70001), *whole, *out;
+    char *name = calloc(1, PTX_MAX_NAME), *whole, *out;
 
     (void)state;
-    memset(name, 'n', 70000);
-    for (size_t length = 100; length <= 70000; length = length * 2 + length / 2) {
+    memset(name, 'n', PTX_MAX_NAME - 1);
+    for (size_t length = 100; length < PTX_MAX_NAME; length = length * 2 + length / 2) {
         name[length] = 0;
         whole = replaced(text, "NAME", name);
         out = fenced(whole, &report);
