@@ -262,6 +262,7 @@ struct ptx_var {
     uint8_t linkage;
     bool managed;       /* .attribute(.managed) */
     bool unsized;       /* extern .shared x[]: dynamic shared memory */
+    bool returned;      /* a .param of a body: a call that has been read returns it */
     uint8_t ndims;      /* 0 for a scalar */
     uint8_t ptr_space;  /* .ptr .global of a parameter: enum ptx_space, 0 where not given */
     uint32_t ptr_align; /* .align behind .ptr */

@@ -109,6 +109,11 @@ static void mistakes_in_instructions_are_placed_and_explained(void **state)
         {".reg .foo x;", 6, {"expected a register type", "'.foo'"}},
         {".local .b8 x[-1];", 14, {"expected an array size", "found '-'"}},
         {".local .align 3 .b8 x[4];", 15, {"power of two", "found 3"}},
+        {".param .b32 x; st.param.b32 [x], 1; ld.param.b32 %r1, [x];",
+         37,
+         {"no call above returns 'x'", ""}},
+        {".param .b32 x; st.param.b32 [x+1], 1;", 16, {"not inside the parameter 'x'", ""}},
+        {".param .b8 x[24]; st.param.v2.b64 [x-8], {%q1, %q2};", 19, {"not inside", "'x'"}},
     };
     struct ptx_error err;
     size_t i;
@@ -153,6 +158,11 @@ static void mistakes_outside_of_functions_are_placed_and_explained(void **state)
         {HEADER ".entry k(.param .u32 a { ret; }", 4, 24, "expected ',' or ')', found '{'"},
         {HEADER ".func f(.param .b32 a);\n.entry k() {\n call f, ();\n}", 6, 2,
          "the call has 0 arguments, its callee 1"},
+        {HEADER ".func f(.param .b32 a) {\n.reg .b32 r; ld.param.b32 r, [a+4]; ret; }", 5, 14,
+         "not inside the parameter 'a'"},
+        {HEADER ".func (.param .b32 r) f();\n.entry k() { .param .b32 x; .reg .b32 r;\n"
+                "bra B; A: ld.param.b32 r, [x]; ret; B: call (x), f; bra A; }",
+         6, 11, "no call above returns 'x'"},
         {HEADER "/* never ends", 4, 1, "a comment that does not end"},
         {HEADER ".file 1 \"never ends", 4, 9, "a string that does not end on its line"},
         {HEADER ".wrong", 4, 1, "found '.wrong'"},
@@ -289,6 +299,12 @@ static void huge_things_are_refused_before_they_are_made(void **state)
         HEADER ".global .u64 x[4294967296][4294967296];",
         HEADER ".global .b8 x[300000000000];",
         HEADER ".entry k(.param .b8 x[100000000]) { ret; }",
+        HEADER ".const .b8 x[4294967296];",
+        HEADER ".const .b8 x[600000]; .entry k() { .const .b8 x[600000]; ret; }",
+        HEADER ".const .align 524288 .b8 x, y, z;",
+        HEADER ".entry k() .reqntid 4294967295 { ret; }",
+        HEADER ".entry k() .maxntid 1024, 1024, 1025 { ret; }",
+        HEADER ".entry k() .reqnctapercluster 1, 1, 1073741825 { ret; }",
     };
     struct ptx_error err;
     char *more, *text;

@@ -131,13 +131,35 @@ static bool check_cache(struct parser *p, const struct ptx_inst *inst, const str
     return true;
 }
 
+/* Parameters of functions and calls, which are no memory: ptxas 13.0 keeps a list of the parts of
+ * each, and for a result that of the call that stands above in the text. Without one, and for a
+ * part outside, it reads and writes out of bounds. */
+static bool check_parameter(struct parser *p, const struct ptx_inst *inst, const struct token *at)
+{
+    const struct ptx_mem *mem = &inst->ops[inst->op == PTX_OP_LD].mem;
+    const struct ptx_var *v = mem->var, *const *own = p->fvars.data;
+    const uint64_t bytes = ptx_type_bits(inst->type[0]) / 8 * (inst->vec ? inst->vec : 1);
+
+    if (mem->base != PTX_BASE_VAR || v->space != PTX_SPACE_PARAM)
+        return true;
+    const bool is_of_call = v->id < p->fvars.n && own[v->id] == v;
+    if (p->f->entry && !is_of_call)
+        return true; /* a kernel's */
+    if (!v->unsized && (mem->offset < 0 || (uint64_t)mem->offset > v->size ||
+                        bytes > v->size - (uint64_t)mem->offset))
+        return parser_fail(p, at, "%s: not inside the parameter '%.64s'", ptx_op_name(inst->op),
+                           v->name);
+    return inst->op == PTX_OP_ST || !is_of_call || v->returned ||
+           parser_fail(p, at, "ld: no call above returns '%.64s'", v->name);
+}
+
 bool access_check(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     if (inst->op == PTX_OP_LDU)
         return space_check(p, inst, SPACE(GENERIC) | SPACE(GLOBAL), at);
     if (inst->op != PTX_OP_LD && inst->op != PTX_OP_ST)
         return true;
-    return check_order(p, inst, at) && check_cache(p, inst, at);
+    return check_parameter(p, inst, at) && check_order(p, inst, at) && check_cache(p, inst, at);
 }
 
 /* ---- caches, and addresses as values ---- */

@@ -68,6 +68,7 @@ struct parser {
     uint32_t depth; /* of recursion: braces of initialisers, parentheses of
                        constants */
     uint32_t module_regs;
+    uint64_t const_bytes; /* of the module's .const variables, each with its alignment's padding */
 
     struct list vars, funcs, pragmas; /* of the module: struct ptx_var *, struct
                                          ptx_func *, const char * */

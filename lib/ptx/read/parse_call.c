@@ -226,6 +226,9 @@ bool parse_call(struct parser *p, struct ptx_inst *inst, const struct token *at)
         goto out;
     ok = build_actuals(p, &results, sig.rets, sig.nrets, "results", at, &ops[0]) &&
          build_actuals(p, &arguments, sig.params, sig.nparams, "arguments", at, &ops[2]);
+    for (uint32_t i = 0; ok && i < ops[0].count; i++)
+        if (ops[0].list[i].kind == PTX_OPND_MEM)
+            ops[0].list[i].mem.var->returned = true;
 out:
     free(results.data);
     free(arguments.data);

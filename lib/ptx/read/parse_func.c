@@ -4,11 +4,14 @@
 #include "ptx/read/parse.h"
 
 #define FUNC_PARAMS_MAX (1u << 24) /* bytes of a .func's parameters */
+/* The threads of a block or the blocks of a cluster: devices have 1,024. ptxas 13.0 divides by zero
+ * where the product, of 32 bits, is one of the last before 2^32. */
+#define PRODUCT_MAX     (1u << 30)
 
 static bool parse_three(struct parser *p, uint32_t out[3])
 {
     struct token at;
-    uint64_t v;
+    uint64_t v, most = PRODUCT_MAX;
     unsigned i;
 
     out[0] = out[1] = out[2] = 1;
@@ -16,11 +19,12 @@ static bool parse_three(struct parser *p, uint32_t out[3])
         return false;
     for (i = 0; i < 3; i++) {
         at = p->tok;
-        if (!parse_uint(p, UINT32_MAX, "a dimension", &v))
+        if (!parse_uint(p, most, "a dimension", &v))
             return false;
         if (!v)
             return parser_fail(p, &at, "expected a dimension of at least 1, found 0");
         out[i] = (uint32_t)v;
+        most /= v;
         if (i < 2 && !parser_accept(p, ','))
             break;
     }

@@ -4,6 +4,8 @@
 
 #include "ptx/read/parse.h"
 
+#define CONST_BYTES_MAX (1u << 20)
+
 bool space_from_word(const struct token *tok, uint8_t *space)
 {
     static const struct {
@@ -250,6 +252,15 @@ static bool add_variable(struct parser *p, const struct token *name, struct ptx_
     return true;
 }
 
+/* A module has 64 KiB of constants. The compiler says so after it has filled memory with them:
+ * ptxas 13.0 takes 4 GiB for a variable of 4 GiB. So the bound keeps its memory, not its order. */
+static bool count_constants(struct parser *p, const struct token *name, const struct ptx_var *var)
+{
+    p->const_bytes += (var->size + var->align - 1) / var->align * var->align;
+    return p->const_bytes <= CONST_BYTES_MAX ||
+           parser_fail_as(p, -E2BIG, name, "more than %u bytes of constants", CONST_BYTES_MAX);
+}
+
 bool parse_variable(struct parser *p, enum ptx_linkage linkage)
 {
     struct ptx_var shared_part = {.linkage = linkage}, *var;
@@ -287,6 +298,9 @@ bool parse_variable(struct parser *p, enum ptx_linkage linkage)
             return parser_fail(p, &name, "an array without a size must be .extern");
         if (!var->size && !var->unsized)
             return parser_fail(p, &name, "a variable of no bytes");
+        if (var->space == PTX_SPACE_CONST && linkage != PTX_LINK_EXTERN &&
+            !count_constants(p, &name, var))
+            return false;
     } while (parser_accept(p, ','));
     return parser_need(p, ';', "',' or ';'");
 }
