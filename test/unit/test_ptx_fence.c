@@ -1504,6 +1504,10 @@ static void functions_that_are_too_large_are_refused(void **state)
         {"L%u: mov.b32 %%r0, %u;\n", NULL, 8000, 9000, "9001 labels, of at most 8192"},
         {"ld.global.b32 %%r0, [%%d0+%u];\n", NULL, 32000, 33000,
          "33000 accesses to memory, of at most 32768"},
+        {"selp.b32 %%v%u, 1, %u, %%p1;\n", NULL, 16000, 17000, "17000 selp, of at most 16384"},
+        {"div.rn.f32 %%v%u, %%r0, %%r1; rem.u64 %%d1, %%d1, %u; div.approx.f32 %%r0, %%r0, %%r1;\n",
+         "sqrt.rn.f32 %%v%u, %%r0;\n", 1300, 1400,
+         "4200 divisions, reciprocals and roots, of at most 4096"},
         {"call f;\n", NULL, 8000, 8300, "8300 calls, of at most 8192"},
         /* each in bounds, but not both */
         {"L%u: ld.global.b32 %%r0, [%%d0+%u]; ld.global.b32 %%r0, [%%d0];\n", NULL, 5700, 5900,

@@ -9,6 +9,8 @@
  *     calls                         8,000: 0.4 GiB in 9 s       10,000: 0.6 GiB
  *     targets of brx.idx            100,000: 0.5 GiB in 6 s     800,000: more than a minute
  *     instructions                  200,000: 1.4 GiB in 18 s    500,000: more than 3.4 GiB
+ *     selp                          16,000: 1.5 GiB in 10 s     60,000: more than 9 GiB
+ *     divisions, roots              2,000: 0.4 GiB in 16 s      6,000: more than 1.4 GiB
  *     registers and labels          1,000 and 1,000: 0.4 GiB    1,000 and 4,000: 3.4 to more than
  *                                   500 and 2,000: 0.8 GiB      4.7 GiB
  *                                   250 and 4,000: 1.3 GiB      250 and 8,000: more than 4.5 GiB
@@ -40,6 +42,8 @@ enum kind {
     CALLS,
     TARGETS,
     INSTRUCTIONS,
+    SELECTS,
+    DIVISIONS,
     LIVE,
     LIVE_LABELS,
     LIVE_INSTRUCTIONS,
@@ -57,6 +61,8 @@ static const struct {
     [CALLS] = {8192, "calls"},
     [TARGETS] = {131072, "targets of brx.idx"},
     [INSTRUCTIONS] = {1 << 18, "instructions"},
+    [SELECTS] = {16384, "selp"},
+    [DIVISIONS] = {4096, "divisions, reciprocals and roots"},
     [LIVE_INSTRUCTIONS] = {1 << 10,
                            "times 2^33 of registers that live at once times squared instructions"},
     [LIVE_LABELS] = {1 << 13, "times 2^20 of registers that live at once times squared labels"},
@@ -87,16 +93,27 @@ static bool is_tenants_call(const struct ptx_inst *inst)
            !(inst->ops[1].kind == PTX_OPND_FUNC && fence_is_house_function(inst->ops[1].func));
 }
 
+/* What the compiler makes of it has branches. */
+static bool is_long_division(const struct ptx_inst *inst)
+{
+    return ((inst->op == PTX_OP_DIV || inst->op == PTX_OP_SQRT || inst->op == PTX_OP_RCP) &&
+            inst->rnd) ||
+           ((inst->op == PTX_OP_DIV || inst->op == PTX_OP_REM) &&
+            ptx_type_bits(inst->type[0]) == 64);
+}
+
 /* All but what depends on what lives at once. */
 static void count(const struct ptx_func *f, uint32_t has[KINDS])
 {
     has[LABELS] = f->nlabels;
     has[INSTRUCTIONS] = f->ninsts;
-    has[ACCESSES] = has[CALLS] = has[TARGETS] = 0;
+    has[ACCESSES] = has[CALLS] = has[TARGETS] = has[SELECTS] = has[DIVISIONS] = 0;
     for (uint32_t i = 0; i < f->ninsts; i++) {
         const struct ptx_inst *inst = &f->insts[i];
         has[ACCESSES] += accesses_memory(inst);
         has[CALLS] += is_tenants_call(inst);
+        has[SELECTS] += inst->op == PTX_OP_SELP;
+        has[DIVISIONS] += is_long_division(inst);
         if (inst->op == PTX_OP_BRX_IDX)
             has[TARGETS] += f->tables[inst->ops[1].table].count;
     }
