@@ -1508,6 +1508,7 @@ static void functions_that_are_too_large_are_refused(void **state)
         {"div.rn.f32 %%v%u, %%r0, %%r1; rem.u64 %%d1, %%d1, %u; div.approx.f32 %%r0, %%r0, %%r1;\n",
          "sqrt.rn.f32 %%v%u, %%r0;\n", 1300, 1400,
          "4200 divisions, reciprocals and roots, of at most 4096"},
+        {"bra again; // %u %u\n", NULL, 2000, 2100, "2101 branches upwards, of at most 2048"},
         {"call f;\n", NULL, 8000, 8300, "8300 calls, of at most 8192"},
         /* each in bounds, but not both */
         {"L%u: ld.global.b32 %%r0, [%%d0+%u]; ld.global.b32 %%r0, [%%d0];\n", NULL, 5700, 5900,
