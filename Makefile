@@ -13,6 +13,7 @@
 #   make test-container   server and tenants in containers' namespaces, as root
 #   make test-mpi   examples/mpi-hosts over two hosts, the second made of namespaces, as root
 #   make test-foreign   kernels of CUB, Thrust and cuRAND, fenced and not: minutes of nvcc
+#   make test-random   random kernels, the host's results against the device's  FROM=1 TO=50
 #   make chaos      killed processes and a hostile tenant beside honest ones  ROUNDS=1000 CHAOS_SECONDS=86400 SEEDS="1 2 3"
 #   make kill-steps the supervisor killed at each of its system calls  STEPS=all
 #   make man        the manual pages of section 3, from include/gshare.h
@@ -126,7 +127,7 @@ LIBS := $(BUILD)/lib/libgshare.so $(BUILD)/lib/libgshare.a $(BUILD)/lib/libgshar
         $(BUILD)/lib/gshare/libcublas.so.13 $(BUILD)/lib/gshare/libcublas.so.12 \
         $(BUILD)/lib/gshare/libcublasLt.so.13 $(BUILD)/lib/gshare/libcublasLt.so.12
 
-.PHONY: all examples demo test test-cudart-native test-cublas-native test-slurm test-systemd test-container test-mpi test-foreign chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
+.PHONY: all examples demo test test-random test-cudart-native test-cublas-native test-slurm test-systemd test-container test-mpi test-foreign chaos kill-steps tests fuzz bench bench-cudart bench-cublas fence-cost fence-assemble ptx install uninstall man deb help format-check clean
 .DELETE_ON_ERROR:
 all: $(BINS) $(LIBS)
 help:
@@ -687,6 +688,11 @@ $(CORPUS_TESTS): $(BUILD)/%: $(BUILD)/obj/%.o
 	$(Q)$(LINK) -o $@ $^ -ldl -lm
 $(BUILD)/test/corpus/test_corpus: $(CORPUS_CASES) $(BUILD)/obj/test/corpus/expect.o $(BUILD)/obj/test/corpus/completing.o $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
 $(BUILD)/test/instructions/test_instructions: $(call test_helpers,instructions) $(BUILD)/obj/test/corpus/fencing.o $(BUILD)/room/ptx.a $(BUILD)/room/common.a
+
+FROM ?= 1
+TO   ?= 50
+test-random: all $(BUILD)/test/corpus/test_corpus
+	@DEVICE=$(DEVICE) CC="$(CC)" SANITIZE=$(SANITIZE) test/corpus/try_random $(BUILD) $(FROM) $(TO)
 
 # Kernels that were not written for gshare: minutes of nvcc.
 FOREIGN := $(basename $(notdir $(wildcard test/foreign/*.cu)))

@@ -1,7 +1,8 @@
 /* Runs every case of the corpus in every variant of its PTX on one driver library, and speaks TAP:
  * as it is, again with kernels that signal their own end (lib/ptx/rewrite/completion_pass.c), and
- * again behind the address fence (fence_pass.c), with all of the address space as its window.
- * Arguments, if any, are names of cases to run. See corpus.h. */
+ * again behind the address fence (fence_pass.c), in a window of 4 GiB. On the software device a
+ * warp gives way after few instructions, so that the paths of divergent warps run in turns
+ * everywhere. Arguments, if any, are names of cases to run. See corpus.h. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +13,9 @@
 #include "corpus.h"
 #include "cuda/abi.h"
 #include "fencing.h"
+#include "ptx/rewrite/rewrite.h"
 
-enum { MAX_CASES = 256, MAX_BLOCKS = 64 };
+enum { MAX_CASES = 256, MAX_BLOCKS = 64, STACK = 16 * 1024 };
 
 static struct {
     const char *name;
@@ -61,6 +63,37 @@ static void check(CUresult result, const char *what)
     corpus_fail("%s: %s", what, name);
 }
 
+/* ---- Behind the fence ---- */
+
+static bool is_fenced; /* the case that runs */
+/* Where its memory lies: a window is a power of two in size, with a guard at both ends. */
+static const uint64_t arena_bytes = 64 << 20, window_bytes = 1ull << 32;
+static CUdeviceptr arena;
+static uint64_t arena_used, window_base;
+
+static const char *open_arena(void)
+{
+    for (int i = 0; i < 2; i++) { /* one may lie across a window's end */
+        if (cu.cuMemAlloc_v2(&arena, arena_bytes))
+            break;
+        window_base = arena & ~(window_bytes - 1);
+        if (arena - window_base >= FENCE_GUARD &&
+            arena - window_base + arena_bytes <= window_bytes - FENCE_GUARD)
+            return NULL;
+    }
+    return "no memory for what is fenced";
+}
+
+static CUdeviceptr arena_take(size_t bytes)
+{
+    const CUdeviceptr p = arena + arena_used;
+
+    arena_used += (bytes + 4095) & ~(uint64_t)4095;
+    if (arena_used > arena_bytes)
+        corpus_fail("more than %llu bytes of fenced memory", (unsigned long long)arena_bytes);
+    return p;
+}
+
 /* ---- What cases call ---- */
 
 void corpus_add(const char *name, void (*run)(void), const char *refused_for)
@@ -78,8 +111,12 @@ device_ptr zeros(size_t bytes)
 
     if (nblocks == MAX_BLOCKS)
         corpus_fail("more than %d blocks of device memory", MAX_BLOCKS);
-    check(cu.cuMemAlloc_v2(&p, bytes), "cuMemAlloc");
-    blocks[nblocks++] = p;
+    if (is_fenced) {
+        p = arena_take(bytes);
+    } else {
+        check(cu.cuMemAlloc_v2(&p, bytes), "cuMemAlloc");
+        blocks[nblocks++] = p;
+    }
     check(cu.cuMemsetD8_v2(p, 0, bytes), "cuMemsetD8");
     return p;
 }
@@ -389,17 +426,13 @@ static void clean_up(void)
     if (module)
         cu.cuModuleUnload(module);
     module = NULL;
+    arena_used = 0;
 }
 
-/* ---- Behind the fence ---- */
-
-static bool is_fenced; /* the case that runs */
-
-/* Addresses of user space have 47 bits, on the host and on the device. */
 static void place(void)
 {
     const struct fencing_driver at = driver();
-    const char *wrong = fencing_place(&at, 0, 1ull << 47);
+    const char *wrong = fencing_place(&at, window_base, window_bytes);
 
     if (wrong)
         corpus_fail("cannot place %s", wrong);
@@ -453,7 +486,8 @@ static const char *open_driver(void)
     CUDA_ABI_TEXTURE_FUNCTIONS(RESOLVE)
 #undef RESOLVE
     if (cu.cuInit(0) || cu.cuDeviceGet(&device, 0) ||
-        cu.cuDevicePrimaryCtxRetain(&context, device) || cu.cuCtxSetCurrent(context))
+        cu.cuDevicePrimaryCtxRetain(&context, device) || cu.cuCtxSetCurrent(context) ||
+        cu.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, STACK))
         return "no context";
     return NULL;
 }
@@ -536,10 +570,15 @@ static bool is_wanted(const char *name, int argc, char **argv)
 int main(int argc, char **argv)
 {
     static const char *const variants[] = {"O3", "O0", "G", "clang"};
-    const char *folder = getenv("GSHARE_CORPUS"), *problem = open_driver();
+    const char *folder = getenv("GSHARE_CORPUS"), *problem;
+
+    setenv("GSHARE_SOFT_TURN", "5", 0);
+    problem = open_driver();
 
     if (!problem)
         problem = open_words();
+    if (!problem)
+        problem = open_arena();
     if (problem) {
         printf("Bail out! %s\n", problem);
         return 1;

@@ -69,7 +69,7 @@ static bool config_read(void)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t sms = 16, clock_khz = 1980000, timeout_ms = 0, memory = (uint64_t)4 << 30, count = 0;
-    uint64_t devices = 1, peers = 1, graphs = UINT32_MAX, greens = UINT32_MAX;
+    uint64_t devices = 1, peers = 1, graphs = UINT32_MAX, greens = UINT32_MAX, turn = 0;
     uint64_t threads = cores < 1 ? 1 : cores > DEVICE_MAX_THREADS ? DEVICE_MAX_THREADS : cores;
 
     if (!setting_read("GSHARE_SOFT_DEVICES", 1, DEVICE_MAX_COUNT, &devices) ||
@@ -81,7 +81,8 @@ static bool config_read(void)
         !setting_read("GSHARE_SOFT_GRAPHS", 0, UINT32_MAX, &graphs) ||
         !setting_read("GSHARE_SOFT_PEERS", 0, 1, &peers) ||
         !setting_read("GSHARE_SOFT_GREENS", 0, UINT32_MAX, &greens) ||
-        !setting_read("GSHARE_SOFT_COUNT", 0, 1, &count))
+        !setting_read("GSHARE_SOFT_COUNT", 0, 1, &count) ||
+        !setting_read("GSHARE_SOFT_TURN", 0, 1u << 20, &turn))
         return false;
     config = (struct device_config){
         .count = devices,
@@ -94,6 +95,7 @@ static bool config_read(void)
         .greens = greens,
         .peers = peers,
         .counting = count,
+        .turn = turn,
     };
     return true;
 }

@@ -49,6 +49,7 @@ struct device_config {
     uint32_t greens;       // GSHARE_SOFT_GREENS: green contexts that there is memory for
     bool peers;            // GSHARE_SOFT_PEERS: each device reaches the others' memory
     bool counting;         // GSHARE_SOFT_COUNT: thread instructions
+    uint32_t turn;         // GSHARE_SOFT_TURN: instructions of a warp's turn; 0: as many as is good
 };
 
 // Reads the settings, once, before any other thread may ask for them. A setting that makes no sense

@@ -65,6 +65,7 @@ struct exec_device {
 
     uint32_t sm_count;  // %nsmid
     uint32_t clock_khz; // %clock runs at this rate against CLOCK_MONOTONIC
+    uint32_t turn;      // instructions before a warp and its path give way; 0: as many as is good
 };
 
 struct exec_grid {

@@ -271,6 +271,7 @@ enum exec_status exec_block_run(struct exec_block *b, struct mem_view *view, uin
                                 struct exec_fault *fault)
 {
     uint64_t left = budget;
+    const uint32_t quantum = b->grid->device->turn ? b->grid->device->turn : QUANTUM;
     uint32_t idle = 0; // warps in a row that could not run
     const uint32_t warps = b->nwarps * b->cluster_size;
     enum exec_status status = EXEC_YIELD;
@@ -278,9 +279,9 @@ enum exec_status exec_block_run(struct exec_block *b, struct mem_view *view, uin
         struct warp *w =
             b->cluster_size == 1 ? &b->warps[b->next_warp] : cluster_warp(b, b->next_warp);
         uint64_t before = left;
-        enum turn turn = w->npaths ? warp_turn(w, view, QUANTUM - b->turn_used, &left) : TURN_IDLE;
+        enum turn turn = w->npaths ? warp_turn(w, view, quantum - b->turn_used, &left) : TURN_IDLE;
         b->turn_used += (uint32_t)(before - left);
-        if (left || turn == TURN_IDLE || b->turn_used >= QUANTUM) {
+        if (left || turn == TURN_IDLE || b->turn_used >= quantum) {
             b->next_warp = b->next_warp + 1 == warps ? 0 : b->next_warp + 1;
             b->turn_used = 0;
         }

@@ -87,6 +87,7 @@ static CUresult root_open(CUcontext c, uint32_t flags)
         .thread_instructions = device_counter(),
         .sm_count = c->sm_count,
         .clock_khz = device_config()->clock_khz,
+        .turn = device_config()->turn,
     };
     result = streams_make(c);
     if (!result)
