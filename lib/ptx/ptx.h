@@ -21,7 +21,7 @@
 /* Bounds that hold for every module the reader returns. */
 #define PTX_MAX_TEXT        (64u << 20)
 /* A name or a string of the text. The compiler in driver 580 writes each message, which may hold
- * several of them, into a buffer of 100,000 bytes without looking (measurements.md, fact 49). */
+ * several of them, into a buffer of 100,000 bytes without looking (doc/isolation.md, fact 49). */
 #define PTX_MAX_NAME        (16u << 10)
 #define PTX_MAX_REGS        (1u << 20) /* registers of one function */
 #define PTX_MAX_MODULE_REGS (1u << 22)
