@@ -415,8 +415,8 @@ struct link_stats {
         latency;            /* until their end */
     _Atomic uint64_t depth; /* launches and graphs that are issued and not known to have ended */
     _Atomic uint64_t driver_memory; /* of the device: what the driver takes beside memory_used */
-    /* jobs under way that compile what its tenant has sent: who is to blame where the worker
-     * crashes (workers/suspects.h) */
+    /* threads that read or compile what its tenant has sent: who is to blame where the worker
+     * crashes meanwhile (workers/suspects.h) */
     _Atomic uint64_t compiling;
     uint64_t reserved; /* whole cache lines */
 };

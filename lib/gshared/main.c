@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     standard_descriptors_open();
     if (argc == 6 && !strcmp(argv[1], "--worker"))
         return worker_main(atoi(argv[2]), argv[3], argv[4], argv[5]);
-    if (argc > 2 && !strcmp(argv[1], "--ptxas-run"))
+    if (argc > 3 && !strcmp(argv[1], "--ptxas-run"))
         return assembler_main(argv + 2);
     return supervisor_main(argc, argv);
 }

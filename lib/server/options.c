@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/help_text.h"
@@ -210,7 +211,10 @@ static const char *cublas_parse(const char *what, const char *name)
 
 static const char *ptxas_parse(const char *what, const char *name)
 {
-    if (strcmp(name, "none") != 0 && (*name != '/' || access(name, X_OK) != 0))
+    struct stat file;
+
+    if (strcmp(name, "none") != 0 && (*name != '/' || stat(name, &file) != 0 ||
+                                      !S_ISREG(file.st_mode) || access(name, X_OK) != 0))
         usage("%s '%s': the whole path of a program, or none", what, name);
     return name;
 }

@@ -5,17 +5,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/harness.h"
 
+static struct server *server_with(const char *program, const char *fence)
+{
+    const char *const arguments[] = {"--fence", fence, "--ptxas", program, NULL};
+
+    return server_start(&(struct server_options){.device = "soft", .arguments = arguments});
+}
+
 static struct server *server_with_assembler(const char *fence)
 {
     static char path[4096];
-    const char *const arguments[] = {"--fence", fence, "--ptxas", path, NULL};
 
     snprintf(path, sizeof(path), "%s/test/shim/ptxas", getenv("GSHARE_SOURCE_DIR"));
-    return server_start(&(struct server_options){.device = "soft", .arguments = arguments});
+    return server_with(path, fence);
 }
 
 static gs_status kernel_load(gs_session session, const char *name, gs_module *module)
@@ -64,6 +71,28 @@ static void what_it_refuses_is_a_bad_image(void)
     check_goes_on(session);
     CHECK_OK(gs_detach(session));
     server_stop(server);
+}
+
+/* It is the operator's to mend. */
+static void one_that_cannot_be_run_is_told(void)
+{
+    static const char text[] = "#!/no/such/interpreter\n";
+    char path[] = "/tmp/gshare-ptxas-XXXXXX";
+    const int fd = mkstemp(path);
+    struct server *server;
+    gs_session session;
+    gs_module module;
+
+    CHECK(fd >= 0 && write(fd, text, sizeof(text) - 1) > 0 && fchmod(fd, 0755) == 0);
+    CHECK(close(fd) == 0);
+    server = server_with(path, "always");
+    CHECK_OK(server_attach(server, &session));
+    CHECK_STATUS(kernel_load(session, "good", &module), GS_ERR_DRIVER);
+    CHECK_TEXT(gs_last_error_message(), "ptxas cannot be run: ");
+    CHECK_EQUAL(server_log_lines(server, "event=no-ptxas program=/tmp/gshare-ptxas-"), 1);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+    CHECK(unlink(path) == 0);
 }
 
 /* The driver compiles what its owner's sessions load. */
@@ -119,6 +148,7 @@ static void it_ends_with_its_session(void)
 
 static const struct test tests[] = {
     TEST(what_it_refuses_is_a_bad_image),
+    TEST(one_that_cannot_be_run_is_told),
     TEST(sessions_that_are_not_fenced_do_without_it),
     TEST(its_crash_harms_nobody),
     TEST(it_ends_with_its_session),

@@ -22,7 +22,6 @@
 #define BURN_NS  10000000u
 
 static struct session session[USERS];
-static struct link_stats stats[USERS];
 static _Atomic uint32_t begun[USERS], ended[USERS], may_end[USERS];
 
 static CUresult set_current(CUcontext context)
@@ -119,7 +118,7 @@ static int set(void **state)
     fake_cu.cuCtxSetCurrent = set_current;
     fake_cu.cuStreamCreate = stream_create;
     for (uint32_t i = 0; i < USERS; i++)
-        session[i] = (struct session){.uid = 1000 + i, .stats = &stats[i]};
+        session[i] = (struct session){.uid = 1000 + i};
     return service_start() ? 0 : -1;
 }
 
@@ -300,7 +299,7 @@ static void a_short_text_waits_for_no_long_one(void **state)
     drain();
 }
 
-/* Long or short; and what a worker was compiling when it crashed can be told. */
+/* Long or short. */
 static void suspects_compile_one_at_a_time(void **state)
 {
     const uint64_t until = clock_ns() + 1000 * LONG_NS;
@@ -314,14 +313,24 @@ static void suspects_compile_one_at_a_time(void **state)
     push(&wait_long, 1, 1);
     assert_true(reaches(&begun[3], 1, LONG_NS));
     assert_true(reaches(&begun[1], 1, LONG_NS)); /* what waits does not compile */
-    assert_int_equal(atomic_load(&stats[0].compiling), 1);
-    assert_int_equal(atomic_load(&stats[1].compiling), 0);
-    assert_int_equal(atomic_load(&stats[3].compiling), 1);
     atomic_store(&may_end[0], 1);
     assert_true(reaches(&begun[1], 2, LONG_NS));
     drain();
-    for (uint32_t user = 0; user < USERS; user++)
-        assert_int_equal(atomic_load(&stats[user].compiling), 0);
+    session[0].jobs.suspect_ns = session[1].jobs.suspect_ns = 0;
+}
+
+static void who_is_no_suspect_any_more_waits_for_no_other(void **state)
+{
+    const uint64_t until = clock_ns() + BRIEF_NS;
+
+    (void)state;
+    session[0].jobs.suspect_ns = session[1].jobs.suspect_ns = until;
+    push(&compile, 0, 1);
+    assert_true(reaches(&begun[0], 1, LONG_NS));
+    push(&compile, 1, 1);
+    assert_true(reaches(&begun[1], 1, LONG_NS));
+    assert_true(clock_ns() >= until);
+    drain();
     session[0].jobs.suspect_ns = session[1].jobs.suspect_ns = 0;
 }
 
@@ -355,6 +364,7 @@ int main(void)
         cmocka_unit_test(who_was_served_longest_ago_is_next),
         cmocka_unit_test(a_short_text_waits_for_no_long_one),
         cmocka_unit_test(suspects_compile_one_at_a_time),
+        cmocka_unit_test(who_is_no_suspect_any_more_waits_for_no_other),
         cmocka_unit_test(a_session_that_closes_waits_for_no_compilation),
         cmocka_unit_test(who_compiles_without_end_waits_and_nobody_else),
     };

@@ -4,8 +4,8 @@
 #include "ptx/read/parse.h"
 
 #define FUNC_PARAMS_MAX (1u << 24) /* bytes of a .func's parameters */
-/* The threads of a block or the blocks of a cluster: devices have 1,024. ptxas 13.0 divides by zero
- * where the product, of 32 bits, is one of the last before 2^32. */
+/* The most threads of a block or blocks of a cluster; devices have 1,024. ptxas 13.0 divides by
+ * zero where the product is just below 2^32. */
 #define PRODUCT_MAX     (1u << 30)
 
 static bool parse_three(struct parser *p, uint32_t out[3])

@@ -11,6 +11,7 @@
  *     instructions                  200,000: 1.4 GiB in 18 s    500,000: more than 3.4 GiB
  *     selp                          16,000: 1.5 GiB in 10 s     60,000: more than 9 GiB
  *     divisions, roots              2,000: 0.4 GiB in 16 s      6,000: more than 1.4 GiB
+ *     ... of 32-bit integers        4,000: 0.5 GiB in 19 s      16,000: more than 1.5 GiB
  *     loops, each in the one before 500: 3 s                    1,000: 23 s
  *     registers and labels          1,000 and 1,000: 0.4 GiB    1,000 and 4,000: 3.4 to more than
  *                                   500 and 2,000: 0.8 GiB      4.7 GiB
@@ -64,8 +65,8 @@ static const struct {
     [TARGETS] = {131072, "targets of brx.idx"},
     [INSTRUCTIONS] = {1 << 18, "instructions"},
     [SELECTS] = {16384, "selp"},
-    [DIVISIONS] = {4096, "divisions, reciprocals and roots"},
-    [LOOPS] = {2048, "branches upwards"},
+    [DIVISIONS] = {8192, "halves of divisions, reciprocals and roots"},
+    [LOOPS] = {2048, "ways upwards"},
     [LIVE_INSTRUCTIONS] = {1 << 10,
                            "times 2^33 of registers that live at once times squared instructions"},
     [LIVE_LABELS] = {1 << 13, "times 2^20 of registers that live at once times squared labels"},
@@ -96,13 +97,34 @@ static bool is_tenants_call(const struct ptx_inst *inst)
            !(inst->ops[1].kind == PTX_OPND_FUNC && fence_is_house_function(inst->ops[1].func));
 }
 
-/* What the compiler makes of it has branches. */
-static bool is_long_division(const struct ptx_inst *inst)
+/* How much the compiler makes of a division, a reciprocal or a root: of one of 32-bit integers, or
+ * without a rounding, half as much as of others. */
+static uint32_t division_weight(const struct ptx_inst *inst)
 {
-    return ((inst->op == PTX_OP_DIV || inst->op == PTX_OP_SQRT || inst->op == PTX_OP_RCP) &&
-            inst->rnd) ||
-           ((inst->op == PTX_OP_DIV || inst->op == PTX_OP_REM) &&
-            ptx_type_bits(inst->type[0]) == 64);
+    const bool divides = inst->op == PTX_OP_DIV || inst->op == PTX_OP_REM;
+
+    if (inst->flags & PTX_F_APPROX)
+        return 0;
+    if ((divides || inst->op == PTX_OP_SQRT || inst->op == PTX_OP_RCP) &&
+        (inst->rnd || ptx_type_bits(inst->type[0]) == 64))
+        return 2;
+    return divides;
+}
+
+/* The ways that control may go to before the branch, or to it. */
+static uint32_t ways_upwards(const struct ptx_func *f, uint32_t at)
+{
+    const struct ptx_inst *inst = &f->insts[at];
+    uint32_t count = 0;
+
+    if (inst->op == PTX_OP_BRA)
+        return f->labels[inst->ops[0].label].inst <= at;
+    if (inst->op == PTX_OP_BRX_IDX) {
+        const struct ptx_table *table = &f->tables[inst->ops[1].table];
+        for (uint32_t i = 0; i < table->count; i++)
+            count += f->labels[table->labels[i]].inst <= at;
+    }
+    return count;
 }
 
 /* All but what depends on what lives at once. */
@@ -117,8 +139,8 @@ static void count(const struct ptx_func *f, uint32_t has[KINDS])
         has[ACCESSES] += accesses_memory(inst);
         has[CALLS] += is_tenants_call(inst);
         has[SELECTS] += inst->op == PTX_OP_SELP;
-        has[DIVISIONS] += is_long_division(inst);
-        has[LOOPS] += inst->op == PTX_OP_BRA && f->labels[inst->ops[0].label].inst <= i;
+        has[DIVISIONS] += division_weight(inst);
+        has[LOOPS] += ways_upwards(f, i);
         if (inst->op == PTX_OP_BRX_IDX)
             has[TARGETS] += f->tables[inst->ops[1].table].count;
     }

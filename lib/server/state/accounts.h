@@ -79,8 +79,8 @@ uint64_t account_fault(struct account *account, uint64_t now_ns);
 /* GS_ERR_REFUSED with a text while the user is kept out, else GS_OK. NULL: a user without an
  * account. */
 gs_status account_admit(const struct account *account, char text[REFUSAL_TEXT_MAX]);
-/* Makes the user a suspect: one of its sessions had unfinished work when the worker was lost that
- * became ready at that time. Each session is told of on its own, and one event may lose the workers
+/* Makes the user a suspect: one of its sessions may have lost the worker that became ready at that
+ * time (workers/suspects.h). Each session is told of on its own, and one event may lose the workers
  * of several devices: of the workers that were ready at a time, the loss of the first counts. */
 void account_suspect(struct account *account, uint64_t ready_ns, uint64_t now_ns);
 /* Notes that the user's session has lost a device. If the user was a suspect, nobody is one any

@@ -40,7 +40,8 @@ struct culprit {
     struct link_fatal fatal;
 };
 
-/* Sessions with unfinished work, told by a worker that is being lost with nobody to blame. */
+/* Sessions that may have lost a worker, with nobody to blame: they had unfinished kernels, or it
+ * crashed while it compiled for them. */
 #define SUSPECTS_NAMED 32u
 struct suspects {
     uint64_t session_id[SUSPECTS_NAMED]; /* the first ones */

@@ -68,8 +68,7 @@ static void culprit_log(const struct device *device, const struct link_fatal *fa
     log_event_write(&event, LOG_LEVEL_ERROR);
 }
 
-/* Logs a loss for which nobody is blamed, with the sessions that had unfinished work, or the first
- * of many. */
+/* Logs a loss for which nobody is blamed, with the suspects, or the first of many. */
 static void unknown_log(const struct device *device)
 {
     const struct suspects *suspects = &device->suspects;

@@ -155,12 +155,13 @@ static void exit_describe(char text[ERROR_TEXT_MAX], pid_t pid, int status)
 static bool has_crashed(int status)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+    bool found = false;
 
-    for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
-        if (status != CHILD_STATUS_UNKNOWN && WIFSIGNALED(status) && WTERMSIG(status) == signals[i])
-            return true;
-    }
-    return false;
+    if (status == CHILD_STATUS_UNKNOWN || !WIFSIGNALED(status))
+        return false;
+    for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+        found = found || WTERMSIG(status) == signals[i];
+    return found;
 }
 
 static void worker_process_ready(struct watch *watch, uint32_t events)

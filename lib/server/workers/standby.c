@@ -195,8 +195,8 @@ void standby_restore(struct device *device)
     if (r < 0)
         server_fail(device->server, "watching standby %d: %s", (int)standby->child.pid,
                     strerror(-r));
-    else if (!standby->child.said_ready || standby->child.link.fd < 0)
-        standby_end(device);
+    else if (!standby->child.said_ready || standby->child.link.fd < 0 || standby->pinged_ns)
+        standby_end(device); /* whether it was asked, and has answered, is not known */
 }
 
 void standby_kill(struct device *device)

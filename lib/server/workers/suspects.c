@@ -39,11 +39,11 @@ void suspect_add(const struct session *session)
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
-/* Whether the worker was compiling for the session. One that is still to be taken up has what a
- * former worker has left there. */
+/* Whether the worker was compiling for the session. Until it is open, its figures may be what a
+ * former session or worker has left. */
 static bool was_compiling(const struct session *session)
 {
-    return session_has_memory(session) && !session->resuming &&
+    return (session->state == SESSION_OPEN || session->state == SESSION_CLOSING) &&
            atomic_load_explicit(&session->device->stats[session->slot].compiling,
                                 memory_order_relaxed);
 }

@@ -89,9 +89,9 @@ struct job {
     /* not 0: the job waits only for a while, and then has memory of so many bytes mapped where no
      * kernel reaches (window.h) */
     uint64_t beside;
-    bool brief;   /* with JOB_COMPILES: it is thought to be done soon (job_takes_long) */
-    bool alone;   /* with JOB_COMPILES: no other suspect's is under way meanwhile */
-    bool at_once; /* it fails with GS_NOT_READY where it would have to wait so */
+    bool brief;         /* with JOB_COMPILES: it is thought to be done soon (job_takes_long) */
+    bool one_at_a_time; /* with JOB_COMPILES: no other suspect's is under way meanwhile */
+    bool at_once;       /* it fails with GS_NOT_READY where it would have to wait so */
 
     /* the reply */
     gs_status status;
@@ -141,6 +141,9 @@ gs_status job_fail_driver(struct job *job, CUresult result);
 
 /* Fails a job whose session is being closed. Service threads, before work that takes long. */
 gs_status job_go_on(struct job *job);
+/* What the thread does next is to read or compile what the session has sent, or no more: who is to
+ * blame where the worker crashes meanwhile (link_stats). */
+void job_compiles(const struct job *job, bool begins);
 
 /* Fails a brief job that turns out to take long. It begins again, from its work on, among the jobs
  * that may. Service threads. */

@@ -200,6 +200,13 @@ static bool is_suspect(const struct job *job, uint64_t now)
     return is_to_compile(job) && job->session->jobs.suspect_ns > now;
 }
 
+/* Notes when a job of the group that waits may begin. */
+static void due_note(struct thread_group *thread_group, uint64_t due)
+{
+    if (!thread_group->due_ns || due < thread_group->due_ns)
+        thread_group->due_ns = due;
+}
+
 /* Whether the job compiles and must wait, because of other compilations, or because its user has
  * had its share of a CPU, and then notes in the group when the job may begin. running: how many
  * threads its user has. */
@@ -210,8 +217,10 @@ static bool kept_back(struct thread_group *thread_group, const struct job *job, 
 
     if (!is_to_compile(job))
         return false;
-    if (is_suspect(job, now) && atomic_load_explicit(&suspect_compiles, memory_order_relaxed))
+    if (is_suspect(job, now) && atomic_load_explicit(&suspect_compiles, memory_order_relaxed)) {
+        due_note(thread_group, job->session->jobs.suspect_ns);
         return true;
+    }
     if (thread_group->compiling + thread_group->spare >= thread_group->threads ||
         running + thread_group->spare + 1 >= thread_group->threads)
         return true;
@@ -221,8 +230,7 @@ static bool kept_back(struct thread_group *thread_group, const struct job *job, 
     if (due <= now)
         return false;
     held_log(job->session, compile_percent(job), due - now);
-    if (!thread_group->due_ns || due < thread_group->due_ns)
-        thread_group->due_ns = due;
+    due_note(thread_group, due);
     return true;
 }
 
@@ -253,8 +261,9 @@ static struct job **choose(struct thread_group *thread_group, uint64_t now)
  * just begun. */
 static bool suspect_begin(struct job *job, uint64_t now)
 {
-    job->alone = is_suspect(job, now);
-    return !job->alone || !atomic_exchange_explicit(&suspect_compiles, true, memory_order_relaxed);
+    job->one_at_a_time = is_suspect(job, now);
+    return !job->one_at_a_time ||
+           !atomic_exchange_explicit(&suspect_compiles, true, memory_order_relaxed);
 }
 
 static void suspect_end(void)
@@ -350,13 +359,9 @@ static void job_work(struct job *job)
     const bool compiles = job->kind->flags & JOB_COMPILES;
     const uint64_t began = compiles ? thread_cpu_ns() : 0;
 
-    if (!compiles) {
-        job->kind->work(job);
-        return;
-    }
-    atomic_fetch_add_explicit(&job->session->stats->compiling, 1, memory_order_relaxed);
     job->kind->work(job);
-    atomic_fetch_sub_explicit(&job->session->stats->compiling, 1, memory_order_relaxed);
+    if (!compiles)
+        return;
     pthread_mutex_lock(&accounts.lock);
     pace_take(&accounts.pace, job_uid(job), compile_percent(job),
               thread_cpu_ns() - began + job->helpers_ns, clock_ns());
@@ -391,12 +396,12 @@ static void *service_main(void *argument)
             prewake_met(PREWAKE_QUIET);
         const uint32_t uid = job_uid(job);
         const bool asks = job->kind->flags & JOB_ASKS; /* it may be back before its work returns */
-        const bool compiles = job->kind->flags & JOB_COMPILES, alone = job->alone;
+        const bool compiles = job->kind->flags & JOB_COMPILES, one_at_a_time = job->one_at_a_time;
         job_work(job);
         if (!asks)
             job_pass_on(thread_group, job);
         pop_end(thread_group, uid, compiles);
-        if (alone)
+        if (one_at_a_time)
             suspect_end();
         /* release: what the job has left behind; pairs with service_idle */
         atomic_fetch_sub_explicit(&jobs_out, 1, memory_order_release);

@@ -7,7 +7,6 @@
  */
 #include "worker/module/assembler.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,16 +18,19 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/log.h"
 #include "common/util.h"
 #include "worker/driver/worker.h"
 #include "worker/jobs/job.h"
 #include "worker/module/image.h"
 
 enum { TEXT_FD = 3, CODE_FD = 4, DESCRIPTORS_FREE = 10 };
+enum { CANNOT_RUN = 127 };
 
 #define MEMORY_MOST  ((rlim_t)8 << 30) /* a function at the fence's bounds takes 3 GiB */
 #define SECONDS_MOST 1200u             /* of CPU time; one at several bounds takes 12 minutes */
@@ -45,6 +47,15 @@ static const char *program(void)
 bool assembler_wanted(void)
 {
     return program();
+}
+
+uint64_t assembler_version(void)
+{
+    struct stat file;
+
+    return program() && stat(program(), &file) == 0
+               ? (uint64_t)file.st_mtime + (uint64_t)file.st_size
+               : 0;
 }
 
 /* ---- Files in memory ------------------------------------------------------------------------- */
@@ -98,21 +109,19 @@ static void architecture(const char *text, char argument[32])
 {
     const char *target = strstr(text, ".target"), *sm = target ? strstr(target, "sm_") : NULL;
     const size_t digits = sm ? strspn(sm + 3, "0123456789") : 0;
-    const char letter = sm && (sm[3 + digits] == 'a' || sm[3 + digits] == 'f') ? sm[3 + digits] : 0;
+    const bool letter = sm && (sm[3 + digits] == 'a' || sm[3 + digits] == 'f');
 
-    snprintf(argument, 32, "-arch=sm_%u%u%s", worker->info.compute_major,
-             worker->info.compute_minor,
-             letter == 'a' ? "a"
-             : letter      ? "f"
-                           : "");
+    snprintf(argument, 32, "-arch=sm_%u%u%.*s", worker->info.compute_major,
+             worker->info.compute_minor, letter, letter ? sm + 3 + digits : "");
 }
 
 /* Returns 0 or an error number. */
 static int start(const char *text, uint32_t threads, int in, int out, int said, pid_t *pid)
 {
-    char arch[32], split[32];
+    char self[16], arch[32], split[32];
     char *arguments[] = {"gshared",
                          "--ptxas-run",
+                         self,
                          (char *)(uintptr_t)program(),
                          arch,
                          "/proc/self/fd/3", /* TEXT_FD */
@@ -128,14 +137,18 @@ static int start(const char *text, uint32_t threads, int in, int out, int said, 
 
     if (r)
         return r;
+    snprintf(self, sizeof(self), "%d", (int)getpid());
     architecture(text, arch);
     snprintf(split, sizeof(split), "--split-compile=%u", threads);
     sigemptyset(&none);
     r = posix_spawnattr_init(&attributes);
     if (r == 0) {
         posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-        r = posix_spawn_file_actions_adddup2(&actions, in, TEXT_FD);
+        posix_spawnattr_setpgroup(&attributes, 0);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+        r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        if (r == 0)
+            r = posix_spawn_file_actions_adddup2(&actions, in, TEXT_FD);
         if (r == 0)
             r = posix_spawn_file_actions_adddup2(&actions, out, CODE_FD);
         if (r == 0)
@@ -150,31 +163,34 @@ static int start(const char *text, uint32_t threads, int in, int out, int said, 
     return r;
 }
 
-/* Waits for the end of the process, which it kills where the session closes. Returns its status. */
+/* Waits for the end of the process, which it kills, with what that has started, where the session
+ * closes or the time is over. Returns its status. */
 static int await(struct job *job, pid_t pid)
 {
-    struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-    struct rusage used;
-    int status = 0;
+    CLEANUP_FD int process = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd end = {.fd = process, .events = POLLIN};
+    const uint64_t until = clock_ns() + 2 * SECONDS_MOST * UINT64_C(1000000000);
+    struct rusage used = {.ru_utime = {0}};
+    int status = -1;
 
-    while (process.fd >= 0 && poll(&process, 1, LOOK_MS) <= 0) {
-        if (job_go_on(job) != GS_OK) {
-            kill(pid, SIGKILL);
-            break;
-        }
-    }
+    while (process >= 0 && poll(&end, 1, LOOK_MS) <= 0 && job_go_on(job) == GS_OK &&
+           clock_ns() < until)
+        continue;
+    kill(-pid, SIGKILL); /* it has ended, or is to end */
     while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR)
         continue;
     job->helpers_ns +=
         ((uint64_t)used.ru_utime.tv_sec + (uint64_t)used.ru_stime.tv_sec) * 1000000000u +
         ((uint64_t)used.ru_utime.tv_usec + (uint64_t)used.ru_stime.tv_usec) * 1000u;
-    if (process.fd >= 0)
-        close(process.fd);
     return status;
 }
 
 static gs_status refuse(struct job *job, int status, const char *said)
 {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_RUN) {
+        log_warning("event=no-ptxas program=%s reason=\"%s\"", program(), said);
+        return job_fail(job, GS_ERR_DRIVER, "ptxas cannot be run: %s", said);
+    }
     if (WIFSIGNALED(status))
         return job_fail(
             job, GS_ERR_BAD_IMAGE,
@@ -229,21 +245,6 @@ gs_status assembler_run(struct job *job, const char *text, size_t size, uint32_t
 
 /* ---- Inside the process ---------------------------------------------------------------------- */
 
-/* The driver's descriptors among them, if it has opened any to be inherited. */
-static void others_close(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    struct dirent *entry;
-
-    while (folder && (entry = readdir(folder))) {
-        const int fd = atoi(entry->d_name);
-        if (fd > CODE_FD && fd != dirfd(folder))
-            close(fd);
-    }
-    if (folder)
-        closedir(folder);
-}
-
 static bool limit(int what, rlim_t most)
 {
     const struct rlimit limits = {most, most};
@@ -253,19 +254,22 @@ static bool limit(int what, rlim_t most)
 
 int assembler_main(char **arguments)
 {
-    CLEANUP_FD int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != atoi(arguments[0]))
+        return CANNOT_RUN;                         /* the worker has ended before that */
     if (score >= 0 && write(score, "1000", 4) < 0) /* first to go where memory is short */
         perror("oom_score_adj");
-    others_close();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (!limit(RLIMIT_AS, MEMORY_MOST) || !limit(RLIMIT_CPU, SECONDS_MOST) ||
-        !limit(RLIMIT_FSIZE, CODE_MOST) || !limit(RLIMIT_CORE, 0)) {
-        perror("setrlimit");
-        return 1;
+    /* The driver's, if it has opened any to be inherited. */
+    syscall(SYS_close_range, CODE_FD + 1, ~0u, 0);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || !limit(RLIMIT_AS, MEMORY_MOST) ||
+        !limit(RLIMIT_CPU, SECONDS_MOST) || !limit(RLIMIT_FSIZE, CODE_MOST) ||
+        !limit(RLIMIT_CORE, 0)) {
+        perror("limits");
+        return CANNOT_RUN;
     }
-    execv(arguments[0], arguments);
-    perror(arguments[0]);
-    return 1;
+    execv(arguments[1], arguments + 1);
+    perror(arguments[1]);
+    return CANNOT_RUN;
 }

@@ -43,8 +43,8 @@ bool code_cache_open(int fd, const struct link_device *info)
 
     if (cache == MAP_FAILED)
         return false;
-    snprintf(made_for, sizeof(made_for), "%s, %u.%u, %s%s", info->name, info->compute_major,
-             info->compute_minor, info->driver, assembler_wanted() ? ", ptxas" : "");
+    snprintf(made_for, sizeof(made_for), "%s, %u.%u, %s, %llx", info->name, info->compute_major,
+             info->compute_minor, info->driver, (unsigned long long)assembler_version());
     if (strncmp(cache->made_for, made_for, sizeof(made_for)) != 0) {
         atomic_store_explicit(&cache->used, 0, memory_order_relaxed);
         memcpy(cache->made_for, made_for, sizeof(made_for));

@@ -135,8 +135,10 @@ static CUresult text_compile(struct job *job, const char *text, size_t size, uin
                              struct compiled *compiled)
 {
     const uint64_t began = clock_ns();
-    const CUresult result = link_text(text, size, threads, compiled);
 
+    job_compiles(job, true);
+    const CUresult result = link_text(text, size, threads, compiled);
+    job_compiles(job, false);
     job->helpers_ns += (threads - 1) * (clock_ns() - began);
     return result;
 }

@@ -181,10 +181,11 @@ static gs_status image_prepare(struct job *job, struct module *module, uint64_t 
     bool state;
 
     if (fault)
-        job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
-    else if (image_rewrite(job, &module->code, &size, &module->rewrite, &module->grid, &state) ==
-                 GS_OK &&
-             fenced_prepare(job, module) == GS_OK) {
+        return job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
+    job_compiles(job, true);
+    image_rewrite(job, &module->code, &size, &module->rewrite, &module->grid, &state);
+    job_compiles(job, false);
+    if (job->status == GS_OK && fenced_prepare(job, module) == GS_OK) {
         if (!job->session->resume && !journal_incomplete(job->session->journal))
             module->stays = module_stays(job->session, module, size, state);
         module->code_size = size;

@@ -80,8 +80,8 @@ static void held_note(uint64_t now, bool wait_on)
     turn.awaited = wait_on ? now : 0;
 }
 
-/* Whether a suspect has unfinished kernels. Where no fence follows them the driver is asked. A
- * suspect that is being closed counts too. */
+/* Whether a suspect has unfinished kernels. Where no fence follows them the driver is asked, which
+ * clears by_word once they have ended. A suspect that is being closed counts too. */
 static bool suspects_busy(uint64_t now)
 {
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
