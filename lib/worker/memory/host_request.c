@@ -282,10 +282,12 @@ static uint64_t peer_address(struct job *job)
 static struct host_block *join_new(struct job *job)
 {
     const int id = (int)job->arg[0];
-    void *memory = segment_attach(id, job->arg[3]);
+    void *memory = NULL;
     struct host_block *block = NULL;
 
-    /* Its number may have become another segment's meanwhile. */
+    /* Its number may have become another segment's meanwhile, until it is attached. */
+    if (host_segment_bytes(id, job->session->uid) == job->arg[3])
+        memory = segment_attach(id, job->arg[3]);
     if (memory && host_segment_bytes(id, job->session->uid) == job->arg[3]) {
         block = host_block_join(job, id, memory, job->arg[3], peer_address(job));
     } else {
