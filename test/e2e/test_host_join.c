@@ -195,6 +195,24 @@ static void what_is_no_block_of_the_other_session_is_refused(void)
     scene_end(&s);
 }
 
+/* One session more than another has windows for. */
+#define MAKERS 8u
+
+static void makers_begin(gs_session *makers, int device)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+
+    params.device = device;
+    for (unsigned i = 0; i < MAKERS; i++)
+        CHECK_OK(gs_attach(&params, &makers[i]));
+}
+
+static void makers_end(const gs_session *makers)
+{
+    for (unsigned i = 0; i < MAKERS; i++)
+        CHECK_OK(gs_detach(makers[i]));
+}
+
 /* What a client without the library may name: of the server's making, and of the
  * user. */
 static void segments_that_are_no_host_blocks_are_refused(void)
@@ -233,6 +251,36 @@ static void segments_that_are_no_host_blocks_are_refused(void)
     CHECK(request.ret[2] - raw.info.window_base < raw.info.window_size);
     CHECK(raw_open(&raw));
     raw_detach(&raw);
+    server_stop(server);
+}
+
+/* A session has 7 windows of others: one that is named, with an address that is not in it, takes
+ * none. */
+static void a_window_that_is_not_used_is_given_up(void)
+{
+    struct server *server = server_of("never");
+    struct raw_request request = {.op = REQ_HOST_ALLOC, .arg = {MIB, 2}};
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session makers[MAKERS];
+    struct raw_client raw;
+    uint64_t block;
+
+    CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+    CHECK_EQUAL(raw_ask(&raw, &request), GS_OK);
+    block = request.ret[1];
+    makers_begin(makers, !raw.info.device);
+    for (unsigned i = 0; i < MAKERS; i++) {
+        const bool last = i == MAKERS - 1;
+
+        CHECK_OK(gs_session_info(makers[i], &desc));
+        request = (struct raw_request){
+            .op = REQ_HOST_JOIN,
+            .arg = {block, last ? desc.window_base : UINT64_C(1) << 45, desc.session_id}};
+        CHECK_EQUAL(raw_ask(&raw, &request), GS_OK);
+        CHECK_EQUAL(request.ret[2] == desc.window_base, last);
+    }
+    raw_detach(&raw);
+    makers_end(makers);
     server_stop(server);
 }
 
@@ -517,6 +565,7 @@ static const struct test tests[] = {
     TEST(running_kernels_of_two_devices_wait_for_one_word),
     TEST(what_is_no_block_of_the_other_session_is_refused),
     TEST(segments_that_are_no_host_blocks_are_refused),
+    TEST(a_window_that_is_not_used_is_given_up),
     TEST(a_joined_block_counts_against_both),
     TEST(joining_may_fail),
     TEST(each_session_may_free_it_first),

@@ -198,8 +198,7 @@ static void alloc_install(struct job *job)
         job->ret[2] = block->address = 0;
 }
 
-/* ---- Joining: arg: System V id, address, the other session; size ------------------------------
- */
+/* ---- Joining; arg: System V id, address, the other session; size ----------------------------- */
 
 static const struct job_kind job_host_join_quiet, job_host_join_ask, job_host_join_ask_quiet;
 
@@ -295,7 +294,7 @@ static struct host_block *join_new(struct job *job)
             shmdt(memory);
         job_fail(job, GS_ERR_INVALID_VALUE, "the host block with the System V id %d is gone", id);
     }
-    peer_window_left(job->session, job->arg[1]);
+    peer_window_left(job->session, job->peer.answer.window_base);
     return block;
 }
 
