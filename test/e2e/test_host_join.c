@@ -430,6 +430,36 @@ static void fenced_blocks_are_freed_and_joined_again(void)
     blocks_are_freed_and_joined_again("always");
 }
 
+/* What was joined and rests gives its window up for another session's block. */
+static void resting_blocks_make_room_for_another_window(void)
+{
+    struct server *server = server_of("never");
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session makers[MAKERS], joiner;
+    void *block[MAKERS];
+    gs_devptr at;
+
+    params.device = OTHER;
+    CHECK_OK(gs_attach(&params, &joiner));
+    makers_begin(makers, MAKER);
+    for (unsigned i = 0; i < MAKERS; i++) {
+        CHECK_OK(gs_host_alloc(makers[i], MIB, &block[i]));
+        CHECK_OK(gs_host_join(joiner, makers[i], block[i]));
+        CHECK_OK(gs_host_device_ptr(joiner, block[i], &at));
+        CHECK_EQUAL(at, (uintptr_t)block[i]);
+        CHECK_OK(gs_host_free(joiner, block[i]));
+    }
+    /* Where all are in use, the block lies elsewhere. */
+    for (unsigned i = 0; i < MAKERS; i++) {
+        CHECK_OK(gs_host_join(joiner, makers[i], block[i]));
+        CHECK_OK(gs_host_device_ptr(joiner, block[i], &at));
+        CHECK_EQUAL(at == (uintptr_t)block[i], i < MAKERS - 1);
+    }
+    CHECK_OK(gs_detach(joiner));
+    makers_end(makers);
+    server_stop(server);
+}
+
 struct board {
     struct gate joined;
     gs_devptr at;
@@ -573,6 +603,7 @@ static const struct test tests[] = {
     TEST(a_kernel_has_it_until_it_ends),
     TEST(unfenced_blocks_are_freed_and_joined_again),
     TEST(fenced_blocks_are_freed_and_joined_again),
+    TEST(resting_blocks_make_room_for_another_window),
     TEST(a_process_that_is_killed_leaves_nothing),
     TEST(unfenced_sharers_go_on_after_workers_and_supervisors_are_replaced),
     TEST(fenced_sharers_go_on_after_workers_and_supervisors_are_replaced),

@@ -212,13 +212,14 @@ static struct host_block **joined_find(struct session_memory *memory, int id)
     return *link ? link : NULL;
 }
 
-/* Whether another segment's joined block rests there. */
-static bool rests_there(const struct session_memory *memory, uint64_t address, uint64_t size)
+/* Whether another segment's joined block rests there, or may have the window that is wanted. */
+static bool rests_in_the_way(struct session *session, uint64_t address, uint64_t size)
 {
-    const struct host_block *block = memory->resting;
+    const struct host_block *block = session->memory.resting;
+    const bool full = address && peer_windows_full(session) && !peer_window_has(session, address);
 
-    while (block && !(block->joined && block->address < address + size &&
-                      address < block->address + block->room))
+    while (block && !(block->joined && (full || (block->address < address + size &&
+                                                 address < block->address + block->room))))
         block = block->next;
     return block;
 }
@@ -252,7 +253,7 @@ static void join_prepare(struct job *job)
         job->arg[1] = 0;
     window_await(job, host_place_room(job->arg[3]));
     quiet = makes_room(memory, job->arg[3]) || deferred_release_has(job->arg[1]) ||
-            rests_there(memory, job->arg[1], host_place_room(job->arg[3]));
+            rests_in_the_way(job->session, job->arg[1], host_place_room(job->arg[3]));
     if (!quiet && host_block_admit(job, job->arg[3]) != GS_OK)
         return;
     if (job->arg[1])
