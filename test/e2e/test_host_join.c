@@ -4,6 +4,7 @@
  * of it when either session frees it or ends, and when a worker or the supervisor is replaced. On
  * the software device, which can be several.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,6 +193,47 @@ static void what_is_no_block_of_the_other_session_is_refused(void)
     CHECK_STATUS(gs_host_join(s.session[OTHER], s.session[MAKER], s.words), GS_ERR_INVALID_VALUE);
     block_free(&s, MAKER);
     CHECK_STATUS(gs_host_join(s.session[MAKER], s.session[OTHER], s.words), GS_ERR_INVALID_POINTER);
+    scene_end(&s);
+}
+
+struct joiner {
+    pthread_t thread;
+    const struct scene *scene;
+    pthread_barrier_t *begin;
+    gs_status status;
+};
+
+static void *joiner_run(void *argument)
+{
+    struct joiner *joiner = argument;
+    const struct scene *s = joiner->scene;
+
+    pthread_barrier_wait(joiner->begin);
+    joiner->status = gs_host_join(s->session[OTHER], s->session[MAKER], s->words);
+    return NULL;
+}
+
+static void of_two_threads_one_joins_it(void)
+{
+    struct scene s = scene_set("never");
+    pthread_barrier_t begin;
+
+    CHECK_EQUAL(pthread_barrier_init(&begin, NULL, 2), 0);
+    block_make(&s, N * sizeof(uint32_t));
+    for (unsigned round = 0; round < 50; round++) {
+        struct joiner joiners[2];
+
+        for (unsigned i = 0; i < 2; i++) {
+            joiners[i] = (struct joiner){.scene = &s, .begin = &begin};
+            CHECK_EQUAL(pthread_create(&joiners[i].thread, NULL, joiner_run, &joiners[i]), 0);
+        }
+        for (unsigned i = 0; i < 2; i++)
+            CHECK_EQUAL(pthread_join(joiners[i].thread, NULL), 0);
+        CHECK_EQUAL(joiners[joiners[0].status == GS_OK].status, GS_ERR_INVALID_VALUE);
+        CHECK_EQUAL(joiners[joiners[0].status != GS_OK].status, GS_OK);
+        block_free(&s, OTHER);
+    }
+    pthread_barrier_destroy(&begin);
     scene_end(&s);
 }
 
@@ -594,6 +636,7 @@ static const struct test tests[] = {
     TEST(fenced_sessions_of_two_devices_reach_it),
     TEST(running_kernels_of_two_devices_wait_for_one_word),
     TEST(what_is_no_block_of_the_other_session_is_refused),
+    TEST(of_two_threads_one_joins_it),
     TEST(segments_that_are_no_host_blocks_are_refused),
     TEST(a_window_that_is_not_used_is_given_up),
     TEST(a_joined_block_counts_against_both),
