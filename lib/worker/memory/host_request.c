@@ -231,7 +231,8 @@ static gs_status segment_check(struct job *job)
     const uint64_t size = host_segment_bytes((int)job->arg[0], job->session->uid);
 
     job->arg[3] = size;
-    return size && host_place_segment_size(size) == size && job->arg[1] % worker->granularity == 0
+    return size && size != SEG_SIZE && host_place_segment_size(size) == size &&
+                   job->arg[1] % worker->granularity == 0
                ? GS_OK
                : job_fail(job, GS_ERR_INVALID_VALUE,
                           "the session's user has no host block with the System V id %d",
