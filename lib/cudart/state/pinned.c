@@ -30,7 +30,7 @@ static void report_unreached(unsigned number, const struct memory_range *range, 
 
 /* The range is noted as joined. What fails is tried again when there is a chance. The lock is held.
  */
-static bool join(unsigned number, const struct memory_range *range)
+static gs_status join(unsigned number, const struct memory_range *range)
 {
     void *base = (void *)range->base; // NOLINT: as it was allocated
     const gs_status status = gs_host_join(session_of(number), session_of(range->device), base);
@@ -46,17 +46,19 @@ static bool join(unsigned number, const struct memory_range *range)
                 there != range->base)) {
         report_unreached(number, range, "the server has no room at the host's address");
     }
-    return status == GS_OK;
+    return status;
 }
 
-/* The device joins all that it has not. The lock is held. */
+/* The device joins all that it has not; where it has waited in vain, the rest too is left for the
+ * next chance. The lock is held. */
 static void join_all(unsigned number)
 {
     struct memory_range range = {0};
 
     missed[number] = false;
-    while (memory_map_join_next(number, range.base, &range))
-        join(number, &range);
+    while (memory_map_join_next(number, range.base, &range) &&
+           join(number, &range) != GS_ERR_TIMEOUT)
+        ;
 }
 
 bool pinned_add(void *base, size_t size, unsigned flags)
@@ -68,7 +70,7 @@ bool pinned_add(void *base, size_t size, unsigned flags)
     added = memory_map_add(base, size, MEMORY_PINNED, flags);
     for (unsigned i = 0; added && i < DEVICES_MAX; i++) {
         if (i != device_number() && has_kernels[i] && memory_map_join(base, i, &range) &&
-            join(i, &range) && missed[i])
+            join(i, &range) == GS_OK && missed[i])
             join_all(i);
     }
     pthread_mutex_unlock(&lock);
