@@ -590,14 +590,20 @@ GS_API gs_status gs_host_alloc(gs_session session, size_t size, void **ptr);
  * block, since the session's window or its limit of host memory had no room for whole pieces. */
 GS_API gs_status gs_host_device_ptr(gs_session session, const void *ptr, gs_devptr *device);
 /* Joins the session to the block of host memory that gs_host_alloc of the other session, of this
- * process and of another device, returned at ptr: from now on the session has it as one of its own,
- * for copies and kernels, and is charged for it too, until gs_host_free of this session. Each of
- * the two sessions may free it or end first. Kernels reach it at the address that they have for it
- * on the other device, unless the session is fenced or the server has no such addresses free;
- * gs_host_device_ptr tells. Blocks as gs_host_alloc. GS_ERR_INVALID_POINTER: not the start of
- * memory that the other session has made. GS_ERR_NOT_SUPPORTED: kernels do not reach it there
- * either. GS_ERR_INVALID_VALUE: the session has it already. GS_ERR_LIMIT, GS_ERR_TIMEOUT: as
- * gs_host_alloc. */
+ * process, returned at ptr: from now on the session has it as one of its own, for copies and
+ * kernels, and is charged for it too, until gs_host_free of this session. Kernels reach it at the
+ * address that they have for it on the other session's device. They reach it elsewhere, or it is
+ * for copies alone, as gs_host_device_ptr tells, if the session is fenced, if both are of one
+ * device, or if the server has no such addresses free: a session has 7 windows of others at a time,
+ * and what it has joined of a session that has ended stays at its addresses, in the way of a later
+ * session's. Each of the two sessions may free the block or end first, and the other's kernels and
+ * copies still reach it by the address for kernels. But ptr ends with gs_host_free or the end of
+ * the other session, whose next gs_host_alloc may give the same memory out again, zeroed, so who
+ * has joined it frees it first. Blocks as gs_host_alloc, also for freed blocks at the addresses or
+ * in the windows. GS_ERR_INVALID_POINTER: not the start of memory that the other session has made.
+ * GS_ERR_NOT_SUPPORTED: kernels of the other session do not reach it. GS_ERR_INVALID_VALUE: the
+ * session has it already, or the other frees it meanwhile. GS_ERR_LIMIT, GS_ERR_TIMEOUT: as
+ * gs_host_alloc. GS_ERR_NO_MEMORY. */
 GS_API gs_status gs_host_join(gs_session session, gs_session other, void *ptr);
 /* Waits for the session's work, then frees memory that gs_host_alloc returned, or ends what
  * gs_host_join has begun; NULL does nothing. Blocks for the device. GS_ERR_INVALID_POINTER: not the

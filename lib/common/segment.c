@@ -90,10 +90,16 @@ int segment_keep_from_forks(void *memory, size_t size)
 void *segment_attach(int id, size_t size)
 {
     void *memory = shmat(id, NULL, 0);
+    struct shmid_ds about;
     int r;
 
     if (memory == (void *)-1)
         return NULL;
+    if (shmctl(id, IPC_STAT, &about) < 0 || about.shm_segsz != size) {
+        shmdt(memory);
+        errno = EINVAL;
+        return NULL;
+    }
     r = segment_keep_from_forks(memory, size);
     errno = -r;
     return r == 0 ? memory : NULL;

@@ -18,8 +18,9 @@ int segment_make(size_t size, mode_t mode, uid_t uid, int *id, void **memory);
 /* The same without the mark: the segment outlives its last process until segment_mark, and the next
  * server removes it if that never comes. */
 int segment_begin(size_t size, mode_t mode, uid_t uid, int *id, void **memory);
-/* Attaches a segment for this process, and for none that it forks: a fork would count as an
- * attachment and leave its pid as the last one's. NULL, and errno: it cannot be. */
+/* Attaches a segment of that size for this process, and for none that it forks: a fork would count
+ * as an attachment and leave its pid as the last one's. NULL, and errno: it cannot be; EINVAL also:
+ * it is of another size, since the id may have become another's. */
 void *segment_attach(int id, size_t size);
 /* Has a fork leave out a segment that is attached, which it detaches if it fails. 0 or -errno. */
 int segment_keep_from_forks(void *memory, size_t size);

@@ -46,8 +46,8 @@
 #define SEG_OFF_REQUEST  0x05000u
 #define SEG_OFF_RINGS    0x10000u
 /* With a page behind the rings: no host block that kernels reach has such a size, so that a
- * session's segment, whose attachments are counted, is told from one
- * (worker/memory/host_request.c). */
+ * session's segment, whose attachments are counted, is told from one by its size
+ * (worker/memory/host_request.c, which joins nothing of that size). */
 #define SEG_SIZE         (SEG_OFF_RINGS + SEG_STREAMS * SEG_RING_BYTES + 4096u)
 
 struct seg_info {

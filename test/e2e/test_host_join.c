@@ -4,6 +4,7 @@
  * of it when either session frees it or ends, and when a worker or the supervisor is replaced. On
  * the software device, which can be several.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,6 +196,65 @@ static void what_is_no_block_of_the_other_session_is_refused(void)
     scene_end(&s);
 }
 
+struct joiner {
+    pthread_t thread;
+    const struct scene *scene;
+    pthread_barrier_t *begin;
+    gs_status status;
+};
+
+static void *joiner_run(void *argument)
+{
+    struct joiner *joiner = argument;
+    const struct scene *s = joiner->scene;
+
+    pthread_barrier_wait(joiner->begin);
+    joiner->status = gs_host_join(s->session[OTHER], s->session[MAKER], s->words);
+    return NULL;
+}
+
+static void of_two_threads_one_joins_it(void)
+{
+    struct scene s = scene_set("never");
+    pthread_barrier_t begin;
+
+    CHECK_EQUAL(pthread_barrier_init(&begin, NULL, 2), 0);
+    block_make(&s, N * sizeof(uint32_t));
+    for (unsigned round = 0; round < 50; round++) {
+        struct joiner joiners[2];
+
+        for (unsigned i = 0; i < 2; i++) {
+            joiners[i] = (struct joiner){.scene = &s, .begin = &begin};
+            CHECK_EQUAL(pthread_create(&joiners[i].thread, NULL, joiner_run, &joiners[i]), 0);
+        }
+        for (unsigned i = 0; i < 2; i++)
+            CHECK_EQUAL(pthread_join(joiners[i].thread, NULL), 0);
+        CHECK_EQUAL(joiners[joiners[0].status == GS_OK].status, GS_ERR_INVALID_VALUE);
+        CHECK_EQUAL(joiners[joiners[0].status != GS_OK].status, GS_OK);
+        block_free(&s, OTHER);
+    }
+    pthread_barrier_destroy(&begin);
+    scene_end(&s);
+}
+
+/* One session more than another has windows for. */
+#define MAKERS 8u
+
+static void makers_begin(gs_session *makers, int device)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+
+    params.device = device;
+    for (unsigned i = 0; i < MAKERS; i++)
+        CHECK_OK(gs_attach(&params, &makers[i]));
+}
+
+static void makers_end(const gs_session *makers)
+{
+    for (unsigned i = 0; i < MAKERS; i++)
+        CHECK_OK(gs_detach(makers[i]));
+}
+
 /* What a client without the library may name: of the server's making, and of the
  * user. */
 static void segments_that_are_no_host_blocks_are_refused(void)
@@ -233,6 +293,36 @@ static void segments_that_are_no_host_blocks_are_refused(void)
     CHECK(request.ret[2] - raw.info.window_base < raw.info.window_size);
     CHECK(raw_open(&raw));
     raw_detach(&raw);
+    server_stop(server);
+}
+
+/* A session has 7 windows of others: one that is named, with an address that is not in it, takes
+ * none. */
+static void a_window_that_is_not_used_is_given_up(void)
+{
+    struct server *server = server_of("never");
+    struct raw_request request = {.op = REQ_HOST_ALLOC, .arg = {MIB, 2}};
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session makers[MAKERS];
+    struct raw_client raw;
+    uint64_t block;
+
+    CHECK_EQUAL(raw_attach(&raw, server->instance), GS_OK);
+    CHECK_EQUAL(raw_ask(&raw, &request), GS_OK);
+    block = request.ret[1];
+    makers_begin(makers, !raw.info.device);
+    for (unsigned i = 0; i < MAKERS; i++) {
+        const bool last = i == MAKERS - 1;
+
+        CHECK_OK(gs_session_info(makers[i], &desc));
+        request = (struct raw_request){
+            .op = REQ_HOST_JOIN,
+            .arg = {block, last ? desc.window_base : UINT64_C(1) << 45, desc.session_id}};
+        CHECK_EQUAL(raw_ask(&raw, &request), GS_OK);
+        CHECK_EQUAL(request.ret[2] == desc.window_base, last);
+    }
+    raw_detach(&raw);
+    makers_end(makers);
     server_stop(server);
 }
 
@@ -382,6 +472,36 @@ static void fenced_blocks_are_freed_and_joined_again(void)
     blocks_are_freed_and_joined_again("always");
 }
 
+/* What was joined and rests gives its window up for another session's block. */
+static void resting_blocks_make_room_for_another_window(void)
+{
+    struct server *server = server_of("never");
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session makers[MAKERS], joiner;
+    void *block[MAKERS];
+    gs_devptr at;
+
+    params.device = OTHER;
+    CHECK_OK(gs_attach(&params, &joiner));
+    makers_begin(makers, MAKER);
+    for (unsigned i = 0; i < MAKERS; i++) {
+        CHECK_OK(gs_host_alloc(makers[i], MIB, &block[i]));
+        CHECK_OK(gs_host_join(joiner, makers[i], block[i]));
+        CHECK_OK(gs_host_device_ptr(joiner, block[i], &at));
+        CHECK_EQUAL(at, (uintptr_t)block[i]);
+        CHECK_OK(gs_host_free(joiner, block[i]));
+    }
+    /* Where all are in use, the block lies elsewhere. */
+    for (unsigned i = 0; i < MAKERS; i++) {
+        CHECK_OK(gs_host_join(joiner, makers[i], block[i]));
+        CHECK_OK(gs_host_device_ptr(joiner, block[i], &at));
+        CHECK_EQUAL(at == (uintptr_t)block[i], i < MAKERS - 1);
+    }
+    CHECK_OK(gs_detach(joiner));
+    makers_end(makers);
+    server_stop(server);
+}
+
 struct board {
     struct gate joined;
     gs_devptr at;
@@ -516,7 +636,9 @@ static const struct test tests[] = {
     TEST(fenced_sessions_of_two_devices_reach_it),
     TEST(running_kernels_of_two_devices_wait_for_one_word),
     TEST(what_is_no_block_of_the_other_session_is_refused),
+    TEST(of_two_threads_one_joins_it),
     TEST(segments_that_are_no_host_blocks_are_refused),
+    TEST(a_window_that_is_not_used_is_given_up),
     TEST(a_joined_block_counts_against_both),
     TEST(joining_may_fail),
     TEST(each_session_may_free_it_first),
@@ -524,6 +646,7 @@ static const struct test tests[] = {
     TEST(a_kernel_has_it_until_it_ends),
     TEST(unfenced_blocks_are_freed_and_joined_again),
     TEST(fenced_blocks_are_freed_and_joined_again),
+    TEST(resting_blocks_make_room_for_another_window),
     TEST(a_process_that_is_killed_leaves_nothing),
     TEST(unfenced_sharers_go_on_after_workers_and_supervisors_are_replaced),
     TEST(fenced_sharers_go_on_after_workers_and_supervisors_are_replaced),

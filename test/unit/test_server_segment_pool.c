@@ -135,6 +135,24 @@ static void all_of_it_is_zero_in_every_mapping(void **state)
     rig_end(&rig);
 }
 
+// Its id may have become another's: nothing beyond it is touched then.
+static void a_segment_of_another_size_is_not_attached(void **state)
+{
+    struct rig rig = rig_new(1000);
+    void *memory = segment_attach(rig.segment.id, SEG_SIZE);
+    struct shmid_ds ds;
+
+    (void)state;
+    assert_non_null(memory);
+    shmdt(memory);
+    assert_null(segment_attach(rig.segment.id, 2 * SEG_SIZE));
+    assert_null(segment_attach(rig.segment.id, SEG_SIZE - 1));
+    assert_int_equal(shmctl(rig.segment.id, IPC_STAT, &ds), 0);
+    assert_int_equal(ds.shm_nattch, 2);
+    shmdt(rig.segment.memory);
+    rig_end(&rig);
+}
+
 // The driver has that page pinned, so the device writes there whatever is mapped later. A pipe that
 // was given the page shows it as the device sees it.
 static void the_completion_page_stays_the_same_memory(void **state)
@@ -200,6 +218,7 @@ int main(void)
         cmocka_unit_test(the_same_user_gets_it_again_and_nobody_else),
         cmocka_unit_test(what_somebody_else_has_attached_waits),
         cmocka_unit_test(all_of_it_is_zero_in_every_mapping),
+        cmocka_unit_test(a_segment_of_another_size_is_not_attached),
         cmocka_unit_test(the_completion_page_stays_the_same_memory),
         cmocka_unit_test(a_full_pool_gives_up_the_longest_unused),
     };

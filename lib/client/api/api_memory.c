@@ -306,20 +306,24 @@ gs_status gs_host_join(gs_session handle, gs_session theirs, void *ptr)
 {
     struct session *session, *other;
     struct host_block made, block;
+    bool joined;
     gs_status status = session_use(handle_decode(handle), HANDLE_SESSION, &session);
 
     if (status != GS_OK)
         return status;
+    /* Of two threads that join one block the second finds that the session has it. */
+    pthread_mutex_lock(&session->memory->host_lock);
     status = block_of_other(session, theirs, ptr, &other, &made);
     if (status == GS_OK) {
         status = host_block_join(session, other, &made, &block);
         session_leave(other);
     }
-    if (status == GS_OK) {
+    joined = status == GS_OK;
+    if (joined)
         status = memory_host_add(session, &block);
-        if (status != GS_OK)
-            host_block_free(session, &block);
-    }
+    pthread_mutex_unlock(&session->memory->host_lock);
+    if (joined && status != GS_OK)
+        host_block_free(session, &block);
     session_leave(session);
     return status;
 }

@@ -26,7 +26,6 @@ static bool block_gone(int id)
     return shmctl(id, IPC_STAT, &about) < 0 && (errno == EINVAL || errno == EIDRM);
 }
 
-/* *again: there is no block, and another can be asked for. */
 /* The server's number of the block, from its answer. */
 static gs_status block_number(const struct sync_request *answered)
 {
@@ -36,6 +35,7 @@ static gs_status block_number(const struct sync_request *answered)
                            (unsigned long long)answered->ret[0], SEG_HOSTS);
 }
 
+/* *again: there is no block, and another can be asked for. */
 static gs_status block_ask(struct session *session, uint64_t size, enum host_block_use use,
                            struct host_block *block, bool *again)
 {

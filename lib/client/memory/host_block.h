@@ -25,8 +25,8 @@ struct host_block {
 /* Makes and maps a zeroed block. GS_ERR_LIMIT, GS_ERR_NO_MEMORY, GS_ERR_SYSTEM. */
 gs_status host_block_new(struct session *session, uint64_t size, enum host_block_use use,
                          struct host_block *block);
-/* Joins the session to a block that the other session has made and mapped (gs_host_join).
- * GS_ERR_INVALID_VALUE: it is gone. */
+/* Joins the session to a block that the other session has made and mapped (gs_host_join). The
+ * caller has the session's host_lock. GS_ERR_INVALID_VALUE: it is gone. */
 gs_status host_block_join(struct session *session, const struct session *other,
                           const struct host_block *theirs, struct host_block *block);
 /* Unmaps the block and has the server free it. No unfinished work may use the block. */

@@ -7,6 +7,7 @@
 #include "cudart/state/heaps.h"
 #include "cudart/state/memory_map.h"
 #include "cudart/state/peer_access.h"
+#include "cudart/state/pinned.h"
 #include "cudart/state/registered.h"
 
 #define PITCH_ALIGN 512u /* of rows, as on NVIDIA's devices */
@@ -90,6 +91,7 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
 {
     cudaError_t error = device_use();
     const int number = memory_map_device(ptr);
+    const unsigned owner = number >= 0 ? (unsigned)number : device_current();
     struct memory_range range;
     gs_devptr there;
 
@@ -98,17 +100,14 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
     if (attributes == NULL)
         return error_record(cudaErrorInvalidValue);
     *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = -2};
-    if (number >= 0)
-        device_enter((unsigned)number);
     if (memory_map_find(ptr, &range) && (memory_is_host(&range) || range.kind == MEMORY_MANAGED)) {
         attributes->type =
             range.kind == MEMORY_MANAGED ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
-        attributes->device = (int)device_number();
+        attributes->device = (int)owner;
         attributes->hostPointer = (void *)(uintptr_t)ptr; // NOLINT: without const
         if (range.kind == MEMORY_MAPPED || range.kind == MEMORY_MANAGED)
             attributes->devicePointer = attributes->hostPointer;
-        else if (range.kind == MEMORY_PINNED &&
-                 gs_host_device_ptr(devices[device_current()].session, ptr, &there) == GS_OK)
+        else if (range.kind == MEMORY_PINNED && pinned_reach(ptr, &there))
             attributes->devicePointer = (void *)(uintptr_t)there; // NOLINT: as above
         if (range.kind == MEMORY_REGISTERED &&
             !registered_find(ptr, &attributes->hostPointer, &attributes->devicePointer) &&
@@ -116,12 +115,11 @@ CUDART_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *at
             registered_reach(range.base, range.size, ptr, &attributes->devicePointer);
     } else if (registered_find(ptr, &attributes->hostPointer, &attributes->devicePointer)) {
         attributes->type = cudaMemoryTypeHost;
-        attributes->device = (int)device_number();
+        attributes->device = (int)owner;
     } else if (number >= 0) {
         attributes->type = cudaMemoryTypeDevice;
-        attributes->device = (int)device_number();
-        if (device_number() == device_current() ||
-            peer_access_reaches(device_current(), device_number(), ptr))
+        attributes->device = (int)owner;
+        if (owner == device_current() || peer_access_reaches(device_current(), owner, ptr))
             attributes->devicePointer = (void *)(uintptr_t)ptr; // NOLINT: without const
     } else {
         attributes->hostPointer = (void *)(uintptr_t)ptr; // NOLINT: without const

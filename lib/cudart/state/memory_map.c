@@ -154,21 +154,21 @@ bool memory_map_find(const void *address, struct memory_range *found)
 /* The lock is held. */
 static bool join_note(struct memory_range *range, unsigned device, struct memory_range *found)
 {
-    if (range == NULL || range->kind != MEMORY_PINNED || range->device == device)
+    if (range == NULL || range->kind != MEMORY_PINNED || range->device == device ||
+        range->joined >> device & 1)
         return false;
     range->joined |= 1u << device;
     *found = *range;
     return true;
 }
 
-bool memory_map_join_next(unsigned device, struct memory_range *found)
+bool memory_map_join_next(unsigned device, uintptr_t from, struct memory_range *found)
 {
     bool noted = false;
 
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < memory.count && !noted; i++)
-        noted =
-            !(memory.ranges[i].joined >> device & 1) && join_note(&memory.ranges[i], device, found);
+    for (size_t i = ranges_before(&memory, from); i < memory.count && !noted; i++)
+        noted = join_note(&memory.ranges[i], device, found);
     pthread_mutex_unlock(&lock);
     return noted;
 }
@@ -183,18 +183,30 @@ bool memory_map_join(const void *address, unsigned device, struct memory_range *
     return noted;
 }
 
-bool memory_map_leave_next(unsigned device, struct memory_range *found)
+void memory_map_unjoin(const struct memory_range *joined, unsigned device)
+{
+    struct memory_range *range;
+
+    pthread_mutex_lock(&lock);
+    range = map_find(&memory, joined->base);
+    if (range != NULL)
+        range->joined &= ~(1u << device);
+    pthread_mutex_unlock(&lock);
+}
+
+bool memory_map_take_pinned(unsigned device, struct memory_range *taken)
 {
     size_t i = 0;
     bool any;
 
     pthread_mutex_lock(&lock);
-    while (i < memory.count && (memory.ranges[i].device != device || memory.ranges[i].joined == 0))
+    while (i < memory.count &&
+           (memory.ranges[i].device != device || memory.ranges[i].kind != MEMORY_PINNED))
         i++;
     any = i < memory.count;
     if (any) {
-        *found = memory.ranges[i];
-        memory.ranges[i].joined = 0;
+        *taken = memory.ranges[i];
+        map_remove(&memory, &memory.ranges[i]);
     }
     pthread_mutex_unlock(&lock);
     return any;

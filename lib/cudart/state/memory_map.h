@@ -31,7 +31,7 @@ struct memory_range {
     struct block *block; /* of a heap's arena (device_memory.h); NULL: memory of its own */
     size_t offset;       /* of MEMORY_OPENED ...: where it begins in what was imported */
     unsigned device;     /* the number of the device whose session has it */
-    unsigned joined;     /* as bits, of pinned memory: devices that were to join it (pinned.h) */
+    unsigned joined;     /* as bits, of pinned memory: devices that have joined it (pinned.h) */
 };
 
 /* Whether cudaPointerGetAttributes tells the range as the host's. */
@@ -67,12 +67,14 @@ bool memory_map_allows(const void *address, size_t size);
 /* The number of the device whose session has the memory at the address; -1: no device of the
  * process, as far as this library knows. */
 int memory_map_device(const void *address);
-/* Finds pinned memory of another device that the device is to join, and notes that it is: any that
- * it is not noted for yet; or that at the address. False: there is none. */
-bool memory_map_join_next(unsigned device, struct memory_range *found);
+/* Finds pinned memory of another device that the device has not joined, and notes that it has: the
+ * first behind the address; or that at the address. False: there is none. */
+bool memory_map_join_next(unsigned device, uintptr_t from, struct memory_range *found);
 bool memory_map_join(const void *address, unsigned device, struct memory_range *found);
-/* Finds pinned memory of the device that others were to join, and notes that none is. */
-bool memory_map_leave_next(unsigned device, struct memory_range *found);
+/* Notes that the device has not joined it. */
+void memory_map_unjoin(const struct memory_range *joined, unsigned device);
+/* Removes a range of pinned memory of the device, and copies it out. False: there is none. */
+bool memory_map_take_pinned(unsigned device, struct memory_range *taken);
 /* Removes all ranges of a device, and what it was to join. */
 void memory_map_clear(unsigned device);
 

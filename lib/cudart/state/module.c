@@ -326,8 +326,6 @@ cudaError_t image_load(struct image *image)
         if (v->managed != NULL)
             here->failed = variable_manage(v);
     }
-    if (here->failed == cudaSuccess)
-        pinned_begin();
     return here->failed;
 }
 
@@ -386,6 +384,7 @@ cudaError_t kernel_load(struct kernel *kernel)
 
     if (error != cudaSuccess)
         return error;
+    pinned_begin(); /* without the lock, since joining may wait; before another thread's launch */
     images_enter();
     error = image_load(kernel->image);
     if (error == cudaSuccess)

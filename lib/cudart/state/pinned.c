@@ -9,9 +9,11 @@
 #include "cudart/state/memory_map.h"
 
 /* Held by whoever joins, and while a range comes or goes: what is removed is joined no more. Who
- * has it waits for no device's work, but for as long as the server lets who joins wait. */
+ * has it waits for as long as the server lets who joins wait, which is behind the kernels of the
+ * joining device, 10 s at most. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool has_kernels[DEVICES_MAX]; /* likewise */
+static bool missed[DEVICES_MAX];      /* likewise: has failed to join something */
 
 /* NULL: not attached. */
 static gs_session session_of(unsigned number)
@@ -20,43 +22,71 @@ static gs_session session_of(unsigned number)
     return atomic_load_explicit(&devices[number].session, memory_order_acquire);
 }
 
-/* The lock is held. */
-static void join(unsigned number, const struct memory_range *range)
+static void report_unreached(unsigned number, const struct memory_range *range, const char *why)
 {
-    void *base = (void *)range->base; // NOLINT: as it was allocated
-
-    if (gs_host_join(session_of(number), session_of(range->device), base) != GS_OK)
-        report_debug("device %u does not reach %zu bytes of pinned memory of device %u: %s", number,
-                     range->size, range->device, gs_last_error_message());
+    report_once("kernels of device %u do not reach all pinned memory of device %u: %s", number,
+                range->device, why);
 }
 
-/* The device joins what it has not been asked for yet. The lock is held. */
+/* The range is noted as joined. What fails is tried again when there is a chance. The lock is held.
+ */
+static gs_status join(unsigned number, const struct memory_range *range)
+{
+    void *base = (void *)range->base; // NOLINT: as it was allocated
+    const gs_status status = gs_host_join(session_of(number), session_of(range->device), base);
+    gs_devptr there = 0;
+
+    if (status != GS_OK) {
+        report_unreached(number, range, gs_status_name(status));
+        report_debug("%zu bytes: %s", range->size, gs_last_error_message());
+        memory_map_unjoin(range, number);
+        missed[number] = true;
+    } else if (!devices[number].desc.fenced &&
+               (gs_host_device_ptr(session_of(number), base, &there) != GS_OK ||
+                there != range->base)) {
+        report_unreached(number, range, "the server has no room at the host's address");
+    }
+    return status;
+}
+
+/* The device joins all that it has not; where it has waited in vain, the rest too is left for the
+ * next chance. The lock is held. */
 static void join_all(unsigned number)
 {
-    struct memory_range range;
+    struct memory_range range = {0};
 
-    while (has_kernels[number] && !devices[number].desc.fenced &&
-           memory_map_join_next(number, &range))
-        join(number, &range);
+    missed[number] = false;
+    while (memory_map_join_next(number, range.base, &range) &&
+           join(number, &range) != GS_ERR_TIMEOUT)
+        ;
 }
 
 bool pinned_add(void *base, size_t size, unsigned flags)
 {
+    struct memory_range range;
     bool added;
 
     pthread_mutex_lock(&lock);
     added = memory_map_add(base, size, MEMORY_PINNED, flags);
-    for (unsigned i = 0; added && i < DEVICES_MAX; i++)
-        join_all(i);
+    for (unsigned i = 0; added && i < DEVICES_MAX; i++) {
+        if (i != device_number() && has_kernels[i] && memory_map_join(base, i, &range) &&
+            join(i, &range) == GS_OK && missed[i])
+            join_all(i);
+    }
     pthread_mutex_unlock(&lock);
     return added;
 }
 
 void pinned_begin(void)
 {
+    const unsigned number = device_number();
+
+    if (device_here()->desc.fenced)
+        return;
     pthread_mutex_lock(&lock);
-    has_kernels[device_number()] = true;
-    join_all(device_number());
+    if (!has_kernels[number] || missed[number])
+        join_all(number);
+    has_kernels[number] = true;
     pthread_mutex_unlock(&lock);
 }
 
@@ -113,7 +143,7 @@ void pinned_forget(void)
     while (more) {
         pthread_mutex_lock(&lock);
         has_kernels[gone] = false;
-        more = memory_map_leave_next(gone, &range);
+        more = memory_map_take_pinned(gone, &range);
         pthread_mutex_unlock(&lock);
         if (more)
             leave(&range);

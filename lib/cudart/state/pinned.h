@@ -2,8 +2,10 @@
  * pinned.h - pinned memory: blocks of gs_host_alloc, which all devices of the process are to reach.
  * The sessions of the other devices join each block (gs_host_join), from its allocation on, or from
  * the moment at which they have kernels: a device of which the program only asks something joins
- * nothing. Kernels of a fenced session cannot reach the other's addresses: it joins when the
- * program asks for an address of its own. Any thread.
+ * nothing. What cannot be joined is said once, and tried again when the device gets another kernel,
+ * when it has joined another block, and when the program asks for the address there. Kernels of a
+ * fenced session cannot reach the other's addresses: it joins when the program asks for an address
+ * of its own. Any thread.
  */
 #ifndef GS_CUDART_PINNED_H
 #define GS_CUDART_PINNED_H
@@ -16,7 +18,8 @@
 bool pinned_add(void *base, size_t size, unsigned flags);
 /* Removes it there and frees it, for all devices. */
 cudaError_t pinned_free(void *base, unsigned device);
-/* The call's device has kernels from now on, and joins what there is. */
+/* The call's device gets a kernel. At its first one it joins what there is, and at a later one what
+ * it could not join before. */
 void pinned_begin(void);
 /* Where kernels of the call's device reach the address, which is pinned memory, and which that
  * device joins if it has not. False: they do not. */

@@ -349,8 +349,10 @@ cudaError_t registered_reach(uintptr_t base, size_t size, const void *ptr, void 
 bool registered_find(const void *ptr, void **host, void **there)
 {
     const uintptr_t at = (uintptr_t)ptr;
-    const struct exchange *e = NULL;
+    const char *why = NULL;
+    struct exchange *e = NULL;
     size_t offset = 0;
+    gs_devptr block;
 
     if (!atomic_load(&any))
         return false;
@@ -361,8 +363,10 @@ bool registered_find(const void *ptr, void **host, void **there)
             break;
     }
     if (e != NULL) {
-        *host = (void *)(e->start + offset);             // NOLINT: addresses
-        *there = (void *)(uintptr_t)(e->there + offset); // NOLINT: likewise
+        *host = (void *)(e->start + offset); // NOLINT: an address
+        *there = NULL;
+        if (block_reach(e, &block, &why))
+            *there = (void *)(uintptr_t)(block + offset); // NOLINT: likewise
     }
     pthread_mutex_unlock(&lock);
     return e != NULL;

@@ -19,8 +19,8 @@
 /* Where the call's device reaches PTR, in the registered SIZE bytes at BASE. cudaErrorNotSupported:
  * nowhere; the reason has been said. */
 cudaError_t registered_reach(uintptr_t base, size_t size, const void *ptr, void **there);
-/* Whether the address is one of registered memory that kernels reach, by either of its addresses:
- * both. */
+/* Whether the address is one of registered memory that kernels reach, by either of its addresses on
+ * the device that it was made for: both, *there on the call's device, or NULL. */
 bool registered_find(const void *ptr, void **host, void **there);
 /* Gives the memory that begins at PTR pages of its own again. Waits for the session's work. False:
  * there is no memory for them, and all stays as it is. */

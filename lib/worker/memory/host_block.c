@@ -96,8 +96,7 @@ void host_block_free(struct session *session, struct host_block *block)
     free(block);
 }
 
-/* The system has few System V segments for all users (kernel.shmmni), and pinned memory is taken
- * from everyone. */
+/* Pinned memory is taken from everyone. */
 static bool user_admit(struct job *job, uint64_t size)
 {
     const struct session_memory *memory = &job->session->memory;
@@ -105,10 +104,6 @@ static bool user_admit(struct job *job, uint64_t size)
     uint64_t most = atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed);
     char text[3][SIZE_TEXT_MAX];
 
-    if (limit && segments_low()) {
-        job_fail(job, GS_ERR_LIMIT, "nearly all System V segments are in use (kernel.shmmni)");
-        return false;
-    }
     if (!user_host_bytes_charge(memory->user, size, most)) {
         job_fail(job, GS_ERR_LIMIT, "%s of host memory wanted, the user's sessions have %s of %s",
                  size_exact(text[0], size), size_exact(text[1], user_host_bytes(memory->user)),
@@ -217,6 +212,11 @@ struct host_block *host_block_new(struct job *job, uint64_t asked, enum host_use
     if (use == HOST_REACHED && host_segment_size(asked, use) > host_limit() - own->host_bytes)
         use = HOST_COPIED;
     size = host_segment_size(asked, use);
+    /* The system has few segments for all users. */
+    if (atomic_load_explicit(&own->user_hosts, memory_order_relaxed) && segments_low()) {
+        job_fail(job, GS_ERR_LIMIT, "nearly all System V segments are in use (kernel.shmmni)");
+        return NULL;
+    }
     if (!user_admit(job, size))
         return NULL;
     error = segment_make(size, S_IRUSR | S_IWUSR, job->session->uid, id, &memory);

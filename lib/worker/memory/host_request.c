@@ -198,8 +198,7 @@ static void alloc_install(struct job *job)
         job->ret[2] = block->address = 0;
 }
 
-/* ---- Joining: arg: System V id, address, the other session; size ------------------------------
- */
+/* ---- Joining; arg: System V id, address, the other session; size ----------------------------- */
 
 static const struct job_kind job_host_join_quiet, job_host_join_ask, job_host_join_ask_quiet;
 
@@ -213,13 +212,14 @@ static struct host_block **joined_find(struct session_memory *memory, int id)
     return *link ? link : NULL;
 }
 
-/* Whether another segment's joined block rests there. */
-static bool rests_there(const struct session_memory *memory, uint64_t address, uint64_t size)
+/* Whether another segment's joined block rests there, or may have the window that is wanted. */
+static bool rests_in_the_way(struct session *session, uint64_t address, uint64_t size)
 {
-    const struct host_block *block = memory->resting;
+    const struct host_block *block = session->memory.resting;
+    const bool full = address && peer_windows_full(session) && !peer_window_has(session, address);
 
-    while (block && !(block->joined && block->address < address + size &&
-                      address < block->address + block->room))
+    while (block && !(block->joined && (full || (block->address < address + size &&
+                                                 address < block->address + block->room))))
         block = block->next;
     return block;
 }
@@ -231,7 +231,8 @@ static gs_status segment_check(struct job *job)
     const uint64_t size = host_segment_bytes((int)job->arg[0], job->session->uid);
 
     job->arg[3] = size;
-    return size && host_place_segment_size(size) == size && job->arg[1] % worker->granularity == 0
+    return size && size != SEG_SIZE && host_place_segment_size(size) == size &&
+                   job->arg[1] % worker->granularity == 0
                ? GS_OK
                : job_fail(job, GS_ERR_INVALID_VALUE,
                           "the session's user has no host block with the System V id %d",
@@ -253,7 +254,7 @@ static void join_prepare(struct job *job)
         job->arg[1] = 0;
     window_await(job, host_place_room(job->arg[3]));
     quiet = makes_room(memory, job->arg[3]) || deferred_release_has(job->arg[1]) ||
-            rests_there(memory, job->arg[1], host_place_room(job->arg[3]));
+            rests_in_the_way(job->session, job->arg[1], host_place_room(job->arg[3]));
     if (!quiet && host_block_admit(job, job->arg[3]) != GS_OK)
         return;
     if (job->arg[1])
@@ -282,10 +283,12 @@ static uint64_t peer_address(struct job *job)
 static struct host_block *join_new(struct job *job)
 {
     const int id = (int)job->arg[0];
-    void *memory = segment_attach(id, job->arg[3]);
+    void *memory = NULL;
     struct host_block *block = NULL;
 
-    /* Its number may have become another segment's meanwhile. */
+    /* Its number may have become another segment's meanwhile, until it is attached. */
+    if (host_segment_bytes(id, job->session->uid) == job->arg[3])
+        memory = segment_attach(id, job->arg[3]);
     if (memory && host_segment_bytes(id, job->session->uid) == job->arg[3]) {
         block = host_block_join(job, id, memory, job->arg[3], peer_address(job));
     } else {
@@ -293,7 +296,7 @@ static struct host_block *join_new(struct job *job)
             shmdt(memory);
         job_fail(job, GS_ERR_INVALID_VALUE, "the host block with the System V id %d is gone", id);
     }
-    peer_window_left(job->session, job->arg[1]);
+    peer_window_left(job->session, job->peer.answer.window_base);
     return block;
 }
 

@@ -28,7 +28,7 @@ bool peer_window_reserve_again(struct session *session, uint64_t base, uint64_t 
     struct session_memory *memory = &session->memory;
     bool there = false;
 
-    if (session->fenced || memory->peer_count == PEER_WINDOWS_MAX || size == 0)
+    if (session->fenced || peer_windows_full(session) || size == 0)
         return false;
     lost_check(window_reserve_at(base, size, false, &there));
     if (there)
@@ -49,6 +49,11 @@ bool peer_window_reserve(struct session *session, uint64_t base, uint64_t size)
 bool peer_window_has(struct session *session, uint64_t address)
 {
     return peer_window_of(&session->memory, address) != NULL;
+}
+
+bool peer_windows_full(const struct session *session)
+{
+    return session->memory.peer_count == PEER_WINDOWS_MAX;
 }
 
 void peer_window_deferred(struct session *session, uint64_t address)

@@ -15,6 +15,8 @@ bool peer_window_reserve(struct session *session, uint64_t base, uint64_t size);
 bool peer_window_reserve_again(struct session *session, uint64_t base, uint64_t size);
 /* Whether the address is in a peer window of the session. */
 bool peer_window_has(struct session *session, uint64_t address);
+/* Whether the session can have no further peer window. */
+bool peer_windows_full(const struct session *session);
 /* Takes the place of a chunk in a peer window. False: the place is in none of them, or taken. */
 bool peer_window_put(struct session *session, uint64_t address, uint64_t size, void *tag);
 /* Notes that a chunk has left its place, which may be in a peer window: one that has no chunk any
