@@ -30,6 +30,7 @@ static const char said[] = "ptxas info    : Compiling entry function 'gemm' for 
                            "ptxas info    : Used 154 registers, used 1 barriers\n";
 
 static struct session session;
+static struct link_stats stats;
 static unsigned compilations;
 static unsigned closes_in; /* the number of the compilation that the session closes in; 0: none */
 static char code[] = "code";
@@ -91,6 +92,7 @@ static CUresult link_complete(CUlinkState state, void **made, size_t *size)
     (void)state;
     while (clock_ns() == began)
         ;
+    assert_int_equal(atomic_load(&stats.compiling), 1);
     *made = code;
     *size = sizeof(code);
     return CUDA_SUCCESS;
@@ -110,7 +112,7 @@ static int set(void **state)
     fake_cu.cuLinkAddData_v2 = link_add;
     fake_cu.cuLinkComplete = link_complete;
     fake_cu.cuLinkDestroy = link_destroy;
-    session = (struct session){.id = 1};
+    session = (struct session){.id = 1, .stats = &stats};
     compilations = closes_in = 0;
     version = 13000;
     cpus = 2;
@@ -127,6 +129,7 @@ static gs_status compile_text(const char *given, bool one_by_one)
     assert_non_null(image);
     const gs_status status = image_compile(&job, &image, &size, one_by_one);
     charged = job.helpers_ns;
+    assert_int_equal(atomic_load(&stats.compiling), 0);
     assert_string_equal(image, status == GS_OK ? code : given);
     free(image);
     return status;
