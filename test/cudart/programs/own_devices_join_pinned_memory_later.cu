@@ -21,7 +21,7 @@ int main()
     int *device, *pinned;
     void *made;
 
-    two_needed();
+    reach_needed();
     MUST(cudaSetDevice(1));
     MUST(cudaMalloc(&device, sizeof(int)));
     first<<<1, 1>>>(device);
