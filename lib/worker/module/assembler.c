@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/sanitizers.h"
 #include "common/util.h"
 #include "worker/driver/worker.h"
 #include "worker/jobs/job.h"
@@ -32,8 +33,9 @@
 enum { TEXT_FD = 3, CODE_FD = 4, DESCRIPTORS_FREE = 10 };
 enum { CANNOT_RUN = 127 };
 
-#define MEMORY_MOST  ((rlim_t)8 << 30) /* a function at the fence's bounds takes 3 GiB */
-#define SECONDS_MOST 1200u             /* of CPU time; one at several bounds takes 12 minutes */
+/* A function at the fence's bounds takes 3 GiB. A sanitizer has terabytes of addresses. */
+#define MEMORY_MOST  (ADDRESS_SANITIZER || THREAD_SANITIZER ? RLIM_INFINITY : (rlim_t)8 << 30)
+#define SECONDS_MOST 1200u /* of CPU time; one at several bounds takes 12 minutes */
 #define CODE_MOST    ((rlim_t)512 << 20)
 #define LOOK_MS      50 /* whether the session closes */
 
