@@ -123,7 +123,7 @@ static bool on_memory(struct session *session, const struct link_message *messag
 }
 
 /* Takes a message that says something of a session with memory, and may be taken twice. */
-static bool on_word(struct session *session, uint32_t op)
+static bool on_note(struct session *session, uint32_t op)
 {
     switch (op) {
     case LINK_SUSPECT:
@@ -168,7 +168,7 @@ static bool on_session_message(struct device *device, const struct link_message 
         return session_has_memory(session) && peer_window_ask(session, &message->u.peer_ask);
     default:
         return session_has_memory(session) &&
-               (on_word(session, message->op) || on_memory(session, message, fd));
+               (on_note(session, message->op) || on_memory(session, message, fd));
     }
 }
 
@@ -269,7 +269,7 @@ void worker_receive_again(struct device *device)
     if (session && (message->op != LINK_VAULT_PUT || fd >= 0))
         on_memory(session, message, &fd);
     if (session && session_has_memory(session))
-        on_word(session, message->op);
+        on_note(session, message->op);
     if (message->op == LINK_READY)
         ready_note(worker, &message->u.device);
     else if (message->op == LINK_FATAL)

@@ -85,9 +85,11 @@ static void held_note(uint64_t now, bool wait_on)
 static bool suspects_busy(uint64_t now)
 {
     for (struct session *s = session_table_next(NULL); s; s = session_table_next(s)) {
-        if (suspect(s, now) && s->inflight.by_word)
+        if (!suspect(s, now))
+            continue;
+        if (s->inflight.by_word)
             streams_idle(s);
-        if (suspect(s, now) && session_has_kernels(s))
+        if (session_has_kernels(s))
             return true;
     }
     return false;
