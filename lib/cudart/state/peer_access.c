@@ -2,6 +2,7 @@
 #include "cudart/state/peer_access.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,9 @@ static struct owned of_malloc[DEVICES_MAX] = {{.device = 0}, {.device = 1}, {.de
                                               {.device = 3}, {.device = 4}, {.device = 5},
                                               {.device = 6}, {.device = 7}};
 static struct owned of_pools[POOLS_MAX]; /* by the pool's number less 1 */
+/* Whether any device has ever been given access: most programs have none, and each of their
+ * cudaFree asks. */
+static _Atomic bool access_given;
 /* Whether the one device can have access to the other's, [owner][device]. */
 static enum ability abilities[DEVICES_MAX][DEVICES_MAX];
 
@@ -249,25 +253,28 @@ gs_status peer_free(gs_devptr base)
     return gs_free(device_session(), base);
 }
 
-/* Whether the device has access to some of the owner's memory. */
-static bool reaches_some(unsigned number, unsigned owner)
+/* Notes the devices that have access to some of the owner's memory. */
+static void accessors_find(unsigned owner, bool reaching[DEVICES_MAX])
 {
-    bool any = false;
-
     pthread_mutex_lock(&lock);
-    for (const struct owned *own = NULL; (own = owned_next(owner, own)) != NULL;)
-        any = any || own->reached_by[number];
+    for (const struct owned *own = NULL; (own = owned_next(owner, own)) != NULL;) {
+        for (unsigned i = 0; i < DEVICES_MAX; i++)
+            reaching[i] = reaching[i] || own->reached_by[i];
+    }
     pthread_mutex_unlock(&lock);
-    return any;
 }
 
 gs_status peer_accessors_sync(void)
 {
+    bool reaching[DEVICES_MAX] = {0};
     gs_status status = GS_OK;
 
+    if (!atomic_load_explicit(&access_given, memory_order_relaxed))
+        return GS_OK;
     pthread_mutex_lock(&changing);
+    accessors_find(device_number(), reaching);
     for (unsigned i = 0; i < DEVICES_MAX && status == GS_OK; i++) {
-        if (reaches_some(i, device_number()))
+        if (reaching[i])
             status = gs_sync(session_of(i));
     }
     pthread_mutex_unlock(&changing);
@@ -359,6 +366,7 @@ static cudaError_t enable(unsigned number, struct owned *own)
     for (; done < own->count && status == GS_OK; done++)
         status = allocation_map(number, own->device, own->at[done].base);
     if (status == GS_OK) {
+        atomic_store_explicit(&access_given, true, memory_order_relaxed);
         reached_set(own, number, true);
         return cudaSuccess;
     }
