@@ -41,8 +41,9 @@ static const char help[] =
     "                         default: $GSHARE_CUBLAS, else none for root's server and auto for\n"
     "                         a user's own\n"
     "      --ptxas PROGRAM    NVIDIA's assembler, which compiles the code of fenced sessions in\n"
-    "                         a process of its own: a path; or none; default: $GSHARE_PTXAS,\n"
-    "                         else none: the driver compiles in the worker\n"
+    "                         a process of its own: a path; auto: the CUDA toolkit's, if it\n"
+    "                         suits the driver; or none: the driver compiles in the worker;\n"
+    "                         default: $GSHARE_PTXAS, else auto\n"
     "      --worker-user NAME the user that root's workers become; default: $GSHARE_WORKER_USER,\n"
     "                         else gshare if there is such a user, else root\n"
     "      --mem-limit BYTES  device memory for each session (K, M, G, T: powers of 1024);\n"
@@ -213,9 +214,10 @@ static const char *ptxas_parse(const char *what, const char *name)
 {
     struct stat file;
 
-    if (strcmp(name, "none") != 0 && (*name != '/' || stat(name, &file) != 0 ||
-                                      !S_ISREG(file.st_mode) || access(name, X_OK) != 0))
-        usage("%s '%s': the whole path of a program, or none", what, name);
+    if (strcmp(name, "auto") != 0 && strcmp(name, "none") != 0 &&
+        (*name != '/' || stat(name, &file) != 0 || !S_ISREG(file.st_mode) ||
+         access(name, X_OK) != 0))
+        usage("%s '%s': the whole path of a program, auto or none", what, name);
     return name;
 }
 
@@ -493,6 +495,8 @@ void options_parse(int argc, char **argv, struct server_options *options,
      * server that is not root's. */
     if (!workers->cublas)
         workers->cublas = geteuid() == 0 ? "none" : "auto";
+    if (!workers->ptxas)
+        workers->ptxas = "auto";
     if (!options->cache[0] && cache && *cache)
         cache_take(options, "GSHARE_CACHE", cache);
     if (!mps_variables_read(&options->mps, options->devices, error))

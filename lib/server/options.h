@@ -10,7 +10,7 @@ struct worker_settings {
     const char *log_level; /* NULL: the default */
     uint32_t lanes;        /* 0: the default */
     const char *cublas;    /* NULL: the default */
-    const char *ptxas;     /* NULL: none */
+    const char *ptxas;     /* a path, "auto" or "none"; NULL: not given */
     const char *user;      /* NULL: the default */
 };
 

@@ -95,8 +95,8 @@ static void one_that_cannot_be_run_is_told(void)
     CHECK(unlink(path) == 0);
 }
 
-/* The driver compiles what its owner's sessions load. */
-static void sessions_that_are_not_fenced_do_without_it(void)
+/* The driver compiles what its owner's sessions load, unless it would leave setmaxnreg out. */
+static void sessions_that_are_not_fenced_have_it_for_setmaxnreg(void)
 {
     struct server *server = server_with_assembler("never");
     gs_session session;
@@ -104,6 +104,20 @@ static void sessions_that_are_not_fenced_do_without_it(void)
 
     CHECK_OK(server_attach(server, &session));
     CHECK_OK(kernel_load(session, "assembler_refuses", &module));
+    CHECK_STATUS(kernel_load(session, "assembler_refuses_setmaxnreg", &module), GS_ERR_BAD_IMAGE);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* The software device has machine code of its own. */
+static void the_toolkits_is_for_an_nvidia_gpu(void)
+{
+    struct server *server = server_with("auto", "always");
+    gs_session session;
+
+    CHECK_OK(server_attach(server, &session));
+    check_goes_on(session);
+    CHECK_EQUAL(server_log_lines(server, "event=ptxas"), 0);
     CHECK_OK(gs_detach(session));
     server_stop(server);
 }
@@ -149,7 +163,8 @@ static void it_ends_with_its_session(void)
 static const struct test tests[] = {
     TEST(what_it_refuses_is_a_bad_image),
     TEST(one_that_cannot_be_run_is_told),
-    TEST(sessions_that_are_not_fenced_do_without_it),
+    TEST(sessions_that_are_not_fenced_have_it_for_setmaxnreg),
+    TEST(the_toolkits_is_for_an_nvidia_gpu),
     TEST(its_crash_harms_nobody),
     TEST(it_ends_with_its_session),
 };

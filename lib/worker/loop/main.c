@@ -27,6 +27,7 @@
 #include "worker/loop/main.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/preload.h"
+#include "worker/module/assembler.h"
 #include "worker/module/code_cache.h"
 #include "worker/module/code_disk.h"
 #include "worker/module/compile.h"
@@ -321,6 +322,7 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
         return give_up(text);
     snprintf(ready.text, sizeof(ready.text), "%s", text);
     ready.u.device = made->info;
+    assembler_choose();
     if (!code_cache_open(LINK_CODE_FD, &made->info))
         log_warning("event=no-code-cache reason=%s", strerror(errno));
     link_send(&ready, -1);

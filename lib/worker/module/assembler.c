@@ -31,33 +31,33 @@
 #include "worker/module/image.h"
 
 enum { TEXT_FD = 3, CODE_FD = 4, DESCRIPTORS_FREE = 10 };
+enum { ARGUMENTS_MOST = 5 };
 enum { CANNOT_RUN = 127 };
 
 /* A function at the fence's bounds takes 3 GiB. A sanitizer has terabytes of addresses. */
-#define MEMORY_MOST  (ADDRESS_SANITIZER || THREAD_SANITIZER ? RLIM_INFINITY : (rlim_t)8 << 30)
-#define SECONDS_MOST 1200u /* of CPU time; one at several bounds takes 12 minutes */
-#define CODE_MOST    ((rlim_t)512 << 20)
-#define LOOK_MS      50 /* whether the session closes */
+#define MEMORY_MOST     (ADDRESS_SANITIZER || THREAD_SANITIZER ? RLIM_INFINITY : (rlim_t)8 << 30)
+#define SECONDS_MOST    1200u /* of CPU time; one at several bounds takes 12 minutes */
+#define CODE_MOST       ((rlim_t)512 << 20)
+#define LOOK_MS         50 /* whether the session closes */
+#define VERSION_SECONDS 10
 
-static const char *program(void)
-{
-    const char *path = getenv("GSHARE_PTXAS");
+/* Where NVIDIA's packages put the toolkit. */
+#define TOOLKITS "/usr/local/cuda/bin/ptxas"
 
-    return path && *path && strcmp(path, "none") != 0 ? path : NULL;
-}
+/* NULL: the driver compiles. Chosen before the worker has other threads. */
+static const char *program;
 
 bool assembler_wanted(void)
 {
-    return program();
+    return program;
 }
 
 uint64_t assembler_version(void)
 {
     struct stat file;
 
-    return program() && stat(program(), &file) == 0
-               ? (uint64_t)file.st_mtime + (uint64_t)file.st_size
-               : 0;
+    return program && stat(program, &file) == 0 ? (uint64_t)file.st_mtime + (uint64_t)file.st_size
+                                                : 0;
 }
 
 /* ---- Files in memory ------------------------------------------------------------------------- */
@@ -106,31 +106,13 @@ static char *file_read(int fd, size_t most, size_t *size)
 
 /* ---- The process ----------------------------------------------------------------------------- */
 
-/* "-arch=sm_90a": the device's, with the letter that the text's .target has. */
-static void architecture(const char *text, char argument[32])
+/* Starts the program with up to ARGUMENTS_MOST arguments and with the files; in and out: -1, none.
+ * Returns 0 or an error number. */
+static int start(const char *path, char *const *given, int in, int out, int said, pid_t *pid)
 {
-    const char *target = strstr(text, ".target"), *sm = target ? strstr(target, "sm_") : NULL;
-    const size_t digits = sm ? strspn(sm + 3, "0123456789") : 0;
-    const bool letter = sm && (sm[3 + digits] == 'a' || sm[3 + digits] == 'f');
-
-    snprintf(argument, 32, "-arch=sm_%u%u%.*s", worker->info.compute_major,
-             worker->info.compute_minor, letter, letter ? sm + 3 + digits : "");
-}
-
-/* Returns 0 or an error number. */
-static int start(const char *text, uint32_t threads, int in, int out, int said, pid_t *pid)
-{
-    char self[16], arch[32], split[32];
-    char *arguments[] = {"gshared",
-                         "--ptxas-run",
-                         self,
-                         (char *)(uintptr_t)program(),
-                         arch,
-                         "/proc/self/fd/3", /* TEXT_FD */
-                         "-o",
-                         "/proc/self/fd/4", /* CODE_FD */
-                         threads > 1 ? split : NULL,
-                         NULL};
+    char self[16];
+    char *arguments[4 + ARGUMENTS_MOST + 1] = {"gshared", "--ptxas-run", self,
+                                               (char *)(uintptr_t)path};
     char *environment[] = {"PATH=/usr/bin:/bin", NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -140,8 +122,8 @@ static int start(const char *text, uint32_t threads, int in, int out, int said, 
     if (r)
         return r;
     snprintf(self, sizeof(self), "%d", (int)getpid());
-    architecture(text, arch);
-    snprintf(split, sizeof(split), "--split-compile=%u", threads);
+    for (size_t i = 0; i < ARGUMENTS_MOST && given[i]; i++)
+        arguments[4 + i] = given[i];
     sigemptyset(&none);
     r = posix_spawnattr_init(&attributes);
     if (r == 0) {
@@ -149,9 +131,9 @@ static int start(const char *text, uint32_t threads, int in, int out, int said, 
         posix_spawnattr_setpgroup(&attributes, 0);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
         r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        if (r == 0)
+        if (r == 0 && in >= 0)
             r = posix_spawn_file_actions_adddup2(&actions, in, TEXT_FD);
-        if (r == 0)
+        if (r == 0 && out >= 0)
             r = posix_spawn_file_actions_adddup2(&actions, out, CODE_FD);
         if (r == 0)
             r = posix_spawn_file_actions_adddup2(&actions, said, STDOUT_FILENO);
@@ -165,32 +147,47 @@ static int start(const char *text, uint32_t threads, int in, int out, int said, 
     return r;
 }
 
-/* Waits for the end of the process, which it kills, with what that has started, where the session
- * closes or the time is over. Returns its status. */
-static int await(struct job *job, pid_t pid)
+/* Waits for the end of the process, which it kills, with what that has started, where the job's
+ * session closes or the time is over. job: NULL, nobody's. Returns its status. */
+static int await(struct job *job, pid_t pid, unsigned seconds, struct rusage *used)
 {
     CLEANUP_FD int process = (int)syscall(SYS_pidfd_open, pid, 0);
     struct pollfd end = {.fd = process, .events = POLLIN};
-    const uint64_t until = clock_ns() + 2 * SECONDS_MOST * UINT64_C(1000000000);
-    struct rusage used = {.ru_utime = {0}};
+    const uint64_t until = clock_ns() + seconds * UINT64_C(1000000000);
     int status = -1;
 
-    while (process >= 0 && poll(&end, 1, LOOK_MS) <= 0 && job_go_on(job) == GS_OK &&
+    while (process >= 0 && poll(&end, 1, LOOK_MS) <= 0 && (!job || job_go_on(job) == GS_OK) &&
            clock_ns() < until)
         continue;
     kill(-pid, SIGKILL); /* it has ended, or is to end */
-    while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR)
+    while (wait4(pid, &status, 0, used) < 0 && errno == EINTR)
         continue;
-    job->helpers_ns +=
-        ((uint64_t)used.ru_utime.tv_sec + (uint64_t)used.ru_stime.tv_sec) * 1000000000u +
-        ((uint64_t)used.ru_utime.tv_usec + (uint64_t)used.ru_stime.tv_usec) * 1000u;
     return status;
+}
+
+static uint64_t cpu_ns(const struct rusage *used)
+{
+    return ((uint64_t)used->ru_utime.tv_sec + (uint64_t)used->ru_stime.tv_sec) * 1000000000u +
+           ((uint64_t)used->ru_utime.tv_usec + (uint64_t)used->ru_stime.tv_usec) * 1000u;
+}
+
+/* ---- A compilation --------------------------------------------------------------------------- */
+
+/* "-arch=sm_90a": the device's, with the letter that the text's .target has. */
+static void architecture(const char *text, char argument[32])
+{
+    const char *target = strstr(text, ".target"), *sm = target ? strstr(target, "sm_") : NULL;
+    const size_t digits = sm ? strspn(sm + 3, "0123456789") : 0;
+    const bool letter = sm && (sm[3 + digits] == 'a' || sm[3 + digits] == 'f');
+
+    snprintf(argument, 32, "-arch=sm_%u%u%.*s", worker->info.compute_major,
+             worker->info.compute_minor, letter, letter ? sm + 3 + digits : "");
 }
 
 static gs_status refuse(struct job *job, int status, const char *said)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_RUN) {
-        log_warning("event=no-ptxas program=%s reason=\"%s\"", program(), said);
+        log_warning("event=no-ptxas program=%s reason=\"%s\"", program, said);
         return job_fail(job, GS_ERR_DRIVER, "ptxas cannot be run: %s", said);
     }
     if (WIFSIGNALED(status))
@@ -220,15 +217,23 @@ gs_status assembler_run(struct job *job, const char *text, size_t size, uint32_t
     CLEANUP_FD int messages = file_new();
     CLEANUP_FREE char *said = NULL;
     CLEANUP_FREE char *made = NULL;
+    struct rusage used = {.ru_utime = {0}};
+    char arch[32], split[32];
+    char *const arguments[ARGUMENTS_MOST] = {arch, "/proc/self/fd/3" /* TEXT_FD */, "-o",
+                                             "/proc/self/fd/4" /* CODE_FD */,
+                                             threads > 1 ? split : NULL};
     size_t length;
     pid_t pid;
 
+    architecture(text, arch);
+    snprintf(split, sizeof(split), "--split-compile=%u", threads);
     if (in < 0 || out < 0 || messages < 0)
         return job_fail(job, GS_ERR_NO_MEMORY, "no memory for ptxas: %s", strerror(errno));
-    const int failed = start(text, threads, in, out, messages, &pid);
+    const int failed = start(program, arguments, in, out, messages, &pid);
     if (failed)
         return job_fail(job, GS_ERR_NO_MEMORY, "starting ptxas: %s", strerror(failed));
-    const int status = await(job, pid);
+    const int status = await(job, pid, 2 * SECONDS_MOST, &used);
+    job->helpers_ns += cpu_ns(&used);
     if (job->status != GS_OK)
         return job->status;
     said = file_read(messages, sizeof(job->message), &length);
@@ -243,6 +248,72 @@ gs_status assembler_run(struct job *job, const char *text, size_t size, uint32_t
     *code = (unsigned char *)made;
     made = NULL;
     return GS_OK;
+}
+
+/* ---- Which program --------------------------------------------------------------------------- */
+
+bool assembler_suits(const char *said, unsigned driver)
+{
+    const char *release = strstr(said, "release ");
+    unsigned major, minor;
+
+    return release && sscanf(release, "release %u.%u", &major, &minor) == 2 &&
+           major == driver / 1000 && minor >= driver % 1000 / 10;
+}
+
+/* Runs the toolkit's for what it is. Returns why it cannot serve here, in `text` or a literal;
+ * NULL: it can. */
+static const char *toolkits_fault(char *text, size_t size)
+{
+    CLEANUP_FD int messages = file_new();
+    CLEANUP_FREE char *said = NULL;
+    struct rusage used;
+    char arch[32];
+    char *const arguments[ARGUMENTS_MOST] = {"--version", arch};
+    struct stat file;
+    size_t length;
+    int driver = 0;
+    pid_t pid;
+
+    if (stat(TOOLKITS, &file) != 0)
+        return "it is not there";
+    if (!S_ISREG(file.st_mode) || file.st_uid != 0 || file.st_mode & (S_IWGRP | S_IWOTH))
+        return "others than root can change it";
+    architecture("", arch);
+    if (messages < 0 || start(TOOLKITS, arguments, -1, -1, messages, &pid) != 0)
+        return "it cannot be started";
+    const int status = await(NULL, pid, VERSION_SECONDS, &used);
+    said = file_read(messages, size - 1, &length);
+    if (!said || DRV(cuDriverGetVersion, &driver))
+        return "no memory";
+    if (status == 0 && assembler_suits(said, (unsigned)driver))
+        return NULL;
+    for (char *c = said; *c; c++)
+        *c = (char)(*c == '\n' || *c == '"' ? ' ' : *c);
+    snprintf(text, size, "%s", status ? said : "it is of another CUDA version than the driver");
+    return text;
+}
+
+void assembler_choose(void)
+{
+    const char *wanted = getenv("GSHARE_PTXAS"), *fault;
+    char text[1024];
+
+    if (!wanted || !*wanted || strcmp(wanted, "none") == 0)
+        return;
+    if (strcmp(wanted, "auto") != 0) {
+        program = wanted;
+        return;
+    }
+    if (!worker->machine_code)
+        return;
+    fault = toolkits_fault(text, sizeof(text));
+    if (fault) {
+        log_info("event=ptxas program=%s used=no reason=\"%s\"", TOOLKITS, fault);
+        return;
+    }
+    program = TOOLKITS;
+    log_info("event=ptxas program=%s used=yes", TOOLKITS);
 }
 
 /* ---- Inside the process ---------------------------------------------------------------------- */

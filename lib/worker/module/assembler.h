@@ -1,10 +1,11 @@
 /*
  * assembler.h - NVIDIA's assembler, ptxas, as a process: compiles the texts of fenced sessions
- * outside of the worker, where $GSHARE_PTXAS names it (gshared --ptxas). The driver's compiler
- * works inside the worker: a mistake of it there is one with everybody's memory at hand, and
- * nothing ends what it has begun. The process has a bound of memory and of CPU time, and is killed
- * where the session closes. Besides, ptxas compiles whole programs, and keeps setmaxnreg, which the
- * driver's linker leaves out.
+ * outside of the worker, where $GSHARE_PTXAS (gshared --ptxas) names it, or where that is "auto"
+ * and the machine has one that suits the driver. The driver's compiler works inside the worker: a
+ * mistake of it there is one with everybody's memory at hand, and nothing ends what it has begun.
+ * The process has a bound of memory and of CPU time, and is killed where the session closes.
+ * Besides, ptxas compiles whole programs, and keeps setmaxnreg, which the driver's linker leaves
+ * out.
  *
  * Its code is not checked against the text: who takes ptxas over can have any code loaded.
  */
@@ -19,6 +20,13 @@
 
 struct job;
 
+/* Decides whether there is one to use, which may start it for its version. Once, when the device is
+ * open and no other thread runs. */
+void assembler_choose(void);
+/* Whether one that says this for `--version` can compile for a driver of the version
+ * (cuDriverGetVersion): of the same major version, or its code may not load, and not older, or it
+ * refuses what the driver takes. */
+bool assembler_suits(const char *said, unsigned driver);
 /* Whether the texts of fenced sessions go to it. */
 bool assembler_wanted(void);
 /* Another number for another file of it, 0 where it is not wanted. */
