@@ -1,11 +1,14 @@
 /* test_assembler.c - gshared --ptxas: the texts of fenced sessions are compiled by a process of its
  * own, and what becomes of it concerns nobody but its session. On the software device, whose
  * machine code is text, with test/shim/ptxas. */
+#include <dirent.h>
+#include <linux/landlock.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "harness/harness.h"
@@ -137,6 +140,61 @@ static void its_crash_harms_nobody(void)
     server_stop(server);
 }
 
+/* What takes it over is to find no way out. */
+static void it_reaches_no_other_process(void)
+{
+    struct server *server = server_with_assembler("always");
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_STATUS(kernel_load(session, "assembler_signals", &module), GS_ERR_BAD_IMAGE);
+    CHECK_TEXT(gs_last_error_message(), "ptxas refuses it: it cannot");
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void it_opens_no_files(void)
+{
+    struct server *server;
+    gs_session session;
+    gs_module module;
+
+    if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0)
+        test_skip("this kernel has no Landlock");
+    server = server_with_assembler("always");
+    CHECK_OK(server_attach(server, &session));
+    CHECK_STATUS(kernel_load(session, "assembler_opens", &module), GS_ERR_BAD_IMAGE);
+    CHECK_TEXT(gs_last_error_message(), "ptxas refuses it: no more");
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+/* Whether a process has the word on its command line. */
+static bool runs(const char *word)
+{
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    bool found = false;
+
+    CHECK(processes != NULL);
+    while (!found && (entry = readdir(processes)) != NULL) {
+        char path[300], line[1024];
+        FILE *file;
+        size_t size;
+
+        snprintf(path, sizeof(path), "/proc/%s/cmdline", entry->d_name);
+        file = atoi(entry->d_name) > 0 ? fopen(path, "r") : NULL;
+        if (file == NULL)
+            continue;
+        size = fread(line, 1, sizeof(line), file);
+        fclose(file);
+        found = memmem(line, size, word, strlen(word)) != NULL;
+    }
+    closedir(processes);
+    return found;
+}
+
 static void endless_run(void *argument)
 {
     gs_session session;
@@ -149,14 +207,15 @@ static void endless_run(void *argument)
 static void it_ends_with_its_session(void)
 {
     struct server *server = server_with_assembler("always");
-    char begun[64];
+    char name[64];
     pid_t tenant;
 
-    snprintf(begun, sizeof(begun), "/tmp/assembler_runs_on_%d", (int)getpid());
-    tenant = tenant_start(endless_run, begun + strlen("/tmp/"));
-    CHECK_WITHIN(20000, unlink(begun) == 0);
+    snprintf(name, sizeof(name), "assembler_runs_on_%d", (int)getpid());
+    tenant = tenant_start(endless_run, name);
+    CHECK_WITHIN(20000, runs(name));
     tenant_kill(tenant, SIGKILL);
     CHECK_WITHIN(20000, server_log_lines(server, "event=detached session=1 ") == 1);
+    CHECK(!runs(name));
     server_stop(server);
 }
 
@@ -166,6 +225,8 @@ static const struct test tests[] = {
     TEST(sessions_that_are_not_fenced_have_it_for_setmaxnreg),
     TEST(the_toolkits_is_for_an_nvidia_gpu),
     TEST(its_crash_harms_nobody),
+    TEST(it_reaches_no_other_process),
+    TEST(it_opens_no_files),
     TEST(it_ends_with_its_session),
 };
 

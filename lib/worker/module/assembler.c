@@ -28,6 +28,7 @@
 #include "common/util.h"
 #include "worker/driver/worker.h"
 #include "worker/jobs/job.h"
+#include "worker/module/assembler_sandbox.h"
 #include "worker/module/image.h"
 
 enum { TEXT_FD = 3, CODE_FD = 4, DESCRIPTORS_FREE = 10 };
@@ -336,10 +337,13 @@ int assembler_main(char **arguments)
         perror("oom_score_adj");
     /* The driver's, if it has opened any to be inherited. */
     syscall(SYS_close_range, CODE_FD + 1, ~0u, 0);
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || !limit(RLIMIT_AS, MEMORY_MOST) ||
-        !limit(RLIMIT_CPU, SECONDS_MOST) || !limit(RLIMIT_FSIZE, CODE_MOST) ||
-        !limit(RLIMIT_CORE, 0)) {
+    if (!limit(RLIMIT_AS, MEMORY_MOST) || !limit(RLIMIT_CPU, SECONDS_MOST) ||
+        !limit(RLIMIT_FSIZE, CODE_MOST) || !limit(RLIMIT_CORE, 0)) {
         perror("limits");
+        return CANNOT_RUN;
+    }
+    if (!sandbox_enter(arguments[1])) {
+        perror("sandbox");
         return CANNOT_RUN;
     }
     execv(arguments[1], arguments + 1);
