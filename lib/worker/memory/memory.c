@@ -16,13 +16,13 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
 #include "worker/memory/device_memory.h"
-#include "worker/memory/kept.h"
 #include "worker/memory/limits.h"
+#include "worker/memory/server_memory.h"
 #include "worker/memory/user.h"
 #include "worker/memory/window.h"
 
-#define ALIGNMENT 256u /* what cuMemAlloc promises */
-#define KEPT      192u /* bytes of the server's memory that an allocation counts as: its records */
+#define ALIGNMENT    256u /* what cuMemAlloc promises */
+#define SERVER_BYTES 192u /* the server memory that an allocation counts as: its records */
 
 /* ---- Allocations ----------------------------------------------------------------------------- */
 
@@ -118,7 +118,7 @@ gs_status memory_take(struct job *job, uint64_t asked, uint64_t align, uint64_t 
 
 void memory_record_adopt(struct session *session)
 {
-    kept_adopt(session, KEPT);
+    server_memory_adopt(session, SERVER_BYTES);
 }
 
 bool memory_adopt(struct session *session, uint64_t address, uint64_t size)
@@ -202,24 +202,24 @@ static void malloc_note(const struct job *job)
 
 static void malloc_work(struct job *job)
 {
-    if (kept_charge(job, KEPT) != GS_OK)
+    if (server_memory_charge(job, SERVER_BYTES) != GS_OK)
         return;
     if (memory_take(job, job->arg[0], ALIGNMENT, &job->ret[0]) == GS_OK)
         malloc_note(job);
     else
-        kept_discharge(job->session, KEPT);
+        server_memory_discharge(job->session, SERVER_BYTES);
 }
 
 /* Of a small allocation beside kernels the lane cannot know whether memory must be mapped for it,
  * which waits for them: that takes a look at all chunks. */
 static void small_work(struct job *job)
 {
-    if (kept_charge(job, KEPT) != GS_OK)
+    if (server_memory_charge(job, SERVER_BYTES) != GS_OK)
         return;
     if (small_find(job, round_up(job->arg[0], ALIGNMENT), &job->ret[0]) == GS_OK && job->ret[0])
         malloc_note(job);
     else
-        kept_discharge(job->session, KEPT);
+        server_memory_discharge(job->session, SERVER_BYTES);
 }
 
 static void malloc_install(struct job *job)
@@ -276,7 +276,7 @@ static void free_work(struct job *job)
         return;
     job_removes(job, JOURNAL_ALLOCATION, job->arg[0]);
     journal_drop(job->session->journal, JOURNAL_ALLOCATION, job->arg[0]);
-    kept_discharge(job->session, KEPT);
+    server_memory_discharge(job->session, SERVER_BYTES);
     memory_give(job->session, job->arg[0]);
 }
 

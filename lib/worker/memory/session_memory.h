@@ -87,8 +87,8 @@ struct session_memory {
     struct imports *imports; /* NULL: none */
     bool unsharing;          /* a job_unshare is on its way; under the lock in physical.c */
     uint64_t host_bytes;
-    uint64_t kept_bytes; /* of the server's memory, see kept.h */
-    bool host_places;    /* host memory was given a place in the window */
+    uint64_t server_bytes; /* of the server's memory, see server_memory.h */
+    bool host_places;      /* host memory was given a place in the window */
     /* freed blocks that have a place: they stay registered for the session's next need */
     struct host_block *resting;
     uint32_t resting_count;

@@ -18,8 +18,8 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/driver_memory.h"
 #include "worker/memory/host_block.h"
-#include "worker/memory/kept.h"
 #include "worker/memory/resume.h"
+#include "worker/memory/server_memory.h"
 #include "worker/module/compile.h"
 #include "worker/module/fenced.h"
 #include "worker/module/heap.h"
@@ -32,9 +32,9 @@
 #include "worker/module/rewrite_cache.h"
 #include "worker/submit/graph_cache.h"
 
-#define IMAGE_MAX  (UINT64_C(512) << 20)
+#define IMAGE_MAX    (UINT64_C(512) << 20)
 /* What a module counts as beside its image: records of it here and in the driver. */
-#define KEPT_BYTES (UINT64_C(256) << 10)
+#define SERVER_BYTES (UINT64_C(256) << 10)
 enum { LEFT_OUT_BYTES = 16384 };
 
 /* ---- Freeing --------------------------------------------------------------------------------- */
@@ -46,9 +46,9 @@ static void module_code_unload(struct session *session, struct module *module)
         DRV_MUST(cuModuleUnload, module->cu);
     module->cu = NULL;
     fenced_free(session, module);
-    kept_discharge(session, module->kept);
+    server_memory_discharge(session, module->server_bytes);
     driver_memory_discharge(session, module->driver_bytes);
-    module->kept = module->driver_bytes = 0;
+    module->server_bytes = module->driver_bytes = 0;
 }
 
 /* Frees the worker's record of a module that is out of the context. */
@@ -141,11 +141,12 @@ static uint64_t names_bytes(const struct module *module)
 static void module_note(struct session *session, struct module *module)
 {
     const uint64_t value[JOURNAL_VALUES] = {module->variables};
-    const uint64_t kept =
-        KEPT_BYTES + (module->source ? module->source_size : 0) + names_bytes(module);
+    const uint64_t server_bytes =
+        SERVER_BYTES + (module->source ? module->source_size : 0) + names_bytes(module);
 
-    kept_discharge(session, module->kept - kept); /* the code is the driver's now */
-    module->kept = kept;
+    server_memory_discharge(session,
+                            module->server_bytes - server_bytes); /* the code is the driver's now */
+    module->server_bytes = server_bytes;
     if (module->stays)
         journal_set_incomplete(session->journal, module->stays);
     if (module->source)
@@ -206,8 +207,8 @@ static gs_status names_charge(struct job *job, struct module *module)
 {
     const uint64_t bytes = names_bytes(module);
 
-    if (kept_charge(job, bytes) == GS_OK)
-        module->kept += bytes;
+    if (server_memory_charge(job, bytes) == GS_OK)
+        module->server_bytes += bytes;
     return job->status;
 }
 
@@ -216,17 +217,18 @@ static void compile_work(struct job *job)
 {
     const struct host_block *block = host_block_find(job->session, job->arg[0]);
     uint64_t size = job->arg[1];
-    const uint64_t kept = KEPT_BYTES + 2 * size; /* the code, and the image for the journal */
+    const uint64_t server_bytes =
+        SERVER_BYTES + 2 * size; /* the code, and the image for the journal */
     struct module *module;
 
-    if (job_go_on(job) != GS_OK || kept_charge(job, kept) != GS_OK)
+    if (job_go_on(job) != GS_OK || server_memory_charge(job, server_bytes) != GS_OK)
         return;
     module = module_new(job, block->memory, size);
     if (!module) {
-        kept_discharge(job->session, kept);
+        server_memory_discharge(job->session, server_bytes);
         return;
     }
-    module->kept = kept;
+    module->server_bytes = server_bytes;
     while (!image_binary(module->code, size) && size > 0 && module->code[size - 1] == '\0')
         size--; /* the tenant may count the text's NUL */
     module_source_keep(job->session, module, size);
@@ -340,14 +342,14 @@ static struct module *module_again(struct job *job, const struct journal_entry *
     if (!module)
         return NULL;
     module->id = (uint32_t)entry->key;
-    module->kept = KEPT_BYTES + entry->size;
-    kept_adopt(session, module->kept);
+    module->server_bytes = SERVER_BYTES + entry->size;
+    server_memory_adopt(session, module->server_bytes);
     module->variables = entry->value[0];
     session->module.modules[module->id] = module;
     if (image_prepare(job, module, entry->size) != GS_OK)
         return NULL;
-    kept_adopt(session, names_bytes(module));
-    module->kept += names_bytes(module);
+    server_memory_adopt(session, names_bytes(module));
+    module->server_bytes += names_bytes(module);
     return module;
 }
 
