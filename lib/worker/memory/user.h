@@ -54,9 +54,9 @@ bool users_several(void);
 /* Charges the user for `bytes`, unless the sum would exceed the limit (0: none). */
 bool user_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_discharge(struct user *user, uint64_t bytes);
-/* Charges the user for so many bytes that other devices still have of this one's memory, in the
- * place of what the last call said. The user's record stays while there are any. Without memory
- * for it the bytes do not count. */
+/* Charges the user for `bytes` of this device's memory that other devices still have, instead of
+ * the bytes of the last call. The user's record stays while there are any. Without memory for the
+ * record the bytes do not count. */
 void user_linger(uint32_t uid, uint64_t bytes);
 /* The same for one host block, and for its bytes. */
 bool user_host_charge(struct user *user, uint64_t limit);

@@ -138,7 +138,7 @@ static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
            *size / 2 >= WINDOW_MIN && *size / 2 > limit)
         *size /= 2;
     if (!result && !address) {
-        /* Outside of the region, as it comes. */
+        /* The region has no room, so the window lies where the driver places it. */
         *size = wanted;
         while ((result = window_reserve_anywhere(*size, session->fenced, &address)) &&
                !driver_fatal(result) && *size > WINDOW_MIN)
@@ -278,15 +278,15 @@ uint64_t window_capacity(const struct session *session)
 
 /* ---- Sinks ----------------------------------------------------------------------------------- */
 
-/* Where the sinks end that an open part of this size needs. */
+/* Returns the end of the sinks that an open part of this size needs. */
 static uint64_t cover_end(const struct session_memory *memory, uint64_t open, enum cover cover)
 {
     return memory->window_base + open + worker->granularity +
            (cover == COVER_REACH ? FENCE_REACH : 0);
 }
 
-/* Covers a part to which no kernel comes yet. On failure all is as before: holes there do no harm.
- */
+/* Covers with sinks a part that no kernel reaches yet, so that a hole there does no harm. On
+ * failure the part has no sinks, as before. */
 static CUresult cover_part(struct session *session, uint64_t at, uint64_t size)
 {
     const bool hole = session->memory.hole;
@@ -313,7 +313,8 @@ static CUresult cover_more(struct session *session, uint64_t end)
     return result;
 }
 
-/* The part before the chunk of that number, or behind the last one up to `end`. */
+/* Returns the beginning of the gap before the chunk of that number or, where there is no such
+ * chunk, of the gap between the last chunk and `end`; *size is the gap's size. */
 static uint64_t gap_at(const struct session_memory *memory, size_t number, uint64_t end,
                        uint64_t *size)
 {
@@ -325,8 +326,9 @@ static uint64_t gap_at(const struct session_memory *memory, size_t number, uint6
     return begin;
 }
 
-/* Covers all between the chunks, and a granule at the ends, for the first time. On failure all is
- * as it was: chunks may be sinks themselves, of imports that were taken back, and those stay. */
+/* Covers the gaps between the chunks, and a granule at both ends, for the first time. On failure
+ * all of these sinks are removed again. Those that stand for imports which were taken back are
+ * chunks, and stay. */
 static CUresult cover_first(struct session *session)
 {
     struct session_memory *memory = &session->memory;
@@ -429,7 +431,8 @@ static CUresult open_wider(struct session *session, uint64_t open)
 
 /* ---- Beside the session's kernels ------------------------------------------------------------ */
 
-/* The open part that ends a granule behind `end` or later, or the whole window. */
+/* Returns the smallest size of the open part that reaches a granule beyond `end`, or the size of
+ * the whole window. */
 static uint64_t open_up_to(const struct session_memory *memory, uint64_t end)
 {
     uint64_t open = memory->window_open;
@@ -449,8 +452,8 @@ void window_await(struct job *job, uint64_t size)
     job->beside = job->session_idle && room ? size : 0;
 }
 
-/* What is charged stays so until the window's end, also where the memory does not come after all:
- * then the session's next memory beside its kernels is charged already. */
+/* The charge stays until the window's end, also where the memory does not come after all: then the
+ * session's next memory beside its kernels is charged already. */
 void window_go_beside(struct job *job)
 {
     const struct session_memory *memory = &job->session->memory;
@@ -461,7 +464,7 @@ void window_go_beside(struct job *job)
 }
 
 /* Takes the first place that no kernel reaches, and covers all else that kernels will reach once
- * the open part holds it. */
+ * the open part includes the place. */
 static struct place *take_beyond(struct job *job, uint64_t size)
 {
     struct session_memory *memory = &job->session->memory;

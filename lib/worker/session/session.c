@@ -90,7 +90,7 @@ static void release_device(struct session *session)
     graphs_deinit(session);
     streams_deinit(session);
     textures_deinit(session);
-    host_blocks_deinit(session); /* some lie in windows, which go with the last chunk, or here */
+    host_blocks_deinit(session); /* host blocks lie in windows, so they go before the windows */
     chunks_deinit(session);
     window_deinit(session);
 }

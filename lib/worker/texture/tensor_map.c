@@ -37,9 +37,11 @@ static_assert(sizeof(CUtensorMap) == REQ_TENSOR_MAP_BYTES &&
 /* The newest of each enumeration that a driver has (CUDA 13.0). */
 enum { TYPE_LAST = 15, SWIZZLE_LAST = 6 };
 
-/* Of a generation; and how many of them are taken along at most. */
+/* The most maps of a generation, the slots of its table, and the most maps that the next generation
+ * takes over. */
 enum { MAPS = 4096, SLOTS = 2 * MAPS, TAKEN_ALONG = MAPS / 2 };
-/* The newest, the one before it, and an empty one. */
+/* There are tables for the newest generation, for the one before it, and an empty one for the next.
+ */
 enum { TABLES = 3 };
 
 struct tensor_maps {
