@@ -98,7 +98,7 @@ static uint32_t threads_wanted(const char *text)
 static CUresult link_text(const void *text, size_t size, uint32_t threads,
                           struct compiled *compiled)
 {
-    /* The last is for several threads only, since an older driver does not know it. */
+    /* The last option is given for several threads only, since an older driver does not know it. */
     static const CUjit_option options[] = {
         CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         CU_JIT_INFO_LOG_BUFFER,  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,

@@ -105,8 +105,9 @@ static void module_source_keep(const struct session *session, struct module *mod
     module->source_size = size;
 }
 
-/* What the module keeps in the context that a tenant can change, or that other memory can refer to,
- * for which the session ends with its worker; NULL: nothing. */
+/* Says what the module keeps in the context that a next worker could not make again: what a tenant
+ * can change, or what other memory can refer to. The session then ends with its worker. NULL: there
+ * is nothing. */
 static const char *module_stays(const struct session *session, const struct module *module,
                                 uint64_t size, bool state)
 {
@@ -289,7 +290,7 @@ static gs_status module_code_load(struct job *job, struct module *module)
         return job->status;
     result = DRV(cuModuleLoadDataEx, &module->cu, module->code, count, options, values);
     if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
-        result = CUDA_ERROR_INVALID_IMAGE; /* the driver says so of some invalid images */
+        result = CUDA_ERROR_INVALID_IMAGE; /* some invalid images give this result */
     if (result) {
         module->cu = NULL;
         return image_refused(job, result, &log);
@@ -316,7 +317,7 @@ static void load_work(struct job *job)
         return;
     }
     job->ret[0] = job->index;
-    if (job->message[0] == '\0') /* a text cannot be given by a next worker */
+    if (job->message[0] == '\0') /* a next worker could not repeat the answer's text */
         job_makes(job, JOURNAL_MODULE, module->id);
     module_note(job->session, module);
     job->object = module;
@@ -423,7 +424,7 @@ bool modules_unloaded(const struct session *session)
     return resume->loaded < session->module.module_capacity || resume->named < resume->name_count;
 }
 
-/* The module goes to its place in the context again. */
+/* Loads a former worker's module into this worker's context. */
 static gs_status module_load_again(struct job *job, struct module *module)
 {
     memset(job->ret, 0, sizeof(job->ret));
@@ -439,7 +440,7 @@ gs_status modules_resume_load(struct job *job)
     const bool late = resume->late;
     const uint64_t until = late ? clock_ns() + LATE_LOAD_NS : resume->prompt_until;
 
-    /* One that is late gets on, however short its time is. */
+    /* A late session has a module loaded in each call, however short its time is. */
     for (bool first = late; resume->loaded < session->module.module_capacity; first = false) {
         if (!first && clock_ns() > until) {
             resume->late = true;
@@ -470,7 +471,7 @@ static void unload_prepare(struct job *job)
     job->at_once = job->arg[1] == SEG_FREE_BESIDE;
 }
 
-/* What the journal has of a module goes with the module. */
+/* Removes the module, its kernels and its variables from the journal. */
 static void module_forget(struct session *session, const struct module *module)
 {
     journal_drop(session->journal, JOURNAL_MODULE, module->id);
