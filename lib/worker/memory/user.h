@@ -28,7 +28,8 @@ struct user {
     uint32_t sessions, deferred; /* that hold the record; under the table's lock */
     _Atomic uint64_t used;
     struct user_sinks sinks; /* sinks are charged to nobody */
-    _Atomic uint64_t opened; /* of its fenced sessions' windows, beyond what all have (window.c) */
+    _Atomic uint64_t
+        opened; /* of its fenced sessions' windows, beyond what all have (open_part.c) */
     _Atomic uint64_t hosts, host_bytes;              /* host blocks */
     _Atomic uint64_t deferred_hosts, deferred_bytes; /* freed ones, which the driver has still */
     _Atomic uint64_t driver_bytes;                   /* see driver_memory.h */

@@ -33,7 +33,7 @@ uint64_t window_capacity(const struct session *session);
 /* The size of the open part. Any thread. */
 static inline uint64_t window_open_size(const struct session *session)
 {
-    /* acquire: pairs with window_open in window.c */
+    /* acquire: pairs with window_open in open_part.c */
     return atomic_load_explicit(&session->memory.window_open, memory_order_acquire);
 }
 
