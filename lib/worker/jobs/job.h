@@ -143,7 +143,8 @@ gs_status job_fail_driver(struct job *job, CUresult result);
 gs_status job_go_on(struct job *job);
 /* Notes that the calling thread begins, or ends, to read or compile what the session has sent:
  * where the worker crashes meanwhile, that session is to blame (link_stats). */
-void job_compiles(const struct job *job, bool begins);
+void job_compile_begin(const struct job *job);
+void job_compile_end(const struct job *job);
 
 /* Fails a brief job that turns out to take long. It begins again, from its work on, among the jobs
  * that may. Service threads. */

@@ -136,9 +136,9 @@ static CUresult text_compile(struct job *job, const char *text, size_t size, uin
 {
     const uint64_t began = clock_ns();
 
-    job_compiles(job, true);
+    job_compile_begin(job);
     const CUresult result = link_text(text, size, threads, compiled);
-    job_compiles(job, false);
+    job_compile_end(job);
     job->helpers_ns += (threads - 1) * (clock_ns() - began);
     return result;
 }

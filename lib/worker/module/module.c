@@ -184,9 +184,9 @@ static gs_status image_prepare(struct job *job, struct module *module, uint64_t 
 
     if (fault)
         return job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
-    job_compiles(job, true);
+    job_compile_begin(job);
     image_rewrite(job, &module->code, &size, &module->rewrite, &module->grid, &state);
-    job_compiles(job, false);
+    job_compile_end(job);
     if (job->status == GS_OK && fenced_prepare(job, module) == GS_OK) {
         if (!job->session->resume && !journal_incomplete(job->session->journal))
             module->stays = module_stays(job->session, module, size, state);
