@@ -93,14 +93,14 @@ cudaError_t capture_begin(struct stream *stream, enum cudaStreamCaptureMode mode
     return error;
 }
 
-/* Whether the nodes come before what the origin would capture next. */
+/* Whether the next node of the origin would come after all of these nodes. */
 static bool nodes_joined(const struct capture *capture, const cudaGraphNode_t *nodes, size_t n)
 {
     return graph_joined(capture->graph, capture->origin->captured, capture->origin->captured_count,
                         nodes, n);
 }
 
-/* Whether the work of all its streams does. */
+/* Whether the next node of the origin would come after the work of all streams of the capture. */
 static bool capture_joined(const struct capture *capture)
 {
     for (const struct stream *s = capture->streams; s != NULL; s = s->capture_next) {

@@ -47,8 +47,8 @@ cudaError_t capture_forbids_event(cudaEvent_t event)
     return nodes != NULL ? cudaErrorCapturedEvent : cudaSuccess;
 }
 
-/* The error, where a stream of the device captures, or a blocking one; its capture is invalid then.
- */
+/* Makes the captures of the device's streams invalid, or only those of its blocking streams, and
+ * returns `error`. cudaSuccess: no such stream captures. */
 static cudaError_t captures_refuse(unsigned device, bool blocking, cudaError_t error)
 {
     cudaError_t result = cudaSuccess;
@@ -71,8 +71,9 @@ cudaError_t capture_forbids_device(void)
     return captures_refuse(device_number(), false, cudaErrorStreamCaptureUnsupported);
 }
 
-/* A thread in global mode may not while its own captures or another's global ones go on, one in
- * thread-local mode while its own do; captures in relaxed mode forbid nothing. */
+/* Whether the capture forbids the calling thread an unsafe call. A thread in global mode may make
+ * none while a capture of its own, or another thread's global one, is in progress; a thread in
+ * thread-local mode none while one of its own is. Captures in relaxed mode forbid nothing. */
 static bool capture_forbids(const struct capture *capture)
 {
     bool own = pthread_equal(capture->thread, pthread_self());
