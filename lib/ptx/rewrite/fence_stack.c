@@ -14,7 +14,7 @@ enum { MOST_STEPS = 16 }; /* back from a register to a variable */
 
 /* ---- Registers that hold a constant place in a variable ---- */
 
-/* REG always holds the address of the variable plus *OFFSET. */
+/* Whether REG always holds the address of the variable plus *OFFSET. */
 static bool is_place_in(const struct fence *fence, uint32_t reg, int64_t *offset)
 {
     for (unsigned step = 0; step < MOST_STEPS; step++) {

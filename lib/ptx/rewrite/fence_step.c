@@ -35,7 +35,7 @@ static uint64_t bound_of(const struct fence *fence, const struct ptx_operand *o,
     return UINT64_MAX;
 }
 
-/* The current instruction adds to operand FROM, which is or will be forced. */
+/* Whether the current instruction adds to operand FROM, which is or will be forced. */
 static bool is_step(const struct fence *fence, unsigned from, struct step *step)
 {
     const struct ptx_inst *inst = fence->inst;

@@ -89,7 +89,8 @@ static bool is_shifted(const struct ptx_inst *inst)
            inst->ops[2].kind == PTX_OPND_IMM && inst->ops[2].imm <= 3;
 }
 
-/* The instruction makes SUM->index * SUM->factor. *WHERE: the instruction that reads the index. */
+/* Whether the instruction makes SUM->index * SUM->factor. *WHERE: the instruction that reads the
+ * index. */
 static bool is_product(const struct search *search, const struct ptx_inst *inst,
                        struct fence_sum *sum, uint32_t *where)
 {
@@ -130,7 +131,7 @@ static bool is_read_on(const struct ptx_inst *inst, uint32_t reg)
     return false;
 }
 
-/* From instruction WHERE to AT nothing writes the register, and it may be mentioned. */
+/* Whether from instruction WHERE to AT nothing writes the register, and it may be mentioned. */
 static bool stays(const struct fence *fence, uint32_t where, uint32_t at, uint32_t reg)
 {
     for (uint32_t i = where; i < at; i++)

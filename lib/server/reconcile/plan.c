@@ -28,8 +28,8 @@ struct candidate {
     struct placer_session *item; /* of each placement */
 };
 
-/* The session takes part in the placing of the others. One that is closing keeps the SMs that are
- * its alone until its last kernel is done; those that it shared do not matter any more. */
+/* Whether the session takes part in the placing of the others. One that is closing keeps the SMs
+ * that are its alone until its last kernel is done; those that it shared do not matter any more. */
 static bool session_placed(const struct session *s, const struct ask *ask)
 {
     switch (s->state) {

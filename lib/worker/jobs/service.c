@@ -188,7 +188,7 @@ static void held_log(const struct session *session, uint32_t percent, uint64_t n
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
-/* A session that is closing does not compile any more (job.h). */
+/* Whether the job is to compile. A session that is closing does not compile any more (job.h). */
 static bool is_to_compile(const struct job *job)
 {
     return (job->kind->flags & JOB_COMPILES) &&

@@ -361,8 +361,8 @@ static void module_drop(struct session *session, struct module *module)
     module_free(session, module);
 }
 
-/* The next module of the journal, behind *entry, that the session does not have yet; false: there
- * is none. */
+/* Finds the next module of the journal, after *entry, that the session does not have yet; false:
+ * there is none. */
 static bool module_missing(const struct session *session, const struct journal_entry **entry)
 {
     do
