@@ -590,17 +590,22 @@ GS_API gs_status gs_host_alloc(gs_session session, size_t size, void **ptr);
  * block, since the session's window or its limit of host memory had no room for whole pieces. */
 GS_API gs_status gs_host_device_ptr(gs_session session, const void *ptr, gs_devptr *device);
 /* Joins the session to the block of host memory that gs_host_alloc of the other session, of this
- * process, returned at ptr: from now on the session has it as one of its own, for copies and
- * kernels, and is charged for it too, until gs_host_free of this session. Kernels reach it at the
- * address that they have for it on the other session's device. They reach it elsewhere, or it is
- * for copies alone, as gs_host_device_ptr tells, if the session is fenced, if both are of one
- * device, or if the server has no such addresses free: a session has 7 windows of others at a time,
- * and what it has joined of a session that has ended stays at its addresses, in the way of a later
- * session's. Each of the two sessions may free the block or end first, and the other's kernels and
- * copies still reach it by the address for kernels. But ptr ends with gs_host_free or the end of
- * the other session, whose next gs_host_alloc may give the same memory out again, zeroed, so who
- * has joined it frees it first. Blocks as gs_host_alloc, also for freed blocks at the addresses or
- * in the windows. GS_ERR_INVALID_POINTER: not the start of memory that the other session has made.
+ * process, returned at ptr. From now on the session has the block as one of its own, for copies and
+ * kernels, and is charged for it too, until gs_host_free of this session. Blocks as gs_host_alloc,
+ * also for freed blocks at the addresses or in the windows.
+ *
+ * Kernels of the session reach the block at the address that it has for kernels on the other
+ * session's device. They reach it elsewhere, or it is for copies alone, as gs_host_device_ptr
+ * tells, if the session is fenced, if both sessions are of one device, or if those addresses are
+ * not free: a session has a limited number of windows of others at a time, and a block that it has
+ * joined of a session that has ended keeps its addresses.
+ *
+ * Each of the two sessions may free the block or end first, and the other's kernels and copies
+ * still reach it by the address for kernels. But ptr ends with gs_host_free or the end of the other
+ * session, whose next gs_host_alloc may give the same memory out again, zeroed. So the session that
+ * has joined the block has to free it first.
+ *
+ * GS_ERR_INVALID_POINTER: not the start of memory that the other session has made.
  * GS_ERR_NOT_SUPPORTED: kernels of the other session do not reach it. GS_ERR_INVALID_VALUE: the
  * session has it already, or the other frees it meanwhile. GS_ERR_LIMIT, GS_ERR_TIMEOUT: as
  * gs_host_alloc. GS_ERR_NO_MEMORY. */
@@ -844,8 +849,8 @@ typedef struct gs_tensor_map_desc {
 } gs_tensor_map_desc;
 
 /* Encodes a tensor map. Blocks for the server. In a fenced session a kernel takes maps by value
- * (__grid_constant__) alone, and only those that its own session has encoded, of the last 2,048 at
- * least and of those that launches have used since: another map is as zeros, whose use is a fault.
+ * (__grid_constant__) alone, and only those that its own session has encoded lately or that its
+ * launches have used lately: another map is as zeros, whose use is a fault.
  * GS_ERR_INVALID_VALUE: against what the driver asks of the values; or the session is fenced, and
  * the tensor does not lie in its memory. GS_ERR_NOT_SUPPORTED: the device has no such copies; or
  * the session is fenced, and the elements are packed or interleaved. GS_ERR_LIMIT: the server keeps
@@ -1077,16 +1082,17 @@ GS_API gs_status gs_graph_begin(gs_session session, gs_stream stream);
 GS_API gs_status gs_graph_steps(gs_session session, gs_stream stream, unsigned *steps);
 /* Has the next recorded call wait for these steps, numbered from 0, and for no others. So a graph
  * can have branches, which the device may run at the same time. No step may be named twice. A graph
- * of up to 2,048 steps can have 16,384 such dependencies in all; in a longer graph each part of
- * 2,048 steps waits for all of the part before. Does not block. GS_ERR_INVALID_VALUE: a step that
- * is not recorded yet. GS_ERR_RECORDING, GS_ERR_NO_MEMORY. */
+ * can have a limited number of such dependencies. A long graph consists of parts, each of which
+ * waits for all of the part before. Does not block. GS_ERR_INVALID_VALUE: a step that is not
+ * recorded yet. GS_ERR_RECORDING, GS_ERR_NO_MEMORY. */
 GS_API gs_status gs_graph_after(gs_session session, gs_stream stream, const unsigned *steps,
                                 unsigned count);
 /* Ends the recording; the stream then works as before. *graph runs its calls one after the other,
  * except for calls of which gs_graph_after says what they wait for. If a recorded call failed, the
  * recording is dropped, and the status of the first failure is returned. Blocks for the server.
- * GS_ERR_INVALID_VALUE: a gs_graph_after named a step twice. GS_ERR_LIMIT: the graph is too large,
- * or there are too many. GS_ERR_RECORDING: the stream records nothing. */
+ * GS_ERR_INVALID_VALUE: a gs_graph_after named a step twice, or there are too many dependencies.
+ * GS_ERR_LIMIT: the graph is too large, or there are too many. GS_ERR_RECORDING: the stream records
+ * nothing. */
 GS_API gs_status gs_graph_end(gs_session session, gs_stream stream, gs_graph *graph);
 /* Ends the recording as gs_graph_end does, but makes no graph. Its calls replace `count` steps of
  * `graph`: the first call replaces step steps[0], and so on; no step may be named twice. With steps
@@ -1095,7 +1101,7 @@ GS_API gs_status gs_graph_end(gs_session session, gs_stream stream, gs_graph *gr
  * as it is.
  *
  * A call can replace a call of its kind only: a copy one from and to the same kinds of memory, a
- * launch one of the same kernel, or of a kernel whose parameters need as many lines of 64 bytes.
+ * launch one of the same kernel, or of a kernel whose parameters take as much room (doc/limits.md).
  * GS_ERR_NOT_SUPPORTED: a call of another kind or size. GS_ERR_LIMIT: the differences since
  * gs_graph_end are too many for a launch. GS_ERR_INVALID_VALUE, GS_ERR_INVALID_HANDLE,
  * GS_ERR_RECORDING, GS_ERR_NO_MEMORY. */
@@ -1106,8 +1112,7 @@ GS_API gs_status gs_graph_change(gs_session session, gs_stream stream, gs_graph 
  * statuses are as for gs_graph_change. Does not block. */
 GS_API gs_status gs_graph_enable(gs_graph graph, const unsigned *steps, unsigned count,
                                  unsigned enabled);
-/* Queues the whole graph, as one message for each 2,048 calls. Blocks as gs_launch does.
- * GS_ERR_RECORDING. */
+/* Queues the whole graph. Blocks as gs_launch does. GS_ERR_RECORDING. */
 GS_API gs_status gs_graph_launch(gs_graph graph, gs_stream stream);
 /* Destroys the graph, as gs_array_destroy does an array: its launches run to their end. */
 GS_API gs_status gs_graph_destroy(gs_graph graph);

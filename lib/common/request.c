@@ -266,7 +266,7 @@ static gs_status reply_end_init(const struct control *control, struct reply_end 
     return GS_OK;
 }
 
-/* The answer is to come by a socket, and the server has not connected to that. */
+/* Whether the answer is to come by a socket, and the server has not connected to that. */
 static bool unreached(const struct reply_end *end)
 {
     return end->socket.listener >= 0 && end->socket.connection < 0;
@@ -323,7 +323,7 @@ static uint64_t awake_until(uint16_t op, uint64_t deadline_ns)
     return until < deadline_ns ? until : deadline_ns;
 }
 
-/* The server's supervisor was killed and replaced, and the request was lost with it. */
+/* Whether the server's supervisor was killed and replaced, and the request was lost with it. */
 static bool answer_again(const unsigned char *bytes, size_t size, uint64_t token)
 {
     struct ctl_header h;

@@ -16,10 +16,14 @@
     CUDA_ABI_GRAPH_FUNCTIONS(X)                                                                    \
     CUDA_ABI_TENSOR_FUNCTIONS(X)
 
-// Only newer drivers export these: a table may hold NULL for them. The older function with the same
-// purpose is in the list above.
+// Only newer drivers export these, and the worker does not use them: the older function with the
+// same purpose is in the list above.
 #define CUDA_ABI_FUNCTIONS_NEWER(X)                                                                \
     X(cuEventElapsedTime_v2, (float *ms, CUevent start, CUevent end))
+
+// What the worker uses if the driver has it: its table holds NULL for a call that a driver lacks,
+// and the code that makes the call asks first.
+#define CUDA_ABI_OPTIONAL_FUNCTIONS(X) CUDA_ABI_TEXTURE_WORKER_FUNCTIONS(X)
 
 #define CUDA_ABI_DEVICE_FUNCTIONS(X)                                                               \
     X(cuInit, (unsigned int flags))                                                                \

@@ -1,6 +1,7 @@
 // The part of the driver's binary interface that is about arrays, textures and surfaces. Included
-// by abi.h; see there. The software device exports all of it. The worker uses
-// CUDA_ABI_TEXTURE_WORKER_FUNCTIONS, and serves no arrays where a driver lacks one of these.
+// by abi.h; see there. The software device exports all of it. The worker's table has the calls of
+// CUDA_ABI_TEXTURE_WORKER_FUNCTIONS (CUDA_ABI_OPTIONAL_FUNCTIONS, abi_functions.h); where a driver
+// lacks one of them, the worker serves no arrays.
 #ifndef GS_CUDA_ABI_TEXTURE_H
 #define GS_CUDA_ABI_TEXTURE_H
 

@@ -102,7 +102,7 @@ unsigned ptx_op_form_count(enum ptx_op op);
 /* The word of SLOT that stands in INST, NULL where none does. */
 const char *ptx_slot_word(const struct ptx_inst *inst, enum ptx_slot_kind slot);
 bool ptx_set_has(enum ptx_set set, enum ptx_type t);
-/* INST writes what is, or stands in, that operand. */
+/* Whether INST writes what is, or stands in, that operand. */
 bool ptx_operand_written(const struct ptx_inst *inst, unsigned operand);
 /* Type of an operand under RULE in INST. */
 enum ptx_type ptx_rule_type(const struct ptx_inst *inst, unsigned rule);

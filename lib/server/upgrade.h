@@ -23,7 +23,8 @@
 
 /* Remembers which program this is, and its command line. */
 void upgrade_init(char **arguments);
-/* The command line is the question of another program, which is answered by the exit status. */
+/* Whether the command line is the question of another program, which is answered by the exit
+ * status. */
 bool upgrade_asked(int count, char **arguments, int *status);
 /* The program at this one's path can go on. Waits some seconds for its answer. */
 bool upgrade_possible(void);

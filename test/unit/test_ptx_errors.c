@@ -114,6 +114,10 @@ static void mistakes_in_instructions_are_placed_and_explained(void **state)
          {"no call above returns 'x'", ""}},
         {".param .b32 x; st.param.b32 [x+1], 1;", 16, {"not inside the parameter 'x'", ""}},
         {".param .b8 x[24]; st.param.v2.b64 [x-8], {%q1, %q2};", 19, {"not inside", "'x'"}},
+        {".loc 1 2;", 9, {"expected a number", "found ';'"}},
+        {".loc 1 2 3, inlined_at 1 2;", 27, {"expected a number", "found ';'"}},
+        {".loc 1 2 3, function_name 4;", 27, {"expected a label", "found '4'"}},
+        {".loc 1 2 3, mov.u32 %r1, 0;", 13, {"expected function_name or inlined_at", ""}},
     };
     struct ptx_error err;
     size_t i;

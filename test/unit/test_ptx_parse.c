@@ -409,6 +409,22 @@ static void debug_information_is_read_past(void **state)
     free(text);
 }
 
+static void lines_of_inlined_functions_are_read_past(void **state)
+{
+    struct ptx_module *m;
+    struct ptx_func *f = body(".loc 1 2 3 "
+                              ".loc 1 2 3, function_name $name, inlined_at 4 5 6 "
+                              "mov.u32 %r1, 1; "
+                              ".loc 1 2 3, function_name $name+8, inlined_at 4 5 6 "
+                              "end: mov.u32 %r2, 2;",
+                              &m);
+
+    (void)state;
+    assert_int_equal(f->ninsts, 3);
+    assert_int_equal(f->insts[1].ops[1].imm, 2);
+    ptx_module_free(m);
+}
+
 static double milliseconds(void)
 {
     struct timespec t;
@@ -458,6 +474,7 @@ int main(void)
         cmocka_unit_test(calls_know_what_they_call),
         cmocka_unit_test(lanes_hold_the_registers_that_the_isa_says),
         cmocka_unit_test(debug_information_is_read_past),
+        cmocka_unit_test(lines_of_inlined_functions_are_read_past),
         cmocka_unit_test(five_thousand_lines_take_less_than_fifty_milliseconds),
     };
 

@@ -41,7 +41,7 @@ uint64_t wait_deadline(uint64_t timeout_ns);
  * The caller may hold a stream's lock. */
 gs_status fault_tell(struct session *session);
 
-/* A kernel has noted what ends the session. One load where none can. */
+/* Whether a kernel has noted what ends the session. One load where none can. */
 static inline bool fault_seen(struct session *session)
 {
     /* acquire: pairs with print_adopt, which has mapped the block before */

@@ -14,7 +14,7 @@
  * no error, is not noted. In a child of a fork whose parent had used a device, whatever is noted is
  * cudaErrorInitializationError. */
 cudaError_t error_record(cudaError_t error);
-/* This process is such a child. */
+/* Notes that this process is such a child, and tells whether it is one. */
 void error_forked_set(void);
 bool error_forked(void);
 /* The code for what a call of the session returned. A status that ends the session becomes the
@@ -24,8 +24,8 @@ cudaError_t error_of(gs_session session, gs_status status);
 cudaError_t error_last(bool clear);
 /* cudaSuccess, or the session's sticky error. */
 cudaError_t error_sticky(gs_session session);
-/* cudaErrorNotSupported, for a call or an option that gshare does not have: its first use is said.
- */
+/* Returns cudaErrorNotSupported, for a call or an option that gshare does not have, and writes a
+ * line at its first use. */
 cudaError_t error_unsupported(const char *what);
 /* Ends the session's sticky error: the session is gone. */
 void error_forget(gs_session session);

@@ -1,61 +1,19 @@
-/* capture.c - see capture.h. One lock guards all captures, and the parts of streams and events that
- * belong to them. */
+/*
+ * capture.c - what a stream captures: begins and ends captures, and adds the nodes of captured
+ * work; see capture.h. What each capture is, and the lock of all: capture_list.c.
+ */
 #include "cudart/graph/capture.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cudart/graph/capture_list.h"
 #include "cudart/graph/graph.h"
 #include "cudart/state/event.h"
 
-struct capture {
-    struct capture *next;
-    uint64_t id;
-    enum cudaStreamCaptureMode mode;
-    pthread_t thread; /* that began it */
-    cudaGraph_t graph;
-    bool graph_given;       /* by the program, whose it stays */
-    struct stream *origin;  /* where it began, and has to end */
-    struct stream *streams; /* all of it, by capture_next */
-    cudaGraphNode_t *left;  /* the last nodes of streams that were destroyed meanwhile */
-    size_t left_count;
-    bool invalid; /* a call could not be captured: there will be no graph */
-};
+/* ---- The streams of a capture: the lock is held ---------------------------------------------- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct capture *captures;
-static uint64_t ids;
-static _Atomic unsigned count; /* of captures: no call needs the lock while there are none */
-static _Thread_local enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
-
-static bool none(void)
-{
-    return atomic_load_explicit(&count, memory_order_relaxed) == 0;
-}
-
-/* ---- Parts: the lock is held ----------------------------------------------------------------- */
-
-static struct capture *stream_capture(const struct stream *stream)
-{
-    return atomic_load_explicit(&stream->capture, memory_order_relaxed);
-}
-
-static struct capture *capture_find(uint64_t id)
-{
-    struct capture *capture = captures;
-
-    while (capture != NULL && capture->id != id)
-        capture = capture->next;
-    return capture;
-}
-
-static cudaError_t capture_invalidate(struct capture *capture, cudaError_t error)
-{
-    capture->invalid = true;
-    return error;
-}
-
+/* Has the stream's next node come after these nodes, too. */
 static bool deps_add(struct stream *stream, const cudaGraphNode_t *nodes, size_t added)
 {
     size_t wanted = stream->captured_count + added;
@@ -87,21 +45,6 @@ static void stream_join(struct capture *capture, struct stream *stream)
     atomic_store(&stream->capture, capture);
 }
 
-/* All its streams work again as before. */
-static void capture_free(struct capture *capture)
-{
-    struct capture **place = &captures;
-
-    while (*place != capture)
-        place = &(*place)->next;
-    *place = capture->next;
-    for (struct stream *stream = capture->streams; stream != NULL; stream = stream->capture_next)
-        atomic_store(&stream->capture, NULL);
-    atomic_fetch_sub(&count, 1);
-    free(capture->left);
-    free(capture);
-}
-
 /* ---- Beginning and ending -------------------------------------------------------------------- */
 
 static cudaError_t begin_locked(struct stream *stream, enum cudaStreamCaptureMode mode,
@@ -125,13 +68,10 @@ static cudaError_t begin_locked(struct stream *stream, enum cudaStreamCaptureMod
         free(capture);
         return error;
     }
-    capture->id = ++ids;
     capture->mode = mode;
     capture->thread = pthread_self();
     capture->origin = stream;
-    capture->next = captures;
-    captures = capture;
-    atomic_fetch_add(&count, 1);
+    capture_list(capture);
     stream_join(capture, stream);
     return deps_add(stream, deps, dep_count)
                ? cudaSuccess
@@ -147,20 +87,20 @@ cudaError_t capture_begin(struct stream *stream, enum cudaStreamCaptureMode mode
         return cudaErrorInvalidValue;
     if (stream_is_legacy(stream))
         return cudaErrorStreamCaptureUnsupported;
-    pthread_mutex_lock(&lock);
+    captures_enter();
     error = begin_locked(stream, mode, graph, deps, dep_count);
-    pthread_mutex_unlock(&lock);
+    captures_leave();
     return error;
 }
 
-/* Whether the nodes come before what the origin would capture next. */
+/* Whether the next node of the origin would come after all of these nodes. */
 static bool nodes_joined(const struct capture *capture, const cudaGraphNode_t *nodes, size_t n)
 {
     return graph_joined(capture->graph, capture->origin->captured, capture->origin->captured_count,
                         nodes, n);
 }
 
-/* Whether the work of all its streams does. */
+/* Whether the next node of the origin would come after the work of all streams of the capture. */
 static bool capture_joined(const struct capture *capture)
 {
     for (const struct stream *s = capture->streams; s != NULL; s = s->capture_next) {
@@ -202,9 +142,9 @@ cudaError_t capture_end(struct stream *stream, cudaGraph_t *graph)
 
     if (graph != NULL)
         *graph = NULL;
-    pthread_mutex_lock(&lock);
+    captures_enter();
     error = end_locked(stream, graph);
-    pthread_mutex_unlock(&lock);
+    captures_leave();
     return error;
 }
 
@@ -250,9 +190,9 @@ cudaError_t capture_leave(struct stream *stream)
 
     if (!stream_capturing(stream))
         return cudaSuccess;
-    pthread_mutex_lock(&lock);
+    captures_enter();
     error = leave_locked(stream);
-    pthread_mutex_unlock(&lock);
+    captures_leave();
     return error;
 }
 
@@ -274,8 +214,8 @@ static void streams_drop(struct capture *capture)
 
 void captures_forget(void)
 {
-    pthread_mutex_lock(&lock);
-    for (struct capture *capture = captures, *next; capture != NULL; capture = next) {
+    captures_enter();
+    for (struct capture *capture = capture_first(), *next; capture != NULL; capture = next) {
         next = capture->next;
         if (capture->origin->device != device_number()) {
             streams_drop(capture);
@@ -285,7 +225,7 @@ void captures_forget(void)
             graph_end(capture->graph);
         capture_free(capture);
     }
-    pthread_mutex_unlock(&lock);
+    captures_leave();
 }
 
 cudaError_t capture_info(struct stream *stream, struct capture_info *info)
@@ -296,7 +236,7 @@ cudaError_t capture_info(struct stream *stream, struct capture_info *info)
     if (error != cudaSuccess)
         return error;
     *info = (struct capture_info){.status = cudaStreamCaptureStatusNone};
-    pthread_mutex_lock(&lock);
+    captures_enter();
     capture = stream_capture(stream);
     if (capture != NULL && capture->invalid) {
         info->status = cudaStreamCaptureStatusInvalidated;
@@ -307,7 +247,7 @@ cudaError_t capture_info(struct stream *stream, struct capture_info *info)
         info->deps = stream->captured;
         info->count = stream->captured_count;
     }
-    pthread_mutex_unlock(&lock);
+    captures_leave();
     return cudaSuccess;
 }
 
@@ -317,7 +257,7 @@ cudaError_t capture_set_deps(struct stream *stream, const cudaGraphNode_t *deps,
     const struct capture *capture;
     cudaError_t error = cudaSuccess;
 
-    pthread_mutex_lock(&lock);
+    captures_enter();
     capture = stream_capture(stream);
     if (capture == NULL)
         error = cudaErrorIllegalState;
@@ -327,19 +267,8 @@ cudaError_t capture_set_deps(struct stream *stream, const cudaGraphNode_t *deps,
         stream->captured_count = 0;
     if (error == cudaSuccess && !deps_add(stream, deps, added))
         error = cudaErrorMemoryAllocation;
-    pthread_mutex_unlock(&lock);
+    captures_leave();
     return error;
-}
-
-cudaError_t capture_mode_exchange(enum cudaStreamCaptureMode *mode)
-{
-    enum cudaStreamCaptureMode former = thread_mode;
-
-    if (mode == NULL || (unsigned)*mode > cudaStreamCaptureModeRelaxed)
-        return cudaErrorInvalidValue;
-    thread_mode = *mode;
-    *mode = former;
-    return cudaSuccess;
 }
 
 /* ---- Work ------------------------------------------------------------------------------------ */
@@ -364,7 +293,7 @@ static cudaError_t capture_add(struct stream *stream, struct op *op, bool progra
     cudaError_t error;
     cudaGraphNode_t node;
 
-    pthread_mutex_lock(&lock);
+    captures_enter();
     op->device = stream->device;
     capture = stream_capture(stream);
     if (capture == NULL || capture->invalid) {
@@ -378,7 +307,7 @@ static cudaError_t capture_add(struct stream *stream, struct op *op, bool progra
         if (error != cudaSuccess || !deps_add(stream, &node, 1))
             error = capture_invalidate(capture, cudaErrorMemoryAllocation);
     }
-    pthread_mutex_unlock(&lock);
+    captures_leave();
     return error;
 }
 
@@ -419,11 +348,11 @@ cudaError_t capture_record(struct stream *stream, cudaEvent_t event)
     struct capture *capture;
     cudaError_t error = cudaErrorStreamCaptureInvalidated;
 
-    pthread_mutex_lock(&lock);
+    captures_enter();
     capture = stream_capture(stream);
     if (capture != NULL && !capture->invalid)
         error = event_capture(event, capture->id, stream->captured, stream->captured_count);
-    pthread_mutex_unlock(&lock);
+    captures_leave();
     return error;
 }
 
@@ -431,9 +360,9 @@ void capture_event_forget(cudaEvent_t event)
 {
     if (event_captured(event) == NULL)
         return;
-    pthread_mutex_lock(&lock);
+    captures_enter();
     event_uncapture(event);
-    pthread_mutex_unlock(&lock);
+    captures_leave();
 }
 
 static cudaError_t wait_locked(struct stream *stream, cudaEvent_t event, bool *done)
@@ -472,99 +401,10 @@ cudaError_t capture_wait(struct stream *stream, cudaEvent_t event, bool *done)
     cudaError_t error;
 
     *done = false;
-    if (none() && event_captured(event) == NULL)
+    if (captures_none() && event_captured(event) == NULL)
         return cudaSuccess;
-    pthread_mutex_lock(&lock);
+    captures_enter();
     error = wait_locked(stream, event, done);
-    pthread_mutex_unlock(&lock);
+    captures_leave();
     return error;
-}
-
-/* ---- What a capture forbids ------------------------------------------------------------------ */
-
-cudaError_t capture_refuse(struct stream *stream)
-{
-    struct capture *capture;
-
-    pthread_mutex_lock(&lock);
-    capture = stream_capture(stream);
-    if (capture != NULL)
-        capture->invalid = true;
-    pthread_mutex_unlock(&lock);
-    return cudaErrorStreamCaptureUnsupported;
-}
-
-cudaError_t capture_forbids_event(cudaEvent_t event)
-{
-    const struct event_nodes *nodes;
-    struct capture *capture;
-
-    if (event_captured(event) == NULL)
-        return cudaSuccess;
-    pthread_mutex_lock(&lock);
-    nodes = event_captured(event);
-    capture = nodes != NULL ? capture_find(nodes->capture) : NULL;
-    if (capture != NULL)
-        capture->invalid = true;
-    pthread_mutex_unlock(&lock);
-    return nodes != NULL ? cudaErrorCapturedEvent : cudaSuccess;
-}
-
-/* The error, where a stream of the device captures, or a blocking one; its capture is invalid then.
- */
-static cudaError_t captures_refuse(unsigned device, bool blocking, cudaError_t error)
-{
-    cudaError_t result = cudaSuccess;
-
-    pthread_mutex_lock(&lock);
-    for (struct capture *capture = captures; capture != NULL; capture = capture->next) {
-        for (const struct stream *s = capture->streams; s != NULL; s = s->capture_next) {
-            if (s->device == device && (s->blocking || !blocking))
-                result = capture_invalidate(capture, error);
-        }
-    }
-    pthread_mutex_unlock(&lock);
-    return result;
-}
-
-cudaError_t capture_forbids_device(void)
-{
-    if (none())
-        return cudaSuccess;
-    return captures_refuse(device_number(), false, cudaErrorStreamCaptureUnsupported);
-}
-
-/* A thread in global mode may not while its own captures or another's global ones go on, one in
- * thread-local mode while its own do; captures in relaxed mode forbid nothing. */
-static bool capture_forbids(const struct capture *capture)
-{
-    bool own = pthread_equal(capture->thread, pthread_self());
-
-    if (capture->mode == cudaStreamCaptureModeRelaxed ||
-        thread_mode == cudaStreamCaptureModeRelaxed)
-        return false;
-    return own || (capture->mode == cudaStreamCaptureModeGlobal &&
-                   thread_mode == cudaStreamCaptureModeGlobal);
-}
-
-cudaError_t capture_forbids_unsafe(void)
-{
-    cudaError_t error = cudaSuccess;
-
-    if (none())
-        return cudaSuccess;
-    pthread_mutex_lock(&lock);
-    for (struct capture *capture = captures; capture != NULL; capture = capture->next) {
-        if (capture_forbids(capture))
-            error = capture_invalidate(capture, cudaErrorStreamCaptureUnsupported);
-    }
-    pthread_mutex_unlock(&lock);
-    return error;
-}
-
-cudaError_t capture_forbids_legacy(const struct stream *stream)
-{
-    if (!stream_is_legacy(stream) || none())
-        return cudaSuccess;
-    return captures_refuse(stream->device, true, cudaErrorStreamCaptureImplicit);
 }

@@ -15,10 +15,12 @@
 /* Begins a capture into the graph, behind the nodes `deps`. graph NULL: into a new graph. */
 cudaError_t capture_begin(struct stream *stream, enum cudaStreamCaptureMode mode, cudaGraph_t graph,
                           const cudaGraphNode_t *deps, size_t count);
-/* graph NULL: of a capture into a graph, which its program knows. */
+/* Ends the stream's capture; *graph is what was captured. graph may be NULL for a capture into a
+ * graph that the program has given. */
 cudaError_t capture_end(struct stream *stream, cudaGraph_t *graph);
-/* Before the stream is destroyed: takes it out of its capture, which has to join its work all the
- * same. cudaErrorStreamCaptureUnsupported: the capture began in this stream. */
+/* Takes a stream that is about to be destroyed out of its capture. The capture has to join the
+ * stream's work all the same. cudaErrorStreamCaptureUnsupported: the capture began in this stream.
+ */
 cudaError_t capture_leave(struct stream *stream);
 
 struct capture_info {

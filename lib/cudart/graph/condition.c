@@ -9,7 +9,7 @@
 
 struct condition {
     struct condition *next;
-    struct graph_memory *word; /* gone with its session, it has no address */
+    struct graph_memory *word; /* its address is 0 once the session is gone */
     cudaGraphConditionalHandle handle;
     unsigned value, holders;
     bool assigned;

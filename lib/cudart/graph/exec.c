@@ -19,10 +19,10 @@
 struct exec {
     pthread_mutex_t lock; /* of all but users */
     struct exec_nodes nodes;
-    size_t search_from; /* where exec_node is likely to find */
+    size_t search_from; /* the place at which exec_node begins to search */
     int device;         /* exec_nodes_device */
     unsigned long long flags;
-    struct recorded recorded; /* its graph is the session's; NULL: there is none */
+    struct recorded recorded; /* recorded.graph is the session's; NULL: there is none */
     bool changed;             /* the nodes may be others than the session has been told */
     unsigned wait;            /* launches to come before they are recorded anew */
     unsigned patience;        /* the same the next time */
@@ -243,8 +243,9 @@ static cudaError_t conditional_issue(const struct exec_node *node, struct stream
     return error;
 }
 
-/* One after the other, each on its device; *at: as stream_go_on has it. What a node of a branch
- * follows in the stream is not what it waits for, so none may begin before that has ended. */
+/* Issues the nodes one after the other, each on its device; *at: as stream_go_on has it. None is
+ * issued as a programmatic dependent launch, because the node in front of it in the stream need not
+ * be the one that it depends on. */
 static cudaError_t nodes_issue(const struct exec *exec, struct stream *stream, struct stream **at)
 {
     cudaError_t error = cudaSuccess;
@@ -263,8 +264,9 @@ static cudaError_t nodes_issue(const struct exec *exec, struct stream *stream, s
     return error;
 }
 
-/* Recording anew waits for the server. So it comes after a launch without, and after more of them
- * the more often what was recorded served no further launch. */
+/* Drops the recorded graph. Recording anew waits for the server, so at least one launch goes
+ * without. The number of such launches doubles each time that a recorded graph has served no
+ * further launch. */
 static void exec_unrecord(struct exec *exec)
 {
     recorded_free(&exec->recorded);
@@ -280,12 +282,13 @@ static bool exec_record_anew(struct exec *exec)
         return false;
     }
     recorded_make(&exec->recorded, &exec->nodes);
-    /* Only another change makes another try worth while. */
+    /* After a failure only a further change makes a further try worth while. */
     exec->changed = exec->recorded.graph != NULL;
     return exec->changed;
 }
 
-/* Whether the graph of the session of the call's device is what the nodes are now. */
+/* Whether the session of the call's device has a graph that is equal to the present nodes. Records
+ * the graph, or tells the session the changes, where that is due. */
 static bool exec_is_recorded(struct exec *exec)
 {
     const bool before = exec->recorded.graph != NULL;
@@ -347,7 +350,7 @@ static cudaError_t conditions_assign(const struct exec *exec, struct stream *str
     return error;
 }
 
-/* whole: it is no body of another one's node. */
+/* whole: the graph is launched by itself, and not as a body of another graph's node. */
 static cudaError_t exec_run(cudaGraphExec_t handle, struct stream *stream, bool whole)
 {
     struct exec *exec = exec_use(handle);
@@ -376,7 +379,8 @@ cudaError_t exec_launch(cudaGraphExec_t handle, struct stream *stream)
 
 /* ---- Changes --------------------------------------------------------------------------------- */
 
-/* A program that changes all nodes asks for one after the other. */
+/* Finds the node. The search goes on where the last one has ended, since a program that changes all
+ * nodes asks for one after the other. */
 static struct exec_node *exec_node(struct exec *exec, cudaGraphNode_t node)
 {
     for (size_t i = 0; i < exec->nodes.count; i++) {
@@ -391,7 +395,7 @@ static struct exec_node *exec_node(struct exec *exec, cudaGraphNode_t node)
     return NULL;
 }
 
-/* The node takes the op, on the device that it has; the former op is in its place. */
+/* Gives the node the op, on the node's device; *op becomes the former op. */
 static void node_take(struct exec *exec, struct exec_node *node, struct op *op)
 {
     struct op former = node->op;
@@ -456,7 +460,7 @@ static void nodes_take(struct exec *exec, const size_t *own_of, struct exec_node
         node_take(exec, &exec->nodes.at[own_of[i]], &other->at[i].op);
 }
 
-/* Whether the child graph whose nodes begin at `first` has so many. */
+/* Whether the child graph whose nodes begin at `first` has `count` nodes. */
 static bool child_is_of(const struct exec_nodes *nodes, size_t first, size_t count)
 {
     return count < nodes->count - first && nodes->at[first + count].ends_child &&

@@ -38,7 +38,8 @@ static bool walk_make(struct walk *walk, const struct graph *graph)
         return false;
     for (size_t i = 0; i < graph->count; i++)
         graph->nodes[i]->mark = i;
-    /* Two places on, so that filling the parts leaves each beginning at its own place. */
+    /* The counts stand two places further on. So filling the parts, below, moves the beginning of
+     * each to its own place. */
     for (size_t i = 0; i < graph->count; i++) {
         walk->waits[i] = graph->nodes[i]->before_count;
         for (size_t j = 0; j < graph->nodes[i]->before_count; j++)

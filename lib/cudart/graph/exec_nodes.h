@@ -13,7 +13,7 @@
 #include "cudart/graph/op.h"
 
 struct exec_node {
-    cudaGraphNode_t node; /* of the graph, that it was made from */
+    cudaGraphNode_t node; /* the node of the graph that this one is a copy of */
     struct op op;         /* its own */
     size_t *before;       /* numbers of earlier nodes */
     size_t before_count;
@@ -37,7 +37,8 @@ struct exec_nodes {
 
 /* cudaErrorInvalidValue: the handle names no graph, or the edges form a cycle. */
 cudaError_t exec_nodes_init(struct exec_nodes *nodes, cudaGraph_t graph);
-/* The device of the first node that is one's alone; OP_ANYWHERE: of none. */
+/* The device of the first node whose op one device alone can do; OP_ANYWHERE: there is no such
+ * node. */
 int exec_nodes_device(const struct exec_nodes *nodes);
 void exec_nodes_deinit(struct exec_nodes *nodes);
 

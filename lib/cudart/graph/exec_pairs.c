@@ -10,7 +10,8 @@
 struct side {
     const struct exec_node *at;
     size_t first, count;
-    size_t *exits; /* nodes that none waits for, by their place in the order of making; or NONE */
+    /* Nodes for which no node waits, by their place in the order of making; or NONE. */
+    size_t *exits;
 };
 
 struct pairing {
@@ -21,8 +22,8 @@ struct pairing {
     cudaGraphExecUpdateResultInfo *info;
 };
 
-/* How many of the side's nodes the node waits for. A child graph's first nodes wait for the node
- * that stands for it, which is none of them. */
+/* Returns for how many nodes of the side the node waits. A child graph's first nodes wait for the
+ * node that stands for the child graph, which is no node of the side. */
 static size_t before_count(const struct side *side, const struct exec_node *node)
 {
     return node->before_count > 0 && node->before[0] < side->first ? 0 : node->before_count;
@@ -110,7 +111,8 @@ static cudaError_t pair_compare(struct pairing *p, size_t other)
     return cudaSuccess;
 }
 
-/* All of the other's nodes are paired then: each is one for which none waits, or leads to one. */
+/* Pairs all nodes of the other side: for each of them either no node waits, or a node that is
+ * paired does. */
 static cudaError_t pairs_find(struct pairing *p)
 {
     cudaError_t error = exits_pair(p);

@@ -9,8 +9,7 @@
 #include "cudart/graph/condition.h"
 #include "cudart/graph/graph_parts.h"
 
-#define GRAPHS_MAX 65536u
-#define NODES_MAX  524288u /* of all graphs */
+#define NODES_MAX 524288u /* of all graphs */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -63,7 +62,7 @@ static bool room_for_one(void *array, size_t size, size_t count, size_t *room)
     return true;
 }
 
-static struct graph *graph_make(void)
+struct graph *graph_make(void)
 {
     struct graph *graph = calloc(1, sizeof(*graph));
     uint64_t handle;
@@ -289,9 +288,9 @@ cudaError_t graph_clone(cudaGraph_t handle, cudaGraph_t *out)
     return error;
 }
 
-static cudaError_t add_locked(struct graph *graph, const cudaGraphNode_t *deps,
-                              const cudaGraphEdgeData *data, size_t count, const struct op *op,
-                              cudaGraphNode_t *out)
+cudaError_t graph_add_locked(struct graph *graph, const cudaGraphNode_t *deps,
+                             const cudaGraphEdgeData *data, size_t count, const struct op *op,
+                             cudaGraphNode_t *out)
 {
     struct node *node;
 
@@ -330,7 +329,7 @@ cudaError_t graph_add(cudaGraph_t handle, const cudaGraphNode_t *deps,
 
     graphs_enter();
     if (out != NULL)
-        error = add_locked(graph_find(handle), deps, data, count, op, out);
+        error = graph_add_locked(graph_find(handle), deps, data, count, op, out);
     if (error != cudaSuccess)
         op_free(op);
     graphs_leave();
@@ -349,85 +348,11 @@ cudaError_t graph_add_child(cudaGraph_t handle, const cudaGraphNode_t *deps,
     from = graph_find(child);
     if (out != NULL && from != NULL) {
         op.child = graph_copy(from);
-        error = op.child != NULL ? add_locked(graph_find(handle), deps, data, count, &op, out)
+        error = op.child != NULL ? graph_add_locked(graph_find(handle), deps, data, count, &op, out)
                                  : cudaErrorMemoryAllocation;
     }
     if (error != cudaSuccess)
         op_free(&op);
-    graphs_leave();
-    return error;
-}
-
-/* Fills the op, whose condition, type and count stand, with bodies: empty ones, or copies. */
-static cudaError_t bodies_make(struct op *op, struct graph *const *from)
-{
-    const unsigned count = op->conditional.count;
-    cudaError_t error = cudaSuccess;
-
-    op->conditional.bodies = calloc(count, sizeof(struct graph *));
-    op->conditional.handles = calloc(count, sizeof(cudaGraph_t));
-    if (op->conditional.bodies == NULL || op->conditional.handles == NULL)
-        error = cudaErrorMemoryAllocation;
-    for (unsigned i = 0; i < count && error == cudaSuccess; i++) {
-        struct graph *body = from != NULL ? graph_copy(from[i]) : graph_make();
-
-        if (body == NULL) {
-            error = cudaErrorMemoryAllocation;
-            break;
-        }
-        body->within_node = true;
-        op->conditional.bodies[i] = body;
-        op->conditional.handles[i] = body->handle;
-    }
-    if (error != cudaSuccess)
-        op_free(op);
-    return error;
-}
-
-cudaError_t graph_conditional_copy(struct op *op, const struct op *from)
-{
-    *op = *from;
-    condition_hold(op->conditional.condition);
-    return bodies_make(op, from->conditional.bodies);
-}
-
-static bool conditional_valid(const struct cudaConditionalNodeParams *params)
-{
-    switch ((int)params->type) {
-    case cudaGraphCondTypeIf:
-        return params->size == 1 || params->size == 2;
-    case cudaGraphCondTypeWhile:
-        return params->size == 1;
-    case cudaGraphCondTypeSwitch:
-        return params->size >= 1 && params->size <= GRAPHS_MAX;
-    default:
-        return false;
-    }
-}
-
-cudaError_t graph_add_conditional(cudaGraph_t handle, const cudaGraphNode_t *deps,
-                                  const cudaGraphEdgeData *data, size_t count,
-                                  struct cudaConditionalNodeParams *params, cudaGraphNode_t *out)
-{
-    struct op op = {.type = cudaGraphNodeTypeConditional};
-    cudaError_t error;
-
-    if (out == NULL || !conditional_valid(params))
-        return cudaErrorInvalidValue;
-    op.conditional.condition = condition_find(params->handle);
-    if (op.conditional.condition == NULL)
-        return cudaErrorInvalidValue;
-    op.conditional.type = params->type;
-    op.conditional.count = params->size;
-    graphs_enter();
-    error = bodies_make(&op, NULL);
-    if (error == cudaSuccess) {
-        error = add_locked(graph_find(handle), deps, data, count, &op, out);
-        if (error == cudaSuccess)
-            params->phGraph_out = op.conditional.handles;
-        else
-            op_free(&op);
-    }
     graphs_leave();
     return error;
 }

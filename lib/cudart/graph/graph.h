@@ -20,36 +20,36 @@
 /* ---- Graphs: cudaErrorInvalidValue where a handle names none --------------------------------- */
 
 cudaError_t graph_new(cudaGraph_t *out);
-/* Not of one within a child graph's node, which ends with that. */
+/* Ends the graph, unless it belongs to a child graph's node, with which it ends. */
 cudaError_t graph_end(cudaGraph_t graph);
 cudaError_t graph_clone(cudaGraph_t graph, cudaGraph_t *out);
 bool graph_is(cudaGraph_t graph);
 /* Whether there is the graph and all these nodes are its own. */
 bool graph_has_nodes(cudaGraph_t graph, const cudaGraphNode_t *nodes, size_t count);
-/* A copy for another op, within whose node it is then, and its end; the lock is held. */
+/* graph_copy makes a copy that belongs to the node of another op; graph_free ends such a copy. The
+ * lock is held. */
 struct graph *graph_copy(const struct graph *graph);
 void graph_free(struct graph *graph);
 
-/* Adds a node after those of deps. The op is the graph's then, and freed where that fails. data: of
- * the edges, here and below; NULL: ordinary ones. */
+/* Adds a node that waits for the nodes `deps`. The graph takes the op over; on failure the op is
+ * freed. data: of the edges, here and below; NULL: ordinary ones. */
 cudaError_t graph_add(cudaGraph_t graph, const cudaGraphNode_t *deps, const cudaGraphEdgeData *data,
                       size_t count, struct op *op, cudaGraphNode_t *out);
 /* Adds a copy of the other graph as one node. */
 cudaError_t graph_add_child(cudaGraph_t graph, const cudaGraphNode_t *deps,
                             const cudaGraphEdgeData *data, size_t count, cudaGraph_t child,
                             cudaGraphNode_t *out);
-/* Adds a conditional node with empty bodies; what the parameters name as its bodies is the node's.
- */
+/* Adds a conditional node with empty bodies. The bodies that the parameters name are the node's. */
 cudaError_t graph_add_conditional(cudaGraph_t graph, const cudaGraphNode_t *deps,
                                   const cudaGraphEdgeData *data, size_t count,
                                   struct cudaConditionalNodeParams *params, cudaGraphNode_t *out);
-/* Makes the bodies of a conditional op, copies of the other's; the lock is held. On an error the op
- * is empty. */
+/* Makes *op a copy of a conditional op, with copies of its bodies. The lock is held. On an error
+ * *op is empty. */
 cudaError_t graph_conditional_copy(struct op *op, const struct op *from);
-/* The graph takes the caller's hold over; its handle does not outlive the graph, its conditional
- * nodes, and what was instantiated of these. */
+/* Gives the graph the caller's hold on the condition. The condition's handle is valid until the
+ * graph has gone, its conditional nodes, and the executable graphs that were made of them. */
 cudaError_t graph_add_condition(cudaGraph_t graph, struct condition *condition);
-/* An edge that is to be removed is named with its data. */
+/* Adds edges, or (add false) removes them; an edge that is to be removed is named with its data. */
 cudaError_t graph_connect(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                           const cudaGraphEdgeData *data, size_t count, bool add);
 /* Whether all of `nodes` come before one of `ends` or are one. The ends are the graph's. */

@@ -1,10 +1,11 @@
-/* graph_parts.h - what graph.c, graph_list.c and exec_nodes.c know of a graph. The graphs' lock
- * guards it all. */
+/* graph_parts.h - what the files of this folder know of a graph. The graphs' lock guards it all. */
 #ifndef GS_CUDART_GRAPH_PARTS_H
 #define GS_CUDART_GRAPH_PARTS_H
 
 #include "cudart/graph/graph.h"
 #include "cudart/graph/user_object.h"
+
+#define GRAPHS_MAX 65536u
 
 /* To a node from one that it waits for. */
 struct edge {
@@ -39,6 +40,13 @@ void graphs_leave(void);
 /* NULL: none. */
 struct graph *graph_find(cudaGraph_t handle);
 struct node *node_find(cudaGraphNode_t handle);
+
+/* Makes an empty graph. NULL: no memory, or too many graphs. */
+struct graph *graph_make(void);
+/* As graph_add, but the op stays the caller's on failure. */
+cudaError_t graph_add_locked(struct graph *graph, const cudaGraphNode_t *deps,
+                             const cudaGraphEdgeData *data, size_t count, const struct op *op,
+                             cudaGraphNode_t *out);
 
 /* Whether the edge waits for the whole of what it comes from: its data are all zeros. */
 bool edge_is_ordinary(const cudaGraphEdgeData *data);

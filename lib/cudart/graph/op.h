@@ -16,8 +16,9 @@ struct kernel;
 
 struct op {
     enum cudaGraphNodeType type;
-    unsigned device; /* that does it, of a kernel, a copy or a memset: the thread's when it was
-                        made, or that of the stream which captured it */
+    /* The device that does a kernel, a copy or a memset: the thread's when the op was made, or that
+     * of the stream which captured it. */
+    unsigned device;
     union {
         struct {
             struct kernel *kernel;
@@ -62,7 +63,8 @@ cudaError_t op_event(struct op *op, enum cudaGraphNodeType type, cudaEvent_t eve
 cudaError_t op_alloc(struct op *op, size_t size, void **out);
 cudaError_t op_free_memory(struct op *op, const void *ptr);
 cudaError_t op_clone(struct op *op, const struct op *from);
-/* Makes a conditional op with the handles of another's bodies, which are not its own. */
+/* Makes a conditional op that names the bodies of another op by their handles, and does not own
+ * them. */
 cudaError_t op_clone_condition(struct op *op, const struct op *from);
 void op_free(struct op *op);
 /* Whether it is an allocation or a free. */
@@ -72,12 +74,12 @@ bool op_same(const struct op *a, const struct op *b);
 
 /* ---- Use ------------------------------------------------------------------------------------- */
 
-/* The device that alone can do the op; OP_ANYWHERE: any. */
+/* The only device that can do the op; OP_ANYWHERE: any device can. */
 #define OP_ANYWHERE (-1)
 int op_device(const struct op *op);
-/* Gives the op to the stream, which does not capture and is of the op's device; not an allocation
- * or a free, which exec.c does for a launch as a whole, nor a condition. programmatic: of a kernel,
- * see gs_launch. */
+/* Gives the op to the stream, which does not capture and is of the op's device. The op is not an
+ * allocation or a free, which exec.c does for a launch as a whole, nor a condition. programmatic:
+ * for a kernel, as in gs_launch_config. */
 cudaError_t op_issue(const struct op *op, struct stream *stream, bool programmatic);
 /* Whether a graph of the session can hold the op: see gs_graph_begin. */
 bool op_recordable(const struct op *op);

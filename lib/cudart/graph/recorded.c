@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define EDGES_MAX 8192u /* that are told; gs_graph_after allows some more */
+#define EDGES_MAX 8192u /* the most edges that a recording names; gs_graph_after allows more */
 
 struct recording {
     struct exec_nodes *nodes;
@@ -39,7 +39,7 @@ static void recording_deinit(struct recording *recording)
     free(recording->named);
 }
 
-/* Each node has a place in the lists for itself, and all edges have one. */
+/* Makes room in the lists for each node itself, and for all edges. */
 static bool recording_init(struct recording *recording)
 {
     const size_t count = recording->nodes->count;
@@ -245,7 +245,8 @@ static unsigned numbers_add(const struct recorded *recorded, const struct exec_n
     return count;
 }
 
-/* What a disabled node has become is told when it is enabled. */
+/* Whether the session is to be told the node's op now. The op of a disabled node is told when the
+ * node is enabled. */
 static bool to_tell(const struct exec_node *node)
 {
     return node->changed && !node->disabled && makes_steps(&node->op);

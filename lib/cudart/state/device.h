@@ -45,7 +45,7 @@ struct device_choice *device_choice(void) __attribute__((const));
 /* The number of the device that was attached first. device.c alone writes it. */
 extern const _Atomic unsigned *const device_first;
 
-/* device_use, where there is no session yet. */
+/* What device_use does if the thread's device has no session yet. */
 cudaError_t device_attach_slow(void);
 
 /* Has the call in progress work on the device, which is attached. */

@@ -19,7 +19,7 @@ cudaError_t mipmap_describe(cudaMipmappedArray_const_t mipmap, gs_array_desc *de
 /* The array of a level, always the same one. cudaErrorInvalidResourceHandle: there is no such
  * mipmapped array. cudaErrorInvalidValue: it has no such level. */
 cudaError_t mipmap_level(cudaMipmappedArray_const_t mipmap, unsigned level, cudaArray_t *array);
-/* The array is a mipmapped one, or a level: none that is to be freed by itself. */
+/* Whether the array is a mipmapped one, or a level: none that is to be freed by itself. */
 bool mipmap_has(cudaArray_const_t array);
 /* The session of the call's device is gone, and all its arrays with it. */
 void mipmaps_forget(void);

@@ -15,7 +15,7 @@ struct wait {
     uint64_t since_ns;
     bool announced;
 };
-/* It has lasted a second, and nothing is said of it yet. */
+/* Whether the wait has lasted a second, and nothing has been said of it yet. */
 bool wait_due(const struct wait *wait);
 /* Says once, when the wait has lasted a second, what it is for, when it ends at the latest (by
  * clock_ns(); 0: open), and how the user ends it. */

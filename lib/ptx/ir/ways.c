@@ -109,6 +109,23 @@ static uint32_t common(const struct ways *ways, const uint32_t *number, uint32_t
     return a;
 }
 
+/* Returns the node at which all ways from node n meet, as far as is known of the nodes behind it.
+ */
+static uint32_t meet_of(const struct ways *ways, const uint32_t *number, uint32_t n,
+                        uint64_t *steps)
+{
+    uint32_t meet = WAYS_NONE;
+
+    for (uint32_t e = ways->outs[n]; e < ways->outs[n + 1]; e++) {
+        const uint32_t to = ways->to[e];
+
+        *steps -= *steps > 0;
+        if (ways->meet[to] != WAYS_NONE)
+            meet = meet == WAYS_NONE ? to : common(ways, number, meet, to, steps);
+    }
+    return meet;
+}
+
 int ways_meet(struct ways *ways, uint64_t steps)
 {
     const uint32_t nodes = ways->nodes;
@@ -124,16 +141,8 @@ int ways_meet(struct ways *ways, uint64_t steps)
     while (changed && steps) {
         changed = false;
         for (uint32_t i = last; i-- > 0 && steps;) {
-            const uint32_t n = order[i];
-            uint32_t meet = WAYS_NONE;
+            const uint32_t n = order[i], meet = meet_of(ways, number, n, &steps);
 
-            for (uint32_t e = ways->outs[n]; e < ways->outs[n + 1]; e++) {
-                const uint32_t to = ways->to[e];
-
-                steps -= steps > 0;
-                if (ways->meet[to] != WAYS_NONE)
-                    meet = meet == WAYS_NONE ? to : common(ways, number, meet, to, &steps);
-            }
             changed |= meet != ways->meet[n];
             ways->meet[n] = meet;
         }

@@ -31,35 +31,38 @@ bool parse_pragma(struct parser *p, const char **text, uint32_t *end)
     return parser_need(p, ';', "';'");
 }
 
+static bool parse_three_numbers(struct parser *p)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        if (!parser_need(p, TOK_INT, "a number"))
+            return false;
+    }
+    return true;
+}
+
+/* Reads what stands behind a comma of .loc: a function's name, or the place of a call. A label or
+ * an instruction may follow the three numbers of the place. */
+static bool parse_loc_attribute(struct parser *p)
+{
+    const bool attribute = p->tok.kind == TOK_IDENT;
+
+    if (attribute && token_is(&p->tok, "inlined_at"))
+        return parser_next(p) && parse_three_numbers(p);
+    if (!attribute || !token_is(&p->tok, "function_name"))
+        return parser_expected(p, "function_name or inlined_at");
+    if (!parser_next(p) || !parser_need(p, TOK_IDENT, "a label"))
+        return false;
+    return p->tok.kind != '+' || (parser_next(p) && parser_need(p, TOK_INT, "a number"));
+}
+
 /* .loc file line column [, function_name label [+ n] [, inlined_at file line column]] */
 bool parse_loc(struct parser *p)
 {
-    unsigned i;
-
-    if (!parser_next(p))
+    if (!parser_next(p) || !parse_three_numbers(p))
         return false;
-    for (i = 0; i < 3; i++)
-        if (!parser_need(p, TOK_INT, "a number"))
-            return false;
     while (parser_accept(p, ',')) {
-        while (p->tok.kind == TOK_IDENT || p->tok.kind == TOK_INT || p->tok.kind == '+') {
-            /* inlined_at's three numbers end it: what follows may be a label or an instruction. */
-            if (p->tok.kind == TOK_IDENT && token_is(&p->tok, "inlined_at")) {
-                if (!parser_next(p))
-                    return false;
-                for (i = 0; i < 3; i++)
-                    if (!parser_need(p, TOK_INT, "a number"))
-                        return false;
-                break;
-            }
-            if (!token_is(&p->tok, "function_name"))
-                return parser_expected(p, "function_name or inlined_at");
-            if (!parser_next(p) || !parser_need(p, TOK_IDENT, "a label"))
-                return false;
-            if (p->tok.kind == '+' && (!parser_next(p) || !parser_need(p, TOK_INT, "a number")))
-                return false;
-            break;
-        }
+        if (!parse_loc_attribute(p))
+            return false;
     }
     return p->status == 0;
 }

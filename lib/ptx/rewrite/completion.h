@@ -8,7 +8,7 @@
 #define COMPLETION_PARAMETER ".param .align 8 .b8 gshare$done[48]"
 
 enum {
-    COMPLETION_MAX_EPILOGUES = 16, /* of a kernel; about 40 machine instructions each */
+    COMPLETION_MAX_EPILOGUES = 16, /* epilogues of a kernel; some 40 machine instructions each */
     COMPLETION_EPILOGUE_REGS = 7   /* that one declares */
 };
 

@@ -46,8 +46,8 @@ static const char epilogue[] =
  * instruction does nothing in a kernel that was launched otherwise. */
 static const char await[] = "griddepcontrol.wait; ";
 
-/* All ways of F to an end, in the order of instructions: .count of them. BRANCHES: those that a
- * branch takes to a ret too. NULL: no memory. */
+/* Finds all ways of F to an end, in the order of instructions; there are .count of them. BRANCHES:
+ * also those that a branch to a ret takes. NULL: no memory. */
 static struct flow_way *find_ways(const struct ptx_func *f, bool branches, uint32_t *count)
 {
     struct flow_way *ways = malloc(((size_t)f->ninsts + 1) * sizeof(*ways));
@@ -68,8 +68,9 @@ static struct flow_way *find_ways(const struct ptx_func *f, bool branches, uint3
     return ways;
 }
 
-/* The way that control takes by falling off has the first epilogue: it follows the last
- * instruction. ALL: each other way gets one of its own; else those that are held. */
+/* Gives the ways their epilogues, and returns how many these are. The way that falls off the end
+ * has the first one, which follows the last instruction. ALL: each other way gets an epilogue of
+ * its own; else only those do that are held. */
 static uint32_t part_ways(struct flow_way *ways, uint32_t count, bool all)
 {
     uint32_t ends = 1;
@@ -81,8 +82,8 @@ static uint32_t part_ways(struct flow_way *ways, uint32_t count, bool all)
     return ends;
 }
 
-/* Leads ways to different ends until no thread is held that others wait for. Returns the count of
- * ends; 0: that is not possible, or there is no memory. */
+/* Gives ways epilogues of their own until no thread is held for which others wait. Returns the
+ * number of epilogues; 0: that is not possible, or there is no memory. */
 static uint32_t part_until_free(struct rewrite *rw, const struct ptx_func *f, const bool *waits,
                                 struct flow_way *ways, uint32_t count, struct obstacle *obstacle)
 {

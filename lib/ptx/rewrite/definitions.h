@@ -9,10 +9,11 @@
 /* By register: 0, or the only instruction that writes it plus 1, or DEFINED_MANY; so for registers
  * that are parameters. The caller's to free(); NULL: no memory. */
 uint32_t *definitions_find(const struct ptx_func *f);
-/* The only instruction that writes the register, which always runs; NULL: there is none such. */
+/* The only instruction that writes the register, if it always runs; NULL: there is no such
+ * instruction. */
 const struct ptx_inst *definitions_only(const struct ptx_func *f, const uint32_t *definitions,
                                         uint32_t reg);
-/* Zeroes what VALUES, by register, has of those that the instruction writes. */
+/* Sets VALUES, which is by register, to 0 for the registers that the instruction writes. */
 void definitions_clear(const struct ptx_inst *inst, uint32_t *values);
 bool definitions_writes(const struct ptx_inst *inst, uint32_t reg);
 

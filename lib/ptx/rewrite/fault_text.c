@@ -16,7 +16,7 @@
  * longer on an H200, whether they are read or not. */
 const char fault_variable_text[] = " .global .align 16 .b64 " FAULT_VARIABLE "[2];";
 
-/* The thread ends here, and with it none but itself. */
+/* This ends the thread, and no other thread. */
 const char fault_trapped_text[] =
     " .func gshare$trapped (.param .b64 gshare$where)"
     " { .reg .pred %p; .reg .b64 %rd<3>;"

@@ -24,11 +24,12 @@
 #include "ptx/rewrite/fence.h"
 
 enum {
-    MOST_ROOT_STEPS = 4, /* back from a base to the load */
-    MANY_USES = 4        /* of a base outside of loops, that make it pay */
+    MOST_ROOT_STEPS = 4, /* the most steps back from a base to its load */
+    MANY_USES = 4        /* the number of accesses that makes a base pay outside of loops */
 };
 
-/* Where the base is loaded, by its only definition; ninsts: it is computed, or changes. */
+/* The instruction that loads the base and alone defines it; ninsts: the base is computed, or
+ * changes. */
 static uint32_t loaded_at(const struct fence *fence, uint32_t base)
 {
     const struct ptx_func *f = fence->f;

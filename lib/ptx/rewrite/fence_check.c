@@ -95,7 +95,7 @@ static bool begins_with_parameter(const struct checker *c)
            checker_reads(c, 1, "ld.param.b64 gshare$globals, [gshare$fenced+8];");
 }
 
-/* A function of gshare's own that goes nowhere by the window. */
+/* Whether the function is gshare's own and goes nowhere by the window. */
 static bool begins_with_none(const struct checker *c)
 {
     return c->house && checker_reads(c, 0, "mov.b32 gshare$mask, 0;") &&
@@ -167,7 +167,7 @@ static bool check_prologue(struct checker *c)
     return check_strides(c);
 }
 
-/* Instruction I leaves in a fixed base what a fence made, or only reads it. */
+/* Whether instruction I leaves in a fixed base what a fence made, or only reads it. */
 static bool check_fixed(struct checker *c, uint32_t i, unsigned k)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
@@ -179,7 +179,8 @@ static bool check_fixed(struct checker *c, uint32_t i, unsigned k)
            checker_fails(c, i, "a fixed base is used otherwise");
 }
 
-/* Instruction I moves into the window what goes inside, of a register other than the window's. */
+/* Whether instruction I moves into the window what goes inside, of a register other than the
+ * window's. */
 static bool starts_window(const struct checker *c, uint32_t i)
 {
     const struct ptx_operand *o = c->f->insts[i].ops;
@@ -189,7 +190,7 @@ static bool starts_window(const struct checker *c, uint32_t i)
            o[0].reg != c->start;
 }
 
-/* Instruction I is one of those that put an address into the window. */
+/* Whether instruction I is one of those that put an address into the window. */
 static bool uses_window(const struct checker *c, uint32_t i)
 {
     if (checker_reads(c, i, "lop3.b32 gshare$x, gshare$hi, gshare$mask, gshare$base, 234;") ||
@@ -230,7 +231,7 @@ static const struct ptx_var *stack_of(const struct ptx_func *f)
     return NULL;
 }
 
-/* The function has gshare$bottom as its first parameter. */
+/* Whether the function has gshare$bottom as its first parameter. */
 static bool has_bottom(const struct ptx_func *f)
 {
     return f->nparams > 1 && f->params[0]->space == PTX_SPACE_REG &&
@@ -434,7 +435,7 @@ static bool names_outside(const struct checker *c, const struct ptx_operand *o)
     return v && v->space == PTX_SPACE_GLOBAL && !c->house;
 }
 
-/* What stands in brackets is an object or a map there, and was looked at. */
+/* Whether what stands in brackets is an object or a map there, and was looked at. */
 static bool is_object(const struct ptx_inst *inst)
 {
     return inst->op == PTX_OP_TXQ || inst->op == PTX_OP_SUQ ||

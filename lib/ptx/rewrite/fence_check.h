@@ -36,7 +36,7 @@ struct checker {
 
 /* Says what is wrong with instruction I, or, beyond the last one, with the function. False. */
 bool checker_fails(struct checker *c, uint32_t i, const char *what);
-/* The name is one that no tenant's text may hold. */
+/* Whether the name is one that no tenant's text may hold. */
 bool checker_is_house(const char *name);
 /* Whether instruction I reads as FORMAT says. */
 bool checker_reads(const struct checker *c, uint32_t i, const char *format, ...)
@@ -73,7 +73,7 @@ bool checker_may_hit_stack(const struct checker *c, uint32_t i, const struct ptx
 
 /* ---- fence_check_texture.c ---- */
 
-/* Instruction I loads from the texture table: a row that a number of ten bits names. */
+/* Whether instruction I loads from the texture table: a row that a number of ten bits names. */
 bool checker_is_table_load(const struct checker *c, uint32_t i);
 /* NULL, or what is wrong with an instruction of textures or surfaces. */
 const char *checker_texture(const struct checker *c, uint32_t i);

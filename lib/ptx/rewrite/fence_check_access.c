@@ -37,8 +37,8 @@ static uint64_t access_bytes(const struct ptx_inst *inst)
     }
 }
 
-/* What runs right before instruction *I has the predicate gshare$p say that address FROM is of
- * another space. *I: what runs before that. *LOCAL: which may be the local one. */
+/* Whether what runs right before instruction *I has the predicate gshare$p say that address FROM is
+ * of another space. *I: what runs before that. *LOCAL: which may be the local one. */
 static bool is_space_tested(const struct checker *c, uint32_t *i, const char *from, bool load,
                             bool *local)
 {
@@ -61,8 +61,8 @@ static bool is_space_tested(const struct checker *c, uint32_t *i, const char *fr
     }
 }
 
-/* Instruction I puts into gshare$y the first address of so many bytes of variables, *ROOM: of one
- * of the function's own, or of gshare$stack. */
+/* Whether instruction I puts into gshare$y the first address of so many bytes of variables, *ROOM:
+ * of one of the function's own, or of gshare$stack. */
 static bool is_begin_of_variables(const struct checker *c, uint32_t i, uint64_t *room)
 {
     const struct ptx_operand *o = c->f->insts[i].ops;
@@ -78,8 +78,8 @@ static bool is_begin_of_variables(const struct checker *c, uint32_t i, uint64_t 
     return checker_reads(c, i, "mov.u32 gshare$y, %s;", o[1].sym.var->name);
 }
 
-/* Right before instruction I the address gshare$at, if it is local, was bounded to a variable of
- * the function, so that BYTES from there on are the variable's. */
+/* Whether right before instruction I the address gshare$at, if it is local, was bounded to a
+ * variable of the function, so that BYTES from there on are the variable's. */
 static bool is_bounded_if_local(const struct checker *c, uint32_t i, uint64_t bytes)
 {
     const struct ptx_inst *min, *selp;
@@ -133,8 +133,8 @@ bool checker_is_inside(const struct checker *c, uint32_t i)
     return i && !c->labelled[i] && checker_goes_inside(c, i - 1);
 }
 
-/* What runs right before instruction I puts an address in gshare$at that may be accessed. EXACT:
- * only without an offset. LOCAL: it may be any of the thread's stack. */
+/* Whether what runs right before instruction I puts an address in gshare$at that may be accessed.
+ * EXACT: only without an offset. LOCAL: it may be any of the thread's stack. */
 static bool is_fenced(const struct checker *c, uint32_t i, const struct ptx_inst *inst,
                       bool generic, bool *exact, bool *local)
 {
@@ -193,8 +193,8 @@ static bool is_bounded_elsewhere(const struct checker *c, uint32_t *i)
                             "selp.b32 gshare$x, gshare$y, gshare$x, gshare$p;");
 }
 
-/* The stride is a small constant, or gshare$x, chosen right before. *I: what runs before all that.
- * *ELSEWHERE: the rows may lie in another space. */
+/* Whether the stride is a small constant, or gshare$x, chosen right before. *I: what runs before
+ * all that. *ELSEWHERE: the rows may lie in another space. */
 static bool is_stride_bounded(const struct checker *c, uint32_t *i, const struct ptx_inst *inst,
                               bool *elsewhere)
 {
@@ -256,7 +256,8 @@ uint64_t checker_product_bound(const struct ptx_inst *inst)
                                         : UINT64_MAX;
 }
 
-/* What always runs right before instruction I puts a fixed base and an index in gshare$at. */
+/* Whether what always runs right before instruction I puts a fixed base and an index in gshare$at.
+ */
 static bool is_indexed(const struct checker *c, uint32_t i)
 {
     const struct ptx_inst *mad = i && !c->labelled[i] ? &c->f->insts[i - 1] : NULL;
@@ -318,8 +319,8 @@ bool checker_is_step(const struct checker *c, uint32_t i, uint64_t *distance)
     return *distance <= MOST_REACH;
 }
 
-/* A bulk copy's size is a constant, or gshare$s, bounded right before. *I: what runs before that.
- */
+/* Whether a bulk copy's size is a constant, or gshare$s, bounded right before. *I: what runs before
+ * that. */
 static bool is_bulk_bounded(const struct checker *c, uint32_t *i, const struct ptx_inst *inst)
 {
     const struct ptx_operand *size = &inst->ops[2], *o;
@@ -460,8 +461,8 @@ static bool is_write_of(const struct ptx_inst *inst, uint32_t reg)
     return inst->ops[0].kind == PTX_OPND_REG && inst->ops[0].reg == reg;
 }
 
-/* Right before instruction *I gshare$sym becomes at most LIMIT, where the reader's layout of the
- * parameters is that of the bank. */
+/* Whether right before instruction *I gshare$sym becomes at most LIMIT, where the reader's layout
+ * of the parameters is that of the bank. */
 static bool is_bounded_by_constant(const struct checker *c, uint32_t *i, uint64_t limit)
 {
     const struct ptx_inst *min = *i ? &c->f->insts[*i - 1] : NULL;
@@ -475,8 +476,8 @@ static bool is_bounded_by_constant(const struct checker *c, uint32_t *i, uint64_
                             (unsigned long long)min->ops[2].imm);
 }
 
-/* Right before instruction *I gshare$sym becomes at most what leads from gshare$far to BYTES before
- * the end of the parameter LAST. */
+/* Whether right before instruction *I gshare$sym becomes at most what leads from gshare$far to
+ * BYTES before the end of the parameter LAST. */
 static bool is_bounded_by_last(const struct checker *c, uint32_t *i, const struct ptx_var *last,
                                uint64_t bytes)
 {
@@ -490,8 +491,8 @@ static bool is_bounded_by_last(const struct checker *c, uint32_t *i, const struc
                                     (unsigned long long)bytes);
 }
 
-/* Right before instruction I gshare$far becomes an address from which BYTES lie among the kernel's
- * parameters, the last of which is LAST. */
+/* Whether right before instruction I gshare$far becomes an address from which BYTES lie among the
+ * kernel's parameters, the last of which is LAST. */
 static bool is_bounded_to_parameters(const struct checker *c, uint32_t i,
                                      const struct ptx_var *last, uint64_t bytes)
 {

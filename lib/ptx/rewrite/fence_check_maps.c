@@ -31,7 +31,7 @@ static bool is_reported(const struct checker *c, const struct ptx_var *v, uint64
     return found;
 }
 
-/* Instruction I takes the address of a parameter. */
+/* Whether instruction I takes the address of a parameter. */
 static bool takes_parameter(const struct checker *c, uint32_t i, const char *reg)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
@@ -42,7 +42,7 @@ static bool takes_parameter(const struct checker *c, uint32_t i, const char *reg
            checker_reads(c, i, "mov.b64 %s, %s;", reg, o[1].sym.var->name);
 }
 
-/* Instruction I adds a constant to the address. */
+/* Whether instruction I adds a constant to the address. */
 static bool adds_offset(const struct checker *c, uint32_t i, const char *reg)
 {
     const struct ptx_inst *inst = &c->f->insts[i];
@@ -51,8 +51,8 @@ static bool adds_offset(const struct checker *c, uint32_t i, const char *reg)
            checker_reads(c, i, "add.s64 %s, %s, %lld;", reg, reg, (long long)inst->ops[2].imm);
 }
 
-/* The two instructions that always run right before *I make the address of a map that is looked
- * at. *I: the first of them. */
+/* Whether the two instructions that always run right before *I make the address of a map that is
+ * looked at. *I: the first of them. */
 static bool is_place(const struct checker *c, uint32_t *i, const char *reg)
 {
     uint64_t offset;
@@ -68,8 +68,8 @@ static bool is_place(const struct checker *c, uint32_t *i, const char *reg)
            offset % MAP_ALIGN == 0 && is_reported(c, v, offset);
 }
 
-/* What always runs right before instruction I has made gshare$map: the address of a place, or the
- * choice between several. */
+/* Whether what always runs right before instruction I has made gshare$map: the address of a place,
+ * or the choice between several. */
 static bool is_made(const struct checker *c, uint32_t i)
 {
     while (checker_precedes(c, &i, "selp.b64 gshare$map, gshare$other, gshare$map, gshare$which;"))
@@ -90,7 +90,8 @@ static bool mentions_map(const struct checker *c, const struct ptx_inst *inst)
     return false;
 }
 
-/* Instruction I is one of those that make addresses of maps: it leads to no other register. */
+/* Whether instruction I is one of those that make addresses of maps: it leads to no other register.
+ */
 static bool makes_map(const struct checker *c, uint32_t i)
 {
     static const char *const registers[] = {"gshare$map", "gshare$other"};

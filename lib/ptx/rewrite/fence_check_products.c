@@ -41,7 +41,7 @@ struct products {
 
 /* ---- Registers of products ---- */
 
-/* Each register of the one list is that of the other. */
+/* Whether each register of the one list is that of the other. */
 static bool is_same_list(const struct ptx_operand *a, const struct ptx_operand *b)
 {
     if (a->count != b->count)
@@ -79,7 +79,8 @@ static void note_list(struct products *p, const struct ptx_operand *list, bool s
 
 /* ---- One instruction ---- */
 
-/* The register is of a product that may be under way, unless that has these sums and no others. */
+/* Whether the register is of a product that may be under way, unless that has these sums and no
+ * others. */
 static bool is_taken(const struct products *p, uint32_t reg, const struct ptx_operand *sums)
 {
     const uint32_t n = p->numbers[reg];

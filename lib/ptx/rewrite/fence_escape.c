@@ -53,7 +53,7 @@ static struct ptx_operand own_arguments(const struct search *s, const struct ptx
     return own;
 }
 
-/* What the instruction is given, but for the address that it accesses. */
+/* Whether an operand of the instruction, other than the address that it accesses, is marked. */
 static bool takes_marked(const struct search *s, const struct ptx_inst *inst)
 {
     for (unsigned k = 0; k < inst->nops; k++) {

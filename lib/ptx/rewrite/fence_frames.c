@@ -100,7 +100,7 @@ static bool has_frame(const struct frames *frames, const struct ptx_func *f)
     return frames->needs[f->alias ? f->alias->id : f->id] != REACH_NONE;
 }
 
-/* A call by address gives a frame to all that it may mean. */
+/* Gives frames to all functions that a call by address may mean, if one of them needs a frame. */
 static void spread_to_addresses(struct frames *frames)
 {
     const struct ptx_module *m = frames->fence.m;
@@ -163,7 +163,8 @@ static uint64_t own_bytes(const struct ptx_func *f)
     return variable_bytes(f) + copies;
 }
 
-/* One round of calls: whether a chain became longer. The last node stands for calls by address. */
+/* Follows all calls once. Returns whether a chain of calls has become longer. The last node stands
+ * for calls by address. */
 static bool lengthen(struct frames *frames)
 {
     const struct reach *reach = &frames->fence.reach;
@@ -187,7 +188,8 @@ static bool lengthen(struct frames *frames)
     return longer;
 }
 
-/* For all functions together, that call each other in ways that nobody knows. */
+/* The room for functions that call each other in ways that nobody knows, for all of them together.
+ */
 static uint64_t recursion_bytes(const struct frames *frames)
 {
     const struct ptx_module *m = frames->fence.m;

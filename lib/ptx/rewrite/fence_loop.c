@@ -4,7 +4,8 @@
 
 #include "ptx/rewrite/fence.h"
 
-/* The first instruction that a jump may go to; one behind it: it does not go back. */
+/* The first instruction that a jump may go to; the instruction behind the jump where it does not go
+ * back. */
 static uint32_t jumps_to(const struct ptx_func *f, uint32_t i)
 {
     const struct ptx_inst *inst = &f->insts[i];

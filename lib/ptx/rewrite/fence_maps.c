@@ -29,9 +29,9 @@
 #include "ptx/rewrite/fence.h"
 
 enum {
-    MOST_STEPS = 64,      /* back from a register to the parameters */
-    MOST_SWEEPS = 16,     /* over a function, for what registers are used for */
-    MOST_LOOKS = 1 << 23, /* at definitions of registers, in a module */
+    MOST_STEPS = 64,      /* the most steps back from a register to the parameters */
+    MOST_SWEEPS = 16,     /* the most rounds over a function to find what registers are used for */
+    MOST_LOOKS = 1 << 23, /* the most definitions of registers that are looked at, in a module */
 };
 
 /* A map's place: so many bytes behind the beginning of a parameter. */
@@ -150,8 +150,8 @@ static unsigned carries(const struct ptx_func *f, const struct ptx_inst *inst, i
     }
 }
 
-/* The places that the register may be the address of, where it is used as a map's. False: it may
- * be something else. */
+/* Finds the places whose address the register may hold where it is used as a map's. False: it may
+ * hold something else. */
 static bool places_of(struct maps *maps, uint32_t reg, struct places *places)
 {
     const struct ptx_func *f = maps->fence.f;

@@ -23,11 +23,12 @@
 #include "ptx/rewrite/fence.h"
 
 enum {
-    MOST_AHEAD = 64, /* instructions from an access on, where others may be off its register */
-    SWEEPS = 4       /* over a function, for what comparisons depend on */
+    MOST_AHEAD = 64, /* instructions after an access that are searched for others */
+    SWEEPS = 4       /* the most rounds over a function to find what comparisons depend on */
 };
 
-/* The address of an access that this file is for; NULL: it is another instruction. */
+/* The address of an access that is fenced by its register; NULL: the instruction is no such access.
+ */
 static const struct ptx_mem *address_of(const struct fence *fence, const struct ptx_inst *inst)
 {
     const struct ptx_mem *mem = fence_register_access(fence, inst);
@@ -53,7 +54,7 @@ bool fence_is_parameter(const struct ptx_func *f, uint32_t reg)
 
 /* ---- What comparisons depend on ---- */
 
-/* Whether the instruction is a comparison, or makes by a sum what one depends on. */
+/* Whether the instruction is a comparison, or a sum on which a comparison depends. */
 static bool leads_to_comparison(const struct fence *fence, const struct ptx_inst *inst)
 {
     const bool sum = inst->op == PTX_OP_ADD || inst->op == PTX_OP_SUB || inst->op == PTX_OP_MOV;
@@ -96,13 +97,13 @@ bool fence_registers_begin(struct fence *fence)
 
 /* ---- What follows ---- */
 
-/* Accesses off a register, up to where it is written or the stretch ends. */
+/* The accesses off a register, up to the place where it is written or the stretch ends. */
 struct ahead {
     bool any, always; /* always: one runs whatever the others do */
     int64_t lowest;   /* offset */
 };
 
-/* Those from instruction FROM on. */
+/* Finds these accesses, from instruction FROM on. */
 static struct ahead look_ahead(const struct fence *fence, uint32_t from, uint32_t reg)
 {
     const struct ptx_func *f = fence->f;
@@ -161,7 +162,7 @@ void fence_force_now(struct fence *fence, uint32_t reg, const char *name)
 
 /* ---- Offsets ---- */
 
-/* The number of what is forced for the register already; FENCE_LOWS: nothing. */
+/* The number of the low that is forced for the register already; FENCE_LOWS: there is none. */
 static unsigned find_low(const struct fence *fence, uint32_t reg)
 {
     unsigned k = 0;
@@ -189,7 +190,8 @@ static unsigned force_low(struct fence *fence, const struct ptx_mem *mem, const 
     return k;
 }
 
-/* The access goes off what is forced for its lowest offset. False: none is negative. */
+/* Has the access go off the register's low. False: no access off the register has a negative
+ * offset. */
 static bool fence_off_low(struct fence *fence, const struct ptx_mem *mem, const char *name,
                           struct fence_span brackets)
 {

@@ -10,11 +10,11 @@
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
-enum { MOST_STEPS = 16 }; /* back from a register to a variable */
+enum { MOST_STEPS = 16 }; /* the most steps back from a register to a variable */
 
 /* ---- Registers that hold a constant place in a variable ---- */
 
-/* REG always holds the address of the variable plus *OFFSET. */
+/* Whether REG always holds the address of the variable plus *OFFSET. */
 static bool is_place_in(const struct fence *fence, uint32_t reg, int64_t *offset)
 {
     for (unsigned step = 0; step < MOST_STEPS; step++) {
@@ -78,7 +78,7 @@ void fence_stack_begin(struct fence *fence)
     }
 }
 
-/* The last multiple of the access' size at which it is still within the variable. */
+/* The largest multiple of the access' size at which the access is still within the variable. */
 static unsigned last_place(const struct fence *fence, uint64_t bytes)
 {
     return (unsigned)((fence->stack_bytes - bytes) / bytes * bytes);
@@ -107,7 +107,7 @@ static void bound(struct fence *fence, const struct ptx_mem *mem, uint64_t bytes
     fence_replace(fence, brackets, "[gshare$x]");
 }
 
-/* It stays inside a variable, as it is written. */
+/* Whether the access names a variable and stays inside it, as the text has it. */
 static bool is_within(const struct ptx_mem *mem, uint64_t bytes)
 {
     return mem->base == PTX_BASE_VAR && mem->offset >= 0 &&

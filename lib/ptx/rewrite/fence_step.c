@@ -20,11 +20,12 @@
 struct step {
     unsigned from; /* the operand with the pointer */
     uint64_t bound;
-    const struct ptx_inst *stride; /* that makes what is added; NULL: that is a constant */
-    struct fence_sum product;      /* of the stride */
+    const struct ptx_inst
+        *stride;              /* the instruction that makes the stride; NULL: it is a constant */
+    struct fence_sum product; /* of the stride */
 };
 
-/* How far the operand, which is added to an address, leads at most. */
+/* How far an address may move when the operand is added to it. */
 static uint64_t bound_of(const struct fence *fence, const struct ptx_operand *o, struct step *step)
 {
     step->stride = NULL;
@@ -35,7 +36,7 @@ static uint64_t bound_of(const struct fence *fence, const struct ptx_operand *o,
     return UINT64_MAX;
 }
 
-/* The current instruction adds to operand FROM, which is or will be forced. */
+/* Whether the current instruction adds to operand FROM, which is or will be forced. */
 static bool is_step(const struct fence *fence, unsigned from, struct step *step)
 {
     const struct ptx_inst *inst = fence->inst;

@@ -6,7 +6,7 @@
 #include "ptx/rewrite/definitions.h"
 #include "ptx/rewrite/fence.h"
 
-enum { MOST_STEPS = 64 }; /* back from an access to what its address is made of */
+enum { MOST_STEPS = 64 }; /* the most steps back from an access to what its address is made of */
 
 uint64_t fence_sum_bound(const struct fence_sum *sum)
 {
@@ -24,7 +24,7 @@ static struct search search_from(const struct fence *fence, uint32_t at)
     return (struct search){fence, at > MOST_STEPS ? at - MOST_STEPS : 0};
 }
 
-/* The last instruction before AT that writes the register, where it always runs before; ninsts:
+/* The last instruction before AT that writes the register, if it always runs before AT; ninsts:
  * none is known. */
 static uint32_t last_write(const struct search *search, uint32_t at, uint32_t reg)
 {
@@ -66,8 +66,8 @@ bool fence_adds_addresses(const struct ptx_inst *inst)
            (inst->type[0] == PTX_T_S64 || inst->type[0] == PTX_T_U64);
 }
 
-/* The instruction that gives the register the value that instruction AT reads, from a register;
- * NULL: not known. */
+/* The instruction that gives the register the value that instruction AT reads; NULL: it is not
+ * known. */
 static const struct ptx_inst *writer(const struct search *search, uint32_t at, uint32_t reg)
 {
     const struct ptx_func *f = search->fence->f;
@@ -89,7 +89,8 @@ static bool is_shifted(const struct ptx_inst *inst)
            inst->ops[2].kind == PTX_OPND_IMM && inst->ops[2].imm <= 3;
 }
 
-/* The instruction makes SUM->index * SUM->factor. *WHERE: the instruction that reads the index. */
+/* Whether the instruction makes SUM->index * SUM->factor. *WHERE: the instruction that reads the
+ * index. */
 static bool is_product(const struct search *search, const struct ptx_inst *inst,
                        struct fence_sum *sum, uint32_t *where)
 {
@@ -130,7 +131,7 @@ static bool is_read_on(const struct ptx_inst *inst, uint32_t reg)
     return false;
 }
 
-/* From instruction WHERE to AT nothing writes the register, and it may be mentioned. */
+/* Whether from instruction WHERE to AT nothing writes the register, and it may be mentioned. */
 static bool stays(const struct fence *fence, uint32_t where, uint32_t at, uint32_t reg)
 {
     for (uint32_t i = where; i < at; i++)

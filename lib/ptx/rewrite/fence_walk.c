@@ -42,8 +42,8 @@ static const struct ptx_operand *distance_of(const struct ptx_inst *inst, uint32
 
 /* ---- The walks of a function ----------------------------------------------------------------- */
 
-/* In the innermost loop around instruction AT the walker moves, and nothing else writes it or the
- * rest; elsewhere few instructions do. */
+/* Whether in the innermost loop around instruction AT the walker moves, and nothing else writes it
+ * or the rest; elsewhere few instructions do. */
 static bool moves(const struct fence *fence, const struct definitions_places *written, uint32_t at,
                   const struct fence_walk *walk)
 {
@@ -67,7 +67,7 @@ static bool moves(const struct fence *fence, const struct definitions_places *wr
     return moved;
 }
 
-/* The instruction always makes a sum of two registers in a third one. */
+/* Whether the instruction always makes a sum of two registers in a third one. */
 static bool is_sum(const struct fence *fence, const struct ptx_inst *inst)
 {
     const struct ptx_operand *o = inst->ops;

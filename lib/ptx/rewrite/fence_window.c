@@ -48,8 +48,8 @@ static bool has_room(const struct fence *fence)
            (f->param_bytes + 7) / 8 * 8 + BYTES <= ptx_param_bytes_max(fence->m);
 }
 
-/* The function is one that passes have added and fences nothing: its accesses in the .global space
- * are let through. */
+/* Whether the function is one that passes have added and fences nothing: its accesses in the
+ * .global space are let through. */
 static bool needs_none(const struct ptx_func *f)
 {
     for (uint32_t i = 0; i < f->ninsts; i++)

@@ -37,10 +37,10 @@ void flow_free(struct flow *flow);
 enum flow_verdict flow_check(struct flow *flow, struct flow_way *ways, uint32_t count,
                              uint32_t ends);
 
-/* Control does not pass the instruction. */
+/* Whether control does not pass the instruction. */
 bool flow_stops(const struct ptx_inst *inst);
 bool flow_is_exit(const struct ptx_inst *inst); /* ret or exit */
-/* Nothing but an end follows from instruction AT on. */
+/* Whether nothing but an end follows from instruction AT on. */
 bool flow_leads_to_end(const struct ptx_func *f, uint32_t at);
 
 #endif

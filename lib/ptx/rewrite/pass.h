@@ -68,7 +68,7 @@ extern const struct pass printf_pass_rules, heap_pass_rules, trap_pass_rules, co
 
 /* Whether the pass can end the module's traps and failed assertions, if it has any. */
 bool trap_pass_serves(struct rewrite *rw);
-/* A thread may end at the instruction once trap_pass.c has been over it. */
+/* Whether a thread may end at the instruction once trap_pass.c has been over it. */
 bool trap_pass_ends(const struct ptx_inst *inst);
 
 #endif

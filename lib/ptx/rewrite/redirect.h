@@ -20,7 +20,7 @@ struct redirect {
     const char *from, *to;
 };
 
-/* The text has one of the names, be it in a comment. */
+/* Whether the text has one of the names, be it in a comment. */
 bool redirect_maybe(const char *text, size_t len, const struct redirect *redirects, unsigned count);
 /* Records the edits. DEVICE_PTX: a module with the functions that calls go to. False: the module
  * does not use the names, or has functions of its own that are called so, or cannot be cut into

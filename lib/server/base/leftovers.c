@@ -30,8 +30,8 @@
 
 /* ---- The lock -------------------------------------------------------------------------------- */
 
-/* The queue is still the one of that name: another server may have removed it before we locked it.
- */
+/* Whether the queue is still the one of that name: another server may have removed it before we
+ * locked it. */
 static bool queue_current(mqd_t queue, const char *name)
 {
     mqd_t again = mq_open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

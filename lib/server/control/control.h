@@ -46,7 +46,7 @@ void control_ready(struct watch *watch, uint32_t events);
 void control_again(struct server *server, struct reply *reply);
 
 /* attach.c */
-/* The server serves this user. Nobody else is answered but by a refusal. */
+/* Whether the server serves this user. Nobody else is answered but by a refusal. */
 bool user_admitted(const struct server_options *options, uid_t uid);
 /* Takes the reply over. */
 void attach_handle(struct server *server, const struct ctl_attach *request, struct reply *reply);

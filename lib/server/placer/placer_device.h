@@ -24,7 +24,7 @@ struct placer_device {
 
 /* Takes over the worker's description. false: it makes no sense. */
 bool placer_device_init(struct placer_device *device, const struct link_device *info);
-/* The mask consists of whole groups of the device, and of one at least. */
+/* Whether the mask consists of whole groups of the device, and of one at least. */
 bool placer_mask_whole(const struct placer_device *device, const struct sm_mask *mask);
 /* Returns the groups that lie wholly in the mask. */
 struct sm_mask placer_mask_inner(const struct placer_device *device, const struct sm_mask *mask);

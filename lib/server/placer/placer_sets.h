@@ -51,7 +51,7 @@ void placer_sets_init(struct placer_sets *sets, const struct placer_device *devi
  * capped: it counts as load. pinned: it can have no other set. */
 void placer_sets_join(struct placer_sets *sets, const struct sm_mask *mask, uint32_t space,
                       bool capped, bool pinned);
-/* A session with this set would be one more user of a set that there is. */
+/* Whether a session with this set would be one more user of a set that there is. */
 bool placer_sets_has(const struct placer_sets *sets, const struct sm_mask *mask);
 /* Takes away a set whose users can go to others of the same size: of the size that has the most
  * sets, the one with the fewest users. These have no set then. false: there is no such set. */

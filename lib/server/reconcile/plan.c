@@ -28,8 +28,8 @@ struct candidate {
     struct placer_session *item; /* of each placement */
 };
 
-/* The session takes part in the placing of the others. One that is closing keeps the SMs that are
- * its alone until its last kernel is done; those that it shared do not matter any more. */
+/* Whether the session takes part in the placing of the others. One that is closing keeps the SMs
+ * that are its alone until its last kernel is done; those that it shared do not matter any more. */
 static bool session_placed(const struct session *s, const struct ask *ask)
 {
     switch (s->state) {
@@ -39,7 +39,7 @@ static bool session_placed(const struct session *s, const struct ask *ask)
     case SESSION_OPEN:
         return true;
     case SESSION_CLOSING: {
-        struct sm_mask alone = grants_held(s, true);
+        struct sm_mask alone = grants_held_alone(s);
         return !sm_mask_empty(&alone);
     }
     default:
@@ -125,9 +125,9 @@ static gs_status item_make(const struct session *s, uint32_t share, const struct
                                     .mask = s->grant.place,
                                     .was_exclusive = s->grant.target.exclusive &&
                                                      !sm_mask_empty(&s->grant.place),
-                                    .held = grants_held(s, false),
+                                    .held = grants_held(s),
                                     .sure = grants_sure(s),
-                                    .held_exclusive = grants_held(s, true)};
+                                    .held_exclusive = grants_held_alone(s)};
     if (s->state == SESSION_CLOSING) { /* a closing session keeps its exclusive SMs */
         item->exclusive = item->was_exclusive = item->bounded = item->leaving = true;
         item->mask = item->within = item->held_exclusive;

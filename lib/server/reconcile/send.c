@@ -68,7 +68,7 @@ static void grant_send(struct session *s, const struct link_grant *grant)
  * those of `wanted`, so it leaves these at once. */
 static void grant_send_part(struct session *s, const struct sm_mask *wanted)
 {
-    struct sm_mask alone = grants_held(s, true), held = grants_held(s, false);
+    struct sm_mask alone = grants_held_alone(s), held = grants_held(s);
     struct sm_mask part = sm_mask_and(held, s->grant.place);
     struct sm_mask rest = sm_mask_minus(held, s->grant.place);
     struct link_grant grant = s->grant.target;

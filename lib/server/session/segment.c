@@ -20,7 +20,7 @@ static struct seg_server *server_part(const struct session *session)
     return (struct seg_server *)(void *)(session->segment + SEG_OFF_SERVER);
 }
 
-/* The session's segment has been lost with all who had it attached. */
+/* Whether the session's segment has been lost with all who had it attached. */
 static bool segment_gone(const struct session *session)
 {
     return !session->segment;

@@ -33,19 +33,38 @@ static bool grants_any(const struct session *s)
     return s->state == SESSION_OPENING || s->state == SESSION_OPEN || s->state == SESSION_CLOSING;
 }
 
-struct sm_mask grants_held(const struct session *s, bool exclusive)
+/* The grants that may hold: the one that the worker has confirmed, and the one on its way to it. */
+static bool applied_holds(const struct session *s)
 {
-    const struct session_grant *g = &s->grant;
-    struct sm_mask held = {{0}};
-    bool on_its_way = g->awaited || s->state == SESSION_OPENING;
+    return grants_any(s) && s->state != SESSION_OPENING;
+}
 
-    if (!grants_any(s))
-        return held;
-    if (s->state != SESSION_OPENING && (!exclusive || g->applied.exclusive))
-        held = mask_spelled(s->device, g->applied.sm_mask);
-    if (on_its_way && (!exclusive || g->sent.exclusive))
-        held = sm_mask_or(held, mask_spelled(s->device, g->sent.sm_mask));
+static bool sent_holds(const struct session *s)
+{
+    return grants_any(s) && (s->grant.awaited || s->state == SESSION_OPENING);
+}
+
+/* The SMs of both grants, each as far as the argument says that it counts. */
+static struct sm_mask held_of(const struct session *s, bool applied, bool sent)
+{
+    struct sm_mask held = {{0}};
+
+    if (applied)
+        held = mask_spelled(s->device, s->grant.applied.sm_mask);
+    if (sent)
+        held = sm_mask_or(held, mask_spelled(s->device, s->grant.sent.sm_mask));
     return held;
+}
+
+struct sm_mask grants_held(const struct session *s)
+{
+    return held_of(s, applied_holds(s), sent_holds(s));
+}
+
+struct sm_mask grants_held_alone(const struct session *s)
+{
+    return held_of(s, applied_holds(s) && s->grant.applied.exclusive,
+                   sent_holds(s) && s->grant.sent.exclusive);
 }
 
 struct sm_mask grants_sure(const struct session *s)
@@ -104,7 +123,7 @@ struct sm_mask grants_alone(const struct device *device)
     if (device->constrained == 0)
         return alone;
     for (const struct session *s = NULL; (s = device_session_next(device, s));)
-        alone = sm_mask_or(alone, grants_held(s, true));
+        alone = sm_mask_or(alone, grants_held_alone(s));
     return alone;
 }
 
@@ -120,7 +139,7 @@ const struct session *grants_blocker(const struct session *s, const struct sm_ma
 
         if (o == s)
             continue;
-        held = grants_held(o, !all);
+        held = all ? grants_held(o) : grants_held_alone(o);
         if (sm_mask_meets(place, &held))
             return o;
     }
@@ -135,7 +154,7 @@ void grants_load(const struct device *device, uint32_t *load, struct sm_mask *ro
 
         if (sm_mask_empty(&g->place))
             continue;
-        alone = grants_held(s, true);
+        alone = grants_held_alone(s);
         if (g->target.exclusive)
             alone = sm_mask_or(alone, g->place);
         *room = sm_mask_minus(*room, alone);

@@ -61,9 +61,10 @@ struct sm_mask grants_sms(const struct session *session);
 /* The SMs that its kernels keep until they are given others, whatever becomes of a grant that is on
  * its way. */
 struct sm_mask grants_sure(const struct session *session);
-/* The SMs that its kernels have or may still be given. exclusive: of these, those that are the
+/* The SMs that the session's kernels have or may still be given; and those of them that are the
  * session's alone. */
-struct sm_mask grants_held(const struct session *session, bool exclusive);
+struct sm_mask grants_held(const struct session *session);
+struct sm_mask grants_held_alone(const struct session *session);
 /* The SMs of the device that are some session's alone. */
 struct sm_mask grants_alone(const struct device *device);
 /* The session whose SMs this one waits for, or NULL. A grant waits while another session may still

@@ -53,7 +53,7 @@ struct ctl_settings settings_merge(const struct ctl_settings *old, uint32_t unse
                                    const struct ctl_settings *set);
 /* Returns the index of a reservation, or SETTINGS_RESERVATIONS_MAX. */
 uint32_t settings_find_reservation(const struct settings *settings, const char *name);
-/* The name has 1 to 31 characters of [A-Za-z0-9_.-]. */
+/* Whether the name has 1 to 31 characters of [A-Za-z0-9_.-]. */
 bool reservation_name_valid(const char name[32]);
 
 #endif

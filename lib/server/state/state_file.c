@@ -96,7 +96,8 @@ static int folder_open(const char *path)
     return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* The path still leads to the file that was opened: its holder may have replaced it since. */
+/* Whether the path still leads to the file that was opened: its holder may have replaced it since.
+ */
 static bool file_current(int fd, const char *path)
 {
     struct stat ours, named;

@@ -59,23 +59,34 @@ static void release(struct exec_block *b, uint32_t id)
 
 // ---- The barrier of a cluster: a thread arrives, and waits for all that have not exited
 
+// Whether all threads of a block of the cluster have arrived, or have exited.
+static bool block_at_cluster(const struct exec_block *b)
+{
+    for (uint32_t i = 0; i < b->nwarps; i++)
+        if ((b->warps[i].at_cluster | b->warps[i].dead) != ALL_LANES)
+            return false;
+    return true;
+}
+
+static void warp_leaves_cluster(struct warp *w)
+{
+    w->at_cluster = 0;
+    for (uint32_t p = 0; p < w->npaths; p++)
+        if (w->paths[p].state == PATH_CLUSTER)
+            w->paths[p].state = PATH_READY;
+}
+
 static void cluster_recheck(const struct exec_block *b)
 {
     if (!b->cluster[0]->cluster_waits)
         return;
     for (uint32_t k = 0; k < b->cluster_size; k++)
-        for (uint32_t i = 0; i < b->nwarps; i++)
-            if ((b->cluster[k]->warps[i].at_cluster | b->cluster[k]->warps[i].dead) != ALL_LANES)
-                return;
+        if (!block_at_cluster(b->cluster[k]))
+            return;
     b->cluster[0]->cluster_waits = false;
     for (uint32_t k = 0; k < b->cluster_size; k++)
-        for (uint32_t i = 0; i < b->nwarps; i++) {
-            struct warp *w = &b->cluster[k]->warps[i];
-            w->at_cluster = 0;
-            for (uint32_t p = 0; p < w->npaths; p++)
-                if (w->paths[p].state == PATH_CLUSTER)
-                    w->paths[p].state = PATH_READY;
-        }
+        for (uint32_t i = 0; i < b->nwarps; i++)
+            warp_leaves_cluster(&b->cluster[k]->warps[i]);
 }
 
 int op_cluster_arrive(struct warp *w, const struct insn *in, uint32_t mask)

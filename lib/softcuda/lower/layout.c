@@ -146,23 +146,26 @@ static bool scan_func(struct shared_layout *s, const struct ptx_func *f, struct 
     return true;
 }
 
-// What holds for a function's callees holds for the function: repeated until nothing changes.
+// Has a function reach what its callees reach. Returns whether that is more than before.
+static bool extend_reach(const struct shared_layout *s, struct reach *r)
+{
+    const bool unbounded = r->unbounded, indirect = r->indirect;
+    for (uint32_t k = 0; k < r->callees.count; k++) {
+        const struct reach *callee = &s->reach[r->callees.at[k]];
+        r->unbounded |= callee->unbounded;
+        r->indirect |= callee->indirect;
+    }
+    return r->unbounded != unbounded || r->indirect != indirect;
+}
+
+// Extends the reach of all functions until nothing changes.
 static void close_reach(struct shared_layout *s)
 {
     const struct ptx_module *m = s->module;
     for (int round = 0; round < CLOSURE_ROUNDS; round++) {
         bool changed = false;
-        for (uint32_t i = 0; i < m->nfuncs; i++) {
-            struct reach *r = &s->reach[i];
-            for (uint32_t k = 0; k < r->callees.count; k++) {
-                const struct reach *c = &s->reach[r->callees.at[k]];
-                if ((c->unbounded && !r->unbounded) || (c->indirect && !r->indirect)) {
-                    r->unbounded |= c->unbounded;
-                    r->indirect |= c->indirect;
-                    changed = true;
-                }
-            }
-        }
+        for (uint32_t i = 0; i < m->nfuncs; i++)
+            changed |= extend_reach(s, &s->reach[i]);
         if (!changed)
             return;
     }

@@ -21,7 +21,7 @@ static bool table_fill(void *library, char *text, size_t text_size)
     } entries[] = {
 #define DRIVER_ENTRY(name, args)    {#name, offsetof(struct driver, name), true},
 #define DRIVER_OPTIONAL(name, args) {#name, offsetof(struct driver, name), false},
-        CUDA_ABI_FUNCTIONS(DRIVER_ENTRY) CUDA_ABI_TEXTURE_WORKER_FUNCTIONS(DRIVER_OPTIONAL)
+        CUDA_ABI_FUNCTIONS(DRIVER_ENTRY) CUDA_ABI_OPTIONAL_FUNCTIONS(DRIVER_OPTIONAL)
 #undef DRIVER_ENTRY
 #undef DRIVER_OPTIONAL
     };

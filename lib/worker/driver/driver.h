@@ -19,7 +19,7 @@ struct driver {
 #define DRIVER_MEMBER(name, args) CUresult(*name) args;
     CUDA_ABI_FUNCTIONS(DRIVER_MEMBER)
     /* NULL in a driver that lacks it */
-    CUDA_ABI_TEXTURE_WORKER_FUNCTIONS(DRIVER_MEMBER)
+    CUDA_ABI_OPTIONAL_FUNCTIONS(DRIVER_MEMBER)
 #undef DRIVER_MEMBER
 };
 

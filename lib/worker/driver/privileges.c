@@ -127,7 +127,7 @@ static void bounding_set_drop(void)
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
-/* Keeps those of `keep` that there are. */
+/* Keeps the capabilities of `keep` that the process has. */
 static bool capabilities_set(uint64_t keep, char *text, size_t size)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

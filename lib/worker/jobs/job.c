@@ -76,10 +76,14 @@ gs_status job_go_on(struct job *job)
     return job_fail(job, GS_ERR_INTERRUPTED, "the session is being closed");
 }
 
-void job_compiles(const struct job *job, bool begins)
+void job_compile_begin(const struct job *job)
 {
-    atomic_fetch_add_explicit(&job->session->stats->compiling, begins ? 1 : UINT64_MAX,
-                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&job->session->stats->compiling, 1, memory_order_relaxed);
+}
+
+void job_compile_end(const struct job *job)
+{
+    atomic_fetch_sub_explicit(&job->session->stats->compiling, 1, memory_order_relaxed);
 }
 
 gs_status job_takes_long(struct job *job)

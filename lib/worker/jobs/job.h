@@ -141,9 +141,10 @@ gs_status job_fail_driver(struct job *job, CUresult result);
 
 /* Fails a job whose session is being closed. Service threads, before work that takes long. */
 gs_status job_go_on(struct job *job);
-/* What the thread does next is to read or compile what the session has sent, or no more: who is to
- * blame where the worker crashes meanwhile (link_stats). */
-void job_compiles(const struct job *job, bool begins);
+/* Notes that the calling thread begins, or ends, to read or compile what the session has sent:
+ * where the worker crashes meanwhile, that session is to blame (link_stats). */
+void job_compile_begin(const struct job *job);
+void job_compile_end(const struct job *job);
 
 /* Fails a brief job that turns out to take long. It begins again, from its work on, among the jobs
  * that may. Service threads. */

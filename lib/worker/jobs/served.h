@@ -1,7 +1,7 @@
 /*
- * served.h - in which order users were served: of several whose jobs wait the one that was served
- * longest ago is next, however many jobs the others have had waiting for longer. So a user waits
- * for one job of each other at most. Whoever calls holds a lock of its own.
+ * served.h - in which order users are served: where jobs of several users wait, the user that was
+ * served longest ago is next, even if jobs of others have waited longer. So a user waits for one
+ * job of each other user at most. The caller holds a lock of its own.
  */
 #ifndef GS_WORKER_JOBS_SERVED_H
 #define GS_WORKER_JOBS_SERVED_H

@@ -188,7 +188,7 @@ static void held_log(const struct session *session, uint32_t percent, uint64_t n
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
-/* A session that is closing does not compile any more (job.h). */
+/* Whether the job is to compile. A session that is closing does not compile any more (job.h). */
 static bool is_to_compile(const struct job *job)
 {
     return (job->kind->flags & JOB_COMPILES) &&
@@ -234,8 +234,9 @@ static bool kept_back(struct thread_group *thread_group, const struct job *job, 
     return true;
 }
 
-/* Where the oldest job is linked of the user that has the fewest threads and was served longest
- * ago. NULL: no job may begin now. */
+/* Chooses the next job and returns the link to it; NULL: no job may begin now. The job is the
+ * oldest of the user that has the fewest threads and, of several such users, was served longest
+ * ago. */
 static struct job **choose(struct thread_group *thread_group, uint64_t now)
 {
     const uint32_t most = thread_group->threads > 1 ? thread_group->threads - 1 : 1;
@@ -257,8 +258,8 @@ static struct job **choose(struct thread_group *thread_group, uint64_t now)
     return found;
 }
 
-/* False: the job is a suspect's and would compile beside another one's, which another group has
- * just begun. */
+/* Notes that the job begins, if it compiles for a suspect. False: it may not begin, because another
+ * group has just begun another suspect's compilation. */
 static bool suspect_begin(struct job *job, uint64_t now)
 {
     job->one_at_a_time = is_suspect(job, now);
@@ -272,8 +273,8 @@ static void suspect_end(void)
     look_again();
 }
 
-/* Takes the job that is next. NULL: none may begin now. *due: when the first that waits for its
- * user's share may; 0: none waits so. */
+/* Takes the next job; NULL: none may begin now. *due: when the first job that waits for its user's
+ * share of a CPU may begin; 0: no job waits for that. */
 static struct job *pop(struct thread_group *thread_group, uint64_t *due)
 {
     struct job **found, *job = NULL;
@@ -295,8 +296,8 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
         served_note(&thread_group->served, job_uid(job));
     }
     *due = thread_group->due_ns;
-    /* This thread will be busy, so another one looks at the rest, and waits until one of these may
-     * begin. */
+    /* This thread will be busy, so another one is woken, which takes one of the other jobs or waits
+     * until one may begin. */
     const bool watch = job && thread_group->first;
     pthread_mutex_unlock(&thread_group->lock);
     if (watch)
@@ -304,9 +305,9 @@ static struct job *pop(struct thread_group *thread_group, uint64_t *due)
     return job;
 }
 
-/* Notes that the calling thread is done with a job of that user. A job that could not begin
- * meanwhile, because its user or those that compile had enough threads, has used its wake-up up, so
- * a thread is woken again. */
+/* Notes that the calling thread is done with a job of that user, and wakes a thread. A job that
+ * could not begin meanwhile, because its user or all who compile had enough threads, had its
+ * wake-up already and gets no other one. */
 static void pop_end(struct thread_group *thread_group, uint32_t uid, bool compiled)
 {
     uint32_t i = 0;

@@ -31,15 +31,15 @@ static bool kernels_any(void)
 }
 
 /* Whether the session is suspect: it has unfinished kernels or, where nobody has any, other work.
- * Copies and fills are checked, so they do not fault; and only by its completion words, which a
- * tenant can write, is it known whether they have ended. */
+ * Copies and fills do not fault, since they are checked. Whether they have ended is known only by
+ * completion words, which a tenant can write. */
 static bool is_suspect(const struct session *session, bool kernels)
 {
     return kernels ? session_has_kernels(session) : session_may_run(session);
 }
 
-/* The only suspect is to blame for a lost context: the device writes no fence after a fault, and a
- * session whose work had ended before is not suspect. */
+/* Returns the only suspect, which is to blame for a lost context: after a fault the device writes
+ * no fence, and a session whose work had ended before is not suspect. */
 static const struct session *only_suspect(bool kernels)
 {
     const struct session *found = NULL;
@@ -82,8 +82,8 @@ static void blamed_kernel(const struct session *session, uint32_t stream, struct
         memcpy(fatal->kernel, kernel->name, sizeof(fatal->kernel));
 }
 
-/* After an eviction the device still works: what others have on it is let end, so that they lose
- * nothing, and nothing but the evicted work is left. Returns whether that is so. */
+/* Waits until the other sessions' work has ended, so that they lose nothing: after an eviction the
+ * device still works. Returns whether only the evicted session's work is left. */
 static bool others_end(const struct session *evicted)
 {
     const uint64_t until = clock_ns() + OTHERS_NS;
@@ -102,10 +102,10 @@ static bool others_end(const struct session *evicted)
     return !busy;
 }
 
-/* When the driver tells of an illegal address, all kernels of the context have ended
- * (bench/driver_facts, 25). Of other errors, and of a copy that was under way, that is not known. A
- * tenant that says that its copy has ended disturbs its own memory alone: nobody else gets that
- * before this process has ended. */
+/* Whether nothing of the context runs any more. When the driver reports an illegal address, all
+ * kernels have ended (bench/driver_facts, 25). Of other errors, and of copies under way, that is
+ * not known. A tenant that falsifies the word by which its copy has ended disturbs its own memory
+ * alone: nobody else gets that memory before this process has ended. */
 static bool fault_ended_all(void)
 {
     bool ended = lost_result() == CUDA_ERROR_ILLEGAL_ADDRESS && service_idle();

@@ -223,6 +223,26 @@ static void sleep_until_woken(uint64_t most)
     loop.next_bell = 0;
 }
 
+/* Sleeps between two rounds, for as long as nothing is to be done. While a quiet job is under way
+ * no tenant's work goes out: the lane stays awake for a short job; behind a long one it sleeps, and
+ * looks for requests every QUIET_NAP_NS. */
+static void round_rest(void)
+{
+    bool lately;
+    const bool quiet = quiet_under_way(lane.now, &lately);
+
+    if ((quiet && lately) || prewake_pending(PREWAKE_JOBS, lane.now))
+        cpu_relax();
+    else if (quiet)
+        sleep_until_woken(QUIET_NAP_NS);
+    else if (lane.polled_count == 0)
+        sleep_until_woken(sleep_time());
+    else if (!lane.stay_awake)
+        sleep_until_woken(round_nap(&lane));
+    else
+        cpu_relax();
+}
+
 static void *loop_main(void *unused)
 {
     (void)unused;
@@ -256,20 +276,7 @@ static void *loop_main(void *unused)
             evict_overdue(lane.now);
             loop.next_watch = lane.now + WATCH_NS;
         }
-        /* While a quiet job is under way no tenant's work goes out. The lane stays awake for a
-         * short job; behind a long one it sleeps, and looks for requests every QUIET_NAP_NS. */
-        bool lately;
-        const bool quiet = quiet_under_way(lane.now, &lately);
-        if ((quiet && lately) || prewake_pending(PREWAKE_JOBS, lane.now))
-            cpu_relax();
-        else if (quiet)
-            sleep_until_woken(QUIET_NAP_NS);
-        else if (lane.polled_count == 0)
-            sleep_until_woken(sleep_time());
-        else if (!lane.stay_awake)
-            sleep_until_woken(round_nap(&lane));
-        else
-            cpu_relax();
+        round_rest();
     }
     return NULL;
 }

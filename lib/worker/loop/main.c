@@ -130,7 +130,8 @@ static CUresult context_open(struct worker *made, int ordinal)
     made->info.device_count = (uint32_t)count;
     if ((result = DRV(cuDeviceGet, &made->device, ordinal)) || (result = limits_read(made)))
         return result;
-    /* Before the context is made and threads are started: those of the driver follow too. */
+    /* This comes before the context is made and before threads are started, because the driver's
+     * memory and threads are to be on that node, too. */
     numa_bind(made->info.numa_node);
     prop.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, made->device};
     if ((result = DRV(cuDevicePrimaryCtxRetain, &made->context, made->device)) ||

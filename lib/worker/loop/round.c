@@ -223,7 +223,32 @@ static void request_serve(struct session *session)
         user_round_requested(session, from);
 }
 
-/* The second pass of a round. */
+/* Serves the session's request and its records. Returns whether the session is active by them. */
+static bool pending_serve(struct session *session)
+{
+    const struct lane *lane = session->lane;
+    bool active = false;
+
+    if (session->round.pending & REQUEST_BIT && !session->jobs.current &&
+        lane->now >= session->submit.requests_from_ns) {
+        request_serve(session);
+        active = true;
+    }
+    if (session->jobs.paused || quiet_pauses(lane->now) || trial_pauses(session))
+        return true;
+    if (sched_contended(domain_of(session)) && class_traits(session->sched.entity.cls).waits &&
+        session->round.pending & ~REQUEST_BIT) {
+        /* The session is served with those that wait. */
+        sched_wait(domain_of(session), &session->sched.entity, lane->now);
+        return active;
+    }
+    /* A stalled session may wait for a position that never comes: it does not keep the lane from
+     * its naps, which delay its own next record by at most NAP_LONGEST_NS. */
+    return session_serve(session) || active ||
+           !(session->sched.entity.waiting || session->round.stalled);
+}
+
+/* What a session does in the second pass of a round. */
 static void session_round(struct session *session)
 {
     bool at_work = session_at_work(session),
@@ -233,25 +258,8 @@ static void session_round(struct session *session)
     if (wants_headroom || session->sched.headroom.listed)
         headroom_note(&session->lane->headroom, &session->sched.headroom, wants_headroom && at_work,
                       session->lane->now);
-    if (session->round.pending && !session->jobs.paused) {
-        if (session->round.pending & REQUEST_BIT && !session->jobs.current &&
-            session->lane->now >= session->submit.requests_from_ns) {
-            request_serve(session);
-            active = true;
-        }
-        if (session->jobs.paused || quiet_pauses(session->lane->now) || trial_pauses(session))
-            active = true;
-        else if (sched_contended(domain_of(session)) &&
-                 class_traits(session->sched.entity.cls).waits &&
-                 session->round.pending & ~REQUEST_BIT)
-            /* The session is served with those that wait. */
-            sched_wait(domain_of(session), &session->sched.entity, session->lane->now);
-        else
-            /* A stalled session may wait for a position that never comes: it does not keep the
-             * lane from its naps, which delay its own next record by at most NAP_LONGEST_NS. */
-            active = session_serve(session) || active ||
-                     !(session->sched.entity.waiting || session->round.stalled);
-    }
+    if (session->round.pending && !session->jobs.paused)
+        active = pending_serve(session) || active;
     rings_seen(session);
     if (session->submit.reports_open)
         reports_poll_some(session);

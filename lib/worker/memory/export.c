@@ -219,8 +219,8 @@ void export_answer(const struct link_message *asked)
         answer->size = e->size;
         answer->piece_size = physical_size(e->memory);
     }
-    /* Under the lock: what voids the export is said after this, so the supervisor finds the memory
-     * that was exported, or none. */
+    /* The answer is sent under the lock. A message that voids the export then follows this one, so
+     * the supervisor finds the memory that was exported, or none. */
     link_send(&message, -1);
     exports_unlock();
 }

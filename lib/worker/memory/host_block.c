@@ -73,8 +73,9 @@ uint64_t host_segment_size(uint64_t size, enum host_use use)
     return use == HOST_REACHED ? host_place_segment_size(size) : round_up(size, PAGE);
 }
 
-/* What the driver has of it counts for the user until it lets go, for which a kernel may keep it
- * waiting, or one who attaches again and again would have any amount. */
+/* The block counts for its user until the driver has let go of it. A kernel may keep the driver
+ * waiting for that; if the block did not count, a tenant that attaches again and again would have
+ * any amount of memory pinned. */
 void host_block_free(struct session *session, struct host_block *block)
 {
     if (!block)

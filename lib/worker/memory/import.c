@@ -281,7 +281,8 @@ static void import_work(struct job *job)
     import_make(job, import_back);
 }
 
-/* The supervisor learns of it either way. */
+/* Imports memory of another device. The supervisor learns of a failure as well, because it has
+ * noted the import already. */
 static void peer_import_work(struct job *job)
 {
     import_make(job, import_back_peer);

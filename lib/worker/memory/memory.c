@@ -16,13 +16,13 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
 #include "worker/memory/device_memory.h"
-#include "worker/memory/kept.h"
 #include "worker/memory/limits.h"
+#include "worker/memory/server_memory.h"
 #include "worker/memory/user.h"
 #include "worker/memory/window.h"
 
-#define ALIGNMENT 256u /* what cuMemAlloc promises */
-#define KEPT      192u /* bytes of the server's memory that an allocation counts as: its records */
+#define ALIGNMENT    256u /* what cuMemAlloc promises */
+#define SERVER_BYTES 192u /* the server memory that an allocation counts as: its records */
 
 /* ---- Allocations ----------------------------------------------------------------------------- */
 
@@ -118,7 +118,7 @@ gs_status memory_take(struct job *job, uint64_t asked, uint64_t align, uint64_t 
 
 void memory_record_adopt(struct session *session)
 {
-    kept_adopt(session, KEPT);
+    server_memory_adopt(session, SERVER_BYTES);
 }
 
 bool memory_adopt(struct session *session, uint64_t address, uint64_t size)
@@ -161,15 +161,15 @@ static void too_much(struct job *job)
              size_exact(asked, job->arg[0]), size_exact(limit, job->refused.limit));
 }
 
-/* For an allocation that needs a mapping. */
+/* Has the job wait until memory may be mapped for its allocation. */
 static void mapping_await(struct job *job)
 {
     if (!chunk_spare_holds(job->session, job->arg[0]))
         window_await(job, device_rounded(job->arg[0]));
 }
 
-/* Memory is zeroed, which takes as long as it is large; the quick threads also serve attaching and
- * small allocations, which must not wait behind it. */
+/* Memory of this size and more is made by patient threads: zeroing takes long, and attaching and
+ * small allocations, which the quick threads do, must not wait behind it. */
 #define LARGE_BYTES (UINT64_C(64) << 20)
 static const struct job_kind job_malloc_large;
 
@@ -202,24 +202,24 @@ static void malloc_note(const struct job *job)
 
 static void malloc_work(struct job *job)
 {
-    if (kept_charge(job, KEPT) != GS_OK)
+    if (server_memory_charge(job, SERVER_BYTES) != GS_OK)
         return;
     if (memory_take(job, job->arg[0], ALIGNMENT, &job->ret[0]) == GS_OK)
         malloc_note(job);
     else
-        kept_discharge(job->session, KEPT);
+        server_memory_discharge(job->session, SERVER_BYTES);
 }
 
-/* Of a small allocation beside kernels the lane cannot know whether memory must be mapped for it,
- * which waits for them: that takes a look at all chunks. */
+/* Looks for room in mapped chunks. Whether a small allocation needs a mapping, which would wait for
+ * the session's kernels, is known only after a look at all chunks, which takes a lane too long. */
 static void small_work(struct job *job)
 {
-    if (kept_charge(job, KEPT) != GS_OK)
+    if (server_memory_charge(job, SERVER_BYTES) != GS_OK)
         return;
     if (small_find(job, round_up(job->arg[0], ALIGNMENT), &job->ret[0]) == GS_OK && job->ret[0])
         malloc_note(job);
     else
-        kept_discharge(job->session, KEPT);
+        server_memory_discharge(job->session, SERVER_BYTES);
 }
 
 static void malloc_install(struct job *job)
@@ -232,8 +232,8 @@ static void malloc_install(struct job *job)
 
 static const struct job_kind job_malloc_map = {"malloc",    JOB_QUICK,      NULL,
                                                malloc_work, malloc_install, NULL};
-/* No step of its own: it leads from the look at the chunks to the mapping, which waits as
- * mapping_await says. */
+/* This stage has no work: between the look at the chunks and the mapping it waits, as mapping_await
+ * has set. */
 static const struct job_kind job_malloc_no_room = {"malloc", JOB_QUICK, NULL,
                                                    NULL,     NULL,      &job_malloc_map};
 
@@ -276,7 +276,7 @@ static void free_work(struct job *job)
         return;
     job_removes(job, JOURNAL_ALLOCATION, job->arg[0]);
     journal_drop(job->session->journal, JOURNAL_ALLOCATION, job->arg[0]);
-    kept_discharge(job->session, KEPT);
+    server_memory_discharge(job->session, SERVER_BYTES);
     memory_give(job->session, job->arg[0]);
 }
 

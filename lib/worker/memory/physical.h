@@ -84,7 +84,8 @@ gs_status physical_revoke(struct job *job, const struct holder *owner);
 bool physical_revoked(const struct holder *holder);
 /* The same for all that hold the piece of another device, whose owner is there. Control thread. */
 void physical_revoke_peer(uint64_t number);
-/* A job_unshare begins: what is taken back from now on needs another one. */
+/* Notes that a job_unshare begins: memory that is taken back from now on needs a further
+ * job_unshare. */
 void physical_unshare_begin(struct session *session);
 
 #endif

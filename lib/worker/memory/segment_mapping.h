@@ -21,8 +21,8 @@ struct segment_mapping {
 /* The segment's mapping: the one that is kept, or a new one. NULL: the job has failed. Service
  * threads. */
 struct segment_mapping *segment_mapping_get(struct job *job, int id);
-/* No session uses the mapping any more; the device does not either. NULL does nothing. Service
- * threads. */
+/* Called when neither a session nor the device uses the mapping any more: keeps the mapping. NULL
+ * does nothing. Service threads. */
 void segment_mapping_keep(struct segment_mapping *mapping);
 /* Ends the mapping at a quiet moment. A segment that is not kept, because its session could not be
  * opened, needs nothing. Control thread. */

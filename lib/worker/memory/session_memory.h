@@ -70,7 +70,7 @@ struct session_memory {
     /* The window's addresses. What is behind the window is reserved too. */
     uint64_t window_base, window_size;
     _Atomic uint64_t window_open; /* how much of them is open (window.h); any thread reads it */
-    uint64_t opened;              /* how much of them the user is charged for (window.c) */
+    uint64_t opened;              /* how much of them the user is charged for (open_part.c) */
     struct peer_window peer[PEER_WINDOWS_MAX]; /* windows of other devices (peer_window.h) */
     uint32_t peer_count;
     CUdeviceptr *bound; /* struct fence_window of each module that is fenced */
@@ -87,8 +87,8 @@ struct session_memory {
     struct imports *imports; /* NULL: none */
     bool unsharing;          /* a job_unshare is on its way; under the lock in physical.c */
     uint64_t host_bytes;
-    uint64_t kept_bytes; /* of the server's memory, see kept.h */
-    bool host_places;    /* host memory was given a place in the window */
+    uint64_t server_bytes; /* of the server's memory, see server_memory.h */
+    bool host_places;      /* host memory was given a place in the window */
     /* freed blocks that have a place: they stay registered for the session's next need */
     struct host_block *resting;
     uint32_t resting_count;

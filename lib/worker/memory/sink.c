@@ -137,7 +137,7 @@ CUresult sinks_close(struct session *session, uint64_t address, uint64_t size)
     const struct space *window = &session->memory.window;
     const struct place *chunk = space_at(&session->memory.window, address);
     const uint64_t begin = session->memory.window_base, end = session->memory.covered_end;
-    /* The end of the chunk before this one, and the begin of the one behind. */
+    /* the end of the chunk before this one, and the beginning of the next one */
     const uint64_t before = chunk > window->places ? chunk[-1].address + chunk[-1].size : begin;
     const uint64_t behind = chunk + 1 < window->places + window->count ? chunk[1].address : end;
     uint64_t low = address, high = address + size;

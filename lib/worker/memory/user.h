@@ -28,7 +28,8 @@ struct user {
     uint32_t sessions, deferred; /* that hold the record; under the table's lock */
     _Atomic uint64_t used;
     struct user_sinks sinks; /* sinks are charged to nobody */
-    _Atomic uint64_t opened; /* of its fenced sessions' windows, beyond what all have (window.c) */
+    _Atomic uint64_t
+        opened; /* of its fenced sessions' windows, beyond what all have (open_part.c) */
     _Atomic uint64_t hosts, host_bytes;              /* host blocks */
     _Atomic uint64_t deferred_hosts, deferred_bytes; /* freed ones, which the driver has still */
     _Atomic uint64_t driver_bytes;                   /* see driver_memory.h */
@@ -54,9 +55,9 @@ bool users_several(void);
 /* Charges the user for `bytes`, unless the sum would exceed the limit (0: none). */
 bool user_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_discharge(struct user *user, uint64_t bytes);
-/* Charges the user for so many bytes that other devices still have of this one's memory, in the
- * place of what the last call said. The user's record stays while there are any. Without memory
- * for it the bytes do not count. */
+/* Charges the user for `bytes` of this device's memory that other devices still have, instead of
+ * the bytes of the last call. The user's record stays while there are any. Without memory for the
+ * record the bytes do not count. */
 void user_linger(uint32_t uid, uint64_t bytes);
 /* The same for one host block, and for its bytes. */
 bool user_host_charge(struct user *user, uint64_t limit);

@@ -1,4 +1,5 @@
-/* window.c - see window.h. */
+/* window.c - the addresses of windows: where they are reserved, and how many each takes; see
+ * window.h. The part of a window that kernels reach: open_part.c. */
 #include "worker/memory/window.h"
 
 #include <inttypes.h>
@@ -9,6 +10,7 @@
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/device_memory.h"
 #include "worker/memory/limits.h"
+#include "worker/memory/open_part.h"
 #include "worker/memory/peer_window.h"
 #include "worker/memory/preload.h"
 #include "worker/memory/region.h"
@@ -16,40 +18,27 @@
 #include "worker/memory/sink.h"
 #include "worker/memory/user.h"
 
-#define WINDOW_MIN    (UINT64_C(4) << 30)
-/* What a fenced session's window has for memory beside its kernels: three times the open part can
- * be widened beyond their reach, to 32, 64 and 128 GiB. The thread sanitizer leaves no addresses
- * for that. */
+/* The size of a fenced session's window that has room for memory beside its kernels: the open part
+ * can be widened beyond their reach three times, to 32, 64 and 128 GiB. The thread sanitizer leaves
+ * no addresses for that. */
 #define WINDOW_BESIDE (THREAD_SANITIZER ? WINDOW_MIN : UINT64_C(128) << 30)
-/* Of the addresses, for windows that are so large: some 42 sessions' of a single device. */
+/* The part of all addresses, one in so many, for windows of that size: some 42 sessions of a single
+ * device have one. */
 #define BESIDE_SHARE  4u
-/* What all sessions of a user have open together, where one opens more for memory beside its
- * kernels. To cover it takes 0.1 s, which the next worker has to do again. */
-#define OPEN_BESIDE   (UINT64_C(512) << 30)
-/* Of the 128 TiB of addresses that a process has. Windows beyond it have the least size; with
- * these, a thousand fenced sessions take 108 TiB. */
+/* The addresses for windows of more than the least size, of the 128 TiB that a process has. With
+ * the least size, a thousand fenced sessions take 108 TiB. */
 #define WINDOW_BUDGET (UINT64_C(64) << 40)
 
 #define HINTS_MAX 64 /* each two calls of a microsecond */
 
 static _Atomic uint64_t windows_reserved;
 
-/* ---- Addresses ------------------------------------------------------------------------------- */
-
-/* What kernels reach behind a fenced session's window, and before it: a granule, since the fence
- * sees to where an access begins and offsets in an instruction come on top, and what indices and
- * strides add. Nothing keeps an unfenced session's kernels to its window. */
-static uint64_t margin_of(bool fenced)
-{
-    return fenced ? worker->granularity + FENCE_REACH : 0;
-}
-
-/* All begins at a multiple of the window's size, as the window does. */
+/* The range begins at a multiple of the window's size, as the window does. */
 struct window_range window_range(uint64_t base, uint64_t size, bool fenced)
 {
-    const uint64_t before = round_up(margin_of(fenced), size);
+    const uint64_t before = round_up(window_margin(fenced), size);
 
-    return (struct window_range){base - before, before + size + margin_of(fenced)};
+    return (struct window_range){base - before, before + size + window_margin(fenced)};
 }
 
 /* The addresses that a window of this size takes from other windows of its size. */
@@ -138,7 +127,7 @@ static gs_status window_reserve(struct job *job, uint64_t *base, uint64_t *size)
            *size / 2 >= WINDOW_MIN && *size / 2 > limit)
         *size /= 2;
     if (!result && !address) {
-        /* Outside of the region, as it comes. */
+        /* The region has no room, so the window lies where the driver places it. */
         *size = wanted;
         while ((result = window_reserve_anywhere(*size, session->fenced, &address)) &&
                !driver_fatal(result) && *size > WINDOW_MIN)
@@ -178,33 +167,6 @@ static gs_status window_reserve_again(struct job *job, uint64_t *base, uint64_t 
     return there
                ? GS_OK
                : job_fail(job, GS_ERR_INTERRUPTED, "the session's addresses are not free any more");
-}
-
-/* Charges the user for an open part of that size, as far as it is beyond its first size, which each
- * session has, and not charged yet. False: the sum would exceed the limit (0: none). */
-static bool opened_charge(struct session *session, uint64_t size, uint64_t limit)
-{
-    struct session_memory *memory = &session->memory;
-    const uint64_t counted = session->fenced && size > WINDOW_MIN ? size - WINDOW_MIN : 0;
-
-    if (counted <= memory->opened)
-        return true;
-    if (!user_opened_charge(memory->user, counted - memory->opened, limit))
-        return false;
-    memory->opened = counted;
-    return true;
-}
-
-/* The first granule stays free, so that a null pointer which the fence has forced into the window
- * meets a sink; and the last, so that a pointer to the end of an allocation is in the window. */
-static void window_open(struct session *session, uint64_t size)
-{
-    struct session_memory *memory = &session->memory;
-
-    /* release: the part has its sinks; pairs with window_open_size */
-    atomic_store_explicit(&memory->window_open, size, memory_order_release);
-    memory->window.size = size - 2 * worker->granularity;
-    opened_charge(session, size, 0);
 }
 
 gs_status window_init(struct job *job)
@@ -274,277 +236,4 @@ void window_deinit(struct session *session)
 uint64_t window_capacity(const struct session *session)
 {
     return session->memory.window_size ? session->memory.window_size - 2 * worker->granularity : 0;
-}
-
-/* ---- Sinks ----------------------------------------------------------------------------------- */
-
-/* Where the sinks end that an open part of this size needs. */
-static uint64_t cover_end(const struct session_memory *memory, uint64_t open, enum cover cover)
-{
-    return memory->window_base + open + worker->granularity +
-           (cover == COVER_REACH ? FENCE_REACH : 0);
-}
-
-/* Covers a part to which no kernel comes yet. On failure all is as before: holes there do no harm.
- */
-static CUresult cover_part(struct session *session, uint64_t at, uint64_t size)
-{
-    const bool hole = session->memory.hole;
-    CUresult result = sinks_cover(session, at, size);
-
-    if (result) {
-        sinks_drop(session, at, size);
-        session->memory.hole = hole;
-    }
-    return result;
-}
-
-/* Covers from the end of the covered part up to `end`. */
-static CUresult cover_more(struct session *session, uint64_t end)
-{
-    struct session_memory *memory = &session->memory;
-    CUresult result;
-
-    if (end <= memory->covered_end)
-        return CUDA_SUCCESS;
-    result = cover_part(session, memory->covered_end, end - memory->covered_end);
-    if (!result)
-        memory->covered_end = end;
-    return result;
-}
-
-/* The part before the chunk of that number, or behind the last one up to `end`. */
-static uint64_t gap_at(const struct session_memory *memory, size_t number, uint64_t end,
-                       uint64_t *size)
-{
-    const struct place *places = memory->window.places;
-    const uint64_t begin =
-        number ? places[number - 1].address + places[number - 1].size : memory->window_base;
-
-    *size = (number < memory->window.count ? places[number].address : end) - begin;
-    return begin;
-}
-
-/* Covers all between the chunks, and a granule at the ends, for the first time. On failure all is
- * as it was: chunks may be sinks themselves, of imports that were taken back, and those stay. */
-static CUresult cover_first(struct session *session)
-{
-    struct session_memory *memory = &session->memory;
-    const uint64_t end = cover_end(memory, memory->window_open, COVER_WINDOW);
-    CUresult result = CUDA_SUCCESS;
-    size_t covered = 0;
-    uint64_t size;
-
-    result = sinks_cover(session, memory->window_base - worker->granularity, worker->granularity);
-    for (; covered <= memory->window.count && !result; covered++) {
-        const uint64_t at = gap_at(memory, covered, end, &size);
-        result = sinks_cover(session, at, size);
-    }
-    if (!result) {
-        memory->covered_end = end;
-        memory->cover = COVER_WINDOW;
-        return result;
-    }
-    sinks_drop(session, memory->window_base - worker->granularity, worker->granularity);
-    while (covered-- > 0) {
-        const uint64_t at = gap_at(memory, covered, end, &size);
-        if (size > 0) /* 0: a chunk begins at `at`, which may itself be a sink */
-            sinks_drop(session, at, size);
-    }
-    memory->hole = false; /* holes do no harm: the session has no kernel yet */
-    return result;
-}
-
-/* Covers what indices and strides reach at both ends. */
-static CUresult cover_reach(struct session *session)
-{
-    struct session_memory *memory = &session->memory;
-    const uint64_t before = memory->window_base - margin_of(session->fenced);
-    CUresult result = cover_part(session, before, FENCE_REACH);
-
-    if (result)
-        return result;
-    result = cover_more(session, cover_end(memory, memory->window_open, COVER_REACH));
-    if (result)
-        sinks_drop(session, before, FENCE_REACH);
-    else
-        memory->cover = COVER_REACH;
-    return result;
-}
-
-gs_status window_cover(struct job *job, bool reach)
-{
-    struct session_memory *memory = &job->session->memory;
-    CUresult result;
-
-    pthread_mutex_lock(&memory->sinks_lock);
-    result = memory->cover == COVER_NONE ? cover_first(job->session) : CUDA_SUCCESS;
-    if (!result && reach && memory->cover != COVER_REACH)
-        result = cover_reach(job->session);
-    pthread_mutex_unlock(&memory->sinks_lock);
-    return result ? job_fail_driver(job, result) : GS_OK;
-}
-
-/* ---- The open part --------------------------------------------------------------------------- */
-
-/* The size of the open part in which there is room; 0: there is none. */
-static uint64_t open_wanted(const struct session_memory *memory, uint64_t size)
-{
-    struct space window = memory->window; /* its places are not changed */
-
-    for (uint64_t open = memory->window_open; open <= memory->window_size; open *= 2) {
-        window.size = open - 2 * worker->granularity;
-        if (space_has(&window, size, worker->granularity))
-            return open;
-    }
-    return 0;
-}
-
-/* Lets kernels come to a wider part, which is covered. */
-static CUresult open_covered(struct session *session, uint64_t open)
-{
-    struct session_memory *memory = &session->memory;
-    const struct fence_window window = fence_window(memory->window_base, open, 0);
-    CUresult result = CUDA_SUCCESS, done;
-
-    for (uint32_t i = 0; i < memory->bound_count && !result; i++)
-        result = DRV(cuMemcpyHtoDAsync_v2, memory->bound[i] + offsetof(struct fence_window, mask),
-                     &window.mask, sizeof(window.mask), service_stream());
-    done = DRV(cuStreamSynchronize, service_stream());
-    result = result ? result : done;
-    if (!result)
-        window_open(session, open);
-    return result;
-}
-
-static CUresult open_wider(struct session *session, uint64_t open)
-{
-    struct session_memory *memory = &session->memory;
-    CUresult result = CUDA_SUCCESS;
-
-    if (memory->cover != COVER_NONE)
-        result = cover_more(session, cover_end(memory, open, memory->cover));
-    return result ? result : open_covered(session, open);
-}
-
-/* ---- Beside the session's kernels ------------------------------------------------------------ */
-
-/* The open part that ends a granule behind `end` or later, or the whole window. */
-static uint64_t open_up_to(const struct session_memory *memory, uint64_t end)
-{
-    uint64_t open = memory->window_open;
-
-    while (open < memory->window_size && end + worker->granularity > memory->window_base + open)
-        open *= 2;
-    return open;
-}
-
-void window_await(struct job *job, uint64_t size)
-{
-    const struct session_memory *memory = &job->session->memory;
-    const bool room = memory->covered_end + size + worker->granularity <=
-                      memory->window_base + memory->window_size;
-
-    job->session_idle = memory->cover != COVER_NONE;
-    job->beside = job->session_idle && room ? size : 0;
-}
-
-/* What is charged stays so until the window's end, also where the memory does not come after all:
- * then the session's next memory beside its kernels is charged already. */
-void window_go_beside(struct job *job)
-{
-    const struct session_memory *memory = &job->session->memory;
-    const uint64_t open = open_up_to(memory, memory->covered_end + job->beside);
-
-    if (opened_charge(job->session, open, OPEN_BESIDE))
-        job->session_idle = false;
-}
-
-/* Takes the first place that no kernel reaches, and covers all else that kernels will reach once
- * the open part holds it. */
-static struct place *take_beyond(struct job *job, uint64_t size)
-{
-    struct session_memory *memory = &job->session->memory;
-    const uint64_t at = memory->covered_end, open = open_up_to(memory, at + size);
-    CUresult result;
-
-    if (!space_add(&memory->window, at, size, NULL)) {
-        job_fail(job, GS_ERR_NO_MEMORY, "no host memory for an allocation's record");
-        return NULL;
-    }
-    memory->covered_end = at + size; /* the chunk comes there */
-    result = cover_more(job->session, cover_end(memory, open, memory->cover));
-    if (!result)
-        return space_at(&memory->window, at);
-    memory->covered_end = at;
-    space_remove(&memory->window, space_at(&memory->window, at));
-    job_fail_driver(job, result);
-    return NULL;
-}
-
-CUresult window_follow(struct session *session)
-{
-    const struct session_memory *memory = &session->memory;
-    const struct place *last = &memory->window.places[memory->window.count - 1];
-    const uint64_t open = open_up_to(memory, last->address + last->size);
-
-    return open > memory->window_open ? open_covered(session, open) : CUDA_SUCCESS;
-}
-
-bool window_reached(const struct session *session, uint64_t address)
-{
-    return address - session->memory.window_base < session->memory.window_open;
-}
-
-struct place *window_take(struct job *job, uint64_t size)
-{
-    struct session_memory *memory = &job->session->memory;
-    CUresult result = CUDA_SUCCESS;
-    struct place *place = NULL;
-    uint64_t open;
-
-    if (job_beside(job))
-        return take_beyond(job, size);
-    open = open_wanted(memory, size);
-    if (open > memory->window_open)
-        result = open_wider(job->session, open);
-    if (result)
-        job_fail_driver(job, result);
-    else if (open == 0 || !(place = space_take(&memory->window, size, worker->granularity)))
-        job_fail(job, GS_ERR_NO_MEMORY,
-                 "no %" PRIu64 " consecutive bytes are free in the session's window", size);
-    return place;
-}
-
-bool window_put(struct session *session, uint64_t address, uint64_t size, void *tag)
-{
-    struct session_memory *memory = &session->memory;
-    /* The window can grow: the session has no kernel yet. */
-    window_open(session, open_up_to(memory, address + size));
-    return space_put(&memory->window, address, size, tag);
-}
-
-CUresult window_bind(struct session *session, CUdeviceptr constant)
-{
-    struct session_memory *memory = &session->memory;
-    CUdeviceptr *bound =
-        reallocarray(memory->bound, memory->bound_count + 1, sizeof(*memory->bound));
-
-    if (!bound)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    bound[memory->bound_count++] = constant;
-    memory->bound = bound;
-    return CUDA_SUCCESS;
-}
-
-void window_unbind(struct session *session, CUdeviceptr constant)
-{
-    struct session_memory *memory = &session->memory;
-
-    for (uint32_t i = 0; i < memory->bound_count; i++) {
-        if (memory->bound[i] != constant)
-            continue;
-        memory->bound[i] = memory->bound[--memory->bound_count];
-        return;
-    }
 }

@@ -33,12 +33,12 @@ uint64_t window_capacity(const struct session *session);
 /* The size of the open part. Any thread. */
 static inline uint64_t window_open_size(const struct session *session)
 {
-    /* acquire: pairs with window_open in window.c */
+    /* acquire: pairs with window_open in open_part.c */
     return atomic_load_explicit(&session->memory.window_open, memory_order_acquire);
 }
 
-/* What keeps kernels of a module to the open part, whose variables lie at that address. Any thread.
- */
+/* Returns what fences the kernels of a module, whose variables lie at that address, into the open
+ * part. Any thread. */
 static inline struct fence_window window_of(const struct session *session, uint64_t variables)
 {
     return fence_window(session->memory.window_base, window_open_size(session), variables);
@@ -49,10 +49,10 @@ struct place *window_take(struct job *job, uint64_t size);
 /* Takes the place of a former worker's chunk. false: it is not free. */
 bool window_put(struct session *session, uint64_t address, uint64_t size, void *tag);
 
-/* Covers all of the open part that has no memory with sinks, from now on; before the first kernel
- * that is fenced. reach: and what indices and strides reach beyond its ends, 3 ms. On failure the
- * job has failed, and what was covered before is. A job_unshare may be done beside the job
- * (session/chore.c). */
+/* From now on covers with sinks all of the open part that has no memory. Called before the
+ * session's first fenced kernel runs. reach: also covers what indices and strides reach beyond its
+ * ends, which takes 3 ms. On failure the job has failed, and what was covered before stays covered.
+ * A job_unshare may be done beside the job (session/chore.c). */
 gs_status window_cover(struct job *job, bool reach);
 
 /* ---- Beside kernels ----
@@ -64,11 +64,12 @@ gs_status window_cover(struct job *job, bool reach);
  * part that is open stays open, so a window has such places only a few times, and the sessions of a
  * user together only as long as they have little open. */
 
-/* For a job's prepare: the job needs a place for so many bytes. If the session is covered, the job
- * waits until none of its kernels runs, and where there is such a place, not for long. */
+/* Called in the prepare of a job that needs a place for so many bytes. If the session is covered,
+ * the job waits until none of its kernels runs; where the window has a place that no kernel
+ * reaches, the job waits for a while only. */
 void window_await(struct job *job, uint64_t size);
-/* Main lane, once a job with such a place has waited: it waits no longer, unless the user's
- * sessions would have too much open. */
+/* Called by the main lane for a job that has waited for that while: the job goes on beside the
+ * session's kernels, unless the user's sessions would have too much open. */
 void window_go_beside(struct job *job);
 /* Lets kernels come to all chunks, once the last one is mapped and has the session's content. */
 CUresult window_follow(struct session *session);

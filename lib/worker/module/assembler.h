@@ -27,9 +27,9 @@ void assembler_choose(void);
  * (cuDriverGetVersion): of the same major version, or its code may not load, and not older, or it
  * refuses what the driver takes. */
 bool assembler_suits(const char *said, unsigned driver);
-/* Whether texts go to it. */
+/* Whether ptxas compiles texts. */
 bool assembler_wanted(void);
-/* Another number for another file of it, 0 where it is not wanted. */
+/* Returns a number that differs between files of ptxas; 0: ptxas is not wanted. */
 uint64_t assembler_version(void);
 /* Compiles a text of `size` bytes on up to `threads` threads, for a job that compiles, to *code, to
  * be freed. Blocks until that is done or the session closes; charges the job with the CPU time.
@@ -37,8 +37,8 @@ uint64_t assembler_version(void);
  * GS_ERR_NO_MEMORY, GS_ERR_DRIVER where it cannot be run. Service threads. */
 gs_status assembler_run(struct job *job, const char *text, size_t size, uint32_t threads,
                         unsigned char **code, size_t *code_size);
-/* The process's own part: gshared --ptxas-run WORKER PROGRAM ARGUMENT..., which becomes the program
- * for that process. Returns where it cannot. `arguments`: from WORKER on. */
+/* Runs in the process for ptxas, as gshared --ptxas-run WORKER PROGRAM ARGUMENT..., and executes
+ * PROGRAM. Returns where PROGRAM cannot be executed. `arguments`: from WORKER on. */
 int assembler_main(char **arguments);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * cache_share.h - who uses what a cache keeps, and what goes when it is full: always what the user
- * that has most has used longest ago. So a user that fills a cache drives out its own, however
- * much it loads, and what others use stays. An item that several users use counts for each of them,
- * and stays until it is none's. The callers hold their cache's lock.
+ * cache_share.h - who uses the items of a cache, and which items go when the cache is full. The
+ * user that has most loses the item that it has used longest ago. So a user that fills a cache
+ * displaces its own items, and the items of others stay. An item that several users use counts for
+ * each of them, and goes when it has no user any more. The callers hold their cache's lock.
  */
 #ifndef GS_WORKER_MODULE_CACHE_SHARE_H
 #define GS_WORKER_MODULE_CACHE_SHARE_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of more users of an item the one that used it longest ago is forgotten. */
+/* An item remembers so many users, and forgets the one that used it longest ago. */
 #define CACHE_SHARE_USERS 4u
 
 /* The users of an item. It may lie in memory that outlives the worker. */
@@ -27,7 +27,8 @@ struct cache_item {
 
 /* Notes that the user uses the item. */
 void cache_share_note(struct cache_share *share, uint32_t uid, uint64_t now);
-/* Makes items nobody's until the others and `more` bytes of that user are `most` bytes at most. */
+/* Ends users' parts in items until the items that still have a user and `more` bytes of that user
+ * take `most` bytes at most. */
 void cache_share_evict(const struct cache_item *items, size_t count, uint32_t uid, uint64_t more,
                        uint64_t most);
 

@@ -106,8 +106,8 @@ static struct entry *entry_find(const unsigned char *text, size_t size)
     return NULL;
 }
 
-/* Takes the entries that are nobody's out, and moves what is behind them. Where the worker is
- * killed meanwhile, what has not been moved is lost. */
+/* Removes the entries that no user has, and moves the others together. If the worker is killed
+ * meanwhile, the entries that have not been moved are lost. */
 static void memory_compact(void)
 {
     const uint64_t end = used_load();
@@ -130,8 +130,8 @@ static void memory_compact(void)
     }
 }
 
-/* Makes room for an entry of that size and, so that what stays is not moved for each entry, for an
- * eighth of the memory in all. */
+/* Makes room for an entry of that size. Frees an eighth of the memory in all, so that entries are
+ * not moved for each new one. */
 static void memory_make_room(uint32_t uid, uint64_t size)
 {
     const uint64_t capacity = LINK_CODE_BYTES - sizeof(struct cache), used = used_load();

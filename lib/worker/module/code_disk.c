@@ -258,9 +258,9 @@ unsigned char *code_disk_find(const char *made_for, const void *text, size_t siz
     return code;
 }
 
-/* Whether the child has not read yet what it was given last. What it is given holds as much memory
- * as text and code have, so there are two at most: the one that it writes, and the next. The lock
- * is held. */
+/* Whether the child has not read the last message yet. A message holds as much memory as text and
+ * code have, so the child is given two at most: the one that it writes, and the next. The lock is
+ * held. */
 static bool child_behind(void)
 {
     int unread = 0;

@@ -101,7 +101,7 @@ unsigned char *code_file_read(int fd, const char *made_for, const void *text, si
     if (fstat(fd, &status) < 0 || status.st_size < (off_t)(sizeof(*file) + size))
         return NULL;
     all = (size_t)status.st_size;
-    /* A copy, which nobody cuts short or changes while it is checked. */
+    /* The check reads a copy, since another process may shorten or change the file meanwhile. */
     file = malloc(all);
     if (!file || pread(fd, file, all, 0) != (ssize_t)all ||
         !file_good(file, all, made_for, text, size))

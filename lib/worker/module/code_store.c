@@ -43,7 +43,7 @@ int code_store_open(const char *path, char *why, size_t size)
     struct stat status;
     int opened;
 
-    directory_make(path); /* whether it is there is seen next */
+    directory_make(path); /* open, below, finds out whether this has succeeded */
     fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) < 0) {
         snprintf(why, size, "%s", strerror(errno));
@@ -143,7 +143,7 @@ int code_store_read(int directory, const char *name, uint32_t uid)
     memory = memfd_create("gshare-code-file", MFD_CLOEXEC);
     if (memory < 0 || !bytes_copy(file, memory, (uint64_t)status.st_size))
         return -1;
-    used = file_open(directory, name, O_RDWR); /* a disk may be one to read only */
+    used = file_open(directory, name, O_RDWR); /* this fails on a disk that is mounted read-only */
     if (used >= 0)
         use_note(used, uid);
     read = memory;
@@ -161,7 +161,7 @@ bool code_store_write(int directory, const char *name, int from, uint32_t uid)
     if (fstat(from, &status) < 0 || (uint64_t)status.st_size > CODE_STORE_FILE)
         return false;
     snprintf(half, sizeof(half), HALF_PREFIX "%d", (int)getpid());
-    unlinkat(directory, half, 0); /* of another process that had this number */
+    unlinkat(directory, half, 0); /* a former process with this number may have left it */
     fd = openat(directory, half, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                 S_IRUSR | S_IWUSR);
     if (fd < 0)

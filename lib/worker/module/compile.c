@@ -98,7 +98,7 @@ static uint32_t threads_wanted(const char *text)
 static CUresult link_text(const void *text, size_t size, uint32_t threads,
                           struct compiled *compiled)
 {
-    /* The last is for several threads only, since an older driver does not know it. */
+    /* The last option is given for several threads only, since an older driver does not know it. */
     static const CUjit_option options[] = {
         CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         CU_JIT_INFO_LOG_BUFFER,  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
@@ -136,9 +136,9 @@ static CUresult text_compile(struct job *job, const char *text, size_t size, uin
 {
     const uint64_t began = clock_ns();
 
-    job_compiles(job, true);
+    job_compile_begin(job);
     const CUresult result = link_text(text, size, threads, compiled);
-    job_compiles(job, false);
+    job_compile_end(job);
     job->helpers_ns += (threads - 1) * (clock_ns() - began);
     return result;
 }

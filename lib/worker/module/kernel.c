@@ -14,8 +14,8 @@
 #include "ptx/rewrite/rewrite.h"
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
-#include "worker/memory/kept.h"
 #include "worker/memory/resume.h"
+#include "worker/memory/server_memory.h"
 #include "worker/module/fenced.h"
 #include "worker/module/kernel_names.h"
 #include "worker/module/local_memory.h"
@@ -306,7 +306,7 @@ static void kernel_note(struct job *job)
 
 /* The bytes that a kernel is charged as: its record here, its entry in the journal with its name,
  * and the driver's records. */
-static uint64_t kernel_kept(const struct job *job)
+static uint64_t kernel_server_bytes(const struct job *job)
 {
     return 1024 + strlen(job->name);
 }
@@ -315,14 +315,14 @@ static void kernel_get_work(struct job *job)
 {
     struct module *module = job->object;
 
-    if (kept_charge(job, kernel_kept(job)) != GS_OK)
+    if (server_memory_charge(job, kernel_server_bytes(job)) != GS_OK)
         return;
     kernel_work(job);
     if (job->status == GS_OK) {
-        module->kept += kernel_kept(job); /* it goes with the module */
+        module->server_bytes += kernel_server_bytes(job); /* it goes with the module */
         kernel_note(job);
     } else {
-        kept_discharge(job->session, kernel_kept(job));
+        server_memory_discharge(job->session, kernel_server_bytes(job));
     }
 }
 
@@ -448,8 +448,8 @@ static gs_status kernel_resume(struct job *job, const struct journal_entry *entr
     job->kernel = NULL;
     if (job->status != GS_OK)
         return job->status;
-    kept_adopt(session, kernel_kept(job));
-    ((struct module *)job->object)->kept += kernel_kept(job);
+    server_memory_adopt(session, kernel_server_bytes(job));
+    ((struct module *)job->object)->server_bytes += kernel_server_bytes(job);
     kernel_install(job);
     return GS_OK;
 }

@@ -38,7 +38,8 @@ static struct plain plain_name(const char *name)
     return plain;
 }
 
-/* 0: the wanted name but for the mangling; 1: the wanted one is part of it; 2: another. */
+/* Returns 0 where both names are the same without their mangling, 1 where the wanted name is part
+ * of the other, else 2. */
 static unsigned distance(struct plain wanted, const char *name)
 {
     const struct plain plain = plain_name(name);

@@ -18,8 +18,8 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/driver_memory.h"
 #include "worker/memory/host_block.h"
-#include "worker/memory/kept.h"
 #include "worker/memory/resume.h"
+#include "worker/memory/server_memory.h"
 #include "worker/module/compile.h"
 #include "worker/module/fenced.h"
 #include "worker/module/heap.h"
@@ -32,9 +32,9 @@
 #include "worker/module/rewrite_cache.h"
 #include "worker/submit/graph_cache.h"
 
-#define IMAGE_MAX  (UINT64_C(512) << 20)
+#define IMAGE_MAX    (UINT64_C(512) << 20)
 /* What a module counts as beside its image: records of it here and in the driver. */
-#define KEPT_BYTES (UINT64_C(256) << 10)
+#define SERVER_BYTES (UINT64_C(256) << 10)
 enum { LEFT_OUT_BYTES = 16384 };
 
 /* ---- Freeing --------------------------------------------------------------------------------- */
@@ -46,9 +46,9 @@ static void module_code_unload(struct session *session, struct module *module)
         DRV_MUST(cuModuleUnload, module->cu);
     module->cu = NULL;
     fenced_free(session, module);
-    kept_discharge(session, module->kept);
+    server_memory_discharge(session, module->server_bytes);
     driver_memory_discharge(session, module->driver_bytes);
-    module->kept = module->driver_bytes = 0;
+    module->server_bytes = module->driver_bytes = 0;
 }
 
 /* Frees the worker's record of a module that is out of the context. */
@@ -105,8 +105,9 @@ static void module_source_keep(const struct session *session, struct module *mod
     module->source_size = size;
 }
 
-/* What the module keeps in the context that a tenant can change, or that other memory can refer to,
- * for which the session ends with its worker; NULL: nothing. */
+/* Says what the module keeps in the context that a next worker could not make again: what a tenant
+ * can change, or what other memory can refer to. The session then ends with its worker. NULL: there
+ * is nothing. */
 static const char *module_stays(const struct session *session, const struct module *module,
                                 uint64_t size, bool state)
 {
@@ -141,11 +142,12 @@ static uint64_t names_bytes(const struct module *module)
 static void module_note(struct session *session, struct module *module)
 {
     const uint64_t value[JOURNAL_VALUES] = {module->variables};
-    const uint64_t kept =
-        KEPT_BYTES + (module->source ? module->source_size : 0) + names_bytes(module);
+    const uint64_t server_bytes =
+        SERVER_BYTES + (module->source ? module->source_size : 0) + names_bytes(module);
 
-    kept_discharge(session, module->kept - kept); /* the code is the driver's now */
-    module->kept = kept;
+    server_memory_discharge(session,
+                            module->server_bytes - server_bytes); /* the code is the driver's now */
+    module->server_bytes = server_bytes;
     if (module->stays)
         journal_set_incomplete(session->journal, module->stays);
     if (module->source)
@@ -182,9 +184,9 @@ static gs_status image_prepare(struct job *job, struct module *module, uint64_t 
 
     if (fault)
         return job_fail(job, GS_ERR_BAD_IMAGE, "%s", fault);
-    job_compiles(job, true);
+    job_compile_begin(job);
     image_rewrite(job, &module->code, &size, &module->rewrite, &module->grid, &state);
-    job_compiles(job, false);
+    job_compile_end(job);
     if (job->status == GS_OK && fenced_prepare(job, module) == GS_OK) {
         if (!job->session->resume && !journal_incomplete(job->session->journal))
             module->stays = module_stays(job->session, module, size, state);
@@ -206,8 +208,8 @@ static gs_status names_charge(struct job *job, struct module *module)
 {
     const uint64_t bytes = names_bytes(module);
 
-    if (kept_charge(job, bytes) == GS_OK)
-        module->kept += bytes;
+    if (server_memory_charge(job, bytes) == GS_OK)
+        module->server_bytes += bytes;
     return job->status;
 }
 
@@ -216,17 +218,18 @@ static void compile_work(struct job *job)
 {
     const struct host_block *block = host_block_find(job->session, job->arg[0]);
     uint64_t size = job->arg[1];
-    const uint64_t kept = KEPT_BYTES + 2 * size; /* the code, and the image for the journal */
+    const uint64_t server_bytes =
+        SERVER_BYTES + 2 * size; /* the code, and the image for the journal */
     struct module *module;
 
-    if (job_go_on(job) != GS_OK || kept_charge(job, kept) != GS_OK)
+    if (job_go_on(job) != GS_OK || server_memory_charge(job, server_bytes) != GS_OK)
         return;
     module = module_new(job, block->memory, size);
     if (!module) {
-        kept_discharge(job->session, kept);
+        server_memory_discharge(job->session, server_bytes);
         return;
     }
-    module->kept = kept;
+    module->server_bytes = server_bytes;
     while (!image_binary(module->code, size) && size > 0 && module->code[size - 1] == '\0')
         size--; /* the tenant may count the text's NUL */
     module_source_keep(job->session, module, size);
@@ -287,7 +290,7 @@ static gs_status module_code_load(struct job *job, struct module *module)
         return job->status;
     result = DRV(cuModuleLoadDataEx, &module->cu, module->code, count, options, values);
     if (result == CUDA_ERROR_UNKNOWN && !DRV(cuStreamQuery, service_stream()))
-        result = CUDA_ERROR_INVALID_IMAGE; /* the driver says so of some invalid images */
+        result = CUDA_ERROR_INVALID_IMAGE; /* some invalid images give this result */
     if (result) {
         module->cu = NULL;
         return image_refused(job, result, &log);
@@ -314,7 +317,7 @@ static void load_work(struct job *job)
         return;
     }
     job->ret[0] = job->index;
-    if (job->message[0] == '\0') /* a text cannot be given by a next worker */
+    if (job->message[0] == '\0') /* a next worker could not repeat the answer's text */
         job_makes(job, JOURNAL_MODULE, module->id);
     module_note(job->session, module);
     job->object = module;
@@ -340,14 +343,14 @@ static struct module *module_again(struct job *job, const struct journal_entry *
     if (!module)
         return NULL;
     module->id = (uint32_t)entry->key;
-    module->kept = KEPT_BYTES + entry->size;
-    kept_adopt(session, module->kept);
+    module->server_bytes = SERVER_BYTES + entry->size;
+    server_memory_adopt(session, module->server_bytes);
     module->variables = entry->value[0];
     session->module.modules[module->id] = module;
     if (image_prepare(job, module, entry->size) != GS_OK)
         return NULL;
-    kept_adopt(session, names_bytes(module));
-    module->kept += names_bytes(module);
+    server_memory_adopt(session, names_bytes(module));
+    module->server_bytes += names_bytes(module);
     return module;
 }
 
@@ -358,8 +361,8 @@ static void module_drop(struct session *session, struct module *module)
     module_free(session, module);
 }
 
-/* The next module of the journal, behind *entry, that the session does not have yet; false: there
- * is none. */
+/* Finds the next module of the journal, after *entry, that the session does not have yet; false:
+ * there is none. */
 static bool module_missing(const struct session *session, const struct journal_entry **entry)
 {
     do
@@ -421,7 +424,7 @@ bool modules_unloaded(const struct session *session)
     return resume->loaded < session->module.module_capacity || resume->named < resume->name_count;
 }
 
-/* The module goes to its place in the context again. */
+/* Loads a former worker's module into this worker's context. */
 static gs_status module_load_again(struct job *job, struct module *module)
 {
     memset(job->ret, 0, sizeof(job->ret));
@@ -437,7 +440,7 @@ gs_status modules_resume_load(struct job *job)
     const bool late = resume->late;
     const uint64_t until = late ? clock_ns() + LATE_LOAD_NS : resume->prompt_until;
 
-    /* One that is late gets on, however short its time is. */
+    /* A late session has a module loaded in each call, however short its time is. */
     for (bool first = late; resume->loaded < session->module.module_capacity; first = false) {
         if (!first && clock_ns() > until) {
             resume->late = true;
@@ -468,7 +471,7 @@ static void unload_prepare(struct job *job)
     job->at_once = job->arg[1] == SEG_FREE_BESIDE;
 }
 
-/* What the journal has of a module goes with the module. */
+/* Removes the module, its kernels and its variables from the journal. */
 static void module_forget(struct session *session, const struct module *module)
 {
     journal_drop(session->journal, JOURNAL_MODULE, module->id);

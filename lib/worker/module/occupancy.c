@@ -134,7 +134,7 @@ struct entry {
     const char *body; /* at its '{' */
 };
 
-/* The next kernel with a body; false: there is none. */
+/* Finds the next kernel with a body; false: there is none. */
 static bool entry_next(const char **at, struct entry *entry)
 {
     static const char word[] = ".entry";

@@ -39,7 +39,7 @@ struct module {
     const char *stays;
     unsigned char *source; /* the tenant's image, for the journal; NULL once it is there */
     uint64_t source_size;
-    uint64_t kept;         /* what the session is charged for it, see memory/kept.h */
+    uint64_t server_bytes; /* the charge for its server memory, see memory/server_memory.h */
     uint64_t driver_bytes; /* the charge for its device memory, see memory/driver_memory.h */
 };
 

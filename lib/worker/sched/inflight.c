@@ -124,7 +124,7 @@ bool inflight_open_kernels(const struct inflight *inflight)
     return inflight->open.work.ns > 0;
 }
 
-/* A graph counts as one that has kernels. */
+/* Whether the span has kernels. A graph counts as one that has. */
 static bool span_has_kernels(const struct inflight_span *span)
 {
     return span->waves > 0;

@@ -94,7 +94,7 @@ static bool pauses_until_done(const struct job *job, uint64_t now)
     return (job->kind->flags & JOB_PAUSE_UNTIL_DONE) && limit && now - job->pause.since_ns >= limit;
 }
 
-/* Whether the chore need not wait for the job in progress. */
+/* Whether the chore may be done beside the job in progress. */
 static bool may_begin(const struct job *job)
 {
     const struct session_jobs *jobs = &job->session->jobs;

@@ -99,8 +99,8 @@ static void compile_work(struct job *job)
         modules_deinit(job->session);
 }
 
-/* Whether a load of a session that is late waits for what may come: a quiet moment, or memory for
- * its stack, which comes before all modules. */
+/* Whether the load of a late session is tried again. It is where the load lacked a quiet moment, or
+ * memory for the session's stack, which comes before all modules: either may come later. */
 static bool load_again(const struct job *job)
 {
     const struct resume *resume = job->session->resume;
@@ -112,7 +112,7 @@ static bool load_again(const struct job *job)
 }
 
 /* Ends a load that has failed. A late session is in the table and is closed like others, but its
- * modules go: nobody may ask for modules that are there by half. */
+ * modules go, since nobody may ask for a module that is only half loaded. */
 static void load_failed(struct job *job)
 {
     struct resume *resume = job->session->resume;

@@ -16,10 +16,10 @@
 #include "worker/memory/chunk.h"
 #include "worker/memory/driver_memory.h"
 #include "worker/memory/host_block.h"
-#include "worker/memory/kept.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/resume.h"
 #include "worker/memory/segment_mapping.h"
+#include "worker/memory/server_memory.h"
 #include "worker/memory/user.h"
 #include "worker/memory/window.h"
 #include "worker/module/assembler.h"
@@ -90,7 +90,7 @@ static void release_device(struct session *session)
     graphs_deinit(session);
     streams_deinit(session);
     textures_deinit(session);
-    host_blocks_deinit(session); /* some lie in windows, which go with the last chunk, or here */
+    host_blocks_deinit(session); /* host blocks lie in windows, so they go before the windows */
     chunks_deinit(session);
     window_deinit(session);
 }
@@ -99,7 +99,7 @@ static void release_device(struct session *session)
 static void release_host(struct session *session)
 {
     print_deinit(session);
-    kept_deinit(session);
+    server_memory_deinit(session);
     driver_memory_deinit(session);
     user_release(session->memory.user);
     session->memory.user = NULL;

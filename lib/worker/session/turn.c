@@ -6,8 +6,8 @@
 #include "worker/submit/stream.h"
 
 #define TURN_NS         2000000u    /* the shortest turn where others wait */
-#define TURN_LONGEST_NS 1000000000u /* the longest turn, the end of its work included ... */
-#define TURN_SHARE      30u         /* ... or this part of the time for which one is a suspect */
+#define TURN_LONGEST_NS 1000000000u /* the longest turn, with the end of its work ... */
+#define TURN_SHARE      30u         /* ... or this part of the time of suspicion, if longer */
 
 static struct {
     uint64_t until;          /* nobody is a suspect from then on; 0: nobody is one */
@@ -16,7 +16,7 @@ static struct {
     uint64_t since;          /* when its turn began */
     uint64_t awaited;        /* since when others wait for its end; 0: nobody does */
     bool ending;             /* the turn is over, and lasts only until its work has ended */
-    uint64_t least_held_ns;  /* what a session that comes or comes back begins with */
+    uint64_t least_held_ns;  /* poll.held_ns of a session that comes, or that had no work */
 } turn = {.longest_ns = TURN_LONGEST_NS};
 
 void turn_add(struct session *session, uint64_t now, uint64_t until)
@@ -52,8 +52,9 @@ static bool waits(const struct session *session)
     return session->round.pending & ~REQUEST_BIT && !session->jobs.paused;
 }
 
-/* The suspect that is to have the next turn: who has held others up least, and of several such the
- * next one in the table's order; NULL: no other one waits. */
+/* Returns the suspect that is to have the next turn; NULL: no other one waits. It is the one that
+ * has held the others up for the shortest time, and of several such the next one in the table's
+ * order. */
 static struct session *next_waiting(uint64_t now)
 {
     struct session *next = NULL, *current = turn.current;
@@ -72,7 +73,8 @@ static struct session *next_waiting(uint64_t now)
     return next;
 }
 
-/* Notes for how long the current turn has held others up, who wait on or do no more. */
+/* Adds the time for which the current turn has held the others up. wait_on: others still wait for
+ * the end of the turn. */
 static void held_note(uint64_t now, bool wait_on)
 {
     if (turn.current && turn.awaited)
@@ -117,7 +119,7 @@ void turn_poll(uint64_t now)
     if (!next || (turn.current && !turn.ending) ||
         (suspects_busy(now) && now - turn.since < turn.longest_ns))
         return;
-    /* Who has waited for nothing has no claim to the time that the others had meanwhile. */
+    /* A suspect that had no work meanwhile has no claim to the time that the others have had. */
     if (next->poll.held_ns < turn.least_held_ns)
         next->poll.held_ns = turn.least_held_ns;
     turn.least_held_ns = next->poll.held_ns;

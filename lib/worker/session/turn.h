@@ -1,14 +1,14 @@
 /*
- * turn.h - turns: no two suspects have kernels on the device at a time.
+ * turn.h - turns: no two suspects have kernels on the device at a time. A suspect is a session of a
+ * user who had unfinished kernels when a device was lost and nobody could be blamed. If a kernel of
+ * it loses the device again, no other suspect has any then, so in the end the session is the only
+ * one. Sessions that are no suspects go on beside them, and so do copies.
  *
- * A suspect is a session of a user who had unfinished kernels when a device was lost and nobody
- * could be blamed. If a kernel of it loses the device again, no other suspect has any then, so in
- * the end the session is the only one. Sessions that are no suspects go on beside them, and so do
- * copies. A turn lasts as long as nobody else waits for one, else 2 ms, and until its kernels are
- * complete, but no longer than a 30th of the time of the suspicion, a second at least: kernels that
- * run on share the device with the next suspect's. Suspects have equal parts of the time: who has
- * held the others up for longer than they have held anybody up waits until they have, too. Main
- * lane.
+ * While no other suspect waits, a turn goes on. Else it lasts for 2 ms at least, until its session
+ * has held the others up for as long as the next one has, so that suspects have equal parts of the
+ * time, and until its kernels are complete. But it lasts no longer than a 30th of the time of the
+ * suspicion, or a second if that is more: kernels that run on then share the device with the next
+ * suspect's. Main lane.
  */
 #ifndef GS_WORKER_SESSION_TURN_H
 #define GS_WORKER_SESSION_TURN_H

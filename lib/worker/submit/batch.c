@@ -97,8 +97,8 @@ static void launch_defaults(const struct session *session, const struct stream *
     launch->deadline_ns = 0;
 }
 
-/* When the launch was submitted, as its tenant says; now where the tenant gives no time, or a later
- * one. */
+/* Returns when the launch was submitted: the time that its tenant gives, or now where the tenant
+ * gives none, or a later one. */
 static uint64_t launch_submitted(const unsigned char *record, const struct rec_launch *r)
 {
     uint64_t now = clock_ns(), submitted = now;
@@ -119,7 +119,7 @@ static bool launch_light(const struct rec_launch *r, const struct launch *launch
            estimate_light(launch, ns);
 }
 
-/* Issues a launch that goes alone or wants a report, behind the batch. */
+/* Issues a launch that goes alone or wants a report, after the launches of the batch. */
 static enum outcome take_alone(struct session *session, uint32_t index, struct launch alone,
                                const unsigned char *record, const struct rec_launch *r)
 {

@@ -23,8 +23,10 @@
 #include "worker/partition/partition.h"
 
 #define RUNNING_MAX 32u
-#define USER_MAX    4u /* of a user, of which one runs: the device need not wait for the lane */
-/* Of a user on whichever SMs, so that another's grid, on other SMs, finds a free entry. */
+/* The most grids of a user that share SMs. One of them runs; the others are issued too, so that the
+ * device need not wait for the lane. */
+#define USER_MAX    4u
+/* The most grids of a user on whichever SMs, so that another user's grid finds a free entry. */
 #define USER_ALL    (RUNNING_MAX / 2)
 
 /* The cooperative grids that may not have ended. */

@@ -25,7 +25,7 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/host_block.h"
-#include "worker/memory/kept.h"
+#include "worker/memory/server_memory.h"
 #include "worker/memory/window.h"
 #include "worker/sched/lane.h"
 #include "worker/submit/graph_variant.h"
@@ -35,7 +35,7 @@
 
 /* What a graph counts as, in times its records: the copies of them here and in each variant, the
  * journal's, and what the driver keeps of each node, about 1 KiB for a record of 64 bytes. */
-#define KEPT_TIMES 16u
+#define SERVER_TIMES 16u
 
 #define CHECK_STEP    128u       /* steps that are checked before others are served */
 #define CHECK_WAIT_NS 100000000u /* the longest that a session's requests wait for a check */
@@ -101,7 +101,7 @@ static void graph_free(struct session *session, struct session_graph *graph)
 {
     if (!graph)
         return;
-    kept_discharge(session, KEPT_TIMES * graph->records.bytes);
+    server_memory_discharge(session, SERVER_TIMES * graph->records.bytes);
     variants_deinit(session, graph);
     graph_variant_deinit(session, &graph->replaced);
     graph_records_deinit(&graph->records);
@@ -149,11 +149,11 @@ static void create_work(struct job *job)
     const struct host_block *block = host_block_find(job->session, job->arg[0]);
     struct session_graph *graph;
 
-    if (kept_charge(job, KEPT_TIMES * job->arg[1]) != GS_OK)
+    if (server_memory_charge(job, SERVER_TIMES * job->arg[1]) != GS_OK)
         return;
     graph = graph_new(job, block->memory, job->arg[1]);
     if (!graph) {
-        kept_discharge(job->session, KEPT_TIMES * job->arg[1]);
+        server_memory_discharge(job->session, SERVER_TIMES * job->arg[1]);
         return;
     }
     graph->checked_generation = job->session->memory.generation;
@@ -335,7 +335,7 @@ static gs_status graph_resume(struct job *job, const struct journal_entry *entry
 
     if (!graph)
         return job->status;
-    kept_adopt(job->session, KEPT_TIMES * entry->size);
+    server_memory_adopt(job->session, SERVER_TIMES * entry->size);
     graph->checked_generation = graph->check.generation = UINT64_MAX;
     graph->made_serial = entry->value[0];
     if (graph->made_serial > job->session->serial) /* objects that are made from now on are newer */

@@ -54,11 +54,29 @@ static void maps_check(const struct session *session, const struct kernel *kerne
     }
 }
 
+/* Checks grid and block against the device and the kernel; *threads is the block's number of them.
+ */
+static record_refusal extents_check(const struct kernel *kernel, const struct rec_launch *r,
+                                    uint64_t *threads)
+{
+    *threads = 1;
+    for (int i = 0; i < 3; i++) {
+        if (r->grid[i] == 0 || r->grid[i] > worker->info.max_grid_dim[i])
+            return "a grid beyond the device's limits";
+        if (r->block[i] == 0 || r->block[i] > worker->info.max_block_dim[i])
+            return "a block beyond the device's limits";
+        *threads *= r->block[i];
+    }
+    return *threads > kernel->max_threads ? "a block of more threads than the kernel can have"
+                                          : NULL;
+}
+
 record_refusal record_check_launch(const struct session *session, unsigned char *record,
                                    uint32_t size, struct launch *launch)
 {
     struct rec_launch r;
-    uint64_t threads = 1;
+    record_refusal refusal;
+    uint64_t threads;
 
     memcpy(&r, record, sizeof(r));
     struct kernel *kernel = kernel_find(&session->kernels, r.kernel);
@@ -75,19 +93,11 @@ record_refusal record_check_launch(const struct session *session, unsigned char 
         return "a launch of a wrong size";
     if (r.report && !(r.h.flags & REC_LAUNCH_TIME))
         return "a launch with a report and without the time of its submission";
-    for (int i = 0; i < 3; i++) {
-        if (r.grid[i] == 0 || r.grid[i] > worker->info.max_grid_dim[i])
-            return "a grid beyond the device's limits";
-        if (r.block[i] == 0 || r.block[i] > worker->info.max_block_dim[i])
-            return "a block beyond the device's limits";
-        threads *= r.block[i];
-    }
-    if (threads > kernel->max_threads)
-        return "a block of more threads than the kernel can have";
+    if ((refusal = extents_check(kernel, &r, &threads)))
+        return refusal;
     if (r.dynamic_smem > kernel->max_dynamic_smem)
         return "more dynamic shared memory than the kernel can have";
-    record_refusal refusal = clusters_check(kernel, &r, record, launch->cluster);
-    if (refusal)
+    if ((refusal = clusters_check(kernel, &r, record, launch->cluster)))
         return refusal;
     carveout_fit(kernel, (uint32_t)threads, r.dynamic_smem);
     launch->kernel = kernel;

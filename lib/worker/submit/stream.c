@@ -17,7 +17,7 @@
 #include "worker/jobs/job.h"
 #include "worker/journal/journal.h"
 #include "worker/memory/driver_memory.h"
-#include "worker/memory/kept.h"
+#include "worker/memory/server_memory.h"
 #include "worker/sched/completed.h"
 #include "worker/sched/inflight.h"
 #include "worker/sched/lane.h"
@@ -26,7 +26,8 @@
 #include "worker/submit/pool.h"
 #include "worker/submit/product_graph.h"
 
-#define EVENT_KEPT 512u /* bytes that an event counts as, about what a driver keeps of it */
+/* The server memory that an event counts as: about what a driver keeps of it. */
+#define EVENT_SERVER_BYTES 512u
 
 void stream_grant(const struct session *session, struct stream *stream)
 {
@@ -168,14 +169,14 @@ CUresult event_slot(struct session *session, uint32_t slot, struct event **event
 
     *event = NULL;
     if (!session->submit.events || !session->submit.events[slot].cu) {
-        if (!kept_user_charge(session, EVENT_KEPT)) {
+        if (!server_memory_charge_user(session, EVENT_SERVER_BYTES)) {
             session->submit.events_short = true;
             return CUDA_SUCCESS;
         }
         result = event_make(session, slot);
     }
     if (result)
-        kept_user_discharge(session, EVENT_KEPT);
+        server_memory_discharge_user(session, EVENT_SERVER_BYTES);
     else
         *event = &session->submit.events[slot];
     return result;
@@ -395,7 +396,7 @@ void streams_deinit(struct session *session)
         if (!session->submit.events[i].cu)
             continue;
         DRV_MUST(cuEventDestroy_v2, session->submit.events[i].cu);
-        kept_user_discharge(session, EVENT_KEPT);
+        server_memory_discharge_user(session, EVENT_SERVER_BYTES);
     }
     free(session->submit.events);
     session->submit.events = NULL;

@@ -26,7 +26,7 @@ struct array {
 
 /* The array with that number, or NULL. The main lane; or a job, as worker.h says. */
 struct array *array_find(const struct session *session, uint64_t number);
-/* The driver has the calls for arrays. */
+/* Whether the driver has the calls for arrays. */
 bool array_calls_found(void);
 /* Clears an array, of which it takes cu, row, height and depth; not a mipmapped one. Service
  * thread. */

@@ -232,7 +232,7 @@ static texture_fault resource_check(const struct req_texture *asked, CUDA_RESOUR
                                              : pitched_check(asked, resource, bytes);
 }
 
-/* Beyond any sum of a level and a bias; what is beyond it the driver need not know. */
+/* This bound is beyond any sum of a level and a bias, so a larger value means the same. */
 #define LEVEL_BOUND 1024.0f
 
 static float level_bounded(float level)

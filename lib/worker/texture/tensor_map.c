@@ -27,7 +27,7 @@
 #include "cuda/tensor_element.h"
 #include "worker/driver/driver.h"
 #include "worker/jobs/job.h"
-#include "worker/memory/kept.h"
+#include "worker/memory/server_memory.h"
 #include "worker/memory/window.h"
 
 static_assert(sizeof(CUtensorMap) == REQ_TENSOR_MAP_BYTES &&
@@ -37,9 +37,11 @@ static_assert(sizeof(CUtensorMap) == REQ_TENSOR_MAP_BYTES &&
 /* The newest of each enumeration that a driver has (CUDA 13.0). */
 enum { TYPE_LAST = 15, SWIZZLE_LAST = 6 };
 
-/* Of a generation; and how many of them are taken along at most. */
+/* The most maps of a generation, the slots of its table, and the most maps that the next generation
+ * takes over. */
 enum { MAPS = 4096, SLOTS = 2 * MAPS, TAKEN_ALONG = MAPS / 2 };
-/* The newest, the one before it, and an empty one. */
+/* There are tables for the newest generation, for the one before it, and an empty one for the next.
+ */
 enum { TABLES = 3 };
 
 struct tensor_maps {
@@ -53,7 +55,8 @@ struct tensor_maps {
 #define USED UINT64_C(1)
 
 /* What a session that makes maps is charged: the hashes, and an entry in the journal for each. */
-#define KEPT (sizeof(struct tensor_maps) + (2 * MAPS + TAKEN_ALONG) * sizeof(struct journal_entry))
+#define SERVER_BYTES                                                                               \
+    (sizeof(struct tensor_maps) + (2 * MAPS + TAKEN_ALONG) * sizeof(struct journal_entry))
 
 /* ---- Those that are known -------------------------------------------------------------------- */
 
@@ -200,14 +203,14 @@ static gs_status maps_open(struct job *job)
 
     if (atomic_load_explicit(&session->texture.maps, memory_order_relaxed))
         return GS_OK;
-    if (kept_charge(job, KEPT) != GS_OK)
+    if (server_memory_charge(job, SERVER_BYTES) != GS_OK)
         return job->status;
     maps = maps_new(job);
     if (maps && getrandom(maps->key, sizeof(maps->key), 0) != (ssize_t)sizeof(maps->key))
         job_fail(job, GS_ERR_SYSTEM, "getrandom: %s", strerror(errno));
     if (job->status != GS_OK) {
         free(maps);
-        kept_discharge(session, KEPT);
+        server_memory_discharge(session, SERVER_BYTES);
         return job->status;
     }
     note(session, maps, 0);
@@ -226,7 +229,7 @@ gs_status tensor_maps_resume(struct job *job)
     maps = maps_new(job);
     if (!maps)
         return job->status;
-    kept_adopt(job->session, KEPT);
+    server_memory_adopt(job->session, SERVER_BYTES);
     memcpy(maps->key, made->value, sizeof(maps->key));
     atomic_init(&maps->generation, made->value[2]);
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {

@@ -98,8 +98,8 @@ static void texture_prepare(struct job *job)
         slot_find(job);
 }
 
-/* A number of which kernels use the lowest bits, the row. The others let no other session's number
- * pass for one of this session, nor that of a texture that has gone. */
+/* Makes the number by which a tenant knows the object. Kernels use its lowest bits, the row. By the
+ * other bits the numbers of other sessions, and of objects that have gone, are told apart. */
 static uint64_t number_make(struct session *session, uint32_t row)
 {
     const uint64_t made = ++session->texture.made;
@@ -170,9 +170,9 @@ static CUresult texture_show(struct job *job, uint64_t handle, enum texture_colu
                                 : CUDA_SUCCESS;
 }
 
-/* made: the driver has the object, and only its row could not be written. The object stays, so its
- * user stays charged for it: who had the write fail again and again would fill the driver's table.
- */
+/* made: the driver has the object, and only its row could not be written. The object stays then,
+ * and its user stays charged for it: a user whose writes fail again and again could otherwise fill
+ * the driver's table. */
 static void record_drop(struct job *job, CUresult result, bool made)
 {
     if (!made)

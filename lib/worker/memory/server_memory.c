@@ -1,5 +1,5 @@
-/* kept.c - see kept.h. */
-#include "worker/memory/kept.h"
+/* server_memory.c - see server_memory.h. */
+#include "worker/memory/server_memory.h"
 
 #include "common/size_text.h"
 #include "worker/jobs/job.h"
@@ -11,51 +11,51 @@ static uint64_t user_limit(const struct session_memory *memory)
     return atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed);
 }
 
-bool kept_user_charge(struct session *session, uint64_t bytes)
+bool server_memory_charge_user(struct session *session, uint64_t bytes)
 {
     return user_host_bytes_charge(session->memory.user, bytes, user_limit(&session->memory));
 }
 
-void kept_user_discharge(struct session *session, uint64_t bytes)
+void server_memory_discharge_user(struct session *session, uint64_t bytes)
 {
     user_host_bytes_discharge(session->memory.user, bytes);
 }
 
-gs_status kept_charge(struct job *job, uint64_t bytes)
+gs_status server_memory_charge(struct job *job, uint64_t bytes)
 {
     struct session_memory *memory = &job->session->memory;
     const uint64_t limit = host_limit();
     char wanted[SIZE_TEXT_MAX], used[SIZE_TEXT_MAX], most[SIZE_TEXT_MAX];
 
-    if (memory->kept_bytes > limit || bytes > limit - memory->kept_bytes)
+    if (memory->server_bytes > limit || bytes > limit - memory->server_bytes)
         return job_fail(job, GS_ERR_LIMIT,
                         "%s of the server's memory wanted, the session has %s of %s",
-                        size_exact(wanted, bytes), size_exact(used, memory->kept_bytes),
+                        size_exact(wanted, bytes), size_exact(used, memory->server_bytes),
                         size_exact(most, limit));
-    if (!kept_user_charge(job->session, bytes))
+    if (!server_memory_charge_user(job->session, bytes))
         return job_fail(job, GS_ERR_LIMIT,
                         "%s of the server's memory wanted, the user's sessions have %s of %s",
                         size_exact(wanted, bytes), size_exact(used, user_host_bytes(memory->user)),
                         size_exact(most, user_limit(memory)));
-    memory->kept_bytes += bytes;
+    memory->server_bytes += bytes;
     return GS_OK;
 }
 
-void kept_adopt(struct session *session, uint64_t bytes)
+void server_memory_adopt(struct session *session, uint64_t bytes)
 {
     user_host_bytes_charge(session->memory.user, bytes, 0);
-    session->memory.kept_bytes += bytes;
+    session->memory.server_bytes += bytes;
 }
 
-void kept_discharge(struct session *session, uint64_t bytes)
+void server_memory_discharge(struct session *session, uint64_t bytes)
 {
     if (!session->memory.user)
         return;
-    session->memory.kept_bytes -= bytes;
+    session->memory.server_bytes -= bytes;
     user_host_bytes_discharge(session->memory.user, bytes);
 }
 
-void kept_deinit(struct session *session)
+void server_memory_deinit(struct session *session)
 {
-    kept_discharge(session, session->memory.kept_bytes);
+    server_memory_discharge(session, session->memory.server_bytes);
 }
