@@ -3,11 +3,10 @@
  * device behind test/shim/driver.c. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "driver_server.h"
 #include "harness/harness.h"
+#include "memory_group.h"
 
 #define CRASHES "crashes"
 #define VALUE   0x600df00du
@@ -123,49 +122,20 @@ static void of_several_who_compile_the_next_crash_tells_who_it_was(void)
 
 enum { MEMORY = 640 << 20 }; /* of all processes of a server together */
 
-static bool file_write(const char *folder, const char *name, uint64_t value)
-{
-    char path[192];
-    FILE *file;
-
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    file = fopen(path, "r+e"); /* it is there */
-    if (!file)
-        return false;
-    const bool written = fprintf(file, "%llu", (unsigned long long)value) > 0;
-    return !fclose(file) && written;
-}
-
-/* A server whose processes have so much memory together, in a control group of their own. */
+/* A server whose processes have so much memory together. */
 struct bounded {
     struct server *server;
     struct driver_plan *plan;
-    char folder[96]; /* of the group */
+    struct memory_group group;
 };
-
-/* Makes a group in that folder, and puts this process there. */
-static bool group_enter(struct bounded *b, const char *folder, const char *limit)
-{
-    snprintf(b->folder, sizeof(b->folder), "%s/gshare-test-%d", folder, (int)getpid());
-    if (mkdir(b->folder, 0755))
-        return false;
-    if (file_write(b->folder, limit, MEMORY) &&
-        file_write(b->folder, "cgroup.procs", (uint64_t)getpid()))
-        return true;
-    rmdir(b->folder);
-    return false;
-}
 
 static struct bounded bounded_start(void)
 {
     struct bounded b = {0};
-    const bool newer = group_enter(&b, "/sys/fs/cgroup", "memory.max");
 
-    if (!newer && !group_enter(&b, "/sys/fs/cgroup/memory", "memory.limit_in_bytes"))
-        test_skip("no right to make a control group of memory");
+    memory_group_enter(&b.group, MEMORY);
     b.server = driver_server_start(NULL, 0, &b.plan);
-    CHECK(file_write(newer ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory", "cgroup.procs",
-                     (uint64_t)getpid()));
+    memory_group_leave(&b.group);
     snprintf(b.plan->hungry, sizeof(b.plan->hungry), CRASHES);
     return b;
 }
@@ -173,7 +143,7 @@ static struct bounded bounded_start(void)
 static void bounded_stop(struct bounded *b)
 {
     server_stop(b->server);
-    CHECK(rmdir(b->folder) == 0);
+    memory_group_remove(&b->group);
 }
 
 static void who_takes_all_memory_is_found_by_the_second_time(void)
