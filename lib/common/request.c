@@ -196,7 +196,8 @@ gs_status control_send(const struct control *control, struct ctl_header *request
     for (;;) {
         struct timespec until = wait_until(deadline_ns);
 
-        if (mq_timedsend(control->queue, (const char *)request, size, 0, &until) == 0)
+        if (mq_timedsend(control->queue, (const char *)request, size, CTL_QUEUE_PRIORITY, &until) ==
+            0)
             return GS_OK;
         gs_status status = wait_verdict(control, deadline_ns, "mq_send to the server", message);
         if (status != GS_OK)

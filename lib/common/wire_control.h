@@ -5,16 +5,21 @@
 #ifndef GS_COMMON_WIRE_CONTROL_H
 #define GS_COMMON_WIRE_CONTROL_H
 
+#include <limits.h>
+
 #include "common/histogram.h"
 #include "common/wire_base.h"
 
 /* ---- Control queue ----------------------------------------------------------------------------
  * Each request is one message of at most CTL_MESSAGE_MAX bytes that begins with a ctl_header. */
-#define CTL_MESSAGE_MAX 256u
+#define CTL_MESSAGE_MAX    256u
+/* Requests have the highest priority that there is: anybody can write to the queue, and whoever
+ * fills it with messages of a higher one would go before all others. */
+#define CTL_QUEUE_PRIORITY (MQ_PRIO_MAX - 1u)
 /* Message size of an administrator's reply queue, the kernel's default limit
  * (fs.mqueue.msgsize_max). Answers to attach fit CTL_MESSAGE_MAX. */
-#define CTL_REPLY_MAX   8192u
-#define CTL_QUEUE_DEPTH 10u /* the kernel's default limit, fs.mqueue.msg_max */
+#define CTL_REPLY_MAX      8192u
+#define CTL_QUEUE_DEPTH    10u /* the kernel's default limit, fs.mqueue.msg_max */
 
 enum ctl_op {
     CTL_ANNOUNCE = 1, /* the client is about to make the reply queue of this token; lets the server

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/machine_memory.h"
 #include "common/names.h"
 #include "common/util.h"
 #include "server/base/kept.h"
@@ -101,7 +102,7 @@ static void machine_look(struct server *server)
     FILE *file = fopen("/proc/sys/kernel/shmmni", "re");
 
     server->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-    server->host_memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    server->host_memory = machine_memory();
     server->segments_max = 4096;
     if (file && fscanf(file, "%u", &server->segments_max) != 1)
         server->segments_max = 4096;

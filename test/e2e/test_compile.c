@@ -1,10 +1,12 @@
 /* test_compile.c - other users' compilations: each has its share of a CPU, and a short text waits
- * for no long one. */
+ * for no long one. What a text takes of the server's memory is given back. */
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/sanitizers.h"
 #include "harness/harness.h"
 
 #define STRANGER 65534u
@@ -221,9 +223,76 @@ static void a_short_text_waits_for_no_long_one(void)
     server_stop(server);
 }
 
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+enum { KEPT_MOST_KIB = 64 << 10, FUNCTIONS = 16, ACCESSES = 32000 };
+
+/* What the worker has of the machine's memory, without what it shares. */
+static uint64_t worker_kib(const struct server *server)
+{
+    char path[64], line[128];
+    unsigned long long kib = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)server_worker_pid(server));
+    file = fopen(path, "re");
+    CHECK(file != NULL);
+    while (!kib && fgets(line, sizeof(line), file))
+        sscanf(line, "RssAnon: %llu", &kib);
+    fclose(file);
+    CHECK(kib > 0);
+    return kib;
+}
+
+/* Text for which the fence takes some hundred MiB, and which it refuses in the end. */
+static char *large_text(void)
+{
+    const size_t room = 16 * MIB;
+    char *text = malloc(room);
+    size_t n;
+
+    CHECK(text != NULL);
+    n = (size_t)snprintf(text, room, ".version 7.8\n.target sm_80\n.address_size 64\n");
+    for (unsigned f = 0; f < FUNCTIONS; f++) {
+        n += (size_t)snprintf(text + n, room - n,
+                              ".visible .entry k%u() {\n.reg .b64 a; .reg .b32 b;\n", f);
+        for (unsigned i = 0; i < ACCESSES; i++)
+            n += (size_t)snprintf(text + n, room - n, "ld.global.u32 b, [a];\n");
+        n += (size_t)snprintf(text + n, room - n, "ret;\n}\n");
+    }
+    CHECK(n + 1 < room);
+    return text;
+}
+
+static void the_memory_that_a_large_text_takes_is_given_back(void)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    struct server *server;
+    gs_session session;
+    gs_module module;
+    uint64_t before;
+    char *text;
+
+    if (ADDRESS_SANITIZER || THREAD_SANITIZER)
+        test_skip("sanitizers have an allocator of their own");
+    server = server_start(NULL);
+    text = large_text();
+    params.fence = GS_FENCE_ON;
+    CHECK_OK(gs_attach(&params, &session));
+    kernels_load(session);
+    before = worker_kib(server);
+    CHECK_STATUS(gs_module_load(session, text, 0, &module), GS_ERR_PERMISSION);
+    CHECK_TEXT(gs_last_error_message(), "too many large functions");
+    CHECK_OK(gs_detach(session));
+    CHECK_WITHIN(10000, worker_kib(server) < before + KEPT_MOST_KIB);
+    free(text);
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(who_compiles_without_end_has_its_share_of_a_cpu),
     TEST(a_short_text_waits_for_no_long_one),
+    TEST(the_memory_that_a_large_text_takes_is_given_back),
 };
 
 int main(int argc, char **argv)

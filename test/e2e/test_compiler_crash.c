@@ -1,10 +1,12 @@
 /* test_compiler_crash.c - a text on which the driver's compiler crashes, and the worker with it:
- * its session ends, and is named. On the software device behind test/shim/driver.c. */
+ * its session ends, and is named; and one that takes it more memory than there is. On the software
+ * device behind test/shim/driver.c. */
 #include <stdio.h>
 #include <string.h>
 
 #include "driver_server.h"
 #include "harness/harness.h"
+#include "memory_group.h"
 
 #define CRASHES "crashes"
 #define VALUE   0x600df00du
@@ -116,9 +118,88 @@ static void of_several_who_compile_the_next_crash_tells_who_it_was(void)
     server_stop(server);
 }
 
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+enum { MEMORY = 640 << 20 }; /* of all processes of a server together */
+
+/* A server whose processes have so much memory together. */
+struct bounded {
+    struct server *server;
+    struct driver_plan *plan;
+    struct memory_group group;
+};
+
+static struct bounded bounded_start(void)
+{
+    struct bounded b = {0};
+
+    memory_group_enter(&b.group, MEMORY);
+    b.server = driver_server_start(NULL, 0, &b.plan);
+    memory_group_leave(&b.group);
+    snprintf(b.plan->hungry, sizeof(b.plan->hungry), CRASHES);
+    return b;
+}
+
+static void bounded_stop(struct bounded *b)
+{
+    server_stop(b->server);
+    memory_group_remove(&b->group);
+}
+
+static void who_takes_all_memory_is_found_by_the_second_time(void)
+{
+    struct loader *loader = shared_alloc(sizeof(*loader));
+    uint32_t value = VALUE;
+    struct bounded b = bounded_start();
+    gs_session other;
+    gs_devptr data;
+
+    CHECK_OK(server_attach(b.server, &other));
+    CHECK_OK(gs_malloc(other, sizeof(value), &data));
+    CHECK_OK(gs_memcpy_htod(other, data, &value, sizeof(value)));
+    atomic_store(&b.plan->hunger, 2 * (uint64_t)MEMORY);
+    const pid_t tenant = tenant_start(crashing_run, loader);
+    gate_pass(&loader->go);
+    tenant_join(tenant);
+    check_blamed(b.server, loader);
+    CHECK_TEXT(loader->fault.message, "for want of memory");
+    CHECK_EQUAL(server_log_lines(b.server, "event=suspect"), 1);
+    CHECK_EQUAL(server_log_lines(b.server, "event=fault"), 2);
+    value = 0;
+    CHECK_OK(gs_memcpy_dtoh(other, &value, data, sizeof(value)));
+    CHECK_EQUAL(value, VALUE);
+    CHECK_OK(gs_detach(other));
+    bounded_stop(&b);
+}
+
+/* The memory suffices for one of them. */
+static void of_several_who_take_all_memory_together_none_is_ended(void)
+{
+    struct loader *loader = shared_alloc(2 * sizeof(*loader));
+    struct bounded b = bounded_start();
+    pid_t tenants[2];
+
+    atomic_store(&b.plan->hunger, (uint64_t)MEMORY / 2);
+    driver_hold(b.plan, "hungry");
+    for (unsigned i = 0; i < 2; i++) {
+        tenants[i] = tenant_start(crashing_run, &loader[i]);
+        gate_pass(&loader[i].go);
+    }
+    CHECK_WITHIN(20000, server_log_lines(b.server, "event=suspect") == 2);
+    driver_go_on(b.plan);
+    for (unsigned i = 0; i < 2; i++) {
+        tenant_join(tenants[i]);
+        CHECK_EQUAL(loader[i].status, GS_OK);
+    }
+    CHECK_EQUAL(server_log_lines(b.server, "event=fault"), 1);
+    bounded_stop(&b);
+}
+
 static const struct test tests[] = {
     TEST(who_crashes_the_compiler_is_ended_and_nobody_else),
     TEST(of_several_who_compile_the_next_crash_tells_who_it_was),
+    TEST(who_takes_all_memory_is_found_by_the_second_time),
+    TEST(of_several_who_take_all_memory_together_none_is_ended),
 };
 
 int main(int argc, char **argv)

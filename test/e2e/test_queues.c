@@ -1,9 +1,11 @@
 /*
  * test_queues.c - message queues are few, and one user can use them up: others attach, work and ask
- * all the same, with an answer that comes by a socket.
+ * all the same, with an answer that comes by a socket. The control queue is everybody's to write
+ * to.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <mqueue.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,6 +14,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/names.h"
+#include "common/wire.h"
 #include "gsctl_run.h"
 #include "harness/harness.h"
 
@@ -233,11 +237,75 @@ static void a_user_who_has_all_queues_keeps_nobody_out(void)
     server_stop(server);
 }
 
+/* ---- The control queue itself ---- */
+
+static long messages_in(mqd_t queue)
+{
+    struct mq_attr attr;
+
+    CHECK(mq_getattr(queue, &attr) == 0);
+    return attr.mq_curmsgs;
+}
+
+static void attach_run(void *argument)
+{
+    gs_session session;
+
+    (void)argument;
+    CHECK_OK(gs_attach(NULL, &session));
+    CHECK_OK(gs_detach(session));
+}
+
+/* Fills the queue with nonsense that goes before all that has a lower priority. */
+static void fill_run(void *argument)
+{
+    const struct server *server = argument;
+    const char nonsense[] = "nonsense";
+    char name[WIRE_NAME_MAX];
+    mqd_t queue;
+
+    name_control(name, server->owner, server->instance);
+    if (geteuid() == 0)
+        become(HOSTILE);
+    queue = mq_open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    CHECK(queue >= 0);
+    while (mq_send(queue, nonsense, sizeof(nonsense), MQ_PRIO_MAX - 1) == 0)
+        ;
+    CHECK(errno == EAGAIN);
+    mq_close(queue);
+}
+
+static void no_message_goes_before_a_request_that_came_earlier(void)
+{
+    struct server *server = server_start(NULL);
+    char name[WIRE_NAME_MAX], message[CTL_MESSAGE_MAX];
+    struct ctl_header first;
+    pid_t supervisor = server_supervisor(server), tenant;
+    mqd_t queue;
+
+    name_control(name, server->owner, server->instance);
+    queue = mq_open(name, O_RDONLY | O_CLOEXEC);
+    CHECK(queue >= 0 && supervisor > 0 && kill(supervisor, SIGSTOP) == 0);
+    tenant = tenant_start(attach_run, NULL);
+    CHECK_WITHIN(10000, messages_in(queue) == 2);
+    tenant_join(tenant_start(fill_run, server));
+    /* The request that is taken out here is the one that the server can do without. */
+    CHECK(mq_receive(queue, message, sizeof(message), NULL) == sizeof(first));
+    memcpy(&first, message, sizeof(first));
+    CHECK_EQUAL(first.magic, WIRE_MAGIC);
+    CHECK_EQUAL(first.op, CTL_ANNOUNCE);
+    CHECK(kill(supervisor, SIGCONT) == 0);
+    tenant_join(tenant);
+    mq_close(queue);
+    server_stop(server);
+}
+
 static const struct test tests[] = {
     TEST(who_may_make_no_queue_is_served),
     TEST(an_operator_too),
     TEST(a_stranger_does_not_become_the_operator),
     TEST(a_user_who_has_all_queues_keeps_nobody_out),
+    TEST(no_message_goes_before_a_request_that_came_earlier),
 };
 
 int main(int argc, char **argv)

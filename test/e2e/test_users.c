@@ -9,6 +9,7 @@
 
 #include "common/request.h"
 #include "harness/harness.h"
+#include "memory_group.h"
 
 #define STRANGER 65534u
 #define MIB      ((size_t)1 << 20)
@@ -188,6 +189,37 @@ static void host_memory_is_counted_for_the_user(void)
     CHECK_OK(gs_host_alloc(session, 16 * MIB, &block));
     CHECK_OK(gs_detach(session));
     server_stop(server);
+}
+
+static void host_share_run(void *argument)
+{
+    gs_session session;
+    void *block;
+
+    (void)argument;
+    if (geteuid() == 0)
+        become_stranger();
+    CHECK_OK(gs_attach(NULL, &session));
+    CHECK_STATUS(gs_host_alloc(session, 96 * MIB, &block), GS_ERR_LIMIT);
+    CHECK_TEXT(gs_last_error_message(), "of 80 MiB");
+    CHECK_OK(gs_host_alloc(session, 64 * MIB, &block));
+    CHECK_OK(gs_detach(session));
+}
+
+/* Beyond what its control group lets the server have, the kernel would kill the worker. */
+static void host_memory_is_a_part_of_what_the_server_may_have(void)
+{
+    struct memory_group group;
+    struct server *server;
+
+    memory_group_enter(&group, 640 * MIB);
+    server = shared_server(NULL);
+    memory_group_leave(&group);
+    CHECK_EQUAL(gsctl("get", NULL, NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, "user-host-mem 80M");
+    tenant_join(tenant_start(host_share_run, NULL));
+    server_stop(server);
+    memory_group_remove(&group);
 }
 
 /* While a kernel runs, it waits, and each next session of a user would have as much again. */
@@ -1410,6 +1442,7 @@ static const struct test tests[] = {
     TEST(each_has_a_part_of_the_sessions_and_the_operator_the_rest),
     TEST(host_blocks_are_counted_for_the_user),
     TEST(host_memory_is_counted_for_the_user),
+    TEST(host_memory_is_a_part_of_what_the_server_may_have),
     TEST(host_memory_that_the_driver_still_has_is_bounded_for_the_user),
     TEST(what_the_server_keeps_is_counted_for_the_user),
     TEST(names_count_as_often_as_they_are_kept),

@@ -239,7 +239,20 @@ typedef CUresult add_call(CUlinkState state, CUjitInputType type, void *data, si
                           const char *name, unsigned int option_count, CUjit_option *options,
                           void **values);
 
-/* A compiler may crash on what it does not expect. */
+/* Takes as much memory as the plan says, and keeps it while the test holds "hungry" up. */
+static void eat(void)
+{
+    const size_t size = atomic_load(&plan->hunger);
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        abort();
+    memset(memory, 1, size);
+    hold("hungry");
+    munmap(memory, size);
+}
+
+/* A compiler may take much memory, and crash on what it does not expect. */
 EXPORT add_call cuLinkAddData_v2;
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size,
                           const char *name, unsigned int option_count, CUjit_option *options,
@@ -250,6 +263,8 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
 
     if (plan->crash[0] && memmem(data, size, plan->crash, strlen(plan->crash)))
         abort();
+    if (plan->hungry[0] && memmem(data, size, plan->hungry, strlen(plan->hungry)))
+        eat();
     return fails ? CUDA_ERROR_OUT_OF_MEMORY
                  : add(state, type, data, size, name, option_count, options, values);
 }

@@ -26,10 +26,12 @@ struct driver_plan {
     _Atomic uint32_t containers; /* images that cuModuleLoadDataEx got and that are no text: what it
                                   * would have to unpack, and maybe compile */
     char held[48];
-    char slow[48];  /* HOST_LARGE: cuMemHostRegister, of a MiB and more */
-    char only[48];  /* calls of this function are counted; empty: of all */
-    char crash[48]; /* the compiler crashes on texts with this word; empty: on none */
-    char name[48];  /* of the function that failed */
+    char slow[48];           /* HOST_LARGE: cuMemHostRegister, of a MiB and more */
+    char only[48];           /* calls of this function are counted; empty: of all */
+    char crash[48];          /* the compiler crashes on texts with this word; empty: on none */
+    char hungry[48];         /* it takes much memory for texts with this word, ... */
+    _Atomic uint64_t hunger; /* ... so many bytes */
+    char name[48];           /* of the function that failed */
 };
 
 #endif

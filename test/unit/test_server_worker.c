@@ -536,6 +536,28 @@ static void of_several_who_compile_when_a_worker_crashes_each_is_a_suspect(void 
     free(device->stats);
 }
 
+// What the kernel kills is what has most memory, whoever took it last.
+static void who_compiles_when_a_worker_starves_is_blamed_the_second_time(void **state)
+{
+    struct session *culprit, *other = session_in(SESSION_OPEN);
+
+    (void)state;
+    device->stats = calloc(LINK_SLOTS_MAX, sizeof(*device->stats));
+    culprit = compiling_in(SESSION_OPEN);
+    account_get(&server.accounts, culprit->uid = 4711);
+    account_get(&server.accounts, other->uid = 4712);
+    worker_starved(device, "the worker was killed");
+    assert_int_equal(device->culprit.session_id, 0);
+    assert_string_equal(device->failure, "the worker was killed for want of memory");
+    assert_true(account_find(&server.accounts, 4711)->suspect_ns > clock_ns());
+    assert_int_equal(account_find(&server.accounts, 4712)->suspect_ns, 0);
+    device->worker.state = WORKER_READY;
+    culprit->state = SESSION_OPEN;
+    worker_starved(device, "the worker was killed");
+    assert_int_equal(device->culprit.session_id, culprit->id);
+    free(device->stats);
+}
+
 // Nobody else's does.
 static void sessions_that_are_not_open_end_too_where_their_user_is_kept_out(void **state)
 {
@@ -889,6 +911,7 @@ int main(void)
         LINK_TEST(only_the_culprit_of_a_fatal_fault_is_blamed),
         LINK_TEST(who_compiles_when_a_worker_crashes_is_blamed),
         LINK_TEST(of_several_who_compile_when_a_worker_crashes_each_is_a_suspect),
+        LINK_TEST(who_compiles_when_a_worker_starves_is_blamed_the_second_time),
         LINK_TEST(last_words_are_heard_though_the_worker_left_messages_unread),
         LINK_TEST(sessions_that_are_not_open_end_too_where_their_user_is_kept_out),
         LINK_TEST(a_session_that_waits_to_be_taken_up_is_lost_where_its_user_is_kept_out),

@@ -136,7 +136,7 @@ struct server {
     struct timer peers_soon;  /* due at once: loans' next words to workers (peer_memory.h) */
     uint32_t sessions_polled; /* sessions whose client's pid is not known */
     uint32_t descriptors_max; /* RLIMIT_NOFILE */
-    uint64_t host_memory;     /* bytes of the machine */
+    uint64_t host_memory;     /* machine_memory() */
     uint32_t cpus;            /* that it has online */
     uint32_t segments_max;    /* kernel.shmmni */
     int device_count;

@@ -67,6 +67,7 @@ struct worker_process {
     struct resync *resync;             /* see workers/resync.h; NULL: none is under way */
     bool begun;                        /* a LINK_BEGIN was sent, and what follows from it done */
     uint64_t ready_ns;                 /* when it became ready */
+    uint64_t out_of_memory_kills;      /* as many there had been then */
     uint64_t pinged_ns;                /* when the ping was sent that it has to answer; 0: none */
     uint64_t answered_ns;              /* when the last ping was sent that it has answered */
     uint64_t stuck_ns;                 /* how long a lane of it has been in one round, as its last

@@ -11,6 +11,7 @@
 #include "common/util.h"
 #include "server/base/child.h"
 #include "server/base/kept.h"
+#include "server/base/out_of_memory.h"
 #include "server/link/worker_link.h"
 #include "server/reconcile/reservations.h"
 #include "server/reconcile/settle.h"
@@ -69,6 +70,7 @@ static bool on_ready(struct device *device)
     device->info.sm_granularity = device->sms.granularity;
     device->worker.state = WORKER_READY;
     device->worker.ready_ns = clock_ns();
+    device->worker.out_of_memory_kills = out_of_memory_kills();
     worker_send(device, &begin);
     device_trace_tell(device);
     log_info("event=device-ready device=%d name=%s memory=%s sms=%u driver=%s worker=%d",

@@ -9,6 +9,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/base/out_of_memory.h"
 #include "server/link/worker_link.h"
 #include "server/session/close.h"
 #include "server/state/server.h"
@@ -164,6 +165,16 @@ static bool has_crashed(int status)
     return found;
 }
 
+/* Whether the kernel may have killed the process for want of memory. It says of no process that it
+ * has, but counts them. */
+static bool has_starved(const struct worker_process *worker, int status)
+{
+    const bool killed =
+        status == CHILD_STATUS_UNKNOWN || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+
+    return killed && out_of_memory_kills() != worker->out_of_memory_kills;
+}
+
 static void worker_process_ready(struct watch *watch, uint32_t events)
 {
     struct worker_process *worker = container_of(watch, struct worker_process, child.process);
@@ -179,6 +190,8 @@ static void worker_process_ready(struct watch *watch, uint32_t events)
     log_debug("device %d: %s", device->index, how);
     if (worker->state == WORKER_READY && has_crashed(status))
         worker_crashed(device, how);
+    else if (worker->state == WORKER_READY && has_starved(worker, status))
+        worker_starved(device, how);
     else
         worker_fail(device, NULL, LINK_SLOT_NONE, "%s", how);
     timer_cancel(&device->server->loop, &device->timer);

@@ -1,6 +1,8 @@
 /* suspects.c - see suspects.h. */
 #include "server/workers/suspects.h"
 
+#include <stdio.h>
+
 #include "common/log_event.h"
 #include "common/util.h"
 #include "server/session/events.h"
@@ -48,25 +50,64 @@ static bool was_compiling(const struct session *session)
                                 memory_order_relaxed);
 }
 
-void worker_crashed(struct device *device, const char *how)
+/* How many sessions the worker was compiling for; *only: the last of them. */
+static uint32_t compiling_count(struct device *device, const struct session **only)
 {
-    const struct link_fatal fatal = {.status = GS_ERR_FAULT, .kind = GS_FAULT_DEVICE};
-    const struct session *only = NULL;
     uint32_t count = 0;
 
     for (struct session *s = NULL; (s = device_session_next(device, s));) {
         if (was_compiling(s)) {
-            only = s;
+            *only = s;
             count++;
         }
     }
-    if (count == 1) {
-        worker_fail(device, &fatal, only->slot, "%s while it compiled a module", how);
-        return;
-    }
+    return count;
+}
+
+static void compiling_suspect(struct device *device)
+{
     for (struct session *s = NULL; (s = device_session_next(device, s));) {
         if (was_compiling(s))
             suspect_add(s);
     }
+}
+
+static bool is_suspect(const struct session *session)
+{
+    const struct account *account = account_find(&session->server->accounts, session->uid);
+
+    return account && account->suspect_ns > clock_ns();
+}
+
+static void compiling_blame(struct device *device, const struct session *session, const char *how)
+{
+    const struct link_fatal fatal = {.status = GS_ERR_FAULT, .kind = GS_FAULT_DEVICE};
+
+    worker_fail(device, &fatal, session->slot, "%s while it compiled a module", how);
+}
+
+void worker_crashed(struct device *device, const char *how)
+{
+    const struct session *only = NULL;
+
+    if (compiling_count(device, &only) == 1) {
+        compiling_blame(device, only, how);
+        return;
+    }
+    compiling_suspect(device);
     worker_fail(device, NULL, LINK_SLOT_NONE, "%s", how);
+}
+
+void worker_starved(struct device *device, const char *how)
+{
+    const struct session *only = NULL;
+    char text[ERROR_TEXT_MAX];
+
+    snprintf(text, sizeof(text), "%s for want of memory", how);
+    if (compiling_count(device, &only) == 1 && is_suspect(only)) {
+        compiling_blame(device, only, text);
+        return;
+    }
+    compiling_suspect(device);
+    worker_fail(device, NULL, LINK_SLOT_NONE, "%s", text);
 }

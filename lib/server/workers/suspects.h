@@ -12,5 +12,9 @@ void suspect_add(const struct session *session);
 /* Ends a worker that has crashed; how: for people. What its threads make of tenants' bytes is
  * compiling, so the session for which it did that is to blame. Of several each is a suspect. */
 void worker_crashed(struct device *device, const char *how);
+/* Ends a worker that the kernel has killed for want of memory, of which compiling may have taken
+ * most, or all that others do. So each session for which it compiled is a suspect, and one that is
+ * a suspect already, and was the only one, is to blame. */
+void worker_starved(struct device *device, const char *how);
 
 #endif

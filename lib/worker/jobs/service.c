@@ -7,6 +7,7 @@
  * threads take.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
@@ -363,6 +364,9 @@ static void job_work(struct job *job)
     job->kind->work(job);
     if (!compiles)
         return;
+    /* Else the library keeps most of what a large text took, for good. */
+    if (!job->brief)
+        malloc_trim(0);
     pthread_mutex_lock(&accounts.lock);
     pace_take(&accounts.pace, job_uid(job), compile_percent(job),
               thread_cpu_ns() - began + job->helpers_ns, clock_ns());

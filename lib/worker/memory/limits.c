@@ -1,8 +1,10 @@
 /* limits.c - see limits.h. */
 #include "worker/memory/limits.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
+#include "common/machine_memory.h"
 #include "worker/driver/worker.h"
 #include "worker/memory/window.h"
 
@@ -31,12 +33,21 @@ void user_limits_set(struct session *session, const struct link_grant *grant)
     atomic_store_explicit(&memory->user_driver_mem, grant->user_driver_mem, memory_order_relaxed);
 }
 
+static uint64_t host_most;
+
+static void host_limit_find(void)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), eighth = machine_memory() / 8;
+
+    host_most = eighth < HOST_BYTES_MAX ? eighth / page * page : HOST_BYTES_MAX;
+}
+
 uint64_t host_limit(void)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    const uint64_t eighth = (uint64_t)sysconf(_SC_PHYS_PAGES) * page / 8;
+    static pthread_once_t found = PTHREAD_ONCE_INIT;
 
-    return eighth < HOST_BYTES_MAX ? eighth / page * page : HOST_BYTES_MAX;
+    pthread_once(&found, host_limit_find);
+    return host_most;
 }
 
 struct limits memory_limits(const struct session *session)
