@@ -399,6 +399,9 @@ typedef struct cudaLaunchConfig_st {
 #define cudaDeviceScheduleMask     0x07
 #define cudaDeviceMapHost          0x08
 #define cudaDeviceMask             0xff
+
+#define cudaInitDeviceFlagsAreValid 0x01
+
 #ifdef GS_CUDART_12
 #define CUDART_VERSION 12090
 #else

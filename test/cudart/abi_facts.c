@@ -174,6 +174,6 @@ const struct abi_fact abi_facts_own[] = {
     V(cudaStreamNonBlocking) V((uintptr_t)cudaStreamLegacy) V((uintptr_t)cudaStreamPerThread)
     V(cudaEventBlockingSync) V(cudaEventDisableTiming) V(cudaEventInterprocess)
     V(cudaEventRecordExternal) V(cudaEventWaitExternal) V(cudaDeviceScheduleMask)
-    V(cudaDeviceMapHost) V(cudaDeviceMask) V(CUDART_VERSION)
+    V(cudaDeviceMapHost) V(cudaDeviceMask) V(cudaInitDeviceFlagsAreValid) V(CUDART_VERSION)
     {NULL, 0}
 };

@@ -93,9 +93,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         if (!result)
             check_out(out, len, &report.fence);
-        else if (result == -EPERM && !report.fence.reason[0])
+        else if ((result == -EPERM || result == -EINVAL) && !report.fence.reason[0])
             die("a refusal without a reason", text);
-        else if (result != -EPERM && result != -ENOMEM)
+        else if (result != -EPERM && result != -EINVAL && result != -ENOMEM)
             die("an unknown result", text);
         ptx_rewrite_report_deinit(&report);
         free(out);

@@ -50,10 +50,26 @@ CUDART_API cudaError_t cudaSetDevice(int number)
     return error_record(device_choose(number));
 }
 
+/* Those of cudaSetDeviceFlags: at most one way to wait. */
+static bool flags_good(unsigned flags)
+{
+    const unsigned schedule = flags & cudaDeviceScheduleMask;
+
+    return !(flags & ~(unsigned)cudaDeviceMask) && (schedule & (schedule - 1)) == 0;
+}
+
 CUDART_API cudaError_t cudaInitDevice(int number, unsigned device_flags, unsigned flags)
 {
-    (void)device_flags, (void)flags;
-    return error_record(device_use_number(number));
+    cudaError_t error = device_use_number(number);
+
+    if (error == cudaSuccess && flags & ~(unsigned)cudaInitDeviceFlagsAreValid)
+        error = cudaErrorInvalidValue;
+    if (error != cudaSuccess || !(flags & cudaInitDeviceFlagsAreValid))
+        return error_record(error);
+    if (!flags_good(device_flags))
+        return error_record(cudaErrorInvalidValue);
+    device_set_flags(device_flags);
+    return cudaSuccess;
 }
 
 /* Device 0 is used already, so the list can only be checked. */
@@ -186,9 +202,7 @@ CUDART_API cudaError_t cudaDeviceReset(void)
 /* How the host waits is libgshare's own affair: it spins, yields, and sleeps. */
 CUDART_API cudaError_t cudaSetDeviceFlags(unsigned flags)
 {
-    unsigned schedule = flags & cudaDeviceScheduleMask;
-
-    if (flags & ~(unsigned)cudaDeviceMask || (schedule & (schedule - 1)) != 0)
+    if (!flags_good(flags))
         return error_record(cudaErrorInvalidValue);
     device_enter(device_current());
     device_set_flags(flags);
@@ -254,13 +268,18 @@ CUDART_API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
 {
     if (config == NULL)
         return error_record(cudaErrorInvalidValue);
-    *config = cudaFuncCachePreferNone;
+    device_enter(device_current());
+    *config = device_here()->cache_config;
     return cudaSuccess;
 }
 
+/* A hint, which is kept. */
 CUDART_API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 {
-    (void)config;
+    if ((unsigned)config > cudaFuncCachePreferEqual)
+        return error_record(cudaErrorInvalidValue);
+    device_enter(device_current());
+    device_set_cache_config(config);
     return cudaSuccess;
 }
 

@@ -65,6 +65,7 @@ static void devices_number(const gs_session_desc *desc)
 
     if (now != before) {
         own[now].flags = own[before].flags;
+        own[now].cache_config = own[before].cache_config;
         memcpy(own[now].limit, own[before].limit, sizeof(own[now].limit));
     }
     first_of_server = (unsigned)desc->device;
@@ -315,6 +316,11 @@ int device_of_window(const void *ptr)
 void device_set_flags(unsigned flags)
 {
     own[device_number()].flags = flags;
+}
+
+void device_set_cache_config(enum cudaFuncCache config)
+{
+    own[device_number()].cache_config = config;
 }
 
 void device_set_limit(enum cudaLimit limit, size_t value)

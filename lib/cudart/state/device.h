@@ -29,8 +29,9 @@ struct device {
     gs_session_desc desc;        /* valid while attached */
     /* no host memory but pinned and managed lies at the addresses of the session's window */
     bool host_range_reserved;
-    size_t limit[DEVICE_LIMITS]; /* cudaDeviceSetLimit; the heap's for the next attach */
-    unsigned flags;              /* cudaSetDeviceFlags */
+    size_t limit[DEVICE_LIMITS];     /* cudaDeviceSetLimit; the heap's for the next attach */
+    unsigned flags;                  /* cudaSetDeviceFlags */
+    enum cudaFuncCache cache_config; /* cudaDeviceSetCacheConfig */
 };
 /* By number. Every room reads them, device.c alone writes. The pointer is constant. */
 extern const struct device *const devices;
@@ -99,6 +100,7 @@ unsigned device_count(void);
 
 /* These are of the call's device. */
 void device_set_flags(unsigned flags);
+void device_set_cache_config(enum cudaFuncCache config);
 void device_set_limit(enum cudaLimit limit, size_t value);
 /* The number of SMs that the attached session's kernels may run on now. */
 unsigned device_sm_count(void);

@@ -349,6 +349,8 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
     struct ptx_module *m = NULL;
     struct ptx_error error = {0};
     int result = ptx_parse(text, len, &m, &error);
+    /* -ENOTSUP is PTX that the reader knows and leaves out. */
+    const bool unread = result && result != -ENOTSUP;
     bool taken = false;
 
     memset(report, 0, sizeof(*report));
@@ -364,7 +366,7 @@ int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_r
     if (!result)
         result = finish(&fence, out, out_len);
     if (fence.refused)
-        result = -EPERM;
+        result = unread ? -EINVAL : -EPERM;
     report->fenced = !result && !fence.variables;
     report->moved = !result && fence.variables;
     reach_deinit(&fence.reach);

@@ -6,7 +6,8 @@
 
 /* TEXT, NUL-terminated, holds what the other passes added. PASSES: PTX_PASS_FENCE, perhaps with
  * PTX_PASS_STRAYS and PTX_PASS_LEAVE_OUT, which fills LEFT, or PTX_PASS_VARIABLES. 0: *OUT is the
- * caller's to free(); -EPERM, the report says why; -ENOMEM. Fills REPORT in each case. */
+ * caller's to free(); -EPERM or, where TEXT cannot be read, -EINVAL: the report says why; -ENOMEM.
+ * Fills REPORT in each case. */
 int fence_pass(const char *text, size_t len, unsigned passes, struct ptx_fence_report *report,
                struct ptx_left_out *left, char **out, size_t *out_len);
 /* Names in the tenant's own text that the fence could take for the house's; NULL: none. */

@@ -256,9 +256,9 @@ struct ptx_rewrite_report {
  * 0: *OUT is the new text, NUL-terminated, the caller's to free(); *OUT_LEN does not count the NUL.
  * -ENOENT: there was nothing to change, or nothing that may be, as where a text would exceed
  * PTX_MAX_TEXT; use the text as it is. -EPERM: the
- * fence refuses the module, and REPORT->fence.reason says why. -ENOMEM: no memory. With
- * PTX_PASS_FENCE the result is never -ENOENT. REPORT may be NULL; it is filled with 0, -ENOENT and
- * -EPERM, and left zeroed with -ENOMEM.
+ * fence refuses the module; -EINVAL: it has to be fenced and is no PTX that the reader knows.
+ * REPORT->fence.reason says why. -ENOMEM: no memory. With PTX_PASS_FENCE the result is never
+ * -ENOENT. REPORT may be NULL; it is filled but with -ENOMEM, which leaves it zeroed.
  * O(LEN log LEN). */
 int ptx_rewrite(const char *ptx, size_t len, unsigned passes, char **out, size_t *out_len,
                 struct ptx_rewrite_report *report);

@@ -120,6 +120,8 @@ static gs_status text_rewrite(struct job *job, const char *text, size_t length, 
         rewrite_cache_put(text, length, passes, NULL, 0, *report, job->session->uid);
     if (result == -EPERM)
         fence_refused(job, (*report)->fence.reason);
+    else if (result == -EINVAL) /* what cannot be read cannot be fenced */
+        job_fail(job, GS_ERR_BAD_IMAGE, "this module cannot be read: %s", (*report)->fence.reason);
     else if (!result)
         stack_refused(job, (*report)->fence.stack_line);
     free(*out);
