@@ -34,7 +34,8 @@ enum ctl_op {
                         it */
     CTL_SET = 9,  /* ctl_set -> ctl_done_reply, once all workers apply it. Only the server's owner
                      and root may send this and the requests below, except CTL_GET */
-    CTL_GET = 10, /* ctl_admin -> ctl_get_reply, page by page; any user may send it */
+    CTL_GET = 10, /* ctl_admin -> ctl_get_reply, page by page; any user may send it, and sees
+                     its own */
     CTL_RESERVE = 11,   /* ctl_reserve -> ctl_done_reply */
     CTL_RELEASE = 12,   /* ctl_reserve, only the name counts -> ctl_done_reply */
     CTL_PROVISION = 13, /* ctl_provision -> ctl_done_reply */

@@ -50,6 +50,8 @@ static const char help[] =
     "                         default: no limit\n"
     "      --allow-users LIST users served besides root and the server's own, names or\n"
     "                         numbers with commas; default: all for root's server, else none\n"
+    "      --observers LIST   users who see the sessions of all users, as root does; others see\n"
+    "                         their own; default: none\n"
     "      --config FILE      who is served, and what others may have; SIGHUP reads it again;\n"
     "                         default: /etc/gshare.conf for root's server, if it exists;\n"
     "                         none: no file\n"
@@ -131,26 +133,12 @@ static uint64_t size_parse(const char *option, const char *text)
     return value << shift;
 }
 
-static void users_parse(struct server_options *options, const char *list)
+static void users_parse(struct user_list *list, const char *option, const char *text)
 {
-    CLEANUP_FREE char *copy = strdup(list);
-    char *rest = NULL;
+    char error[80] = "names or numbers with commas";
 
-    if (!copy)
-        usage("--allow-users: out of memory");
-    for (char *user = strtok_r(copy, ",", &rest); user; user = strtok_r(NULL, ",", &rest)) {
-        const struct passwd *entry = getpwnam(user);
-
-        if (options->user_count == POLICY_USERS_MAX)
-            usage("--allow-users: more than %d", POLICY_USERS_MAX);
-        if (!entry && !isdigit((unsigned char)*user))
-            usage("--allow-users '%s': no user of that name", user);
-        options->user[options->user_count++] =
-            entry ? entry->pw_uid : (uid_t)number_parse("--allow-users", user, 0, UINT32_MAX - 1);
-    }
-    if (options->user_count == 0)
-        usage("--allow-users '%s': names or numbers with commas; root is always served", list);
-    options->all_users = false;
+    if (!user_list_parse(list, text, error, sizeof(error)) || (!list->all && list->count == 0))
+        usage("%s '%s': %s", option, text, error);
 }
 
 static const char *file_parse(const char *option, const char *name)
@@ -243,6 +231,7 @@ enum option_code {
     OPTION_WORKER_USER,
     OPTION_MEM_LIMIT,
     OPTION_ALLOW_USERS,
+    OPTION_OBSERVERS,
     OPTION_CONFIG,
     OPTION_STATE,
     OPTION_CACHE,
@@ -271,6 +260,7 @@ static const struct option long_options[] = {
     {"worker-user", required_argument, NULL, OPTION_WORKER_USER},
     {"mem-limit", required_argument, NULL, OPTION_MEM_LIMIT},
     {"allow-users", required_argument, NULL, OPTION_ALLOW_USERS},
+    {"observers", required_argument, NULL, OPTION_OBSERVERS},
     {"config", required_argument, NULL, OPTION_CONFIG},
     {"state", required_argument, NULL, OPTION_STATE},
     {"cache", required_argument, NULL, OPTION_CACHE},
@@ -362,7 +352,10 @@ static void value_apply(struct server_options *options, struct worker_settings *
         options->mem_limit = size_parse("--mem-limit", optarg);
         break;
     case OPTION_ALLOW_USERS:
-        users_parse(options, optarg);
+        users_parse(&options->served, "--allow-users", optarg);
+        break;
+    case OPTION_OBSERVERS:
+        users_parse(&options->observers, "--observers", optarg);
         break;
     case OPTION_CONFIG:
         options->policy_file = file_parse("--config", optarg);
@@ -471,7 +464,7 @@ void options_parse(int argc, char **argv, struct server_options *options,
                                        .kind = "auto",
                                        .devices = 1,
                                        .grace_ms = 10000,
-                                       .all_users = geteuid() == 0};
+                                       .served = {.all = geteuid() == 0}};
     while ((code = getopt_long(argc, argv, "fdn:hV", long_options, NULL)) != -1) {
         if (!flag_apply(options, &check, code))
             value_apply(options, workers, code);
@@ -504,8 +497,9 @@ void options_parse(int argc, char **argv, struct server_options *options,
     log_take(options);
     if (workers->user && geteuid() != 0)
         usage("--worker-user: only root's server can have workers of another user");
-    if (options->user_count && geteuid() != 0)
-        usage("--allow-users: only root's server can serve other users");
+    if ((options->served.given || options->observers.given) && geteuid() != 0)
+        usage("%s: only root's server can serve other users",
+              options->served.given ? "--allow-users" : "--observers");
     if (!options->policy_file && geteuid() == 0 && access(POLICY_FILE, F_OK) == 0)
         options->policy_file = POLICY_FILE;
     if (options->policy_file && !strcmp(options->policy_file, "none"))

@@ -65,15 +65,15 @@ static void cache_fill(char cache[CACHE_PATH_MAX], const char *said)
 static bool options_fill(struct server_options *options, const struct policy *policy,
                          char error[STATE_ERROR_MAX])
 {
-    if (policy->users_given && geteuid() != 0) {
-        snprintf(error, STATE_ERROR_MAX, "allow-users: only root's server can serve other users");
+    if ((policy->served.given || policy->observers.given) && geteuid() != 0) {
+        snprintf(error, STATE_ERROR_MAX, "%s: only root's server can serve other users",
+                 policy->served.given ? "allow-users" : "observers");
         return false;
     }
-    if (policy->users_given && options->user_count == 0) {
-        options->all_users = policy->all_users;
-        options->user_count = policy->user_count;
-        memcpy(options->user, policy->user, sizeof(options->user));
-    }
+    if (policy->served.given && !options->served.given)
+        options->served = policy->served;
+    if (policy->observers.given && !options->observers.given)
+        options->observers = policy->observers;
     if (options->max_tenants == 0)
         options->max_tenants = policy->max_tenants ? policy->max_tenants : TENANTS_DEFAULT;
     if (options->mem_limit == 0)
@@ -103,42 +103,36 @@ bool policy_file_init(struct server *server)
 
 /* ---- Another reading ------------------------------------------------------------------------- */
 
-/* "all", or the users that are served, in a static buffer. */
-static const char *users_print(const struct server_options *options)
+/* Adds both lists of users to the event where they differ. */
+static bool users_log(struct log_event *event, const char *name, const char *name_was,
+                      const struct user_list *old, const struct user_list *list)
 {
-    static char text[POLICY_USERS_MAX * 11 + 1];
-    size_t n = 0;
+    char former[USER_LIST_TEXT], text[USER_LIST_TEXT];
 
-    if (options->all_users)
-        return "all";
-    text[0] = 0;
-    for (unsigned i = 0; i < options->user_count; i++)
-        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%u", i ? "," : "",
-                              (unsigned)options->user[i]);
-    return text;
+    if (!strcmp(user_list_print(old, former), user_list_print(list, text)))
+        return false;
+    log_event_text(event, name, text);
+    log_event_text(event, name_was, former);
+    return true;
 }
 
 /* Logs what the lines of [server] have changed. */
 static void server_log(const char *path, const struct server_options *old,
                        const struct server_options *options)
 {
-    char former[POLICY_USERS_MAX * 11 + 1];
     struct log_event event = log_event_begin("limits");
-    bool users;
+    bool changed = old->mem_limit != options->mem_limit;
 
-    snprintf(former, sizeof(former), "%s", users_print(old));
-    users = strcmp(former, users_print(options)) != 0;
     log_event_text(&event, "by", path);
     log_event_text(&event, "for", "server");
-    if (old->mem_limit != options->mem_limit) {
+    if (changed) {
         log_event_size(&event, "mem-limit", options->mem_limit);
         log_event_size(&event, "mem-limit_was", old->mem_limit);
     }
-    if (users) {
-        log_event_text(&event, "allow-users", users_print(options));
-        log_event_text(&event, "allow-users_was", former);
-    }
-    if (users || old->mem_limit != options->mem_limit)
+    changed |= users_log(&event, "allow-users", "allow-users_was", &old->served, &options->served);
+    changed |=
+        users_log(&event, "observers", "observers_was", &old->observers, &options->observers);
+    if (changed)
         log_event_write(&event, LOG_LEVEL_INFO);
 }
 

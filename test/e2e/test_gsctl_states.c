@@ -38,7 +38,7 @@ static const struct tried {
     {{"log"}, {3, 1, 1, 0}},
     {{"trace", "-o/dev/null", "--seconds=1"}, {3, 1, 0, EITHER}},
     {{"get"}, {3, 1, 0, 0}},
-    {{"explain", "ID"}, {3, 1, 0, 0}},
+    {{"explain", "ID"}, {3, 1, 1, 0}},
     {{"set", "--default", "--weight", "3"}, {3, 1, 1, 0}},
     {{"set", "ID", "--weight", "2"}, {3, 1, 1, 1}},
     {{"trust", "nobody"}, {3, 1, 1, 0}},

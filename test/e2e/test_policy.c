@@ -46,7 +46,7 @@ static void what_is_wrong_is_named_with_file_line_key_value_and_limit(void)
         {"[server]\nmetrics = localhost:9\n", "line 2: metrics = localhost:9: ADDR:PORT, both in"},
         {"[server]\nmetrics = 70000\n", "line 2: metrics = 70000: ADDR:PORT"},
         {"[server]\ncolour = red\n",
-         "line 2: [server] has allow-users, cache, max-tenants, mem-limit and metrics"},
+         "line 2: [server] has allow-users, cache, max-tenants, mem-limit, metrics and observers"},
         {"[server]\ncache = here\n", "line 2: cache = here: a directory's whole path, or none"},
         {"[server]\ncache = /a\ncache = none\n", "line 3: cache a second time"},
         {"[server]\n[server]\n", "line 2: [server] a second time"},

@@ -77,6 +77,70 @@ static void strangers_go(struct server *server, struct stranger *stranger, pid_t
     memset(stranger, 0, sizeof(*stranger));
 }
 
+struct looks {
+    bool observes;
+    char session[24]; /* the number of another user's */
+};
+
+static gs_session attach_named(const char *name)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+
+    params.name = name;
+    CHECK_OK(gs_attach(&params, &session));
+    return session;
+}
+
+/* Everything that tells of sessions and of what is set for users. */
+static void looks_run(void *argument)
+{
+    static const char *const commands[] = {"ps", "get", "info", "dump"};
+    const struct looks *looks = argument;
+    gs_session own;
+
+    become_stranger();
+    own = attach_named("strangers_own");
+    for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+        CHECK_EQUAL(gsctl(commands[i], "--json", NULL, NULL, NULL), 0);
+        CHECK_TEXT(output, "strangers_own");
+        CHECK_EQUAL(strstr(output, "operators_own") != NULL, looks->observes);
+    }
+    CHECK_EQUAL(gsctl("get", NULL, NULL, NULL, NULL), 0);
+    CHECK_EQUAL(strstr(output, "1234M") != NULL, looks->observes);
+    CHECK_EQUAL(gsctl("explain", looks->session, NULL, NULL, NULL), looks->observes ? 0 : 1);
+    CHECK_TEXT(output, looks->observes ? "operators_own" : "there is no session ");
+    CHECK_EQUAL(gsctl("ps", NULL, NULL, NULL, NULL), 0);
+    CHECK_EQUAL(strstr(output, "1 session of other users is not shown") != NULL, !looks->observes);
+    CHECK_OK(gs_detach(own));
+}
+
+static void look(const char *const *arguments, bool observes)
+{
+    struct server *server = shared_server(arguments);
+    struct looks *looks = shared_alloc(sizeof(*looks));
+    gs_session session = attach_named("operators_own");
+    gs_session_desc desc = GS_SESSION_DESC_INIT;
+
+    CHECK_OK(gs_session_info(session, &desc));
+    looks->observes = observes;
+    snprintf(looks->session, sizeof(looks->session), "%llu", (unsigned long long)desc.session_id);
+    CHECK_EQUAL(gsctl("set", "--user", "1234", "--mem", "1234M"), 0);
+    tenant_join(tenant_start(looks_run, looks));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
+static void a_user_sees_no_session_of_another(void)
+{
+    look(NULL, false);
+}
+
+static void an_observer_sees_all_sessions(void)
+{
+    look((const char *const[]){"--observers", "65534", NULL}, true);
+}
+
 static void each_has_a_part_of_the_sessions_and_the_operator_the_rest(void)
 {
     struct server *server = shared_server((const char *const[]){"--max-tenants", "32", NULL});
@@ -1456,6 +1520,8 @@ static const struct test tests[] = {
     TEST(who_is_kept_out_does_not_fault_on_with_other_sessions),
     TEST(a_fault_counts_for_the_user_whichever_session_it_was),
     TEST(many_faults_do_not_fail_the_device),
+    TEST(a_user_sees_no_session_of_another),
+    TEST(an_observer_sees_all_sessions),
     TEST(others_have_what_is_modest_unless_more_is_granted),
     TEST(all_sessions_of_two_users_get_on),
     TEST(textures_of_ended_sessions_are_counted_for_the_user),

@@ -91,7 +91,7 @@ static void server_begin(void)
     memset(&server, 0, sizeof(server));
     server.options.instance = "fuzz";
     server.options.no_standby = true;
-    server.options.all_users = true;
+    server.options.served.all = true;
     server.phase = PHASE_SERVING;
     server.status.page = &page;
     server.device_count = 1;

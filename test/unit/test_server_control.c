@@ -122,7 +122,7 @@ static int admission_setup(void **state)
     (void)state;
     memset(&server, 0, sizeof(server));
     server.options.instance = "unit";
-    server.options.all_users = true;
+    server.options.served.all = true;
     server.phase = PHASE_SERVING;
     server.device_count = 2;
     for (int i = 0; i < 2; i++) {
@@ -170,12 +170,12 @@ static void only_the_users_of_the_policy_are_admitted(void **state)
 {
     (void)state;
     assert_true(user_admitted(&server.options, STRANGER));
-    server.options.all_users = false;
+    server.options.served.all = false;
     assert_false(user_admitted(&server.options, STRANGER));
     assert_true(user_admitted(&server.options, geteuid()));
     assert_true(user_admitted(&server.options, 0));
-    server.options.user[0] = STRANGER;
-    server.options.user_count = 1;
+    server.options.served.user[0] = STRANGER;
+    server.options.served.count = 1;
     assert_true(user_admitted(&server.options, STRANGER));
     assert_false(user_admitted(&server.options, STRANGER + 1));
 }

@@ -186,7 +186,6 @@ static void an_attach_is_answered_while_its_client_waits(void **state)
 
     (void)state;
     struct session *a = attach_open(NULL), *own = arrive(&qos);
-    snprintf(a->name, sizeof(a->name), "trainer");
     own->reply = reply_make(141);
     settle_attach_by(own, patience);
     assert_true(own->give_up_ns > before);
@@ -195,7 +194,7 @@ static void an_attach_is_answered_while_its_client_waits(void **state)
     assert_int_equal(plan_request(device, own, text), GS_OK);
     reconcile(&server);
     assert_int_equal(own->state, SESSION_WAITING);
-    snprintf(who, sizeof(who), "session %llu (trainer)", (unsigned long long)a->id);
+    snprintf(who, sizeof(who), "session %llu ", (unsigned long long)a->id);
     answer_due(own);
     expect_answer(141, GS_ERR_TIMEOUT, who);
     assert_int_equal(own->state, SESSION_FREE);
@@ -363,7 +362,7 @@ static void what_is_set_for_a_session_goes_before_what_holds_for_others(void **s
     (void)state;
     struct session *t = attach_open(NULL);
     t->uid = 54321;
-    server.options.all_users = true;
+    server.options.served.all = true;
     assert_true(server_other(&server, t->uid));
     assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);
     assert_int_equal(effect.grant.kernel_limit, 10000);

@@ -1,4 +1,5 @@
 /* tenants.c - see tenants.h. */
+#include <stdio.h>
 #include <string.h>
 
 #include "common/util.h"
@@ -21,6 +22,7 @@ static gs_status page_ask(struct control *control, uint64_t *cursor, struct ctl_
     for (uint32_t i = 0; i < reply->count; i++)
         reply->tenant[i].name[sizeof(reply->tenant[i].name) - 1] = 0;
     *cursor = reply->next_cursor;
+    snprintf(message, REQUEST_MESSAGE_MAX, "%.*s", (int)sizeof(reply->message) - 1, reply->message);
     return GS_OK;
 }
 

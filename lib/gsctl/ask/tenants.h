@@ -4,7 +4,8 @@
 
 #include "common/request.h"
 
-/* All tenants, in the order in which they attached. The caller frees *tenants, also on failure. */
+/* All tenants that the asker may see, in the order in which they attached. The caller frees
+ * *tenants, also on failure. message: on success "", or a remark on those that are not shown. */
 gs_status tenants_read(struct control *control, struct ctl_tenant **tenants, size_t *count,
                        char message[REQUEST_MESSAGE_MAX]);
 uint64_t histogram_sum(const struct ctl_histogram *h); /* of all counts */

@@ -157,6 +157,8 @@ int command_ps(struct control *control, const struct command_options *options)
         json_close('}');
     } else {
         table_print(&table);
+        if (message[0])
+            fprintf(stderr, "%s\n", message);
     }
     table_deinit(&table);
     free(all);

@@ -1,5 +1,6 @@
 /* admin.c - CTL_STATUS, CTL_PS and CTL_QUIT. Everybody whom the server serves may send the first
- * two; control.c lets only its owner and root end it. */
+ * two, and sees of other users only what server_shows allows; control.c lets only its owner and
+ * root end it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +41,20 @@ static uint32_t sessions_ending(const struct device *device)
     return count;
 }
 
-static void device_describe(const struct device *device, struct ctl_device *row)
+/* Copies what the asker may see of the users whose kernels lost workers. */
+static void blamed_describe(const struct device *device, uid_t asker, struct ctl_device *row)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE(device->blamed); i++) {
+        const struct ctl_blamed *blamed = &device->blamed[i];
+
+        if (blamed->count && server_shows(device->server, asker, blamed->uid))
+            row->blamed[count++] = *blamed;
+    }
+}
+
+static void device_describe(const struct device *device, uid_t asker, struct ctl_device *row)
 {
     memcpy(row->name, device->info.name, sizeof(row->name));
     memcpy(row->driver, device->info.driver, sizeof(row->driver));
@@ -57,7 +71,7 @@ static void device_describe(const struct device *device, struct ctl_device *row)
     memcpy(row->uuid, device->info.uuid, sizeof(row->uuid));
     memcpy(row->pci, device->info.pci, sizeof(row->pci));
     memcpy(row->takeovers, device->takeovers, sizeof(row->takeovers));
-    memcpy(row->blamed, device->blamed, sizeof(row->blamed));
+    blamed_describe(device, asker, row);
     row->standby_pid = standby_ready(device);
     row->state = CTL_DEVICE_STARTING;
     if (device_silent(device, SILENT_NS))
@@ -95,7 +109,7 @@ void admin_status(struct server *server, const struct ctl_admin *request, const 
     (void)request;
     memcpy(answer.refusals, server->refusals, sizeof(answer.refusals));
     for (int i = 0; i < server->device_count; i++)
-        device_describe(&server->device[i], &answer.device[i]);
+        device_describe(&server->device[i], reply->uid, &answer.device[i]);
     if (server->end_wanted)
         ending_describe(server, answer.message, sizeof(answer.message));
     reply_send(reply, &answer.h, sizeof(answer));
@@ -146,17 +160,32 @@ static void session_describe(const struct session *session, struct ctl_tenant *r
     histogram_copy(&row->latency, &stats->latency);
 }
 
+static uint32_t sessions_hidden(const struct server *server, uid_t uid)
+{
+    uint32_t count = 0;
+
+    for (const struct session *s = NULL; (s = registry_next(&server->registry, s));)
+        count += s->uid != uid;
+    return count;
+}
+
+/* A user sees sessions of its own, unless the operator lets it see all. */
 void admin_ps(struct server *server, const struct ctl_admin *request, const struct reply *reply)
 {
     struct ctl_ps_reply answer = {.status = GS_OK};
+    const bool all = server_shows_all(server, reply->uid);
     struct session *page[CTL_PS_ROWS + 1];
-    uint32_t count = registry_page(&server->registry, request->cursor, page, CTL_PS_ROWS + 1);
+    uint32_t hidden, count = registry_page(&server->registry, request->cursor,
+                                           all ? NULL : &reply->uid, page, CTL_PS_ROWS + 1);
 
     if (count > CTL_PS_ROWS) {
         answer.next_cursor = page[CTL_PS_ROWS]->id;
         count = CTL_PS_ROWS;
     }
     answer.count = count;
+    if (!all && (hidden = sessions_hidden(server, reply->uid)) > 0)
+        snprintf(answer.message, sizeof(answer.message), "%u session%s of other users %s not shown",
+                 hidden, hidden == 1 ? "" : "s", hidden == 1 ? "is" : "are");
     for (uint32_t i = 0; i < count; i++)
         session_describe(page[i], &answer.tenant[i]);
     reply_send(reply, &answer.h, sizeof(answer));

@@ -23,13 +23,7 @@
 
 bool user_admitted(const struct server_options *options, uid_t uid)
 {
-    if (options->all_users || uid == 0 || uid == geteuid())
-        return true;
-    for (unsigned i = 0; i < options->user_count; i++) {
-        if (options->user[i] == uid)
-            return true;
-    }
-    return false;
+    return uid == 0 || uid == geteuid() || user_list_has(&options->served, uid);
 }
 
 static bool device_serves(const struct device *device)

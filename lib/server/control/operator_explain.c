@@ -29,7 +29,7 @@ static void sources_fill(const struct session *session, struct ctl_settings set[
 }
 
 /* Says why what was decided for the session is not in force yet, and names whom it waits for. */
-static void wait_fill(const struct session *session, struct ctl_explain_reply *answer)
+static void wait_fill(const struct session *session, uid_t asker, struct ctl_explain_reply *answer)
 {
     const struct session_grant *grant = &session->grant;
     const struct session *blocker = NULL;
@@ -51,9 +51,11 @@ static void wait_fill(const struct session *session, struct ctl_explain_reply *a
     if (grants_due(session))
         blocker = grants_blocker(session, &alone);
     if (blocker) {
+        const bool shown = server_shows(session->server, asker, blocker->uid);
+
         answer->waits_for = blocker->id;
         snprintf(answer->waits, sizeof(answer->waits), "session %llu (%s), which has these SMs",
-                 (unsigned long long)blocker->id, blocker->name);
+                 (unsigned long long)blocker->id, shown ? blocker->name : "another user's");
     } else {
         snprintf(answer->waits, sizeof(answer->waits), "running kernels to end");
     }
@@ -67,7 +69,7 @@ void operator_explain(struct server *server, const struct ctl_admin *request,
     const struct link_grant *grant;
     struct sm_mask sms;
 
-    if (!session) {
+    if (!session || !server_shows(server, reply->uid, session->uid)) {
         reply_refuse(reply, GS_ERR_NOT_FOUND, "there is no session %llu: see gsctl ps",
                      (unsigned long long)request->cursor);
         return;
@@ -101,6 +103,6 @@ void operator_explain(struct server *server, const struct ctl_admin *request,
         memcpy(answer.reservation, server->settings.reservation[session->space - 1].name,
                sizeof(answer.reservation));
     sources_fill(session, answer.set);
-    wait_fill(session, &answer);
+    wait_fill(session, reply->uid, &answer);
     reply_send(reply, &answer.h, sizeof(answer));
 }

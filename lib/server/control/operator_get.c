@@ -24,8 +24,10 @@ static uint32_t unfit_anywhere(const struct server *server, const struct ctl_set
 
 /* Each of these gives the first row of its kind whose id is at least `from`. false: there is none.
  */
-static bool row_default(const struct server *server, uint64_t from, struct ctl_row *row)
+static bool row_default(const struct server *server, uid_t asker, uint64_t from,
+                        struct ctl_row *row)
 {
+    (void)asker;
     if (from > 0)
         return false;
     *row = row_new(CTL_DEFAULT, 0);
@@ -34,19 +36,23 @@ static bool row_default(const struct server *server, uint64_t from, struct ctl_r
     return true;
 }
 
-/* Returns the first user from that uid on in one of the two tables; CTL_OTHERS: there is none. */
-static uint32_t user_next(const struct settings *settings, uint64_t from)
+/* Returns the first user from that uid on in one of the two tables that the asker sees; CTL_OTHERS:
+ * there is none. */
+static uint32_t user_next(const struct server *server, uid_t asker, const struct settings *settings,
+                          uint64_t from)
 {
     uint32_t i = 0;
 
-    while (i < settings->user_count && settings->user[i].uid < from)
+    while (i < settings->user_count &&
+           (settings->user[i].uid < from || !server_shows(server, asker, settings->user[i].uid)))
         i++;
     return i < settings->user_count ? settings->user[i].uid : CTL_OTHERS;
 }
 
-static bool row_user(const struct server *server, uint64_t from, struct ctl_row *row)
+static bool row_user(const struct server *server, uid_t asker, uint64_t from, struct ctl_row *row)
 {
-    uint32_t uid = user_next(&server->settings, from), more = user_next(&server->policy, from);
+    uint32_t uid = user_next(server, asker, &server->settings, from);
+    uint32_t more = user_next(server, asker, &server->policy, from);
 
     uid = more < uid ? more : uid;
     if (from > CTL_OTHERS || (uid == CTL_OTHERS && !server_serves_others(&server->options)))
@@ -59,10 +65,11 @@ static bool row_user(const struct server *server, uint64_t from, struct ctl_row 
     return true;
 }
 
-static bool row_device(const struct server *server, uint64_t from, struct ctl_row *row)
+static bool row_device(const struct server *server, uid_t asker, uint64_t from, struct ctl_row *row)
 {
     const struct device *device;
 
+    (void)asker;
     if (from >= (uint64_t)server->device_count)
         return false;
     device = &server->device[from];
@@ -75,8 +82,10 @@ static bool row_device(const struct server *server, uint64_t from, struct ctl_ro
     return true;
 }
 
-static bool row_reservation(const struct server *server, uint64_t from, struct ctl_row *row)
+static bool row_reservation(const struct server *server, uid_t asker, uint64_t from,
+                            struct ctl_row *row)
 {
+    (void)asker; /* whoever is to attach to one has to know its name */
     for (uint64_t i = from; i < SETTINGS_RESERVATIONS_MAX; i++) {
         const struct reservation *r = &server->settings.reservation[i];
 
@@ -97,13 +106,15 @@ static bool row_reservation(const struct server *server, uint64_t from, struct c
     return false;
 }
 
-static bool row_session(const struct server *server, uint64_t from, struct ctl_row *row)
+static bool row_session(const struct server *server, uid_t asker, uint64_t from,
+                        struct ctl_row *row)
 {
+    const uid_t *of = server_shows_all(server, asker) ? NULL : &asker;
     const struct link_grant *grant;
     struct session *s;
     struct sm_mask sms;
 
-    if (!registry_page(&server->registry, from, &s, 1))
+    if (!registry_page(&server->registry, from, of, &s, 1))
         return false;
     grant = &s->grant.target;
     sms = grants_sms(s);
@@ -128,17 +139,17 @@ static bool row_session(const struct server *server, uint64_t from, struct ctl_r
     return true;
 }
 
-/* Finds the first row from a key on. false: there is none. */
-static bool row_next(const struct server *server, uint64_t key, struct ctl_row *row)
+/* Finds the first row from a key on that the asker sees. false: there is none. */
+static bool row_next(const struct server *server, uid_t asker, uint64_t key, struct ctl_row *row)
 {
-    static bool (*const kinds[])(const struct server *server, uint64_t from,
+    static bool (*const kinds[])(const struct server *server, uid_t asker, uint64_t from,
                                  struct ctl_row *row) = {
         [CTL_DEFAULT] = row_default,         [CTL_USER] = row_user,      [CTL_DEVICE] = row_device,
         [CTL_RESERVATION] = row_reservation, [CTL_TENANT] = row_session,
     };
 
     for (uint64_t kind = key >> 56; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
-        if (kinds[kind](server, kind == key >> 56 ? KEY_ID(key) : 0, row))
+        if (kinds[kind](server, asker, kind == key >> 56 ? KEY_ID(key) : 0, row))
             return true;
     }
     return false;
@@ -150,7 +161,7 @@ void operator_get(struct server *server, const struct ctl_admin *request, const 
     uint64_t key = request->cursor;
     struct ctl_row row;
 
-    while (row_next(server, key, &row)) {
+    while (row_next(server, reply->uid, key, &row)) {
         if (answer.count == CTL_GET_ROWS) {
             answer.next_cursor = row.key;
             break;

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct session;
 
@@ -33,8 +34,8 @@ struct session *registry_by_id(const struct registry *registry, uint64_t session
  * back the one that was returned last is allowed. */
 struct session *registry_next(const struct registry *registry, const struct session *session);
 /* Fills page with the sessions of the `room` smallest ids from first_id on, in that order, and
- * returns their number. */
-uint32_t registry_page(const struct registry *registry, uint64_t first_id, struct session **page,
-                       uint32_t room);
+ * returns their number. of: only that user's sessions; NULL: all. */
+uint32_t registry_page(const struct registry *registry, uint64_t first_id, const uid_t *of,
+                       struct session **page, uint32_t room);
 
 #endif

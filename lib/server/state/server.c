@@ -50,7 +50,17 @@ bool server_descriptor_reserved(const struct server *server, int fd)
 
 bool server_serves_others(const struct server_options *options)
 {
-    return geteuid() == 0 && (options->all_users || options->user_count);
+    return geteuid() == 0 && (options->served.all || options->served.count);
+}
+
+bool server_shows_all(const struct server *server, uid_t uid)
+{
+    return uid == 0 || uid == geteuid() || user_list_has(&server->options.observers, uid);
+}
+
+bool server_shows(const struct server *server, uid_t uid, uid_t of)
+{
+    return uid == of || server_shows_all(server, uid);
 }
 
 bool server_other(const struct server *server, uid_t uid)

@@ -45,9 +45,8 @@ struct server_options {
     uint32_t max_tenants;    /* 0: the policy file's, or TENANTS_DEFAULT */
     uint64_t mem_limit;      /* for each session; 0: the device's memory */
     struct ctl_settings mps; /* for everybody, by MPS's variables; files and gsctl go before it */
-    bool all_users;
-    unsigned user_count; /* whom else than root and the server's own user it serves */
-    uid_t user[POLICY_USERS_MAX];
+    struct user_list served; /* besides root and the server's own user */
+    struct user_list observers;     /* who may see what other users have; root and that user may */
     const char *policy_file;        /* read at the start and at SIGHUP; NULL: none */
     const char *state_file;         /* where settings are kept; NULL: nowhere */
     const char *log_file;           /* reopened at SIGHUP; NULL: none */
@@ -145,6 +144,10 @@ struct server {
 
 /* Whether users besides root and the server's own are served. */
 bool server_serves_others(const struct server_options *options);
+/* Whether the user sees what all users have: root, the server's own user, and observers. */
+bool server_shows_all(const struct server *server, uid_t uid);
+/* Whether the user sees what that one has. */
+bool server_shows(const struct server *server, uid_t uid, uid_t of);
 /* Whether the user is neither root nor the server's own. What is finite is bounded for such users,
  * and a part of it kept from them. */
 bool server_other(const struct server *server, uid_t uid);

@@ -313,24 +313,14 @@ static bool reservation_value(struct reader *r, const char *name, const char *va
     return true;
 }
 
-/* "all", or names and numbers with commas. */
-static bool users_value(struct reader *r, char *value)
+static bool users_value(struct reader *r, struct user_list *list, const char *name,
+                        const char *value)
 {
-    struct policy *policy = r->policy;
-    char *rest = NULL;
+    char error[80];
 
-    policy->users_given = true;
-    policy->all_users = !strcmp(value, "all");
-    if (policy->all_users)
-        return true;
-    for (char *user = strtok_r(value, ",", &rest); user; user = strtok_r(NULL, ",", &rest)) {
-        user = trim(user);
-        if (policy->user_count == POLICY_USERS_MAX)
-            return wrong(r, "allow-users: more than %d", POLICY_USERS_MAX);
-        if (!user_parse(user, &policy->user[policy->user_count++]))
-            return wrong(r, "allow-users = ...%.40s: there is no such user", user);
-    }
-    return true;
+    if (list->given)
+        return wrong(r, "%s a second time", name);
+    return user_list_parse(list, value, error, sizeof(error)) || wrong(r, "%s = %s", name, error);
 }
 
 static bool server_value(struct reader *r, const char *name, char *value)
@@ -338,11 +328,10 @@ static bool server_value(struct reader *r, const char *name, char *value)
     struct ctl_settings memory = {0};
     uint64_t number;
 
-    if (!strcmp(name, "allow-users")) {
-        if (r->policy->users_given)
-            return wrong(r, "allow-users a second time");
-        return users_value(r, value);
-    }
+    if (!strcmp(name, "allow-users"))
+        return users_value(r, &r->policy->served, name, value);
+    if (!strcmp(name, "observers"))
+        return users_value(r, &r->policy->observers, name, value);
     if (!strcmp(name, "max-tenants")) {
         if (r->policy->max_tenants)
             return wrong(r, "max-tenants a second time");
@@ -378,10 +367,11 @@ static bool server_value(struct reader *r, const char *name, char *value)
                          value);
         return true;
     }
-    return wrong(r,
-                 "[server] has allow-users, cache, max-tenants, mem-limit and metrics, no "
-                 "'%.40s'",
-                 name);
+    return wrong(
+        r,
+        "[server] has allow-users, cache, max-tenants, mem-limit, metrics and observers, no "
+        "'%.40s'",
+        name);
 }
 
 static bool setting_value(struct reader *r, const char *name, const char *value)

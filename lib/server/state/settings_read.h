@@ -27,16 +27,14 @@
 
 #include "server/state/server_values.h"
 #include "server/state/settings.h"
+#include "server/state/user_list.h"
 
 #define STATE_ERROR_MAX   160u
-#define POLICY_USERS_MAX  64
 #define POLICY_GROUPS_MAX 32u
 
 /* What the policy file's [server] says; zero: nothing. */
 struct policy {
-    bool users_given, all_users;
-    unsigned user_count;
-    uid_t user[POLICY_USERS_MAX];
+    struct user_list served, observers;
     uint32_t max_tenants;
     uint64_t mem_limit;
     char cache[CACHE_PATH_MAX]; /* "": not said */

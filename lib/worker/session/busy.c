@@ -1,6 +1,7 @@
 /*
- * busy.c - names the session that keeps the device busy. A tenant whose request waits in vain for a
- * moment without kernels, or the operator, learns from the name whom to ask.
+ * busy.c - tells the number of the session that keeps the device busy, to a tenant whose request
+ * waits in vain for a moment without kernels, and to the operator. Whose session it is gsctl ps
+ * tells to those who may see it.
  *
  * Runs on the main lane.
  */
@@ -35,12 +36,12 @@ const char *busy_describe(char text[BUSY_TEXT_MAX])
         return text;
     }
     if (now > oldest->poll.given_ns + LONG_NS)
-        n = snprintf(text, BUSY_TEXT_MAX, "session %llu (%s) has had some for %llu s",
-                     (unsigned long long)oldest->id, oldest->name,
+        n = snprintf(text, BUSY_TEXT_MAX, "session %llu has had some for %llu s",
+                     (unsigned long long)oldest->id,
                      (unsigned long long)(now - oldest->poll.given_ns) / 1000000000u);
     else
-        n = snprintf(text, BUSY_TEXT_MAX, "session %llu (%s) has some all the time",
-                     (unsigned long long)oldest->id, oldest->name);
+        n = snprintf(text, BUSY_TEXT_MAX, "session %llu has some all the time",
+                     (unsigned long long)oldest->id);
     if (others && n < (int)BUSY_TEXT_MAX)
         snprintf(text + n, BUSY_TEXT_MAX - (size_t)n, ", as have %u other%s", others,
                  others == 1 ? "" : "s");
