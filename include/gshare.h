@@ -387,15 +387,16 @@ typedef struct gs_fault {
     /* For a trap, an assertion or a stray it has the line of the module's PTX; for a stray also the
      * address. */
     char message[192];
-    /* The kernel's number among the stream's launches, from 1; 0: not known. A kernel that trapped,
-     * failed an assertion or strayed ends by itself, so the launch is one from launch to
-     * launch_last: a single one if the program waited for each; not known if several streams, or
-     * graphs, may have made it. For other kinds launch_last is launch. */
+    /* The kernel's number among the stream's launches, from 1; 0: not known. Of a trap, a failed
+     * assertion or a stray only a range is known: the launch is one of launch to launch_last. The
+     * range is a single launch if the program waited for each, and not known if several streams, or
+     * graphs, may have made the launch. For other kinds launch_last is launch. */
     uint64_t launch;
     gs_devptr address; /* of a stray; 0: not known, as for all that the device reports */
-    /* Work of the session that is not known to be complete: some was dropped, and of the rest it is
-     * not known how far it came. Launches of kernels, graphs and products; copies and memsets, and
-     * their bytes. Of very many calls a limited number is counted. */
+    /* Work of the session that is not known to be complete: it was dropped, or it may have been
+     * done in part. lost_launches counts launches of kernels, graphs and products, lost_copies
+     * copies and memsets, and lost_bytes the bytes of these. Of very many calls a limited number is
+     * counted. */
     uint64_t lost_launches, lost_copies, lost_bytes;
     uint64_t launch_last;
 } gs_fault;
@@ -552,9 +553,11 @@ GS_API gs_status gs_mem_export(gs_session session, gs_devptr ptr, uint64_t recei
  * gs_free. The memory and its contents stay when the exporter frees it or ends. An import counts
  * against this session's limit as an allocation of that size, further ones of the same memory do
  * not. Blocks for the server, in a fenced session also for the session's work.
+ *
  * Memory of another device counts against no limit here, and is taken back, as by gs_mem_revoke,
  * when its exporter frees it or ends. Where both sessions are of one process and this one is not
  * fenced, *ptr is the exporter's address, unless that is taken here.
+ *
  * GS_ERR_NOT_FOUND: no such export, because it was revoked or freed, its owner has ended, or it is
  * of another server. GS_ERR_PERMISSION: it is for another receiver. GS_ERR_NOT_SUPPORTED: this
  * session's device does not reach the memory's. GS_ERR_LIMIT: too many imports, of this session or
@@ -610,9 +613,9 @@ GS_API gs_status gs_host_device_ptr(gs_session session, const void *ptr, gs_devp
  * session has it already, or the other frees it meanwhile. GS_ERR_LIMIT, GS_ERR_TIMEOUT: as
  * gs_host_alloc. GS_ERR_NO_MEMORY. */
 GS_API gs_status gs_host_join(gs_session session, gs_session other, void *ptr);
-/* Waits for the session's work, then frees memory that gs_host_alloc returned, or ends what
- * gs_host_join has begun; NULL does nothing. Blocks for the device. GS_ERR_INVALID_POINTER: not the
- * start of such memory. */
+/* Waits for the session's work, then frees memory that gs_host_alloc returned, or gives up a block
+ * that gs_host_join has joined; NULL does nothing. Blocks for the device. GS_ERR_INVALID_POINTER:
+ * not the start of such memory. */
 GS_API gs_status gs_host_free(gs_session session, void *ptr);
 
 /* ---- Copies and memsets -----------------------------------------------------------------------
@@ -704,10 +707,10 @@ GS_API gs_status gs_array_create(gs_session session, const gs_array_desc *desc, 
  * all such levels are destroyed. Blocks for the server. GS_ERR_INVALID_VALUE: the array has no such
  * level. GS_ERR_LIMIT: too many arrays. */
 GS_API gs_status gs_array_level(gs_array array, unsigned level, gs_array *of_level);
-/* Destroys the array. Blocks for the server. Work that the session was given before may use it to
- * its end: if there is such work the call does not wait for it, and the array is freed later, as
- * memory is (gs_free). Textures and surfaces of the array keep working; its memory is freed, and
- * stops counting, with the last of them. */
+/* Destroys the array. Blocks for the server. Work that the session was given before may use the
+ * array to its end: if there is such work the call does not wait for it, and the array is freed
+ * later, as memory is (gs_free). Textures and surfaces of the array keep working; the array's
+ * memory is freed, and stops counting, with the last of them. */
 GS_API gs_status gs_array_destroy(gs_array array);
 /* Tells how the array was made. Does not block. */
 GS_API gs_status gs_array_info(gs_array array, gs_array_desc *desc);

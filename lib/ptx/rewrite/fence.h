@@ -240,9 +240,8 @@ bool fence_matrix(struct fence *fence, bool generic);
 #define FENCE_MAP       "gshare$map"
 #define FENCE_OTHER_MAP "gshare$other"
 
-/* The operand of an instruction that is a tensor map's generic address; NULL: it has none. */
-const struct ptx_operand *fence_map_operand(const struct ptx_inst *inst);
-/* The register that has the address; PTX_NO_REG: there is none. */
+/* The register with the generic address of the tensor map that the instruction takes; PTX_NO_REG:
+ * it takes none. */
 uint32_t fence_map_register(const struct ptx_inst *inst);
 
 /* ---- fence_products.c ---- */

@@ -55,7 +55,8 @@ struct maps {
 
 /* ---- For other parts ---- */
 
-const struct ptx_operand *fence_map_operand(const struct ptx_inst *inst)
+/* The operand of an instruction that is a tensor map's generic address; NULL: it has none. */
+static const struct ptx_operand *map_operand(const struct ptx_inst *inst)
 {
     if (inst->op == PTX_OP_PREFETCH && inst->mode == PTX_MODE_TENSORMAP)
         return inst->space == PTX_SPACE_GENERIC ? &inst->ops[0] : NULL;
@@ -66,7 +67,7 @@ const struct ptx_operand *fence_map_operand(const struct ptx_inst *inst)
 
 uint32_t fence_map_register(const struct ptx_inst *inst)
 {
-    const struct ptx_operand *o = fence_map_operand(inst);
+    const struct ptx_operand *o = map_operand(inst);
 
     if (o && o->kind == PTX_OPND_REG)
         return o->reg;
@@ -207,7 +208,7 @@ static void sweep(struct maps *maps, bool *changed)
 
     for (uint32_t i = f->ninsts; i-- > 0;) {
         const struct ptx_inst *inst = &f->insts[i];
-        const struct ptx_operand *map = maps->taken[i] ? fence_map_operand(inst) : NULL;
+        const struct ptx_operand *map = maps->taken[i] ? map_operand(inst) : NULL;
         int64_t offset;
         const unsigned sources = carries(f, inst, &offset);
         bool any = !sources || maps->used[inst->ops[0].reg];
@@ -271,7 +272,7 @@ static void take_place(struct fence *fence, const char *reg, const struct place 
 static void take_map(struct maps *maps)
 {
     struct fence *fence = &maps->fence;
-    const struct ptx_operand *map = fence_map_operand(fence->inst);
+    const struct ptx_operand *map = map_operand(fence->inst);
     struct fence_span name;
     struct places places;
 

@@ -7,8 +7,8 @@
  * runs), the main lane launches it.
  *
  * A graph holds device addresses, host blocks and kernels. Some of these may be freed later, so the
- * worker keeps the records too, and checks them again before a launch if anything was freed since.
- * A step that fails is refused only where the launch does not change it or leave it out.
+ * worker keeps the records too, and checks them again before a launch if anything was freed since
+ * (graph_check.c).
  *
  * A kernel's node runs in the partition that was current when the node was added, so there is a
  * variant of the graph for each of the last few partitions (and priorities) that the session's
@@ -28,6 +28,7 @@
 #include "worker/memory/server_memory.h"
 #include "worker/memory/window.h"
 #include "worker/sched/lane.h"
+#include "worker/submit/graph_check.h"
 #include "worker/submit/graph_variant.h"
 #include "worker/submit/placement.h"
 
@@ -36,9 +37,6 @@
 /* What a graph counts as, in times its records: the copies of them here and in each variant, the
  * journal's, and what the driver keeps of each node, about 1 KiB for a record of 64 bytes. */
 #define SERVER_TIMES 16u
-
-#define CHECK_STEP    128u       /* steps that are checked before others are served */
-#define CHECK_WAIT_NS 100000000u /* the longest that a session's requests wait for a check */
 
 #define VARIANTS 4u
 #define NODE_NS  500u /* the lane's time for a node: setting it takes 160 ns, launching it 330 */
@@ -57,17 +55,8 @@ struct session_graph {
     gs_status trouble; /* why it could not be made */
     char text[192];
     struct graph_records records;
+    struct graph_check check;
     bool in_clusters; /* some of its kernels are, for which a trimmed partition may be too small */
-    uint64_t checked_generation; /* session->memory.generation when the records were last checked */
-    struct {
-        uint64_t generation;
-        uint32_t step;
-    } check; /* the check in progress, and how far it is */
-    /* what the last check has found: how many steps fail it, a bit for each, and why the first */
-    uint32_t stale_count;
-    uint64_t stale[SEG_GRAPH_NODES / 64];
-    record_refusal stale_text;
-    uint64_t made_serial; /* session->serial when it was made: the graph holds nothing newer */
 };
 
 /* ---- Making ---------------------------------------------------------------------------------- */
@@ -156,8 +145,7 @@ static void create_work(struct job *job)
         server_memory_discharge(job->session, SERVER_TIMES * job->arg[1]);
         return;
     }
-    graph->checked_generation = job->session->memory.generation;
-    graph->made_serial = job->session->serial;
+    graph->check = graph_check_of_new(job->session);
     if (graph_variant_make(job, &graph->records, &(struct graph_changes){0}, job->partition,
                            STREAM_PRIORITY, &graph->variants[0]) != GS_OK) {
         graph_free(job->session, graph);
@@ -166,7 +154,7 @@ static void create_work(struct job *job)
     graph->in_clusters = graph->variants[0].in_clusters;
     job->object = graph;
     job->ret[0] = job->index;
-    const uint64_t value[JOURNAL_VALUES] = {graph->made_serial};
+    const uint64_t value[JOURNAL_VALUES] = {graph->check.made_serial};
     job_makes(job, JOURNAL_GRAPH, job->index);
     journal_put(job->session->journal, JOURNAL_GRAPH, job->index, value, graph->records.memory,
                 graph->records.bytes);
@@ -336,10 +324,9 @@ static gs_status graph_resume(struct job *job, const struct journal_entry *entry
     if (!graph)
         return job->status;
     server_memory_adopt(job->session, SERVER_TIMES * entry->size);
-    graph->checked_generation = graph->check.generation = UINT64_MAX;
-    graph->made_serial = entry->value[0];
-    if (graph->made_serial > job->session->serial) /* objects that are made from now on are newer */
-        job->session->serial = graph->made_serial;
+    graph->check = graph_check_of_old(entry->value[0]);
+    if (entry->value[0] > job->session->serial) /* objects that are made from now on are newer */
+        job->session->serial = entry->value[0];
     job->session->submit.graphs[entry->key] = graph;
     return GS_OK;
 }
@@ -385,63 +372,6 @@ void graphs_deinit(struct session *session)
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
-
-static record_refusal recorded_check(const struct session *session, struct session_graph *graph,
-                                     uint32_t number)
-{
-    struct graph_step step;
-    record_refusal refusal =
-        graph_step_check(session, graph->records.memory + graph->records.offset[number], &step);
-
-    /* A next worker does not know it from the journal. */
-    graph->in_clusters |= !refusal && step.is_launch && launch_in_clusters(&step.launch);
-    return !refusal && graph_step_serial(session, &step) > graph->made_serial
-               ? "a graph of a kernel or host memory that is gone"
-               : refusal;
-}
-
-/* Checks the next steps, and only some, because all tenants of the lane wait meanwhile. A check
- * starts anew when anything is freed before it is done, so the session's requests wait for a
- * while. Returns true once all have been checked. */
-static bool check_go_on(struct session *session, struct session_graph *graph)
-{
-    if (graph->check.generation != session->memory.generation) {
-        graph->check.generation = session->memory.generation;
-        graph->check.step = 0;
-        graph->stale_count = 0;
-        memset(graph->stale, 0, sizeof(graph->stale));
-        session->submit.requests_from_ns = session->lane->now + CHECK_WAIT_NS;
-    }
-    for (uint32_t n = 0; n < CHECK_STEP && graph->check.step < graph->records.steps; n++) {
-        const uint32_t step = graph->check.step++;
-        const record_refusal refusal = recorded_check(session, graph, step);
-
-        if (refusal && !graph->stale_count++)
-            graph->stale_text = refusal;
-        graph->stale[step / 64] |= (uint64_t)(refusal != NULL) << step % 64;
-    }
-    if (graph->check.step < graph->records.steps)
-        return false;
-    session->submit.requests_from_ns = 0;
-    graph->checked_generation = session->memory.generation;
-    return true;
-}
-
-/* Why the launch is refused for what a check has found; NULL: it is not. */
-static record_refusal stale_refusal(const struct session_graph *graph,
-                                    const struct graph_changes *changes)
-{
-    uint32_t changed = 0;
-
-    if (!graph->stale_count)
-        return NULL;
-    for (uint32_t at = 0, step, last = NO_STEP; (step = graph_change_step(changes, at)) != NO_STEP;
-         last = step) {
-        changed += step != last && graph->stale[step / 64] >> step % 64 & 1;
-        at = graph_change_next(changes, at);
-    }
-    return changed < graph->stale_count ? graph->stale_text : NULL;
-}
 
 /* Reads and checks the changes that follow the record. */
 static record_refusal changes_read(const struct session_graph *graph,
@@ -522,9 +452,9 @@ enum outcome graph_launch(struct session *session, uint32_t index, const struct 
     refusal = changes_read(graph, record, &changes);
     if (refusal)
         return record_rejected(session, index, refusal);
-    if (graph->checked_generation != session->memory.generation && !check_go_on(session, graph))
+    if (!graph_check_done(session, &graph->check, &graph->records, &graph->in_clusters))
         return RECORD_STALLED;
-    refusal = stale_refusal(graph, &changes);
+    refusal = graph_check_refusal(&graph->check, &changes);
     if (refusal)
         return record_rejected(session, index, refusal);
     if (variant && variant_launch(session, graph, variant, stream->cu, &changes, &result, &refusal))
