@@ -32,9 +32,11 @@ static void only_the_sessions_own_user_may_ask(void **state)
     struct session *t = attach_open(NULL);
     struct ctl_set_qos request = {.cookie = t->cookie, .qos = count_of(4, false)};
     struct reply reply = reply_make(5);
+    char asker[64];
     reply.uid = 1001;
+    snprintf(asker, sizeof(asker), "user %s", log_user_name(reply.uid));
     qos_request_handle(&server, &request, &reply);
-    expect_answer(5, GS_ERR_PERMISSION, "user 1001");
+    expect_answer(5, GS_ERR_PERMISSION, asker);
     reply.uid = 1000;
     request.cookie ^= 1u << 20;
     qos_request_handle(&server, &request, &reply);
