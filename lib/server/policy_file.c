@@ -74,7 +74,6 @@ static bool options_fill(struct server_options *options, const struct policy *po
         options->user_count = policy->user_count;
         memcpy(options->user, policy->user, sizeof(options->user));
     }
-    options->show_own = policy->show_own;
     if (options->max_tenants == 0)
         options->max_tenants = policy->max_tenants ? policy->max_tenants : TENANTS_DEFAULT;
     if (options->mem_limit == 0)
@@ -139,11 +138,7 @@ static void server_log(const char *path, const struct server_options *old,
         log_event_text(&event, "allow-users", users_print(options));
         log_event_text(&event, "allow-users_was", former);
     }
-    if (old->show_own != options->show_own) {
-        log_event_text(&event, "show", options->show_own ? "own" : "all");
-        log_event_text(&event, "show_was", old->show_own ? "own" : "all");
-    }
-    if (users || old->mem_limit != options->mem_limit || old->show_own != options->show_own)
+    if (users || old->mem_limit != options->mem_limit)
         log_event_write(&event, LOG_LEVEL_INFO);
 }
 

@@ -46,8 +46,7 @@ static void what_is_wrong_is_named_with_file_line_key_value_and_limit(void)
         {"[server]\nmetrics = localhost:9\n", "line 2: metrics = localhost:9: ADDR:PORT, both in"},
         {"[server]\nmetrics = 70000\n", "line 2: metrics = 70000: ADDR:PORT"},
         {"[server]\ncolour = red\n",
-         "line 2: [server] has allow-users, show, cache, max-tenants, mem-limit and metrics"},
-        {"[server]\nshow = some\n", "line 2: show = some: all or own"},
+         "line 2: [server] has allow-users, cache, max-tenants, mem-limit and metrics"},
         {"[server]\ncache = here\n", "line 2: cache = here: a directory's whole path, or none"},
         {"[server]\ncache = /a\ncache = none\n", "line 3: cache a second time"},
         {"[server]\n[server]\n", "line 2: [server] a second time"},
@@ -163,81 +162,6 @@ static void it_says_who_is_served_and_what_they_may_have(void)
     CHECK_EQUAL(gsctl("set", "--default", "--unset", "all", NULL), 0);
     CHECK_EQUAL(gsctl("get", "--default", NULL, NULL, NULL), 0);
     CHECK_TEXT(output, "default: inflight 40\n");
-    server_stop(server);
-}
-
-struct named {
-    uid_t uid;
-    struct gate attached, go;
-    uint64_t id;
-};
-
-static void named_run(void *argument)
-{
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    gs_session_desc desc = GS_SESSION_DESC_INIT;
-    struct named *named = argument;
-    gs_session session;
-
-    CHECK(setgid(named->uid) == 0 && setuid(named->uid) == 0);
-    params.name = named->uid == 65532 ? "mine" : "secret";
-    CHECK_OK(gs_attach(&params, &session));
-    CHECK_OK(gs_session_info(session, &desc));
-    named->id = desc.session_id;
-    gate_pass(&named->attached);
-    gate_wait(&named->go, 1);
-    CHECK_OK(gs_detach(session));
-}
-
-static void sees_its_own_run(void *argument)
-{
-    const struct named *named = argument;
-    char id[24];
-
-    CHECK(setgid(named[0].uid) == 0 && setuid(named[0].uid) == 0);
-    CHECK_EQUAL(gsctl("ps", "--json", NULL, NULL, NULL), 0);
-    CHECK_TEXT(output, "\"name\":\"mine\"");
-    CHECK(!strstr(output, "secret"));
-    CHECK_EQUAL(gsctl("get", NULL, NULL, NULL, NULL), 0);
-    CHECK_TEXT(output, "user 65532: weight 3");
-    CHECK_TEXT(output, "others: ");
-    CHECK(!strstr(output, "65533") && !strstr(output, "secret"));
-    snprintf(id, sizeof(id), "%llu", (unsigned long long)named[1].id);
-    CHECK(gsctl("explain", id, NULL, NULL, NULL) != 0);
-    CHECK_TEXT(output, "there is no session");
-    snprintf(id, sizeof(id), "%llu", (unsigned long long)named[0].id);
-    CHECK_EQUAL(gsctl("explain", id, NULL, NULL, NULL), 0);
-    CHECK_TEXT(output, "mine");
-}
-
-static void users_are_shown_their_own_sessions_alone(void)
-{
-    struct file file = file_make("[server]\nallow-users = all\nshow = own\n"
-                                 "[user 65532]\nweight = 3\n[user 65533]\nweight = 4\n");
-    struct named *named = shared_alloc(2 * sizeof(*named));
-    struct server *server;
-    pid_t tenants[2];
-
-    if (geteuid() != 0)
-        test_skip("only root's server serves others");
-    server = server_start(
-        &(struct server_options){.arguments = (const char *const[]){"--config", file.path, NULL}});
-    CHECK(unlink(file.path) == 0);
-    for (unsigned i = 0; i < 2; i++) {
-        named[i].uid = 65532 + i;
-        tenants[i] = tenant_start(named_run, &named[i]);
-        gate_wait(&named[i].attached, 1);
-    }
-    tenant_join(tenant_start(sees_its_own_run, named));
-    CHECK_EQUAL(gsctl("ps", NULL, NULL, NULL, NULL), 0);
-    CHECK_TEXT(output, "mine");
-    CHECK_TEXT(output, "secret");
-    CHECK_EQUAL(gsctl("get", NULL, NULL, NULL, NULL), 0);
-    CHECK_TEXT(output, "user 65533: weight 4");
-    for (unsigned i = 0; i < 2; i++) {
-        gate_pass(&named[i].go);
-        tenant_join(tenants[i]);
-    }
     server_stop(server);
 }
 
@@ -357,7 +281,6 @@ static const struct test tests[] = {
     TEST(what_is_wrong_is_named_with_file_line_key_value_and_limit),
     TEST(a_file_that_others_can_write_is_refused),
     TEST(it_says_who_is_served_and_what_they_may_have),
-    TEST(users_are_shown_their_own_sessions_alone),
     TEST(members_of_a_group_have_what_it_is_granted),
     TEST(kernels_are_bounded_by_the_class_of_their_session),
     TEST(the_command_line_goes_first),

@@ -131,7 +131,7 @@ static void pages_are_in_order_and_complete(void **state)
     for (uint64_t i = 0; i < SESSIONS; i++)
         session[i]->id = 10 + 3 * i;
     for (;;) {
-        uint32_t count = registry_page(&registry, cursor, SHOWN_ALL, page, ROWS + 1);
+        uint32_t count = registry_page(&registry, cursor, page, ROWS + 1);
 
         for (uint32_t i = 0; i < count && i < ROWS; i++, seen++) {
             assert_true(page[i]->id > last);
@@ -142,7 +142,7 @@ static void pages_are_in_order_and_complete(void **state)
         cursor = page[ROWS]->id;
     }
     assert_int_equal(seen, SESSIONS);
-    assert_int_equal(registry_page(&registry, last + 1, SHOWN_ALL, page, ROWS), 0);
+    assert_int_equal(registry_page(&registry, last + 1, page, ROWS), 0);
     registry_deinit(&registry);
 }
 

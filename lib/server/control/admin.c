@@ -40,24 +40,7 @@ static uint32_t sessions_ending(const struct device *device)
     return count;
 }
 
-/* Describes whose faults cost workers; those of users that are not shown as others'. */
-static void blamed_describe(const struct device *device, uint32_t shown, struct ctl_device *row)
-{
-    uint32_t others = 0, count = 0;
-
-    for (uint32_t i = 0; i < CTL_BLAMED; i++) {
-        const struct ctl_blamed *blamed = &device->blamed[i];
-
-        if (shown != SHOWN_ALL && blamed->uid != shown)
-            others += blamed->count;
-        else if (blamed->count)
-            row->blamed[count++] = *blamed;
-    }
-    if (others)
-        row->blamed[count] = (struct ctl_blamed){.uid = CTL_OTHERS, .count = others};
-}
-
-static void device_describe(const struct device *device, uint32_t shown, struct ctl_device *row)
+static void device_describe(const struct device *device, struct ctl_device *row)
 {
     memcpy(row->name, device->info.name, sizeof(row->name));
     memcpy(row->driver, device->info.driver, sizeof(row->driver));
@@ -74,7 +57,7 @@ static void device_describe(const struct device *device, uint32_t shown, struct 
     memcpy(row->uuid, device->info.uuid, sizeof(row->uuid));
     memcpy(row->pci, device->info.pci, sizeof(row->pci));
     memcpy(row->takeovers, device->takeovers, sizeof(row->takeovers));
-    blamed_describe(device, shown, row);
+    memcpy(row->blamed, device->blamed, sizeof(row->blamed));
     row->standby_pid = standby_ready(device);
     row->state = CTL_DEVICE_STARTING;
     if (device_silent(device, SILENT_NS))
@@ -112,7 +95,7 @@ void admin_status(struct server *server, const struct ctl_admin *request, const 
     (void)request;
     memcpy(answer.refusals, server->refusals, sizeof(answer.refusals));
     for (int i = 0; i < server->device_count; i++)
-        device_describe(&server->device[i], server_shown(server, reply->uid), &answer.device[i]);
+        device_describe(&server->device[i], &answer.device[i]);
     if (server->end_wanted)
         ending_describe(server, answer.message, sizeof(answer.message));
     reply_send(reply, &answer.h, sizeof(answer));
@@ -167,8 +150,7 @@ void admin_ps(struct server *server, const struct ctl_admin *request, const stru
 {
     struct ctl_ps_reply answer = {.status = GS_OK};
     struct session *page[CTL_PS_ROWS + 1];
-    uint32_t count = registry_page(&server->registry, request->cursor,
-                                   server_shown(server, reply->uid), page, CTL_PS_ROWS + 1);
+    uint32_t count = registry_page(&server->registry, request->cursor, page, CTL_PS_ROWS + 1);
 
     if (count > CTL_PS_ROWS) {
         answer.next_cursor = page[CTL_PS_ROWS]->id;

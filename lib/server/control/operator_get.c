@@ -22,12 +22,10 @@ static uint32_t unfit_anywhere(const struct server *server, const struct ctl_set
     return unfit;
 }
 
-/* Each of these gives the first row of its kind whose id is at least `from`, of those that an asker
- * is shown (server_shown). false: there is none. */
-static bool row_default(const struct server *server, uint64_t from, uint32_t shown,
-                        struct ctl_row *row)
+/* Each of these gives the first row of its kind whose id is at least `from`. false: there is none.
+ */
+static bool row_default(const struct server *server, uint64_t from, struct ctl_row *row)
 {
-    (void)shown;
     if (from > 0)
         return false;
     *row = row_new(CTL_DEFAULT, 0);
@@ -46,18 +44,11 @@ static uint32_t user_next(const struct settings *settings, uint64_t from)
     return i < settings->user_count ? settings->user[i].uid : CTL_OTHERS;
 }
 
-static bool row_user(const struct server *server, uint64_t from, uint32_t shown,
-                     struct ctl_row *row)
+static bool row_user(const struct server *server, uint64_t from, struct ctl_row *row)
 {
-    uint32_t uid, more;
+    uint32_t uid = user_next(&server->settings, from), more = user_next(&server->policy, from);
 
-    if (shown != SHOWN_ALL)
-        from = from <= shown ? shown : from;
-    uid = user_next(&server->settings, from);
-    more = user_next(&server->policy, from);
     uid = more < uid ? more : uid;
-    if (shown != SHOWN_ALL && uid != shown)
-        uid = CTL_OTHERS;
     if (from > CTL_OTHERS || (uid == CTL_OTHERS && !server_serves_others(&server->options)))
         return false;
     *row = row_new(CTL_USER, uid);
@@ -68,12 +59,10 @@ static bool row_user(const struct server *server, uint64_t from, uint32_t shown,
     return true;
 }
 
-static bool row_device(const struct server *server, uint64_t from, uint32_t shown,
-                       struct ctl_row *row)
+static bool row_device(const struct server *server, uint64_t from, struct ctl_row *row)
 {
     const struct device *device;
 
-    (void)shown;
     if (from >= (uint64_t)server->device_count)
         return false;
     device = &server->device[from];
@@ -86,10 +75,8 @@ static bool row_device(const struct server *server, uint64_t from, uint32_t show
     return true;
 }
 
-static bool row_reservation(const struct server *server, uint64_t from, uint32_t shown,
-                            struct ctl_row *row)
+static bool row_reservation(const struct server *server, uint64_t from, struct ctl_row *row)
 {
-    (void)shown;
     for (uint64_t i = from; i < SETTINGS_RESERVATIONS_MAX; i++) {
         const struct reservation *r = &server->settings.reservation[i];
 
@@ -110,14 +97,13 @@ static bool row_reservation(const struct server *server, uint64_t from, uint32_t
     return false;
 }
 
-static bool row_session(const struct server *server, uint64_t from, uint32_t shown,
-                        struct ctl_row *row)
+static bool row_session(const struct server *server, uint64_t from, struct ctl_row *row)
 {
     const struct link_grant *grant;
     struct session *s;
     struct sm_mask sms;
 
-    if (!registry_page(&server->registry, from, shown, &s, 1))
+    if (!registry_page(&server->registry, from, &s, 1))
         return false;
     grant = &s->grant.target;
     sms = grants_sms(s);
@@ -143,16 +129,16 @@ static bool row_session(const struct server *server, uint64_t from, uint32_t sho
 }
 
 /* Finds the first row from a key on. false: there is none. */
-static bool row_next(const struct server *server, uint64_t key, uint32_t shown, struct ctl_row *row)
+static bool row_next(const struct server *server, uint64_t key, struct ctl_row *row)
 {
-    static bool (*const kinds[])(const struct server *server, uint64_t from, uint32_t shown,
+    static bool (*const kinds[])(const struct server *server, uint64_t from,
                                  struct ctl_row *row) = {
         [CTL_DEFAULT] = row_default,         [CTL_USER] = row_user,      [CTL_DEVICE] = row_device,
         [CTL_RESERVATION] = row_reservation, [CTL_TENANT] = row_session,
     };
 
     for (uint64_t kind = key >> 56; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
-        if (kinds[kind](server, kind == key >> 56 ? KEY_ID(key) : 0, shown, row))
+        if (kinds[kind](server, kind == key >> 56 ? KEY_ID(key) : 0, row))
             return true;
     }
     return false;
@@ -164,7 +150,7 @@ void operator_get(struct server *server, const struct ctl_admin *request, const 
     uint64_t key = request->cursor;
     struct ctl_row row;
 
-    while (row_next(server, key, server_shown(server, reply->uid), &row)) {
+    while (row_next(server, key, &row)) {
         if (answer.count == CTL_GET_ROWS) {
             answer.next_cursor = row.key;
             break;

@@ -60,12 +60,12 @@ static void wait_describe(const struct session *s, char text[REFUSAL_TEXT_MAX])
     if (blocker && blocker->state == SESSION_CLOSING)
         refusal(text, GS_ERR_TIMEOUT,
                 "session %llu (%s) is ending, but its kernels still run on these SMs",
-                (unsigned long long)blocker->id, session_name_for(blocker, s->uid));
+                (unsigned long long)blocker->id, blocker->name);
     else if (blocker)
         refusal(text, GS_ERR_TIMEOUT,
                 "session %llu (%s) could not leave these SMs in time: running kernels keep it from "
                 "getting others",
-                (unsigned long long)blocker->id, session_name_for(blocker, s->uid));
+                (unsigned long long)blocker->id, blocker->name);
     else
         refusal(text, GS_ERR_TIMEOUT, "the SMs could not be given in time: kernels run on");
 }

@@ -99,15 +99,15 @@ struct session *registry_next(const struct registry *registry, const struct sess
     return NULL;
 }
 
-uint32_t registry_page(const struct registry *registry, uint64_t first_id, uint32_t shown,
-                       struct session **page, uint32_t room)
+uint32_t registry_page(const struct registry *registry, uint64_t first_id, struct session **page,
+                       uint32_t room)
 {
     uint32_t count = 0;
 
     for (struct session *s = NULL; (s = registry_next(registry, s));) {
         uint32_t at = count;
 
-        if (s->id < first_id || (shown != SHOWN_ALL && shown != s->uid))
+        if (s->id < first_id)
             continue;
         while (at > 0 && page[at - 1]->id > s->id)
             at--;

@@ -33,9 +33,8 @@ struct session *registry_by_id(const struct registry *registry, uint64_t session
  * back the one that was returned last is allowed. */
 struct session *registry_next(const struct registry *registry, const struct session *session);
 /* Fills page with the sessions of the `room` smallest ids from first_id on, in that order, and
- * returns their number. shown: the user whose sessions count; SHOWN_ALL: everybody's do. */
-#define SHOWN_ALL UINT32_MAX
-uint32_t registry_page(const struct registry *registry, uint64_t first_id, uint32_t shown,
-                       struct session **page, uint32_t room);
+ * returns their number. */
+uint32_t registry_page(const struct registry *registry, uint64_t first_id, struct session **page,
+                       uint32_t room);
 
 #endif

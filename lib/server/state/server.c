@@ -58,18 +58,6 @@ bool server_other(const struct server *server, uid_t uid)
     return uid != 0 && uid != geteuid() && server_serves_others(&server->options);
 }
 
-uint32_t server_shown(const struct server *server, uid_t asker)
-{
-    return server->options.show_own && server_other(server, asker) ? asker : SHOWN_ALL;
-}
-
-const char *session_name_for(const struct session *session, uid_t asker)
-{
-    const uint32_t shown = server_shown(session->server, asker);
-
-    return shown == SHOWN_ALL || shown == session->uid ? session->name : "another user's";
-}
-
 void server_commit(struct server *server, uint64_t token)
 {
     struct committed *committed = server->committed;

@@ -48,7 +48,6 @@ struct server_options {
     bool all_users;
     unsigned user_count; /* whom else than root and the server's own user it serves */
     uid_t user[POLICY_USERS_MAX];
-    bool show_own; /* users are shown no sessions but their own; root and the server's user are */
     const char *policy_file;        /* read at the start and at SIGHUP; NULL: none */
     const char *state_file;         /* where settings are kept; NULL: nowhere */
     const char *log_file;           /* reopened at SIGHUP; NULL: none */
@@ -149,10 +148,6 @@ bool server_serves_others(const struct server_options *options);
 /* Whether the user is neither root nor the server's own. What is finite is bounded for such users,
  * and a part of it kept from them. */
 bool server_other(const struct server *server, uid_t uid);
-/* The only user whose sessions the asker is shown; SHOWN_ALL: every user's. */
-uint32_t server_shown(const struct server *server, uid_t asker);
-/* The session's name, or what the asker is told in its place. */
-const char *session_name_for(const struct session *session, uid_t asker);
 /* GS_OK if the server has a device of that number; else the status and a text. */
 gs_status server_device_check(const struct server *server, int64_t index,
                               char text[REFUSAL_TEXT_MAX]);

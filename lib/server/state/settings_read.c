@@ -343,14 +343,6 @@ static bool server_value(struct reader *r, const char *name, char *value)
             return wrong(r, "allow-users a second time");
         return users_value(r, value);
     }
-    if (!strcmp(name, "show")) {
-        if (r->policy->show_given)
-            return wrong(r, "show a second time");
-        r->policy->show_given = true;
-        r->policy->show_own = !strcmp(value, "own");
-        return r->policy->show_own || !strcmp(value, "all") ||
-               wrong(r, "show = %.40s: all or own", value);
-    }
     if (!strcmp(name, "max-tenants")) {
         if (r->policy->max_tenants)
             return wrong(r, "max-tenants a second time");
@@ -387,8 +379,8 @@ static bool server_value(struct reader *r, const char *name, char *value)
         return true;
     }
     return wrong(r,
-                 "[server] has allow-users, show, cache, max-tenants, mem-limit and metrics, "
-                 "no '%.40s'",
+                 "[server] has allow-users, cache, max-tenants, mem-limit and metrics, no "
+                 "'%.40s'",
                  name);
 }
 

@@ -37,7 +37,6 @@ struct policy {
     bool users_given, all_users;
     unsigned user_count;
     uid_t user[POLICY_USERS_MAX];
-    bool show_given, show_own;
     uint32_t max_tenants;
     uint64_t mem_limit;
     char cache[CACHE_PATH_MAX]; /* "": not said */
