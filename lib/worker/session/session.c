@@ -22,7 +22,6 @@
 #include "worker/memory/server_memory.h"
 #include "worker/memory/user.h"
 #include "worker/memory/window.h"
-#include "worker/module/assembler.h"
 #include "worker/module/kernel_fault.h"
 #include "worker/module/module.h"
 #include "worker/module/print.h"
@@ -74,9 +73,7 @@ struct session *session_new(uint32_t slot, const struct link_open *open, struct 
     }
     user_limits_set(session, &open->grant);
     service_compile_limit(session, open->grant.user_compile);
-    /* What is compiled in a process of its own cannot crash the worker. */
-    if (!open->fenced || !assembler_wanted())
-        session->jobs.suspect_ns = open->suspect_ns;
+    session->jobs.suspect_ns = open->suspect_ns;
     memory_limit_set(session, open->grant.mem_limit, open->grant.user_mem_limit);
     session->grant.link = open->grant;
     domain_join(session);
