@@ -32,9 +32,9 @@ static void only_the_sessions_own_user_may_ask(void **state)
     struct session *t = attach_open(NULL);
     struct ctl_set_qos request = {.cookie = t->cookie, .qos = count_of(4, false)};
     struct reply reply = reply_make(5);
-    reply.uid = 1001;
+    reply.uid = 3000000001; /* nobody, who has no name */
     qos_request_handle(&server, &request, &reply);
-    expect_answer(5, GS_ERR_PERMISSION, "user 1001");
+    expect_answer(5, GS_ERR_PERMISSION, "user 3000000001");
     reply.uid = 1000;
     request.cookie ^= 1u << 20;
     qos_request_handle(&server, &request, &reply);
