@@ -948,7 +948,9 @@ GS_API gs_status gs_kernel_clusters(gs_kernel kernel, unsigned threads, unsigned
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-#define GS_CLUSTER_BLOCKS 8u /* in a cluster at most; each device of clusters takes as many */
+/* In a cluster at most. Each device of clusters takes 8; gs_kernel_clusters tells whether it takes
+ * more. */
+#define GS_CLUSTER_BLOCKS 16u
 
 /* Names a launch that was asked to report. */
 typedef uint64_t gs_report_id;

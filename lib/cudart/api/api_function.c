@@ -93,8 +93,7 @@ CUDART_API cudaError_t cudaFuncSetAttribute(const void *stub, enum cudaFuncAttri
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
         if (value != 0 && value != 1)
             return error_record(cudaErrorInvalidValue);
-        atomic_store(&kernel->large_clusters,
-                     value); /* a permission that the server has no use for */
+        atomic_store(&kernel->large_clusters, value);
         return cudaSuccess;
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
         if (value < 0 || value > CLUSTER_POLICY_LAST)
@@ -251,6 +250,7 @@ static cudaError_t cluster_size(const struct kernel *kernel, const cudaLaunchCon
                                 gs_dim3 *size)
 {
     const gs_dim3 own = kernel_desc(kernel)->cluster;
+    const unsigned most = kernel_cluster_blocks(kernel);
 
     *size = own;
     for (unsigned i = 0; i < config->numAttrs; i++) {
@@ -259,8 +259,8 @@ static cudaError_t cluster_size(const struct kernel *kernel, const cudaLaunchCon
                               config->attrs[i].val.clusterDim.z};
     }
     return (own.x != 0 && (size->x != own.x || size->y != own.y || size->z != own.z)) ||
-                   size->x > GS_CLUSTER_BLOCKS || size->y > GS_CLUSTER_BLOCKS ||
-                   size->z > GS_CLUSTER_BLOCKS || size->x * size->y * size->z > GS_CLUSTER_BLOCKS
+                   size->x > most || size->y > most || size->z > most ||
+                   size->x * size->y * size->z > most
                ? cudaErrorInvalidClusterSize
                : cudaSuccess;
 }
@@ -314,6 +314,19 @@ CUDART_API cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *st
     return cudaSuccess;
 }
 
+/* Whether the device runs a cluster of as many blocks as gshare takes, where the program allows it.
+ */
+static bool large_clusters(gs_kernel handle, const cudaLaunchConfig_t *config)
+{
+    const dim3 block = config->blockDim;
+    unsigned clusters = 0;
+
+    return gs_kernel_clusters(handle, block.x * block.y * block.z,
+                              (unsigned)config->dynamicSmemBytes,
+                              (gs_dim3){GS_CLUSTER_BLOCKS, 1, 1}, &clusters) == GS_OK &&
+           clusters > 0;
+}
+
 /* As the driver answers: the size that kernel and launch have is checked, and plays no part. */
 CUDART_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *stub,
                                                             const cudaLaunchConfig_t *config)
@@ -326,6 +339,9 @@ CUDART_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const voi
     if (error != cudaSuccess)
         return error;
     *size = (int)device_cluster_blocks();
+    if (*size > 1 && kernel_cluster_blocks(kernel_find(stub)) > PORTABLE_CLUSTER_BLOCKS &&
+        large_clusters(handle, config))
+        *size = GS_CLUSTER_BLOCKS;
     while (*size > blocks)
         *size /= 2;
     return cudaSuccess;

@@ -104,10 +104,11 @@ void device_set_cache_config(enum cudaFuncCache config);
 void device_set_limit(enum cudaLimit limit, size_t value);
 /* The number of SMs that the attached session's kernels may run on now. */
 unsigned device_sm_count(void);
-/* The most blocks that a cluster may have. */
+/* The most blocks that a cluster may have on each device that has clusters at all. */
+#define PORTABLE_CLUSTER_BLOCKS 8u
 static inline unsigned device_cluster_blocks(void)
 {
-    return device_here()->desc.compute_major >= 9 ? GS_CLUSTER_BLOCKS : 1;
+    return device_here()->desc.compute_major >= 9 ? PORTABLE_CLUSTER_BLOCKS : 1;
 }
 
 /* The value of an attribute as the device's driver says it; a session is attached. */

@@ -136,6 +136,20 @@ static gs_status launch_managed(gs_stream stream, struct kernel *kernel, gs_kern
     return status;
 }
 
+/* Whether the clusters have more blocks than the program has allowed the kernel. The server takes
+ * as many as a device may. */
+static bool clusters_too_large(const struct kernel *kernel, const gs_launch_config *config)
+{
+    const gs_dim3 size = config->cluster.x != 0 ? config->cluster : kernel_desc(kernel)->cluster;
+
+    if (size.x * size.y * size.z <= kernel_cluster_blocks(kernel))
+        return false;
+    report_once("kernel %s: clusters of more than %u blocks, which only "
+                "cudaFuncAttributeNonPortableClusterSizeAllowed allows",
+                kernel->name, PORTABLE_CLUSTER_BLOCKS);
+    return true;
+}
+
 cudaError_t kernel_launch(struct kernel *kernel, const gs_launch_config *config, size_t shared,
                           void **args, struct stream *stream)
 {
@@ -147,6 +161,8 @@ cudaError_t kernel_launch(struct kernel *kernel, const gs_launch_config *config,
         return error;
     if (shared > dynamic_smem_max(kernel))
         return cudaErrorInvalidValue;
+    if (clusters_too_large(kernel, config))
+        return cudaErrorInvalidClusterSize;
     status = stream_enter(stream);
     if (status == GS_OK && atomic_load_explicit(managed_regions, memory_order_relaxed) != 0)
         status = launch_managed(stream->handle, kernel, handle, config, args);

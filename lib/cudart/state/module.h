@@ -131,4 +131,12 @@ static inline const gs_kernel_desc *kernel_desc(const struct kernel *kernel)
     return &atomic_load_explicit(&kernel->on[device_number()], memory_order_relaxed)->desc;
 }
 
+/* The most blocks that a cluster of the kernel may have. */
+static inline unsigned kernel_cluster_blocks(const struct kernel *kernel)
+{
+    return atomic_load_explicit(&kernel->large_clusters, memory_order_relaxed)
+               ? GS_CLUSTER_BLOCKS
+               : PORTABLE_CLUSTER_BLOCKS;
+}
+
 #endif

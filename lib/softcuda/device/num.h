@@ -197,6 +197,21 @@ static inline double fma_to_odd(double a, double b, double c)
     return exact ? s : f64_from(away ? bits + 1 : bits - 1);
 }
 
+/* The same of three values of binary16, the product of which is exact in a float: its 22 bits and
+ * exponents of -48 to 31 fit. */
+static inline float f16_fma_to_odd(float a, float b, float c)
+{
+    float p = a * b, s = p + c;
+    float back = s - p;
+    float rest = (p - (s - back)) + (c - back);
+    uint32_t bits = f32_bits(s);
+    /* Without branches, so that the compiler does many lanes at once. REST is no number where S is
+     * none, and only a REST below or above 0 is one of an inexact sum. */
+    uint32_t inexact = (rest < 0.0f) | (rest > 0.0f);
+    uint32_t step = (rest > 0.0f) == (s > 0.0f) ? 1u : UINT32_MAX;
+    return f32_from(bits + (inexact & ~bits ? step : 0u));
+}
+
 /* X, rounded to odd into a float, keeps enough bits for the narrow formats. */
 static inline float f64_to_odd_f32(double x)
 {

@@ -123,7 +123,7 @@ static void lower_fma(struct lower *L)
 {
     static const struct float_row row = {
         ALU_fma_f32,  ALU_fma_f32_ftz, ALU_fma_f32_any, ALU_fma_f64,   ALU_fma_f64_any, ALU_fma_f16,
-        ALU_fma_bf16, ALU_fma_f16,     ALU_fma_bf16,    ALU_fma_f16x2, ALU_fma_bf16x2};
+        ALU_fma_bf16, ALU_fma_f16_any, ALU_fma_bf16,    ALU_fma_f16x2, ALU_fma_bf16x2};
     static const struct float_row oob = {NO,
                                          NO,
                                          NO,
@@ -141,7 +141,10 @@ static void lower_fma(struct lower *L)
     uint32_t b = mixed ? widen(L, op(L, 2), t1) : src(L, 2);
     uint32_t c = src(L, 3);
     const struct float_row *by = L->inst->flags & PTX_F_OOB ? &oob : &row;
-    finish(L, lower_alu3(L, choose(L, by, type(L)), dst(L), a, b, c));
+    enum alu alu = choose(L, by, type(L));
+    if (alu == ALU_fma_f16x2 && L->inst->flags & (PTX_F_FTZ | PTX_F_SAT | PTX_F_RELU))
+        alu = ALU_fma_f16x2_any;
+    finish(L, lower_alu3(L, alu, dst(L), a, b, c));
 }
 
 static void lower_div(struct lower *L)

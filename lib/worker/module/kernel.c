@@ -84,6 +84,15 @@ static gs_status params_read(struct job *job, CUfunction function, uint32_t own)
     return GS_OK;
 }
 
+/* Lets launches name clusters of more than 8 blocks: it is for the program to know on which devices
+ * it runs. A driver that does not allow it refuses such launches. */
+static void large_clusters_allow(CUfunction function)
+{
+    if (worker->info.compute_major >= 9)
+        DRV_ASK(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+                1);
+}
+
 static CUresult attributes_read(CUfunction function, struct req_kernel *info)
 {
     static const CUfunction_attribute wanted[] = {
@@ -107,6 +116,7 @@ static CUresult attributes_read(CUfunction function, struct req_kernel *info)
         info->cluster[i] = (uint16_t)value[4 + i];
     info->flags = value[7] ? REQ_KERNEL_IN_CLUSTERS : 0;
     info->max_dynamic_smem = most > shared ? most - shared : 0;
+    large_clusters_allow(function);
     /* For more than 48 KiB the driver must be told once how much a launch may ask for. */
     if (shared + info->max_dynamic_smem > 48u << 10)
         return DRV(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
