@@ -327,8 +327,7 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
     if (!code_cache_open(LINK_CODE_FD, &made->info))
         log_warning("event=no-code-cache reason=%s", strerror(errno));
     link_send(&ready, -1);
-    if (!assembler_wanted())
-        compiler_load();
+    compiler_load();
 
     /* As a standby. */
     if (!begin_await())

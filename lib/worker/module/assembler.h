@@ -1,11 +1,11 @@
 /*
- * assembler.h - NVIDIA's assembler, ptxas, as a process: compiles sessions' texts outside of
- * the worker, where $GSHARE_PTXAS (gshared --ptxas) names it, or where that is "auto" and the
- * machine has one that suits the driver. The driver's compiler works inside the worker: a
+ * assembler.h - NVIDIA's assembler, ptxas, as a process: compiles the texts of fenced sessions
+ * outside of the worker, where $GSHARE_PTXAS (gshared --ptxas) names it, or where that is "auto"
+ * and the machine has one that suits the driver. The driver's compiler works inside the worker: a
  * mistake of it there is one with everybody's memory at hand, and nothing ends what it has begun.
  * The process has a bound of memory and of CPU time, and is killed where the session closes.
- * Besides, ptxas compiles whole programs, as nvcc has it do, where the driver's linker leaves
- * setmaxnreg out and gives kernels other numbers of registers.
+ * Besides, ptxas compiles whole programs, and keeps setmaxnreg, which the driver's linker leaves
+ * out.
  *
  * Its code is not checked against the text: who takes ptxas over can have any code loaded.
  */
@@ -27,7 +27,7 @@ void assembler_choose(void);
  * (cuDriverGetVersion): of the same major version, or its code may not load, and not older, or it
  * refuses what the driver takes. */
 bool assembler_suits(const char *said, unsigned driver);
-/* Whether ptxas compiles texts. */
+/* Whether ptxas compiles the texts of fenced sessions. */
 bool assembler_wanted(void);
 /* Returns a number that differs between files of ptxas; 0: ptxas is not wanted. */
 uint64_t assembler_version(void);

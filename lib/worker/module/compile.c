@@ -190,6 +190,13 @@ bool image_find_code(const struct job *job, unsigned char **image, uint64_t *siz
     return code;
 }
 
+/* The fenced sessions' texts, of which a mistake of the compiler is to harm nobody else, and those
+ * that the driver's linker would compile without their setmaxnreg. */
+static bool goes_to_assembler(const struct session *session, const char *text)
+{
+    return assembler_wanted() && (session->fenced || strstr(text, "setmaxnreg"));
+}
+
 /* Has the text compiled outside of the worker. */
 static gs_status image_assemble(struct job *job, unsigned char **image, uint64_t *size,
                                 uint32_t threads)
@@ -216,7 +223,7 @@ gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, 
     if (job->brief && *size > COMPILE_BRIEF)
         return job_takes_long(job);
     const uint32_t threads = one_by_one ? 1 : threads_wanted((const char *)*image);
-    if (assembler_wanted())
+    if (goes_to_assembler(job->session, (const char *)*image))
         return image_assemble(job, image, size, threads);
     const CUresult result = text_compile(job, (const char *)*image, *size, threads, &first);
     if (result)

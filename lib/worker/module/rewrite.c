@@ -12,7 +12,6 @@
  * every kernel is fenced into the window, so all that runs there is compiled from PTX.
  */
 #include "worker/module/rewrite.h"
-#include "worker/module/assembler.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -156,13 +155,12 @@ static bool has_word(const char *text, size_t length, const char *word)
 
 /* Whether calls in the text may have to go elsewhere than in the machine code beside it, or its
  * managed variables into the window, where their tenant can reach them. Kernels that move registers
- * between their warps need their machine code more than their calls where the driver's linker would
- * compile them: it ignores setmaxnreg, so that they would spill. One such kernel decides for all
- * kernels of its text. */
+ * between their warps need their machine code more than their calls: the driver's linker ignores
+ * setmaxnreg, so that they would spill. One such kernel decides for all kernels of its text. */
 static bool text_wanted(const char *text, size_t length)
 {
     return has_word(text, length, ".managed") ||
-           ((assembler_wanted() || !has_word(text, length, "setmaxnreg")) &&
+           (!has_word(text, length, "setmaxnreg") &&
             (printf_pass_maybe(text, length) || heap_pass_maybe(text, length)));
 }
 
