@@ -125,6 +125,30 @@ static void the_toolkits_is_for_an_nvidia_gpu(void)
     server_stop(server);
 }
 
+static void a_module_of_variables_alone_is_loaded(void)
+{
+    static const char text[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
+                               ".visible .global .u32 numbers[4] = {1, 2, 3, 42};\n// the end";
+    struct server *server = server_with_assembler("always");
+    uint32_t numbers[4];
+    gs_session session;
+    gs_module module;
+    unsigned kernels;
+    gs_devptr at;
+    size_t size;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(gs_module_load(session, text, 0, &module));
+    CHECK_OK(gs_global_get(module, "numbers", &at, &size));
+    CHECK_EQUAL(size, sizeof(numbers));
+    CHECK_OK(gs_memcpy_dtoh(session, numbers, at, sizeof(numbers)));
+    CHECK_EQUAL(numbers[3], 42);
+    CHECK_OK(gs_module_kernel_count(module, &kernels));
+    CHECK_EQUAL(kernels, 0);
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void its_crash_harms_nobody(void)
 {
     struct server *server = server_with_assembler("always");
@@ -224,6 +248,7 @@ static const struct test tests[] = {
     TEST(one_that_cannot_be_run_is_told),
     TEST(sessions_that_are_not_fenced_have_it_for_setmaxnreg),
     TEST(the_toolkits_is_for_an_nvidia_gpu),
+    TEST(a_module_of_variables_alone_is_loaded),
     TEST(its_crash_harms_nobody),
     TEST(it_reaches_no_other_process),
     TEST(it_opens_no_files),

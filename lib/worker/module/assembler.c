@@ -26,6 +26,7 @@
 #include "common/log.h"
 #include "common/sanitizers.h"
 #include "common/util.h"
+#include "ptx/rewrite/rewrite.h"
 #include "worker/driver/worker.h"
 #include "worker/jobs/job.h"
 #include "worker/module/assembler_sandbox.h"
@@ -84,6 +85,23 @@ static int file_with(const char *text, size_t size)
         at += (size_t)n;
     }
     return fd;
+}
+
+/* Makes the file that is compiled. Where a text has no kernel, ptxas adds one by files in /tmp,
+ * which it may not write: so it has one here, whose name nobody is told (kernels_read). */
+static int text_file(const char *text, size_t size)
+{
+    static const char kernel[] = "\n.visible .entry " REWRITE_PREFIX "none()\n{\n\tret;\n}\n";
+    CLEANUP_FREE char *more = NULL;
+
+    if (strstr(text, ".entry"))
+        return file_with(text, size);
+    more = malloc(size + sizeof(kernel));
+    if (!more)
+        return -1;
+    memcpy(more, text, size);
+    memcpy(more + size, kernel, sizeof(kernel));
+    return file_with(more, size + sizeof(kernel) - 1);
 }
 
 /* All that is in the file, with a NUL behind it, to be freed. NULL: there is no memory. */
@@ -213,7 +231,7 @@ static const char *code_fault(const unsigned char *code, size_t size)
 gs_status assembler_run(struct job *job, const char *text, size_t size, uint32_t threads,
                         unsigned char **code, size_t *code_size)
 {
-    CLEANUP_FD int in = file_with(text, size);
+    CLEANUP_FD int in = text_file(text, size);
     CLEANUP_FD int out = file_new();
     CLEANUP_FD int messages = file_new();
     CLEANUP_FREE char *said = NULL;
