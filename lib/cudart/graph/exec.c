@@ -190,7 +190,7 @@ cudaError_t exec_flags(cudaGraphExec_t handle, unsigned long long *flags)
 
     if (exec == NULL)
         return cudaErrorInvalidValue;
-    *flags = exec->flags;
+    *flags = exec->flags & ~(unsigned long long)cudaGraphInstantiateFlagUpload; /* it is done */
     exec_leave(exec);
     return cudaSuccess;
 }
