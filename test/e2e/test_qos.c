@@ -424,7 +424,7 @@ static void who_waits_in_vain_for_a_partition_is_told_for_whom(void)
     CHECK_OK(gs_attach(&params, &session));
     where_open(&other, session);
     CHECK_OK(gs_session_info(session, &desc));
-    snprintf(holder, sizeof(holder), "session %llu (holder)", (unsigned long long)desc.session_id);
+    snprintf(holder, sizeof(holder), "session %llu ", (unsigned long long)desc.session_id);
     CHECK_OK(gs_stream_create(session, NULL, &copying));
     CHECK_OK(gs_malloc(session, sizeof(two), &word));
     CHECK_OK(gs_memset(session, word, 0, sizeof(two)));
