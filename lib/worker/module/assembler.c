@@ -174,15 +174,31 @@ static uint64_t cpu_ns(const struct rusage *used)
 
 /* ---- A compilation --------------------------------------------------------------------------- */
 
-/* "-arch=sm_90a": the device's, with the letter that the text's .target has. */
-static void architecture(const char *text, char argument[32])
+/* Where the text has the directive outside of comments, or its end. */
+static const char *directive_find(const char *text, const char *name)
 {
-    const char *target = strstr(text, ".target"), *sm = target ? strstr(target, "sm_") : NULL;
+    while (*text && strncmp(text, name, strlen(name)) != 0) {
+        const bool line = !strncmp(text, "//", 2), block = !strncmp(text, "/*", 2);
+        const char *end = line ? strchr(text, '\n') : block ? strstr(text + 2, "*/") : text;
+
+        text = end ? end + 1 : text + strlen(text);
+    }
+    return text;
+}
+
+void assembler_architecture(const char *text, unsigned major, unsigned minor, char argument[32])
+{
+    const char *sm = strstr(directive_find(text, ".target"), "sm_");
     const size_t digits = sm ? strspn(sm + 3, "0123456789") : 0;
     const bool letter = sm && (sm[3 + digits] == 'a' || sm[3 + digits] == 'f');
 
-    snprintf(argument, 32, "-arch=sm_%u%u%.*s", worker->info.compute_major,
-             worker->info.compute_minor, letter, letter ? sm + 3 + digits : "");
+    snprintf(argument, 32, "-arch=sm_%u%u%.*s", major, minor, letter,
+             letter ? sm + 3 + digits : "");
+}
+
+static void architecture(const char *text, char argument[32])
+{
+    assembler_architecture(text, worker->info.compute_major, worker->info.compute_minor, argument);
 }
 
 static gs_status refuse(struct job *job, int status, const char *said)
