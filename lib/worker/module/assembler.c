@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -44,6 +45,9 @@ enum { CANNOT_RUN = 127 };
 
 /* Where NVIDIA's packages put the toolkit. */
 #define TOOLKITS "/usr/local/cuda/bin/ptxas"
+/* The same without links: another toolkit that takes the folder's name is another version, which
+ * nobody has looked at. */
+static char toolkits[PATH_MAX];
 
 /* NULL: the driver compiles. Chosen before the worker has other threads. */
 static const char *program;
@@ -292,12 +296,12 @@ static const char *toolkits_fault(char *text, size_t size)
     int driver = 0;
     pid_t pid;
 
-    if (stat(TOOLKITS, &file) != 0)
+    if (!realpath(TOOLKITS, toolkits) || stat(toolkits, &file) != 0)
         return "it is not there";
     if (!S_ISREG(file.st_mode) || file.st_uid != 0 || file.st_mode & (S_IWGRP | S_IWOTH))
         return "others than root can change it";
     architecture("", arch);
-    if (messages < 0 || start(TOOLKITS, arguments, -1, -1, messages, &pid) != 0)
+    if (messages < 0 || start(toolkits, arguments, -1, -1, messages, &pid) != 0)
         return "it cannot be started";
     const int status = await(NULL, pid, VERSION_SECONDS, &used);
     said = file_read(messages, size - 1, &length);
@@ -329,8 +333,8 @@ void assembler_choose(void)
         log_info("event=ptxas program=%s used=no reason=\"%s\"", TOOLKITS, fault);
         return;
     }
-    program = TOOLKITS;
-    log_info("event=ptxas program=%s used=yes", TOOLKITS);
+    program = toolkits;
+    log_info("event=ptxas program=%s used=yes", toolkits);
 }
 
 /* ---- Inside the process ---------------------------------------------------------------------- */
