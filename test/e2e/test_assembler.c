@@ -93,6 +93,9 @@ static void one_that_cannot_be_run_is_told(void)
     CHECK_STATUS(kernel_load(session, "good", &module), GS_ERR_DRIVER);
     CHECK_TEXT(gs_last_error_message(), "ptxas cannot be run: ");
     CHECK_EQUAL(server_log_lines(server, "event=no-ptxas program=/tmp/gshare-ptxas-"), 1);
+    for (unsigned i = 0; i < 20; i++)
+        CHECK_STATUS(kernel_load(session, "good", &module), GS_ERR_DRIVER);
+    CHECK(server_log_lines(server, "event=no-ptxas") <= 16); /* eight in ten seconds */
     CHECK_OK(gs_detach(session));
     server_stop(server);
     CHECK(unlink(path) == 0);

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/log_allowance.h"
 #include "common/sanitizers.h"
 #include "common/util.h"
 #include "worker/driver/worker.h"
@@ -205,10 +206,14 @@ static void architecture(const char *text, char argument[32])
     assembler_architecture(text, worker->info.compute_major, worker->info.compute_minor, argument);
 }
 
+/* Who loads again and again does not fill the log. */
+static struct log_allowance allowance = LOG_ALLOWANCE(8, 10000000000u);
+
 static gs_status refuse(struct job *job, int status, const char *said)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_RUN) {
-        log_warning("event=no-ptxas program=%s reason=\"%s\"", program, said);
+        if (log_allowance_take(&allowance, job->session->uid))
+            log_warning("event=no-ptxas program=%s reason=\"%s\"", program, said);
         return job_fail(job, GS_ERR_DRIVER, "ptxas cannot be run: %s", said);
     }
     if (WIFSIGNALED(status))
