@@ -93,6 +93,9 @@ static void one_that_cannot_be_run_is_told(void)
     CHECK_STATUS(kernel_load(session, "good", &module), GS_ERR_DRIVER);
     CHECK_TEXT(gs_last_error_message(), "ptxas cannot be run: ");
     CHECK_EQUAL(server_log_lines(server, "event=no-ptxas program=/tmp/gshare-ptxas-"), 1);
+    for (unsigned i = 0; i < 20; i++)
+        CHECK_STATUS(kernel_load(session, "good", &module), GS_ERR_DRIVER);
+    CHECK(server_log_lines(server, "event=no-ptxas") <= 16); /* eight in ten seconds */
     CHECK_OK(gs_detach(session));
     server_stop(server);
     CHECK(unlink(path) == 0);
@@ -194,6 +197,44 @@ static void it_opens_no_files(void)
     server_stop(server);
 }
 
+/* Writes a program that takes texts as the shim does, or refuses all. */
+static void program_write(const char *path, bool compiles)
+{
+    FILE *file = fopen(path, "w");
+
+    CHECK(file != NULL);
+    fprintf(file, "#!/bin/sh\n%s\n",
+            compiles ? "text=$(cat /proc/self/fd/3); printf '%s\\0' \"$text\" >/proc/self/fd/4"
+                     : "echo refused >&2; exit 255");
+    CHECK(fclose(file) == 0 && chmod(path, 0755) == 0);
+}
+
+/* A standby of another version begins with what it keeps when it takes over, and not before. */
+static void a_standby_leaves_the_code_that_is_kept_alone(void)
+{
+    char path[] = "/tmp/gshare-ptxas-XXXXXX";
+    struct server *server;
+    gs_session session;
+    gs_module module;
+    pid_t standby;
+
+    CHECK(close(mkstemp(path)) == 0);
+    program_write(path, true);
+    server = server_with(path, "always");
+    CHECK_OK(server_attach(server, &session));
+    CHECK_OK(kernel_load(session, "good", &module));
+    CHECK_OK(gs_module_unload(module));
+    CHECK_WITHIN(20000, (standby = server_standby_pid(server)) != 0);
+    program_write(path, false);
+    CHECK(kill(standby, SIGKILL) == 0);
+    CHECK_WITHIN(20000, server_standby_pid(server) != 0 && server_standby_pid(server) != standby);
+    CHECK_STATUS(kernel_load(session, "other", &module), GS_ERR_BAD_IMAGE);
+    CHECK_OK(kernel_load(session, "good", &module));
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+    CHECK(unlink(path) == 0);
+}
+
 /* Whether a process has the word on its command line. */
 static bool runs(const char *word)
 {
@@ -252,6 +293,7 @@ static const struct test tests[] = {
     TEST(its_crash_harms_nobody),
     TEST(it_reaches_no_other_process),
     TEST(it_opens_no_files),
+    TEST(a_standby_leaves_the_code_that_is_kept_alone),
     TEST(it_ends_with_its_session),
 };
 

@@ -211,6 +211,44 @@ static void a_user_no_longer_served_keeps_the_sessions_that_are_open(void)
     end(server, &file);
 }
 
+struct looker {
+    unsigned uid;
+    bool sees; /* what is set for root */
+};
+
+static void look_run(void *argument)
+{
+    const struct looker *looker = argument;
+
+    CHECK(setgid(looker->uid) == 0 && setuid(looker->uid) == 0);
+    CHECK_EQUAL(strstr(got(NULL), "inflight 77") != NULL, looker->sees);
+}
+
+static void look(unsigned uid, bool sees)
+{
+    struct looker looker = {uid, sees};
+
+    tenant_join(tenant_start(look_run, &looker));
+}
+
+static void observers_are_those_whom_the_file_names_last(void)
+{
+    if (geteuid() != 0)
+        test_skip("only root's server serves others");
+    struct file file = file_make("[server]\nobservers = 65533\n[user root]\ninflight = 77\n");
+    struct server *server = start(&file);
+    look(65532, false);
+    look(65533, true);
+    CHECK_TEXT(reload(server, &file, "[server]\nobservers = 65532\n[user root]\ninflight = 77\n"),
+               "read again");
+    CHECK_EQUAL(server_log_lines(server, "observers=65532 observers_was=65533"), 1);
+    look(65532, true);
+    look(65533, false);
+    CHECK_TEXT(reload(server, &file, "[user root]\ninflight = 77\n"), "read again");
+    look(65532, false);
+    end(server, &file);
+}
+
 /* Each signal counts, though the file is being read: the last text is what is in force. */
 static void many_hangups_leave_what_the_file_says_last(void)
 {
@@ -303,6 +341,7 @@ static const struct test tests[] = {
     TEST(less_memory_than_a_session_holds_lets_it_keep_that),
     TEST(what_is_fixed_at_the_start_stays),
     TEST(a_user_no_longer_served_keeps_the_sessions_that_are_open),
+    TEST(observers_are_those_whom_the_file_names_last),
     TEST(many_hangups_leave_what_the_file_says_last),
     TEST(the_check_names_every_error_with_its_line),
     TEST(the_check_says_that_none_is_no_policy_file),

@@ -427,6 +427,28 @@ static void the_owner_takes_the_place_of_another_users_trace(void)
     server_stop(server);
 }
 
+static void trace_beside_run(void *argument)
+{
+    (void)argument;
+    CHECK(setgid(STRANGER - 1) == 0 && setuid(STRANGER - 1) == 0);
+    CHECK_EQUAL(gsctl("trace", "-o", "/dev/null", NULL), 1);
+    CHECK_TEXT(output, "device 0 is traced by another user; one trace at a time");
+}
+
+static void a_user_does_not_learn_who_traces(void)
+{
+    if (geteuid() != 0)
+        test_skip("only root's server serves others");
+    struct server *server = server_start(NULL);
+    struct trace_file file;
+    struct tracer his;
+
+    tracer_start(&his, STRANGER, NULL, NULL);
+    tenant_join(tenant_start(trace_beside_run, NULL));
+    tracer_finish(&his, &file);
+    server_stop(server);
+}
+
 static gs_status trace_ask(struct control *control, uint32_t action, int32_t *id)
 {
     struct ctl_trace request = {.action = action, .segment_id = *id};
@@ -544,6 +566,7 @@ static const struct test tests[] = {
     TEST(the_summary_names_all_files_and_a_tenant_who_is_not_there),
     TEST(another_user_sees_only_sessions_of_his_own),
     TEST(the_owner_takes_the_place_of_another_users_trace),
+    TEST(a_user_does_not_learn_who_traces),
     TEST(another_user_cannot_begin_trace_after_trace),
     TEST(tracing_ends_with_a_gsctl_that_is_killed),
     TEST(a_trace_that_loses_its_server_is_written),

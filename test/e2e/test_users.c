@@ -112,6 +112,11 @@ static void looks_run(void *argument)
     CHECK_TEXT(output, looks->observes ? "operators_own" : "there is no session ");
     CHECK_EQUAL(gsctl("ps", NULL, NULL, NULL, NULL), 0);
     CHECK_EQUAL(strstr(output, "1 session of other users is not shown") != NULL, !looks->observes);
+    CHECK_EQUAL(gsctl("info", NULL, NULL, NULL, NULL), 0);
+    CHECK_EQUAL(strstr(output, "sessions of other users that are not shown: 1;") != NULL,
+                !looks->observes);
+    CHECK_EQUAL(gsctl("get", "--user", "1234", NULL, NULL), 0);
+    CHECK_TEXT(output, looks->observes ? "1234M" : "nothing is set, or it is not shown to you");
     CHECK_OK(gs_detach(own));
 }
 

@@ -1,6 +1,6 @@
 /* test_worker_assembler.c - which of NVIDIA's assemblers suits a driver: by its own words, where
  * one of another major version makes code that the driver does not load, and an older one refuses
- * texts that the driver takes. */
+ * texts that the driver takes. And for which architecture it compiles a text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,6 +52,43 @@ static void what_tells_no_release_does_not_suit(void **state)
     assert_false(assembler_suits("release of 13.0\n", 13000));
 }
 
+static void check_architecture(const char *text, unsigned major, unsigned minor,
+                               const char *expected)
+{
+    char argument[32];
+
+    assembler_architecture(text, major, minor, argument);
+    assert_string_equal(argument, expected);
+}
+
+static void it_compiles_for_the_device(void **state)
+{
+    (void)state;
+    check_architecture(".version 8.0\n.target sm_70\n", 9, 0, "-arch=sm_90");
+    check_architecture(".version 8.0\n.target sm_90, debug\n", 12, 1, "-arch=sm_121");
+    check_architecture("", 9, 0, "-arch=sm_90");
+}
+
+/* What a letter allows is refused without it. */
+static void it_keeps_the_letter_of_the_target(void **state)
+{
+    (void)state;
+    check_architecture(".version 8.0\n.target sm_90a\n", 9, 0, "-arch=sm_90a");
+    check_architecture(".version 8.8\n.target\tsm_100f, debug\n", 10, 3, "-arch=sm_103f");
+    check_architecture(".version 8.0 .target sm_90 .address_size 64", 9, 0, "-arch=sm_90");
+}
+
+static void a_target_in_a_comment_is_none(void **state)
+{
+    (void)state;
+    check_architecture("// was .target sm_90\n.version 8.0\n.target sm_90a\n", 9, 0,
+                       "-arch=sm_90a");
+    check_architecture("/* .target sm_90a\n */ .version 8.0\n//\n.target sm_90\n", 9, 0,
+                       "-arch=sm_90");
+    check_architecture("/* .target sm_90a", 9, 0, "-arch=sm_90");
+    check_architecture("// .target sm_90a", 9, 0, "-arch=sm_90");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -60,6 +97,9 @@ int main(void)
         cmocka_unit_test(an_older_one_does_not_suit),
         cmocka_unit_test(one_of_a_newer_major_version_does_not_suit),
         cmocka_unit_test(what_tells_no_release_does_not_suit),
+        cmocka_unit_test(it_compiles_for_the_device),
+        cmocka_unit_test(it_keeps_the_letter_of_the_target),
+        cmocka_unit_test(a_target_in_a_comment_is_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,16 @@ static void session_text(const struct ctl_row *row)
     set_text(row, "nothing", printf("    set  "));
 }
 
+/* What stands for the settings of a user without a row. */
+static const char *no_settings(uint32_t uid)
+{
+    const uid_t own = geteuid();
+
+    return own == 0 || own == uid || uid == CTL_OTHERS
+               ? "nothing is set"
+               : "nothing is set, or it is not shown to you";
+}
+
 static void row_text(const struct ctl_row *row)
 {
     char mask[SM_MASK_TEXT_MAX], user[FORMAT_MAX];
@@ -85,7 +95,7 @@ static void row_text(const struct ctl_row *row)
         break;
     case CTL_USER:
         set_text(
-            row, "nothing is set",
+            row, no_settings(row->uid),
             printf("%s%s: ", row->uid == CTL_OTHERS ? "" : "user ", format_user(user, row->uid)));
         break;
     case CTL_DEVICE:

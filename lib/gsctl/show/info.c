@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/util.h"
 #include "gsctl/ask/ask.h"
@@ -192,6 +193,20 @@ static void legend_print(void)
     putchar('\n');
 }
 
+/* Says how many of the device's sessions have no row. Root sees all; one may have come between the
+ * two answers. */
+static void hidden_print(const struct ctl_device *d, const struct rows *rows, uint32_t device)
+{
+    uint32_t shown = 0;
+
+    for (size_t i = 0; i < rows->count; i++)
+        shown += rows->row[i].device == (int32_t)device && row_target(&rows->row[i]) == CTL_TENANT;
+    if (geteuid() != 0 && d->tenants > shown)
+        printf(
+            "          sessions of other users that are not shown: %u; their SMs count as free\n",
+            d->tenants - shown);
+}
+
 static void device_print(const struct ctl_status_reply *reply, const struct rows *rows,
                          uint32_t device)
 {
@@ -209,6 +224,7 @@ static void device_print(const struct ctl_status_reply *reply, const struct rows
            size_rounded(used, d->memory_used), size_rounded(total, d->memory_total),
            sm_mask_count(&map.granted), sm_mask_count(&map.alone), sm_mask_count(&map.reserved),
            sm_mask_count(&map.none));
+    hidden_print(d, rows, device);
     map_print(rows, device, &map);
 }
 

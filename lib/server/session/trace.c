@@ -124,14 +124,20 @@ static void begin_log(const struct device *device, const struct reply *by)
     log_event_write(&event, LOG_LEVEL_INFO);
 }
 
-/* Whether a trace of all sessions, or of one user's, may begin. */
-static gs_status begin_check(const struct device *device, bool all, char text[REFUSAL_TEXT_MAX])
+/* Whether a trace of all sessions, or of the asker's, may begin. */
+static gs_status begin_check(const struct device *device, uid_t asker, bool all,
+                             char text[REFUSAL_TEXT_MAX])
 {
     const struct device_trace *trace = &device->trace;
 
-    if (trace->segment && (trace->all || !all))
+    if (trace->segment && (trace->all || !all)) {
+        if (!server_shows(device->server, asker, trace->uid))
+            return refusal(text, GS_ERR_REFUSED,
+                           "device %d is traced by another user; one trace at a time",
+                           device->index);
         return refusal(text, GS_ERR_REFUSED, "device %d is traced by user %s; one trace at a time",
                        device->index, log_user_name(trace->uid));
+    }
     if (!all && clock_ns() < trace->next_ns)
         return refusal(text, GS_ERR_LIMIT, "device %d was traced just now; try again in a second",
                        device->index);
@@ -155,7 +161,7 @@ gs_status device_trace_begin(struct device *device, const struct reply *by, int3
         *id = trace->segment_id;
         return GS_OK;
     }
-    status = begin_check(device, all, text);
+    status = begin_check(device, uid, all, text);
     if (status != GS_OK)
         return status;
     device_trace_end(device);

@@ -324,8 +324,6 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
     snprintf(ready.text, sizeof(ready.text), "%s", text);
     ready.u.device = made->info;
     assembler_choose();
-    if (!code_cache_open(LINK_CODE_FD, &made->info))
-        log_warning("event=no-code-cache reason=%s", strerror(errno));
     link_send(&ready, -1);
     compiler_load();
 
@@ -333,7 +331,9 @@ int worker_main(int device, const char *kind, const char *bell_name, const char 
     if (!begin_await())
         _exit(0);
 
-    /* Serving the device. */
+    /* Serving the device. The cache was the former worker's up to now. */
+    if (!code_cache_open(LINK_CODE_FD, &made->info))
+        log_warning("event=no-code-cache reason=%s", strerror(errno));
     if (!lost_init() || !prewake_init() || !service_start() || !loop_start())
         return give_up("the worker's threads cannot be started");
     /* _exit, because the driver's exit handlers would wait for tenants' kernels. */

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/log_allowance.h"
 #include "common/sanitizers.h"
 #include "common/util.h"
 #include "ptx/rewrite/rewrite.h"
@@ -45,6 +47,9 @@ enum { CANNOT_RUN = 127 };
 
 /* Where NVIDIA's packages put the toolkit. */
 #define TOOLKITS "/usr/local/cuda/bin/ptxas"
+/* The same without links: another toolkit that takes the folder's name is another version, which
+ * nobody has looked at. */
+static char toolkits[PATH_MAX];
 
 /* NULL: the driver compiles. Chosen before the worker has other threads. */
 static const char *program;
@@ -192,21 +197,41 @@ static uint64_t cpu_ns(const struct rusage *used)
 
 /* ---- A compilation --------------------------------------------------------------------------- */
 
-/* "-arch=sm_90a": the device's, with the letter that the text's .target has. */
-static void architecture(const char *text, char argument[32])
+/* Where the text has the directive outside of comments, or its end. */
+static const char *directive_find(const char *text, const char *name)
 {
-    const char *target = strstr(text, ".target"), *sm = target ? strstr(target, "sm_") : NULL;
+    while (*text && strncmp(text, name, strlen(name)) != 0) {
+        const bool line = !strncmp(text, "//", 2), block = !strncmp(text, "/*", 2);
+        const char *end = line ? strchr(text, '\n') : block ? strstr(text + 2, "*/") : text;
+
+        text = end ? end + 1 : text + strlen(text);
+    }
+    return text;
+}
+
+void assembler_architecture(const char *text, unsigned major, unsigned minor, char argument[32])
+{
+    const char *sm = strstr(directive_find(text, ".target"), "sm_");
     const size_t digits = sm ? strspn(sm + 3, "0123456789") : 0;
     const bool letter = sm && (sm[3 + digits] == 'a' || sm[3 + digits] == 'f');
 
-    snprintf(argument, 32, "-arch=sm_%u%u%.*s", worker->info.compute_major,
-             worker->info.compute_minor, letter, letter ? sm + 3 + digits : "");
+    snprintf(argument, 32, "-arch=sm_%u%u%.*s", major, minor, letter,
+             letter ? sm + 3 + digits : "");
 }
+
+static void architecture(const char *text, char argument[32])
+{
+    assembler_architecture(text, worker->info.compute_major, worker->info.compute_minor, argument);
+}
+
+/* Who loads again and again does not fill the log. */
+static struct log_allowance allowance = LOG_ALLOWANCE(8, 10000000000u);
 
 static gs_status refuse(struct job *job, int status, const char *said)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_RUN) {
-        log_warning("event=no-ptxas program=%s reason=\"%s\"", program, said);
+        if (log_allowance_take(&allowance, job->session->uid))
+            log_warning("event=no-ptxas program=%s reason=\"%s\"", program, said);
         return job_fail(job, GS_ERR_DRIVER, "ptxas cannot be run: %s", said);
     }
     if (WIFSIGNALED(status))
@@ -294,12 +319,12 @@ static const char *toolkits_fault(char *text, size_t size)
     int driver = 0;
     pid_t pid;
 
-    if (stat(TOOLKITS, &file) != 0)
+    if (!realpath(TOOLKITS, toolkits) || stat(toolkits, &file) != 0)
         return "it is not there";
     if (!S_ISREG(file.st_mode) || file.st_uid != 0 || file.st_mode & (S_IWGRP | S_IWOTH))
         return "others than root can change it";
     architecture("", arch);
-    if (messages < 0 || start(TOOLKITS, arguments, -1, -1, messages, &pid) != 0)
+    if (messages < 0 || start(toolkits, arguments, -1, -1, messages, &pid) != 0)
         return "it cannot be started";
     const int status = await(NULL, pid, VERSION_SECONDS, &used);
     said = file_read(messages, size - 1, &length);
@@ -331,8 +356,8 @@ void assembler_choose(void)
         log_info("event=ptxas program=%s used=no reason=\"%s\"", TOOLKITS, fault);
         return;
     }
-    program = TOOLKITS;
-    log_info("event=ptxas program=%s used=yes", TOOLKITS);
+    program = toolkits;
+    log_info("event=ptxas program=%s used=yes", toolkits);
 }
 
 /* ---- Inside the process ---------------------------------------------------------------------- */

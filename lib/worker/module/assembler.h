@@ -27,6 +27,9 @@ void assembler_choose(void);
  * (cuDriverGetVersion): of the same major version, or its code may not load, and not older, or it
  * refuses what the driver takes. */
 bool assembler_suits(const char *said, unsigned driver);
+/* Makes ptxas' option for a device of that compute capability: "-arch=sm_90a", with the letter that
+ * the text's .target has. */
+void assembler_architecture(const char *text, unsigned major, unsigned minor, char argument[32]);
 /* Whether ptxas compiles the texts of fenced sessions. */
 bool assembler_wanted(void);
 /* Returns a number that differs between files of ptxas; 0: ptxas is not wanted. */

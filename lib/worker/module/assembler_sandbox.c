@@ -1,13 +1,16 @@
 /* assembler_sandbox.c - see assembler_sandbox.h. Landlock keeps the process off files, and off
- * others' memory by ptrace; seccomp refuses the system calls that reach others in another way. */
+ * others' memory by ptrace; seccomp refuses the system calls that reach others in another way, and
+ * those that change files which Landlock leaves to it. */
 #include "worker/module/assembler_sandbox.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -18,11 +21,14 @@
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* All accesses of Landlock's first version. Later ones (to move between folders, to truncate) fall
- * under what may not be opened for writing. */
-#define READ      (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE)
-#define READ_TREE (READ | LANDLOCK_ACCESS_FS_READ_DIR)
-#define ANY       (LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1)
+#define READ             (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE)
+#define READ_TREE        (READ | LANDLOCK_ACCESS_FS_READ_DIR)
+/* All accesses of Landlock's first version, which refuses moves between folders in any case. */
+#define ANY              (LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1)
+/* Before this version a file that may be read can be truncated as it is opened. Older headers do
+ * not have LANDLOCK_ACCESS_FS_TRUNCATE. */
+#define TRUNCATE_VERSION 3
+#define TRUNCATE         (UINT64_C(1) << 14)
 
 /* The folders are links into /usr on most systems, and may not be there. */
 static const char *const trees[] = {"/usr", "/lib", "/lib64", "/bin"};
@@ -39,7 +45,10 @@ static bool path_allow(int ruleset, const char *path, uint64_t access)
 
 static bool files_close(const char *program)
 {
-    const struct landlock_ruleset_attr handled = {.handled_access_fs = ANY};
+    const long version =
+        syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    const struct landlock_ruleset_attr handled = {
+        .handled_access_fs = ANY | (version >= TRUNCATE_VERSION ? TRUNCATE : 0)};
     CLEANUP_FD int ruleset =
         (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof(handled), 0);
 
@@ -73,9 +82,21 @@ static const uint32_t refused[] = {
     SYS_pidfd_getfd, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise,
     SYS_kcmp, SYS_setpriority, SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam,
     SYS_sched_setattr, SYS_ioprio_set, SYS_migrate_pages, SYS_move_pages,
-    /* Sockets, queues, segments, keys. */
-    SYS_socket, SYS_mq_open, SYS_mq_unlink, SYS_shmget, SYS_shmat, SYS_shmctl, SYS_semget,
-    SYS_semctl, SYS_msgget, SYS_msgctl, SYS_add_key, SYS_request_key, SYS_keyctl,
+    /* Another group of processes, since the worker ends the whole group of this one. */
+    SYS_setpgid, SYS_setsid,
+    /* Sockets, queues, segments, keys. Who guesses the number of a queue needs no call to get it.
+     */
+    SYS_socket, SYS_socketpair, SYS_mq_open, SYS_mq_unlink, SYS_shmget, SYS_shmat, SYS_shmctl,
+    SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv,
+    SYS_msgctl, SYS_add_key, SYS_request_key, SYS_keyctl,
+    /* Changes of files that Landlock does not refuse. The last have numbers alone in old headers:
+     * fchmodat2, setxattrat, removexattrat, file_setattr. */
+    SYS_truncate, SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat, SYS_utimensat, SYS_setxattr,
+    SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr,
+#ifdef __x86_64__
+    SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat,
+#endif
+    452, 463, 466, 469,
     /* Parts of the kernel. */
     SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_io_uring_setup, SYS_unshare, SYS_setns,
     SYS_mount, SYS_fanotify_init};
@@ -83,44 +104,101 @@ static const uint32_t refused[] = {
 /* Those that take the number of a process first, by which they reach others. */
 static const uint32_t own_alone[] = {SYS_kill, SYS_tgkill, SYS_prlimit64};
 
+/* What no new process may have: namespaces, in which it has all capabilities, and the worker as its
+ * parent, which would not wait for it. */
+#define CLONES_REFUSED                                                                             \
+    (CLONE_PARENT | CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |  \
+     CLONE_NEWPID | CLONE_NEWNET)
+
 #define WORD(member)         ((uint32_t)offsetof(struct seccomp_data, member))
 #define LOAD(member)         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, WORD(member))
-#define REFUSE               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+#define FAIL(error)          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
+#define REFUSE               FAIL(EPERM)
 #define ALLOW                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 /* Skips `count` instructions unless what is loaded equals the value. */
 #define UNLESS(value, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (count))
 #define IF(value, count)     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), (count), 0)
 
-static bool calls_refuse(void)
-{
 #ifdef ARCHITECTURE
-    struct sock_filter code[8 + 2 * ARRAY_SIZE(refused) + 6 * ARRAY_SIZE(own_alone)];
-    struct sock_fprog filter = {.filter = code};
-    size_t n = 0;
+struct filter {
+    struct sock_filter code[256];
+    unsigned short length;
+};
+#define PUT(instruction) filter->code[filter->length++] = (struct sock_filter)instruction
 
-#define PUT(instruction) code[n++] = (struct sock_filter)instruction
+static void refused_put(struct filter *filter)
+{
+    static_assert(2 * ARRAY_SIZE(refused) + 6 * ARRAY_SIZE(own_alone) + 32 <=
+                      ARRAY_SIZE(filter->code),
+                  "room in the filter");
+
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+        PUT(UNLESS(refused[i], 1));
+        PUT(REFUSE);
+    }
+}
+
+/* An argument's low word, which the kernel looks at, comes first on both architectures. */
+static void own_alone_put(struct filter *filter)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(own_alone); i++) {
+        PUT(UNLESS(own_alone[i], 5));
+        PUT(LOAD(args[0]));
+        PUT(IF(0, 2));
+        PUT(IF((uint32_t)getpid(), 1));
+        PUT(REFUSE);
+        PUT(ALLOW);
+    }
+}
+
+/* The C library makes threads by clone where there is no clone3, whose flags are in memory, where
+ * no filter sees them. */
+static void clone_put(struct filter *filter)
+{
+    PUT(UNLESS(SYS_clone3, 1));
+    PUT(FAIL(ENOSYS));
+    PUT(UNLESS(SYS_clone, 4));
+    PUT(LOAD(args[0]));
+    PUT(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONES_REFUSED, 0, 1));
+    PUT(REFUSE);
+    PUT(ALLOW);
+}
+
+/* The owner of a descriptor is sent any signal that its opener chooses. */
+static void fcntl_put(struct filter *filter)
+{
+    PUT(UNLESS(SYS_fcntl, 5));
+    PUT(LOAD(args[1]));
+    PUT(IF(F_SETOWN, 1));
+    PUT(UNLESS(F_SETOWN_EX, 1));
+    PUT(REFUSE);
+    PUT(ALLOW);
+}
+
+static void filter_make(struct filter *filter)
+{
     PUT(LOAD(arch));
     PUT(IF(ARCHITECTURE, 1));
     PUT(REFUSE);
     PUT(LOAD(nr));
     PUT(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_CALLS, 0, 1));
     PUT(REFUSE);
-    for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
-        PUT(UNLESS(refused[i], 1));
-        PUT(REFUSE);
-    }
-    for (size_t i = 0; i < ARRAY_SIZE(own_alone); i++) {
-        PUT(UNLESS(own_alone[i], 5));
-        PUT(LOAD(args[0])); /* its low word, on both architectures */
-        PUT(IF(0, 2));
-        PUT(IF((uint32_t)getpid(), 1));
-        PUT(REFUSE);
-        PUT(ALLOW);
-    }
+    refused_put(filter);
+    own_alone_put(filter);
+    clone_put(filter);
+    fcntl_put(filter);
     PUT(ALLOW);
-#undef PUT
-    filter.len = (unsigned short)n;
-    return !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+#endif
+
+static bool calls_refuse(void)
+{
+#ifdef ARCHITECTURE
+    struct filter filter = {.length = 0};
+
+    filter_make(&filter);
+    const struct sock_fprog program = {.len = filter.length, .filter = filter.code};
+    return !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 #else
     return true;
 #endif

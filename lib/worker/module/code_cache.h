@@ -17,8 +17,9 @@
 
 #include "common/link.h"
 
-/* Maps the memory, whose code was made for this device and driver, or else is dropped. false:
- * nothing will be kept or found. Once, before other threads run. */
+/* Maps the memory, whose code was made for this device, driver and ptxas, or else is dropped.
+ * false: nothing will be kept or found. Once, when no former worker of the device runs any more,
+ * and before service threads do. */
 bool code_cache_open(int fd, const struct link_device *info);
 /* Returns a copy of the code for the text, to be freed, and its size; NULL: there is none. May wait
  * for the disk, two seconds at most. */
