@@ -385,11 +385,11 @@ int assembler_main(char **arguments)
         perror("limits");
         return CANNOT_RUN;
     }
-    if (!sandbox_enter(arguments[1])) {
+    if (sandbox_enter(arguments[1])) {
+        execv(arguments[1], arguments + 1);
+        perror(arguments[1]);
+    } else {
         perror("sandbox");
-        return CANNOT_RUN;
     }
-    execv(arguments[1], arguments + 1);
-    perror(arguments[1]);
-    return CANNOT_RUN;
+    _exit(CANNOT_RUN); /* what exit does may need what has been given up */
 }

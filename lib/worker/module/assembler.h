@@ -41,7 +41,8 @@ uint64_t assembler_version(void);
 gs_status assembler_run(struct job *job, const char *text, size_t size, uint32_t threads,
                         unsigned char **code, size_t *code_size);
 /* Runs in the process for ptxas, as gshared --ptxas-run WORKER PROGRAM ARGUMENT..., and executes
- * PROGRAM. Returns where PROGRAM cannot be executed. `arguments`: from WORKER on. */
+ * PROGRAM. Ends the process where PROGRAM cannot be executed; returns where the worker is gone or a
+ * limit cannot be set. `arguments`: from WORKER on. */
 int assembler_main(char **arguments);
 
 #endif
