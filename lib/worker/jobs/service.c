@@ -354,6 +354,18 @@ static uint64_t thread_cpu_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Gives back to the system what a large text took, most of which the C library would keep for good.
+ * One thread at a time: where another allocator stands in the library's place, the first call sets
+ * up what the library has of its own, which two threads at once get wrong. */
+static void memory_give_back(void)
+{
+    static pthread_mutex_t trimming = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&trimming);
+    malloc_trim(0);
+    pthread_mutex_unlock(&trimming);
+}
+
 /* Does the job. The user of a job that compiles is charged with the CPU time of this thread and of
  * those that help it. */
 static void job_work(struct job *job)
@@ -364,9 +376,8 @@ static void job_work(struct job *job)
     job->kind->work(job);
     if (!compiles)
         return;
-    /* Else the library keeps most of what a large text took, for good. */
     if (!job->brief)
-        malloc_trim(0);
+        memory_give_back();
     pthread_mutex_lock(&accounts.lock);
     pace_take(&accounts.pace, job_uid(job), compile_percent(job),
               thread_cpu_ns() - began + job->helpers_ns, clock_ns());
