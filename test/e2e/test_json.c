@@ -89,14 +89,11 @@ static unsigned documents(void)
 
 /* ---- Helpers --------------------------------------------------------------------------------- */
 
-static gs_session attach_named(const char *name)
+static gs_session attach_shown(const char *name)
 {
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    gs_session session;
+    const gs_session session = attach_named(name);
     char pid[24];
 
-    params.name = name;
-    CHECK_OK(gs_attach(&params, &session));
     /* The server learns this process's pid a moment after the answer. */
     snprintf(pid, sizeof(pid), " %d ", (int)getpid());
     CHECK_WITHIN(5000, gsctl("ps", NULL) == 0 && strstr(output, pid));
@@ -134,7 +131,7 @@ static void every_command_that_prints_something_has_json(void)
                                            {"kill", "1"},
                                            {"quit"}};
     struct server *server = server_start(NULL);
-    gs_session session = attach_named("a \"name\"");
+    gs_session session = attach_shown("a \"name\"");
 
     for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
         GSCTL_OK("--json", words[i][0], words[i][1], words[i][2]);
@@ -150,7 +147,7 @@ static void every_command_that_prints_something_has_json(void)
 static void top_is_a_sample_where_there_is_no_terminal(void)
 {
     struct server *server = server_start(NULL);
-    gs_session session = attach_named("sampled");
+    gs_session session = attach_shown("sampled");
 
     const int status = gsctl("top", NULL);
     if (!strstr(output, "without ncurses")) {
@@ -193,7 +190,7 @@ static void a_watched_top_ends_with_its_server(void)
 static void dump_is_status_get_and_ps_in_one(void)
 {
     struct server *server = server_start(NULL);
-    gs_session session = attach_named("dumped");
+    gs_session session = attach_shown("dumped");
 
     GSCTL_OK("set", "--default", "--mem", "64M");
     GSCTL_OK("dump", "--json");
@@ -211,7 +208,7 @@ static void dump_is_status_get_and_ps_in_one(void)
 static void metrics_have_their_names_and_labels(void)
 {
     struct server *server = server_start(NULL);
-    gs_session session = attach_named("a \"quoted\" \\ name");
+    gs_session session = attach_shown("a \"quoted\" \\ name");
 
     GSCTL_OK("metrics", "--json");
     CHECK_EQUAL(documents(), 1);
@@ -230,7 +227,7 @@ static void metrics_have_their_names_and_labels(void)
 static void lines_of_the_log_are_objects(void)
 {
     struct server *server = server_start(NULL);
-    gs_session session = attach_named("17");
+    gs_session session = attach_shown("17");
 
     GSCTL_OK("log", "--json");
     CHECK(documents() >= 2);
@@ -278,7 +275,7 @@ static void lines_of_the_journal_are_the_same_objects(void)
 static void the_queries_of_mps_have_json(void)
 {
     struct server *server = server_start(NULL);
-    gs_session session = attach_named("client"), second;
+    gs_session session = attach_shown("client"), second;
     char pid[24];
 
     snprintf(pid, sizeof(pid), "%d", (int)server->pid);
@@ -310,7 +307,7 @@ static void the_queries_of_mps_have_json(void)
     GSCTL_OK("mps", "--json", "help");
     CHECK_EQUAL(documents(), 1);
     /* A process with two sessions. */
-    second = attach_named("client");
+    second = attach_shown("client");
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     GSCTL_OK("mps", "--json", "set_active_thread_percentage", pid, "50");
     CHECK_EQUAL(documents(), 1);
@@ -327,7 +324,7 @@ static void what_was_reserved_is_a_row(void)
 {
     struct server *server = server_start(NULL);
     gs_session_desc desc = GS_SESSION_DESC_INIT;
-    gs_session session = attach_named("reserves");
+    gs_session session = attach_shown("reserves");
 
     CHECK_OK(gs_session_info(session, &desc));
     CHECK_OK(gs_detach(session));

@@ -37,16 +37,6 @@ static unsigned lines(const struct server *server, const char *pattern)
     return count;
 }
 
-static gs_session attach_named(const char *name)
-{
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    gs_session session;
-
-    params.name = name;
-    CHECK_OK(gs_attach(&params, &session));
-    return session;
-}
-
 static void every_line_has_date_time_zone_and_process(void)
 {
     struct server *server = server_start(

@@ -38,14 +38,9 @@ static void folder_remove(const char *first, const char *second)
     CHECK(rmdir(folder) == 0);
 }
 
-static void attach_named(const char *name)
+static void visit(const char *name)
 {
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    gs_session session;
-
-    params.name = name;
-    CHECK_OK(gs_attach(&params, &session));
-    CHECK_OK(gs_detach(session));
+    CHECK_OK(gs_detach(attach_named(name)));
 }
 
 /* ---- gsctl log -f ---------------------------------------------------------------------------- */
@@ -111,7 +106,7 @@ static void the_log_is_found_where_standard_error_goes(void)
 {
     struct server *server = server_start(NULL);
 
-    attach_named("somebody");
+    visit("somebody");
     GSCTL_OK("log");
     CHECK_TEXT(output, "event=ready server=");
     CHECK_TEXT(output, "event=attached session=1 ");
@@ -127,19 +122,19 @@ static void a_rotated_log_is_followed_without_a_gap(void)
 
     for (unsigned i = 0; i < 20; i++) {
         snprintf(name, sizeof(name), "early-%u", i);
-        attach_named(name);
+        visit(name);
     }
     follower_start(&follower, follow);
     follower_expect(&follower, "name=early-19");
     CHECK(strstr(follower.text, "name=early-2 ") == NULL);
-    attach_named("before");
+    visit("before");
     follower_expect(&follower, "name=before");
     CHECK(rename(path_of("log"), path_of("log.1")) == 0);
-    attach_named("between"); /* the server writes into the old file still */
+    visit("between"); /* the server writes into the old file still */
     CHECK(kill(server->pid, SIGHUP) == 0);
     follower_expect(&follower, "event=log-reopened");
     CHECK_TEXT(follower.text, "name=between");
-    attach_named("after");
+    visit("after");
     follower_expect(&follower, "name=after");
     follower_end(&follower);
     GSCTL_OK("log");
@@ -156,11 +151,11 @@ static void a_log_that_is_cut_goes_on_from_its_begin(void)
     struct server *server = server_start(&(struct server_options){.arguments = arguments});
     struct follower follower;
 
-    attach_named("before");
+    visit("before");
     follower_start(&follower, follow);
     follower_expect(&follower, "name=before");
     CHECK(truncate(path_of("log"), 0) == 0);
-    attach_named("after");
+    visit("after");
     follower_expect(&follower, "name=after");
     follower_end(&follower);
     GSCTL_OK("log");
@@ -177,10 +172,10 @@ static void a_followed_log_is_json_line_by_line(void)
     struct follower follower;
 
     follower_start(&follower, follow_json);
-    attach_named("first");
+    visit("first");
     follower_expect(&follower, "\"event\":\"attached\",\"session\":1,");
     follower_expect(&follower, "\"name\":\"first\"");
-    attach_named("second");
+    visit("second");
     follower_expect(&follower, "\"event\":\"attached\",\"session\":2,");
     CHECK(strstr(follower.text, "event=") == NULL);
     follower_end(&follower);
@@ -259,7 +254,7 @@ static void a_log_that_nobody_reads_holds_nobody_up(void)
     close(ends[1]);
     CHECK_WITHIN(20000, gsctl("status", NULL) == 0);
     for (unsigned i = 0; i < 100; i++)
-        attach_named("somebody");
+        visit("somebody");
     GSCTL_OK("status");
     CHECK_TEXT(output, "100 since the start");
     CHECK_TEXT(output, "log       a pipe\n");

@@ -217,16 +217,6 @@ static double ps_number(const char *member)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-static gs_session attach(const char *name)
-{
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    gs_session session;
-
-    params.name = name;
-    CHECK_OK(gs_attach(&params, &session));
-    return session;
-}
-
 static void work(gs_session session, gs_kernel kernel, int launches)
 {
     for (int i = 0; i < launches; i++)
@@ -262,7 +252,7 @@ static void figures_are_those_of_ps_and_counters_only_grow(void)
                 {"gshare_sms", "sm_count", 1}};
     static struct exposition first, second;
     struct server *server = server_start(NULL);
-    gs_session session = attach("odd \"name\" \\ \xff");
+    gs_session session = attach_named("odd \"name\" \\ \xff");
     gs_kernel nothing = kernels_get(kernels_load(session), "nothing");
     char label[64];
     gs_devptr memory;
@@ -314,7 +304,7 @@ static void a_textfile_is_replaced_as_a_whole(void)
 {
     struct server *server = server_start(NULL);
     char folder[] = "/tmp/gshare-test-XXXXXX", path[64], text[65536];
-    gs_session session = attach("written");
+    gs_session session = attach_named("written");
     unsigned files = 0;
     struct dirent *entry;
     size_t size;
@@ -378,7 +368,7 @@ static void it_is_served_and_outlives_the_server(void)
     static const char *const listen[] = {"bin/gsctl", "metrics", "--listen", "0", NULL};
     static struct exposition e;
     struct server *server = server_start(NULL);
-    gs_session session = attach("served");
+    gs_session session = attach_named("served");
     unsigned port;
     char *body;
 

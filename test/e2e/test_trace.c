@@ -27,16 +27,6 @@ struct player {
     struct gate ready, go, done, leave;
 };
 
-static gs_session attach(const char *name)
-{
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    gs_session session;
-
-    params.name = name;
-    CHECK_OK(gs_attach(&params, &session));
-    return session;
-}
-
 static void launch_all(const struct player *player, gs_session session, gs_module module,
                        gs_devptr data)
 {
@@ -67,7 +57,7 @@ static void play(void *argument)
 
     if (player->uid)
         CHECK(setgid(player->uid) == 0 && setuid(player->uid) == 0);
-    gs_session session = attach(player->name);
+    gs_session session = attach_named(player->name);
     gs_module module = kernels_load(session);
     CHECK_OK(gs_malloc(session, WORDS * sizeof(uint32_t), &data));
     gate_pass(&player->ready);
@@ -185,7 +175,7 @@ static void a_trace_shows_the_partition_that_a_kernel_ran_in(void)
     char id[24];
     uint64_t sms = 0;
 
-    const gs_session session = attach("asks");
+    const gs_session session = attach_named("asks");
     CHECK_OK(gs_session_info(session, &desc));
     CHECK_OK(gs_detach(session));
     const pid_t pid = player_start(player);
@@ -221,7 +211,7 @@ static void a_trace_goes_on_over_a_takeover(void)
     struct tracer tracer;
     gs_devptr data;
 
-    const gs_session session = attach(player->name);
+    const gs_session session = attach_named(player->name);
     const gs_module module = kernels_load(session);
     CHECK_OK(gs_malloc(session, WORDS * sizeof(uint32_t), &data));
     const pid_t lost = server_worker_pid(server);
@@ -519,7 +509,7 @@ static unsigned trace_segments(void)
 static void tracing_ends_with_a_gsctl_that_is_killed(void)
 {
     struct server *server = server_start(NULL);
-    const gs_session session = attach("goes on");
+    const gs_session session = attach_named("goes on");
     const unsigned before = trace_segments();
     struct trace_file file;
     struct tracer tracer;

@@ -82,16 +82,6 @@ struct looks {
     char session[24]; /* the number of another user's */
 };
 
-static gs_session attach_named(const char *name)
-{
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-    gs_session session;
-
-    params.name = name;
-    CHECK_OK(gs_attach(&params, &session));
-    return session;
-}
-
 /* Everything that tells of sessions and of what is set for users. */
 static void looks_run(void *argument)
 {

@@ -160,6 +160,8 @@ void server_stop(struct server *server);
 void server_kill(struct server *server);
 /* Attaches to this server with default parameters. */
 gs_status server_attach(const struct server *server, gs_session *session);
+/* Attaches by a name, as the environment says where; fails the test if that fails. */
+gs_session attach_named(const char *name);
 /* Attaches as of this class to the server that was started last. */
 gs_session attach_class(gs_class cls);
 /* Returns the next datagram of server->notify, in a static buffer; fails after 10 s. */

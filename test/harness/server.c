@@ -209,6 +209,16 @@ void server_kill(struct server *server)
 
 /* ---- What it says of itself ------------------------------------------------------------------ */
 
+gs_session attach_named(const char *name)
+{
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
+    gs_session session;
+
+    params.name = name;
+    CHECK_OK(gs_attach(&params, &session));
+    return session;
+}
+
 gs_status server_attach(const struct server *server, gs_session *session)
 {
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;

@@ -1,8 +1,21 @@
 /* server_values.c - see server_values.h. */
 #include "server/state/server_values.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+char *value_trim(char *text)
+{
+    char *end = text + strlen(text);
+
+    while (isspace((unsigned char)*text))
+        text++;
+    while (end > text && isspace((unsigned char)end[-1]))
+        end--;
+    *end = '\0';
+    return text;
+}
 
 bool cache_parse(char cache[CACHE_PATH_MAX], const char *value)
 {

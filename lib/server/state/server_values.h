@@ -15,4 +15,7 @@ bool cache_parse(char cache[CACHE_PATH_MAX], const char *value);
 /* Takes "[ADDR:]PORT", both in numbers, or "none". false: it is neither. */
 bool metrics_parse(char address[METRICS_ADDRESS_MAX], const char *value);
 
+/* Cuts white space off both ends. Returns the first character that is none. */
+char *value_trim(char *text);
+
 #endif

@@ -68,19 +68,6 @@ __attribute__((format(printf, 2, 3))) static bool wrong(struct reader *r, const 
     return false;
 }
 
-static char *trim(char *text)
-{
-    char *end;
-
-    while (isspace((unsigned char)*text))
-        text++;
-    end = text + strlen(text);
-    while (end > text && isspace((unsigned char)end[-1]))
-        end--;
-    *end = 0;
-    return text;
-}
-
 static bool whole_number(const char *text, uint64_t max, uint64_t *number)
 {
     char *end;
@@ -246,11 +233,11 @@ static bool section_begin(struct reader *r, char *text)
     if (text[length - 1] != ']' || length < 3)
         return wrong(r, "'%.60s' is no [section]", text);
     text[length - 1] = 0;
-    kind = trim(text + 1);
+    kind = value_trim(text + 1);
     id = kind + strcspn(kind, " \t");
     if (*id)
         *id++ = 0;
-    id = trim(id);
+    id = value_trim(id);
     r->section = SECTION_SETTINGS;
     r->set = (struct ctl_settings){0};
     r->reservation = (struct reservation){0};
@@ -398,8 +385,8 @@ static bool value_read(struct reader *r, char *text)
     if (!value)
         return wrong(r, "'%.60s' is no 'name = value'", text);
     *value++ = 0;
-    name = trim(text);
-    value = trim(value);
+    name = value_trim(text);
+    value = value_trim(value);
     switch (r->section) {
     case SECTION_SETTINGS:
         return setting_value(r, name, value);
@@ -425,7 +412,7 @@ static bool value_read(struct reader *r, char *text)
 /* false: nothing more is to be read, because one error is enough. */
 static bool line_read(struct reader *r, char *text)
 {
-    text = trim(text);
+    text = value_trim(text);
     if (*text == 0 || *text == '#' || *text == ';')
         return true;
     if (*text != '[')

@@ -1,7 +1,6 @@
 /* user_list.c - see user_list.h. */
 #include "server/state/user_list.h"
 
-#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,19 +8,7 @@
 
 #include "common/names.h"
 #include "common/util.h"
-
-/* Cuts white space off both ends. */
-static char *trim(char *text)
-{
-    char *end = text + strlen(text);
-
-    while (isspace((unsigned char)*text))
-        text++;
-    while (end > text && isspace((unsigned char)end[-1]))
-        end--;
-    *end = '\0';
-    return text;
-}
+#include "server/state/server_values.h"
 
 bool user_list_parse(struct user_list *list, const char *text, char *error, size_t error_size)
 {
@@ -36,7 +23,7 @@ bool user_list_parse(struct user_list *list, const char *text, char *error, size
         return false;
     }
     for (char *user = strtok_r(copy, ",", &rest); user; user = strtok_r(NULL, ",", &rest)) {
-        user = trim(user);
+        user = value_trim(user);
         if (list->count == USER_LIST_MAX) {
             snprintf(error, error_size, "...: more than %d users", USER_LIST_MAX);
             return false;
