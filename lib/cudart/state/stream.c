@@ -47,7 +47,10 @@ static gs_status join_blocking_stream(struct stream *stream)
     gs_event end = NULL;
     gs_status status;
 
-    if (!atomic_exchange_explicit(&stream->working, false, memory_order_acq_rel))
+    /* Of a stream that is idle there is nothing to wait for, and a wait all the same would be the
+     * legacy stream's work: cudaStreamQuery would not find that idle. */
+    if (!atomic_exchange_explicit(&stream->working, false, memory_order_acq_rel) ||
+        stream_query(stream) == GS_OK)
         return GS_OK;
     status = ring_end(stream->ring, stream, &end);
     return status == GS_OK && end != NULL ? gs_stream_wait_event(NULL, end) : status;
@@ -79,8 +82,7 @@ static gs_status join_legacy(gs_session session, struct stream *stream)
     uint64_t work = atomic_load_explicit(&here->order.legacy_work, memory_order_acquire);
     gs_status status = GS_OK;
 
-    /* A copy that waited has left nothing to wait for. A wait all the same would be the stream's
-     * work: cudaStreamQuery would not find the stream idle. */
+    /* As above: a copy that waited has left nothing to wait for. */
     if (gs_stream_query(session, NULL) == GS_OK) {
         atomic_store_explicit(&stream->legacy_seen, work, memory_order_release);
         return GS_OK;
