@@ -16,4 +16,5 @@ static void *driver_function(const char *name, unsigned version)
     return function;
 }
 
-#define DRIVER(name, version) const auto name = (PFN_##name##_v##version)driver_function(#name, version)
+#define DRIVER(name, version)                                                                      \
+    const auto name = (PFN_##name##_v##version)driver_function(#name, version)
