@@ -2,10 +2,13 @@
  * test_programs.c - each CUDA program of programs/ runs as a tenant and prints what its own
  * comments say. A test for each, named as the program: the Makefile lists them.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness/cuda_program.h"
@@ -35,6 +38,30 @@ static void a_program_of_cuda_12_runs_by_gshare_run(void)
         test_skip("a sanitizer, whose library has to come first");
     cuda_program_run((const char *const[]){"bin/gshare-run", path, NULL},
                      "test/cudart/runtime12.c");
+}
+
+/* A takeover without a standby can take longer than gs_attach waits by itself, beside other
+ * servers that make contexts on the device. */
+static void a_program_waits_longer_than_gs_attach(void)
+{
+    const struct timespec longer = {.tv_sec = 11};
+    struct server *server;
+    pid_t supervisor, child;
+
+    if (access(test_build_path("test/cudart/programs/symbols_are_copied"), X_OK) < 0)
+        test_skip("there is no nvcc");
+    server = server_start(NULL);
+    supervisor = server_supervisor(server);
+    CHECK_EQUAL(kill(supervisor, SIGSTOP), 0);
+    child = fork();
+    if (child == 0) {
+        nanosleep(&longer, NULL);
+        _exit(kill(supervisor, SIGCONT) != 0);
+    }
+    CHECK(child > 0);
+    cuda_program_test("test/cudart", "symbols_are_copied");
+    CHECK_EQUAL(waitpid(child, NULL, 0), child);
+    server_stop(server);
 }
 
 /* What gshare-run itself says, without a server. */
@@ -105,6 +132,7 @@ static const struct test tests[] = {
 #undef PROGRAM
     TEST(a_program_of_nvidias_runtime_runs_by_gshare_run),
     TEST(a_program_of_cuda_12_runs_by_gshare_run),
+    TEST(a_program_waits_longer_than_gs_attach),
     TEST(gshare_run_says_what_it_cannot_run),
 };
 

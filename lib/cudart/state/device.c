@@ -9,7 +9,8 @@
 #include "cudart/base/report.h"
 #include "cudart/state/memory_map.h"
 
-#define STACK_BYTES 1024u
+#define STACK_BYTES       1024u
+#define ATTACH_TIMEOUT_MS 30000u
 
 /* CUDA's own defaults. */
 #define DEVICE_FRESH                                                                               \
@@ -176,30 +177,32 @@ static int number_at_server(void)
     return (int)((first_of_server + device_number() + count - first) % count);
 }
 
-/* Attaches the process's first session, unless there is one: it tells the devices' numbers. */
-static gs_status first_attach_locked(void)
+/* Attaches a session for the device of that number, with the defaults. A program does not expect
+ * its first call to fail because a takeover is under way: it waits longer than gs_attach does by
+ * itself. */
+static gs_status default_attach_locked(unsigned number, int server_device)
 {
     gs_attach_params params = GS_ATTACH_PARAMS_INIT;
 
-    if (count != 0)
-        return GS_OK;
-    params.kernel_heap = own[first].limit[cudaLimitMallocHeapSize];
+    params.device = server_device;
+    params.timeout_ms = ATTACH_TIMEOUT_MS;
+    params.kernel_heap = own[number].limit[cudaLimitMallocHeapSize];
     return attach_locked(&params);
+}
+
+/* Attaches the process's first session, unless there is one: it tells the devices' numbers. */
+static gs_status first_attach_locked(void)
+{
+    return count != 0 ? GS_OK : default_attach_locked(first, GS_DEVICE_AUTO);
 }
 
 /* Has the call work on that device, and attaches a session there, unless there is one. */
 static gs_status number_attach_locked(unsigned number)
 {
-    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
-
     if (number >= count)
         return GS_ERR_NO_DEVICE;
     device_enter(number);
-    if (device_session() != NULL)
-        return GS_OK;
-    params.device = number_at_server();
-    params.kernel_heap = own[number].limit[cudaLimitMallocHeapSize];
-    return attach_locked(&params);
+    return device_session() != NULL ? GS_OK : default_attach_locked(number, number_at_server());
 }
 
 /* The number of the thread's device, which may have chosen none, is asked anew: another thread's
