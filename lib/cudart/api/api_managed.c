@@ -57,18 +57,14 @@ static bool location_is_host(struct cudaMemLocation location)
            location.type == cudaMemLocationTypeHostNumaCurrent;
 }
 
-/* Managed memory has one device. */
-static cudaError_t location_check(struct cudaMemLocation location, const struct memory_range *range)
+static cudaError_t location_check(struct cudaMemLocation location)
 {
     if (location_is_host(location))
         return cudaSuccess;
     if (location.type != cudaMemLocationTypeDevice)
         return cudaErrorInvalidValue;
-    if (location.id < 0 || location.id >= (int)device_count())
-        return cudaErrorInvalidDevice;
-    return location.id == (int)range->device
-               ? cudaSuccess
-               : error_unsupported("managed memory of one device on another");
+    return location.id >= 0 && location.id < (int)device_count() ? cudaSuccess
+                                                                 : cudaErrorInvalidDevice;
 }
 
 /* ---- Advice: checked, and kept for cudaMemRangeGetAttribute ---------------------------------- */
@@ -82,7 +78,7 @@ CUDART_API cudaError_t cudaMemAdvise(const void *ptr, size_t size, enum cudaMemo
     if (error == cudaSuccess &&
         (advice == cudaMemAdviseSetPreferredLocation || advice == cudaMemAdviseSetAccessedBy ||
          advice == cudaMemAdviseUnsetAccessedBy))
-        error = location_check(location, &range);
+        error = location_check(location);
     if (error == cudaSuccess)
         error =
             managed_advise(ptr, advice, location_is_host(location) ? cudaCpuDeviceId : location.id);
@@ -179,7 +175,7 @@ static cudaError_t prefetch(const void *ptr, size_t size, struct cudaMemLocation
     if (error == cudaSuccess)
         error = flags == 0 ? range_check(ptr, size, &range) : cudaErrorInvalidValue;
     if (error == cudaSuccess)
-        error = location_check(location, &range);
+        error = location_check(location);
     if (error == cudaSuccess && stream_capturing(stream))
         error = capture_refuse(stream);
     if (error == cudaSuccess && location_is_host(location))

@@ -19,8 +19,10 @@ struct stream;
 
 /* Not a pool, but cudaMalloc's memory, which is of no stream: blocks are given back when all work
  * that may use them is done. */
-#define HEAP_OF_MALLOC 0u
-#define POOLS_MAX      1024u /* numbers of pools are from 1 to this */
+#define HEAP_OF_MALLOC  0u
+#define POOLS_MAX       1024u /* numbers of pools are from 1 to this */
+/* Nor a pool: managed memory, which has no heap here (managed_memory.h). */
+#define HEAP_OF_MANAGED (POOLS_MAX + 1)
 
 /* Blocks from this size on are allocations of the server's, so that cudaIpcGetMemHandle can share
  * them. */

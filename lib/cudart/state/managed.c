@@ -10,9 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cudart/base/report.h"
 #include "cudart/state/device.h"
 #include "cudart/state/heaps.h"
+#include "cudart/state/managed_memory.h"
 #include "cudart/state/pager.h"
+#include "cudart/state/peer_access.h"
 #include "cudart/state/stream.h"
 
 /* What moves at a time: 2 MiB are 100 us over the bus, and 512 faults for a GiB. */
@@ -20,12 +23,14 @@
 
 struct region {
     struct region *next;
-    char *base;       /* where host and device reach it; the beginning of a page */
-    char *view;       /* the same pages, which the host can always reach here */
-    unsigned device;  /* its number */
-    gs_devptr memory; /* of gs_malloc; 0: a module's, which has a variable there */
-    size_t size;      /* whole pages */
-    size_t used;      /* of them, for which the device has memory: a variable's size */
+    char *base;                    /* where host and device reach it; the beginning of a page */
+    char *view;                    /* the same pages, which the host can always reach here */
+    unsigned device;               /* its number */
+    struct managed_memory memory;  /* base is 0: a module's, which has a variable there */
+    unsigned holder;               /* the device that has the blocks which are not the host's */
+    gs_devptr copies[DEVICES_MAX]; /* of a variable, where other devices' modules have theirs */
+    size_t size;                   /* whole pages */
+    size_t used;                   /* of them, for which the device has memory: a variable's size */
     size_t blocks;
     struct managed_advice advice;
     bool host[]; /* whose each block is */
@@ -37,6 +42,11 @@ const _Atomic unsigned *const managed_regions = &region_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct region *regions;
 static size_t host_blocks; /* of all regions, those that are the host's */
+static bool has_copies;    /* of variables, on other devices: blocks may have to move to them */
+
+/* By the devices' numbers. */
+static _Atomic bool has_managed[DEVICES_MAX];        /* memory that others can reach */
+static _Atomic bool asked[DEVICES_MAX][DEVICES_MAX]; /* the one has asked for the other's */
 
 /* What copies a device's blocks; NULL: not made yet. */
 static struct copier {
@@ -144,9 +154,9 @@ static cudaError_t managed_start(void)
 
 /* ---- Copies: the lock is held ---------------------------------------------------------------- */
 
-/* Waits until the stream is idle, NULL: all of them. gs_stream_sync would print what kernels print,
- * for which the thread that waits for the pager may have the lock. As libgshare's waits: spins,
- * yields, then sleeps in steps that grow. */
+/* Waits until the stream is idle, NULL: all of the call's device. gs_stream_sync would print what
+ * kernels print, for which the thread that waits for the pager may have the lock. As libgshare's
+ * waits: spins, yields, then sleeps in steps that grow. */
 static gs_status wait_idle(gs_stream only)
 {
     struct timespec pause = {0, 10000};
@@ -168,20 +178,56 @@ static gs_status wait_idle(gs_stream only)
     }
 }
 
+static bool is_variable(const struct region *region)
+{
+    return region->memory.base == 0;
+}
+
+/* Whether the device's kernels reach the region: its memory, or a copy of the variable. */
+static bool is_reached(const struct region *region, unsigned number)
+{
+    if (is_variable(region))
+        return number == region->device || region->copies[number] != 0;
+    return peer_access_to_managed(number, region->device);
+}
+
+/* Where the region's holder has what the host has at the address. */
+static gs_devptr at_holder(const struct region *region, const char *address)
+{
+    const gs_devptr base = region->holder == region->device ? (gs_devptr)(uintptr_t)region->base
+                                                            : region->copies[region->holder];
+
+    return base + (gs_devptr)(address - region->base);
+}
+
+/* Waits for the work of all devices that reach the region. The call's device becomes its holder. */
+static gs_status wait_idle_devices(const struct region *region)
+{
+    gs_status status = GS_OK;
+
+    for (unsigned i = 0; i < DEVICES_MAX && status == GS_OK; i++) {
+        if (!is_reached(region, i))
+            continue;
+        device_enter(i);
+        status = wait_idle(NULL);
+    }
+    device_enter(region->holder);
+    return status;
+}
+
 /* Copies a block back and gives it to the host. Where the session has ended, the host gets what it
  * had last. */
 static void block_to_host(struct region *region, size_t block)
 {
-    const struct copier *copier = &copiers[region->device];
+    const struct copier *copier = &copiers[region->holder];
     const unsigned before = device_number();
     char *base = region->base + block * BLOCK;
     size_t size = block_size(region, block);
     gs_status status;
 
-    device_enter(region->device);
-    status = wait_idle(NULL);
+    status = wait_idle_devices(region);
     if (status == GS_OK)
-        status = gs_memcpy_dtoh_async(device_session(), copier->bounce, (uint64_t)(uintptr_t)base,
+        status = gs_memcpy_dtoh_async(device_session(), copier->bounce, at_holder(region, base),
                                       copy_size(region, base, size), copier->stream);
     if (status == GS_OK)
         status = wait_idle(copier->stream);
@@ -193,6 +239,7 @@ static void block_to_host(struct region *region, size_t block)
     mprotect(base, size, PROT_READ | PROT_WRITE);
 }
 
+/* The call's device is the region's holder, as below. */
 static gs_status run_to_device(struct region *region, size_t first, size_t count)
 {
     size_t at = first * BLOCK, size = (count - 1) * BLOCK + block_size(region, first + count - 1);
@@ -201,9 +248,9 @@ static gs_status run_to_device(struct region *region, size_t first, size_t count
     mprotect(region->base + at, size, PROT_NONE);
     memset(&region->host[first], 0, count);
     host_blocks -= count;
-    return gs_memcpy_htod_async(device_session(), (uint64_t)(uintptr_t)(region->base + at),
+    return gs_memcpy_htod_async(device_session(), at_holder(region, region->base + at),
                                 region->view + at, copy_size(region, region->base + at, size),
-                                copiers[region->device].stream);
+                                copiers[region->holder].stream);
 }
 
 static gs_status region_to_device(struct region *region)
@@ -219,6 +266,16 @@ static gs_status region_to_device(struct region *region)
             count = 1;
     }
     return status;
+}
+
+/* Makes the device the holder of a variable: it gets all blocks by way of the host. */
+static void holder_change(struct region *region, unsigned number)
+{
+    for (size_t i = 0; i < region->blocks && region->holder != number; i++) {
+        if (!region->host[i])
+            block_to_host(region, i);
+    }
+    region->holder = number;
 }
 
 /* The pager's: a fault at the address. */
@@ -242,20 +299,6 @@ static bool fault_resolve(const void *address)
 
 /* ---- What is called -------------------------------------------------------------------------- */
 
-/* Device memory that begins with a page; that of a MiB and more does so as it comes. */
-static gs_status memory_alloc(size_t size, size_t page, struct region *region)
-{
-    gs_status status = gs_malloc(device_session(), size, &region->memory);
-
-    if (status == GS_OK && region->memory % page != 0) {
-        gs_free(device_session(), region->memory);
-        status = gs_malloc(device_session(), size + page, &region->memory);
-    }
-    if (status == GS_OK)
-        region->base = (char *)(uintptr_t)((region->memory + page - 1) / page * page); // NOLINT
-    return status;
-}
-
 /* NULL: no memory. */
 static struct region *region_new(size_t size, size_t page)
 {
@@ -264,7 +307,7 @@ static struct region *region_new(size_t size, size_t page)
 
     if (region == NULL)
         return NULL;
-    region->device = device_number();
+    region->device = region->holder = device_number();
     region->size = region->used = whole;
     region->blocks = blocks;
     region->advice.preferred = region->advice.prefetched = cudaInvalidDeviceId;
@@ -276,6 +319,8 @@ static void region_add(struct region *region)
     atomic_fetch_add(&region_count, 1);
     region->next = regions;
     regions = region;
+    if (!is_variable(region))
+        atomic_store(&has_managed[region->device], true);
 }
 
 static cudaError_t region_make(void **out, size_t size)
@@ -286,14 +331,16 @@ static cudaError_t region_make(void **out, size_t size)
 
     if (region == NULL)
         return cudaErrorMemoryAllocation;
+    error = device_error(managed_memory_alloc(region->size, page, &region->memory));
+    if (error != cudaSuccess) {
+        free(region);
+        return error;
+    }
+    region->base = (char *)(uintptr_t)region->memory.base; // NOLINT: an address of the device
     lock_take();
     error = managed_start();
-    if (error == cudaSuccess)
-        error = device_error(memory_alloc(region->size, page, region));
-    if (error == cudaSuccess && !region_map(region)) {
-        gs_free(device_session(), region->memory);
+    if (error == cudaSuccess && !region_map(region))
         error = cudaErrorMemoryAllocation;
-    }
     if (error == cudaSuccess) {
         /* Zeros on both sides; the program is about to fill it. */
         memset(region->host, true, region->blocks);
@@ -301,10 +348,12 @@ static cudaError_t region_make(void **out, size_t size)
         region_add(region);
     }
     lock_give();
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
         *out = region->base;
-    else
-        free(region);
+        return cudaSuccess;
+    }
+    managed_memory_free(&region->memory);
+    free(region);
     return error;
 }
 
@@ -316,29 +365,39 @@ cudaError_t managed_alloc(void **out, size_t size)
     return error == cudaErrorMemoryAllocation && heaps_give_all() ? region_make(out, size) : error;
 }
 
-/* variable: whether it is one of a module's. */
-static cudaError_t region_end(const void *ptr, bool variable)
+/* variable: whether it is one of a module's; else *memory is what the region had. */
+static bool region_end(const void *ptr, bool variable, struct managed_memory *memory)
 {
-    cudaError_t error = cudaErrorInvalidValue;
     struct region **place = &regions, *region;
+    bool found;
 
     lock_take();
     while (*place != NULL && (*place)->base != ptr)
         place = &(*place)->next;
     region = *place;
-    if (region != NULL && (region->memory == 0) == variable) {
+    found = region != NULL && is_variable(region) == variable;
+    if (found) {
         *place = region->next;
+        *memory = region->memory;
         region_unmap(region);
-        error = variable ? cudaSuccess : device_error(gs_free(device_session(), region->memory));
         region_free(region);
     }
     lock_give();
-    return error;
+    return found;
 }
 
 cudaError_t managed_free(void *ptr)
 {
-    return region_end(ptr, false);
+    struct managed_memory memory;
+    gs_status status = gs_sync(device_session());
+
+    if (status == GS_OK)
+        status = peer_accessors_sync();
+    if (!region_end(ptr, false, &memory))
+        return cudaErrorInvalidValue;
+    if (status != GS_OK)
+        return device_error(status);
+    return device_error(managed_memory_free(&memory));
 }
 
 cudaError_t managed_add_variable(void *base, size_t size)
@@ -368,9 +427,27 @@ cudaError_t managed_add_variable(void *base, size_t size)
     return error;
 }
 
+cudaError_t managed_copy_variable(const void *base, gs_devptr copy)
+{
+    struct region *region;
+    cudaError_t error;
+
+    lock_take();
+    region = region_find(base);
+    error = region != NULL && is_variable(region) ? managed_start() : cudaErrorInvalidValue;
+    if (error == cudaSuccess) {
+        region->copies[device_number()] = copy;
+        has_copies = true;
+    }
+    lock_give();
+    return error;
+}
+
 void managed_remove_variable(void *base)
 {
-    region_end(base, true);
+    struct managed_memory none;
+
+    region_end(base, true, &none);
 }
 
 bool managed_has_slow(const void *ptr)
@@ -383,20 +460,57 @@ bool managed_has_slow(const void *ptr)
     return found;
 }
 
+/* Gives the call's device access to the managed memory of the process's other devices. Each is
+ * asked for once. */
+static void others_reach(void)
+{
+    const unsigned number = device_number();
+
+    for (unsigned owner = 0; owner < DEVICES_MAX; owner++) {
+        if (owner == number || !atomic_load(&has_managed[owner]) ||
+            atomic_load(&asked[number][owner]))
+            continue;
+        if (peer_access_managed(owner) != cudaSuccess)
+            report_once("kernels of device %u do not reach managed memory of device %u", number,
+                        owner);
+        device_enter(number);
+        atomic_store(&asked[number][owner], true);
+    }
+}
+
+/* Gives what the device reaches to the region's holder. The lock is held. */
+static gs_status reached_to_device(unsigned number)
+{
+    gs_status status = GS_OK;
+
+    for (struct region *r = regions; r != NULL && status == GS_OK; r = r->next) {
+        if (!is_reached(r, number))
+            continue;
+        if (is_variable(r))
+            holder_change(r, number);
+        device_enter(r->holder);
+        status = region_to_device(r);
+    }
+    /* Other streams' work may follow at once, and that of other devices. */
+    for (unsigned i = 0; i < DEVICES_MAX && status == GS_OK; i++) {
+        if (copiers[i].stream == NULL)
+            continue;
+        device_enter(i);
+        status = wait_idle(copiers[i].stream);
+    }
+    device_enter(number);
+    return status;
+}
+
 cudaError_t managed_work_begin_slow(void)
 {
     gs_status status = GS_OK;
 
+    if (device_count() > 1)
+        others_reach();
     lock_take();
-    if (host_blocks != 0) {
-        for (struct region *r = regions; r != NULL && status == GS_OK; r = r->next) {
-            if (r->device == device_number())
-                status = region_to_device(r);
-        }
-        /* Other streams' work may follow at once. */
-        if (status == GS_OK && copiers[device_number()].stream != NULL)
-            status = wait_idle(copiers[device_number()].stream);
-    }
+    if (host_blocks != 0 || has_copies)
+        status = reached_to_device(device_number());
     if (status != GS_OK)
         lock_give();
     return device_error(status);
@@ -497,9 +611,19 @@ cudaError_t managed_prefetched(const void *ptr, int location)
 
 void managed_forget(void)
 {
+    const unsigned gone = device_number();
+
     lock_take();
+    atomic_store(&has_managed[gone], false);
+    for (unsigned i = 0; i < DEVICES_MAX; i++) {
+        atomic_store(&asked[gone][i], false);
+        atomic_store(&asked[i][gone], false);
+    }
     for (struct region **place = &regions, *region; (region = *place) != NULL;) {
-        if (region->device != device_number()) {
+        if (region->device != gone) {
+            region->copies[gone] = 0;
+            if (region->holder == gone)
+                region->holder = region->device;
             place = &region->next;
             continue;
         }
@@ -507,6 +631,7 @@ void managed_forget(void)
         region_unmap(region);
         region_free(region);
     }
-    copiers[device_number()] = (struct copier){NULL, NULL};
+    copiers[gone] = (struct copier){NULL, NULL};
     lock_give();
+    managed_memory_forget();
 }

@@ -9,7 +9,10 @@
  * the accessing thread waits until all the session's work is done and the block is copied back. So
  * host and device never have a block at once, as on devices whose concurrentManagedAccess is 0.
  *
- * The memory is of the device where it was allocated: kernels of others do not reach it.
+ * The memory is of the device where it was allocated, its owner. Other devices of the process that
+ * get work reach it by peer access, where they can have that: their work comes after the owner has
+ * all blocks of the host, and the host waits for the work of all of them. Of a variable each device
+ * has a copy, whose blocks move from one device to another by way of the host.
  *
  * The handler of SIGSEGV only asks a thread, the pager, and waits: libgshare must not be called in
  * a handler. A fault that is none of these goes to the handler that was there before.
@@ -20,6 +23,7 @@
 #include <stdatomic.h>
 
 #include "cudart/abi.h"
+#include "cudart/state/device.h"
 
 /* The number of pieces of such memory; managed.c alone writes it. The pointer is constant. */
 extern const _Atomic unsigned *const managed_regions;
@@ -31,6 +35,9 @@ cudaError_t managed_free(void *ptr);
  * has not given the variable whole pages of the window. The caller removes it before it unloads the
  * module. */
 cudaError_t managed_add_variable(void *base, size_t size);
+/* Tells where the module of the call's device has its copy of such a variable, which is at `base`.
+ * Each device has the value in its own copy while it works. */
+cudaError_t managed_copy_variable(const void *base, gs_devptr copy);
 void managed_remove_variable(void *base);
 bool managed_has_slow(const void *ptr);
 cudaError_t managed_work_begin_slow(void);
@@ -40,8 +47,8 @@ cudaError_t managed_to_host(const void *ptr, size_t size);
 /* What the program has said of an allocation. */
 struct managed_advice {
     bool read_mostly;
-    int preferred, prefetched; /* a device, cudaCpuDeviceId, or cudaInvalidDeviceId */
-    int accessed[2];
+    int preferred, prefetched;     /* a device, cudaCpuDeviceId, or cudaInvalidDeviceId */
+    int accessed[DEVICES_MAX + 1]; /* the host, and each device */
     size_t accessed_count;
 };
 cudaError_t managed_advise(const void *ptr, enum cudaMemoryAdvise advice, int device);

@@ -270,12 +270,8 @@ static cudaError_t variable_manage(struct variable *variable)
     cudaError_t error = variable_find_address(variable, MEMORY_MANAGED);
     void *address = variable_address(variable, device_number());
 
-    if (error == cudaSuccess && *variable->managed != NULL && managed_has(*variable->managed)) {
-        report_once("__managed__ variable %s is another device's: kernels of this one have a "
-                    "variable of their own",
-                    variable->name);
-        return cudaSuccess;
-    }
+    if (error == cudaSuccess && *variable->managed != NULL && managed_has(*variable->managed))
+        return managed_copy_variable(*variable->managed, (gs_devptr)(uintptr_t)address);
     if (error == cudaSuccess)
         error = managed_add_variable(address, variable->size);
     if (error == cudaSuccess && !address_table_set(&variables, address, variable))

@@ -96,6 +96,14 @@ static inline void *variable_address(struct variable *variable, unsigned number)
     return (void *)(uintptr_t)atomic_load(&variable->address[number]); // NOLINT: a device address
 }
 
+/* Where calls that name the variable find it: a managed one where the host does, on all devices. */
+static inline void *variable_place(struct variable *variable, unsigned number)
+{
+    void *managed = variable->managed != NULL ? *variable->managed : NULL;
+
+    return managed != NULL ? managed : variable_address(variable, number);
+}
+
 /* The kernel's handle, of an image that is loaded now if it was not. */
 static inline cudaError_t kernel_use(struct kernel *kernel, gs_kernel *handle)
 {

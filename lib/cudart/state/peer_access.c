@@ -19,7 +19,7 @@ struct allocation {
 
 enum ability { ABILITY_UNKNOWN, ABILITY_NONE, ABILITY_THERE };
 
-/* What a device's cudaMalloc has allocated, or one of its pools. */
+/* What a device's cudaMalloc has allocated, one of its pools, or its managed memory. */
 struct owned {
     unsigned device;       /* its number */
     struct allocation *at; /* in the order of addresses */
@@ -31,9 +31,13 @@ struct owned {
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 /* Held for the moment of a change, so that copies, which only look, wait for no device. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct owned of_malloc[DEVICES_MAX] = {{.device = 0}, {.device = 1}, {.device = 2},
-                                              {.device = 3}, {.device = 4}, {.device = 5},
-                                              {.device = 6}, {.device = 7}};
+#define OF_EACH_DEVICE                                                                             \
+    {                                                                                              \
+        {.device = 0}, {.device = 1}, {.device = 2}, {.device = 3}, {.device = 4}, {.device = 5},  \
+            {.device = 6}, {.device = 7},                                                          \
+    }
+static struct owned of_malloc[DEVICES_MAX] = OF_EACH_DEVICE;
+static struct owned of_managed[DEVICES_MAX] = OF_EACH_DEVICE;
 static struct owned of_pools[POOLS_MAX]; /* by the pool's number less 1 */
 /* Whether any device has ever been given access: most programs have none, and each of their
  * cudaFree asks. */
@@ -52,7 +56,10 @@ static gs_session session_of(unsigned number)
  * is empty, so that who looks reads no device that is written. */
 static struct owned *owned_of(unsigned pool)
 {
-    struct owned *own = pool == HEAP_OF_MALLOC ? &of_malloc[device_number()] : &of_pools[pool - 1];
+    const unsigned number = device_number();
+    struct owned *own = pool == HEAP_OF_MALLOC    ? &of_malloc[number]
+                        : pool == HEAP_OF_MANAGED ? &of_managed[number]
+                                                  : &of_pools[pool - 1];
 
     if (own->device != device_number())
         own->device = device_number();
@@ -67,7 +74,9 @@ static struct owned *owned_next(unsigned device, const struct owned *own)
 
     if (own == NULL)
         return &of_malloc[device];
-    if (own != &of_malloc[device])
+    if (own == &of_malloc[device])
+        return &of_managed[device];
+    if (own != &of_managed[device])
         pool = (size_t)(own - of_pools) + 1;
     while (pool < POOLS_MAX && (of_pools[pool].count == 0 || of_pools[pool].device != device))
         pool++;
@@ -410,6 +419,36 @@ cudaError_t peer_access_disable(unsigned owner)
     return error;
 }
 
+cudaError_t peer_access_managed(unsigned owner)
+{
+    const unsigned number = device_number();
+    bool can;
+    cudaError_t error = peer_access_can(number, owner, &can);
+
+    if (error == cudaSuccess && !can)
+        error = cudaErrorPeerAccessUnsupported;
+    if (error != cudaSuccess)
+        return error;
+    pthread_mutex_lock(&changing);
+    error = enable(number, &of_managed[owner]);
+    pthread_mutex_unlock(&changing);
+    return error == cudaErrorPeerAccessAlreadyEnabled ? cudaSuccess : error;
+}
+
+bool peer_access_to_managed(unsigned number, unsigned owner)
+{
+    bool reached;
+
+    if (number == owner)
+        return true;
+    if (!atomic_load_explicit(&access_given, memory_order_relaxed))
+        return false;
+    pthread_mutex_lock(&lock);
+    reached = of_managed[owner].reached_by[number];
+    pthread_mutex_unlock(&lock);
+    return reached;
+}
+
 cudaError_t peer_access_pool(unsigned pool, unsigned number, bool access)
 {
     bool can;
@@ -465,6 +504,7 @@ void peer_access_forget(void)
     pthread_mutex_lock(&changing);
     for (unsigned i = 0; i < DEVICES_MAX; i++) {
         owned_forget(&of_malloc[i], gone);
+        owned_forget(&of_managed[i], gone);
         abilities[gone][i] = abilities[i][gone] = ABILITY_UNKNOWN;
     }
     for (unsigned i = 0; i < POOLS_MAX; i++)

@@ -1,8 +1,8 @@
 /*
  * peer_access.h - peer access: kernels and copies of one device that reach memory of another one,
  * the owner, by import of the owner's allocations at their own addresses (gs_mem_import). What
- * cudaMalloc and pools take from the server is allocated and freed here, so that devices which have
- * access have it mapped from its first moment to its last. Any thread.
+ * cudaMalloc, pools and managed memory take from the server is allocated and freed here, so that
+ * devices which have access have it mapped from its first moment to its last. Any thread.
  */
 #ifndef GS_CUDART_PEER_ACCESS_H
 #define GS_CUDART_PEER_ACCESS_H
@@ -10,8 +10,8 @@
 #include "cudart/abi.h"
 #include "gshare.h"
 
-/* As gs_malloc and gs_free, on the call's device. pool: HEAP_OF_MALLOC (heaps.h), or one of the
- * device's. Freeing waits for the work of the devices that have access. */
+/* As gs_malloc and gs_free, on the call's device. pool: HEAP_OF_MALLOC, HEAP_OF_MANAGED (heaps.h),
+ * or one of the device's. Freeing waits for the work of the devices that have access. */
 gs_status peer_malloc(unsigned pool, size_t size, gs_devptr *base);
 gs_status peer_free(gs_devptr base);
 /* Waits for the work of the devices that have access to the call's device. */
@@ -27,6 +27,10 @@ cudaError_t peer_access_disable(unsigned owner);
  * have access. */
 cudaError_t peer_access_pool(unsigned pool, unsigned number, bool access);
 bool peer_access_to_pool(unsigned pool, unsigned number);
+/* Gives the call's device access to the owner's managed memory, unless it has it. */
+cudaError_t peer_access_managed(unsigned owner);
+/* Whether the device has it, or is the owner. */
+bool peer_access_to_managed(unsigned number, unsigned owner);
 /* The pool has no memory, and its number becomes another's. */
 void peer_access_pool_end(unsigned pool);
 /* Whether the device has the memory at the address, which is the owner's, mapped. */
