@@ -4,6 +4,7 @@
 #include "cudart/graph/capture.h"
 #include "cudart/state/managed.h"
 #include "cudart/state/memory_map.h"
+#include "cudart/state/peer_access.h"
 #include "cudart/state/stream.h"
 
 static cudaError_t managed_malloc(void **out, size_t size, unsigned flags)
@@ -57,14 +58,23 @@ static bool location_is_host(struct cudaMemLocation location)
            location.type == cudaMemLocationTypeHostNumaCurrent;
 }
 
-static cudaError_t location_check(struct cudaMemLocation location)
+/* Of a device that does not reach the memory nothing can be said, and nothing moves there. */
+static cudaError_t location_check(struct cudaMemLocation location, const struct memory_range *range)
 {
+    cudaError_t error = cudaSuccess;
+    bool reached = true;
+
     if (location_is_host(location))
         return cudaSuccess;
     if (location.type != cudaMemLocationTypeDevice)
         return cudaErrorInvalidValue;
-    return location.id >= 0 && location.id < (int)device_count() ? cudaSuccess
-                                                                 : cudaErrorInvalidDevice;
+    if (location.id < 0 || location.id >= (int)device_count())
+        return cudaErrorInvalidDevice;
+    if ((unsigned)location.id != range->device)
+        error = peer_access_can((unsigned)location.id, range->device, &reached);
+    if (error == cudaSuccess && !reached)
+        error = error_unsupported("managed memory of one device on another without peer access");
+    return error;
 }
 
 /* ---- Advice: checked, and kept for cudaMemRangeGetAttribute ---------------------------------- */
@@ -78,7 +88,7 @@ CUDART_API cudaError_t cudaMemAdvise(const void *ptr, size_t size, enum cudaMemo
     if (error == cudaSuccess &&
         (advice == cudaMemAdviseSetPreferredLocation || advice == cudaMemAdviseSetAccessedBy ||
          advice == cudaMemAdviseUnsetAccessedBy))
-        error = location_check(location);
+        error = location_check(location, &range);
     if (error == cudaSuccess)
         error =
             managed_advise(ptr, advice, location_is_host(location) ? cudaCpuDeviceId : location.id);
@@ -175,7 +185,7 @@ static cudaError_t prefetch(const void *ptr, size_t size, struct cudaMemLocation
     if (error == cudaSuccess)
         error = flags == 0 ? range_check(ptr, size, &range) : cudaErrorInvalidValue;
     if (error == cudaSuccess)
-        error = location_check(location);
+        error = location_check(location, &range);
     if (error == cudaSuccess && stream_capturing(stream))
         error = capture_refuse(stream);
     if (error == cudaSuccess && location_is_host(location))
