@@ -96,6 +96,17 @@ static void looks_run(void *argument)
         CHECK_TEXT(output, "strangers_own");
         CHECK_EQUAL(strstr(output, "operators_own") != NULL, looks->observes);
     }
+    CHECK_EQUAL(gsctl("ps", "--json", NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, looks->observes ? "\"tenants_hidden\":0" : "\"tenants_hidden\":1");
+    CHECK_EQUAL(gsctl("dump", "--json", NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, looks->observes ? "\"tenants_hidden\":0" : "\"tenants_hidden\":1");
+    CHECK_EQUAL(gsctl("mps", "lspart", NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, looks->observes ? " theirs      -      0      -     4     Yes\n"
+                                       : " theirs      -      0      -     4     -\n");
+    CHECK_TEXT(output, looks->observes ? " nobodys     -      0      -     4     No\n"
+                                       : " nobodys     -      0      -     4     -\n");
+    CHECK_EQUAL(gsctl("mps", "--json", "lspart", NULL, NULL), 0);
+    CHECK_EQUAL(strstr(output, "\"clients\":null") != NULL, !looks->observes);
     CHECK_EQUAL(gsctl("get", NULL, NULL, NULL, NULL), 0);
     CHECK_EQUAL(strstr(output, "1234M") != NULL, looks->observes);
     CHECK_EQUAL(gsctl("explain", looks->session, NULL, NULL, NULL), looks->observes ? 0 : 1);
@@ -114,9 +125,15 @@ static void look(const char *const *arguments, bool observes)
 {
     struct server *server = shared_server(arguments);
     struct looks *looks = shared_alloc(sizeof(*looks));
-    gs_session session = attach_named("operators_own");
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
     gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session;
 
+    CHECK_EQUAL(gsctl("reserve", "theirs", "--sms", "4", NULL), 0);
+    CHECK_EQUAL(gsctl("reserve", "nobodys", "--sms", "4", NULL), 0);
+    params.name = "operators_own";
+    params.reservation = "theirs";
+    CHECK_OK(gs_attach(&params, &session));
     CHECK_OK(gs_session_info(session, &desc));
     looks->observes = observes;
     snprintf(looks->session, sizeof(looks->session), "%llu", (unsigned long long)desc.session_id);
