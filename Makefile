@@ -623,6 +623,13 @@ $(BUILD)/test/cmake/test_find_package: test/cmake/test_find_package $(BINS) $(LI
 	$(Q)$(MAKE) --no-print-directory install DESTDIR= PREFIX=$(abspath $(@D))/prefix >$(@D)/install.log
 	$(Q)cp $< $@
 
+# What stands for the toolkit's assembler. Without a sanitizer, which would handle its signals.
+$(BUILD)/test/e2e/ptxas: test/shim/ptxas.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -o $@ $<
+$(BUILD)/test/e2e/test_assembler: $(BUILD)/test/e2e/ptxas
+
 # A library that makes calls of the C library fail. It comes before that, so that its names count.
 $(BUILD)/test/e2e/libgshare-fail.so: $(BUILD)/obj/test/shim/fail.o
 	@mkdir -p $(@D)

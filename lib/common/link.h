@@ -189,10 +189,15 @@ struct link_grant {
     uint64_t mem_limit;      /* of the session; 0: the device's memory */
     uint64_t user_mem_limit; /* of all sessions of its user; 0: none */
     uint64_t user_host_mem;  /* the same of host memory */
+    uint64_t all_host_mem;   /* of all sessions of all users, which bounds this session; 0: not */
     /* of device memory that the driver takes for them beside that; 0: no limit */
     uint64_t user_driver_mem;
     uint32_t user_sets;    /* sets of SMs that its user may ask for; 0: any */
     uint32_t user_compile; /* percent of a CPU that compiling for its user takes; 0: any */
+    /* 1: user_host_mem is set for this user or session by name, so they may have more of
+     * all_host_mem than is left for all */
+    uint32_t host_mem_granted;
+    uint32_t reserved;
     uint64_t sm_mask[GS_SM_MASK_WORDS]; /* whole groups; all zero: the whole device */
 };
 

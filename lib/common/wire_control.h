@@ -221,6 +221,8 @@ struct ctl_ps_reply {
     int32_t status;
     uint32_t count;
     uint64_t next_cursor; /* 0: this is the last page */
+    uint32_t hidden;      /* sessions of other users, on all pages together */
+    uint32_t reserved;
     char message[128];
     struct ctl_tenant tenant[CTL_PS_ROWS];
 };
@@ -506,7 +508,7 @@ static_assert(sizeof(struct ctl_admin) == 40, "ctl_admin");
 static_assert(sizeof(struct ctl_device) == 312, "ctl_device");
 static_assert(sizeof(struct ctl_status_reply) == 2944, "ctl_status_reply");
 static_assert(sizeof(struct ctl_tenant) == 464, "ctl_tenant");
-static_assert(sizeof(struct ctl_ps_reply) == 8056, "ctl_ps_reply");
+static_assert(sizeof(struct ctl_ps_reply) == 8064, "ctl_ps_reply");
 static_assert(sizeof(struct ctl_quit_reply) == 160, "ctl_quit_reply");
 static_assert(sizeof(struct ctl_settings) == 160, "ctl_settings");
 static_assert(sizeof(struct ctl_set) == 200, "ctl_set");

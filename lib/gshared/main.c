@@ -10,7 +10,7 @@
 
 #include "server/main.h"
 #include "worker/loop/main.h"
-#include "worker/module/assembler.h"
+#include "worker/module/assembler_process.h"
 
 /* Opens /dev/null wherever 0, 1 or 2 is closed: the next descriptors opened would take their
  * places. */

@@ -15,6 +15,7 @@
 
 #include "common/log.h"
 #include "common/util.h"
+#include "server/base/child.h"
 #include "server/upgrade.h"
 
 /* The most supervisors in a row that die soon: after them the keeper gives the server up. */
@@ -50,21 +51,36 @@ static void signal_pass(pid_t supervisor, siginfo_t *info)
         kill(supervisor, info->si_signo);
 }
 
+/* Looks for a child that has ended, which is not reaped yet. 0: there is none. */
+static pid_t ended_find(int *status)
+{
+    siginfo_t info = {0};
+
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+        return 0;
+    *status = child_status(&info);
+    return info.si_pid;
+}
+
 /* Reaps all who have ended: this process is the parent of the workers of a supervisor that was
- * killed, too. Returns whether the supervisor is among them. */
+ * killed, too, of which the next one is told how they ended, before the reaping, which may take
+ * long (reaper.h). Returns whether the supervisor is among them. */
 static bool supervisor_reaped(struct kept_server *kept, pid_t supervisor, int *status)
 {
     bool found = false;
     pid_t pid;
     int how;
 
-    while ((pid = waitpid(-1, &how, WNOHANG)) > 0) {
-        if (pid != supervisor) {
-            metrics_process_reaped(&kept->metrics, &kept->server.options, pid);
-            continue;
+    while ((pid = ended_find(&how)) > 0) {
+        if (pid == supervisor) {
+            *status = how;
+            found = true;
+        } else {
+            orphan_note(&kept->server.reaper.orphans, pid, how);
         }
-        *status = how;
-        found = true;
+        waitpid(pid, NULL, 0);
+        if (pid != supervisor)
+            metrics_process_reaped(&kept->metrics, &kept->server.options, pid);
     }
     return found;
 }

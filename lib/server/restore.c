@@ -335,7 +335,7 @@ void server_restore(struct kept_server *kept)
     server->restoring = true;
     server->sweep = server->drain = server->peers_soon = (struct timer){0};
     server->loans = (struct loans){0};
-    server->reaper = (struct reaper){0}; /* the keeper reaps what was in it */
+    reaper_restore(&server->reaper);
     server->sessions_polled = 0;
     server->reading = NULL;
     server->reading_again = false;

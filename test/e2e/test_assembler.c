@@ -1,12 +1,14 @@
 /* test_assembler.c - gshared --ptxas: the texts of fenced sessions are compiled by a process of its
  * own, and what becomes of it concerns nobody but its session. On the software device, whose
- * machine code is text, with test/shim/ptxas. */
+ * machine code is text, with test/shim/ptxas.c. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <linux/landlock.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,12 +22,21 @@ static struct server *server_with(const char *program, const char *fence)
     return server_start(&(struct server_options){.device = "soft", .arguments = arguments});
 }
 
-static struct server *server_with_assembler(const char *fence)
+/* The stand-in, beside this test. */
+static const char *stand_in(void)
 {
     static char path[4096];
+    const ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - sizeof("ptxas"));
 
-    snprintf(path, sizeof(path), "%s/test/shim/ptxas", getenv("GSHARE_SOURCE_DIR"));
-    return server_with(path, fence);
+    CHECK(size > 0);
+    path[size] = '\0';
+    memcpy(strrchr(path, '/') + 1, "ptxas", sizeof("ptxas"));
+    return path;
+}
+
+static struct server *server_with_assembler(const char *fence)
+{
+    return server_with(stand_in(), fence);
 }
 
 static gs_status kernel_load(gs_session session, const char *name, gs_module *module)
@@ -181,6 +192,20 @@ static void it_reaches_no_other_process(void)
     server_stop(server);
 }
 
+/* Which would have memory and time of its own, and could outlive a worker that is lost. */
+static void it_starts_no_process(void)
+{
+    struct server *server = server_with_assembler("always");
+    gs_session session;
+    gs_module module;
+
+    CHECK_OK(server_attach(server, &session));
+    CHECK_STATUS(kernel_load(session, "assembler_forks", &module), GS_ERR_BAD_IMAGE);
+    CHECK_TEXT(gs_last_error_message(), "ptxas refuses it: it cannot");
+    CHECK_OK(gs_detach(session));
+    server_stop(server);
+}
+
 static void it_opens_no_files(void)
 {
     struct server *server;
@@ -197,16 +222,19 @@ static void it_opens_no_files(void)
     server_stop(server);
 }
 
-/* Writes a program that takes texts as the shim does, or refuses all. */
+/* Makes the program one that takes texts as the stand-in does, or refuses all. */
 static void program_write(const char *path, bool compiles)
 {
-    FILE *file = fopen(path, "w");
+    static const char refuses[] = "#!/bin/sh\necho refused >&2\nexit 255\n";
+    const int from = compiles ? open(stand_in(), O_RDONLY) : -1;
+    const int to = open(path, O_WRONLY | O_TRUNC);
 
-    CHECK(file != NULL);
-    fprintf(file, "#!/bin/sh\n%s\n",
-            compiles ? "text=$(cat /proc/self/fd/3); printf '%s\\0' \"$text\" >/proc/self/fd/4"
-                     : "echo refused >&2; exit 255");
-    CHECK(fclose(file) == 0 && chmod(path, 0755) == 0);
+    CHECK(to >= 0 && compiles == (from >= 0) && fchmod(to, 0755) == 0);
+    if (compiles)
+        CHECK(sendfile(to, from, NULL, 1 << 30) > 0 && close(from) == 0);
+    else
+        CHECK_EQUAL(write(to, refuses, sizeof(refuses) - 1), sizeof(refuses) - 1);
+    CHECK(close(to) == 0);
 }
 
 /* A standby of another version begins with what it keeps when it takes over, and not before. */
@@ -292,6 +320,7 @@ static const struct test tests[] = {
     TEST(a_module_of_variables_alone_is_loaded),
     TEST(its_crash_harms_nobody),
     TEST(it_reaches_no_other_process),
+    TEST(it_starts_no_process),
     TEST(it_opens_no_files),
     TEST(a_standby_leaves_the_code_that_is_kept_alone),
     TEST(it_ends_with_its_session),

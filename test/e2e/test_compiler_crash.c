@@ -1,6 +1,7 @@
 /* test_compiler_crash.c - a text on which the driver's compiler crashes, and the worker with it:
  * its session ends, and is named; and one that takes it more memory than there is. On the software
  * device behind test/shim/driver.c. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,6 +89,68 @@ static void who_crashes_the_compiler_is_ended_and_nobody_else(void)
     CHECK_EQUAL(value, VALUE);
     CHECK_EQUAL(server_log_lines(server, "event=fault"), 1);
     CHECK_OK(gs_detach(other));
+    server_stop(server);
+}
+
+/* A next supervisor is not the worker's parent, and learns from the keeper how it has ended. */
+static void after_a_supervisor_was_killed_it_is_found_too(void)
+{
+    struct loader *loader = shared_alloc(sizeof(*loader));
+    struct driver_plan *plan;
+    struct server *server = driver_server_start(NULL, 0, &plan);
+    gs_session other;
+    pid_t tenant;
+
+    CHECK_OK(server_attach(server, &other));
+    snprintf(plan->crash, sizeof(plan->crash), CRASHES);
+    tenant = tenant_start(crashing_run, loader);
+    gate_wait(&loader->attached, 1);
+    CHECK(kill(server_supervisor(server), SIGKILL) == 0);
+    CHECK_WITHIN(10000, server_log_lines(server, "has taken the place") == 1);
+    gate_pass(&loader->go);
+    tenant_join(tenant);
+    check_blamed(server, loader);
+    CHECK_EQUAL(server_log_lines(server, "event=fault"), 1);
+    CHECK_OK(gs_sync(other));
+    CHECK_OK(gs_detach(other));
+    server_stop(server);
+}
+
+/* Whether the process has ended; its parent may not have looked yet. */
+static bool has_ended(pid_t pid)
+{
+    char path[64], state = 'X';
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    file = fopen(path, "r");
+    if (file && fscanf(file, "%*d %*s %c", &state) != 1)
+        state = 'X';
+    if (file)
+        fclose(file);
+    return state == 'Z' || state == 'X';
+}
+
+/* It was stopped when the worker crashed, and is killed then. */
+static void also_if_the_worker_ended_before_there_was_the_next(void)
+{
+    struct loader *loader = shared_alloc(sizeof(*loader));
+    struct driver_plan *plan;
+    struct server *server = driver_server_start(NULL, 0, &plan);
+    pid_t tenant, worker, supervisor;
+
+    snprintf(plan->crash, sizeof(plan->crash), CRASHES);
+    tenant = tenant_start(crashing_run, loader);
+    gate_wait(&loader->attached, 1);
+    supervisor = server_supervisor(server);
+    worker = server_worker_pid(server);
+    CHECK(kill(supervisor, SIGSTOP) == 0);
+    gate_pass(&loader->go);
+    CHECK_WITHIN(10000, has_ended(worker));
+    CHECK(kill(supervisor, SIGKILL) == 0);
+    tenant_join(tenant);
+    check_blamed(server, loader);
+    CHECK_EQUAL(server_log_lines(server, "event=fault"), 1);
     server_stop(server);
 }
 
@@ -201,6 +264,8 @@ static void of_several_who_take_all_memory_together_none_is_ended(void)
 
 static const struct test tests[] = {
     TEST(who_crashes_the_compiler_is_ended_and_nobody_else),
+    TEST(after_a_supervisor_was_killed_it_is_found_too),
+    TEST(also_if_the_worker_ended_before_there_was_the_next),
     TEST(of_several_who_compile_the_next_crash_tells_who_it_was),
     TEST(who_takes_all_memory_is_found_by_the_second_time),
     TEST(of_several_who_take_all_memory_together_none_is_ended),

@@ -96,6 +96,17 @@ static void looks_run(void *argument)
         CHECK_TEXT(output, "strangers_own");
         CHECK_EQUAL(strstr(output, "operators_own") != NULL, looks->observes);
     }
+    CHECK_EQUAL(gsctl("ps", "--json", NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, looks->observes ? "\"tenants_hidden\":0" : "\"tenants_hidden\":1");
+    CHECK_EQUAL(gsctl("dump", "--json", NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, looks->observes ? "\"tenants_hidden\":0" : "\"tenants_hidden\":1");
+    CHECK_EQUAL(gsctl("mps", "lspart", NULL, NULL, NULL), 0);
+    CHECK_TEXT(output, looks->observes ? " theirs      -      0      -     4     Yes\n"
+                                       : " theirs      -      0      -     4     -\n");
+    CHECK_TEXT(output, looks->observes ? " nobodys     -      0      -     4     No\n"
+                                       : " nobodys     -      0      -     4     -\n");
+    CHECK_EQUAL(gsctl("mps", "--json", "lspart", NULL, NULL), 0);
+    CHECK_EQUAL(strstr(output, "\"clients\":null") != NULL, !looks->observes);
     CHECK_EQUAL(gsctl("get", NULL, NULL, NULL, NULL), 0);
     CHECK_EQUAL(strstr(output, "1234M") != NULL, looks->observes);
     CHECK_EQUAL(gsctl("explain", looks->session, NULL, NULL, NULL), looks->observes ? 0 : 1);
@@ -114,9 +125,15 @@ static void look(const char *const *arguments, bool observes)
 {
     struct server *server = shared_server(arguments);
     struct looks *looks = shared_alloc(sizeof(*looks));
-    gs_session session = attach_named("operators_own");
+    gs_attach_params params = GS_ATTACH_PARAMS_INIT;
     gs_session_desc desc = GS_SESSION_DESC_INIT;
+    gs_session session;
 
+    CHECK_EQUAL(gsctl("reserve", "theirs", "--sms", "4", NULL), 0);
+    CHECK_EQUAL(gsctl("reserve", "nobodys", "--sms", "4", NULL), 0);
+    params.name = "operators_own";
+    params.reservation = "theirs";
+    CHECK_OK(gs_attach(&params, &session));
     CHECK_OK(gs_session_info(session, &desc));
     looks->observes = observes;
     snprintf(looks->session, sizeof(looks->session), "%llu", (unsigned long long)desc.session_id);
@@ -277,6 +294,64 @@ static void host_memory_is_a_part_of_what_the_server_may_have(void)
     CHECK_EQUAL(gsctl("get", NULL, NULL, NULL, NULL), 0);
     CHECK_TEXT(output, "user-host-mem 80M");
     tenant_join(tenant_start(host_share_run, NULL));
+    server_stop(server);
+    memory_group_remove(&group);
+}
+
+struct crowd {
+    struct gate ready, go;
+    unsigned count;
+    unsigned taken; /* MiB of the last who came */
+    char message[256];
+};
+
+/* Takes host memory until there is no more for this user, and keeps it. */
+static void crowd_run(void *argument)
+{
+    struct crowd *crowd = argument;
+    const uid_t uid = STRANGER - crowd->count++;
+    gs_status status = GS_OK;
+    gs_session session;
+    void *block;
+
+    CHECK(setgid(uid) == 0 && setuid(uid) == 0);
+    CHECK_OK(gs_attach(NULL, &session));
+    crowd->taken = 0;
+    while ((status = gs_host_alloc(session, 2 * MIB, &block)) == GS_OK)
+        crowd->taken += 2;
+    CHECK_STATUS(status, GS_ERR_LIMIT);
+    snprintf(crowd->message, sizeof(crowd->message), "%s", gs_last_error_message());
+    gate_pass(&crowd->ready);
+    gate_wait(&crowd->go, 1);
+    CHECK_OK(gs_detach(session));
+}
+
+#define CROWD 9u
+
+/* Nine eighths are more than there is. */
+static void host_memory_of_all_users_leaves_some_for_the_server_and_the_next(void)
+{
+    struct crowd *crowd = shared_alloc(sizeof(*crowd));
+    struct memory_group group;
+    struct server *server;
+    pid_t pid[CROWD];
+    unsigned sum = 0;
+
+    memory_group_enter(&group, 640 * MIB);
+    server = shared_server(NULL);
+    memory_group_leave(&group);
+    for (unsigned i = 0; i < CROWD; i++) {
+        pid[i] = tenant_start(crowd_run, crowd);
+        gate_wait(&crowd->ready, i + 1);
+        CHECK(crowd->taken >= (i < 5 ? 80u : 2u));
+        sum += crowd->taken;
+        CHECK(sum < 480);
+    }
+    CHECK_TEXT(crowd->message, "of host memory wanted, the user's sessions have ");
+    CHECK_TEXT(crowd->message, " of 480 MiB; a user may have no more than is left for all");
+    gate_pass(&crowd->go);
+    for (unsigned i = 0; i < CROWD; i++)
+        tenant_join(pid[i]);
     server_stop(server);
     memory_group_remove(&group);
 }
@@ -1502,6 +1577,7 @@ static const struct test tests[] = {
     TEST(host_blocks_are_counted_for_the_user),
     TEST(host_memory_is_counted_for_the_user),
     TEST(host_memory_is_a_part_of_what_the_server_may_have),
+    TEST(host_memory_of_all_users_leaves_some_for_the_server_and_the_next),
     TEST(host_memory_that_the_driver_still_has_is_bounded_for_the_user),
     TEST(what_the_server_keeps_is_counted_for_the_user),
     TEST(names_count_as_often_as_they_are_kept),

@@ -383,6 +383,36 @@ static void what_is_set_for_a_session_goes_before_what_holds_for_others(void **s
     t->uid = geteuid();
 }
 
+// Each device's worker counts what its sessions have, and none of another's.
+static void host_memory_of_all_users_is_shared_out_to_the_devices(void **state)
+{
+    struct ctl_settings named = {.fields = CTL_USER_HOST_MEM, .user_host_mem = 128u << 20};
+    struct qos_effect effect;
+    char text[REFUSAL_TEXT_MAX];
+
+    (void)state;
+    struct session *t = attach_open(NULL);
+    server.host_memory = 1u << 30;
+    assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);
+    assert_int_equal(effect.grant.all_host_mem, 0); // the server's own user
+    t->uid = 54321;
+    server.options.served.all = true;
+    for (int devices = 1; devices <= 3; devices++) {
+        server.device_count = devices;
+        assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);
+        assert_int_equal(effect.grant.all_host_mem, (768u << 20) / (unsigned)devices);
+        assert_int_equal(effect.grant.user_host_mem, 128u << 20);
+        assert_int_equal(effect.grant.host_mem_granted, 0);
+    }
+    server.device_count = 1;
+    assert_true(settings_put_user(&server.settings, t->uid, &named));
+    assert_int_equal(qos_effect(t, 0, &effect, text), GS_OK);
+    assert_int_equal(effect.grant.host_mem_granted, 1);
+    assert_int_equal(effect.grant.all_host_mem, 768u << 20);
+    assert_true(settings_put_user(&server.settings, t->uid, &(struct ctl_settings){0}));
+    t->uid = geteuid();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +429,7 @@ int main(void)
         GRANTS_TEST(who_came_before_the_worker_is_placed_by_and_by_and_in_order),
         GRANTS_TEST(a_change_that_one_device_refuses_changes_none),
         GRANTS_TEST(an_answer_to_no_question_ends_the_worker),
+        GRANTS_TEST(host_memory_of_all_users_is_shared_out_to_the_devices),
         GRANTS_TEST(what_is_set_for_a_session_goes_before_what_holds_for_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

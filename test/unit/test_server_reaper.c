@@ -1,6 +1,7 @@
 /*
  * test_server_reaper.c - how a worker has ended is known at once, and its process is reaped later.
  */
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -122,6 +123,92 @@ static void it_is_reaped_later(void **state)
     assert_true(is_reaped(&copy));
 }
 
+/* A process that another one has started, and reaps, as the keeper reaps a former supervisor's. */
+static struct child orphan_start(void)
+{
+    struct child child = CHILD_NONE;
+    int ids[2];
+
+    assert_int_equal(pipe(ids), 0);
+    if (fork() == 0) {
+        const pid_t pid = fork();
+        if (pid == 0) {
+            pause();
+            _exit(0);
+        }
+        if (write(ids[1], &pid, sizeof(pid)) != sizeof(pid))
+            _exit(1);
+        waitpid(pid, NULL, 0);
+        _exit(0);
+    }
+    assert_int_equal(read(ids[0], &child.pid, sizeof(child.pid)), sizeof(child.pid));
+    close(ids[0]);
+    close(ids[1]);
+    child.process.fd = (int)syscall(SYS_pidfd_open, child.pid, 0);
+    assert_true(child.process.fd >= 0);
+    return child;
+}
+
+static void orphan_kill(const struct child *child)
+{
+    struct pollfd process = {child->process.fd, POLLIN, 0};
+
+    child_signal(child, SIGKILL);
+    assert_int_equal(poll(&process, 1, 10000), 1);
+}
+
+static void how_an_orphan_ended_is_what_the_keeper_tells(void **state)
+{
+    struct child child = orphan_start();
+    int status = 0;
+
+    (void)state;
+    assert_false(reaper_ended(&reaper, &loop, &child, &status));
+    orphan_kill(&child);
+    assert_false(reaper_ended(&reaper, &loop, &child, &status)); /* it has not told yet */
+    orphan_note(&reaper.orphans, child.pid + 1, 0);
+    assert_false(reaper_ended(&reaper, &loop, &child, &status));
+    orphan_note(&reaper.orphans, child.pid, W_EXITCODE(0, SIGSEGV));
+    assert_true(reaper_ended(&reaper, &loop, &child, &status));
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    assert_false(orphan_take(&reaper.orphans, child.pid, &status));
+    orphan_forget(&reaper.orphans, child.pid + 1);
+    child_close(&loop, &child);
+}
+
+/* The keeper may be stopped. */
+static void one_of_which_nothing_is_told_has_ended_all_the_same(void **state)
+{
+    struct child child = orphan_start();
+    const uint64_t deadline = clock_ns() + 10000000000u;
+    bool ended = false;
+    int status = 0;
+
+    (void)state;
+    orphan_kill(&child);
+    while (!ended && clock_ns() < deadline)
+        ended = reaper_ended(&reaper, &loop, &child, &status);
+    assert_true(ended);
+    assert_int_equal(status, CHILD_STATUS_UNKNOWN);
+    child_close(&loop, &child);
+}
+
+static void what_is_told_of_a_process_is_not_taken_for_a_later_one_s(void **state)
+{
+    int status;
+
+    (void)state;
+    orphan_note(&reaper.orphans, 7, W_EXITCODE(0, SIGSEGV));
+    orphan_note(&reaper.orphans, 7, W_EXITCODE(0, SIGBUS));
+    orphan_forget(&reaper.orphans, 7);
+    assert_false(orphan_take(&reaper.orphans, 7, &status));
+    for (int pid = 1; pid <= (int)ORPHANS_MOST + 1; pid++)
+        orphan_note(&reaper.orphans, pid, W_EXITCODE(pid, 0));
+    assert_false(orphan_take(&reaper.orphans, 1, &status)); /* the oldest makes room */
+    for (int pid = 2; pid <= (int)ORPHANS_MOST + 1; pid++)
+        assert_true(orphan_take(&reaper.orphans, pid, &status) && WEXITSTATUS(status) == pid);
+}
+
 static bool is_there(int segment)
 {
     struct shmid_ds status;
@@ -195,6 +282,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         REAPER_TEST(how_it_ended_is_known_at_once),
         REAPER_TEST(it_is_reaped_later),
+        REAPER_TEST(how_an_orphan_ended_is_what_the_keeper_tells),
+        REAPER_TEST(one_of_which_nothing_is_told_has_ended_all_the_same),
+        REAPER_TEST(what_is_told_of_a_process_is_not_taken_for_a_later_one_s),
         REAPER_TEST(what_a_killed_worker_had_not_marked_for_removal_goes),
         REAPER_TEST(it_goes_at_the_end_too),
         REAPER_TEST(who_runs_has_not_ended),

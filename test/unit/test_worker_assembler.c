@@ -9,7 +9,8 @@
 #include <cmocka.h>
 
 #include "common/util.h"
-#include "worker/module/assembler.h"
+#include "worker/module/assembler_choice.h"
+#include "worker/module/assembler_process.h"
 
 static const char of_13_0[] = "ptxas: NVIDIA (R) Ptx optimizing assembler\n"
                               "Copyright (c) 2005-2025 NVIDIA Corporation\n"

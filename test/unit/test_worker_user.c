@@ -81,6 +81,90 @@ static void what_lingers_on_other_devices_counts_until_it_is_gone(void **state)
     user_linger(6, 0);
 }
 
+/* Returns how much of `all` a user gets that takes a piece at a time. */
+static uint64_t host_take(struct user *user, uint64_t most, uint64_t all, bool granted)
+{
+    const struct host_limits limits = {most, all, granted};
+    uint64_t taken = 0;
+
+    while (user_host_bytes_charge(user, 1, &limits))
+        taken++;
+    return taken;
+}
+
+static void host_release(struct user *user)
+{
+    user_host_bytes_discharge(user, user_host_bytes(user));
+    user_release(user);
+}
+
+#define GREEDY 64u
+
+/* Each may have an eighth, so without a bound on the sum nine have more than there is. */
+static void host_memory_of_all_users_is_bounded_and_each_gets_some(void **state)
+{
+    const uint64_t machine = 1 << 20, all = machine / 4 * 3;
+    struct user *user[GREEDY];
+    uint64_t sum = 0, taken[GREEDY];
+
+    (void)state;
+    for (uint32_t i = 0; i < GREEDY; i++) {
+        user[i] = user_hold(100 + i);
+        taken[i] = host_take(user[i], machine / 8, all, false);
+        sum += taken[i];
+        assert_true(sum <= all);
+    }
+    assert_int_equal(users_host_bytes(), sum);
+    for (uint32_t i = 0; i < 5; i++) /* as many as leave an eighth */
+        assert_int_equal(taken[i], machine / 8);
+    assert_true(taken[5] >= machine / 16 && taken[15] >= 1);
+    host_release(user[0]);
+    assert_true(host_take(user[15], machine / 8, all, false) > machine / 17);
+    for (uint32_t i = 1; i < GREEDY; i++)
+        host_release(user[i]);
+    assert_int_equal(users_host_bytes(), 0);
+}
+
+/* Root and the server's owner are not bounded, but what they have is gone. Who was granted more has
+ * more, up to what all may have. */
+static void host_memory_that_was_granted_counts_for_all(void **state)
+{
+    struct user *root = user_hold(0), *granted = user_hold(1), *other = user_hold(2);
+
+    (void)state;
+    assert_true(user_host_bytes_charge(root, 600, &(struct host_limits){0}));
+    assert_int_equal(host_take(granted, 300, 1000, true), 300);
+    assert_int_equal(host_take(other, 300, 1000, false), 50);
+    assert_true(user_host_bytes_charge(root, 600, &(struct host_limits){0}));
+    assert_false(user_host_bytes_charge(other, 1, &(struct host_limits){300, 1000, false}));
+    assert_false(user_host_bytes_charge(granted, 1, &(struct host_limits){0, 1000, true}));
+    host_release(root);
+    host_release(granted);
+    host_release(other);
+    assert_int_equal(users_host_bytes(), 0);
+}
+
+/* A kernel may keep the driver from letting go of a freed block, which is pinned until then. */
+static void a_freed_host_block_counts_for_all_until_the_driver_lets_go(void **state)
+{
+    const struct host_limits limits = {0, 1000, true};
+    struct user *one = user_hold(1), *two = user_hold(2);
+
+    (void)state;
+    assert_true(user_host_charge(one, 0));
+    assert_true(user_host_bytes_charge(one, 800, &limits));
+    user_host_defer(one, 800);
+    assert_int_equal(user_host_bytes(one), 0);
+    assert_false(users_host_bytes_fit(two, 300, &limits));
+    assert_false(user_host_bytes_charge(two, 300, &limits));
+    user_host_defer_end(one, 800);
+    assert_true(users_host_bytes_fit(two, 300, &limits));
+    assert_true(user_host_bytes_charge(two, 300, &limits));
+    host_release(two);
+    user_release(one);
+    assert_int_equal(users_host_bytes(), 0);
+}
+
 #define THREADS 4u
 #define ROUNDS  20000u
 #define LIMIT   (THREADS - 1)
@@ -130,6 +214,9 @@ int main(void)
         cmocka_unit_test(sessions_of_one_user_share_a_sum_and_others_do_not),
         cmocka_unit_test(nothing_goes_over_the_limit),
         cmocka_unit_test(what_lingers_on_other_devices_counts_until_it_is_gone),
+        cmocka_unit_test(host_memory_of_all_users_is_bounded_and_each_gets_some),
+        cmocka_unit_test(host_memory_that_was_granted_counts_for_all),
+        cmocka_unit_test(a_freed_host_block_counts_for_all_until_the_driver_lets_go),
         cmocka_unit_test(threads_charge_and_come_and_go_at_the_same_time),
     };
 

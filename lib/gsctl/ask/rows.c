@@ -1,10 +1,20 @@
 /* rows.c - see rows.h. */
 #include <string.h>
+#include <unistd.h>
 
 #include "common/setting_text.h"
 #include "gsctl/ask/ask.h"
 #include "gsctl/ask/rows.h"
 #include "gsctl/base/memory.h"
+
+uint32_t rows_hidden(const struct rows *rows, uint32_t device, uint32_t tenants)
+{
+    uint32_t shown = 0;
+
+    for (size_t i = 0; i < rows->count; i++)
+        shown += rows->row[i].device == (int32_t)device && row_target(&rows->row[i]) == CTL_TENANT;
+    return geteuid() != 0 && tenants > shown ? tenants - shown : 0;
+}
 
 enum ctl_target row_target(const struct ctl_row *row)
 {

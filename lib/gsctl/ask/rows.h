@@ -13,6 +13,9 @@ gs_status rows_read(struct control *control, struct rows *rows, char message[REQ
 /* One row; none if the server has none of that name, but for a user, who may have no settings. */
 gs_status row_read(struct control *control, enum ctl_target target, uint64_t id, struct rows *rows,
                    char message[REQUEST_MESSAGE_MAX]);
+/* How many of the device's `tenants`, as its status tells, have no row. Root sees all: one may have
+ * gone between the two answers. */
+uint32_t rows_hidden(const struct rows *rows, uint32_t device, uint32_t tenants);
 enum ctl_target row_target(const struct ctl_row *row);
 unsigned long long row_id(const struct ctl_row *row); /* of its target */
 /* What a session may hold: its own limit, or its user's where that is less; 0: no limit. */

@@ -27,7 +27,7 @@ static gs_status page_ask(struct control *control, uint64_t *cursor, struct ctl_
 }
 
 gs_status tenants_read(struct control *control, struct ctl_tenant **tenants, size_t *count,
-                       char message[REQUEST_MESSAGE_MAX])
+                       uint32_t *hidden, char message[REQUEST_MESSAGE_MAX])
 {
     struct ctl_ps_reply reply;
     uint64_t cursor = 0;
@@ -43,6 +43,8 @@ gs_status tenants_read(struct control *control, struct ctl_tenant **tenants, siz
         memcpy(*tenants + *count, reply.tenant, reply.count * sizeof(**tenants));
         *count += reply.count;
     } while (cursor);
+    if (hidden)
+        *hidden = reply.hidden;
     return GS_OK;
 }
 

@@ -32,7 +32,7 @@ static gs_status remaining(struct control *control, const struct ctl_kill *reque
 {
     struct ctl_tenant *tenants;
     size_t count;
-    gs_status status = tenants_read(control, &tenants, &count, message);
+    gs_status status = tenants_read(control, &tenants, &count, NULL, message);
 
     *left = 0;
     for (size_t i = 0; i < count && status == GS_OK; i++)

@@ -46,7 +46,7 @@ static bool end_wanted(struct control *control, uint32_t timeout_s)
     char message[REQUEST_MESSAGE_MAX], time[48] = "at once";
     struct ctl_tenant *tenants;
     size_t count, users;
-    gs_status status = tenants_read(control, &tenants, &count, message);
+    gs_status status = tenants_read(control, &tenants, &count, NULL, message);
 
     users = users_count(tenants, count);
     free(tenants);

@@ -29,7 +29,7 @@ gs_status metrics_sample_init(struct metrics_sample *sample, const char *instanc
     sample->owner = control.owner;
     status = status_read(&control, &sample->status, message);
     if (status == GS_OK)
-        status = tenants_read(&control, &sample->tenants, &sample->count, message);
+        status = tenants_read(&control, &sample->tenants, &sample->count, NULL, message);
     control_close(&control);
     sample->up = status == GS_OK;
     return status;

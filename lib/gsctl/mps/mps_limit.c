@@ -151,7 +151,7 @@ static int client_find(const struct mps_call *call, const char *text, struct who
     if (status == GS_OK && (int32_t)pid == whose->status.server_pid)
         return 0;
     if (status == GS_OK)
-        status = tenants_read(call->control, &whose->sessions, &count, message);
+        status = tenants_read(call->control, &whose->sessions, &count, NULL, message);
     if (status != GS_OK)
         return ask_failed(status, message);
     sessions_keep(whose, pid ? count : 0, (int32_t)pid, call->command->limit->of_device);

@@ -42,7 +42,7 @@ static int clients_of(const struct mps_call *call, int argument, struct ctl_stat
     *count = 0;
     if (result != 0)
         return result;
-    status = tenants_read(call->control, tenants, &all, message);
+    status = tenants_read(call->control, tenants, &all, NULL, message);
     if (status != GS_OK)
         return ask_failed(status, message);
     for (size_t i = 0; i < all; i++) {

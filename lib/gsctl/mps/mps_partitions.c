@@ -20,6 +20,13 @@ static bool has_clients(const struct rows *rows, const char *reservation)
     return false;
 }
 
+/* Whether clients are in it, as MPS writes that; "-" where only clients that are not shown may be.
+ */
+static const char *clients_text(const struct rows *rows, const char *reservation, uint32_t hidden)
+{
+    return has_clients(rows, reservation) ? "Yes" : hidden ? "-" : "No";
+}
+
 static uint32_t sms_reserved(const struct rows *rows, uint32_t device)
 {
     uint32_t used = 0;
@@ -31,8 +38,9 @@ static uint32_t sms_reserved(const struct rows *rows, uint32_t device)
     return used;
 }
 
-static void partitions_print(const struct rows *rows, uint32_t device, uint32_t sms)
+static void partitions_print(const struct rows *rows, uint32_t device, const struct ctl_device *d)
 {
+    const uint32_t sms = d->sm_count, hidden = rows_hidden(rows, device, d->tenants);
     const uint32_t used = sms_reserved(rows, device);
 
     printf("%-13" PRIu32 " %-11s %-6u %-6u %-5u %-5u %s\n", device, "-",
@@ -43,7 +51,7 @@ static void partitions_print(const struct rows *rows, uint32_t device, uint32_t 
         if (row_target(row) == CTL_RESERVATION && row->device == (int32_t)device)
             printf("%-13" PRIu32 " %-11s %-6s %-6u %-5s %-5u %s\n", device, row->name, "-",
                    row->sm_count / MPS_CHUNK_SMS, "-", row->sm_count,
-                   has_clients(rows, row->name) ? "Yes" : "No");
+                   clients_text(rows, row->name, hidden));
     }
 }
 
@@ -61,8 +69,9 @@ static void partition_json(uint32_t device, const char *name, uint32_t used, uin
     json_number("used_sms", used);
 }
 
-static void partitions_json(const struct rows *rows, uint32_t device, uint32_t sms)
+static void partitions_json(const struct rows *rows, uint32_t device, const struct ctl_device *d)
 {
+    const uint32_t sms = d->sm_count, hidden = rows_hidden(rows, device, d->tenants);
     const uint32_t used = sms_reserved(rows, device);
 
     partition_json(device, "", used, sms - used);
@@ -73,7 +82,10 @@ static void partitions_json(const struct rows *rows, uint32_t device, uint32_t s
         if (row_target(row) != CTL_RESERVATION || row->device != (int32_t)device)
             continue;
         partition_json(device, row->name, row->sm_count, 0);
-        json_number("clients", has_clients(rows, row->name));
+        if (hidden && !has_clients(rows, row->name))
+            json_figure("clients", "null");
+        else
+            json_number("clients", has_clients(rows, row->name));
         json_close('}');
     }
 }
@@ -91,7 +103,7 @@ int mps_partitions(const struct mps_call *call)
         json_open(NULL, '{');
         json_open("partitions", '[');
         for (uint32_t i = 0; i < reply.device_count; i++)
-            partitions_json(&rows, i, reply.device[i].sm_count);
+            partitions_json(&rows, i, &reply.device[i]);
         json_close(']');
         json_close('}');
     } else if (status == GS_OK) {
@@ -99,7 +111,7 @@ int mps_partitions(const struct mps_call *call)
                "used", "clients");
         printf("%-13s %-11s %-6s %-6s %-5s %-5s\n", "", "", "chunk", "chunk", "SM", "SM");
         for (uint32_t i = 0; i < reply.device_count; i++)
-            partitions_print(&rows, i, reply.device[i].sm_count);
+            partitions_print(&rows, i, &reply.device[i]);
     }
     free(rows.row);
     return status == GS_OK ? 0 : ask_failed(status, message);

@@ -203,7 +203,8 @@ static void sessions_dump(const struct ctl_tenant *tenants, size_t count, const 
 
 /* The documents of status, get and ps in one, from one look. */
 static void json_dump(const struct ctl_status_reply *reply, const struct control *control,
-                      const struct rows *rows, const struct ctl_tenant *tenants, size_t count)
+                      const struct rows *rows, const struct ctl_tenant *tenants, size_t count,
+                      uint32_t hidden)
 {
     json_open(NULL, '{');
     json_text("instance", control->instance);
@@ -211,6 +212,7 @@ static void json_dump(const struct ctl_status_reply *reply, const struct control
     status_members_json(reply, control);
     json_close('}');
     rows_members_json(rows);
+    json_number("tenants_hidden", hidden);
     json_open("tenants", '[');
     for (size_t i = 0; i < count; i++) {
         json_open(NULL, '{');
@@ -242,15 +244,18 @@ int command_dump(struct control *control, const struct command_options *options)
     struct ctl_status_reply reply;
     struct ctl_tenant *tenants = NULL;
     struct rows rows = {0};
+    uint32_t hidden = 0;
     size_t count = 0;
     gs_status status = status_read(control, &reply, message);
 
     if (status == GS_OK)
         status = rows_read(control, &rows, message);
     if (status == GS_OK)
-        status = tenants_read(control, &tenants, &count, message);
-    if (status == GS_OK)
-        (options->json ? json_dump : text_dump)(&reply, control, &rows, tenants, count);
+        status = tenants_read(control, &tenants, &count, &hidden, message);
+    if (status == GS_OK && options->json)
+        json_dump(&reply, control, &rows, tenants, count, hidden);
+    else if (status == GS_OK)
+        text_dump(&reply, control, &rows, tenants, count);
     free(tenants);
     free(rows.row);
     return status == GS_OK ? 0 : ask_failed(status, message);

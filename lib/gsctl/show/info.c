@@ -193,18 +193,14 @@ static void legend_print(void)
     putchar('\n');
 }
 
-/* Says how many of the device's sessions have no row. Root sees all; one may have come between the
- * two answers. */
 static void hidden_print(const struct ctl_device *d, const struct rows *rows, uint32_t device)
 {
-    uint32_t shown = 0;
+    const uint32_t hidden = rows_hidden(rows, device, d->tenants);
 
-    for (size_t i = 0; i < rows->count; i++)
-        shown += rows->row[i].device == (int32_t)device && row_target(&rows->row[i]) == CTL_TENANT;
-    if (geteuid() != 0 && d->tenants > shown)
+    if (hidden)
         printf(
             "          sessions of other users that are not shown: %u; their SMs count as free\n",
-            d->tenants - shown);
+            hidden);
 }
 
 static void device_print(const struct ctl_status_reply *reply, const struct rows *rows,

@@ -129,9 +129,10 @@ int command_ps(struct control *control, const struct command_options *options)
                           .columns = COLUMNS};
     char message[REQUEST_MESSAGE_MAX];
     struct ctl_tenant *all;
+    uint32_t hidden;
     size_t count;
     /* The answer is printed when it is complete: a failing command prints no part of a document. */
-    gs_status status = tenants_read(control, &all, &count, message);
+    gs_status status = tenants_read(control, &all, &count, &hidden, message);
 
     if (status != GS_OK) {
         free(all);
@@ -141,6 +142,7 @@ int command_ps(struct control *control, const struct command_options *options)
     if (options->json) {
         json_open(NULL, '{');
         json_text("instance", options->instance);
+        json_number("tenants_hidden", hidden);
         json_open("tenants", '[');
     }
     for (size_t i = 0; i < count; i++) {

@@ -37,7 +37,7 @@ gs_status top_sample_take(struct top_sample *sample, char message[REQUEST_MESSAG
     uint64_t now;
 
     if (status == GS_OK)
-        status = tenants_read(sample->control, &tenants, &count, message);
+        status = tenants_read(sample->control, &tenants, &count, NULL, message);
     if (status != GS_OK) {
         free(tenants);
         return status;

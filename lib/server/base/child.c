@@ -9,6 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/util.h"
+
+/* The keeper, which waits for nothing else, has told by then. Meanwhile the event loop comes again
+ * and again, since the pidfd is readable. */
+#define TOLD_NS 100000000u
+
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
 int child_watch(struct loop *loop, struct child *child, watch_ready *on_link,
@@ -71,8 +77,7 @@ static bool is_readable(const struct child *child, int timeout_ms)
     return poll(&process, 1, timeout_ms) > 0;
 }
 
-/* The status that waitpid would give. */
-static int status_of(const siginfo_t *info)
+int child_status(const siginfo_t *info)
 {
     switch (info->si_code) {
     case CLD_EXITED:
@@ -84,14 +89,30 @@ static int status_of(const siginfo_t *info)
     }
 }
 
-bool child_ended(const struct child *child, int *status)
+/* How an orphan has ended. False: it has not, or the keeper is about to tell. */
+static bool orphan_ended(struct child *child, struct orphans *orphans, int *status)
+{
+    const uint64_t now = clock_ns();
+
+    if (!is_readable(child, 0))
+        return false;
+    if (!child->ended_ns)
+        child->ended_ns = now;
+    if (orphan_take(orphans, child->pid, status))
+        return true;
+    *status = CHILD_STATUS_UNKNOWN;
+    return now - child->ended_ns > TOLD_NS;
+}
+
+bool child_ended(struct child *child, struct orphans *orphans, int *status)
 {
     siginfo_t info = {0};
-    const bool ours = waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 
-    if (ours ? info.si_pid != child->pid : !is_readable(child, 0))
+    if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+        return orphan_ended(child, orphans, status);
+    if (info.si_pid != child->pid)
         return false;
-    *status = ours ? status_of(&info) : CHILD_STATUS_UNKNOWN;
+    *status = child_status(&info);
     return true;
 }
 

@@ -1,16 +1,18 @@
 /*
  * child.h - processes of workers, each by its pidfd, with the socket to it. Some were started by a
- * former supervisor, whose place this one has taken: the keeper (keeper.h) reaps those, so that how
- * they ended is not known here.
+ * former supervisor, whose place this one has taken: the keeper reaps those, and tells how they
+ * ended (orphans.h).
  */
 #ifndef GS_SERVER_CHILD_H
 #define GS_SERVER_CHILD_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 #include "common/link.h"
 #include "server/base/loop.h"
+#include "server/base/orphans.h"
 
 /* The descriptors may be there and not be watched yet: of a process that has just been started, or
  * that another supervisor has left. */
@@ -20,6 +22,7 @@ struct child {
     struct watch link;       /* our end of the socketpair */
     bool said_ready;         /* it has sent a LINK_READY, ... */
     struct link_device said; /* ... with this content */
+    uint64_t ended_ns;       /* since when one that the keeper reaps is known to have ended; or 0 */
 };
 #define CHILD_NONE                                                                                 \
     {                                                                                              \
@@ -41,9 +44,12 @@ void child_close(struct loop *loop, struct child *child);
 
 /* Sends a signal. Harmless on a process that has ended, and on none. */
 void child_signal(const struct child *child, int signal);
-/* Whether the process has ended, which is yet to be reaped then (reaper.h). *status: as waitpid's,
- * or CHILD_STATUS_UNKNOWN, of a process that is not this one's to reap. */
-bool child_ended(const struct child *child, int *status);
+/* Whether the process has ended, which is yet to be reaped then (reaper.h). *status: as waitpid's.
+ * Of a process that is not this one's to reap it is among the orphans' ends, or
+ * CHILD_STATUS_UNKNOWN if that was not told in time. */
+bool child_ended(struct child *child, struct orphans *orphans, int *status);
+/* The status that waitpid would give. */
+int child_status(const siginfo_t *info);
 /* Kills the process, waits for its end and closes the descriptors. Harmless on none. */
 void child_end(struct loop *loop, struct child *child);
 

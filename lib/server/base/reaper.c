@@ -28,16 +28,20 @@ static void reap_later(struct reaper *reaper, pid_t pid)
     reaper->pid[reaper->count++] = pid;
 }
 
-bool reaper_ended(struct reaper *reaper, struct loop *loop, const struct child *child, int *status)
+bool reaper_ended(struct reaper *reaper, struct loop *loop, struct child *child, int *status)
 {
-    const bool ended = child_ended(child, status);
-
-    if (!ended)
+    if (!child_ended(child, &reaper->orphans, status))
         return false;
-    if (*status != CHILD_STATUS_UNKNOWN)
+    if (!child->ended_ns)
         reap_later(reaper, child->pid);
     timer_set(loop, &reaper->timer, clock_ns() + LATER_NS, later_fire);
     return true;
+}
+
+void reaper_restore(struct reaper *reaper)
+{
+    reaper->timer = (struct timer){0};
+    reaper->count = 0;
 }
 
 void reaper_deinit(struct reaper *reaper, struct loop *loop)

@@ -22,11 +22,14 @@ struct reaper {
     struct timer timer;
     pid_t pid[REAPER_MOST]; /* children that have ended */
     unsigned count;
+    struct orphans orphans;
 };
 
 /* Whether the process has ended. If so, it is reaped later, and *status is as waitpid's, or
  * CHILD_STATUS_UNKNOWN. */
-bool reaper_ended(struct reaper *reaper, struct loop *loop, const struct child *child, int *status);
+bool reaper_ended(struct reaper *reaper, struct loop *loop, struct child *child, int *status);
+/* In the place of a supervisor that was killed: the keeper reaps what was to be reaped. */
+void reaper_restore(struct reaper *reaper);
 /* Reaps what is left, and removes the segments that ended children have left. */
 void reaper_deinit(struct reaper *reaper, struct loop *loop);
 

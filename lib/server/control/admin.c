@@ -175,17 +175,18 @@ void admin_ps(struct server *server, const struct ctl_admin *request, const stru
     struct ctl_ps_reply answer = {.status = GS_OK};
     const bool all = server_shows_all(server, reply->uid);
     struct session *page[CTL_PS_ROWS + 1];
-    uint32_t hidden, count = registry_page(&server->registry, request->cursor,
-                                           all ? NULL : &reply->uid, page, CTL_PS_ROWS + 1);
+    uint32_t count = registry_page(&server->registry, request->cursor, all ? NULL : &reply->uid,
+                                   page, CTL_PS_ROWS + 1);
 
     if (count > CTL_PS_ROWS) {
         answer.next_cursor = page[CTL_PS_ROWS]->id;
         count = CTL_PS_ROWS;
     }
     answer.count = count;
-    if (!all && (hidden = sessions_hidden(server, reply->uid)) > 0)
+    answer.hidden = all ? 0 : sessions_hidden(server, reply->uid);
+    if (answer.hidden)
         snprintf(answer.message, sizeof(answer.message), "%u session%s of other users %s not shown",
-                 hidden, hidden == 1 ? "" : "s", hidden == 1 ? "is" : "are");
+                 answer.hidden, answer.hidden == 1 ? "" : "s", answer.hidden == 1 ? "is" : "are");
     for (uint32_t i = 0; i < count; i++)
         session_describe(page[i], &answer.tenant[i]);
     reply_send(reply, &answer.h, sizeof(answer));

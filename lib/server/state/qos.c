@@ -136,6 +136,13 @@ static uint32_t others_compile(uint32_t cpus)
     return share < SETTING_COMPILE_MAX ? share : SETTING_COMPILE_MAX;
 }
 
+/* What the sessions of all users may have of host memory on a device. The rest is for the server
+ * itself, which is not counted: its tables, what it reads and what it compiles. */
+static uint64_t all_host_mem(const struct server *server)
+{
+    return server->host_memory / 4 * 3 / (uint64_t)server->device_count;
+}
+
 struct ctl_settings qos_others(const struct server *server, const struct device *device)
 {
     const struct ctl_settings set = qos_set_user(server, CTL_OTHERS);
@@ -286,6 +293,9 @@ gs_status qos_effect(const struct session *session, uint32_t share, struct qos_e
         grant->mem_limit = limit_lower(limit.mem, grant->mem_limit);
     grant->user_mem_limit = user.fields & CTL_USER_MEM ? user.user_mem : 0;
     grant->user_host_mem = user.fields & CTL_USER_HOST_MEM ? user.user_host_mem : 0;
+    grant->all_host_mem = server_other(server, session->uid) ? all_host_mem(server) : 0;
+    grant->host_mem_granted = ((session->set.fields | qos_set_user(server, session->uid).fields) &
+                               CTL_USER_HOST_MEM) != 0;
     grant->user_sets = user.fields & CTL_USER_SETS ? user.user_sets : 0;
     grant->user_hosts = user.fields & CTL_USER_HOSTS ? user.user_hosts : 0;
     grant->user_driver_mem = user.fields & CTL_USER_DRIVER_MEM ? user.user_driver_mem : 0;

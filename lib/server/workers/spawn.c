@@ -152,6 +152,7 @@ int worker_spawn(struct device *device, struct child *child)
     r = execute(device, link, stats, code, &pid);
     if (r)
         return -r;
+    orphan_forget(&device->server->reaper.orphans, pid);
     process = (int)syscall(SYS_pidfd_open, pid, 0);
     if (process < 0) {
         r = -errno;

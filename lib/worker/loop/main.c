@@ -27,7 +27,7 @@
 #include "worker/loop/main.h"
 #include "worker/memory/deferred_release.h"
 #include "worker/memory/preload.h"
-#include "worker/module/assembler.h"
+#include "worker/module/assembler_choice.h"
 #include "worker/module/code_cache.h"
 #include "worker/module/code_disk.h"
 #include "worker/module/compile.h"

@@ -28,6 +28,7 @@
 #include "worker/journal/journal.h"
 #include "worker/memory/chunk.h"
 #include "worker/memory/deferred_release.h"
+#include "worker/memory/host_charge.h"
 #include "worker/memory/host_place.h"
 #include "worker/memory/limits.h"
 #include "worker/memory/peer_window.h"
@@ -97,23 +98,17 @@ void host_block_free(struct session *session, struct host_block *block)
     free(block);
 }
 
-/* Pinned memory is taken from everyone. */
+/* Counts a block for its user. */
 static bool user_admit(struct job *job, uint64_t size)
 {
     const struct session_memory *memory = &job->session->memory;
     uint32_t limit = atomic_load_explicit(&memory->user_hosts, memory_order_relaxed);
-    uint64_t most = atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed);
-    char text[3][SIZE_TEXT_MAX];
 
-    if (!user_host_bytes_charge(memory->user, size, most)) {
-        job_fail(job, GS_ERR_LIMIT, "%s of host memory wanted, the user's sessions have %s of %s",
-                 size_exact(text[0], size), size_exact(text[1], user_host_bytes(memory->user)),
-                 size_exact(text[2], most));
+    if (host_charge_job(job, size, "host memory") != GS_OK)
         return false;
-    }
     if (user_host_charge(memory->user, limit))
         return true;
-    user_host_bytes_discharge(memory->user, size);
+    host_discharge(job->session, size);
     job_fail(job, GS_ERR_LIMIT, "the user's sessions have %u host blocks, the limit", limit);
     return false;
 }
@@ -314,7 +309,7 @@ struct host_block *host_block_adopt(struct job *job, int id, uint64_t size, enum
     if (!memory)
         return NULL;
     user_host_charge(own->user, 0);
-    user_host_bytes_charge(own->user, size, 0);
+    host_charge_adopt(job->session, size);
     const bool late =
         (use == HOST_COPIED || use == HOST_REACHED) && !preloaded && pins_late(job, size);
     block = block_of(job, memory, size, room, late ? HOST_PLAIN : use, preloaded);

@@ -61,21 +61,26 @@ static bool rested(const struct job *job)
 }
 
 /* Whether a block of that size is within the limits on what is pinned: the process's, and what the
- * user's sessions have together. */
+ * user's sessions, and those of all users, have together. */
 static bool has_room(const struct session_memory *memory, uint64_t size)
 {
-    const uint64_t most = atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed);
+    const struct host_limits limits = host_limits(memory);
 
     return size <= host_limit() - memory->host_bytes &&
-           (!most || user_host_bytes(memory->user) + size <= most);
+           user_host_bytes_fit(memory->user, size, &limits) &&
+           users_host_bytes_fit(memory->user, size, &limits);
 }
 
-/* Whether the user's freed blocks, of which the driver has not let go, leave room for another. */
+/* Whether freed blocks, of which the driver has not let go, leave room for another: the user's, and
+ * those of all users. */
 static bool deferred_leaves_room(const struct session_memory *memory, uint64_t size)
 {
+    const struct host_limits limits = host_limits(memory);
+
     return user_host_deferred_within(
-        memory->user, size, atomic_load_explicit(&memory->user_hosts, memory_order_relaxed),
-        atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed));
+               memory->user, size, atomic_load_explicit(&memory->user_hosts, memory_order_relaxed),
+               limits.user) &&
+           (users_host_bytes_fit(memory->user, size, &limits) || !deferred_release_any());
 }
 
 /* Whether blocks that rest, or wait for their release, are to make room first. */

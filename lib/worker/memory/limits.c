@@ -30,6 +30,8 @@ void user_limits_set(struct session *session, const struct link_grant *grant)
 
     atomic_store_explicit(&memory->user_hosts, grant->user_hosts, memory_order_relaxed);
     atomic_store_explicit(&memory->user_host_mem, grant->user_host_mem, memory_order_relaxed);
+    atomic_store_explicit(&memory->all_host_mem, grant->all_host_mem, memory_order_relaxed);
+    atomic_store_explicit(&memory->host_mem_granted, grant->host_mem_granted, memory_order_relaxed);
     atomic_store_explicit(&memory->user_driver_mem, grant->user_driver_mem, memory_order_relaxed);
 }
 
@@ -48,6 +50,15 @@ uint64_t host_limit(void)
 
     pthread_once(&found, host_limit_find);
     return host_most;
+}
+
+struct host_limits host_limits(const struct session_memory *memory)
+{
+    return (struct host_limits){
+        atomic_load_explicit(&memory->user_host_mem, memory_order_relaxed),
+        atomic_load_explicit(&memory->all_host_mem, memory_order_relaxed),
+        atomic_load_explicit(&memory->host_mem_granted, memory_order_relaxed),
+    };
 }
 
 struct limits memory_limits(const struct session *session)

@@ -3,6 +3,7 @@
 #define GS_WORKER_MEMORY_LIMITS_H
 
 #include "common/link.h"
+#include "worker/memory/user.h"
 #include "worker/session_parts.h"
 
 /* What a session may hold, in bytes. */
@@ -22,6 +23,8 @@ void user_limits_set(struct session *session, const struct link_grant *grant);
  * either is taken from everyone. Whole pages, as blocks are: rounding one up does not carry the sum
  * over the limit. */
 uint64_t host_limit(void);
+/* What of it the session's user, and all users together, may have. */
+struct host_limits host_limits(const struct session_memory *memory);
 struct limits memory_limits(const struct session *session);
 
 #endif

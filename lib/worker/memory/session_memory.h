@@ -63,6 +63,8 @@ struct session_memory {
     _Atomic uint64_t limit, user_limit; /* any thread; see memory_limit_set */
     _Atomic uint32_t user_hosts;        /* host blocks of all sessions of the user; 0: no limit */
     _Atomic uint64_t user_host_mem;     /* their bytes; the same */
+    _Atomic uint64_t all_host_mem;      /* those of all users; the same */
+    _Atomic bool host_mem_granted;      /* user_host_mem is the operator's word for this user */
     _Atomic uint64_t user_driver_mem;   /* see driver_memory.h; the same */
     _Atomic uint64_t driver_bytes;      /* what this session is charged of it; any thread */
     uint64_t used;

@@ -10,6 +10,7 @@ static struct {
     pthread_mutex_t lock;
     struct user *first;
     _Atomic uint32_t count;
+    _Atomic uint64_t host_bytes; /* what all have of host_bytes and deferred_bytes */
 } users = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Under the lock. */
@@ -141,14 +142,54 @@ bool user_host_charge(struct user *user, uint64_t limit)
     return sum_charge(&user->hosts, 1, limit);
 }
 
-bool user_host_bytes_charge(struct user *user, uint64_t bytes, uint64_t limit)
+/* With the freed blocks. */
+static uint64_t host_bytes_all(const struct user *user)
 {
-    return sum_charge(&user->host_bytes, bytes, limit);
+    return atomic_load_explicit(&user->host_bytes, memory_order_relaxed) +
+           atomic_load_explicit(&user->deferred_bytes, memory_order_relaxed);
+}
+
+/* How much all users may have together where this one has `own` bytes of it. */
+static uint64_t all_most(uint64_t own, const struct host_limits *limits)
+{
+    if (limits->granted)
+        return limits->all;
+    return own < limits->all ? limits->all - own : 0;
+}
+
+bool user_host_bytes_charge(struct user *user, uint64_t bytes, const struct host_limits *limits)
+{
+    uint64_t most;
+
+    if (!sum_charge(&user->host_bytes, bytes, limits->user))
+        return false;
+    most = all_most(host_bytes_all(user), limits);
+    if ((!limits->all || most) && sum_charge(&users.host_bytes, bytes, most))
+        return true;
+    atomic_fetch_sub_explicit(&user->host_bytes, bytes, memory_order_relaxed);
+    return false;
 }
 
 void user_host_bytes_discharge(struct user *user, uint64_t bytes)
 {
     atomic_fetch_sub_explicit(&user->host_bytes, bytes, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&users.host_bytes, bytes, memory_order_relaxed);
+}
+
+bool user_host_bytes_fit(const struct user *user, uint64_t bytes, const struct host_limits *limits)
+{
+    return !limits->user || user_host_bytes(user) + bytes <= limits->user;
+}
+
+bool users_host_bytes_fit(const struct user *user, uint64_t bytes, const struct host_limits *limits)
+{
+    return !limits->all ||
+           users_host_bytes() + bytes <= all_most(host_bytes_all(user) + bytes, limits);
+}
+
+uint64_t users_host_bytes(void)
+{
+    return atomic_load_explicit(&users.host_bytes, memory_order_relaxed);
 }
 
 void user_host_discharge(struct user *user, uint64_t bytes)
@@ -159,7 +200,8 @@ void user_host_discharge(struct user *user, uint64_t bytes)
 
 void user_host_defer(struct user *user, uint64_t bytes)
 {
-    user_host_discharge(user, bytes);
+    atomic_fetch_sub_explicit(&user->hosts, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&user->host_bytes, bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(&user->deferred_hosts, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&user->deferred_bytes, bytes, memory_order_relaxed);
 }
@@ -168,6 +210,7 @@ void user_host_defer_end(struct user *user, uint64_t bytes)
 {
     atomic_fetch_sub_explicit(&user->deferred_hosts, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&user->deferred_bytes, bytes, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&users.host_bytes, bytes, memory_order_relaxed);
 }
 
 bool user_host_deferred_within(const struct user *user, uint64_t bytes, uint64_t hosts_limit,

@@ -39,6 +39,16 @@ struct user {
     struct user_round requests;              /* of requests, which the main lane alone takes */
 };
 
+/* Limits on host memory, in bytes; 0: none. */
+struct host_limits {
+    uint64_t user; /* of one user's sessions, without freed blocks that the driver has still */
+    /* Of all users' sessions, with such blocks. A user may have no more of it than is left for all
+     * afterwards: who has much stops before who has little, and for who has nothing there is always
+     * some. */
+    uint64_t all;
+    bool granted; /* this user may have more than is left */
+};
+
 /* Counts one more session of this user. NULL: no memory. */
 struct user *user_hold(uint32_t uid);
 /* Counts one session less; the user's record goes with the last one, if nothing else keeps it.
@@ -59,9 +69,9 @@ void user_discharge(struct user *user, uint64_t bytes);
  * the bytes of the last call. The user's record stays while there are any. Without memory for the
  * record the bytes do not count. */
 void user_linger(uint32_t uid, uint64_t bytes);
-/* The same for one host block, and for its bytes. */
+/* The same for one host block, and for its bytes, which count for all users too. */
 bool user_host_charge(struct user *user, uint64_t limit);
-bool user_host_bytes_charge(struct user *user, uint64_t bytes, uint64_t limit);
+bool user_host_bytes_charge(struct user *user, uint64_t bytes, const struct host_limits *limits);
 void user_host_bytes_discharge(struct user *user, uint64_t bytes);
 /* Discharges a block that was charged by both. */
 void user_host_discharge(struct user *user, uint64_t bytes);
@@ -73,6 +83,12 @@ void user_host_defer_end(struct user *user, uint64_t bytes);
 bool user_host_deferred_within(const struct user *user, uint64_t bytes, uint64_t hosts_limit,
                                uint64_t bytes_limit);
 uint64_t user_host_bytes(const struct user *user);
+/* Whether so many bytes more are within the limit of the user, and within that of all users. */
+bool user_host_bytes_fit(const struct user *user, uint64_t bytes, const struct host_limits *limits);
+bool users_host_bytes_fit(const struct user *user, uint64_t bytes,
+                          const struct host_limits *limits);
+/* The bytes of host memory of all users, with freed blocks that the driver has still. */
+uint64_t users_host_bytes(void);
 /* The same of device memory that the driver takes (driver_memory.h). */
 bool user_driver_charge(struct user *user, uint64_t bytes, uint64_t limit);
 void user_driver_discharge(struct user *user, uint64_t bytes);

@@ -82,7 +82,7 @@ static const uint32_t refused[] = {
     SYS_pidfd_getfd, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise,
     SYS_kcmp, SYS_setpriority, SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam,
     SYS_sched_setattr, SYS_ioprio_set, SYS_migrate_pages, SYS_move_pages,
-    /* Another group of processes, since the worker ends the whole group of this one. */
+    /* Another group of processes, by which the worker ends this one. */
     SYS_setpgid, SYS_setsid,
     /* Sockets, queues, segments, keys. Who guesses the number of a queue needs no call to get it.
      */
@@ -104,11 +104,13 @@ static const uint32_t refused[] = {
 /* Those that take the number of a process first, by which they reach others. */
 static const uint32_t own_alone[] = {SYS_kill, SYS_tgkill, SYS_prlimit64};
 
-/* What no new process may have: namespaces, in which it has all capabilities, and the worker as its
- * parent, which would not wait for it. */
+/* What a clone must have, to be a thread: another process would have bounds of memory and of CPU
+ * time of its own, and would outlive this one where the worker is lost. ptxas 13.0 starts none. And
+ * what no thread may have: namespaces. */
+#define CLONES_THREAD (CLONE_THREAD | CLONE_VM)
 #define CLONES_REFUSED                                                                             \
-    (CLONE_PARENT | CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |  \
-     CLONE_NEWPID | CLONE_NEWNET)
+    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
+     CLONE_NEWNET)
 
 #define WORD(member)         ((uint32_t)offsetof(struct seccomp_data, member))
 #define LOAD(member)         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, WORD(member))
@@ -157,9 +159,15 @@ static void clone_put(struct filter *filter)
 {
     PUT(UNLESS(SYS_clone3, 1));
     PUT(FAIL(ENOSYS));
-    PUT(UNLESS(SYS_clone, 4));
+#ifdef __x86_64__
+    PUT(IF(SYS_fork, 1));
+    PUT(UNLESS(SYS_vfork, 1));
+    PUT(REFUSE);
+#endif
+    PUT(UNLESS(SYS_clone, 5));
     PUT(LOAD(args[0]));
-    PUT(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONES_REFUSED, 0, 1));
+    PUT(BPF_STMT(BPF_ALU | BPF_AND | BPF_K, CLONES_THREAD | CLONES_REFUSED));
+    PUT(IF(CLONES_THREAD, 1));
     PUT(REFUSE);
     PUT(ALLOW);
 }

@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
-/* Of this process and all that it starts, for good: it may read and execute `program` and the
+/* Of this process, whatever it executes, for good: it may read and execute `program` and the
  * system's folders of programs and libraries, and open again by /proc/self/fd what it has open in
- * memory. It opens nothing else, changes no file, has no network, sends no signal to others and
- * stays in its group of processes. A kernel without Landlock (Linux 5.13) leaves the files open
+ * memory. It opens nothing else, changes no file, has no network, sends no signal to others, and
+ * starts threads, but no process. A kernel without Landlock (Linux 5.13) leaves the files open
  * that the process' user can open; one before Linux 6.2, files that it may read and its user may
  * write can be truncated. False: errno says what failed. One thread. */
 bool sandbox_enter(const char *program);

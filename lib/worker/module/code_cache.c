@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "common/util.h"
-#include "worker/module/assembler.h"
+#include "worker/module/assembler_choice.h"
 #include "worker/module/cache_share.h"
 #include "worker/module/code_disk.h"
 
@@ -33,6 +33,7 @@ struct entry {
 
 static struct {
     struct cache *cache; /* NULL: none */
+    uint64_t version;    /* the assembler's in `made_for` */
     pthread_mutex_t lock;
 } opened = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -43,8 +44,9 @@ bool code_cache_open(int fd, const struct link_device *info)
 
     if (cache == MAP_FAILED)
         return false;
+    opened.version = assembler_version();
     snprintf(made_for, sizeof(made_for), "%s, %u.%u, %s, %llx", info->name, info->compute_major,
-             info->compute_minor, info->driver, (unsigned long long)assembler_version());
+             info->compute_minor, info->driver, (unsigned long long)opened.version);
     if (strncmp(cache->made_for, made_for, sizeof(made_for)) != 0) {
         atomic_store_explicit(&cache->used, 0, memory_order_relaxed);
         memcpy(cache->made_for, made_for, sizeof(made_for));
@@ -222,5 +224,7 @@ void code_cache_put(const unsigned char *text, size_t size, const void *code, si
     if (!opened.cache || is_too_large(size, code_size))
         return;
     memory_put(text, size, code, code_size, uid);
-    code_disk_put(opened.cache->made_for, text, size, code, code_size, uid);
+    /* Else another compiler's code would be found under the name of an assembler that is gone. */
+    if (assembler_version() == opened.version)
+        code_disk_put(opened.cache->made_for, text, size, code, code_size, uid);
 }

@@ -13,6 +13,7 @@
 #include "worker/driver/worker.h"
 #include "worker/jobs/job.h"
 #include "worker/module/assembler.h"
+#include "worker/module/assembler_choice.h"
 #include "worker/module/code_cache.h"
 #include "worker/module/occupancy.h"
 
@@ -197,18 +198,19 @@ static bool goes_to_assembler(const struct session *session, const char *text)
     return assembler_wanted() && (session->fenced || strstr(text, "setmaxnreg"));
 }
 
-/* Has the text compiled outside of the worker. */
-static gs_status image_assemble(struct job *job, unsigned char **image, uint64_t *size,
-                                uint32_t threads)
+/* Has the text compiled outside of the worker. False: there is no assembler any more. */
+static bool image_assemble(struct job *job, unsigned char **image, uint64_t *size, uint32_t threads)
 {
     unsigned char *code = NULL;
     size_t code_size = 0;
 
-    if (assembler_run(job, (const char *)*image, *size, threads, &code, &code_size) == GS_OK) {
-        code_cache_put(*image, *size, code, code_size, job->session->uid);
-        image_replace(image, size, code, code_size);
-    }
-    return job->status;
+    if (assembler_run(job, (const char *)*image, *size, threads, &code, &code_size) != GS_OK)
+        return true; /* the job has failed */
+    if (!code)
+        return false;
+    code_cache_put(*image, *size, code, code_size, job->session->uid);
+    image_replace(image, size, code, code_size);
+    return true;
 }
 
 gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, bool one_by_one)
@@ -223,8 +225,9 @@ gs_status image_compile(struct job *job, unsigned char **image, uint64_t *size, 
     if (job->brief && *size > COMPILE_BRIEF)
         return job_takes_long(job);
     const uint32_t threads = one_by_one ? 1 : threads_wanted((const char *)*image);
-    if (goes_to_assembler(job->session, (const char *)*image))
-        return image_assemble(job, image, size, threads);
+    if (goes_to_assembler(job->session, (const char *)*image) &&
+        image_assemble(job, image, size, threads))
+        return job->status;
     const CUresult result = text_compile(job, (const char *)*image, *size, threads, &first);
     if (result)
         return image_refused(job, result, &first.log);
