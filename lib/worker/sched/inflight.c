@@ -283,7 +283,7 @@ bool inflight_needs_no_fence(const struct inflight *inflight, uint64_t signalled
      * its way, there are at most WITHOUT_FENCE_MAX of them. */
     if (!launch && inflight->first == inflight->last)
         return true;
-    if (inflight->count > 0 || session->sched.entity.inflight > 0)
+    if (inflight->count > 0 || session->sched.entity.launches > 0)
         return false;
     if (stream_completed(session, inflight->index) < signalled)
         return false;
@@ -317,7 +317,7 @@ static void span_end(struct inflight *inflight, struct inflight_span *span, uint
         trace_ended(session, inflight->index, span->sequence, begin, end, ran);
     sched_done(domain_of(session), &session->sched.entity, &span->work, span_vtime_ns(span, ran),
                end);
-    if (!session->sched.polled && session->sched.entity.inflight == 0)
+    if (!session->sched.polled && session->sched.entity.launches == 0)
         domains_idle();
 }
 
