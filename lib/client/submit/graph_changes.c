@@ -7,10 +7,10 @@
 #include "client/base/error.h"
 #include "common/wire.h"
 
-/* Marks of a step. */
+/* Flags of a step. */
 #define CHANGED      1u            /* its record may be another than the recorded one */
 #define OFF          2u            /* launches leave it out */
-#define FORMER(mark) ((mark) << 2) /* whether the step had the mark before the call in progress */
+#define FORMER(flag) ((flag) << 2) /* whether the step had the flag before the call in progress */
 #define NAMED        16u           /* the call in progress names the step */
 
 #define DIFFERENCE_MAX (REC_SIZE_MAX - (uint32_t)sizeof(struct rec_graph))
@@ -274,26 +274,26 @@ static gs_status calls_check(const struct graph_changes *changes, struct calls c
     return status;
 }
 
-/* Gives the steps the mark or takes it from them, and keeps what each had. */
-static void marks_set(struct graph_changes *changes, const unsigned *steps, unsigned count,
-                      unsigned mark, bool on)
+/* Gives the steps the flag or takes it from them, and keeps what each had. */
+static void flags_set(struct graph_changes *changes, const unsigned *steps, unsigned count,
+                      unsigned flag, bool on)
 {
     for (unsigned i = 0; i < count; i++) {
         unsigned char *state = &changes->state[step_of(steps, i)];
-        const unsigned others = *state & ~(mark | FORMER(mark));
+        const unsigned others = *state & ~(flag | FORMER(flag));
 
-        *state = (unsigned char)(others | (on ? mark : 0) | (*state & mark ? FORMER(mark) : 0));
+        *state = (unsigned char)(others | (on ? flag : 0) | (*state & flag ? FORMER(flag) : 0));
     }
 }
 
-/* Undoes marks_set. */
-static void marks_restore(struct graph_changes *changes, const unsigned *steps, unsigned count,
-                          unsigned mark)
+/* Undoes flags_set. */
+static void flags_restore(struct graph_changes *changes, const unsigned *steps, unsigned count,
+                          unsigned flag)
 {
     for (unsigned i = 0; i < count; i++) {
         unsigned char *state = &changes->state[step_of(steps, i)];
 
-        *state = (unsigned char)((*state & ~mark) | (*state & FORMER(mark) ? mark : 0));
+        *state = (unsigned char)((*state & ~flag) | (*state & FORMER(flag) ? flag : 0));
     }
 }
 
@@ -344,11 +344,11 @@ gs_status graph_changes_put(struct graph_changes *changes, struct recording *rec
     if (status != GS_OK)
         return status;
     calls_exchange(changes, calls);
-    marks_set(changes, steps, count, CHANGED, true);
+    flags_set(changes, steps, count, CHANGED, true);
     status = pieces_make(changes, steps, count);
     if (status != GS_OK) {
         calls_exchange(changes, calls);
-        marks_restore(changes, steps, count, CHANGED);
+        flags_restore(changes, steps, count, CHANGED);
         pieces_make(changes, steps, count);
     }
     pthread_mutex_unlock(&changes->lock);
@@ -364,10 +364,10 @@ gs_status graph_changes_enable(struct graph_changes *changes, const unsigned *st
         status = change_begin(changes, steps, count);
     if (status != GS_OK)
         return status;
-    marks_set(changes, steps, count, OFF, !enabled);
+    flags_set(changes, steps, count, OFF, !enabled);
     status = pieces_make(changes, steps, count);
     if (status != GS_OK) {
-        marks_restore(changes, steps, count, OFF);
+        flags_restore(changes, steps, count, OFF);
         pieces_make(changes, steps, count);
     }
     pthread_mutex_unlock(&changes->lock);

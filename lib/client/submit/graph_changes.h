@@ -29,7 +29,7 @@ struct graph_changes {
     pthread_mutex_t lock;                /* guards what follows */
     _Atomic bool ever;                   /* something has been changed; read without the lock */
     unsigned char *now;                  /* the records as they are now; NULL until ever */
-    unsigned char *state;                /* of each step: its marks, see graph_changes.c */
+    unsigned char *state;                /* of each step: its flags, see graph_changes.c */
     struct graph_difference *difference; /* of each graph of the server's */
     unsigned char *draft;
 };

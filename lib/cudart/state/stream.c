@@ -134,7 +134,7 @@ static gs_status stream_open(struct stream *stream, unsigned flags, int priority
     stream->device = device_number();
     stream->order = &of_devices[stream->device].order;
     stream->handle = stream->ring->handle;
-    stream->marked = RING_MARK_NONE;
+    stream->end_state = RING_END_NONE;
     stream->blocking = blocking;
     stream->flags = flags;
     stream->priority = priority;
@@ -226,7 +226,7 @@ void streams_forget(void)
         if (handle == 0 || streams[i].device != device_number())
             continue;
         handles_close(&handles, handle);
-        streams[i].mark = NULL;
+        streams[i].end = NULL;
         handles_free(&handles, (int)i);
     }
     atomic_store(&here->order.blocking, 0);

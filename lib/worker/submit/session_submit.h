@@ -41,7 +41,7 @@ struct stream {
         uint64_t clean; /* how many of the first launches are known to have ended without a fault */
         uint64_t seen;  /* the same, if the look that follows finds no note */
         /* once this position is complete, so many launches are clean */
-        uint64_t mark_position, mark_launches;
+        uint64_t next_position, next_launches;
         uint64_t graph; /* the end of the last graph, whose kernels have no numbers */
         /* a graph may still note a fault; the same, if the look that follows finds no note */
         bool graphs, graphs_seen;

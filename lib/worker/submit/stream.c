@@ -252,7 +252,7 @@ static void create_install(struct job *job)
 
     stream->launches = 0;
     memset(&stream->faults, 0, sizeof(stream->faults));
-    stream->faults.mark_position = stream->head;
+    stream->faults.next_position = stream->head;
     stream->own_qos = job->arg[2] != 0;
     stream->own_priority = (int32_t)job->arg[0];
     stream->own_cls = (uint32_t)job->arg[1];
@@ -370,7 +370,7 @@ gs_status streams_resume(struct job *job)
         }
         stream->head = stream->issued = stream->signalled = consumed;
         /* The note may be of what a former worker launched, until the first look. */
-        stream->faults.mark_position = consumed;
+        stream->faults.next_position = consumed;
         if (stream->launches)
             session->submit.unclean |= UINT64_C(1) << i;
         stream->arrival = (struct arrival){.from = consumed};
