@@ -231,14 +231,14 @@ uint32_t stream_drain(struct session *session, uint32_t index, struct sched_allo
         record_driver_refused(session, index, result, NULL, 0);
         return 0;
     }
-    partition_home(stream->home);
+    thread_context_set(stream->context);
     while (outcome == RECORD_TAKEN && !session->submit.faulted &&
            drain_goes_on(&drain, &allowance, drained))
         outcome = drain_record(&drain);
     batch_finish(session, index);
     if (stream->head < drain.tail)
         inflight_seen(stream->inflight, drain.tail, session->lane->now);
-    partition_home(session->lane->home);
+    thread_context_set(session->lane->context);
     if (outcome == RECORD_STALLED || outcome == RECORD_ELSEWHERE || outcome == RECORD_CALLED) {
         *drained = outcome == RECORD_STALLED  ? DRAINED_STALLED
                    : outcome == RECORD_CALLED ? DRAINED_ALL

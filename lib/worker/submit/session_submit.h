@@ -28,8 +28,8 @@ struct launch_range {
 struct stream {
     bool open;
     CUstream cu; /* NULL: not used yet; it costs half a MiB of GPU memory */
-    /* the lane in whose context the CUDA stream is; NULL: the primary context */
-    struct partition *home;
+    /* the lane's context in which the CUDA stream is; NULL: the primary context */
+    struct partition *context;
     uint64_t head;     /* records before it are consumed */
     uint64_t launches; /* launches among these records, since the stream was made */
     uint64_t issued;   /* the device has been given the work of the records before it */
