@@ -168,7 +168,7 @@ static bool left_add(struct capture *capture, const struct stream *stream)
 static cudaError_t leave_locked(struct stream *stream)
 {
     struct capture *capture = stream_capture(stream);
-    struct stream **place;
+    struct stream **link;
 
     if (capture == NULL)
         return cudaSuccess;
@@ -176,10 +176,10 @@ static cudaError_t leave_locked(struct stream *stream)
         return cudaErrorStreamCaptureUnsupported;
     if (!left_add(capture, stream))
         return capture_invalidate(capture, cudaErrorMemoryAllocation);
-    place = &capture->streams;
-    while (*place != stream)
-        place = &(*place)->capture_next;
-    *place = stream->capture_next;
+    link = &capture->streams;
+    while (*link != stream)
+        link = &(*link)->capture_next;
+    *link = stream->capture_next;
     atomic_store(&stream->capture, NULL);
     return cudaSuccess;
 }
@@ -199,14 +199,14 @@ cudaError_t capture_leave(struct stream *stream)
 /* Takes the streams of the call's device out of a capture that began on another one. */
 static void streams_drop(struct capture *capture)
 {
-    for (struct stream **place = &capture->streams; *place != NULL;) {
-        struct stream *stream = *place;
+    for (struct stream **link = &capture->streams; *link != NULL;) {
+        struct stream *stream = *link;
 
         if (stream->device != device_number()) {
-            place = &stream->capture_next;
+            link = &stream->capture_next;
             continue;
         }
-        *place = stream->capture_next;
+        *link = stream->capture_next;
         atomic_store(&stream->capture, NULL);
         capture->invalid = true;
     }

@@ -75,15 +75,15 @@ void condition_hold(struct condition *condition)
 
 void condition_drop(struct condition *condition)
 {
-    struct condition **place = &conditions;
+    struct condition **link = &conditions;
     bool last;
 
     pthread_mutex_lock(&lock);
     last = --condition->holders == 0;
-    while (last && *place != condition)
-        place = &(*place)->next;
+    while (last && *link != condition)
+        link = &(*link)->next;
     if (last)
-        *place = condition->next;
+        *link = condition->next;
     pthread_mutex_unlock(&lock);
     if (!last)
         return;

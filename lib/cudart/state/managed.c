@@ -95,14 +95,14 @@ static void region_free(struct region *region)
 static bool region_map(struct region *region)
 {
     int fd = memfd_create("gshare-managed", MFD_CLOEXEC);
-    int place = devices[region->device].host_range_reserved ? MAP_FIXED : MAP_FIXED_NOREPLACE;
+    int fixed = devices[region->device].host_range_reserved ? MAP_FIXED : MAP_FIXED_NOREPLACE;
     void *base = MAP_FAILED;
 
     region->view = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, (off_t)region->size) == 0)
         region->view = mmap(NULL, region->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (region->view != MAP_FAILED)
-        base = mmap(region->base, region->size, PROT_READ | PROT_WRITE, MAP_SHARED | place, fd, 0);
+        base = mmap(region->base, region->size, PROT_READ | PROT_WRITE, MAP_SHARED | fixed, fd, 0);
     if (fd >= 0)
         close(fd);
     if (base == region->base)
@@ -320,14 +320,14 @@ cudaError_t managed_alloc(void **out, size_t size)
 static cudaError_t region_end(const void *ptr, bool variable)
 {
     cudaError_t error = cudaErrorInvalidValue;
-    struct region **place = &regions, *region;
+    struct region **link = &regions, *region;
 
     lock_take();
-    while (*place != NULL && (*place)->base != ptr)
-        place = &(*place)->next;
-    region = *place;
+    while (*link != NULL && (*link)->base != ptr)
+        link = &(*link)->next;
+    region = *link;
     if (region != NULL && (region->memory == 0) == variable) {
-        *place = region->next;
+        *link = region->next;
         region_unmap(region);
         error = variable ? cudaSuccess : device_error(gs_free(device_session(), region->memory));
         region_free(region);
@@ -431,7 +431,7 @@ cudaError_t managed_to_host(const void *ptr, size_t size)
 static cudaError_t advice_take(struct managed_advice *advice, enum cudaMemoryAdvise what,
                                int location)
 {
-    size_t place = 0;
+    size_t index = 0;
 
     switch (what) {
     case cudaMemAdviseSetReadMostly:
@@ -446,11 +446,11 @@ static cudaError_t advice_take(struct managed_advice *advice, enum cudaMemoryAdv
         return cudaSuccess;
     case cudaMemAdviseSetAccessedBy:
     case cudaMemAdviseUnsetAccessedBy:
-        while (place < advice->accessed_count && advice->accessed[place] != location)
-            place++;
-        if (place < advice->accessed_count && what == cudaMemAdviseUnsetAccessedBy)
-            advice->accessed[place] = advice->accessed[--advice->accessed_count];
-        else if (place == advice->accessed_count && what == cudaMemAdviseSetAccessedBy)
+        while (index < advice->accessed_count && advice->accessed[index] != location)
+            index++;
+        if (index < advice->accessed_count && what == cudaMemAdviseUnsetAccessedBy)
+            advice->accessed[index] = advice->accessed[--advice->accessed_count];
+        else if (index == advice->accessed_count && what == cudaMemAdviseSetAccessedBy)
             advice->accessed[advice->accessed_count++] = location;
         return cudaSuccess;
     default:
@@ -498,12 +498,12 @@ cudaError_t managed_prefetched(const void *ptr, int location)
 void managed_forget(void)
 {
     lock_take();
-    for (struct region **place = &regions, *region; (region = *place) != NULL;) {
+    for (struct region **link = &regions, *region; (region = *link) != NULL;) {
         if (region->device != device_number()) {
-            place = &region->next;
+            link = &region->next;
             continue;
         }
-        *place = region->next;
+        *link = region->next;
         region_unmap(region);
         region_free(region);
     }

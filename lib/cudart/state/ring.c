@@ -146,9 +146,9 @@ static struct ring *ring_spare(int priority)
     return NULL;
 }
 
-/* A place for a new ring: a free one, or that of a ring without a stream and without work, which
+/* A slot for a new ring: a free one, or that of a ring without a stream and without work, which
  * ends. NULL: none. */
-static struct ring *ring_place(void)
+static struct ring *ring_slot(void)
 {
     struct ring *const rings = rings_here();
 
@@ -192,7 +192,7 @@ static gs_status ring_find(bool blocking, int priority, struct ring **out)
     gs_status status = GS_OK;
 
     if (ring == NULL) {
-        ring = ring_place();
+        ring = ring_slot();
         status = ring != NULL ? ring_open(ring, priority) : GS_ERR_LIMIT;
     }
     if (status == GS_OK && ring->users == 0) {

@@ -291,15 +291,15 @@ static struct thread_streams *thread_streams(void)
 static cudaError_t thread_stream(bool beside, cudaStream_t *handle)
 {
     struct thread_streams *mine = thread_streams();
-    cudaStream_t *place;
+    cudaStream_t *slot;
     cudaError_t error = cudaSuccess;
 
     if (mine == NULL)
         return cudaErrorMemoryAllocation;
-    place = beside ? &mine->beside[device_number()] : &mine->of[device_number()];
-    if (handles_find(&handles, (uint64_t)(uintptr_t)*place) < 0)
-        error = stream_new(beside ? cudaStreamNonBlocking : 0, 0, place);
-    *handle = *place;
+    slot = beside ? &mine->beside[device_number()] : &mine->of[device_number()];
+    if (handles_find(&handles, (uint64_t)(uintptr_t)*slot) < 0)
+        error = stream_new(beside ? cudaStreamNonBlocking : 0, 0, slot);
+    *handle = *slot;
     return error;
 }
 
