@@ -98,7 +98,7 @@ void session_free(struct session *session)
 {
     if (!session)
         return;
-    for (unsigned i = 0; i < MAPPED_PLACES; i++) {
+    for (unsigned i = 0; i < MAPPED_SLOTS; i++) {
         if (session->mapped[i])
             session_unmap(session, i, session->mapped[i]);
     }

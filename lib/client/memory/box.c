@@ -69,7 +69,7 @@ static gs_status side_array(struct session *session, const gs_memcpy_3d_params *
             "the %s's box begins at byte %zu of a row or is %zu bytes wide; a texel of "
             "the array has %llu bytes",
             what, given->x, params->width, (ull)texel);
-    side->record = (struct rec_box_side){.place = REC_BOX_ARRAY,
+    side->record = (struct rec_box_side){.memory = REC_BOX_ARRAY,
                                          .object = array->id,
                                          .at = given->x,
                                          .pitch = given->y,
@@ -122,12 +122,12 @@ static gs_status side_host(struct session *session, const gs_memcpy_side *given,
                            struct side *side)
 {
     unsigned char *host = (unsigned char *)given->host + offset;
-    enum host_place place;
-    gs_status status = memory_host_find(session, host, side->bytes, &place, &side->record.object,
-                                        &side->record.at);
+    enum host_kind kind;
+    gs_status status =
+        memory_host_find(session, host, side->bytes, &kind, &side->record.object, &side->record.at);
 
-    side->record.place = REC_BOX_HOST;
-    if (status == GS_OK && place == HOST_ORDINARY)
+    side->record.memory = REC_BOX_HOST;
+    if (status == GS_OK && kind == HOST_ORDINARY)
         side->ordinary = host;
     return status;
 }
@@ -147,7 +147,7 @@ static gs_status side_take(struct session *session, const gs_memcpy_3d_params *p
         return status;
     if (!given->device)
         return side_host(session, given, offset, side);
-    side->record.place = REC_BOX_DEVICE;
+    side->record.memory = REC_BOX_DEVICE;
     side->record.at = given->device + offset;
     return memory_check(session, side->record.at, side->bytes, what);
 }
@@ -159,7 +159,7 @@ static struct rec_box_side side_of(const struct side *side, const struct piece *
 {
     struct rec_box_side record = side->record;
 
-    if (record.place == REC_BOX_ARRAY) {
+    if (record.memory == REC_BOX_ARRAY) {
         record.at += piece->x;
         record.pitch += piece->y;
         record.rows += piece->z;
@@ -259,7 +259,7 @@ static gs_status piece_stage(struct session *session, struct stream *stream,
     if (status != GS_OK)
         return status;
     unsigned char *memory = staging->base + (uint64_t)chunk * staging->chunk_bytes;
-    const struct rec_box_side packed = {.place = REC_BOX_HOST,
+    const struct rec_box_side packed = {.memory = REC_BOX_HOST,
                                         .object = staging->block,
                                         .at = (uint64_t)chunk * staging->chunk_bytes,
                                         .pitch = piece->width,
@@ -311,7 +311,7 @@ static gs_status box_queue(struct session *session, struct stream *stream,
         status = side_take(session, params, &params->src, "source", &box.src);
     if (status != GS_OK)
         return status;
-    if (box.dst.record.place == REC_BOX_HOST && box.src.record.place == REC_BOX_HOST)
+    if (box.dst.record.memory == REC_BOX_HOST && box.src.record.memory == REC_BOX_HOST)
         return error_set(GS_ERR_INVALID_VALUE, "both sides of the box are host memory");
     if (params->height > UINT32_MAX || params->depth > UINT32_MAX)
         return error_set(GS_ERR_INVALID_VALUE, "a box of %zu x %zu rows; the most is 2^32 - 1",

@@ -162,17 +162,17 @@ static gs_status copy_staged(struct session *session, struct stream *stream,
 static gs_status copy_with_host(struct session *session, struct stream *stream,
                                 const struct copy *copy)
 {
-    enum host_place place;
+    enum host_kind kind;
     uint32_t id;
     uint64_t offset;
-    gs_status status = memory_host_find(session, copy->host, copy->size, &place, &id, &offset);
+    gs_status status = memory_host_find(session, copy->host, copy->size, &kind, &id, &offset);
 
     if (status == GS_OK)
         status = memory_check(session, copy->device, copy->size,
                               copy->kind == REC_HTOD ? "destination" : "source");
     if (status != GS_OK)
         return status;
-    if (place == HOST_ORDINARY)
+    if (kind == HOST_ORDINARY)
         return copy_staged(session, stream, copy);
     if (copy->kind == REC_HTOD)
         return copy_record(session, stream, REC_HTOD, id, copy->device, offset, copy->size);
