@@ -125,9 +125,9 @@ static bool report_map(struct fence *fence, uint32_t parameter, uint32_t offset)
     }
     maps += report->nmaps - 1;
     for (uint32_t i = 0; i < maps->count; i++) {
-        const uint32_t other = maps->place[i].offset;
+        const uint32_t other = maps->map[i].offset;
 
-        if (maps->place[i].parameter != parameter)
+        if (maps->map[i].parameter != parameter)
             continue;
         if (other == offset)
             return true;
@@ -138,8 +138,8 @@ static bool report_map(struct fence *fence, uint32_t parameter, uint32_t offset)
     if (maps->count == FENCE_MAPS)
         return fence_refuse(fence, fence->inst->line, "more than %u tensor maps in %.80s",
                             FENCE_MAPS, f->name);
-    maps->place[maps->count].parameter = parameter;
-    maps->place[maps->count++].offset = offset;
+    maps->map[maps->count].parameter = parameter;
+    maps->map[maps->count++].offset = offset;
     return true;
 }
 
