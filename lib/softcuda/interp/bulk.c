@@ -16,8 +16,8 @@ uint64_t bulk_address(const struct warp *w, const uint32_t *mem, unsigned lane)
     return window + (window && at >> 32 ? 0xfffffff0u : at);
 }
 
-void *bulk_place(struct warp *w, const struct insn *in, uint64_t address, unsigned lane,
-                 uint32_t align, uint32_t bytes, uint32_t access)
+void *bulk_memory(struct warp *w, const struct insn *in, uint64_t address, unsigned lane,
+                  uint32_t align, uint32_t bytes, uint32_t access)
 {
     uint64_t at;
     if (address % align) {
@@ -30,10 +30,10 @@ void *bulk_place(struct warp *w, const struct insn *in, uint64_t address, unsign
     return mem_pointer(at);
 }
 
-static void *place(struct warp *w, const struct insn *in, const uint32_t *mem, unsigned lane,
-                   uint32_t align, uint32_t bytes, uint32_t access)
+static void *memory_at(struct warp *w, const struct insn *in, const uint32_t *mem, unsigned lane,
+                       uint32_t align, uint32_t bytes, uint32_t access)
 {
-    return bulk_place(w, in, bulk_address(w, mem, lane), lane, align, bytes, access);
+    return bulk_memory(w, in, bulk_address(w, mem, lane), lane, align, bytes, access);
 }
 
 // Each element for itself: the whole is not atomic.
@@ -67,14 +67,15 @@ static int copy(struct warp *w, const struct insn *in, unsigned lane)
     if (bytes % BULK_GRAIN || (within && !w->block->grid->cluster_dim[0]))
         return warp_fault(w, in, 1u << lane, EXEC_FAULT_ILLEGAL_INSTRUCTION, bytes);
     if (in->target) {
-        object = place(w, in, aux + 8, lane, sizeof *object, sizeof *object, MEM_READ | MEM_WRITE);
+        object =
+            memory_at(w, in, aux + 8, lane, sizeof *object, sizeof *object, MEM_READ | MEM_WRITE);
         if (!object)
             return STEP_FAULT;
     }
     if (bytes) { // a copy of no bytes names no place
-        void *to =
-            place(w, in, aux, lane, BULK_GRAIN, bytes, in->mode ? MEM_READ | MEM_WRITE : MEM_WRITE);
-        const void *from = to ? place(w, in, aux + 4, lane, BULK_GRAIN, bytes, MEM_READ) : NULL;
+        void *to = memory_at(w, in, aux, lane, BULK_GRAIN, bytes,
+                             in->mode ? MEM_READ | MEM_WRITE : MEM_WRITE);
+        const void *from = to ? memory_at(w, in, aux + 4, lane, BULK_GRAIN, bytes, MEM_READ) : NULL;
         if (!from)
             return STEP_FAULT;
         if (in->mode)

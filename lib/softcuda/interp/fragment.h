@@ -20,8 +20,8 @@ struct lanes {
 };
 
 // Which element of the matrix, row R and column C, is the I-th of a lane.
-typedef void place_fn(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
-                      unsigned *c);
+typedef void position_fn(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
+                         unsigned *c);
 
 void lanes_find(const struct group *g, struct lanes *v);
 struct fragment fragment_of(enum ptx_type t, unsigned rows, unsigned columns, uint32_t at);
@@ -29,10 +29,11 @@ uint64_t fragment_get(const struct lanes *v, const struct fragment *f, unsigned 
 void fragment_put(const struct lanes *v, const struct fragment *f, unsigned lane, unsigned i,
                   uint64_t value);
 // All of it, row by row.
-void fragment_read(const struct lanes *v, const struct fragment *f, place_fn *place, double *out);
+void fragment_read(const struct lanes *v, const struct fragment *f, position_fn *position,
+                   double *out);
 // Of the lanes in G: rounded, or of whole numbers wrapped or clamped.
 void fragment_write(const struct group *g, const struct lanes *v, const struct fragment *f,
-                    place_fn *place, const double *from, bool satfinite);
+                    position_fn *position, const double *from, bool satfinite);
 // The number of an element's bits.
 double element_decode(enum ptx_type t, uint64_t bits);
 
@@ -40,8 +41,8 @@ double element_decode(enum ptx_type t, uint64_t bits);
 void product_add(const double *a, const double *b, double *acc, unsigned m, unsigned n, unsigned k);
 
 // mma's left factor: rows g and g + 8, register pairs side by side.
-place_fn place_a;
+position_fn position_a;
 // mma's sum, eight columns after eight.
-place_fn place_c;
+position_fn position_c;
 
 #endif

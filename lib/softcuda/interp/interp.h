@@ -109,7 +109,7 @@ struct code {
     uint32_t pool_bytes;
     uint32_t frame_bytes; // registers of one activation
     uint32_t local_bytes; // .local variables and .param space of one activation, per lane
-    uint32_t *param_at;   // place of each parameter within local_bytes, for a non-entry function
+    uint32_t *param_at;   // offset of each parameter within local_bytes, for a non-entry function
     uint32_t *ret_at;
     uint32_t variadic_bytes; // room of the parameter without a size
 };
@@ -343,8 +343,8 @@ int op_bulk(struct warp *w, const struct insn *in, uint32_t mask);
 uint64_t bulk_address(const struct warp *w, const uint32_t *mem, unsigned lane);
 // The host's address of a generic one. NULL and a fault where it is not aligned to ALIGN, or where
 // BYTES may not be accessed.
-void *bulk_place(struct warp *w, const struct insn *in, uint64_t address, unsigned lane,
-                 uint32_t align, uint32_t bytes, uint32_t access);
+void *bulk_memory(struct warp *w, const struct insn *in, uint64_t address, unsigned lane,
+                  uint32_t align, uint32_t bytes, uint32_t access);
 // What an op_tensor does; insn.target. insn.mode is the operation of a reduction, insn.b the number
 // of dimensions, insn.a the slot of the map's address. In code.aux: as many slots of coordinates as
 // there may be, the address of the box, the address of the mbarrier object, and the slot of a mask

@@ -87,7 +87,7 @@ static bool is_known(const struct tensor_map *map, bool load)
 static bool read_map(struct warp *w, const struct insn *in, unsigned lane, struct tensor_map *map)
 {
     const uint64_t address = SLOT(u64, w, in->a)[lane];
-    const void *bytes = bulk_place(w, in, address, lane, MAP_ALIGN, sizeof(*map), MEM_READ);
+    const void *bytes = bulk_memory(w, in, address, lane, MAP_ALIGN, sizeof(*map), MEM_READ);
 
     if (!bytes)
         return false;
@@ -170,7 +170,7 @@ static bool move_row(struct warp *w, const struct insn *in, unsigned lane, const
     for (uint32_t i = 0; i < b->row; i += CHUNK) {
         const uint64_t address = swizzled(b, b->shared + index * b->row + i);
         const bool load = in->target == TENSOR_LOAD;
-        void *at = bulk_place(w, in, address, lane, CHUNK, CHUNK, load ? MEM_WRITE : MEM_READ);
+        void *at = bulk_memory(w, in, address, lane, CHUNK, CHUNK, load ? MEM_WRITE : MEM_READ);
 
         if (!at)
             return false;
@@ -254,8 +254,8 @@ static bool copy_box(struct warp *w, const struct insn *in, unsigned lane, const
         return false;
     }
     if (in->target == TENSOR_LOAD) {
-        object = bulk_place(w, in, object_at, lane, sizeof(*object), sizeof(*object),
-                            MEM_READ | MEM_WRITE);
+        object = bulk_memory(w, in, object_at, lane, sizeof(*object), sizeof(*object),
+                             MEM_READ | MEM_WRITE);
         if (!object)
             return false;
     }

@@ -75,7 +75,7 @@ static float gradient_level(const struct warp *w, const struct insn *in, const s
 
 // Sets the level that the instruction names; without one it is the first.
 static void name_level(const struct warp *w, const struct insn *in, const struct operands *o,
-                       unsigned l, const struct texture *t, struct place *p)
+                       unsigned l, const struct texture *t, struct sample_point *p)
 {
     uint32_t slot = o->words[TEXTURE_LEVEL];
 
@@ -89,10 +89,11 @@ static void name_level(const struct warp *w, const struct insn *in, const struct
     }
 }
 
-// The place on a face in a direction.
-static struct place place_in_cube(const struct texture *t, const struct place *direction)
+// The point on a face in a direction.
+static struct sample_point point_in_cube(const struct texture *t,
+                                         const struct sample_point *direction)
 {
-    struct place p = sample_cube_place(direction->at);
+    struct sample_point p = sample_cube_point(direction->at);
     uint32_t cubes = t->image.depth / 6, cube = direction->layer;
 
     p.layer += 6 * (cube < cubes ? cube : cubes ? cubes - 1 : 0);
@@ -101,10 +102,10 @@ static struct place place_in_cube(const struct texture *t, const struct place *d
 }
 
 // Lane L's coordinates, in the order that its geometry writes them.
-static struct place place_of(const struct warp *w, const struct insn *in, const struct operands *o,
-                             unsigned l, const struct texture *t)
+static struct sample_point point_of(const struct warp *w, const struct insn *in,
+                                    const struct operands *o, unsigned l, const struct texture *t)
 {
-    struct place p = {.dims = dims_of(in)};
+    struct sample_point p = {.dims = dims_of(in)};
     unsigned first = 0;
 
     switch (in->mode) {
@@ -124,7 +125,7 @@ static struct place place_of(const struct warp *w, const struct insn *in, const 
         p.to[i] = (int32_t)bits;
     }
     name_level(w, in, o, l, t, &p);
-    return is_cube(in) ? place_in_cube(t, &p) : p;
+    return is_cube(in) ? point_in_cube(t, &p) : p;
 }
 
 static void store_results(struct warp *w, const struct insn *in, const struct operands *o,
@@ -166,7 +167,7 @@ static int sample(struct warp *w, const struct insn *in, uint32_t mask, bool gat
                 return warp_fault(w, in, 1u << l, EXEC_FAULT_ILLEGAL_ADDRESS,
                                   t ? t->image.address : last);
         }
-        struct place p = place_of(w, in, &o, l, t);
+        struct sample_point p = point_of(w, in, &o, l, t);
         if (gather)
             sample_gather(t, &p, in->target, got);
         else if (in->flags & INSN_SIGNED)

@@ -146,7 +146,7 @@ static int do_wgmma(const struct group *g)
                                  .along_depth = flags & MATRIX_B_BY_COLUMN};
 
     if (p->in->c == NO_OPERAND)
-        fragment_read(&v, &in_registers, place_a, a);
+        fragment_read(&v, &in_registers, position_a, a);
     else if (!read_factor(g, &left, PART_SLOT(u64, p, p->in->c)[lane], a))
         return STEP_FAULT;
     if (!read_factor(g, &right, PART_SLOT(u64, p, p->in->b)[lane], b))
@@ -154,14 +154,14 @@ static int do_wgmma(const struct group *g)
     for (unsigned i = 0; flags & MATRIX_NEGATE && i < ROWS * k; i++)
         a[i] = -a[i];
     if (*PART_SLOT(u32, p, p->in->a) >> lane & 1)
-        fragment_read(&v, &d, place_c, acc);
+        fragment_read(&v, &d, position_c, acc);
     else
         memset(acc, 0, ROWS * n * sizeof *acc);
     if (bits)
         count_bits(a, b, acc, n, k);
     else
         product_add(a, b, acc, ROWS, n, k);
-    fragment_write(g, &v, &d, place_c, acc, flags & MATRIX_SATFINITE);
+    fragment_write(g, &v, &d, position_c, acc, flags & MATRIX_SATFINITE);
     const uint64_t steps = ROWS * n * k / PRODUCTS_PER_STEP;
     g->w->left -= steps < g->w->left ? steps : g->w->left;
     return STEP_NEXT;

@@ -54,7 +54,7 @@ static uint64_t align_up(uint64_t x, uint64_t to)
     return (x + to - 1) / to * to;
 }
 
-// A place in the local bytes for one variable.
+// An offset in the local bytes for one variable.
 static bool place_local(struct lower *L, const struct ptx_var *v, uint32_t *at)
 {
     uint64_t start = align_up(L->local_bytes, v->align ? v->align : 1);

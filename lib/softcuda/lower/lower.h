@@ -21,7 +21,7 @@ struct lower {
     insn_fn *const *alu;
 
     uint32_t *slot;   // by register
-    uint64_t *var_at; // by func->vars: place in the local bytes or in shared memory
+    uint64_t *var_at; // by func->vars: offset in the local bytes or in shared memory
     uint32_t *label_pc;
     uint32_t *join_of; // per instruction that branches: the label-less join point, an instruction
                        // index of the PTX function; NO_TARGET where none
@@ -88,7 +88,7 @@ struct lower_mem {
     uint32_t slot;
     uint8_t space; // enum insn_space
     uint64_t imm;
-    bool param; // SPACE_PARAM at the constant place imm
+    bool param; // SPACE_PARAM at the constant offset imm
 };
 struct lower_mem lower_mem(struct lower *L, const struct ptx_operand *o, enum ptx_space space);
 void lower_set_mem(struct insn *in, const struct lower_mem *m);

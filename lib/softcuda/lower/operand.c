@@ -85,7 +85,7 @@ bool lower_frame_at(struct lower *L, const struct ptx_var *v, uint64_t *at)
     return false;
 }
 
-// The place of a sized .shared variable.
+// The offset of a sized .shared variable.
 static uint64_t shared_at(struct lower *L, const struct ptx_var *v)
 {
     if (!v->func)

@@ -72,7 +72,7 @@ void address_clear(uint64_t base, uint64_t size);
 
 void memory_info(uint64_t *free_bytes, uint64_t *total_bytes);
 
-enum memory_place {
+enum memory_kind {
     MEMORY_UNKNOWN, // ordinary host memory, or nothing at all
     MEMORY_DEVICE,
     MEMORY_HOST,   // registered
@@ -80,7 +80,7 @@ enum memory_place {
 };
 
 // Where SIZE bytes at ADDRESS lie. MEMORY_DEVICE and _HOST: kernels may access them all.
-enum memory_place memory_locate(uint64_t address, uint64_t size);
+enum memory_kind memory_locate(uint64_t address, uint64_t size);
 
 // Whether kernels may read SIZE bytes at ADDRESS. Never waits, not even for a range that is being
 // removed: for the calls that go with every launch.

@@ -56,11 +56,10 @@ static CUresult image_at(struct image *m, uint64_t address, CUarray_format forma
 
 static CUresult image_check(const struct image *m)
 {
-    enum memory_place place = memory_locate(m->address, m->bytes);
+    enum memory_kind kind = memory_locate(m->address, m->bytes);
 
-    return m->address && (place == MEMORY_DEVICE || place == MEMORY_HOST)
-               ? CUDA_SUCCESS
-               : CUDA_ERROR_INVALID_VALUE;
+    return m->address && (kind == MEMORY_DEVICE || kind == MEMORY_HOST) ? CUDA_SUCCESS
+                                                                        : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult image_linear(struct image *m, const CUDA_RESOURCE_DESC *r)
