@@ -24,7 +24,7 @@ bool log_allowance_take(struct log_allowance *allowance, uint32_t uid)
     pthread_mutex_lock(&allowance->lock);
     const uint32_t at = user_find(allowance, uid);
     if (allowance->user[at].uid != uid ||
-        now - allowance->user[at].since_ns >= allowance->window_ns) {
+        now - allowance->user[at].since_ns >= allowance->interval_ns) {
         allowance->user[at].since_ns = now;
         allowance->user[at].uid = uid;
         allowance->user[at].lines = 0;

@@ -23,7 +23,7 @@ static void an_event_is_no_kernel_in_flight(void **state)
     tenants[0].part = 1;
     tenants[0].events = true;
     tenants[0].session.sched.entity.cls = GS_CLASS_BEST_EFFORT;
-    double work = work_in_window(&tenants[0], window_play()) / (double)INTERVAL_NS;
+    double work = work_in_interval(&tenants[0], interval_play()) / (double)INTERVAL_NS;
     play_end();
     assert_true(work > 0.97);
 }
