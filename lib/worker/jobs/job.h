@@ -213,7 +213,7 @@ void job_free(struct job *job);
 REQUESTS(REQUEST_KIND)
 #undef REQUEST_KIND
 
-/* What nobody asks for by a request, and other rooms name. */
+/* What nobody asks for by a request, and other folders name. */
 extern const struct job_kind job_open, job_close, job_unload_all; /* session.c */
 extern const struct job_kind job_grant, job_open_partition;       /* grant.c */
 extern const struct job_kind job_unshare;                         /* import.c */

@@ -1,8 +1,8 @@
 /*
  * lane.h - a lane (dispatch lane): a thread that polls sessions and gives their work to the device.
  * The main lane launches in the primary context, a side lane in a green context of all SMs.
- * The struct holds what the rooms below the loop need to know of the present scheduling round;
- * these rooms read the struct, the loop writes it.
+ * The struct holds what the folders below the loop need to know of the present scheduling round;
+ * these folders read the struct, the loop writes it.
  */
 #ifndef GS_WORKER_SCHED_LANE_H
 #define GS_WORKER_SCHED_LANE_H
