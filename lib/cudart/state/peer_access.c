@@ -9,7 +9,7 @@
 #include "cudart/state/device.h"
 #include "cudart/state/heaps.h"
 
-/* An allocation from this size on has pieces of device memory of its own, which can be exported. */
+/* An allocation from this size on has device memory of its own, which can be exported. */
 #define EXPORTED_LEAST ((size_t)1 << 20)
 
 struct allocation {

@@ -134,7 +134,7 @@ struct sym *parser_declare(struct parser *p, enum sym_kind kind, const struct to
 /* The name under which something of the function is kept: unique in the function although scopes
  * are flattened. */
 const char *parser_unique_name(struct parser *p, const struct token *name, bool range);
-/* printable piece of a token */
+/* printable part of a token */
 void token_clip(const struct token *tok, char *buf, size_t size);
 
 /* ---- parse_const.c ---- */

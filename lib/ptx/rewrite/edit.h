@@ -1,5 +1,5 @@
-/* Edits against a text: pieces to insert or to put in the place of others, applied all at once.
- * Belongs to one call of ptx_rewrite. */
+/* Edits against a text: what to insert, and what to put in the place of other text, applied all at
+ * once. Belongs to one call of ptx_rewrite. */
 #ifndef GS_PTX_REWRITE_EDIT_H
 #define GS_PTX_REWRITE_EDIT_H
 
