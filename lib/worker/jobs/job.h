@@ -1,6 +1,6 @@
 /*
- * job.h - a job: a piece of slow work for a session, and its way from the main lane to a service
- * thread and back.
+ * job.h - a job: slow work for a session, and its way from the main lane to a service thread and
+ * back.
  */
 #ifndef GS_WORKER_JOBS_JOB_H
 #define GS_WORKER_JOBS_JOB_H

@@ -29,7 +29,7 @@
 #include "worker/submit/operation.h"
 #include "worker/submit/stream.h"
 
-#define FENCE_NS 500000u /* a fence follows each piece of work that is thought to take so long */
+#define FENCE_NS 500000u /* a fence follows all work that is thought to take so long */
 
 static_assert(sizeof(struct rec_launch) <= REC_ALIGN, "no record is too small for a launch");
 

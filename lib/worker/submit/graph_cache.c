@@ -102,7 +102,7 @@ uint32_t launches_alike(const struct launch *launches, uint32_t count)
 
 /* ---- Patterns -------------------------------------------------------------------------------- */
 
-/* The part's patterns and their keys are one piece of memory, so that remembering new launches
+/* The part's patterns and their keys are one allocation, so that remembering new launches
  * allocates nothing. */
 static struct part *part_new(const struct sizes *size)
 {

@@ -245,7 +245,7 @@ static void create_work(struct job *job)
     *array = array_of(&desc);
     array->levels = levels;
     array->counted = array_counted(&desc, levels);
-    if (charge_shown(job, array_bytes(array), array->counted, ARRAY_PIECE) != GS_OK) {
+    if (charge_shown(job, array_bytes(array), array->counted, ARRAY_GRANULARITY) != GS_OK) {
         free(array);
         return;
     }
