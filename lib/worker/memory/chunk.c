@@ -71,14 +71,14 @@ static void place_cover(const struct chunk *chunk)
         return;
     /* Beside a place that kernels do not reach yet, they may run where sinks are. */
     if (window_reached(session, chunk->address))
-        sinks_close(session, chunk->address, chunk->size);
+        sinks_cover_place(session, chunk->address, chunk->size);
     else
         sinks_cover(session, chunk->address, chunk->size);
 }
 
 CUresult chunk_map(const struct chunk *chunk)
 {
-    CUresult result = sinks_open(chunk->holder.session, chunk->address, chunk->size);
+    CUresult result = sinks_uncover(chunk->holder.session, chunk->address, chunk->size);
 
     if (!result)
         result = device_map(chunk->address, chunk->size, physical_handle(chunk->holder.memory));
@@ -268,7 +268,7 @@ static void chunk_destroy(struct session *session, struct chunk *chunk)
     export_void(chunk);
     if (chunk->sunk) {
         if (!session->memory.cover)
-            sinks_open(session, chunk->address, chunk->size);
+            sinks_uncover(session, chunk->address, chunk->size);
     } else {
         vault_export_remove(chunk);
         chunk_unmap(chunk);
@@ -306,7 +306,7 @@ struct chunk *chunk_place_new(struct job *job, uint64_t address, uint64_t size)
         free(chunk);
         return NULL;
     }
-    result = sinks_open(session, chunk->address, size);
+    result = sinks_uncover(session, chunk->address, size);
     if (!result)
         return chunk;
     chunk_place_free(chunk);

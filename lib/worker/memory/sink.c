@@ -114,14 +114,14 @@ static void range_unmap(struct space *sinks, uint64_t address, uint64_t size, ui
     }
 }
 
-void sinks_drop(struct session *session, uint64_t address, uint64_t size)
+void sinks_unmap(struct session *session, uint64_t address, uint64_t size)
 {
     uint64_t low = address, high = address + size;
 
     range_unmap(&session->memory.sinks, address, size, &low, &high);
 }
 
-CUresult sinks_open(struct session *session, uint64_t address, uint64_t size)
+CUresult sinks_uncover(struct session *session, uint64_t address, uint64_t size)
 {
     uint64_t low = address, high = address + size;
     CUresult result;
@@ -131,7 +131,7 @@ CUresult sinks_open(struct session *session, uint64_t address, uint64_t size)
     return result ? result : sinks_cover(session, address + size, high - (address + size));
 }
 
-CUresult sinks_close(struct session *session, uint64_t address, uint64_t size)
+CUresult sinks_cover_place(struct session *session, uint64_t address, uint64_t size)
 {
     const struct space *window = &session->memory.window;
     const struct place *chunk = space_at(&session->memory.window, address);

@@ -41,14 +41,14 @@ void sinks_init(struct session *session, struct window_range range);
  * covered, and the session has a hole (session_memory.hole). */
 CUresult sinks_cover(struct session *session, uint64_t address, uint64_t size);
 /* Unmaps the sinks in a part that sinks_cover was to cover. */
-void sinks_drop(struct session *session, uint64_t address, uint64_t size);
+void sinks_unmap(struct session *session, uint64_t address, uint64_t size);
 /* Unmaps the sinks in a part of the window, and covers anew what they had beside it. On
  * failure the session has a hole. */
-CUresult sinks_open(struct session *session, uint64_t address, uint64_t size);
+CUresult sinks_uncover(struct session *session, uint64_t address, uint64_t size);
 /* Covers the place of a chunk that is unmapped and still listed in the window, together with
  * smaller sinks beside it, so that sinks become as large again as other chunks permit. On failure
  * the session has a hole. */
-CUresult sinks_close(struct session *session, uint64_t address, uint64_t size);
+CUresult sinks_cover_place(struct session *session, uint64_t address, uint64_t size);
 /* Unmaps all sinks of a session. */
 void sinks_deinit(struct session *session);
 
