@@ -76,7 +76,7 @@ CUresult context_set(CUcontext context); // NULL: none
 CUresult context_push(CUcontext context);
 CUresult context_pop(CUcontext *context);
 // Takes CONTEXT off the calling thread's stack where it is the current one.
-void context_forget(CUcontext context);
+void context_remove(CUcontext context);
 // Makes a context known, for good: context_check finds it from now on.
 void context_add(CUcontext context);
 

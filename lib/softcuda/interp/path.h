@@ -19,7 +19,7 @@ int warp_split(struct warp *w, const struct insn *in, uint32_t mask, uint32_t pc
 void block_let_go(struct exec_block *b);
 int warp_start(struct warp *w);
 // Frees the frames and joins of unfinished paths.
-void warp_abandon(struct warp *w);
+void warp_paths_free(struct warp *w);
 void warp_deinit(struct warp *w);
 
 // Charges BYTES of host memory for the state of B. False: B, or all blocks together, would exceed

@@ -155,7 +155,7 @@ static void block_start(struct exec_block *b, uint64_t cluster, uint32_t smid)
     for (uint32_t i = 0; i < b->nwarps; i++) {
         struct warp *w = &b->warps[i];
         uint32_t lanes = b->nthreads - i * LANES;
-        warp_abandon(w);
+        warp_paths_free(w);
         w->faulted = false;
         w->at_cluster = 0;
         memset(w->wgmma, 0, sizeof w->wgmma);

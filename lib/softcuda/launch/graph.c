@@ -142,7 +142,7 @@ static void node_free(CUgraphNode node)
     free(node);
 }
 
-CUresult graph_destroy(CUgraph graph)
+CUresult graph_free(CUgraph graph)
 {
     if (!graph || graph->magic != MAGIC_GRAPH)
         return CUDA_ERROR_INVALID_VALUE;
@@ -324,7 +324,7 @@ CUresult graph_exec_check(CUgraphExec exec)
     return exec && exec->magic == MAGIC_GRAPH_EXEC ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult graph_exec_destroy(CUgraphExec exec)
+CUresult graph_exec_free(CUgraphExec exec)
 {
     CUresult result = graph_exec_check(exec);
 

@@ -200,7 +200,7 @@ CUresult green_check(CUgreenCtx green)
     return green && green->magic == MAGIC_GREEN ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-CUresult green_destroy(CUgreenCtx green)
+CUresult green_free(CUgreenCtx green)
 {
     CUresult result = green_check(green);
 

@@ -23,7 +23,7 @@ CUresult context_primary_set_flags(uint32_t flags);
 void context_primary_state(uint32_t *flags, bool *active);
 
 CUresult context_new(CUcontext *context, uint32_t flags);
-CUresult context_destroy(CUcontext context);
+CUresult context_free(CUcontext context);
 
 // For green.c: a context over SMS that shares memory, modules and errors with the primary one.
 CUresult context_new_green(CUcontext *context, CUgreenCtx green, const struct sm_set *sms);

@@ -226,7 +226,7 @@ CUresult texture_new(CUcontext owner, const CUDA_RESOURCE_DESC *resource,
     return CUDA_SUCCESS;
 }
 
-CUresult texture_destroy(CUtexObject texture)
+CUresult texture_free(CUtexObject texture)
 {
     struct object *o = object_take(texture, OBJECT_TEXTURE);
 
@@ -283,7 +283,7 @@ CUresult surface_new(CUcontext owner, const CUDA_RESOURCE_DESC *resource, CUsurf
     return CUDA_SUCCESS;
 }
 
-CUresult surface_destroy(CUsurfObject surface)
+CUresult surface_free(CUsurfObject surface)
 {
     struct object *o = object_take(surface, OBJECT_SURFACE);
 
