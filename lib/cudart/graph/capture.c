@@ -356,7 +356,7 @@ cudaError_t capture_record(struct stream *stream, cudaEvent_t event)
     return error;
 }
 
-void capture_event_forget(cudaEvent_t event)
+void capture_event_remove(cudaEvent_t event)
 {
     if (event_captured(event) == NULL)
         return;

@@ -73,7 +73,7 @@ void condition_hold(struct condition *condition)
     pthread_mutex_unlock(&lock);
 }
 
-void condition_drop(struct condition *condition)
+void condition_release(struct condition *condition)
 {
     struct condition **link = &conditions;
     bool last;
@@ -87,7 +87,7 @@ void condition_drop(struct condition *condition)
     pthread_mutex_unlock(&lock);
     if (!last)
         return;
-    graph_memory_drop(condition->word);
+    graph_memory_release(condition->word);
     free(condition);
 }
 

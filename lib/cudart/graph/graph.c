@@ -173,7 +173,7 @@ void graph_free(struct graph *graph)
         node_free(graph->nodes[i]);
     free(graph->nodes);
     for (size_t i = 0; i < graph->condition_count; i++)
-        condition_drop(graph->conditions[i]);
+        condition_release(graph->conditions[i]);
     free(graph->conditions);
     user_refs_free(&graph->objects);
     free(graph);
@@ -435,7 +435,7 @@ cudaError_t graph_release(cudaGraph_t handle, cudaUserObject_t object, unsigned 
     graphs_enter();
     graph = graph_find(handle);
     if (graph != NULL)
-        error = user_refs_drop(&graph->objects, object, count);
+        error = user_refs_release(&graph->objects, object, count);
     graphs_leave();
     return error;
 }

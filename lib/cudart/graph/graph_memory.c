@@ -117,7 +117,7 @@ void graph_memory_hold(struct graph_memory *memory)
     pthread_mutex_unlock(&lock);
 }
 
-void graph_memory_drop(struct graph_memory *memory)
+void graph_memory_release(struct graph_memory *memory)
 {
     void *ptr;
 
