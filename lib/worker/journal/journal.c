@@ -359,7 +359,7 @@ void journal_put(struct journal *journal, enum journal_kind kind, uint64_t key,
     log_compact_if_worth(journal); /* an entry that is put again and again */
 }
 
-void journal_drop(struct journal *journal, enum journal_kind kind, uint64_t key)
+void journal_remove(struct journal *journal, enum journal_kind kind, uint64_t key)
 {
     if (!journal || journal_incomplete(journal) || !journal->slots)
         return;
@@ -425,7 +425,7 @@ static void change_settle(struct journal *journal)
     if (answer->change == JOURNAL_MAKES && !is_there(journal, answer->kind, answer->key))
         answer->serial = 0;
     else if (answer->change == JOURNAL_REMOVES && answer->kind != JOURNAL_STREAM)
-        journal_drop(journal, (enum journal_kind)answer->kind, answer->key);
+        journal_remove(journal, (enum journal_kind)answer->kind, answer->key);
     else if (answer->change == JOURNAL_REMOVES && answer->key < SEG_STREAMS)
         journal->header->streams[answer->key].open = 0;
 }

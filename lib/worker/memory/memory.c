@@ -275,7 +275,7 @@ static void free_work(struct job *job)
     if (job->status != GS_OK) /* the session has work, and the tenant does not wait */
         return;
     job_removes(job, JOURNAL_ALLOCATION, job->arg[0]);
-    journal_drop(job->session->journal, JOURNAL_ALLOCATION, job->arg[0]);
+    journal_remove(job->session->journal, JOURNAL_ALLOCATION, job->arg[0]);
     server_memory_discharge(job->session, SERVER_BYTES);
     memory_give(job->session, job->arg[0]);
 }

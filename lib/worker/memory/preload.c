@@ -27,7 +27,7 @@ static bool done(CUresult result)
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
 
-void preload_piece_drop(struct preload_piece *piece)
+void preload_piece_deinit(struct preload_piece *piece)
 {
     if (piece->mapped)
         DRV_MUST(cuMemUnmap, piece->address, piece->size);
@@ -36,10 +36,10 @@ void preload_piece_drop(struct preload_piece *piece)
     piece->mapped = piece->held = false;
 }
 
-void preload_pieces_drop(struct preload *preload)
+void preload_pieces_deinit(struct preload *preload)
 {
     for (uint32_t i = 0; preload && i < preload->count; i++)
-        preload_piece_drop(&preload->pieces[i]);
+        preload_piece_deinit(&preload->pieces[i]);
     if (preload)
         preload->count = 0;
 }
@@ -78,7 +78,7 @@ static bool piece_make(struct preload_piece *piece, int descriptor)
                            (void *)(intptr_t)descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     piece->mapped = piece->held && done(device_map(piece->address, piece->size, piece->handle));
     if (!piece->mapped)
-        preload_piece_drop(piece);
+        preload_piece_deinit(piece);
     return piece->mapped;
 }
 
@@ -244,7 +244,7 @@ void preload_free(struct preload *preload)
 
     if (!preload)
         return;
-    preload_pieces_drop(preload);
+    preload_pieces_deinit(preload);
     for (uint32_t i = 0; i < preload->host_count; i++) {
         struct preload_host *host = &preload->hosts[i];
 
@@ -271,7 +271,7 @@ static void slot_drop(uint32_t slot)
     preloads[slot] = NULL;
     preload_count--;
     if (preload->segment >= 0)
-        segment_mapping_drop(preload->segment);
+        segment_mapping_remove(preload->segment);
     preload_free(preload);
 }
 
@@ -303,7 +303,7 @@ void preload_session(uint32_t slot, const struct link_preload *what, int journal
         close(journal);
 }
 
-void preload_drop(uint32_t slot, uint64_t number)
+void preload_remove(uint32_t slot, uint64_t number)
 {
     struct preload *preload = slot == LINK_SLOT_NONE ? NULL : preloads[slot];
 
@@ -315,7 +315,7 @@ void preload_drop(uint32_t slot, uint64_t number)
     }
     for (uint32_t i = 0; number && preload && i < preload->count; i++) {
         if (preload->pieces[i].number == number)
-            preload_piece_drop(&preload->pieces[i]);
+            preload_piece_deinit(&preload->pieces[i]);
     }
 }
 

@@ -101,7 +101,7 @@ static void preload_settle(const struct job *job, struct resume *resume)
 {
     for (uint32_t i = 0; resume->preload && i < resume->preload->count; i++) {
         if (!preload_right(job, resume, &resume->preload->pieces[i]))
-            preload_piece_drop(&resume->preload->pieces[i]);
+            preload_piece_deinit(&resume->preload->pieces[i]);
     }
 }
 
@@ -294,7 +294,7 @@ gs_status memory_resume(struct job *job, struct resume *resume)
     preload_hosts_settle(resume->preload, journal);
     if (peer_windows_resume(job) == GS_OK)
         chunks_resume(job, resume);
-    preload_pieces_drop(resume->preload); /* also on failure, where the window goes next */
+    preload_pieces_deinit(resume->preload); /* also on failure, where the window goes next */
     if (job->status != GS_OK || allocations_resume(job) != GS_OK)
         return job->status;
     for (const struct journal_entry *e = NULL; (e = journal_next(journal, e));) {

@@ -344,7 +344,7 @@ static void kernel_install(struct job *job)
     job->session->kernels.table[job->index] = module->kernels;
 }
 
-struct kernel *kernels_forget(struct session *session, struct module *module, uint32_t most)
+struct kernel *kernels_remove(struct session *session, struct module *module, uint32_t most)
 {
     struct kernel *first = NULL, *kernel;
 

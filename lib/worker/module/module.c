@@ -474,12 +474,12 @@ static void unload_prepare(struct job *job)
 /* Removes the module, its kernels and its variables from the journal. */
 static void module_forget(struct session *session, const struct module *module)
 {
-    journal_drop(session->journal, JOURNAL_MODULE, module->id);
+    journal_remove(session->journal, JOURNAL_MODULE, module->id);
     for (const struct kernel *kernel = module->kernels; kernel; kernel = kernel->next)
-        journal_drop(session->journal, JOURNAL_KERNEL, kernel->id);
+        journal_remove(session->journal, JOURNAL_KERNEL, kernel->id);
     for (uint32_t i = 0; module->variables && i < module->rewrite->fence.nvariables; i++)
-        journal_drop(session->journal, JOURNAL_VARIABLE,
-                     module->variables + module->rewrite->fence.variables[i].offset);
+        journal_remove(session->journal, JOURNAL_VARIABLE,
+                       module->variables + module->rewrite->fence.variables[i].offset);
 }
 
 static void unload_work(struct job *job)
@@ -523,7 +523,7 @@ static void unload_install(struct job *job)
     struct session *session = job->session;
     struct module *module = job->object;
 
-    job->made = kernels_forget(session, module, UNLOAD_STEP);
+    job->made = kernels_remove(session, module, UNLOAD_STEP);
     job->kind = kernels_left(module) ? &job_unload_more : &job_module_unload;
     if (kernels_left(module))
         return;

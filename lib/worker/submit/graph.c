@@ -185,7 +185,7 @@ static void destroy_work(struct job *job)
     if (job->status != GS_OK) /* the session has work, and the tenant does not wait */
         return;
     job_removes(job, JOURNAL_GRAPH, job->arg[0]);
-    journal_drop(job->session->journal, JOURNAL_GRAPH, job->arg[0]);
+    journal_remove(job->session->journal, JOURNAL_GRAPH, job->arg[0]);
     graph_free(job->session, job->object);
 }
 
