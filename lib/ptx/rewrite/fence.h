@@ -351,7 +351,7 @@ struct fence_span fence_opcode(const struct fence *fence);
 /* Puts WITH in the place of SPAN. */
 void fence_replace(struct fence *fence, struct fence_span span, const char *with);
 /* Takes the current instruction out of the text. */
-void fence_drop(struct fence *fence);
+void fence_remove(struct fence *fence);
 /* Inserts text before the current instruction, behind what has been inserted there already. */
 void fence_before(struct fence *fence, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -44,9 +44,9 @@ static void pass_run(struct rewrite *rw, const struct pass *pass)
         return;
     rw->edits.owner = pass->bit;
     if (!pass->run(rw)) {
-        edits_drop(&rw->edits, pass->bit);
+        edits_remove(&rw->edits, pass->bit);
     } else if (rw->edits.too_long || !edits_settle(&rw->edits)) {
-        edits_drop(&rw->edits, pass->bit);
+        edits_remove(&rw->edits, pass->bit);
         if (pass->dropped)
             pass->dropped(rw);
     }
