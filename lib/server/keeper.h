@@ -6,7 +6,7 @@
  * So when the supervisor is killed, its queues, sockets and the vault's descriptors stay open:
  * workers and tenants go on, and the keeper starts another supervisor, which finds everything where
  * it was (restore.h). The keeper closes no descriptor, and believes little of the memory: the phase
- * and the options, and, where no supervisor can follow, what server_abandon removes.
+ * and the options, and, where no supervisor can follow, what server_kill_all removes.
  *
  * The status page tells clients whether the keeper lives: the server ends with it. With --metrics
  * the keeper has a second child (metrics_process.h).

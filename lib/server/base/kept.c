@@ -66,7 +66,7 @@ void kept_reply(int fd, uint16_t op, uid_t uid, uint64_t token)
     kept_note(fd, KEPT_REPLY, &(struct kept){.op = op, .uid = uid, .owner = token});
 }
 
-void kept_forget(int fd)
+void kept_remove(int fd)
 {
     struct kept *kept = kept_slot(fd);
 

@@ -41,7 +41,7 @@ static void ask_enter(struct device *device, const struct session *session)
     *asks_word(device, session->slot) |= UINT64_C(1) << session->slot % 64;
 }
 
-void peer_import_forget(struct session *session)
+void peer_import_cancel(struct session *session)
 {
     struct server *server = session->server;
 
@@ -59,7 +59,7 @@ static void import_answer(struct session *session, const struct link_peer_answer
     message.u.peer_answer = *answer;
     message.u.peer_answer.ask = session->peer.ask.ask;
     snprintf(message.text, sizeof(message.text), "%s", text);
-    peer_import_forget(session);
+    peer_import_cancel(session);
     worker_send_with(session->device, &message, fd);
 }
 
@@ -85,7 +85,7 @@ bool peer_import_ask(struct session *session, const struct link_peer_ask *ask)
 
     if (ask->ask == 0)
         return false;
-    peer_import_forget(session);
+    peer_import_cancel(session);
     session->peer.ask = *ask;
     session->peer.ask.session_id = session->id;
     session->peer.ask.uid = session->uid;
@@ -265,11 +265,11 @@ void peer_imports_tell(struct session *session)
     }
 }
 
-void peer_memory_end(struct session *session)
+void peer_memory_deinit(struct session *session)
 {
-    peer_import_forget(session);
+    peer_import_cancel(session);
     granted_drop(session);
-    pieces_drop_all(session);
+    pieces_remove_all(session);
 }
 
 /* ---- The round ------------------------------------------------------------------------------- */

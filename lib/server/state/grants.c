@@ -235,7 +235,7 @@ void grants_opened(struct session *s)
     device_due(s->device, grants_in_force(s) ? DUE_SETTLE : DUE_SEND | DUE_SETTLE);
 }
 
-void grants_forget(struct session *s)
+void grants_clear(struct session *s)
 {
     s->device->constrained -= s->grant.constrained;
     if (s->grant.constrained || s->device->blocked || s->server->changes.count ||
@@ -248,7 +248,7 @@ void grants_ready(struct device *device)
 {
     for (struct session *s = NULL; (s = device_session_next(device, s));) {
         if (s->state == SESSION_WAITING)
-            grants_forget(s);
+            grants_clear(s);
     }
     device->early = true;
     device_plan_soon(device);

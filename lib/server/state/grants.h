@@ -40,7 +40,7 @@ bool grants_granted(struct session *session, const struct link_granted *granted,
 /* Notes that LINK_OPENED has confirmed the first grant. */
 void grants_opened(struct session *session);
 /* Forgets all grants of a session that has no SMs any more. */
-void grants_forget(struct session *session);
+void grants_clear(struct session *session);
 /* Has the sessions that wait for the device's worker, which is ready now, placed in the next
  * rounds, in the order in which they came. */
 void grants_ready(struct device *device);

@@ -35,7 +35,7 @@ static void worker_forget(struct device *device)
 
     worker_link_deinit(device);
     child_close(&device->server->loop, &worker->child);
-    segment_pool_clear(&device->segments);
+    segment_pool_deinit(&device->segments);
     accounts_worker_gone(&device->server->accounts, device->index);
     *worker = (struct worker_process){.child = CHILD_NONE};
 }
