@@ -18,6 +18,13 @@
  * A graph takes up to 110 KiB of GPU memory, so there are few, the least recently used one goes,
  * and each counts for the session's user (driver_memory.h). Freed memory needs no care: a record is
  * checked whenever it comes, and its graph has no more than its addresses.
+ *
+ * These graphs are not a third kind in graph_cache.c. That cache has the keys of launches, and
+ * graphs whose nodes it set itself and sets anew for each launch. A product's key is a whole
+ * record, and its graph is launched as it was captured. The two have in common that the least
+ * recently used goes and how often something comes before it gets a graph, which is some twenty
+ * lines. A cache for both would need callbacks for keys, making, launching and destroying, and
+ * would be longer than both.
  */
 #include "worker/submit/product_graph.h"
 
