@@ -29,10 +29,13 @@ bool block_charge(struct exec_block *b, size_t bytes);
 int block_admit(struct exec_block *b, size_t bytes);
 void block_discharge(struct exec_block *b); // gives all of it back
 
-// ---- Frames (interp/call.c)
+// ---- Frames (interp/frame.c)
 
 struct frame *frame_new(struct warp *w, const struct code *code);
 void frame_free(struct warp *w, struct frame *f);
+// AUX: nrets, nargs, at and bytes of each result, of each argument.
+void frame_copy_arguments(struct warp *w, const struct frame *f, const uint32_t *aux,
+                          uint32_t mask);
 void frame_copy_results(struct warp *w, const struct frame *f, uint32_t mask);
 void frames_deinit(struct warp *w);
 
