@@ -211,7 +211,7 @@ static bool is_layer(const struct ptx_desc *desc, const struct ptx_inst *inst, u
             inst->geom == PTX_GEOM_A2DMS);
 }
 
-/* Type of each of N elements of a list. */
+/* Returns the type of each of N elements of a list. */
 static enum ptx_type element_type(const struct ptx_inst *inst, enum ptx_type type, uint32_t n)
 {
     if (inst->op != PTX_OP_MOV)

@@ -112,7 +112,7 @@ static bool check_surface(struct parser *p, const struct ptx_inst *inst, const s
     return true;
 }
 
-/* The handle itself, in a register of 64 bits or a variable. */
+/* A query names the handle itself, in a register of 64 bits or a variable. */
 static bool check_query(struct parser *p, const struct ptx_inst *inst, const struct token *at)
 {
     const struct ptx_mem *mem = &inst->ops[1].mem;

@@ -270,8 +270,8 @@ static bool fail_operands(struct parser *p, const struct token *mnemonic,
                        best->operand_what, best->operand + 1, found);
 }
 
-/* The parts of [texture, sampler, coordinates] into three matched, of [surface, coordinates] into
- * two. */
+/* Puts the parts of [texture, sampler, coordinates] into three operands, of [surface, coordinates]
+ * into two. */
 static bool build_texture(struct parser *p, const struct ptx_form *form,
                           const struct ptx_inst *inst, const struct raw *r, unsigned d,
                           struct ptx_operand *ops)

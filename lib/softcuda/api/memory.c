@@ -186,7 +186,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc 
 
     if (result)
         return result;
-    // One device: only its own access can be set.
+    // There is one device, so only its own access can be set.
     if (!desc || count != 1 || desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
     if (desc->location.id != device_used())

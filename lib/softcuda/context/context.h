@@ -83,7 +83,8 @@ void context_add(CUcontext context);
 CUresult context_set_limit(CUcontext root, CUlimit limit, uint64_t value);
 CUresult context_get_limit(CUcontext root, CUlimit limit, uint64_t *value);
 
-// Before a launch: makes the region and the heap, once. *STACK becomes CU_LIMIT_STACK_SIZE.
+// Is called before a launch: makes the region and the heap, once. *STACK becomes
+// CU_LIMIT_STACK_SIZE.
 CUresult context_prepare(CUcontext root, uint32_t *stack);
 // Device memory for the grid barrier of the cooperative grid that is resident in place SLOT.
 uint64_t context_workspace(CUcontext root, uint32_t slot);

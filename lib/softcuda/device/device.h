@@ -35,7 +35,7 @@ enum {
     DEVICE_GREATEST_PRIORITY = -5,
 };
 
-// Of device memory: cuMemCreate and cuMemMap work in steps of it.
+// cuMemCreate and cuMemMap work in steps of this many bytes of device memory.
 #define MEMORY_GRANULARITY ((size_t)2 << 20)
 
 struct device_config {
@@ -59,7 +59,7 @@ CUresult device_configure(void);
 // device_ready: what was set up before is there for whoever finds it.
 void device_set_ready(bool ready);
 
-// CUDA_SUCCESS, or CUDA_ERROR_NOT_INITIALIZED before cuInit and in a child after fork.
+// Returns CUDA_SUCCESS, or CUDA_ERROR_NOT_INITIALIZED before cuInit and in a child after fork.
 CUresult device_ready(void);
 // As device_ready, and CUDA_ERROR_INVALID_DEVICE where no device has that number.
 CUresult device_check(CUdevice device);

@@ -41,7 +41,7 @@ static uint64_t poll_plan(void)
     return plan;
 }
 
-// Called with the lock and without a task. WORKED: this thread had a task just now; more may
+// Is called with the lock and without a task. WORKED: this thread had a task just now; more may
 // follow.
 static void engine_idle(bool worked)
 {

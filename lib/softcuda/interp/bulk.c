@@ -36,7 +36,7 @@ static void *memory_at(struct warp *w, const struct insn *in, const uint32_t *me
     return bulk_memory(w, in, bulk_address(w, mem, lane), lane, align, bytes, access);
 }
 
-// Each element for itself: the whole is not atomic.
+// Each element is reduced for itself: the whole is not atomic.
 static void reduce(const struct insn *in, unsigned char *to, const unsigned char *from,
                    uint32_t bytes)
 {
@@ -61,7 +61,7 @@ static int copy(struct warp *w, const struct insn *in, unsigned lane)
     const uint32_t *aux = w->frame->code->aux + in->aux;
     uint32_t bytes = SLOT(u32, w, in->b)[lane];
     u64 *object = NULL;
-    // Between shared memories only in a launch with clusters, of one block each perhaps.
+    // Copies between shared memories need a launch with clusters, which may have one block each.
     const bool within = space_window((uint8_t)aux[1]) == MEM_SHARED_WINDOW &&
                         space_window((uint8_t)aux[5]) == MEM_SHARED_WINDOW;
     if (bytes % BULK_GRAIN || (within && !w->block->grid->cluster_dim[0]))

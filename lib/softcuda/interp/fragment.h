@@ -28,21 +28,21 @@ struct fragment fragment_of(enum ptx_type t, unsigned rows, unsigned columns, ui
 uint64_t fragment_get(const struct lanes *v, const struct fragment *f, unsigned lane, unsigned i);
 void fragment_put(const struct lanes *v, const struct fragment *f, unsigned lane, unsigned i,
                   uint64_t value);
-// All of it, row by row.
+// Reads all of the matrix, row by row.
 void fragment_read(const struct lanes *v, const struct fragment *f, position_fn *position,
                    double *out);
-// Of the lanes in G: rounded, or of whole numbers wrapped or clamped.
+// Writes the elements of the lanes in G: rounded, or of whole numbers wrapped or clamped.
 void fragment_write(const struct group *g, const struct lanes *v, const struct fragment *f,
                     position_fn *position, const double *from, bool satfinite);
-// The number of an element's bits.
+// Returns the number that an element's bits stand for.
 double element_decode(enum ptx_type t, uint64_t bits);
 
-// ACC += A * B; A is m x k, B k x n.
+// Adds A * B to ACC; A is m x k, B k x n.
 void product_add(const double *a, const double *b, double *acc, unsigned m, unsigned n, unsigned k);
 
-// mma's left factor: rows g and g + 8, register pairs side by side.
+// The layout of mma's left factor has rows g and g + 8, register pairs side by side.
 position_fn position_a;
-// mma's sum, eight columns after eight.
+// The layout of mma's sum has eight columns after eight.
 position_fn position_c;
 
 #endif

@@ -27,7 +27,7 @@ static void position_b(const struct fragment *f, unsigned lane, unsigned i, unsi
     *r = lane % 4 * per + i % per + i / per * 4 * per;
 }
 
-// wmma: rows behind one another, a run of elements per lane.
+// The layout of wmma has rows behind one another, a run of elements per lane.
 static void position_run(const struct fragment *f, unsigned lane, unsigned i, unsigned *r,
                          unsigned *c)
 {
@@ -78,7 +78,7 @@ static void place_quad_f32(const struct fragment *f, unsigned lane, unsigned i, 
 
 // ---- Products
 
-// Of bits: the count of those set in a^b or a&b.
+// A product of bits is the count of those set in a^b or a&b.
 static void multiply_bits(const double *a, const double *b, double *acc, unsigned m, unsigned n,
                           unsigned k, bool is_and)
 {
@@ -153,7 +153,7 @@ static struct positions quad_positions(const uint32_t *aux)
     };
 }
 
-// The product that the lanes in HELD share.
+// Computes the product that the lanes in HELD share.
 static void product_of(const struct group *g, const struct lanes *v, const struct positions *by,
                        uint32_t held)
 {

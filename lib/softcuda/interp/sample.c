@@ -53,7 +53,7 @@ static uint32_t extent(const struct image *m, unsigned dim)
     return dim == 0 ? m->width : dim == 1 ? m->height : m->layered || m->cube ? 1 : m->depth;
 }
 
-// The texel at TO, each index inside; NULL where one is OUTSIDE.
+// Finds the texel at TO, each index inside; NULL where one is OUTSIDE.
 static const uint8_t *texel_at(const struct image *m, const int64_t to[3], uint32_t layer)
 {
     uint64_t z = (uint64_t)to[2];
@@ -77,8 +77,8 @@ static void texel_or_border(const struct texture *t, const int64_t to[3], uint32
         memcpy(bits, t->border, sizeof t->border);
 }
 
-// A normalized coordinate in texels of an extent of N. What its fraction has beyond some bits is
-// cut off before it is multiplied.
+// Converts a normalized coordinate to texels of an extent of N. What its fraction has beyond some
+// bits is cut off before it is multiplied.
 static double denormalized(double v, uint32_t n)
 {
     double step = n <= 1u << 13 ? 0x1p21 : n <= 1u << 16 ? 0x1p22 : 0x1p23;
@@ -86,8 +86,8 @@ static double denormalized(double v, uint32_t n)
     return (double)floored(v * step) / step * n;
 }
 
-// A coordinate in texels. NaNs and subnormals become 0. A coordinate far outside is cut to one that
-// is outside by a whole even number of extents.
+// Converts a coordinate to texels. NaNs and subnormals become 0. A coordinate far outside is cut to
+// one that is outside by a whole even number of extents.
 static double scaled(const struct texture *t, float x, uint32_t n)
 {
     static const double far = 0x1p30;
@@ -122,7 +122,7 @@ static bool is_halved(const struct texture *t)
     return !t->image.layered && t->address[1] == CU_TR_ADDRESS_MODE_BORDER;
 }
 
-// The two texels on each side of a coordinate, and the weight of the second in 256ths.
+// Finds the two texels on each side of a coordinate, and the weight of the second in 256ths.
 static void neighbours(const struct texture *t, const struct sample_point *p, int64_t to[3][2],
                        unsigned weight[3])
 {
@@ -301,7 +301,7 @@ void sample_fetch(const struct texture *t, const struct sample_point *p, uint32_
     sample_texel(&one, p, out);
 }
 
-// Of a mipmapped array the first level.
+// Gathers from the first level of a mipmapped array.
 void sample_gather(const struct texture *t, const struct sample_point *p, unsigned channel,
                    uint32_t out[4])
 {

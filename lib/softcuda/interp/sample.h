@@ -5,7 +5,7 @@
 
 #include "softcuda/texture/texel.h"
 
-// Where in a texture: as many coordinates as it has dimensions, and a layer or face.
+// A point in a texture has as many coordinates as the texture has dimensions, and a layer or face.
 struct sample_point {
     unsigned dims;
     uint32_t layer;
@@ -19,7 +19,7 @@ struct sample_point {
 // Channels that a texel lacks are 0.
 void sample_nearest_or_linear(const struct texture *t, const struct sample_point *p,
                               uint32_t out[4]);
-// By index: 0 in all channels outside, also of the levels.
+// Fetches by index: outside, also of the levels, all channels are 0.
 void sample_fetch(const struct texture *t, const struct sample_point *p, uint32_t out[4]);
 // The level at which a texel is as large as a step by one of two GRADIENTS, of which the longer one
 // counts: of as many coordinates as the point has dimensions.
@@ -29,9 +29,10 @@ float sample_gradient_level(const struct texture *t, unsigned dims, float gradie
 void sample_gather(const struct texture *t, const struct sample_point *p, unsigned channel,
                    uint32_t out[4]);
 
-// The face of a cube in the direction AT, and the point in it. Its coordinates are normalized.
+// Finds the face of a cube in the direction AT, and the point in it. Its coordinates are
+// normalized.
 struct sample_point sample_cube_point(const float at[3]);
-// A GRADIENT of the direction AT as one of the point in its face, but for signs.
+// Converts a GRADIENT of the direction AT to one of the point in its face, but for signs.
 void sample_cube_gradient(const float at[3], float gradient[3]);
 
 #endif

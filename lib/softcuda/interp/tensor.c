@@ -163,7 +163,7 @@ static uint64_t swizzled(const struct box *b, uint64_t address)
     return address ^ (address >> 3 & ((1u << b->map.swizzle) - 1) << 4);
 }
 
-// Between row INDEX of the box in shared memory and BYTES of the host.
+// Moves row INDEX of the box in shared memory to BYTES of the host, or back.
 static bool move_row(struct warp *w, const struct insn *in, unsigned lane, const struct box *b,
                      uint64_t index, unsigned char *bytes)
 {
@@ -186,7 +186,7 @@ static void fill(const struct box *b, unsigned char *bytes)
         memcpy(bytes + i, &(uint16_t){OOB_HALF}, sizeof(uint16_t));
 }
 
-// To ten bits behind the point, halves to even. Infinities and NaNs stay.
+// Rounds to ten bits behind the point, halves to even. Infinities and NaNs stay.
 static void round_to_tf32(unsigned char *bytes, uint32_t count)
 {
     enum { DROPPED = 13, INFINITE = 0x7f800000 };

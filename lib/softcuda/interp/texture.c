@@ -55,7 +55,7 @@ static unsigned dims_of(const struct insn *in)
     }
 }
 
-// The level by lane L's gradients. AT is the direction in a cube.
+// Finds the level by lane L's gradients. AT is the direction in a cube.
 static float gradient_level(const struct warp *w, const struct insn *in, const struct operands *o,
                             unsigned l, const struct texture *t, const float at[3])
 {
@@ -89,7 +89,7 @@ static void name_level(const struct warp *w, const struct insn *in, const struct
     }
 }
 
-// The point on a face in a direction.
+// Finds the point on a face in a direction.
 static struct sample_point point_in_cube(const struct texture *t,
                                          const struct sample_point *direction)
 {
@@ -212,8 +212,8 @@ static bool bound(int32_t at, uint64_t n, uint32_t step, bool clamp, uint64_t *o
     return clamp;
 }
 
-// The bytes of lane L's access. NULL: outside. Rows are whole texels, so BYTES fits in one unless
-// the instruction's type is longer than the surface's texel is wide.
+// Finds the bytes of lane L's access. NULL: they are outside. Rows are whole texels, so BYTES fits
+// in one unless the instruction's type is longer than the surface's texel is wide.
 static uint8_t *surface_at(const struct insn *in, const struct operands *o, unsigned l,
                            const struct image *m, uint32_t bytes)
 {
@@ -306,8 +306,8 @@ int op_sust(struct warp *w, const struct insn *in, uint32_t mask)
 
 // ---- Queries
 
-// As an H200 answers: what a texture or surface does not have is 0, but a line's texture has a row.
-// Layers count as depth.
+// Answers as an H200 does: what a texture or surface does not have is 0, but a line's texture has a
+// row. Layers count as depth.
 static uint32_t property(const struct image *m, uint32_t what, bool surface)
 {
     switch (what) {
@@ -322,7 +322,7 @@ static uint32_t property(const struct image *m, uint32_t what, bool surface)
     }
 }
 
-// The same of one level; 0 of one that is not there.
+// Answers the same of one level; 0 of one that is not there.
 static uint32_t level_property(const struct image *m, uint32_t what, uint32_t level)
 {
     struct image of_level;

@@ -23,7 +23,7 @@ enum {
 
 // ---- A factor in shared memory
 
-// The fields of a descriptor.
+// These are the fields of a descriptor.
 struct descriptor {
     uint64_t start;
     uint32_t leading, stride; // bytes
@@ -45,8 +45,8 @@ static struct descriptor unpack(uint64_t d)
                                .bits = (4 - (uint32_t)(d >> 62)) & 3};
 }
 
-// The address of a chunk. Where the factor is stored along its depth, a line is one of its rows (or
-// columns, of the right factor), and else one step of the depth.
+// Returns the address of a chunk. Where the factor is stored along its depth, a line is one of its
+// rows (or columns, of the right factor), and else one step of the depth.
 static uint64_t chunk_address(const struct descriptor *d, bool along_depth, unsigned line,
                               unsigned chunk)
 {
@@ -105,7 +105,7 @@ static bool read_factor(const struct group *g, const struct factor *f, uint64_t 
 
 // ---- The product
 
-// Of words of bits: the count of those set in both.
+// A product of words of bits is the count of those set in both.
 static void count_bits(const double *a, const double *b, double *acc, unsigned n, unsigned k)
 {
     for (unsigned i = 0; i < ROWS; i++)

@@ -87,8 +87,8 @@ static CUresult node_work_copy(struct node_work *to, const struct node_work *fro
     return CUDA_SUCCESS;
 }
 
-// The operation for WORK. Kernels get PRIORITY, the stream's, unless they have one of their own and
-// OWN_PRIORITY says that it counts.
+// Makes the operation for WORK. Kernels get PRIORITY, the stream's, unless they have one of their
+// own and OWN_PRIORITY says that it counts.
 static CUresult node_work_op(const struct node_work *work, int priority, bool own_priority,
                              struct op **out)
 {
@@ -416,7 +416,7 @@ static CUresult run_new(CUgraphExec exec, int priority, struct graph_run **out)
         result = node_work_op(work, priority, exec->node_priorities, &op);
         if (result)
             break;
-        // As on an H200: the limit of the first launch stays the node's.
+        // The limit of the first launch stays the node's, as on an H200.
         if (work->kind == OP_KERNEL)
             work->kernel.stack = op->grid->exec.stack_bytes;
         graph_run_set(run, i, op);

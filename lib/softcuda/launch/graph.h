@@ -27,7 +27,7 @@ CUresult graph_free(CUgraph graph);
 // Takes over what WORK owns when it succeeds.
 CUresult graph_add(CUgraph graph, const CUgraphNode *dependencies, size_t count,
                    const struct node_work *work, CUgraphNode *out);
-// EDGES NULL: ordinary ones.
+// Adds edges; without EDGES they are ordinary ones.
 CUresult graph_add_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
                          const CUgraphEdgeData *edges, size_t count);
 CUresult graph_node_kernel(CUgraphNode node, struct launch **kernel);

@@ -6,7 +6,7 @@
 
 struct shared_layout;
 
-// 0; -E2BIG with LOG filled where static shared memory exceeds a block's; -ENOMEM.
+// Returns 0, -ENOMEM, or -E2BIG with LOG filled where static shared memory exceeds a block's.
 int shared_layout_new(const struct ptx_module *m, struct shared_layout **out, char *log,
                       size_t log_size);
 void shared_layout_free(struct shared_layout *s);

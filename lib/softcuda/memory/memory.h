@@ -41,7 +41,8 @@ struct range {
 void memory_lock(void);
 void memory_unlock(void);
 
-// All below: with the lock held. Pointers into the table are good until the next insert or remove.
+// All below is called with the lock held. Pointers into the table are good until the next insert or
+// remove.
 struct range *range_find(uint64_t address);
 bool range_is_free(uint64_t base, uint64_t size);
 // The first range at or above ADDRESS, or NULL; for a walk over all ranges.
@@ -97,7 +98,7 @@ void host_release_owner(CUcontext owner);
 
 struct view_slot;
 
-// An engine thread's own slot, for its life; NULL when all are taken.
+// Takes an engine thread's own slot, for its life; NULL when all are taken.
 struct view_slot *view_slot_new(void);
 void view_slot_free(struct view_slot *slot);
 

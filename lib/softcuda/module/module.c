@@ -70,7 +70,7 @@ static CUresult image_read(const void *image, struct ptx_module **out,
     static const unsigned char elf[4] = {0x7f, 'E', 'L', 'F'};
     const void *unwrapped;
 
-    // Byte by byte: a text may be shorter than any magic number.
+    // The image is compared byte by byte: a text may be shorter than any magic number.
     for (size_t i = 0; ((const unsigned char *)image)[i] == elf[i]; i++) {
         if (i == sizeof(elf) - 1) {
             snprintf(log, log_size, "a cubin is machine code: the software device needs PTX");

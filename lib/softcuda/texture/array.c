@@ -234,8 +234,8 @@ CUresult array_describe(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *desc, struct ima
 
 // ---- Mipmapped arrays
 
-// The levels down to the one of a single texel, by the formula of cuMipmappedArrayCreate. Layers
-// and faces are no side of it: the number of layers stays the same on every level.
+// Counts the levels down to the one of a single texel, by the formula of cuMipmappedArrayCreate.
+// Layers and faces are no side of it: the number of layers stays the same on every level.
 static unsigned levels_of(const struct image *m)
 {
     uint32_t side = m->width > m->height ? m->width : m->height;

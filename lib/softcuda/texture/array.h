@@ -16,7 +16,7 @@ CUresult array_describe(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *desc, struct ima
 CUresult mipmap_new(CUcontext owner, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels,
                     CUmipmappedArray *out);
 CUresult mipmap_free(CUmipmappedArray mipmap);
-// The array of a level. CUDA_ERROR_INVALID_VALUE: there is no such level.
+// Returns the array of a level. CUDA_ERROR_INVALID_VALUE: there is no such level.
 CUresult mipmap_level(CUmipmappedArray mipmap, unsigned int level, CUarray *out);
 CUresult mipmap_describe(CUmipmappedArray mipmap, struct image *image);
 

@@ -33,7 +33,7 @@ static int limit(CUdevice_attribute attribute)
     return value;
 }
 
-// Texels in ordinary memory.
+// Makes an image of texels in ordinary memory.
 static CUresult image_at(struct image *m, uint64_t address, CUarray_format format,
                          unsigned int channels)
 {
@@ -147,7 +147,7 @@ static enum texel_reading reading_of(CUarray_format format, bool as_integer)
     }
 }
 
-// A level in 256ths; no number is 0. The bound is beyond any sum of a level and a bias.
+// Converts a level to 256ths; a NaN becomes 0. The bound is beyond any sum of a level and a bias.
 static int32_t level_fixed(float level)
 {
     static const float most = 1 << 16;
